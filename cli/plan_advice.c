@@ -173,13 +173,13 @@ static void write_settings(FILE *file, const struct advising *a, int indent) {
     }
 }
 
-/// A variant of the base would hold over top-level keys, so what is said is said of the variant.
+/// Writes the values into the variant: a variant of the base overrides top-level keys of the patch.
 static void write_patch(FILE *file, const void *context) {
     const struct advising *a = context;
     const char *slash = strchr(a->variant, '/'); // of case and variant
     bool cases = *weft_scenario_variant_case(a->file[0], a->number);
     fprintf(file, "# Advice of weft plan %s", weft_advice_names[a->subject]);
-    fprintf(file, "%s%s%s\nbase: \"%s\"\n", *a->variant ? ", variant " : "", a->variant, "", base_of(a));
+    fprintf(file, "%s%s\nbase: \"%s\"\n", *a->variant ? ", variant " : "", a->variant, base_of(a));
     if (!*a->variant) {
         write_settings(file, a, 0);
     } else if (cases && slash) {

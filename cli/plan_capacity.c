@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft plan capacity: the greatest load, or job, that a network carries at a given slowdown. Values of the load are a
-// grid; five of them are run, then the first crossing is halved. All loads have the same seeds, so each seed has a
-// crossing of its own, and these give the interval.
+// grid. Five of them run; bisection then finds where the metric first crosses the limit. Every load runs with the same
+// seeds, so each seed has a crossing of its own; the interval is that of these crossings.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,19 +100,16 @@ static const char *load_text_of(const struct capacity *c, double value) {
 
 static enum weft_status read_metric(struct capacity *c, const struct weft_cli_simulation *sim,
                                     struct weft_error *ret_error) {
-    static const char *const quantiles[] = {"p50", "p95", "p99", "mean", "max"};
     struct sweep *s = &c->s;
     struct weft_place place = {.file = "--metric"};
     const char *text = metric_text ? metric_text : "p99";
-    for (unsigned i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
-        if (!strcmp(text, quantiles[i])) {
-            if (sim->workload->groups != 1)
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                      "%s: of which group? expected such as %s.slowdown.%s", text,
-                                      sim->workload->groups ? sim->workload->group[0] : "NAME", text);
-            text = weft_arena_format(s->o->arena, "%s.slowdown.%s", sim->workload->group[0], text);
-            break;
-        }
+    if (sweep_is_quantile(text, strlen(text))) {
+        if (sim->workload->groups != 1)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "%s names no group; expected one, as in %s.slowdown.%s", text,
+                                  sim->workload->groups ? sim->workload->group[0] : "NAME", text);
+        text = weft_arena_format(s->o->arena, "%s.slowdown.%s", sim->workload->group[0], text);
+    }
     if (!weft_sweep_metric_parse(text, place, false, s->r.column, s->r.columns, s->o->arena, &c->metric))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "\"%.200s\": expected a metric of a run, such as p99 or victims.slowdown.p99", text);
@@ -357,13 +354,9 @@ static enum weft_status capacity(const struct weft_cli_options *o, const struct 
     struct capacity c = {.s = {.o = o, .lock = -1, .share = {.tasks = 1}}};
     uint32_t jobs;
     if (!weft_cli_jobs_parse(jobs_text, &jobs)) return WEFT_ERROR_INPUT;
-    c.s.r.column = weft_sweep_columns(o->arena, &c.s.r.columns);
+    sweep_begin(&c.s, o->operand[0]);
     enum weft_status status = read_options(&c, file, ret_error);
     if (status) return status;
-    c.s.r.sweep = c.s.plan;
-    c.s.r.path = o->operand[0];
-    c.s.r.setting = o->setting;
-    c.s.r.settings = o->settings;
     c.probed = weft_arena_alloc(o->arena, c.s.plan->points, sizeof *c.probed);
     status = sweep_prepare(&c.s, false, ret_error);
     const uint32_t ends[2] = {0, c.s.plan->points - 1};

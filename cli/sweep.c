@@ -91,14 +91,7 @@ static bool parse_options(struct sweep *s, struct weft_sweep_options *ret, uint3
     if (!check_options(s->o) || !parse_sample(ret)) return false;
     if (seeds_text && !weft_cli_seeds_parse(seeds_text, s->o->arena, &seed, &ret->seeds)) return false;
     ret->seed = seed;
-    s->share = (struct sweep_share){.tasks = 1};
-    if (!merge && !sweep_share_find(task_text, &s->share)) return false;
-    if (s->share.tasks > 1 && !s->o->out) {
-        fprintf(stderr, "weft: %s: expected --out DIR, a folder that all tasks see\n", s->share.from);
-        return false;
-    }
-    bool rank = s->share.from && strcmp(s->share.from, "--task") != 0 && strncmp(s->share.from, "SLURM_ARRAY", 11) != 0;
-    return weft_cli_jobs_parse(rank && !jobs_text ? "1" : jobs_text, ret_jobs);
+    return sweep_share_out(s, task_text, jobs_text, ret_jobs);
 }
 
 // --- metrics ------------------------------------------------------------------------------------------------------
@@ -175,12 +168,7 @@ static enum weft_status sweep(const struct weft_cli_options *o, const struct wef
     if (o->variant) status = weft_cli_variant(o, file, &options.variant, ret_error);
     if (!status) status = weft_sweep_new(file, &options, o->arena, &s.plan, ret_error);
     if (status) return status;
-    s.r.sweep = s.plan;
-    s.r.path = o->operand[0];
-    s.r.commit = weft_cli_commit;
-    s.r.setting = o->setting;
-    s.r.settings = o->settings;
-    s.r.column = weft_sweep_columns(o->arena, &s.r.columns);
+    sweep_begin(&s, o->operand[0]);
     status = add_metrics(&s, ret_error);
     return status ? status : sweep_through(&s, jobs, show, ret_error);
 }

@@ -12,10 +12,6 @@ struct sweep_share {
     uint32_t task, tasks;
     const char *from; ///< what said so: "--task", "SLURM_ARRAY_TASK_ID"; NULL: it is all of the sweep
 };
-/// By --task I/N (I from 1; NULL: not given), else by the environment: a rank of MPI or of srun, of a task of a job
-/// array. False: a message was printed.
-bool sweep_share_find(const char *text, struct sweep_share *ret_share);
-
 struct sweep {
     const struct weft_cli_options *o;
     struct weft_sweep *plan;
@@ -38,6 +34,14 @@ struct sweep {
     const char *kept; ///< the name of one of them, without which a run is due again
 };
 
+/// Fills s->r but for its runs: what every table of results says of the command and the program. `path`: of the
+/// scenario.
+void sweep_begin(struct sweep *s, const char *path);
+/// This process's part of the runs, by --task I/N (I from 1; NULL: not given), else by the environment: a rank of MPI
+/// or of srun, of a task of a job array. The runs at a time by --jobs (NULL: not given). False: a message was printed.
+bool sweep_share_out(struct sweep *s, const char *task, const char *jobs, uint32_t *ret_jobs);
+/// Whether it is p50, p95, p99, mean or max: a figure of the only group of flows.
+bool sweep_is_quantile(const char *text, size_t length);
 /// Binds every point, finds the files of its runs, and reads those that are there. What this process is to run is
 /// built, so that bad input ends here; `build`: without it nothing is.
 enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *ret_error);

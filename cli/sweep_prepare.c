@@ -238,6 +238,22 @@ static void share_out(struct sweep *s, uint64_t *hash, uint32_t runs) {
     weft_arena_free(arena);
 }
 
+void sweep_begin(struct sweep *s, const char *path) {
+    s->r.path = path;
+    s->r.commit = weft_cli_commit;
+    s->r.setting = s->o->setting;
+    s->r.settings = s->o->settings;
+    s->r.column = weft_sweep_columns(s->o->arena, &s->r.columns);
+}
+
+bool sweep_is_quantile(const char *text, size_t length) {
+    static const char *const quantiles[] = {"p50", "p95", "p99", "mean", "max"};
+    bool is = false;
+    for (unsigned i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
+        is |= length == strlen(quantiles[i]) && !strncmp(text, quantiles[i], length);
+    return is;
+}
+
 enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error) {
     enum weft_status status = build_points(s, ret_error);
     return status ? status : weft_report_folder(s->folder, ret_error);
@@ -246,6 +262,7 @@ enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error) {
 enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *ret_error) {
     struct weft_arena *arena = s->o->arena;
     uint32_t runs = s->plan->points * s->plan->seeds;
+    s->r.sweep = s->plan;
     uint64_t program = weft_cli_program_hash(WEFT__HASH_START), all = program;
     uint64_t *hash = weft_arena_alloc(arena, runs, sizeof *hash);
     s->r.run = weft_arena_alloc(arena, runs, sizeof *s->r.run);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "processes.h"
 #include "sweep.h"
 
 enum { TASKS_MAX = 1000000 };
@@ -95,7 +96,7 @@ static bool parse_task(const char *text, struct sweep_share *ret_share) {
     return false;
 }
 
-bool sweep_share_find(const char *text, struct sweep_share *ret_share) {
+static bool find_share(const char *text, struct sweep_share *ret_share) {
     struct sweep_share rank, array;
     bool of_array;
     *ret_share = (struct sweep_share){.tasks = 1};
@@ -111,4 +112,15 @@ bool sweep_share_find(const char *text, struct sweep_share *ret_share) {
     else if (of_ranks)
         *ret_share = rank;
     return true;
+}
+
+bool sweep_share_out(struct sweep *s, const char *task, const char *jobs, uint32_t *ret_jobs) {
+    s->share = (struct sweep_share){.tasks = 1};
+    if (!s->merge && !find_share(task, &s->share)) return false;
+    if (s->share.tasks > 1 && !s->o->out) {
+        fprintf(stderr, "weft: %s: expected --out DIR, a folder that all tasks see\n", s->share.from);
+        return false;
+    }
+    bool rank = s->share.from && strcmp(s->share.from, "--task") != 0 && strncmp(s->share.from, "SLURM_ARRAY", 11) != 0;
+    return weft_cli_jobs_parse(rank && !jobs ? "1" : jobs, ret_jobs);
 }

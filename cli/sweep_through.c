@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep from its plan to its table: what is due is run, and what was left on the way is removed.
+// Runs a sweep from its plan to its table: runs what is due, shows the results and removes the temporary folder.
 #include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "sweep.h"
 
-/// Says that other tasks have runs to do, so that nobody takes this table for the whole sweep.
+/// Says which part of the sweep this task has run, and that --merge shows the whole.
 static void mention_share(const struct sweep *s) {
     uint32_t due = 0;
     for (uint32_t i = 0; i < s->owned; i++)

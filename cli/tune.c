@@ -25,7 +25,7 @@ static const struct weft_cli_option own[] = {
     {"objective", "METRIC[:max]",
      "what is to be least: p50, p95, p99, mean or max of completion, iteration, or a metric such as victims.fct.p99",
      &objective_text, NULL},
-    {"seeds", "LIST", "seeds, all of which only the last points get (default 1..8)", &seeds_text, NULL},
+    {"seeds", "LIST", "seeds (default 1..8); only the points of the last rung run with all of them", &seeds_text, NULL},
     {"budget", "N|TIME", "so many runs at most, by fewer seeds; or no new rung that would end after this time",
      &budget_text, NULL},
     {"jobs", "N", "runs at a time (default: one for each processor)", &jobs_text, NULL},
@@ -69,12 +69,9 @@ struct tune {
 /// "p99" of the only group as "all.fct.p99".
 static enum weft_status expand(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                const char **text, struct weft_error *ret_error) {
-    static const char *const quantiles[] = {"p50", "p95", "p99", "mean", "max"};
     size_t n = strcspn(*text, ":");
-    bool known = n == strlen("iteration") && !strncmp(*text, "iteration", n), job = known;
-    for (unsigned i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
-        known |= n == strlen(quantiles[i]) && !strncmp(*text, quantiles[i], n);
-    if (!known) return WEFT_OK;
+    bool job = n == strlen("iteration") && !strncmp(*text, "iteration", n);
+    if (!job && !sweep_is_quantile(*text, n)) return WEFT_OK;
     struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_cli_simulation_init(&sim, file, 0, ret_error);
     if (!status) {
@@ -84,9 +81,10 @@ static enum weft_status expand(const struct weft_cli_options *o, const struct we
         for (uint32_t i = 0; i < groups; i++)
             names = weft_arena_format(o->arena, "%s%s%s", names, i ? ", " : "", w->group[job ? w->job[i].group : i]);
         if (groups != 1)
-            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                    "--objective: of which %s? expected such as %s; there is %s", job ? "job" : "group",
-                                    job ? "jobs.NAME.iteration_ps" : "NAME.fct.p99", *names ? names : "none");
+            status =
+                weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                               "--objective: names no %s; expected one, as in %s; there is %s", job ? "job" : "group",
+                               job ? "jobs.NAME.iteration_ps" : "NAME.fct.p99", *names ? names : "none");
         else if (job)
             *text = weft_arena_format(o->arena, "jobs.%s.iteration_ps%s", names, *text + n);
         else
@@ -461,17 +459,13 @@ static enum weft_status tune(const struct weft_cli_options *o, const struct weft
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                               "--csv and --json both go to standard output; expected one of them");
     if (!weft_cli_jobs_parse(jobs_text, &jobs)) return WEFT_ERROR_INPUT;
-    t.s.r.column = weft_sweep_columns(o->arena, &t.s.r.columns);
+    sweep_begin(&t.s, o->operand[0]);
     enum weft_status status = make_plan(&t, file, ret_error);
     if (!status) status = read_budget(&t, ret_error);
     if (!status) status = plan_rungs(&t, ret_error);
     if (!status) status = read_objective(&t, file, ret_error);
     if (status) return status;
     uint32_t points = t.s.plan->points;
-    t.s.r.sweep = t.s.plan;
-    t.s.r.path = o->operand[0];
-    t.s.r.setting = o->setting;
-    t.s.r.settings = o->settings;
     t.rung = weft_arena_alloc(o->arena, points, sizeof *t.rung);
     t.order = weft_arena_alloc(o->arena, points, sizeof *t.order);
     for (uint32_t p = 0; p < points; p++)

@@ -15,8 +15,8 @@
 static const char *hosts, *rate, *fabrics, *budget, *battery, *seeds_text, *jobs_text, *task_text, *diff;
 static bool merge, csv, no_why;
 static const struct weft_cli_option own[] = {
-    {"hosts", "N", "hosts (default: as many as the network of JOB has, else 256)", &hosts, NULL},
-    {"rate", "RATE", "of a host's link (default: as in the network of JOB, else 400Gbps)", &rate, NULL},
+    {"hosts", "N", "number of hosts (default: those of JOB's network, else 256)", &hosts, NULL},
+    {"rate", "RATE", "of a host's link (default: that of JOB's network, else 400Gbps)", &rate, NULL},
     {"fabrics", "LIST", "blueprints and files, such as dsf-l1,mine.yaml; all: every blueprint (the default)", &fabrics,
      NULL},
     {"budget", "LIST",
@@ -220,18 +220,6 @@ static enum weft_status compose(struct versus *x, const struct versus_job *job, 
     return WEFT_OK;
 }
 
-static bool share_out(struct versus *x, uint32_t *ret_jobs) {
-    struct sweep *s = &x->sweep;
-    s->share = (struct sweep_share){.tasks = 1};
-    if (!merge && !sweep_share_find(task_text, &s->share)) return false;
-    if (s->share.tasks > 1 && !s->o->out) {
-        fprintf(stderr, "weft: %s: expected --out DIR, a folder that all tasks see\n", s->share.from);
-        return false;
-    }
-    bool rank = s->share.from && strcmp(s->share.from, "--task") != 0 && strncmp(s->share.from, "SLURM_ARRAY", 11) != 0;
-    return weft_cli_jobs_parse(rank && !jobs_text ? "1" : jobs_text, ret_jobs);
-}
-
 static enum weft_status run_all(struct versus *x, const struct weft_scenario_file *file, uint32_t jobs,
                                 struct weft_error *ret_error) {
     struct sweep *s = &x->sweep;
@@ -241,11 +229,7 @@ static enum weft_status run_all(struct versus *x, const struct weft_scenario_fil
     options.seed = seed;
     enum weft_status status = weft_sweep_new(file, &options, s->o->arena, &s->plan, ret_error);
     if (status) return status;
-    s->r.sweep = s->plan;
-    s->r.path = x->v.job ? x->v.job : "battery";
-    s->r.setting = s->o->setting;
-    s->r.settings = s->o->settings;
-    s->r.column = weft_sweep_columns(s->o->arena, &s->r.columns);
+    sweep_begin(s, x->v.job ? x->v.job : "battery");
     s->metric = weft_arena_alloc(s->o->arena, 1, sizeof *s->metric);
     s->r.metric = s->metric;
     s->keep = keep;
@@ -260,7 +244,7 @@ static enum weft_status versus(const struct weft_cli_options *o, struct versus_k
     struct versus_job job = {0};
     const struct weft_scenario_file *file = NULL;
     uint32_t jobs;
-    if (!check_options(o) || !share_out(&x, &jobs)) return WEFT_ERROR_INPUT;
+    if (!check_options(o) || !sweep_share_out(&x.sweep, task_text, jobs_text, &jobs)) return WEFT_ERROR_INPUT;
     enum weft_status status = diff ? versus_old_read(diff, o->arena, &x.old, ret_error) : WEFT_OK;
     if (!status && o->operands) status = versus_job_read(o, &job, kept, ret_error);
     x.v.job = job.path;

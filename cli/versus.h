@@ -13,7 +13,7 @@ struct versus_job {
     const char *path;             ///< NULL: none, a battery alone
     const struct weft_tree *work; ///< sections; NULL: none
     const struct weft_tree *run;
-    uint64_t hosts; ///< of its own network; 0: it has none
+    uint64_t hosts; ///< in the job's own network; 0: it has no network
     weft_rate_bps rate_bps;
     const char **ignored; ///< sections that fabrics say themselves
     uint32_t n_ignored;

@@ -98,7 +98,7 @@ enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *so
 
 /// The case a variant belongs to; "" if the file has none.
 const char *weft_scenario_variant_case(const struct weft_scenario_file *file, uint32_t i);
-/// The section `claims` of the file itself, not of its base; NULL if there is none. See weft/claim.h.
+/// The section `claims` of the file and of what it is based on; NULL if there is none. See weft/claim.h.
 const struct weft_tree *weft_scenario_claims(const struct weft_scenario_file *file);
 /// The section `sweep`; NULL if there is none. See weft/sweep.h.
 const struct weft_tree *weft_scenario_sweep(const struct weft_scenario_file *file);

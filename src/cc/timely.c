@@ -84,7 +84,8 @@ static void timely_ack(void *state, const void *conf, const struct weft_cc_fact 
     s->rtt_ps = fact->rtt_ps;
     s->diff_ps += c->ewma * (rtt - before - s->diff_ps);
     double gradient = s->diff_ps / (double)c->min_rtt_ps;
-    bool low = fact->rtt_ps<c->t_low_ps, high = fact->rtt_ps> c->t_high_ps;
+    bool low = fact->rtt_ps < c->t_low_ps;
+    bool high = fact->rtt_ps > c->t_high_ps;
     s->falling = !low && !high && gradient <= 0 ? s->falling + 1 : 0;
     if (high)
         cut(s, c, c->beta * (1 - (double)c->t_high_ps / rtt));

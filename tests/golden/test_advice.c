@@ -7,12 +7,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "command_json.h"
 
 static const char incast[] = "name: mine\n"
                              "topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 8, rate: 100Gbps}\n"
@@ -37,13 +36,6 @@ static int set_up(void **state) {
                "workload: [{kind: incast, sources: \"host-1..3\", dst: host-0, size: 1MB}]\n");
     *state = &f;
     return 0;
-}
-
-static json_t *parse(const struct fixture *f) {
-    json_error_t error;
-    json_t *json = json_loads(f->out, 0, &error);
-    if (!json) fail_msg("%s: %s", error.text, f->out);
-    return json;
 }
 
 static const char *recommended(const json_t *json, const char *path) {
@@ -103,11 +95,11 @@ static void assert_patch(struct fixture *f, const char *subject) {
     snprintf(line, sizeof line, "plan %s s.yaml --variant tagged --run full --json --quiet --out patch-%s.yaml",
              subject, subject);
     assert_int_equal(weft(f, line), 0);
-    json_t *plan = parse(f);
+    json_t *plan = printed_json(f);
     assert_true(json_array_size(json_object_get(plan, "values")) > 0);
     snprintf(line, sizeof line, "run patch-%s.yaml --variant tagged --json --quiet", subject);
     assert_int_equal(weft(f, line), 0);
-    json_t *run = parse(f);
+    json_t *run = printed_json(f);
     const json_t *group = json_object_get(json_object_get(run, "groups"), "incast");
     double mean = json_number_value(json_object_get(json_object_get(group, "fct_ps"), "mean"));
     assert_true(mean > 0);
@@ -128,7 +120,7 @@ static void test_patches(void **state) {
 static void test_advice_helps(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "plan buffers s.yaml --variant plain --set workload.0.size=500KB --json --quiet"), 0);
-    json_t *plan = parse(f);
+    json_t *plan = printed_json(f);
     assert_string_equal(recommended(plan, "switch.buffer.headroom"), "46KB"); // 45382 B by weft plan pfc
     assert_true(measured(plan, "pause frames", "recommended") < measured(plan, "pause frames", "current"));
     json_decref(plan);

@@ -7,12 +7,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "command.h"
+#include "command_json.h"
 
 /// 32 hosts send frames of one packet to one.
 static const char queue[] = "name: queue\n"
@@ -37,13 +36,6 @@ static int set_up(void **state) {
     return 0;
 }
 
-static json_t *parse(const struct fixture *f) {
-    json_error_t error;
-    json_t *json = json_loads(f->out, 0, &error);
-    if (!json) fail_msg("%s: %s", error.text, f->out);
-    return json;
-}
-
 static double number(const json_t *json, const char *key) {
     return json_number_value(json_object_get(json, key));
 }
@@ -59,7 +51,7 @@ static double slowdown(double rho, double service_ns, double ideal_ns) {
 static void test_one_queue(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "run q.yaml --set workload.0.duration=300us --json --quiet"), 0);
-    json_t *run = parse(f);
+    json_t *run = printed_json(f);
     const json_t *group = json_object_get(json_object_get(run, "groups"), "q");
     double ideal =
         number(json_object_get(group, "fct_ps"), "mean") / number(json_object_get(group, "slowdown"), "mean");
@@ -71,7 +63,7 @@ static void test_one_queue(void **state) {
              "plan capacity q.yaml --slowdown %.6f --metric mean --load workload.0.load=0.01..0.03 --json --quiet",
              slowdown(rho, service, ideal / 1000));
     assert_int_equal(weft(f, line), 0);
-    json_t *plan = parse(f);
+    json_t *plan = printed_json(f);
     double expected = rho * 4096 / (4096 + 62 + 16 + 20) / 32; // load is of payload, of one host
     double got = number(plan, "capacity"), half = number(plan, "half");
     if (!(fabs(got - expected) <= half)) fail_msg("%g +/- %g, expected %g", got, half, expected);
@@ -87,7 +79,7 @@ static void test_size_of_a_job(void **state) {
     assert_int_equal(weft(f, "plan capacity sizes.yaml --slowdown 1.01 --metric other.slowdown.max --load "
                              "workload.0.size=100KB..1100KB:101 --seeds 1 --json --quiet"),
                      0);
-    json_t *plan = parse(f);
+    json_t *plan = printed_json(f);
     double got = number(plan, "capacity");
     // 40 us x 12.5 B/ns x 4096 / 4178 = 490 KB, and 1% of 82 us, the other's time, at the half rate that both have then
     assert_true(got > 490e3 && got < 490e3 + 0.01 * 82e3 * 12.5 + 10e3);
@@ -123,7 +115,7 @@ static void test_refused(void **state) {
         {"plan capacity q.yaml --slowdown -1", "expected a number above 0"},
         {"plan capacity sizes.yaml --slowdown 2 --metric other.slowdown.max",
          "0 entries of kind poisson; expected one"},
-        {"plan capacity sizes.yaml --slowdown 2", "of which group?"},
+        {"plan capacity sizes.yaml --slowdown 2", "p99 names no group; expected one"},
         {"plan capacity q.yaml --slowdown 2 --load workload.0.load=0.3..0.1", "expected LO below HI"},
         {"plan capacity q.yaml --slowdown 2 --load workload.0.load=[a,b,c]", "expected PATH=LO..HI"},
         {"plan capacity q.yaml --slowdown 2 --metric other.fct.mean", "other"},

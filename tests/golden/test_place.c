@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "command.h"
-#include <jansson.h>
+#include "command_json.h"
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,13 +72,6 @@ static void the_table(void **state) {
     if (strcmp(got, expected)) fail_msg("printed\n%s\nexpected\n%s", got, expected);
 }
 
-static json_t *json(const struct fixture *f) {
-    json_error_t error;
-    json_t *root = json_loads(f->out, JSON_REJECT_DUPLICATES, &error);
-    if (!root) fail_msg("%s in %.200s", error.text, f->out);
-    return root;
-}
-
 static json_t *find(json_t *root, const char *strategy) {
     size_t i;
     json_t *one;
@@ -98,14 +90,14 @@ static void simulated_as_run(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "place s.yaml --json --simulate --out ranks.txt"), 0);
     assert_string_equal(f->err, "");
-    json_t *root = json(f), *min_cut = find(root, "min_cut"), *linear = find(root, "linear");
+    json_t *root = printed_json(f), *min_cut = find(root, "min_cut"), *linear = find(root, "linear");
     assert_true(number(min_cut, "zone_bytes") < number(linear, "zone_bytes"));
     static const char *const how[] = {"placement=min_cut", "rank_file=ranks.txt"};
     for (unsigned i = 0; i < 2; i++) {
         char command[128];
         snprintf(command, sizeof command, "run s.yaml --quiet --json --variant plain --set workload.1.%s", how[i]);
         assert_int_equal(weft(f, command), 0);
-        json_t *run = json(f);
+        json_t *run = printed_json(f);
         assert_int_equal(number(json_array_get(json_object_get(run, "jobs"), 0), "iteration_ps"),
                          number(min_cut, "iteration_ps"));
         json_decref(run);

@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-#include "command.h"
-#include <jansson.h>
+#include "command_json.h"
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -85,13 +84,6 @@ static void assert_in_order(const struct fixture *f, const char *const *text, si
 #define ASSERT_IN_ORDER(f, ...)                                                                                        \
     assert_in_order(f, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
-static json_t *parsed(const struct fixture *f) {
-    json_error_t error;
-    json_t *json = json_loads(f->out, 0, &error);
-    if (!json) fail_msg("%s in\n%s", error.text, f->out);
-    return json;
-}
-
 static void pauses_are_told_hop_by_hop(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "timeline r"), 0);
@@ -151,7 +143,7 @@ static void why_follows_the_causes_to_their_end(void **state) {
     assert_non_null(strstr(f->err, "not paused for priority 3 at that time; the nearest pause is from"));
 
     assert_int_equal(weft(f, "timeline r --why gpu-a/0 --json"), 0);
-    json_t *json = parsed(f), *because = json_object_get(json, "because");
+    json_t *json = printed_json(f), *because = json_object_get(json, "because");
     assert_int_equal(json_array_size(because), 13);
     const char *kinds[] = {"paused", "pause_received", "pause_sent", "xoff"};
     for (size_t i = 0; i < 12; i++)
@@ -168,7 +160,7 @@ static void assert_why_not(struct fixture *f, const char *place, const char *rea
     char arguments[128];
     snprintf(arguments, sizeof arguments, "timeline r --why-not %s --json", place);
     assert_int_equal(weft(f, arguments), 0);
-    json_t *json = parsed(f);
+    json_t *json = printed_json(f);
     assert_string_equal(json_string_value(json_object_get(json, "reason")), reason);
     const char *said = json_string_value(json_object_get(json, "text"));
     if (!strstr(said, text)) fail_msg("no \"%s\" in \"%s\"", text, said);
@@ -221,7 +213,7 @@ static void every_event_stands_below_its_cause(void **state) {
         "us      rail-c/E3/24 to spine: pause frame sent", "us        spine/2 from rail-c: pause frame received",
         "us          spine/2 to rail-c: priority 3 paused");
     assert_int_equal(weft(f, "timeline r --all --json"), 0);
-    json_t *json = parsed(f), *events = json_object_get(json, "events");
+    json_t *json = printed_json(f), *events = json_object_get(json, "events");
     size_t n = json_array_size(events);
     for (size_t i = 0; i < n; i++) {
         const json_t *e = json_array_get(events, i);
@@ -240,7 +232,7 @@ static void every_event_stands_below_its_cause(void **state) {
 static void the_story_as_json_is_a_tree(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "timeline r --json"), 0);
-    json_t *json = parsed(f), *story = json_object_get(json, "story");
+    json_t *json = printed_json(f), *story = json_object_get(json, "story");
     size_t n = json_array_size(story), pauses = 0;
     assert_true(n > 5);
     for (size_t i = 0; i < n; i++) {

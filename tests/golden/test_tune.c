@@ -7,11 +7,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "command.h"
+#include "command_json.h"
 
 /// A broadcast as a pipeline over ten ranks, whole chunks at a time.
 static const char pipeline[] = "name: pipe\n"
@@ -40,13 +39,6 @@ static int set_up(void **state) {
     return 0;
 }
 
-static json_t *parse(const struct fixture *f) {
-    json_error_t error;
-    json_t *json = json_loads(f->out, 0, &error);
-    if (!json) fail_msg("%s: %s", error.text, f->out);
-    return json;
-}
-
 #define CHUNKS "workload.0.collective.chunk=[64KB,125KB,250KB,500KB,1MB,2MB,4MB,8MB]"
 
 /// S = 16 MB in chunks of c over n = 10 ranks: T(c) = (S/c - 1) max(c/B, a) + (n - 1)(c/B + a). With a = 20 us and B =
@@ -54,7 +46,7 @@ static json_t *parse(const struct fixture *f) {
 static void test_known_optimum(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "tune pipe.yaml --objective p99 --quiet --json --over '" CHUNKS "'"), 0);
-    json_t *json = parse(f);
+    json_t *json = printed_json(f);
     const json_t *points = json_object_get(json, "points");
     assert_int_equal(json_array_size(points), 8); // the whole curve
     assert_string_equal(json_string_value(json_object_get(json, "objective")), "pipe.fct.p99");
@@ -85,14 +77,14 @@ static uint64_t runs_of(const json_t *json) {
 static void test_budget_and_noise(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "tune noisy.yaml --objective g.fct.mean --quiet --json --seeds 1..8"), 0);
-    json_t *json = parse(f);
+    json_t *json = printed_json(f);
     assert_int_equal(runs_of(json), 26);
     // A frame less and ten times the processing decide; the seed does not.
     const json_t *values = json_object_get(json_array_get(json_object_get(json, "points"), 0), "values");
     assert_string_equal(json_string_value(json_object_get(values, "switch.processing")), "300ns");
     json_decref(json);
     assert_int_equal(weft(f, "tune noisy.yaml --objective g.fct.mean --quiet --json --seeds 1..8 --budget 20"), 0);
-    json = parse(f);
+    json = printed_json(f);
     assert_true(runs_of(json) <= 20 && runs_of(json) >= 12);
     json_decref(json);
 }
@@ -104,7 +96,7 @@ static void test_equal_points(void **state) {
                              "'host.mtu=[4096B]' --over 'switch.processing=[300ns]' --over "
                              "'run.stall=[1ms,2ms]'"),
                      0);
-    json_t *json = parse(f);
+    json_t *json = printed_json(f);
     assert_int_equal(json_array_size(json_object_get(json, "not_told_apart")), 1);
     json_decref(json);
 }
@@ -131,7 +123,7 @@ static void test_refused(void **state) {
         {"tune pipe.yaml --objective p99 --budget soon --over '" CHUNKS "'", "expected a number of runs, or a time"},
         {"tune pipe.yaml --objective p99 --over host.mtuu=[1KB,2KB]", "unknown key"},
         {"tune pipe.yaml --objective p99 --csv --json --over '" CHUNKS "'", "expected one of them"},
-        {"tune noisy.yaml --objective iteration", "of which job?"},
+        {"tune noisy.yaml --objective iteration", "names no job; expected one"},
     };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(weft(f, bad[i][0]), 2);
