@@ -26,11 +26,12 @@ class Readme(unittest.TestCase):
     def test_first_scenario(self):
         text = (ROOT / "README.md").read_text()
         scenario, shown, errors = re.search(
-            r"```yaml\n(.*?)```.*?```\n(first.*?)```.*?```\n(weft: .*?)```", text, re.DOTALL).groups()
+            r"```yaml\n(.*?)```.*?```\n(flow 10 .*?)```.*?```\n(weft: .*?)```", text, re.DOTALL).groups()
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "first.yaml"
             file.write_text(scenario)
-            self.assertEqual(weft(folder, "run", "first.yaml"), (0, MACHINE.sub("", shown).strip(), ""))
+            self.assertEqual(weft(folder, "run", "first.yaml", "--out", "first", "--quiet")[0], 0)
+            self.assertEqual(weft(folder, "why", "first", "10", "--quiet"), (0, shown.strip(), ""))
             for error, (right, wrong) in zip(errors.splitlines(), [("xoff:", "xof:"), ("750KB", "750")], strict=True):
                 file.write_text(scenario.replace(right, wrong))
                 self.assertEqual(weft(folder, "run", "first.yaml"), (2, "", error))
@@ -55,7 +56,7 @@ class Consoles(unittest.TestCase):
     one a page, so that a block may use what an earlier one has written."""
 
     def assert_shown(self, page, folder):
-        for name in ("scenarios", "tests"):
+        for name in ("docs", "examples", "scenarios", "tests"):
             (Path(folder) / name).symlink_to(ROOT / name)
         blocks = re.findall(r"^```console\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
         for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.MULTILINE):
