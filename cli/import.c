@@ -40,28 +40,21 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-struct guess {
-    const char *path;
-    uint32_t n;
-};
-
 static void print_guess(void *context, const struct weft_model *importer, const char *what) {
-    struct guess *guess = context;
-    printf("%s: %s (%s): weft import %s %s\n", guess->path, what, importer->name, importer->name, guess->path);
-    guess->n++;
+    const char *path = context;
+    printf("%s: %s (%s): weft import %s %s\n", path, what, importer->name, importer->name, path);
 }
 
-static enum weft_status guess_all(const struct weft_cli_options *o, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
-    uint32_t unknown = 0;
-    for (uint32_t f = 0; f < o->operands && !status; f++) {
-        struct guess guess = {o->operand[f], 0};
-        status = weft_import_guess(guess.path, print_guess, &guess, ret_error);
-        if (status || guess.n) continue;
-        unknown++;
-        printf("%s: of no format that is known; weft models import lists them\n", guess.path);
+/// All files, also behind one that no importer knows.
+static enum weft_status guess_all(const struct weft_cli_options *o) {
+    enum weft_status worst = WEFT_OK;
+    for (uint32_t f = 0; f < o->operands; f++) {
+        struct weft_error error = {0};
+        enum weft_status status = weft_import_guess(o->operand[f], print_guess, o->operand[f], &error);
+        if (status) weft_cli_fail(&error);
+        if (status > worst) worst = status;
     }
-    return status ? status : unknown ? WEFT_ERROR_INPUT : WEFT_OK;
+    return worst;
 }
 
 /// --set a=b as a map of a section.
@@ -158,7 +151,7 @@ static enum weft_status import(const struct weft_cli_options *o, struct weft_err
     const struct weft_model *importer = weft_model_find(WEFT_KIND_IMPORT, o->operand[0]);
     bool named = importer != NULL, files_only = o->operands == 1 || !access(o->operand[0], F_OK);
     enum weft_status status = WEFT_OK;
-    if (!named && files_only && !out_file) return guess_all(o, ret_error);
+    if (!named && files_only && !out_file) return guess_all(o);
     if (!named && files_only) status = choose_importer(o, &importer, ret_error);
     if (status) return status;
     if (!importer) {

@@ -55,12 +55,22 @@ struct weft_import_common {
 /// Of an importer that has no other parameters.
 extern const struct weft_param_table weft_import_table;
 
+/// What files look like from afar.
+enum weft_import_syntax {
+    WEFT_IMPORT_TEXT = 1 << 0,
+    WEFT_IMPORT_JSON = 1 << 1,
+    WEFT_IMPORT_XML = 1 << 2,
+    WEFT_IMPORT_BINARY = 1 << 3,
+};
+
 struct weft_import_ops {
     /// What the file seems to be ("topology", "flows"); NULL: nothing that this importer knows.
     const char *(*recognise)(const struct weft_import_file *file);
     /// Turns the files, each of which was recognised, into sections. Errors name file and line.
     enum weft_status (*make)(const void *conf, const struct weft_import_file *file, uint32_t files,
                              struct weft_import *import, struct weft_error *ret_error);
+    unsigned syntax;    ///< enum weft_import_syntax, several of them
+    const char *begins; ///< by what recognise knows a file
 };
 
 /// Adds text to a section; without its key, indented as below the key. Nothing said: the section's default, if it has
@@ -92,7 +102,8 @@ enum weft_status weft_import_once(const struct weft_import_file *file, uint32_t 
 enum weft_status weft_import_write(const struct weft_model *importer, const struct weft_tree *tree,
                                    const char *const *path, uint32_t paths, const char *folder, FILE *out,
                                    struct weft_error *ret_error);
-/// What a file seems to be, by every importer: calls on_guess for each that knows it.
+/// What a file seems to be, by every importer: calls on_guess for each that knows it. None does: an error with the
+/// place of what its beginning is instead.
 enum weft_status weft_import_guess(const char *path,
                                    void (*on_guess)(void *context, const struct weft_model *importer, const char *what),
                                    void *context, struct weft_error *ret_error);

@@ -238,7 +238,12 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {cables_recognise, cables_make};
+static const struct weft_import_ops import_ops = {
+    .recognise = cables_recognise,
+    .make = cables_make,
+    .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
+    .begins = "a header that names \"device B\", or JSON of \"lldp\" or \"DEVICE_NEIGHBOR\"",
+};
 
 const struct weft_model weft__import_cables = {
     .kind = WEFT_KIND_IMPORT,

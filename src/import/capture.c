@@ -353,7 +353,12 @@ static enum weft_status capture_make(const void *conf, const struct weft_import_
     return WEFT_OK;
 }
 
-static const struct weft_import_ops capture_import_ops = {capture_recognise, capture_make};
+static const struct weft_import_ops capture_import_ops = {
+    .recognise = capture_recognise,
+    .make = capture_make,
+    .syntax = WEFT_IMPORT_BINARY,
+    .begins = "the first bytes of pcap or pcapng",
+};
 
 const struct weft_model weft__import_capture = {
     .kind = WEFT_KIND_IMPORT,

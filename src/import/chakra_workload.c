@@ -44,10 +44,9 @@ static enum weft_status chakra_schedule(const struct weft_model_conf *entry, con
                                         struct weft_workload *w, struct weft_error *ret_error) {
     const struct chakra_conf *c = entry->conf;
     struct weft_place place = weft__job_key_place(entry, "file");
-    struct weft__job_common common = c->common;
     struct weft__chakra_conf conf = {
         .groups = *c->groups ? weft__path_beside(c->groups, weft__job_key_place(entry, "groups"), w->arena) : "",
-        .ranks = common.ranks,
+        .ranks = c->common.ranks,
         .reuse = c->reuse,
         .ctrl_deps = c->ctrl_deps,
         .cpu_ops = c->cpu_ops,
@@ -55,20 +54,9 @@ static enum weft_status chakra_schedule(const struct weft_model_conf *entry, con
     };
     struct weft__chakra_facts facts;
     struct weft_schedule *s = NULL;
-    struct weft_job *job = NULL;
     enum weft_status status =
         weft__chakra_load(weft__path_beside(c->file, place, w->arena), &conf, place, w->arena, &s, &facts, ret_error);
-    if (status) return status;
-    common.ranks = *common.rank_file ? 0 : s->ranks;
-    status = weft__job_new(&common, entry, topology, 0, w, &job, ret_error);
-    if (status) return status;
-    if (job->ranks < s->ranks)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "file: traces of %" PRIu32 " ranks; expected at most the %" PRIu32
-                              " hosts that there are for them",
-                              s->ranks, job->ranks);
-    job->ranks = s->ranks;
-    return weft__job_connect_schedule(&common, place, topology, s, &c->models, job, w, ret_error);
+    return status ? status : weft__job_add_schedule(&c->common, entry, topology, s, &c->models, w, ret_error);
 }
 
 static const struct weft_workload_ops chakra_ops = {.schedule = chakra_schedule};
@@ -226,7 +214,12 @@ static enum weft_status chakra_make(const void *conf, const struct weft_import_f
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {chakra_recognise, chakra_make};
+static const struct weft_import_ops import_ops = {
+    .recognise = chakra_recognise,
+    .make = chakra_make,
+    .syntax = WEFT_IMPORT_BINARY | WEFT_IMPORT_JSON,
+    .begins = "a message GlobalMetadata or a node behind its length, or JSON with lists of ranks by name",
+};
 
 const struct weft_model weft__import_chakra = {
     .kind = WEFT_KIND_IMPORT,

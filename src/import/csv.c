@@ -189,7 +189,12 @@ static enum weft_status csv_make(const void *conf, const struct weft_import_file
     return status;
 }
 
-static const struct weft_import_ops csv_import_ops = {csv_recognise, csv_make};
+static const struct weft_import_ops csv_import_ops = {
+    .recognise = csv_recognise,
+    .make = csv_make,
+    .syntax = WEFT_IMPORT_TEXT,
+    .begins = "a header that names src, dst and bytes",
+};
 
 const struct weft_model weft__import_csv = {
     .kind = WEFT_KIND_IMPORT,

@@ -46,26 +46,16 @@ static const struct weft_param_table goal_params = WEFT_PARAM_TABLE("goal", stru
 static enum weft_status goal_schedule(const struct weft_model_conf *entry, const struct weft_topology *topology,
                                       struct weft_workload *w, struct weft_error *ret_error) {
     const struct goal_conf *c = entry->conf;
-    struct weft__job_common common = c->common;
+    const struct weft__job_common *common = &c->common;
     struct weft_place place = weft__job_key_place(entry, "file");
     struct weft_schedule *s = NULL;
-    struct weft_job *job = NULL;
     enum weft_status status =
         weft_goal_load(weft__path_beside(c->file, place, w->arena), place, w->arena, &s, ret_error);
     if (status) return status;
-    if (common.ranks && common.ranks != s->ranks)
+    if (common->ranks && common->ranks != s->ranks)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft__job_key_place(entry, "ranks"),
-                              "ranks: %" PRIu64 "; expected the %" PRIu32 " of the schedule", common.ranks, s->ranks);
-    if (common.order == WEFT__ORDER_SERVER && !*common.rank_file) common.ranks = s->ranks;
-    status = weft__job_new(&common, entry, topology, 0, w, &job, ret_error);
-    if (status) return status;
-    if (job->ranks < s->ranks)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "file: the schedule has %" PRIu32 " ranks; expected at most the %" PRIu32
-                              " hosts that there are for it",
-                              s->ranks, job->ranks);
-    job->ranks = s->ranks;
-    return weft__job_connect_schedule(&common, place, topology, s, NULL, job, w, ret_error);
+                              "ranks: %" PRIu64 "; expected the %" PRIu32 " of the schedule", common->ranks, s->ranks);
+    return weft__job_add_schedule(common, entry, topology, s, NULL, w, ret_error);
 }
 
 static const struct weft_workload_ops goal_ops = {.schedule = goal_schedule};
@@ -103,7 +93,12 @@ static enum weft_status goal_make(const void *conf, const struct weft_import_fil
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {goal_recognise, goal_make};
+static const struct weft_import_ops import_ops = {
+    .recognise = goal_recognise,
+    .make = goal_make,
+    .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_BINARY,
+    .begins = "\"num_ranks N\", or the number 4223 in 8 bytes",
+};
 
 const struct weft_model weft__import_goal = {
     .kind = WEFT_KIND_IMPORT,

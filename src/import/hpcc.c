@@ -435,7 +435,13 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
     return status;
 }
 
-static const struct weft_import_ops import_ops = {hpcc_recognise, hpcc_make};
+static const struct weft_import_ops import_ops = {
+    .recognise = hpcc_recognise,
+    .make = hpcc_make,
+    .syntax = WEFT_IMPORT_TEXT,
+    .begins = "\"nodes switches links\" as numbers, a number of flows and a line of 5 or 6 columns, or a key of its "
+              "configuration",
+};
 
 const struct weft_model weft__import_hpcc = {
     .kind = WEFT_KIND_IMPORT,

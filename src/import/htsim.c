@@ -393,7 +393,12 @@ static enum weft_status htsim_make(const void *conf, const struct weft_import_fi
     return status;
 }
 
-static const struct weft_import_ops import_ops = {htsim_recognise, htsim_make};
+static const struct weft_import_ops import_ops = {
+    .recognise = htsim_recognise,
+    .make = htsim_make,
+    .syntax = WEFT_IMPORT_TEXT,
+    .begins = "lines \"Nodes N\" and \"Connections N\", or \"Tiers N\"",
+};
 
 const struct weft_model weft__import_htsim = {
     .kind = WEFT_KIND_IMPORT,

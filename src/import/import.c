@@ -12,6 +12,7 @@
 #include "base/tree.h"
 #include "base/units.h"
 #include "base/unpack.h"
+#include "import/unknown.h"
 #include "weft/scenario.h"
 
 static const char *const section_names[WEFT_IMPORT_SECTIONS] = {
@@ -163,20 +164,19 @@ enum weft_status weft_import_guess(const char *path,
         known |= what != NULL;
     }
     if (!status && !known && file.absent) status = fail_absent(&file, ret_error);
+    if (!status && !known) status = weft__import_unknown(&file, NULL, arena, ret_error);
     weft_arena_free(arena);
     return status;
 }
 
 /// Every file is one of the importer's.
 static enum weft_status recognise(const struct weft_model *importer, struct weft_import_file *file, uint32_t files,
-                                  struct weft_error *ret_error) {
+                                  struct weft_arena *arena, struct weft_error *ret_error) {
     const struct weft_import_ops *ops = importer->ops;
     for (uint32_t f = 0; f < files; f++) {
         file[f].what = ops->recognise(&file[f]);
         if (!file[f].what && file[f].absent) return fail_absent(&file[f], ret_error);
-        if (!file[f].what)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[f].path},
-                                  "is no file of %s; expected %s", importer->name, importer->summary);
+        if (!file[f].what) return weft__import_unknown(&file[f], importer, arena, ret_error);
     }
     return WEFT_OK;
 }
@@ -185,7 +185,7 @@ enum weft_status weft_import_also(struct weft_import *im, const char *path, stru
                                   struct weft_import_file *ret_file, struct weft_error *ret_error) {
     struct weft_error why = {0};
     enum weft_status status = look_at(path, im->folder, im->arena, ret_file, &why);
-    if (!status) status = recognise(im->importer, ret_file, 1, &why);
+    if (!status) status = recognise(im->importer, ret_file, 1, im->arena, &why);
     return status ? weft_error_set(ret_error, status, place, "%s", why.text) : WEFT_OK;
 }
 
@@ -304,7 +304,7 @@ enum weft_status weft_import_write(const struct weft_model *importer, const stru
     open_streams(&import);
     for (uint32_t f = 0; f < paths && !status; f++)
         status = look_at(path[f], folder, import.arena, &file[f], ret_error);
-    if (!status) status = recognise(importer, file, paths, ret_error);
+    if (!status) status = recognise(importer, file, paths, import.arena, ret_error);
     if (!status) status = make(&import, importer, tree, file, paths, out, ret_error);
     close_streams(&import);
     weft_arena_free(import.arena);

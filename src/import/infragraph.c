@@ -181,7 +181,12 @@ static enum weft_status infragraph_make(const void *conf, const struct weft_impo
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {infragraph_recognise, infragraph_make};
+static const struct weft_import_ops import_ops = {
+    .recognise = infragraph_recognise,
+    .make = infragraph_make,
+    .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
+    .begins = "devices with components",
+};
 
 const struct weft_model weft__import_infragraph = {
     .kind = WEFT_KIND_IMPORT,

@@ -254,7 +254,12 @@ static enum weft_status inspector_make(const void *conf, const struct weft_impor
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {inspector_recognise, inspector_make};
+static const struct weft_import_ops import_ops = {
+    .recognise = inspector_recognise,
+    .make = inspector_make,
+    .syntax = WEFT_IMPORT_JSON,
+    .begins = "objects with coll_perf, p2p_perf or dump_stats",
+};
 
 const struct weft_model weft__import_inspector = {
     .kind = WEFT_KIND_IMPORT,

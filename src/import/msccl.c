@@ -313,7 +313,12 @@ static enum weft_status make(const void *conf, const struct weft_import_file *fi
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {recognise, make};
+static const struct weft_import_ops import_ops = {
+    .recognise = recognise,
+    .make = make,
+    .syntax = WEFT_IMPORT_XML,
+    .begins = "<algo>",
+};
 
 const struct weft_model weft__import_msccl = {
     .kind = WEFT_KIND_IMPORT,

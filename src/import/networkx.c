@@ -192,8 +192,18 @@ static enum weft_status graphml_make(const void *conf, const struct weft_import_
     return make(&graphml, conf, file, files, import, ret_error);
 }
 
-static const struct weft_import_ops import_ops = {networkx_recognise, networkx_make};
-static const struct weft_import_ops graphml_ops = {graphml_recognise, graphml_make};
+static const struct weft_import_ops import_ops = {
+    .recognise = networkx_recognise,
+    .make = networkx_make,
+    .syntax = WEFT_IMPORT_JSON,
+    .begins = "nodes and links (or edges)",
+};
+static const struct weft_import_ops graphml_ops = {
+    .recognise = graphml_recognise,
+    .make = graphml_make,
+    .syntax = WEFT_IMPORT_XML,
+    .begins = "<graphml>",
+};
 
 const struct weft_model weft__import_networkx = {
     .kind = WEFT_KIND_IMPORT,

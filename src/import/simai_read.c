@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 enum { LAYERS_MAX = 65536, NUMBER_MAX = 1 << 24 };
 static const uint64_t bytes_max = UINT64_C(1000000000000);
 
@@ -44,6 +46,7 @@ static enum weft_status read_header(struct weft__lines *lines, struct weft_arena
         uint64_t *value, max;
     } keys[] = {{"model_parallel_NPU_group", &w->tp, NUMBER_MAX},
                 {"ep", &w->ep, NUMBER_MAX},
+                {"expert_parallel_npu_group", &w->ep, NUMBER_MAX},
                 {"pp", &w->pp, NUMBER_MAX},
                 {"vpp", &w->vpp, NUMBER_MAX},
                 {"ga", &w->ga, NUMBER_MAX},
@@ -111,7 +114,8 @@ static enum weft_status read_layer(struct weft__lines *lines, struct weft__simai
     enum weft_status status = weft__lines_next_full(lines, &more, ret_error);
     if (!status && !more) return BAD(lines, "the file ends here; expected a layer");
     if (!status) {
-        weft__lines_word(lines); // the name
+        const char *name = weft__lines_word(lines);
+        layer->name = name ? weft__hash_text(WEFT__HASH_START, name) : 0;
         if (!weft__lines_word(lines)) return BAD(lines, "the line ends here; expected twelve columns");
     }
     for (uint32_t p = 0; p < WEFT__SIMAI_PASSES && !status; p++) {
@@ -143,6 +147,61 @@ static enum weft_status mark(const struct weft__simai *w, const struct list list
     return WEFT_OK;
 }
 
+static uint64_t or_one(uint64_t n) {
+    return n ? n : 1;
+}
+
+const char *weft__simai_find_groups(const struct weft__simai *w, uint32_t ranks, struct weft__simai_groups *ret,
+                                    char *text, size_t size) {
+    uint64_t tp = or_one(w->tp), ep = or_one(w->ep), pp = or_one(w->pp), dp = ranks / tp / pp;
+    if (!dp || tp * pp * dp != ranks || dp % ep) {
+        snprintf(text, size,
+                 "%" PRIu32 " ranks in groups of %" PRIu64 " (model_parallel_NPU_group), %" PRIu64
+                 " stages (pp) and %" PRIu64 " experts (ep); expected a multiple of their product",
+                 ranks, tp, pp, ep);
+        return text;
+    }
+    *ret = (struct weft__simai_groups){.of = {[WEFT__SIMAI_TP] = {(uint32_t)tp, 1},
+                                              [WEFT__SIMAI_DP] = {(uint32_t)dp, (uint32_t)tp},
+                                              [WEFT__SIMAI_EP] = {(uint32_t)ep, (uint32_t)tp},
+                                              [WEFT__SIMAI_DP_EP] = {(uint32_t)(dp / ep), (uint32_t)(tp * ep)}},
+                                       .stages = (uint32_t)pp,
+                                       .stage_stride = (uint32_t)(tp * dp)};
+    return NULL;
+}
+
+bool weft__simai_is_pipeline(const struct weft__simai *w) {
+    return w->kind != WEFT__SIMAI_MICRO && w->pp > 1 && w->pp_bytes && w->block;
+}
+
+static uint64_t name_of(const char *name) {
+    return weft__hash_text(WEFT__HASH_START, name);
+}
+
+/// The longest block of lines that comes as often as there are microbatches, by their names.
+static void find_blocks(struct weft__simai *w) {
+    for (uint64_t block = w->layers / w->ga; block > 0; block--)
+        for (uint64_t i = 0, run = 0; i + block < w->layers; i++) {
+            run = w->layer[i].name == w->layer[i + block].name ? run + 1 : 0;
+            if (run < (w->ga - 1) * block) continue;
+            w->block = (uint32_t)block;
+            w->first = (uint32_t)(i + 1 - run);
+            return;
+        }
+}
+
+/// One microbatch begins with the embedding and ends before the loss, as AICB names them; without them it is all lines.
+static void find_block(struct weft__simai *w) {
+    uint64_t begin = name_of("embedding_layer"), end = name_of("cross_entropy1");
+    uint32_t last = 0;
+    while (w->first < w->layers && w->layer[w->first].name != begin)
+        w->first++;
+    if (w->first == w->layers) w->first = 0;
+    for (last = w->first; last < w->layers && w->layer[last].name != end;)
+        last++;
+    w->block = last - w->first;
+}
+
 static enum weft_status read_all(struct weft__lines *lines, struct weft_arena *arena, struct weft__simai *w,
                                  struct weft_error *ret_error) {
     struct list list[2] = {{0}};
@@ -161,7 +220,10 @@ static enum weft_status read_all(struct weft__lines *lines, struct weft_arena *a
     if (!status) status = weft__lines_next_full(lines, &more, ret_error);
     if (!status && more)
         return BAD(lines, "a line after the last of %" PRIu32 " layers; expected the end of the file", w->layers);
-    return status ? status : mark(w, list, ret_error);
+    if (!status) status = mark(w, list, ret_error);
+    if (!status && w->ga > 1) find_blocks(w);
+    if (!status && w->ga <= 1) find_block(w);
+    return status;
 }
 
 enum weft_status weft__simai_read(const char *path, struct weft_place place, struct weft_arena *arena,

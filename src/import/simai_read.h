@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec of the workload text of AICB and SimAI, which is that of ASTRA-sim 1.0 with groups: a header, the number of
-// layers, and a line of twelve columns a layer.
+// layers, and a line of twelve columns a layer. Groups: T ranks side by side are TP; then DP over those of one stage,
+// of which E side by side are EP and the others DP_EP; then the stages.
 #ifndef WEFT_IMPORT_SIMAI_READ_H
 #define WEFT_IMPORT_SIMAI_READ_H
 
@@ -26,6 +27,7 @@ struct weft__simai_part {
 };
 
 struct weft__simai_layer {
+    uint64_t name; ///< hash of it
     struct weft__simai_part part[WEFT__SIMAI_PASSES];
     weft_time_ps update_ps;
     bool checkpoint, initiates; ///< recomputing begins at the one when the other is reached backwards
@@ -37,7 +39,21 @@ struct weft__simai {
     weft_bytes pp_bytes;
     uint32_t layers;
     struct weft__simai_layer *layer;
+    uint32_t block, first; ///< lines of a microbatch, and before the first one; block 0: not known
 };
+
+/// Groups of ranks: a rank is number rank / stride % ranks of its own.
+struct weft__simai_groups {
+    struct {
+        uint32_t ranks, stride;
+    } of[WEFT__SIMAI_GROUPS];
+    uint32_t stages, stage_stride;
+};
+/// NULL, or why `ranks` do not fit; `text` has room for that.
+const char *weft__simai_find_groups(const struct weft__simai *workload, uint32_t ranks,
+                                    struct weft__simai_groups *ret_groups, char *text, size_t size);
+/// Whether the stages of a pipeline pass on what the header says: it has several, and its microbatches are known.
+bool weft__simai_is_pipeline(const struct weft__simai *workload);
 
 /// In the arena. Errors are at `place` if the file cannot be read, else in it.
 enum weft_status weft__simai_read(const char *path, struct weft_place place, struct weft_arena *arena,

@@ -408,7 +408,12 @@ static enum weft_status sonic_make(const void *conf, const struct weft_import_fi
     return status;
 }
 
-static const struct weft_import_ops import_ops = {sonic_recognise, sonic_make};
+static const struct weft_import_ops import_ops = {
+    .recognise = sonic_recognise,
+    .make = sonic_make,
+    .syntax = WEFT_IMPORT_JSON,
+    .begins = "tables of SONiC such as PORT and BUFFER_PG",
+};
 
 const struct weft_model weft__import_sonic = {
     .kind = WEFT_KIND_IMPORT,

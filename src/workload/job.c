@@ -166,10 +166,6 @@ static enum weft_status find_dimension(const struct maker *m, const char *name, 
     return FAIL(m, place, "over: no dimension \"%s\"; %s", name, m->dimensions ? expected : "there are none");
 }
 
-static void take_turn(struct weft_job_stage *stage, uint32_t op, uint32_t part) {
-    stage->turn[stage->turns++] = (struct weft_job_turn){op, part};
-}
-
 /// Appends `times` operations to the job's; the first one's number is job->ops before.
 static void add_ops(struct maker *m, const struct operation_conf *c, struct dimension d, uint64_t times) {
     bool talks = c->size_bytes && d.size > 1;
@@ -190,7 +186,7 @@ static enum weft_status add_operation(struct maker *m, const struct operation_co
     add_ops(m, c, d, c->times);
     for (uint32_t s = 0; s < m->job->stages; s++)
         for (uint32_t op = first; op < m->job->ops; op++)
-            take_turn(&m->job->stage[s], op, WEFT_TURN_WHOLE);
+            weft__pipeline_take_turn(&m->job->stage[s], op, WEFT_TURN_WHOLE);
     return WEFT_OK;
 }
 
@@ -224,37 +220,35 @@ static uint32_t add_hops(struct maker *m, const struct pipeline *p, struct dimen
     return first;
 }
 
-/// A pass of a microbatch: from the stage before, the work, to the stage behind.
-static void take_pass(struct weft_job_stage *stage, const struct operation_list *list, const uint32_t *first,
-                      uint32_t microbatch, uint32_t hop, bool receives, bool sends) {
-    if (receives) take_turn(stage, hop, WEFT_TURN_RECEIVE);
-    for (uint32_t i = 0; i < list->n; i++)
-        for (uint32_t k = 0; k < list->conf[i].times; k++)
-            take_turn(stage, first[i] + microbatch * (uint32_t)list->conf[i].times + k, WEFT_TURN_WHOLE);
-    if (sends) take_turn(stage, hop, WEFT_TURN_SEND);
+/// The operations of both passes.
+struct work {
+    const struct pipeline *of;
+    uint32_t *first[2];
+};
+
+static void take_work(void *context, struct weft_job_stage *stage, struct weft__pass pass) {
+    const struct work *work = context;
+    const struct operation_list *list = &work->of->pass[pass.backward];
+    for (uint32_t i = 0; i < list->n; i++) {
+        uint32_t times = (uint32_t)list->conf[i].times, first = work->first[pass.backward][i] + pass.microbatch * times;
+        for (uint32_t k = 0; k < times; k++)
+            weft__pipeline_take_turn(stage, first + k, WEFT_TURN_WHOLE);
+    }
 }
 
 static enum weft_status add_pipeline(struct maker *m, const struct pipeline *p) {
     struct dimension d;
     enum weft_status status = find_dimension(m, p->conf.over, p->place, &d);
-    uint32_t *first[2], hop[2], microbatches = (uint32_t)p->conf.microbatches;
+    struct work work = {.of = p};
+    struct weft__pipeline pipeline = {
+        .stages = d.size, .microbatches = (uint32_t)p->conf.microbatches, .context = &work, .take_work = take_work};
     for (uint32_t k = 0; k < 2 && !status; k++) {
-        first[k] = weft_arena_alloc(m->workload->arena, p->pass[k].n, sizeof *first[k]);
-        hop[k] = add_hops(m, p, d, k);
-        status = add_pass(m, p, &p->pass[k], first[k]);
+        work.first[k] = weft_arena_alloc(m->workload->arena, p->pass[k].n, sizeof *work.first[k]);
+        pipeline.hop[k] = add_hops(m, p, d, k);
+        status = add_pass(m, p, &p->pass[k], work.first[k]);
     }
-    if (status) return status;
-    struct weft__pass *pass = weft_arena_alloc(m->workload->arena, 2 * (size_t)microbatches, sizeof *pass);
-    for (uint32_t s = 0; s < d.size; s++) {
-        weft__pipeline_order(s, d.size, microbatches, pass);
-        for (uint32_t i = 0; i < 2 * microbatches; i++) {
-            bool back = pass[i].backward, is_first = s == (back ? d.size - 1 : 0),
-                 is_last = s == (back ? 0 : d.size - 1);
-            take_pass(&m->job->stage[s], &p->pass[back], first[back], pass[i].microbatch,
-                      hop[back] + pass[i].microbatch, !is_first, !is_last);
-        }
-    }
-    return WEFT_OK;
+    if (!status) weft__pipeline_take(&pipeline, m->job, m->workload->arena);
+    return status;
 }
 
 /// Without a pipeline one stage; with several, all over the same dimension.
@@ -283,26 +277,14 @@ static enum weft_status make_stages(struct maker *m, const struct operation_list
 static enum weft_status load_list(struct maker *m, const struct weft_tree *parent, const char *key,
                                   struct weft_place place, struct operation_list *ret_list);
 
-/// Whether the last of a group sends to the first one as well, so that a lane is at work at both ends of a pair.
-static bool is_ring(const struct weft_model_conf *collective) {
-    const struct weft_collective_ops *ops = collective->model->ops;
-    const struct weft_collective_shape pair = {.ranks = 2, .per_server = 1, .bytes = 1};
-    for (uint32_t lane = 0; lane < ops->lanes(collective->conf, &pair); lane++)
-        if (ops->steps(collective->conf, &pair, 0, lane) && ops->steps(collective->conf, &pair, 1, lane)) return true;
-    return false;
-}
-
 static enum weft_status load_pipeline(struct maker *m, const struct weft_tree *tree, struct pipeline **ret_pipeline) {
     static const char *const pass[] = {"forward", "backward"};
     struct pipeline *p = weft_arena_alloc(m->workload->arena, 1, sizeof *p);
     p->place = tree->place;
     enum weft_status status =
         weft__params_load_at(&weft_pipeline_table, tree, "pipeline", &p->conf, m->workload->arena, m->error);
-    if (!status && strcmp(p->conf.collective.model->name, "send_recv"))
-        return FAIL(m, tree->place, "collective: stages pass on by send_recv; expected no %s",
-                    p->conf.collective.model->name);
-    if (!status && is_ring(&p->conf.collective))
-        return FAIL(m, tree->place, "collective: the last stage passes nothing on to the first; expected ring: off");
+    const char *why = status ? NULL : weft__pipeline_refuse(&p->conf.collective);
+    if (why) return FAIL(m, tree->place, "collective: %s", why);
     for (uint32_t k = 0; k < 2 && !status; k++)
         status = load_list(m, tree, pass[k], tree->place, &p->pass[k]);
     for (uint32_t k = 0; k < 2 && !status; k++)

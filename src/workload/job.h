@@ -97,8 +97,8 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
 struct weft__schedule_models {
     struct weft_model_conf of[WEFT_SCHEDULE_COLLECTIVES];
 };
-/// The rows of `models`, a member of T, for a table.
-#define WEFT__SCHEDULE_MODEL_ROWS(T, models)                                                                           \
+/// The rows of `models`, a member of T, for a table: of the four that every training job has, and of all.
+#define WEFT__TRAINING_MODEL_ROWS(T, models)                                                                           \
     WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_ALL_REDUCE], "all_reduce", WEFT_KIND_COLLECTIVE, "all_reduce_ring",    \
                      "the algorithm of all-reduces"),                                                                  \
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_ALL_GATHER], "all_gather", WEFT_KIND_COLLECTIVE, "all_gather",     \
@@ -106,7 +106,9 @@ struct weft__schedule_models {
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_REDUCE_SCATTER], "reduce_scatter", WEFT_KIND_COLLECTIVE,           \
                          "reduce_scatter", "the algorithm of reduce-scatters"),                                        \
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_ALL_TO_ALL], "all_to_all", WEFT_KIND_COLLECTIVE, "all_to_all",     \
-                         "the algorithm of all-to-alls"),                                                              \
+                         "the algorithm of all-to-alls")
+#define WEFT__SCHEDULE_MODEL_ROWS(T, models)                                                                           \
+    WEFT__TRAINING_MODEL_ROWS(T, models),                                                                              \
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_BROADCAST], "broadcast", WEFT_KIND_COLLECTIVE, "broadcast",        \
                          "the algorithm of broadcasts"),                                                               \
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_GATHER], "gather", WEFT_KIND_COLLECTIVE, "gather",                 \
@@ -118,13 +120,13 @@ struct weft__schedule_models {
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_BARRIER], "barrier", WEFT_KIND_COLLECTIVE, "all_reduce_tree",      \
                          "the algorithm of barriers: an all-reduce of one byte")
 
-/// Instead, of a job whose ranks do what a schedule says, which outlives it: a connection from each rank to each that
-/// it sends to, without clear-to-send; and those of collectives, with one if `common` says so. `models` is NULL for a
-/// schedule without collectives. The job has as many ranks as the schedule.
-enum weft_status weft__job_connect_schedule(const struct weft__job_common *common, struct weft_place place,
-                                            const struct weft_topology *topology, const struct weft_schedule *schedule,
-                                            const struct weft__schedule_models *models, struct weft_job *job,
-                                            struct weft_workload *w, struct weft_error *ret_error);
+/// Instead of all that, a job whose ranks do what a schedule says, which outlives it: on as many hosts, a connection
+/// from each rank to each that it sends to, without clear-to-send; and those of collectives, with one if `common` says
+/// so. `models` is NULL for a schedule without collectives. Errors are at the key `file` of the entry.
+enum weft_status weft__job_add_schedule(const struct weft__job_common *common, const struct weft_model_conf *entry,
+                                        const struct weft_topology *topology, const struct weft_schedule *schedule,
+                                        const struct weft__schedule_models *models, struct weft_workload *w,
+                                        struct weft_error *ret_error);
 /// Operations are there: makes sure that there is room for the flows that they need at least.
 enum weft_status weft__job_reserve_flows(const struct weft__job_common *common, struct weft_place place,
                                          const struct weft_job *job, struct weft_workload *w,

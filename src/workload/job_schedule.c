@@ -163,11 +163,11 @@ static enum weft_status connect(struct finder *f, const struct weft__job_common 
     return status;
 }
 
-enum weft_status weft__job_connect_schedule(const struct weft__job_common *common, struct weft_place place,
-                                            const struct weft_topology *topology, const struct weft_schedule *schedule,
-                                            const struct weft__schedule_models *models, struct weft_job *job,
-                                            struct weft_workload *w, struct weft_error *ret_error) {
-    assert(job->ranks == schedule->ranks && (models || !schedule->collectives));
+static enum weft_status connect_all(const struct weft__job_common *common, struct weft_place place,
+                                    const struct weft_topology *topology, const struct weft_schedule *schedule,
+                                    const struct weft__schedule_models *models, struct weft_job *job,
+                                    struct weft_workload *w, struct weft_error *ret_error) {
+    assert(models || !schedule->collectives);
     struct finder f = {.s = schedule, .job = job, .place = place, .error = ret_error};
     job->schedule = schedule;
     job->iterations = 0;
@@ -182,4 +182,24 @@ enum weft_status weft__job_connect_schedule(const struct weft__job_common *commo
     status = weft__job_add_flows(common, place, topology, job, w, ret_error);
     if (!status) weft__job_add(w, job);
     return status;
+}
+
+enum weft_status weft__job_add_schedule(const struct weft__job_common *common, const struct weft_model_conf *entry,
+                                        const struct weft_topology *topology, const struct weft_schedule *schedule,
+                                        const struct weft__schedule_models *models, struct weft_workload *w,
+                                        struct weft_error *ret_error) {
+    struct weft_place place = weft__job_key_place(entry, "file");
+    struct weft__job_common own = *common;
+    struct weft_job *job = NULL;
+    bool by_server = common->order == WEFT__ORDER_SERVER && !*common->rank_file; // else the first of what is listed
+    own.ranks = by_server ? schedule->ranks : 0;
+    enum weft_status status = weft__job_new(&own, entry, topology, 0, w, &job, ret_error);
+    if (status) return status;
+    if (job->ranks < schedule->ranks)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "file: has %" PRIu32 " ranks; expected at most the %" PRIu32
+                              " hosts that there are for them",
+                              schedule->ranks, job->ranks);
+    job->ranks = schedule->ranks;
+    return connect_all(&own, place, topology, schedule, models, job, w, ret_error);
 }

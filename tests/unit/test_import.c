@@ -254,6 +254,65 @@ static void simai_layers(void **state) {
     run_free(&r);
 }
 
+#define LINE_OF(name, ns) name " -1 " ns " NONE 0 " ns " NONE 0 " ns " NONE 0 0\n"
+#define MICROBATCH LINE_OF("embedding_layer", "0") LINE_OF("attention_layer", "1000000") LINE_OF("embedding_norm", "0")
+
+/// Four stages, as AICB writes them: the lines of one stage for each of three microbatches. With f forward and b
+/// backward a pass, all of it takes (m + p - 1) (f + b) (workload/pipeline.c) and what is passed on, here next to
+/// nothing.
+static void simai_pipeline(void **state) {
+    const char *path = put("simai", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 "
+                                    "expert_parallel_npu_group: 1 pp: 4 vpp: 3 ga: 3 all_gpus: 8 checkpoints: 0 "
+                                    "checkpoint_initiates: 0 pp_comm: 64.0\n11\n" LINE_OF("grad_gather", "1000")
+                                        MICROBATCH MICROBATCH MICROBATCH LINE_OF("cross_entropy1", "2000"));
+    struct weft_error error;
+    char *text = import("simai", &path, 1, &error);
+    assert_non_null(strstr(text, "4 stages with 3 microbatches of 3 lines each, which pass on 64 bytes"));
+    free(text);
+    struct run r = run_import("simai", &path, 1);
+    const struct weft_job *job = &r.workload->job[0];
+    assert_int_equal(job->stages, 4);
+    assert_int_equal(job->stage_stride, 2);
+    for (uint32_t s = 0; s < 4; s++) { // before, and after: its own lines and the one behind, forward and backward
+        uint32_t hops = s == 0 || s == 3 ? 6 : 12, work = 3 * (1 + 2);
+        assert_int_equal(job->stage[s].turns, 1 + work + hops + 1 + 2 + 2);
+        assert_int_equal(job->op[job->stage[s].turn[0].op].compute_ps, WEFT_PS_PER_US);
+    }
+    assert_int_equal(job->stage[3].turn[1].part, WEFT_TURN_RECEIVE);
+    weft_time_ps passes = (3 + 4 - 1) * 3 * (UINT64_C(1000) * WEFT_PS_PER_US), rest = (1 + 2 + 4 + 2) * WEFT_PS_PER_US;
+    weft_time_ps end = r.outcome->job[0].end_ps;
+    assert_true(end > passes + rest && end < passes + rest + 2 * (3 + 4 - 1) * 10 * WEFT_PS_PER_US);
+    run_free(&r);
+}
+
+/// Of one microbatch the names say where it is; without pp_comm, and where lines do not repeat, stages work side by
+/// side, and it is said.
+static void simai_without_pipeline(void **state) {
+#define PIPELINE(ga, pp_comm, lines)                                                                                   \
+    "HYBRID_TRANSFORMER model_parallel_NPU_group: 1 ep: 1 pp: 2 vpp: 1 ga: " ga " all_gpus: 2" pp_comm "\n" lines
+    static const struct {
+        const char *text, *said;
+        uint32_t stages;
+    } file[] = {
+        {PIPELINE("1", " pp_comm: 64", "5\n") LINE_OF("grad_gather", "1") MICROBATCH LINE_OF("cross_entropy1", "1"),
+         "2 stages with 1 microbatches of 3 lines", 2},
+        {PIPELINE("1", " pp_comm: 64", "2\n") LINE_OF("a", "1") LINE_OF("b", "1"), "of 2 lines", 2},
+        {PIPELINE("2", "", "6\n") MICROBATCH MICROBATCH, "the header does not say pp_comm", 1},
+        {PIPELINE("2", " pp_comm: 64", "3\n") MICROBATCH, "its lines do not repeat as often as ga says", 1},
+    };
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        const char *path = put("simai", file[i].text);
+        struct weft_error error;
+        char *text = import("simai", &path, 1, &error);
+        assert_non_null(strstr(text, file[i].said));
+        free(text);
+        struct run r = run_import("simai", &path, 1);
+        assert_int_equal(r.workload->job[0].stages, file[i].stages);
+        assert_int_equal(r.outcome->job[0].ranks_done, 2);
+        run_free(&r);
+    }
+}
+
 /// A header that does not say how many GPUs there are: enough that everything which talks has a partner, and it is
 /// said.
 static void simai_without_gpus(void **state) {
@@ -343,7 +402,7 @@ static void inspector_processes(void **state) {
 
 static void what_cannot_be_read(void **state) {
     static const struct bad_file bad[] = {
-        {"csv", "start,src,dst\n0,0,1\n", "is no file of csv"},
+        {"csv", "start,src,dst\n0,0,1\n", "begins no file of csv"},
         {"csv", "src,dst,bytes\n0,1,5,6\n", ":2:7: more fields than the header has columns (3)"},
         {"csv", "src,dst,bytes\n0,1\n", ":2:3: the line ends after 2 fields; expected 3"},
         {"csv", "src,dst,bytes\n0,1,-5\n", ":2:5: \"-5\" is negative"},
@@ -394,7 +453,7 @@ static void what_cannot_be_read(void **state) {
         {"inspector", LINE("1", "AllReduce", "8", "1", "1") LINE("1", "AllReduce", "9", "1", "1"),
          ":1 AllReduce of 8; expected the same at all ranks"},
         {"goal", "num_ranks 1\nrank 0 {\nsend 1b to 1\n}\n", ":3:"},
-        {"hpcc", "hello\n", "is no file of hpcc"},
+        {"hpcc", "hello\n", "begins no file of hpcc"},
         {"networkx", "{\"nodes\": [{\"id\": 0}],\n\"links\": [}", ":2:11: unexpected token; expected JSON"},
         {"networkx", "{\"nodes\": [{\"id\": 0}], \"nodes\": []}", ":1:30: duplicate object key"},
         {"networkx", "{\"nodes\": [{\"id\": 0}]}", ":1:1: no list 'links' or 'edges'"},
@@ -424,7 +483,7 @@ static void what_cannot_be_read(void **state) {
          ":4:1: 2 links one way and 1 the other"},
         {"networkx", "{\"graph\": {\"delay_unit\": \"h\"}, " GRAPH_REST("1"),
          ":1:1: delay_unit of the graph is no unit"},
-        {"networkx", "{\"instances\": [], \"nodes\": []}", "is no file of networkx"},
+        {"networkx", "{\"instances\": [], \"nodes\": []}", "begins no file of networkx"},
     };
     refuse_all(bad, sizeof bad / sizeof *bad);
 }
@@ -456,19 +515,46 @@ static void guesses(void **state) {
         {topology, "hpcc topology"},
         {"1\n0 1 3 100 1 2.0\n", "hpcc flows"},
         {"CC_MODE 1\n", "hpcc configuration"},
-        {"\xef\xbb\xbfsource,target,volume\n", ""},
         {"\xef\xbb\xbfsource,to,volume\n", "csv flows"},
         {"# a comment\nsrc\tdst\tbytes\n", "csv flows"},
         {"{\"directed\": false, \"multigraph\": false, ", "networkx topology"},
         {"num_ranks 1\nrank 0 {\n}\n", "goal schedule"},
-        {"", ""},
-        {"hello world\n", ""},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char found[256] = "";
         struct weft_error error = {0};
         assert_int_equal(weft_import_guess(put("guess", files[i].text), count, found, &error), WEFT_OK);
         assert_string_equal(found, files[i].expected);
+    }
+}
+
+/// What no importer knows: where its beginning is, what it is, and what files of its syntax begin with.
+static void unknown_files(void **state) {
+    static const struct {
+        const char *text, *expected, *also;
+    } files[] = {
+        {"", ":1:1: the file is empty; expected a file of a format", ""},
+        {" \n\n", ":3:1: the file is empty", ""},
+        {"\xef\xbb\xbfsource,target,volume\n", ":1:1: 'source,target,volume' begins no file", "(csv)"},
+        {"\n  hello world\n", ":2:3: 'hello world' begins no file", "\"num_ranks N\""},
+        {"{\"a\": 1, 2}", ":1:10: ", "expected JSON"},
+        {"{\"a\": {\"b\": 2}}", ":1:1: '{\"a\": {\"b\": 2}}' begins no file", "tables of SONiC"},
+        {"<a><b></a>", ":1:9: mismatched tag", "expected XML"},
+        {"<a/>", ":1:1: '<a/>' begins no file", "<algo> (msccl)"},
+        {"\x7f\x45LF", ": byte 0: bytes 7f 45 4c 46 begin no file", "pcapng (capture)"},
+        {"012345678901234567890123456789012345678\xc3\xa4 and more",
+         ":1:1: '012345678901234567890123456789012345678...' begins", ""},
+        {"\xe4hello\n", ":1:1: text that is not UTF-8 begins no file", ""},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char found[256] = "";
+        struct weft_error error = {0};
+        const char *path = put("unknown", files[i].text);
+        assert_int_equal(weft_import_guess(path, count, found, &error), WEFT_ERROR_INPUT);
+        assert_string_equal(found, "");
+        assert_int_equal(strncmp(error.text, path, strlen(path)), 0);
+        assert_int_equal(strncmp(error.text + strlen(path), files[i].expected, strlen(files[i].expected)), 0);
+        assert_non_null(strstr(error.text, files[i].also));
     }
 }
 
@@ -484,12 +570,15 @@ int main(void) {
         cmocka_unit_test(a_directed_graph),
         cmocka_unit_test(links_by_position),
         cmocka_unit_test(simai_layers),
+        cmocka_unit_test(simai_pipeline),
+        cmocka_unit_test(simai_without_pipeline),
         cmocka_unit_test(simai_without_gpus),
         cmocka_unit_test(inspector_lines),
         cmocka_unit_test(inspector_processes),
         cmocka_unit_test(what_cannot_be_read),
         cmocka_unit_test(a_host_that_is_not_there),
         cmocka_unit_test(guesses),
+        cmocka_unit_test(unknown_files),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

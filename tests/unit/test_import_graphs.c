@@ -362,7 +362,7 @@ static void what_cables_cannot_be(void **state) {
         {"cables", LINE("a,p,b,q,100G,1\nb,q,a,p,200G,1"), ":3:1: the speed is not that of the other end"},
         {"cables", LINE("a,,s,p1,100G,1\nb,,s,p1,100G,1"), ":3:1: a second port p1 at s (the first is on line 2)"},
         {"cables", LINE(""), "no cable is in it"},
-        {"cables", "a,b\n1,2\n", "is no file of cables"},
+        {"cables", "a,b\n1,2\n", "begins no file of cables"},
         {"cables", "{\"lldp\": {}}", ":1:10: no 'interface' in 'lldp'"},
         {"cables", "{\"lldp\": {\"interface\": {\"e\": {}}}}", ":1:30: a neighbour without a chassis"},
         {"cables", "{\"lldp\": {\"interface\": [1]}}", ":1:25: expected interfaces"},
@@ -435,7 +435,7 @@ static void what_graphml_cannot_say(void **state) {
         {"graphml", GRAPHML("<graph/>"), ":1:1: no node in the graph"},
         {"graphml", GRAPHML("<graph>"), "expected XML"},
         {"graphml", "<!DOCTYPE graphml [<!ENTITY a 'b'>]><graphml/>", "a document type"},
-        {"graphml", "<gml/>", "is no file of graphml"},
+        {"graphml", "<gml/>", "begins no file of graphml"},
     };
     refuse_all(bad, sizeof bad / sizeof *bad);
 }

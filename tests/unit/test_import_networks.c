@@ -108,7 +108,7 @@ static void what_htsim_files_cannot_say(void **state) {
         {"htsim", CM("failure switch_type LEAF"), ":3:21: switch_type LEAF; expected TOR, AGG or CORE"},
         {"htsim", CM("failure switch_type AGG switch_id 1"), ":3:1: a failure needs switch_type"},
         {"htsim", CM("failure switch_type AGG switch_id 1 link_id 0"), ":3:1: a failed link; expected the fat tree"},
-        {"htsim", "hello\n", "is no file of htsim"},
+        {"htsim", "hello\n", "begins no file of htsim"},
     };
     refuse_all(bad, sizeof bad / sizeof *bad);
 }
