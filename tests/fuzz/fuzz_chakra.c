@@ -3,12 +3,9 @@
 // executed.
 #define _GNU_SOURCE // memfd_create
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "fuzz_file.h"
 #include "import/chakra.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -40,11 +37,7 @@ static void read_trace(const char *path, struct weft_arena *arena) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static int number = -1;
-    char path[64];
-    if (number < 0) number = memfd_create("fuzz", 0);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", number);
-    if (ftruncate(number, 0) || pwrite(number, data, size, 0) != (ssize_t)size) abort();
+    const char *path = fuzz_file_put(data, size);
     struct weft_memory *memory = weft_memory_open(), *before = weft_memory_use(memory);
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     if (size && (*data == '{' || *data == '['))

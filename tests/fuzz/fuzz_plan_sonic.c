@@ -4,24 +4,15 @@
 #define _GNU_SOURCE // memfd_create
 #include <assert.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "fuzz_file.h"
 #include "weft/plan_sonic.h"
 #include "weft/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char path[64];
-
-static void put(const void *data, size_t size) {
-    static int number = -1;
-    if (number < 0) number = memfd_create("fuzz", 0);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", number);
-    if (ftruncate(number, 0) || pwrite(number, data, size, 0) != (ssize_t)size) abort();
-}
+static const char *path;
 
 /// The next part of a pointer (RFC 6901).
 static const char *next_part(const char *at, char *part, size_t size) {
@@ -65,7 +56,7 @@ static bool judge(struct weft_arena *arena, struct weft_sonic_finding **ret_find
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint32_t n = 0, again = 0;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    put(data, size);
+    path = fuzz_file_put(data, size);
     struct weft_sonic_finding *f = NULL;
     json_t *config = judge(arena, &f, &n) ? json_loadb((const char *)data, size, 0, NULL) : NULL;
     for (uint32_t i = 0; config && i < n; i++) {
@@ -75,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     char *text = config ? json_dumps(config, 0) : NULL;
     if (text) {
-        put(text, strlen(text));
+        path = fuzz_file_put(text, strlen(text));
         if (!judge(arena, &f, &again)) abort();
         for (uint32_t i = 0; i < again; i++)
             assert(!f[i].changes);
