@@ -105,6 +105,15 @@ struct weft_wait_outcome {
     weft_time_ps mean_ps, p50_ps, p90_ps, p99_ps, max_ps;
 };
 
+/// A stretch of a rank's time: one begins where the other ends, until the rank is done. Those of a job are by rank,
+/// then time.
+struct weft_rank_span {
+    weft_time_ps from_ps, to_ps; ///< to: WEFT_TIME_NEVER: it was not over when the run ended
+    uint32_t rank, iteration;
+    uint32_t op;   ///< computed for, or waited for; of a schedule the step computed; WEFT_NONE: what goes on beside
+    bool computes; ///< else it waits for communication and computes nothing
+};
+
 struct weft_job_outcome {
     struct weft_op_outcome *op;         ///< [iteration * ops + op]
     weft_time_ps *iteration_end_ps;     ///< [iterations], of the last rank; WEFT_TIME_NEVER: not over
@@ -114,6 +123,8 @@ struct weft_job_outcome {
     weft_time_ps *rank_end_ps; ///< [ranks] of a schedule, likewise; NULL: a job of operations
     weft_time_ps exposed_ps;   ///< in all, the mean over ranks: waited for communication, computing nothing
     uint32_t ranks_done;
+    struct weft_rank_span *span;          ///< of a run that is recorded; the first run.events of each rank
+    uint64_t spans, unrecorded;           ///< unrecorded: beyond these
     struct weft_wait_outcome cts_wait;    ///< of a clear-to-send, from the receiver's posting to the sender's having it
     struct weft_wait_outcome sender_wait; ///< of a message that was ready, for its clear-to-send
     weft_bytes in_flight_bytes_max;       ///< of a rank: handed to its queue pairs and not acknowledged, the most ever

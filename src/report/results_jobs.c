@@ -252,6 +252,77 @@ const struct weft_result_table weft__results_schedule_ranks = {
     .next = next_rank,
 };
 
+// --- ranks over time ----------------------------------------------------------------------------------------------
+
+struct rank_time {
+    uint32_t job, rank, iteration, operation;
+    uint64_t next;
+    const char *host, *does, *what;
+    weft_time_ps from_ps, until_ps;
+};
+
+static const char *operation_name(const struct weft_job *j, const struct weft_rank_span *s) {
+    static const char *const kinds[] = {"", "send", "receive", "compute", "collective"};
+    if (s->op == WEFT_NONE) return "";
+    if (j->schedule) return kinds[j->schedule->rank[s->rank].step[s->op].kind];
+    return j->op[s->op].name ? j->op[s->op].name : "compute";
+}
+
+static bool next_rank_time(struct weft_result_cursor *c) {
+    const struct weft_workload *w = c->run->workload;
+    const struct weft_topology *t = c->run->topology;
+    struct rank_time *x = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *x);
+    while (x->job < w->jobs && x->next == c->run->outcome->job[x->job].spans) {
+        x->job++;
+        x->next = 0;
+    }
+    if (x->job == w->jobs) return false;
+    const struct weft_job *j = &w->job[x->job];
+    const struct weft_rank_span *s = &c->run->outcome->job[x->job].span[x->next++];
+    x->rank = s->rank;
+    x->iteration = s->iteration;
+    x->operation = s->op;
+    x->host = t->node[t->host[j->host[s->rank]]].name;
+    x->does = s->computes ? "compute" : "wait";
+    x->what = operation_name(j, s);
+    x->from_ps = s->from_ps;
+    x->until_ps = s->to_ps;
+    c->part[0] = x;
+    return true;
+}
+
+static bool has_rank_times(const struct weft_run *run) {
+    for (uint32_t j = 0; j < run->workload->jobs; j++)
+        if (run->outcome->job[j].spans) return true;
+    return false;
+}
+
+#define OF_RANK_TIME(field, kind, ...) WEFT_RESULT(struct rank_time, field, kind, __VA_ARGS__)
+static const struct weft_result_column rank_times_columns[] = {
+    OF_RANK_TIME(job, COUNT, "number of the job", .references = "jobs", .flags = WEFT_RESULT_KEY),
+    OF_RANK_TIME(rank, COUNT, "number of the rank in its job", .flags = WEFT_RESULT_KEY),
+    OF_RANK_TIME(from_ps, TIME, "when the rank began to compute or to wait", .flags = WEFT_RESULT_KEY),
+    OF_RANK_TIME(until_ps, TIME, "when the rank ended it; none if the run ended before"),
+    OF_RANK_TIME(does, TEXT, "compute, or wait: for communication, while the rank computes nothing"),
+    OF_RANK_TIME(host, TEXT, "name of the host on which the rank runs"),
+    OF_RANK_TIME(iteration, COUNT, "number of the iteration, from 0"),
+    OF_RANK_TIME(
+        operation, COUNT,
+        "number of the operation that is computed or waited for; of a schedule the step that is computed; none "
+        "for what goes on beside the last operation of an iteration"),
+    OF_RANK_TIME(what, TEXT, "name of the collective of that operation, or the kind of that step"),
+};
+const struct weft_result_table weft__results_rank_times = {
+    .name = "rank_times",
+    .shape = WEFT_RESULT_APART,
+    .row = "a stretch of a rank's time, in recorded runs; the first run.events of each rank",
+    WEFT_RESULT_COLUMNS(rank_times_columns),
+    .next = next_rank_time,
+    .present = has_rank_times,
+};
+
+// --- collectives --------------------------------------------------------------------------------------------------
+
 struct one {
     uint32_t job, iteration, operation, ranks, next_job;
     uint64_t next;

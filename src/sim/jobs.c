@@ -50,6 +50,10 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
         for (uint32_t k = 0; plan && k < communicator->lanes_max; k++)
             p->stream[c].lane[k].plan = weft_arena_alloc(b->arena, 1, plan);
     }
+    if (b->net->events_max) {
+        p->spans = weft_arena_alloc(b->arena, 1, sizeof *p->spans);
+        p->spans->max = b->net->events_max;
+    }
     p->sending = weft_arena_alloc(b->arena, p->sendings, sizeof *p->sending);
     if (p->schedule) weft__schedule_init(p->schedule, job, rank, b->arena);
 }
@@ -339,6 +343,18 @@ static void collect_in_flight(const struct weft__program *p, struct weft_job_out
     take_most(&ret->incoming_bytes_bound, bound_of(p, false));
 }
 
+static void collect_spans(const struct weft_job *job, struct weft__program *program, struct weft_arena *arena,
+                          struct weft_job_outcome *ret) {
+    for (uint32_t r = 0; r < job->ranks; r++)
+        ret->spans += weft__rank_spans_end(&program[r], NULL);
+    ret->span = weft_arena_alloc(arena, ret->spans, sizeof *ret->span);
+    uint64_t n = 0;
+    for (uint32_t r = 0; r < job->ranks && ret->spans; r++) {
+        ret->unrecorded += program[r].spans->unrecorded;
+        n += weft__rank_spans_end(&program[r], &ret->span[n]);
+    }
+}
+
 static void collect_job(const struct weft_job *job, const struct weft__program *program, struct weft_job_outcome *ret) {
     size_t results = (size_t)job->iterations * job->ops;
     ret->end_ps = 0;
@@ -380,9 +396,10 @@ void weft__jobs_collect(struct weft__network *net) {
     const struct weft_workload *w = net->workload;
     struct weft_outcome *o = net->outcome;
     if (!w->jobs) return;
-    const struct weft__program *program = net->programs->program;
+    struct weft__program *program = net->programs->program;
     for (uint32_t j = 0; j < w->jobs; j++) {
         collect_job(&w->job[j], program, &o->job[j]);
+        if (net->events_max) collect_spans(&w->job[j], program, o->arena, &o->job[j]);
         collect_waits(&net->programs->waits[(size_t)j * net->engine.conf.workers], net->engine.conf.workers,
                       &o->job[j]);
         program += w->job[j].ranks;

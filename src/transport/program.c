@@ -258,6 +258,7 @@ static bool step_on(struct weft__at *at) {
     const struct weft_job_op *op = &p->job->op[turn->op];
     if (op->compute_ps && !p->computed) {
         weft__program_note(at, WEFT_RANK_COMPUTES, p->key0, 0, p->iteration * p->job->ops + turn->op);
+        if (p->spans) p->spans->from_ps = at->w->now_ps;
         begin_compute(at, weft_job_compute_time(p->job, p->rank, op));
         return false;
     }
@@ -273,11 +274,13 @@ static bool step_on(struct weft__at *at) {
     return true;
 }
 
-static void note_exposed(struct weft__program *p, weft_time_ps waited) {
+static void note_exposed(struct weft__program *p, weft_time_ps now) {
+    weft_time_ps waited = now - p->waiting_since_ps;
+    uint32_t op = p->waits_for == ALL_STREAMS ? WEFT_NONE : stage_of(p)->turn[p->turn - 1].op;
+    weft__rank_span_add(p, p->waiting_since_ps, now, false, op);
     p->exposed_ps += waited;
     p->iteration_exposed_ps[p->iteration] += waited;
-    if (p->waits_for == ALL_STREAMS) return;
-    p->op_exposed_ps[(size_t)p->iteration * p->job->ops + stage_of(p)->turn[p->turn - 1].op] += waited;
+    if (op != WEFT_NONE) p->op_exposed_ps[(size_t)p->iteration * p->job->ops + op] += waited;
 }
 
 /// As far as it gets; called when something that it may wait for is over.
@@ -286,7 +289,7 @@ static void go_on(struct weft__at *at) {
     p->stepping = true; // what finishes meanwhile does not call again
     while (may_go_on(p)) {
         bool last = p->turn == stage_of(p)->turns && p->waits_for != ALL_STREAMS;
-        if (p->waits_for != WEFT_NONE) note_exposed(p, at->w->now_ps - p->waiting_since_ps);
+        if (p->waits_for != WEFT_NONE) note_exposed(p, at->w->now_ps);
         p->waits_for = WEFT_NONE;
         if (last)
             wait_for(at, ALL_STREAMS); // and then for what goes on beside the last operation
@@ -332,10 +335,12 @@ static void on_program_timer(struct weft__at *at, uint32_t key) {
         return;
     }
     if (key == p->key0) { // the start, or the end of a compute
-        if (!p->started)
+        if (!p->started) {
             at->w->tally.started++;
-        else
+        } else {
             p->computed = true;
+            if (p->spans) weft__rank_span_add(p, p->spans->from_ps, at->w->now_ps, true, stage_of(p)->turn[p->turn].op);
+        }
         p->compute_speed = 0;
         p->started = true;
         at->w->tally.progress_ps = at->w->now_ps;

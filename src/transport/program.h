@@ -8,6 +8,7 @@
 #include "transport/endpoint.h"
 #include "weft/histogram.h"
 #include "weft/job.h"
+#include "weft/outcome.h"
 
 /// A part of a message: its packets on a queue pair.
 struct weft__span {
@@ -116,10 +117,18 @@ struct weft__schedule {
     struct weft__cpu {
         uint32_t first, last; ///< the first is under way
     } * cpu;
-    uint32_t cpus;
+    uint32_t cpus, computing;
     uint32_t *collective; ///< [communicators]: the step under way
     struct weft__match match;
     weft_time_ps end_ps; ///< never: not yet
+};
+
+/// What a rank did, for the record (transport/rank_span.c).
+struct weft__rank_spans {
+    struct weft_rank_span *span;
+    uint32_t n, room, max; ///< max: as many as are kept
+    uint64_t unrecorded;
+    weft_time_ps from_ps; ///< of a schedule: since when it computes, or does not
 };
 
 struct weft__program {
@@ -142,8 +151,9 @@ struct weft__program {
     weft_time_ps *op_start_ps, *op_end_ps; ///< [iteration * ops + op]; never: not yet
     weft_time_ps *op_exposed_ps;           ///< waited for, computing nothing; 0 with overlap
     weft_time_ps *iteration_end_ps, *iteration_exposed_ps;
-    struct weft__rank_log *log; ///< NULL: it is not followed
-    uint32_t key0, keys;        ///< timers: its own, of the CPU streams of a schedule, then of its lanes
+    struct weft__rank_log *log;     ///< NULL: it is not followed
+    struct weft__rank_spans *spans; ///< NULL: it is not recorded
+    uint32_t key0, keys;            ///< timers: its own, of the CPU streams of a schedule, then of its lanes
 };
 
 /// What both ends know of a connection.
@@ -186,6 +196,10 @@ static inline void weft__program_note(const struct weft__at *at, enum weft_rank_
     if (__builtin_expect(at->p->log != NULL, 0))
         weft__rank_note(at->p->log, (struct weft_rank_note){at->w->now_ps, connection, message, op, what});
 }
+/// The rank has done that since `from`.
+void weft__rank_span_add(struct weft__program *p, weft_time_ps from, weft_time_ps to, bool computes, uint32_t op);
+/// With what it does when the run ends; puts the rank's spans at `ret_span` (NULL: does not) and tells how many.
+uint32_t weft__rank_spans_end(struct weft__program *p, struct weft_rank_span *ret_span);
 /// Number of what a stream does now, as notes have it.
 uint32_t weft__program_op(const struct weft__program *p, uint32_t stream);
 

@@ -69,9 +69,18 @@ static void finish(struct weft__at *at, uint32_t step) {
 
 // --- what steps do ------------------------------------------------------------------------------------------------
 
+/// The rank has computed until now, or has not.
+static void end_span(struct weft__at *at, bool computed, uint32_t step) {
+    struct weft__rank_spans *spans = at->p->spans;
+    if (!spans) return;
+    weft__rank_span_add(at->p, spans->from_ps, at->w->now_ps, computed, step);
+    spans->from_ps = at->w->now_ps;
+}
+
 static void begin_compute(struct weft__at *at, uint32_t cpu) {
     struct weft__schedule *s = at->p->schedule;
     uint32_t step = s->cpu[cpu].first;
+    if (!s->computing++) end_span(at, false, WEFT_NONE);
     weft__program_note(at, WEFT_RANK_COMPUTES, at->p->key0 + 1 + cpu, 0, step);
     weft__timer_set(&at->node->timers, at->p->key0 + 1 + cpu, at->w->now_ps + s->rank->step[step].size);
     release(s, step, true);
@@ -146,6 +155,7 @@ static void go_on(struct weft__at *at) {
     if (s->left || p->done) return;
     p->done = true;
     s->end_ps = at->w->now_ps;
+    end_span(at, false, WEFT_NONE);
     weft__program_note(at, WEFT_RANK_ENDS, 0, 0, 0);
     at->w->tally.finished++;
     weft__match_deinit(&s->match);
@@ -158,6 +168,7 @@ static void start(struct weft__at *at) {
     at->w->tally.started++;
     at->w->tally.progress_ps = at->w->now_ps;
     at->p->started = true;
+    if (at->p->spans) at->p->spans->from_ps = at->w->now_ps;
     for (uint32_t i = 0; i < s->rank->steps; i++)
         s->waits[i] = s->rank->step[i].waits;
     for (uint32_t i = 0; i < s->rank->steps; i++)
@@ -173,6 +184,7 @@ void weft__schedule_on_timer(struct weft__at *at, uint32_t key) {
     }
     uint32_t cpu = key - at->p->key0 - 1;
     uint32_t step = take(s, &s->cpu[cpu].first);
+    if (!--s->computing) end_span(at, true, step);
     finish(at, step);
     if (s->cpu[cpu].first != WEFT_NONE) begin_compute(at, cpu);
     go_on(at);
