@@ -59,9 +59,17 @@ install: build ## install program, library, headers and schema below PREFIX (/us
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "make %-18s%s\n", $$1, $$2 }'
 
-demo: build ## an incast among 1024 GPUs under PFC, DCQCN and source flow control
+demo: ## an incast among 1024 GPUs under PFC, DCQCN and source flow control; V=1: show the installer and the compiler
 	@test -f $(DEMO_SCENARIO) || { echo "demo: there is no $(DEMO_SCENARIO)" >&2; exit 2; }
+	@tools/step "installing what is missing" $(MAKE) -s setup
+	@tools/step "building weft" $(MAKE) -s build
 	$(WEFT) compare $(DEMO_SCENARIO) $(DEMO_ARGS)
+	@printf '%s\n' '' 'What to try next:' \
+	    '  $(WEFT) run scenarios/foundation/leaf_spine_victim.yaml --variant pfc --out slow' \
+	    '  $(WEFT) why slow 3             where the time of a slow flow went' \
+	    '  $(WEFT) timeline slow          who paused whom, and because of what' \
+	    '  $(WEFT) report slow            the same as one HTML file' \
+	    '  docs/start/                    ten minutes each for operators, architects, ML engineers, researchers, ...'
 
 # The build folder of `make` may have been made without what only tests need.
 build-tests: build
