@@ -19,7 +19,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build build-tests mpi install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread fuzz \
+.PHONY: build build-tests mpi dist deb install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread fuzz \
         bench format format-check lint readme figures validation clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
@@ -55,6 +55,13 @@ install: build ## install program, library, headers and schema below PREFIX (/us
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@ninja -C $(BUILD) installed
 	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+dist: ## the source tarball of this commit, in build-dist/
+	@tools/dist tarball $(BUILD)-dist
+
+deb: ## Debian packages of this commit, in build-dist/: program, library, development files, Python, documentation
+	@tools/setup deb
+	@tools/dist deb $(BUILD)-dist
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "make %-18s%s\n", $$1, $$2 }'
