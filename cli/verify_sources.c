@@ -145,11 +145,14 @@ static void add(struct sums *sums, const struct statement *s) {
         sums->open++;
 }
 
+static const char *kind_of(const struct weft_claim *claim) {
+    return weft_claim_is_to_hold(claim) ? "" : claim->control ? "(control) " : "(finding) ";
+}
+
 static void print_statement(const struct statement *s) {
     printf("  %-10s %s%s%s\n", s->id, s->at, *s->at ? ": " : "", s->says);
     for (const struct checked_by *by = s->by; by; by = by->next)
-        printf("%*s%s%s: %s\n", 13, "", weft_claim_is_to_hold(by->claim) ? "" : "(finding) ", by->path,
-               by->claim->text);
+        printf("%*s%s%s: %s\n", 13, "", kind_of(by->claim), by->path, by->claim->text);
     if (!s->by && *s->none) printf("%*snone: %s\n", 13, "", s->none);
     if (!s->by && !*s->none) printf("%*sOPEN: no claim checks it\n", 13, "");
 }
