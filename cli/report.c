@@ -2,15 +2,22 @@
 // weft report: results as one HTML file.
 #include <stdio.h>
 
-#include "simulation.h"
+#include "why.h"
+
+enum { FLOWS = 3, HOPS_MAX = 10000000 };
 
 static struct {
-    const char *out;
+    const char *out, *why;
     bool no_data;
 } asked;
 static const struct weft_cli_option own[] = {
     {"out", "FILE", "the file to write (default: report.html)", &asked.out, NULL},
     {"no-data", NULL, "pictures without links to the numbers behind them", NULL, &asked.no_data},
+    {"why", "N",
+     "run the runs again to explain the N slowest flows of each and the last iteration of each job; 0: do not "
+     "(default: 3 "
+     "flows, of runs with up to 10 million packet-hops in all)",
+     &asked.why, NULL},
     {0},
 };
 static const struct weft_cli_command command = {
@@ -18,21 +25,71 @@ static const struct weft_cli_command command = {
     .operands = "DIR...",
     .about =
         "Makes one HTML file of the results that --out has written to folders: the answer in a sentence a run,\n"
-        "completion times, queues and rates over time, who paused whom, links, jobs, and every parameter in\n"
-        "force. It can be sent and opened anywhere: it loads nothing. The runs of several variants or folders are\n"
-        "shown side by side. Samples over time are there if the run had run.sample_interval.",
-    .accept = WEFT_CLI_QUIET,
+        "completion times, queues and rates over time, who paused whom, links, jobs, where the time of slow flows\n"
+        "went, and every parameter in force. It can be sent and opened anywhere: it loads nothing. The runs of\n"
+        "several variants or folders are shown side by side. Samples over time are there if the run had\n"
+        "run.sample_interval.",
+    .accept = WEFT_CLI_QUIET | WEFT_CLI_THREADS,
     .operands_min = 1,
     .operands_max = 64,
     .option = own,
 };
 
+/// What is left to be run again.
+struct budget {
+    const struct weft_cli_options *o;
+    uint64_t flows, hops;
+};
+
+static enum weft_status explain_stored(const struct budget *b, const struct weft_report_shown *run,
+                                       struct weft_arena *arena, struct weft__json *j, struct weft_error *ret_error) {
+    struct weft_stored stored;
+    struct weft_scenario_file *file = NULL;
+    struct weft_cli_why why = {.flows = 0};
+    const struct weft_cli_why_wanted wanted = {.slowest = (uint32_t)b->flows, .jobs = true, .as_it_is = true};
+    uint32_t variant = 0;
+    enum weft_status status = weft_stored_read(run->dir, run->variant, &run->seed, arena, &stored, ret_error);
+    if (!status) status = weft_scenario_file_stored(stored.source, stored.sources, &file, ret_error);
+    const struct weft_scenario_file *seeded = file;
+    if (!status) status = weft_cli_stored_scenario(&seeded, run->dir, &stored, arena, &variant, ret_error);
+    if (!status) status = weft_cli_why_explain(b->o, seeded, variant, &stored, &wanted, arena, &why, ret_error);
+    if (!status) weft_cli_why_json_page(j, &why, arena);
+    weft_cli_why_deinit(&why);
+    weft_scenario_file_free(file);
+    return status;
+}
+
+/// Unless the user asks for it, what cannot be explained is no reason for there to be no report.
+static enum weft_status explain(void *context, const struct weft_report_shown *run, struct weft__json *j,
+                                struct weft_error *ret_error) {
+    struct budget *b = context;
+    if (!asked.why && run->packet_hops > b->hops) {
+        weft__json_key_string(
+            j, "note",
+            "The run is long: weft report --why 3 runs it again and tells where the time of its slowest "
+            "flows went.");
+        return WEFT_OK;
+    }
+    b->hops -= run->packet_hops < b->hops ? run->packet_hops : b->hops;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    enum weft_status status = explain_stored(b, run, arena, j, ret_error);
+    weft_arena_free(arena);
+    if (!status || asked.why || status == WEFT_INTERRUPTED) return status;
+    weft__json_key_string(j, "note", weft_arena_format(b->o->arena, "Not explained: %s", ret_error->text));
+    *ret_error = (struct weft_error){0};
+    return WEFT_OK;
+}
+
 static enum weft_status report(const struct weft_cli_options *o, struct weft_error *error) {
     const char *file = asked.out ? asked.out : "report.html";
+    struct budget budget = {o, FLOWS, HOPS_MAX};
+    if (asked.why && !weft_cli_number("--why", asked.why, 0, 1000, &budget.flows)) return WEFT_ERROR_INPUT;
+    const struct weft_report_options options = {
+        .no_data = asked.no_data, .explain = budget.flows ? explain : NULL, .context = &budget};
     struct weft_report_page *page = NULL;
+    weft_cli_catch_interrupt();
     enum weft_status status = weft_cli_can_replace_file("--out", file, error);
-    if (!status)
-        status = weft_report_page_new((const char *const *)o->operand, o->operands, asked.no_data, &page, error);
+    if (!status) status = weft_report_page_new((const char *const *)o->operand, o->operands, &options, &page, error);
     if (!status) status = weft_cli_replace_file(file, weft_report_page_write, page, error);
     weft_report_page_free(page);
     if (!status && !o->quiet) fprintf(stderr, "weft: wrote %s\n", file);

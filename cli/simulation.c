@@ -192,6 +192,18 @@ static bool read_seed(const struct weft_cli_options *o, uint64_t *ret_seed) {
     return o->seed && weft__quantity_parse(WEFT__COUNT, o->seed, ret_seed, why, sizeof why);
 }
 
+enum weft_status weft_cli_stored_scenario(const struct weft_scenario_file **file, const char *dir,
+                                          const struct weft_stored *stored, struct weft_arena *arena,
+                                          uint32_t *ret_variant, struct weft_error *ret_error) {
+    *ret_variant = weft_scenario_variant_find(*file, stored->variant);
+    if (*ret_variant == WEFT_NONE)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                              "%s: its run is of variant '%s', which the stored scenario does not have", dir,
+                              stored->variant);
+    if (!weft_scenario_setting(*file, "run.seed")) *file = weft_sweep_with_seed(*file, stored->seed, arena);
+    return WEFT_OK;
+}
+
 enum weft_status weft_cli_stored_variant(const struct weft_cli_options *o, const struct weft_scenario_file **file,
                                          struct weft_stored *ret_stored, uint32_t *ret_variant,
                                          struct weft_error *ret_error) {
@@ -202,12 +214,8 @@ enum weft_status weft_cli_stored_variant(const struct weft_cli_options *o, const
     enum weft_status status =
         weft_stored_read(o->operand[0], o->variant, seeded ? &seed : NULL, o->arena, ret_stored, ret_error);
     if (status) return status;
-    *ret_variant = weft_scenario_variant_find(*file, ret_stored->variant);
-    if (*ret_variant == WEFT_NONE)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "%s: its run is of variant '%s', which the stored scenario does not have", o->operand[0],
-                              ret_stored->variant);
-    if (!weft_scenario_setting(*file, "run.seed")) *file = weft_sweep_with_seed(*file, ret_stored->seed, o->arena);
+    status = weft_cli_stored_scenario(file, o->operand[0], ret_stored, o->arena, ret_variant, ret_error);
+    if (status) return status;
     bool other_seed = seeded && seed != ret_stored->seed;
     if (other_seed && !o->set && !o->quiet && !o->json)
         fprintf(stderr, "weft: %s has no run with seed %" PRIu64 ": no digest is compared\n", o->operand[0], seed);

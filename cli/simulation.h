@@ -31,6 +31,10 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
 /// Another file that the run writes into the folder of its results; a name that begins with / is elsewhere.
 void weft_cli_add_file(struct weft_run *run, const char *name);
 
+/// The variant of a run in the folder `dir`, whose seed *file then has.
+enum weft_status weft_cli_stored_scenario(const struct weft_scenario_file **file, const char *dir,
+                                          const struct weft_stored *stored, struct weft_arena *arena,
+                                          uint32_t *ret_variant, struct weft_error *ret_error);
 /// The variant to run and, if the operand is a folder of results, its run in there (else all NULL), whose seed *file
 /// then has. Its digest is NULL if the user has changed settings, or asks for a seed that is not there.
 enum weft_status weft_cli_stored_variant(const struct weft_cli_options *options, const struct weft_scenario_file **file,

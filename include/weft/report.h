@@ -48,9 +48,23 @@ enum weft_status weft_stored_read(const char *dir, const char *variant, const ui
 const char **weft_stored_files(const char *dir, struct weft_arena *arena, uint32_t *ret_n);
 
 /// A page of HTML about the runs and sweeps in folders that --out has written. It needs nothing but itself. Free it
-/// whatever comes. `no_data`: pictures without links to their numbers.
+/// whatever comes.
 struct weft_report_page;
-enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, bool no_data,
+struct weft__json; // base/json.h
+/// A run whose pictures the page has.
+struct weft_report_shown {
+    const char *dir, *variant;
+    uint64_t seed, packet_hops;
+};
+struct weft_report_options {
+    bool no_data; ///< pictures without links to their numbers
+    /// Adds to the object at hand where the time of its slowest flows and of its jobs went: {"flows", "iterations"} as
+    /// weft why has them, or why it does not in "note". NULL: nothing does.
+    enum weft_status (*explain)(void *context, const struct weft_report_shown *run, struct weft__json *j,
+                                struct weft_error *ret_error);
+    void *context;
+};
+enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, const struct weft_report_options *options,
                                       struct weft_report_page **ret_page, struct weft_error *ret_error);
 
 /// Figures side by side: a row a figure (such as a case), a column a thing that is compared (such as a fabric). The
@@ -247,7 +261,6 @@ enum weft_claim_verdict {
 extern const char *const weft_claim_verdict_names[];
 /// Of a claim that holds with `hold` of so many seeds; judged by means: of 1.
 enum weft_claim_verdict weft_claim_verdict(const struct weft_claim *claim, uint32_t hold, uint32_t seeds);
-struct weft__json; // base/json.h
 /// What a claim says, as members of the object at hand.
 void weft_report_json_claim(struct weft__json *j, const struct weft_claim *claim);
 /// How many claims have which verdict.

@@ -75,6 +75,20 @@ static const struct query {
      "BY i.start_ps LIMIT 4000"},
     {"config", "SELECT path, value, \"default\" FROM config WHERE run = ?1"},
 };
+/// Of the table rank_times, which results of older versions lack.
+static const struct query of_ranks[] = {
+    {"rank_times",
+     "WITH waits AS (SELECT job, rank, row_number() OVER (PARTITION BY job ORDER BY sum(CASE does WHEN 'wait' THEN "
+     "until_ps - from_ps END) DESC, rank) AS place FROM rank_times WHERE run = ?1 GROUP BY job, rank), late AS (SELECT "
+     "* FROM rank_times JOIN waits USING (job, rank) WHERE run = ?1 AND place <= 32 ORDER BY from_ps DESC LIMIT 6000) "
+     "SELECT j.name AS job, t.rank, host, does, t.iteration, what, from_ps / 1e6 AS from_us, coalesce(until_ps, "
+     "r.sim_time_ps) / 1e6 AS until_us FROM late AS t JOIN jobs AS j ON j.run = ?1 AND j.job = t.job JOIN run AS r ON "
+     "r.id = ?1 ORDER BY t.job, t.rank, from_ps"},
+    {"rank_waits",
+     "SELECT j.name AS job, t.rank, host, sum(CASE does WHEN 'compute' THEN until_ps - from_ps END) / 1e6 AS "
+     "compute_us, sum(CASE does WHEN 'wait' THEN until_ps - from_ps END) / 1e6 AS exposed_us FROM rank_times AS t JOIN "
+     "jobs AS j USING (run, job) WHERE t.run = ?1 GROUP BY t.job, t.rank ORDER BY exposed_us DESC LIMIT 512"},
+};
 
 void weft__page_value(struct weft__json *j, sqlite3_stmt *s, int column) {
     switch (sqlite3_column_type(s, column)) {
@@ -123,6 +137,11 @@ static const char about_run[] =
     "r.id) AS paused_us, (SELECT sum(packets) FROM counters_drops AS d WHERE d.run = r.id) AS dropped, (SELECT value "
     "FROM config AS c WHERE c.run = r.id AND path = 'about') AS about FROM run AS r WHERE r.id = ?1";
 
+static bool has_table(struct weft__reader *r, const char *table) {
+    const char *sql = "SELECT count(*) FROM sqlite_schema WHERE name = '%s'";
+    return weft__reader_count(r, weft_arena_format(r->arena, sql, table));
+}
+
 static void write_run(struct weft__json *j, struct weft__reader *r, const char *column) {
     weft__json_begin_object(j);
     weft__json_key_string(j, "column", column);
@@ -137,7 +156,8 @@ static void write_run(struct weft__json *j, struct weft__reader *r, const char *
     weft__json_begin_object(j);
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
         weft__page_table(j, r, queries[i].name, queries[i].sql);
-    weft__json_end_object(j);
+    for (size_t i = 0; i < sizeof of_ranks / sizeof *of_ranks && has_table(r, "rank_times"); i++)
+        weft__page_table(j, r, of_ranks[i].name, of_ranks[i].sql);
     weft__json_end_object(j);
 }
 
@@ -158,9 +178,28 @@ static enum weft_status compare_folder(struct weft__page_comparison *c, const ch
     return status;
 }
 
+static uint64_t read_hops(struct weft__reader *r) {
+    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT packet_hops FROM run WHERE id = ?");
+    uint64_t hops = weft__reader_next(r, s) ? weft__reader_number(s, 0, 0) : 0;
+    sqlite3_finalize(s);
+    return hops;
+}
+
+/// Where its time went.
+static enum weft_status explain_run(struct weft__json *j, const struct weft__page_column *column, uint64_t packet_hops,
+                                    const struct weft_report_options *options, struct weft_error *ret_error) {
+    if (!options->explain) return WEFT_OK;
+    const struct weft_report_shown run = {column->dir, column->variant, column->seed, packet_hops};
+    weft__json_key(j, "why");
+    weft__json_begin_object(j);
+    enum weft_status status = options->explain(options->context, &run, j, ret_error);
+    weft__json_end_object(j);
+    return status;
+}
+
 /// The first run of a column.
 static enum weft_status write_column(struct weft__json *j, const struct weft__page_column *column,
-                                     struct weft_error *ret_error) {
+                                     const struct weft_report_options *options, struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft__reader r;
     const char *const *names;
@@ -168,7 +207,10 @@ static enum weft_status write_column(struct weft__json *j, const struct weft__pa
     enum weft_status status = weft__reader_open(&r, column->dir, arena, ret_error);
     if (!status) status = weft__reader_choose(&r, column->variant, &column->seed, &names, &runs, ret_error);
     if (!status) write_run(j, &r, column->name);
+    uint64_t hops = status ? 0 : read_hops(&r);
     status = weft__reader_close(&r, status, ret_error);
+    if (!status) status = explain_run(j, column, hops, options, ret_error);
+    weft__json_end_object(j);
     weft_arena_free(arena);
     return status;
 }
@@ -182,7 +224,8 @@ static bool has(const char *dir, const char *file) {
 
 /// Runs: what is compared, and of each column its first run with all of its pictures.
 static enum weft_status write_runs(struct weft__json *j, const char *const *dir, uint32_t dirs,
-                                   struct weft_arena *arena, struct weft_error *ret_error) {
+                                   const struct weft_report_options *options, struct weft_arena *arena,
+                                   struct weft_error *ret_error) {
     enum { DETAILED = 16 };
     enum weft_status status = WEFT_OK;
     struct weft__page_comparison *c = weft__page_comparison_new(arena);
@@ -194,7 +237,7 @@ static enum weft_status write_runs(struct weft__json *j, const char *const *dir,
     weft__json_key(j, "runs");
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < columns && i < DETAILED && !status; i++)
-        status = write_column(j, &column[i], ret_error);
+        status = write_column(j, &column[i], options, ret_error);
     if (status) return status;
     weft__json_end_array(j);
     weft__json_key(j, "columns");
@@ -224,16 +267,16 @@ static struct weft_report_page *page_new(struct weft__json *j, bool no_data) {
     return page;
 }
 
-enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, bool no_data,
+enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, const struct weft_report_options *options,
                                       struct weft_report_page **ret_page, struct weft_error *ret_error) {
     struct weft__json j;
-    struct weft_report_page *page = *ret_page = page_new(&j, no_data);
-    enum weft_status status = write_runs(&j, dir, dirs, page->arena, ret_error);
+    struct weft_report_page *page = *ret_page = page_new(&j, options->no_data);
+    enum weft_status status = write_runs(&j, dir, dirs, options, page->arena, ret_error);
     if (status) return status;
     weft__json_key(&j, "sweeps");
     weft__json_begin_array(&j);
     for (uint32_t i = 0; i < dirs && !status; i++)
-        if (has(dir[i], "sweep.sqlite")) status = weft__page_sweep(&j, dir[i], no_data, ret_error);
+        if (has(dir[i], "sweep.sqlite")) status = weft__page_sweep(&j, dir[i], options->no_data, ret_error);
     if (status) return status;
     weft__json_end_array(&j);
     weft__json_end_object(&j);

@@ -140,6 +140,43 @@ class Report(unittest.TestCase):
             self.assertIn("switch.buffer.xoff", changed)
             self.assertNotIn("host.mtu", changed)
 
+    def test_where_the_time_went(self):
+        """The parts are those of weft why, and add up to the times of the results."""
+        run = self.data()["runs"][0]
+        flows, iterations = run["why"]["flows"], run["why"]["iterations"]
+        stored = self.query("r/results.sqlite", "SELECT flow, fct_ps FROM flows WHERE run = 1 AND \"group\" <> 'job' ORDER BY fct_ps DESC, flow LIMIT 3")
+        self.assertEqual([(flow["flow"], flow["fct_ps"]) for flow in flows], stored)
+        for flow in flows:
+            self.assertEqual(sum(part["time_ps"] for part in flow["parts"]), flow["fct_ps"])
+        end = self.query("r/results.sqlite", "SELECT iteration, end_ps - start_ps FROM iterations WHERE run = 1 ORDER BY iteration DESC LIMIT 1")[0]
+        self.assertEqual([(one["iteration"], one["iteration_ps"]) for one in iterations], [end])
+        self.assertEqual(sum(iterations[0]["kinds"].values()), end[1])
+        why = json.loads(weft(self.folder, "why", "r", str(flows[0]["flow"]), "--json", "--quiet").stdout)
+        self.assertEqual(why, flows[0])
+        waits = sum(row[4] for row in run["tables"]["rank_waits"]["rows"])
+        exposed = self.query("r/results.sqlite", "SELECT ranks * sum(i.exposed_ps) / 1e6 FROM iterations AS i JOIN jobs USING (run, job) WHERE run = 1")
+        self.assertAlmostEqual(waits, exposed[0][0], delta=1e-4)
+
+    def test_what_cannot_be_explained(self):
+        """A run that does not repeat, or is long, has a report; if its parts are asked for it is an error."""
+        shutil.copytree(os.path.join(self.folder, "r"), os.path.join(self.folder, "other"))
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "other", "results.sqlite"))) as base:
+            base.execute("UPDATE run SET digest = '0123456789abcdef' WHERE variant = 'plain'")
+            base.execute("UPDATE run SET packet_hops = 1000000000 WHERE variant = 'slow'")
+            base.commit()
+        runs = self.data(self.report("other"))["runs"]
+        self.assertIn("Not explained: the run does not repeat", runs[0]["why"]["note"])
+        self.assertIn("weft report --why 3", runs[1]["why"]["note"])
+        self.assertEqual(len(runs[2]["why"]["flows"]), 3)
+        run = weft(self.folder, "report", "other", "--out", "none.html", "--why", "1")
+        self.assertEqual(run.returncode, 5)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "none.html")))
+        self.assertNotIn("why", self.data(self.report("other", "--why", "0"))["runs"][0])
+        self.assertEqual(weft(self.folder, "report", "other", "--why", "-1").returncode, 2)
+        if BROWSER:
+            self.report("other")
+            self.assertIn("Where the time went", self.look(1200, "other.html")["sections"])
+
     def test_names_are_no_markup(self):
         self.assertTrue("<img" not in self.page())
 
@@ -274,6 +311,8 @@ class Report(unittest.TestCase):
         self.assertGreaterEqual(found["focusable"], 10)
         self.assertTrue(found["zooms"])
         self.assertGreaterEqual(found["other"], 12)
+        for part in ("Where the time of the slowest flows went", "Where the time of iterations went", "Ranks of job job"):
+            self.assertIn(part, found["sections"])
 
     @unittest.skipUnless(BROWSER, "no chromium-headless-shell")
     def test_on_a_phone(self):

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <jansson.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "command.h"
@@ -144,12 +145,42 @@ static void refused(void **state) {
     }
 }
 
+static void sql(const struct fixture *f, const char *command) {
+    char path[256];
+    sqlite3 *db;
+    snprintf(path, sizeof path, "%s/r/results.sqlite", f->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, command, NULL, NULL, NULL)) fail_msg("%s: %s", command, sqlite3_errmsg(db));
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/// Results without any recording are explained; with a digest that is not that of the run they are not.
+static void run_again(void **state) {
+    struct fixture *f = *state;
+    json_t *before = json_of(f, "why r --slowest 1 --quiet --json");
+    sql(f, "DELETE FROM events; DELETE FROM pauses; DELETE FROM rank_times");
+    json_t *after = json_of(f, "why r --slowest 1 --quiet --json");
+    assert_true(json_equal(before, after));
+    json_decref(before);
+    json_decref(after);
+    assert_int_equal(weft(f, "run s.yaml --set run.events=0 --quiet --out bare"), 0);
+    assert_int_equal(weft(f, "why bare 0 --quiet"), 0);
+    sql(f, "UPDATE run SET digest = '0123456789abcdef'");
+    assert_int_equal(weft(f, "why r --slowest 1 --quiet"), 5);
+    assert_non_null(strstr(f->err, "the run does not repeat: its digest is "));
+    assert_non_null(strstr(f->err, "that of the results 0123456789abcdef"));
+    assert_string_equal(f->out, "");
+    sql(f, "UPDATE run SET interrupted = 1");
+    assert_int_equal(weft(f, "why r --slowest 1 --quiet"), 0);
+    assert_non_null(strstr(f->err, "digests are not compared"));
+    sql(f, "DELETE FROM sources");
+    assert_int_equal(weft(f, "why r --slowest 1 --quiet"), 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slowest),
-        cmocka_unit_test(group),
-        cmocka_unit_test(iterations),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(slowest), cmocka_unit_test(group),     cmocka_unit_test(iterations),
+        cmocka_unit_test(refused), cmocka_unit_test(run_again),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }

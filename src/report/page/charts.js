@@ -69,7 +69,7 @@ function figure(parent, title, caption, run, tables) {
     if (!t) return;
     if (t.rows.length && !all.no_data) download(tools, name, t);
     var d = el(tools, "details");
-    el(d, "summary", "query of " + name);
+    el(d, "summary", (/^weft /.test(t.sql) ? "command of " : "query of ") + name);
     el(d, "pre", t.sql);
   });
   return f;
@@ -118,11 +118,10 @@ function lines(f, series, o) {
   var x = (log ? d3.scale.log() : d3.scale.linear()).domain([x0, x1]).range([80, width - 20]);
   var y = d3.scale.linear().domain([0, o.top || d3.max(ys) || 1]).nice().range([height - 40, 24]);
   var a = axes(svg, x, y, height, o.xname, o.yname, o.xformat, o.yformat);
-  var clip = "clip" + Math.random().toString(36).slice(2);
-  svg.append("clipPath").attr("id", clip).append("rect").attr({ x: 80, y: 0, width: width - 100, height: height - 40 });
+  var clip = clipped(svg, 80, height - 40);
   var path = d3.svg.line().x(function (p) { return x(Math.max(p[0], log ? x0 : p[0])); }).y(function (p) { return y(p[1]); });
   if (o.step) path.interpolate("step-after");
-  var body = svg.append("g").attr("clip-path", "url(#" + clip + ")");
+  var body = svg.append("g").attr("clip-path", clip);
   function draw() {
     var l = body.selectAll("path.line").data(series);
     l.enter().append("path").attr("class", "line").append("title");
@@ -141,15 +140,27 @@ function lines(f, series, o) {
   draw();
   legend(f, series.map(function (s) { return s.name; }));
   if (!o.zoom) return;
-  var first = x.domain().slice();
+  zoomable(f, svg, x, draw);
+}
+
+/// A part of the drawing from `left` on; what attribute clip-path takes.
+function clipped(svg, left, height) {
+  var clip = "clip" + Math.random().toString(36).slice(2);
+  svg.append("clipPath").attr("id", clip).append("rect").attr({ x: left, y: 0, width: width - 20 - left, height: height });
+  return "url(#" + clip + ")";
+}
+
+/// A part of x can be dragged out, or chosen by keys and buttons; `draw` draws it.
+function zoomable(f, svg, x, draw) {
+  var first = x.domain().slice(), range = x.range(), height = +svg.attr("viewBox").split(" ")[3];
   function to(d) { x.domain([Math.max(first[0], d[0]), Math.min(first[1], d[1])]); draw(); }
-  var brush = d3.svg.brush().x(d3.scale.linear().domain([80, width - 20]).range([80, width - 20])).on("brushend", function () {
+  var brush = d3.svg.brush().x(d3.scale.linear().domain(range).range(range)).on("brushend", function () {
     if (brush.empty()) return;
     var e = brush.extent();
     to([x.invert(e[0]), x.invert(e[1])]);
     d3.select(this).call(brush.clear());
   });
-  svg.append("g").call(brush).selectAll("rect").attr({ y: 24, height: height - 64 }).style("fill-opacity", .1);
+  svg.insert("g", "g[clip-path]").call(brush).selectAll("rect").attr({ y: 0, height: height - 40 }).style("fill-opacity", .1);
   function by(factor, shift) {
     var d = x.domain(), m = (d[0] + d[1]) / 2, h = (d[1] - d[0]) / 2;
     to([m - h * factor + shift * h, m + h * factor + shift * h]);

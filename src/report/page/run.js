@@ -168,6 +168,8 @@ function show(box, run) {
   box.textContent = "";
   times(box, run);
   jobs(box, run);
+  rankTimes(box, run);
+  why(box, run);
   overTime(box, run);
   pauses(box, run);
   links(box, run);

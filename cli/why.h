@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a scenario again to tell where time went, for weft why and weft report.
+#ifndef WEFT_CLI_WHY_H
+#define WEFT_CLI_WHY_H
+
+#include "simulation.h"
+#include "weft/why.h"
+
+/// What of a run is to be explained.
+struct weft_cli_why_wanted {
+    const char *flow;            ///< a number; NULL: none
+    uint32_t slowest;            ///< so many flows
+    const char *group;           ///< its 99th percentile and its median; NULL: none
+    const char *job, *iteration; ///< iteration NULL: the longest; job NULL: none
+    bool jobs;                   ///< of every job, the last iteration that has ended
+    bool as_it_is;               ///< what has not finished is left out, and is no error
+};
+
+struct weft_cli_why {
+    struct weft_cli_simulation first, second;
+    struct weft_run run; ///< of the first
+    struct weft_follow follow, others;
+    uint32_t *flow, flows;
+    const char *const *title; ///< [flows], what each is; or NULL
+    uint32_t *job, *number, iterations;
+    struct weft_why *why;                 ///< [flows]
+    struct weft_why_iteration *iteration; ///< [iterations]
+};
+
+/// The first run tells which flows there are and what they did, the second who was in their way. Deinit it whatever it
+/// returns; what it tells is in `arena`. If the run does not repeat the stored one (`stored->digest`, unless NULL):
+/// WEFT_ERROR_CLAIM.
+enum weft_status weft_cli_why_explain(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                      uint32_t variant, const struct weft_stored *stored,
+                                      const struct weft_cli_why_wanted *wanted, struct weft_arena *arena,
+                                      struct weft_cli_why *ret, struct weft_error *ret_error);
+void weft_cli_why_deinit(struct weft_cli_why *why);
+
+/// Part i of a step with all others of its kind and place, if it is the largest of them (else false): their time, and
+/// how many others there are.
+bool weft_cli_why_together(const struct weft_why_step *step, uint32_t i, weft_time_ps *ret_time, uint32_t *ret_others);
+/// The shortest step of the `shown` longest ones.
+weft_time_ps weft_cli_why_shown_from(const struct weft_why_iteration *why, uint32_t shown, struct weft_arena *arena);
+
+/// A flow, and an iteration, as objects.
+void weft_cli_why_json_flow(struct weft__json *j, const struct weft_run *run, const struct weft_why *why,
+                            const char *title);
+void weft_cli_why_json_iteration(struct weft__json *j, const struct weft_run *run,
+                                 const struct weft_why_iteration *why);
+/// All of it for the page of a report: {"flows", "iterations"}. Of an iteration only the longest steps, with what is
+/// 1% of it or more.
+void weft_cli_why_json_page(struct weft__json *j, const struct weft_cli_why *why, struct weft_arena *arena);
+
+#endif
