@@ -6,14 +6,19 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "weft/rma.h"
 #include "why.h"
 
-static struct { const char *slowest, *group, *job, *iteration; } asked;
+static struct { const char *slowest, *group, *job, *iteration, *rma; } asked;
 static const struct weft_cli_option own[] = {
     {"slowest", "N", "the N flows with the longest completion time", &asked.slowest, NULL},
     {"group", "NAME", "the flow at the group's 99th percentile beside the one at its median", &asked.group, NULL},
     {"job", "NAME", "an iteration of a job instead of a flow: what its critical path waited for", &asked.job, NULL},
     {"iteration", "N", "with --job: which one, from 0 (default: the longest)", &asked.iteration, NULL},
+    {"rma", "NAME",
+     "of a group of 1RMA: the operation at its 99th percentile beside the one at its median, or with --slowest the N "
+     "longest",
+     &asked.rma, NULL},
     {0},
 };
 static const struct weft_cli_command command = {
@@ -48,10 +53,10 @@ static void print_sums(weft_time_ps sum[WEFT_WHYS]) {
     fputs("; along the path:\n", stdout);
 }
 
-static void print_kinds(const struct weft_why *why) {
+static void print_kinds(const struct weft_why_part *part, uint32_t parts) {
     weft_time_ps sum[WEFT_WHYS] = {0};
-    for (uint32_t i = 0; i < why->parts; i++)
-        sum[why->part[i].kind] += why->part[i].time_ps;
+    for (uint32_t i = 0; i < parts; i++)
+        sum[part[i].kind] += part[i].time_ps;
     print_sums(sum);
 }
 
@@ -61,6 +66,12 @@ static void print_part(const char *before, const char *name, const char *where, 
     weft_format_time(part_ps, part, sizeof part);
     printf("  %10s %5.1f%%  %s%-19s %s%s%s\n", part, 100.0 * (double)part_ps / (double)all_ps, before, name, where,
            *because_of ? ": " : "", because_of);
+}
+
+static void print_parts(const struct weft_why_part *part, uint32_t parts, weft_time_ps all_ps) {
+    print_kinds(part, parts);
+    for (uint32_t i = 0; i < parts; i++)
+        print_part("", weft_why_names[part[i].kind], part[i].where, part[i].because_of, part[i].time_ps, all_ps);
 }
 
 static void print_why(const struct weft_run *run, const struct weft_why *why, const char *title) {
@@ -76,11 +87,7 @@ static void print_why(const struct weft_run *run, const struct weft_why *why, co
     if (alone && alone != WEFT_TIME_NEVER)
         printf(", %.2f times what it takes alone (%s)", (double)why->fct_ps / (double)alone, ideal);
     putchar('\n');
-    print_kinds(why);
-    for (uint32_t i = 0; i < why->parts; i++) {
-        const struct weft_why_part *p = &why->part[i];
-        print_part("", weft_why_names[p->kind], p->where, p->because_of, p->time_ps, why->fct_ps);
-    }
+    print_parts(why->part, why->parts, why->fct_ps);
 }
 
 // --- an iteration -------------------------------------------------------------------------------------------------
@@ -177,9 +184,40 @@ static void show_flows(const struct weft_cli_options *o, const struct weft_cli_w
     putchar('\n');
 }
 
+static void print_operation(const struct weft_run *run, const struct weft_why_operation *op, const char *title) {
+    const struct weft_rma *rma = &run->workload->rma[op->entry];
+    const struct weft_topology *t = run->topology;
+    char begun[32], latency[32];
+    weft_format_time(op->begun_ps, begun, sizeof begun);
+    weft_format_time(op->latency_ps, latency, sizeof latency);
+    printf("%s%soperation of %s, %s at %s, begun at %s: complete in %s\n", title ? title : "", title ? ": " : "",
+           run->workload->group[rma->group], t->node[t->host[rma->client[op->client]]].name,
+           t->node[t->host[rma->server[op->server]]].name, begun, latency);
+    print_parts(op->part, op->parts, op->latency_ps);
+}
+
+static void show_operations(const struct weft_cli_options *o, const struct weft_cli_why *why) {
+    struct weft__json j = {.file = stdout};
+    for (uint32_t i = 0; i < why->operations && !o->json; i++) {
+        if (i) putchar('\n');
+        print_operation(&why->run, &why->operation[i], why->title ? why->title[i] : NULL);
+    }
+    if (!o->json) return;
+    weft__json_begin_object(&j);
+    weft__json_key(&j, "operations");
+    weft__json_begin_array(&j);
+    for (uint32_t i = 0; i < why->operations; i++)
+        weft_cli_why_json_operation(&j, &why->run, &why->operation[i], why->title ? why->title[i] : NULL);
+    weft__json_end_array(&j);
+    weft__json_end_object(&j);
+    putchar('\n');
+}
+
 static void show(const struct weft_cli_options *o, const struct weft_cli_why *why) {
     struct weft__json j = {.file = stdout};
-    if (!why->iterations) {
+    if (why->operations) {
+        show_operations(o, why);
+    } else if (!why->iterations) {
         show_flows(o, why);
     } else if (o->json) {
         weft_cli_why_json_iteration(&j, &why->run, why->iteration);
@@ -192,12 +230,14 @@ static void show(const struct weft_cli_options *o, const struct weft_cli_why *wh
 // --- the command --------------------------------------------------------------------------------------------------
 
 static enum weft_status check_usage(const struct weft_cli_options *o, struct weft_error *ret_error) {
-    unsigned ways = (unsigned)(o->operands > 1) + (asked.slowest != NULL) + (asked.group != NULL) + (asked.job != NULL);
+    unsigned ways =
+        (unsigned)(o->operands > 1) + (asked.group != NULL) + (asked.job != NULL) + (asked.rma || asked.slowest);
     if (asked.iteration && !asked.job)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--iteration: expected --job NAME with it");
     if (ways == 1) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                          "why: expected the number of a flow, or --slowest N, or --group NAME, or --job NAME");
+    return weft_error_set(
+        ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+        "why: expected the number of a flow, or --slowest N, or --group NAME, or --job NAME, or --rma NAME");
 }
 
 static enum weft_status why(const struct weft_cli_options *o, const struct weft_scenario_file *file,
@@ -205,6 +245,7 @@ static enum weft_status why(const struct weft_cli_options *o, const struct weft_
     struct weft_cli_why_wanted wanted = {.flow = o->operands > 1 ? o->operand[1] : NULL,
                                          .group = asked.group,
                                          .job = asked.job,
+                                         .rma = asked.rma,
                                          .iteration = asked.iteration};
     struct weft_cli_why answer = {.flows = 0};
     struct weft_stored stored;

@@ -12,6 +12,7 @@ struct weft_cli_why_wanted {
     uint32_t slowest;            ///< so many flows
     const char *group;           ///< its 99th percentile and its median; NULL: none
     const char *job, *iteration; ///< iteration NULL: the longest; job NULL: none
+    const char *rma;             ///< of a group of 1RMA, as `group`, or as `slowest` if that is given; NULL: none
     bool jobs;                   ///< of every job, the last iteration that has ended
     bool as_it_is;               ///< what has not finished is left out, and is no error
 };
@@ -21,10 +22,12 @@ struct weft_cli_why {
     struct weft_run run; ///< of the first
     struct weft_follow follow, others;
     uint32_t *flow, flows;
-    const char *const *title; ///< [flows], what each is; or NULL
+    const char *const *title; ///< [flows] or [operations], what each is; or NULL
     uint32_t *job, *number, iterations;
     struct weft_why *why;                 ///< [flows]
     struct weft_why_iteration *iteration; ///< [iterations]
+    struct weft_why_operation *operation; ///< [operations]
+    uint32_t operations;
 };
 
 /// The first run tells which flows there are and what they did, the second who was in their way. Deinit it whatever it
@@ -47,6 +50,8 @@ void weft_cli_why_json_flow(struct weft__json *j, const struct weft_run *run, co
                             const char *title);
 void weft_cli_why_json_iteration(struct weft__json *j, const struct weft_run *run,
                                  const struct weft_why_iteration *why);
+void weft_cli_why_json_operation(struct weft__json *j, const struct weft_run *run, const struct weft_why_operation *op,
+                                 const char *title);
 /// All of it for the page of a report: {"flows", "iterations"}. Of an iteration only the longest steps, with what is
 /// 1% of it or more.
 void weft_cli_why_json_page(struct weft__json *j, const struct weft_cli_why *why, struct weft_arena *arena);

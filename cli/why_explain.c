@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "weft/rma.h"
 #include "why.h"
 
 struct work {
@@ -49,6 +50,11 @@ static enum weft_status choose_followed(const struct work *x, const struct weft_
                                         struct weft_error *ret_error) {
     const struct weft_cli_why_wanted *wanted = x->wanted;
     follow->ranks = wanted->job || wanted->jobs;
+    if (wanted->rma) {
+        follow->rma = true;
+        follow->flow = weft_arena_alloc(x->arena, w->flows, sizeof *follow->flow); // none
+        return WEFT_OK;
+    }
     if (wanted->slowest || wanted->group) return WEFT_OK; // any flow
     uint32_t flow = WEFT_NONE, job = 0;
     if (wanted->flow && !read_flow(x, w, &flow)) return WEFT_ERROR_INPUT;
@@ -115,8 +121,14 @@ static enum weft_status find_group(const struct work *x, uint32_t *ret_group, st
                           expected);
 }
 
+/// Nearest rank, from the slowest of n: the same as in the tables of results.
+static void ranks_of(uint32_t n, uint32_t ret_at[2]) {
+    ret_at[0] = n - (uint32_t)(((uint64_t)99 * n + 99) / 100);
+    ret_at[1] = n - (uint32_t)(((uint64_t)50 * n + 99) / 100);
+}
+static const char *const ranks_titles[] = {"99th percentile", "median"};
+
 static enum weft_status choose_of_group(const struct work *x, struct weft_error *ret_error) {
-    static const char *const titles[] = {"99th percentile", "median"};
     struct weft_cli_why *ret = x->why;
     uint32_t group = 0, n;
     enum weft_status status = find_group(x, &group, ret_error);
@@ -126,13 +138,13 @@ static enum weft_status choose_of_group(const struct work *x, struct weft_error 
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                               "--group %s: none of its flows finished (remote memory access has no completion times)",
                               x->wanted->group);
-    // nearest rank, from the slowest: the same flows as in the table of groups
-    uint32_t p99 = n - (uint32_t)(((uint64_t)99 * n + 99) / 100), p50 = n - (uint32_t)(((uint64_t)50 * n + 99) / 100);
+    uint32_t at[2];
+    ranks_of(n, at);
     ret->flow = weft_arena_alloc(x->arena, 2, sizeof *ret->flow);
-    ret->flow[0] = flow[p99];
-    ret->flow[1] = flow[p50];
+    ret->flow[0] = flow[at[0]];
+    ret->flow[1] = flow[at[1]];
     ret->flows = 2;
-    ret->title = titles;
+    ret->title = ranks_titles;
     return WEFT_OK;
 }
 
@@ -207,6 +219,48 @@ static enum weft_status choose_iterations(const struct work *x, struct weft_erro
     return WEFT_OK;
 }
 
+// --- operations of 1RMA -------------------------------------------------------------------------------------------
+
+static enum weft_status find_rma(const struct work *x, uint32_t *ret_entry, struct weft_error *ret_error) {
+    const struct weft_workload *w = x->why->run.workload;
+    const char **name = weft_arena_alloc(x->arena, w->rmas + (size_t)1, sizeof *name), *what = "no such group of 1RMA";
+    char expected[512] = "the run has none";
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->rmas; i++) {
+        bool hardware = w->rma[i].conf->transport == WEFT_RMA_1RMA && w->rma[i].conf->verb != WEFT_RMA_SEND;
+        const char *group = w->group[w->rma[i].group];
+        *ret_entry = i;
+        if (!strcmp(group, x->wanted->rma) && hardware) return WEFT_OK;
+        if (!strcmp(group, x->wanted->rma)) what = "its operations are not followed: of software, or without an answer";
+        if (hardware) name[n++] = group;
+    }
+    if (n) weft__names_expected(x->wanted->rma, name, n, expected, sizeof expected);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--rma %s: %s; %s", x->wanted->rma, what,
+                          expected);
+}
+
+static enum weft_status explain_operations(const struct work *x, struct weft_error *ret_error) {
+    struct weft_cli_why *ret = x->why;
+    uint32_t entry = 0, n, at[2];
+    enum weft_status status = find_rma(x, &entry, ret_error);
+    if (status) return status;
+    const struct weft_why_rma *rma = weft_why_rma_new(&ret->run, &ret->follow, x->arena);
+    struct weft_why_operation *all = weft_why_operations(rma, entry, &n);
+    if (!n)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--rma %s: no operation ended",
+                              x->wanted->rma);
+    uint32_t slowest = x->wanted->slowest < n ? x->wanted->slowest : n;
+    ret->operations = slowest ? slowest : 2;
+    ret->operation = weft_arena_alloc(x->arena, ret->operations, sizeof *ret->operation);
+    ranks_of(n, at);
+    for (uint32_t i = 0; i < ret->operations; i++) {
+        ret->operation[i] = all[slowest ? i : at[i]];
+        weft_why_operation(rma, &ret->operation[i]);
+    }
+    if (!slowest) ret->title = ranks_titles;
+    return WEFT_OK;
+}
+
 // --- explaining them ----------------------------------------------------------------------------------------------
 
 static enum weft_status find_ports(const struct work *x, bool *port, struct weft_error *ret_error) {
@@ -241,6 +295,7 @@ static enum weft_status run_twice(const struct work *x, const struct weft_stored
     if (!status) status = choose_followed(x, ret->first.workload, &ret->follow, ret_error);
     if (!status) status = run_once(x, &ret->first, "following", &ret->follow, &ret->run, ret_error);
     if (!status) status = weft_cli_compare_digests(stored, ret->run.outcome, ret_error);
+    if (!status && x->wanted->rma) return explain_operations(x, ret_error);
     if (!status) status = choose_flows(x, ret_error);
     if (!status) status = choose_iterations(x, ret_error);
     if (status || (!ret->flows && !ret->iterations)) return status;

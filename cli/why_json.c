@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weft/rma.h"
 #include "why.h"
 
 enum { PAGE_STEPS = 60 };
@@ -113,6 +114,21 @@ void weft_cli_why_json_iteration(struct weft__json *j, const struct weft_run *ru
         weft__json_end_object(j);
     }
     weft__json_end_array(j);
+    weft__json_end_object(j);
+}
+
+void weft_cli_why_json_operation(struct weft__json *j, const struct weft_run *run, const struct weft_why_operation *op,
+                                 const char *title) {
+    const struct weft_rma *rma = &run->workload->rma[op->entry];
+    const struct weft_topology *t = run->topology;
+    weft__json_begin_object(j);
+    if (title) weft__json_key_string(j, "is", title);
+    weft__json_key_string(j, "group", run->workload->group[rma->group]);
+    weft__json_key_string(j, "client", t->node[t->host[rma->client[op->client]]].name);
+    weft__json_key_string(j, "server", t->node[t->host[rma->server[op->server]]].name);
+    weft__json_key_u64(j, "begun_ps", op->begun_ps);
+    weft__json_key_u64(j, "latency_ps", op->latency_ps);
+    parts(j, op->part, op->parts);
     weft__json_end_object(j);
 }
 

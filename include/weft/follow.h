@@ -81,9 +81,40 @@ struct weft_rank_note {
     uint32_t what;                ///< enum weft_rank_what
 };
 
+/// What became of an operation of remote memory access, where its client is; and of the requests it makes, where they
+/// come.
+enum weft_rma_what {
+    // of an operation
+    WEFT_RMA_BEGAN,
+    WEFT_RMA_SUBMITTED, ///< the client's software has done its part
+    WEFT_RMA_COMMANDED, ///< congestion control has let it go: the command goes to the hardware
+    WEFT_RMA_READY,     ///< it is at the solicitation window
+    WEFT_RMA_LANDED,    ///< the completion is in the client's memory
+    WEFT_RMA_UNSENT,    ///< it waited too long for the window, and begins again
+    WEFT_RMA_UNHEARD,   ///< its answer did not come in time, and it begins again
+    WEFT_RMA_CHAINED,   ///< the next of its reads begins
+    WEFT_RMA_ENDED,
+    // of a request: of an operation, or for the data of a write
+    WEFT_RMA_ASKED,    ///< its cell is sent
+    WEFT_RMA_ANSWERED, ///< the last cell of its answer has come
+    WEFT_RMA_CAME,     ///< where it is executed: its cell has come
+    WEFT_RMA_SENT,     ///< there: the last cell of its answer is sent
+    WEFT_RMA_PULLS,    ///< there: of a write; it is to be asked for by the request `own_slot`
+};
+struct weft_rma_note {
+    weft_time_ps time_ps;
+    uint32_t entry, client, op; ///< of an operation: its entry, the client among those of it, its place there, which
+                                ///< another takes when it has ended. client WEFT_NONE: of none
+    uint32_t server;            ///< of an operation: the server among those of its entry
+    uint32_t box, slot, use;    ///< of a request: the box that asks, where it stands there, and the how many-th there
+    uint32_t own_box, own_slot, own_use; ///< PULLS
+    uint32_t what;                       ///< enum weft_rma_what
+};
+
 struct weft_follow_log;
 struct weft_follow {
     bool ranks;                  ///< also what ranks of jobs do
+    bool rma;                    ///< also what becomes of every operation of 1RMA
     const bool *flow;            ///< [flows]: those whose data is followed; NULL: all
     const bool *port;            ///< [ports]: those of which every frame is kept; NULL: none
     struct weft_follow_log *log; ///< what came of it; lives as long as the outcome. Free it before that.
@@ -99,5 +130,7 @@ struct weft_followed_list weft_follow_list(const struct weft_follow *follow, str
 
 /// What a rank noted, in order; ranks are numbered through over all jobs. Lives as long as the log.
 const struct weft_rank_note *weft_follow_rank(const struct weft_follow *follow, uint32_t rank, uint32_t *ret_n);
+/// Likewise what a node noted of remote memory access.
+const struct weft_rma_note *weft_follow_rma(const struct weft_follow *follow, uint32_t node, uint32_t *ret_n);
 
 #endif

@@ -24,7 +24,7 @@
     X(PACE, "pace", "congestion control has lowered the rate")                                                         \
     X(WINDOW, "window", "as much as may be is under way")                                                              \
     X(EMPTY, "nothing to send", "all is sent and unacknowledged, or the job has not given it yet")                     \
-    X(REQUEST, "request", "of a READ, until its responder begins")                                                     \
+    X(REQUEST, "request", "of a READ, until its responder begins; of 1RMA, until it has come")                         \
     X(RETRANSMISSION, "retransmission", "what was lost is sent again")                                                 \
     X(ARBITRATION, "arbitration", "its turn has not come, though its port is free")                                    \
     X(CREDITS, "credits", "a virtual output queue waits for credits, or a cell for those of the next switch")          \
@@ -35,7 +35,9 @@
     X(COMPUTE, "compute", "a rank computes")                                                                           \
     X(COPY, "copy", "a rank's own part of a step of a collective: it reduces or copies")                               \
     X(SERVER, "server", "a message crosses the network inside a server, or its buffer is given back there")            \
-    X(ACK, "acknowledgement", "all buffers of a connection are full: from the arrival of a message to its ACK")
+    X(ACK, "acknowledgement", "all buffers of a connection are full: from the arrival of a message to its ACK")        \
+    X(SOFTWARE, "software", "a processor works on an operation of remote memory access, or on others before it")       \
+    X(MEMORY, "memory", "the memory of a host is read over its PCIe, for this request or for others before it")
 enum weft_why_kind {
 #define X(e, name, help) WEFT_WHY_##e,
     WEFT_WHY_KINDS(X)
@@ -117,5 +119,24 @@ enum weft_status weft_why_iteration(const struct weft_whys *whys, uint32_t job, 
 /// Says in `ret_port` ([ports]) which ports its messages used.
 enum weft_status weft_why_iteration_ports(const struct weft_whys *whys, uint32_t job, uint32_t iteration,
                                           bool *ret_port, struct weft_error *ret_error);
+// --- operations of 1RMA -------------------------------------------------------------------------------------------
+
+/// An operation that has ended. Those that nobody answers (SEND) are none.
+struct weft_why_operation {
+    uint32_t entry, client, server; ///< entry: of the workload's rma; client and server: among its own
+    uint32_t node;                  ///< of the box that the client is at
+    weft_time_ps begun_ps, latency_ps;
+    const struct weft_rma_note *first, *last;
+    struct weft_why_part *part; ///< add up to latency_ps; not before weft_why_operation
+    uint32_t parts;
+};
+struct weft_why_rma;
+/// `follow`: what a run has kept (weft_follow.rma). In `arena`.
+struct weft_why_rma *weft_why_rma_new(const struct weft_run *run, const struct weft_follow *follow,
+                                      struct weft_arena *arena);
+/// Those of an entry that began after its warm-up, the longest first.
+struct weft_why_operation *weft_why_operations(const struct weft_why_rma *rma, uint32_t entry, uint32_t *ret_n);
+/// Tells its parts: along the way from its client to its server and back.
+void weft_why_operation(const struct weft_why_rma *rma, struct weft_why_operation *operation);
 
 #endif

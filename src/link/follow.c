@@ -82,3 +82,17 @@ void weft__rank_log_release(struct weft__rank_log *log) {
     weft_memory_free(WEFT_MEMORY_SERIES, log->note, log->room * sizeof *log->note);
     *log = (struct weft__rank_log){0};
 }
+
+void weft__rma_note(struct weft__rma_log *log, struct weft_rma_note note) {
+    if (log->n == log->room) {
+        uint32_t room = log->room ? 2 * log->room : NOTES_FIRST;
+        log->note = weft_memory_resize(WEFT_MEMORY_SERIES, log->note, log->room * sizeof note, room * sizeof note);
+        log->room = room;
+    }
+    log->note[log->n++] = note;
+}
+
+void weft__rma_log_release(struct weft__rma_log *log) {
+    weft_memory_free(WEFT_MEMORY_SERIES, log->note, log->room * sizeof *log->note);
+    *log = (struct weft__rma_log){0};
+}

@@ -56,10 +56,11 @@ struct weft__follow {
     struct weft__follow_list frames, others; ///< struct weft__follow_frame, struct weft__follow_record
     weft_time_ps last_ps;                    ///< of the last of frames
     struct weft__follow_pool *pool;
-    const uint8_t *qp;  ///< [queue pairs]: whether its data is followed; NULL: all data is
-    const uint8_t *all; ///< [ports of the node]: every frame is kept; NULL: of none
-    uint32_t *state;    ///< [queue pairs] of all nodes: the sender's last, and at which node
-    uint32_t port0;     ///< among all ports
+    const uint8_t *qp;         ///< [queue pairs]: whether its data is followed; NULL: all data is
+    const uint8_t *all;        ///< [ports of the node]: every frame is kept; NULL: of none
+    uint32_t *state;           ///< [queue pairs] of all nodes: the sender's last, and at which node
+    uint32_t port0;            ///< among all ports
+    struct weft__rma_log *rma; ///< NULL: it is not followed
 };
 
 /// Of a rank of a job.
@@ -69,6 +70,14 @@ struct weft__rank_log {
 };
 void weft__rank_note(struct weft__rank_log *log, struct weft_rank_note note);
 void weft__rank_log_release(struct weft__rank_log *log);
+
+/// Of a node, of remote memory access.
+struct weft__rma_log {
+    struct weft_rma_note *note;
+    uint32_t n, room;
+};
+void weft__rma_note(struct weft__rma_log *log, struct weft_rma_note note);
+void weft__rma_log_release(struct weft__rma_log *log);
 
 /// Begins another chunk.
 void weft__follow_grow(struct weft__follow *f, struct weft__follow_list *list);

@@ -274,10 +274,22 @@ static const char *name_of(const struct weft_whys *y, uint32_t flow, struct weft
         return weft_arena_format(y->arena, "%s, for the queue of %s", port_name(y, name.id), port_name(y, name.more));
     case WEFT__WHY_MARKS:
         return weft_arena_format(y->arena, "marks at %s", port_name(y, name.id));
+    case WEFT__WHY_SENDS:
+        return weft_arena_format(y->arena, "%s, which sends %s", port_name(y, name.more),
+                                 name.id == flow ? "earlier frames of the flow" : flow_name(y, name.id));
     case WEFT__WHY_NOTHING:
         break;
     }
     return "";
+}
+
+void weft__why_list_parts(const struct weft_whys *y, uint32_t flow, const struct weft__why_list *l,
+                          struct weft_why_part **ret_part, uint32_t *ret_parts) {
+    *ret_part = weft_arena_alloc(y->arena, l->n, sizeof **ret_part);
+    *ret_parts = l->n;
+    for (uint32_t i = 0; i < l->n; i++)
+        (*ret_part)[i] = (struct weft_why_part){l->part[i].kind, name_of(y, flow, l->part[i].where),
+                                                name_of(y, flow, l->part[i].because_of), l->part[i].time_ps};
 }
 
 /// On the link, and what the far end takes before it acts.
@@ -314,11 +326,7 @@ void weft__why_path_parts(const struct weft_whys *y, const struct weft__why_path
         add_link(y, &list, path->hop[i]);
         add_stay(y, path, i, &list);
     }
-    *ret_part = weft_arena_alloc(y->arena, list.n, sizeof **ret_part);
-    *ret_parts = list.n;
-    for (uint32_t i = 0; i < list.n; i++)
-        (*ret_part)[i] = (struct weft_why_part){list.part[i].kind, name_of(y, path->flow, list.part[i].where),
-                                                name_of(y, path->flow, list.part[i].because_of), list.part[i].time_ps};
+    weft__why_list_parts(y, path->flow, &list, ret_part, ret_parts);
 }
 
 enum weft_status weft_why(const struct weft_whys *y, uint32_t flow, struct weft_why *ret_why,

@@ -46,6 +46,7 @@ enum weft__why_what {
     WEFT__WHY_LOCAL,   ///< pause frames and LLDP
     WEFT__WHY_PAUSE,   ///< by a port, because of the queue of another (WEFT_NONE: not known)
     WEFT__WHY_MARKS,   ///< by the queue of a port
+    WEFT__WHY_SENDS,   ///< a port (more) that sends data of a flow
 };
 struct weft__why_name {
     enum weft__why_what what;
@@ -64,7 +65,13 @@ struct weft__why_list {
 };
 /// Adds time to the part of that kind, place and cause.
 void weft__why_add(struct weft__why_list *l, struct weft__why_time part);
+/// The list with names. `flow`: the one whose time it is.
+void weft__why_list_parts(const struct weft_whys *y, uint32_t flow, const struct weft__why_list *l,
+                          struct weft_why_part **ret_part, uint32_t *ret_parts);
 
+/// A time in which a packet waits for a port that it cannot reach yet: of `part`, with what that port sends meanwhile.
+void weft__why_behind(const struct weft_whys *y, const struct weft__why_path *path, uint32_t port, weft_time_ps from,
+                      weft_time_ps to, struct weft__why_time part, struct weft__why_list *l);
 /// From the arrival of a frame at a box of a cell fabric until it joins the queue of `next`, at the box that it leaves
 /// by: when that is, in parts.
 weft_time_ps weft__why_fabric(const struct weft_whys *y, const struct weft__why_path *path,

@@ -168,6 +168,14 @@ static void add(struct told *t, weft_time_ps to, enum weft_why_kind kind, struct
     t->at = to;
 }
 
+/// It waits for a port behind the fabric.
+static void add_behind(struct told *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where,
+                       uint32_t port) {
+    if (to <= t->at) return;
+    weft__why_behind(t->y, t->path, port, t->at, to, (struct weft__why_time){.kind = kind, .where = where}, t->list);
+    t->at = to;
+}
+
 static void add_wait(struct told *t, const struct weft_followed *cell, weft_time_ps to, enum weft_why_kind idle) {
     if (to <= t->at) return;
     weft__why_cells(t->y, t->path, cell, t->at, to, idle, t->list);
@@ -209,18 +217,17 @@ static weft_time_ps time_at(const struct crossing *x, enum weft_packet_stage s) 
 
 /// Until the packet has its credits or its CTS, and becomes cells.
 static void add_before(struct told *t, const struct crossing *x, uint32_t port) {
-    struct weft__why_name from = {WEFT__WHY_NODE, x->from, 0}, to = {WEFT__WHY_NODE, x->to, 0},
-                          out = {WEFT__WHY_PORT, port, 0};
+    struct weft__why_name from = {WEFT__WHY_NODE, x->from, 0}, to = {WEFT__WHY_NODE, x->to, 0};
     if (!x->stage[WEFT_STAGE_ASKED]) {
         weft_time_ps cleared = time_at(x, WEFT_STAGE_CLEARED), blocked = time_at(x, WEFT_STAGE_BLOCKED);
-        add(t, blocked && blocked < cleared ? blocked : cleared, WEFT_WHY_CREDITS, from, out);
+        add_behind(t, blocked && blocked < cleared ? blocked : cleared, WEFT_WHY_CREDITS, from, port);
         add(t, cleared, WEFT_WHY_ARBITRATION, from, nothing);
         return;
     }
     add(t, time_at(x, WEFT_STAGE_ASKED), WEFT_WHY_PROCESSING, from, nothing);
     const struct weft_followed *grant = x->stage[WEFT_STAGE_GRANTED];
-    if (grant) add(t, grant->came_ps, WEFT_WHY_CLEAR, from, nothing); // the RTS is on its way
-    if (grant) add(t, grant->time_ps, WEFT_WHY_CLEAR, to, out);       // it stands in the queue of the port
+    if (grant) add(t, grant->came_ps, WEFT_WHY_CLEAR, from, nothing);   // the RTS is on its way
+    if (grant) add_behind(t, grant->time_ps, WEFT_WHY_CLEAR, to, port); // it stands in the queue of the port
     add(t, time_at(x, WEFT_STAGE_CLEARED), WEFT_WHY_CLEAR, from, nothing);
     add(t, time_at(x, WEFT_STAGE_CUT), WEFT_WHY_SERIALISATION, from, nothing); // its last bit has not come
 }

@@ -263,3 +263,19 @@ void weft__why_cells(const struct weft_whys *y, const struct weft__why_path *pat
                      weft_time_ps from, weft_time_ps to, enum weft_why_kind idle, struct weft__why_list *l) {
     explain(y, path, cell, from, to, idle, l);
 }
+
+void weft__why_behind(const struct weft_whys *y, const struct weft__why_path *path, uint32_t port, weft_time_ps from,
+                      weft_time_ps to, struct weft__why_time part, struct weft__why_list *l) {
+    struct wait x = {
+        .y = y, .path = path, .port = port, .from_ps = from, .to_ps = to, .lost_ps = WEFT_TIME_NEVER, .list = l};
+    find_frames(&x);
+    find_cuts(&x);
+    for (uint32_t i = 0; i + 1 < x.cuts; i++) {
+        const struct span *frame = span_at(&x.frames, x.cut[i]);
+        bool data = frame && frame->of->kind == WEFT_PACKET_DATA;
+        part.time_ps = x.cut[i + 1] - x.cut[i];
+        part.because_of = (struct weft__why_name){WEFT__WHY_PORT, port, 0};
+        if (data) part.because_of = (struct weft__why_name){WEFT__WHY_SENDS, weft__why_flow_of(y, frame->of->qp), port};
+        if (part.time_ps) weft__why_add(l, part);
+    }
+}

@@ -17,6 +17,7 @@ struct weft_follow_log {
     uint32_t nodes, ports;
     struct weft__rank_log *rank; ///< [ranks] of all jobs
     uint32_t ranks;
+    struct weft__rma_log *rma; ///< [nodes]; NULL: not followed
 };
 
 struct weft__following {
@@ -58,6 +59,9 @@ void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
                                              .state = state,
                                              .port0 = t->node[n].port0};
     if (follow->ranks) follow_ranks(net, log);
+    if (follow->rma) log->rma = weft__arena_lines(arena, t->nodes, sizeof *log->rma);
+    for (uint32_t n = 0; n < t->nodes && log->rma; n++)
+        log->node[n].rma = &log->rma[n];
     net->following = weft_arena_alloc(net->arena_qp, 1, sizeof *net->following);
     *net->following = (struct weft__following){follow, log};
 }
@@ -87,6 +91,8 @@ static void release(struct weft_follow_log *log) {
     weft__follow_pool_deinit(&log->pool);
     for (uint32_t i = 0; i < log->ranks; i++)
         weft__rank_log_release(&log->rank[i]);
+    for (uint32_t n = 0; n < log->nodes && log->rma; n++)
+        weft__rma_log_release(&log->rma[n]);
 }
 
 void weft__follow_free(struct weft__network *net) {
@@ -102,6 +108,12 @@ const struct weft_rank_note *weft_follow_rank(const struct weft_follow *follow, 
     const struct weft_follow_log *log = follow->log;
     *ret_n = log && rank < log->ranks ? log->rank[rank].n : 0;
     return *ret_n ? log->rank[rank].note : NULL;
+}
+
+const struct weft_rma_note *weft_follow_rma(const struct weft_follow *follow, uint32_t node, uint32_t *ret_n) {
+    const struct weft_follow_log *log = follow->log;
+    *ret_n = log && log->rma && node < log->nodes ? log->rma[node].n : 0;
+    return *ret_n ? log->rma[node].note : NULL;
 }
 
 // --- reading ------------------------------------------------------------------------------------------------------

@@ -20,6 +20,45 @@ enum timer { COMMANDED, WAITING, ASKED, LANDING, OF_HOSTS };
 enum client_timer { NEXT, PACE, OF_PATHS };
 enum { ACK_BYTES = 8, OPS_FIRST = 64 };
 
+// --- what is followed ----------------------------------------------------------------------------------------------
+
+static struct weft__rma_log *log_of(const struct weft__tin_rma *rma) {
+    return __builtin_expect(rma->gnet->follow_log != NULL, 0) ? rma->gnet->follow_log->rma : NULL;
+}
+
+/// What becomes of an operation.
+static void note_op(const struct weft__tin_rma *rma, const struct weft__worker *w, enum weft_rma_what what,
+                    uint32_t client, uint32_t op, uint32_t slot) {
+    struct weft__rma_log *log = log_of(rma);
+    if (!log) return;
+    const struct weft__rma_client *core = rma->client[client].core;
+    weft__rma_note(log, (struct weft_rma_note){.time_ps = w->now_ps,
+                                               .entry = core->rma->entry,
+                                               .client = core->index,
+                                               .op = op,
+                                               .server = core->op[op].server,
+                                               .box = rma->self,
+                                               .slot = slot,
+                                               .use = slot == WEFT_NONE ? 0 : rma->request[slot].use,
+                                               .what = what});
+}
+
+/// What becomes of a request, where it is made or where it is executed.
+static void note_request(const struct weft__tin_rma *rma, const struct weft__worker *w, enum weft_rma_what what,
+                         uint32_t box, uint32_t slot, uint32_t use, uint32_t own_slot) {
+    struct weft__rma_log *log = log_of(rma);
+    if (!log) return;
+    weft__rma_note(log, (struct weft_rma_note){.time_ps = w->now_ps,
+                                               .client = WEFT_NONE,
+                                               .box = box,
+                                               .slot = slot,
+                                               .use = use,
+                                               .own_box = rma->self,
+                                               .own_slot = own_slot,
+                                               .own_use = own_slot == WEFT_NONE ? 0 : rma->request[own_slot].use,
+                                               .what = what});
+}
+
 // --- cells that are sent -------------------------------------------------------------------------------------------
 
 /// `host`: of which it is a request; WEFT_NONE: it is none.
@@ -128,6 +167,7 @@ static void dispatch(struct weft__node *node, struct weft__tin_rma *rma, struct 
         .ecn = r->bulk,
     };
     if (r->client != WEFT_NONE) rma->client[r->client].core->stats->requests++;
+    note_request(rma, w, WEFT_RMA_ASKED, rma->self, slot, r->use, WEFT_NONE);
     inject(node, rma, w, &cell, WEFT__GNET_REQ, r->host);
 }
 
@@ -167,6 +207,8 @@ static void on_command(struct weft__node *node, struct weft__tin_rma *rma, struc
         send(node, rma, w, slot);
         return;
     }
+    if (rma->request[slot].client != WEFT_NONE)
+        note_op(rma, w, WEFT_RMA_READY, rma->request[slot].client, rma->request[slot].op, slot);
     if (!rma->waiting.n && fits(rma, slot)) {
         dispatch(node, rma, w, slot);
         return;
@@ -251,6 +293,7 @@ static void command(struct weft__node *node, struct weft__tin_rma *rma, struct w
         .priority = (uint8_t)entry->conf->priority,
         .bulk = entry->conf->vcs == WEFT_RMA_VCS_BULK,
     };
+    note_op(rma, w, WEFT_RMA_COMMANDED, client, op, slot);
     queue_slot(node, rma, &rma->commanded, COMMANDED, w->now_ps + command_time(rma), slot);
 }
 
@@ -305,6 +348,7 @@ static void submit(struct weft__node *node, struct weft__tin_rma *rma, struct we
     uint32_t server = c->core->op[op].server;
     struct weft__tin_path *path = &c->path[server];
     c->core->op[op].next = WEFT_NONE;
+    note_op(rma, w, WEFT_RMA_SUBMITTED, client, op, WEFT_NONE);
     if (path->first == WEFT_NONE)
         path->first = op;
     else
@@ -319,16 +363,20 @@ static void on_work(struct weft__node *node, struct weft__tin_rma *rma, struct w
     weft__fifo_pop(&host->work, rma->pool, &p);
     if (host->work.n)
         weft__timer_set(&node->timers, rma->key0 + OF_HOSTS + 2 * h, weft__fifo_head(&host->work)->time_ps);
-    if (p.flags == SUBMIT)
+    if (p.flags == SUBMIT) {
         submit(node, rma, w, p.qp, p.psn);
-    else if (!weft__rma_answered(rma->client[p.qp].core, w, p.psn))
-        add_work(node, rma, w, SUBMIT, p.qp, p.psn); // the value, after the index
+        return;
+    }
+    struct weft__rma_client *core = rma->client[p.qp].core;
+    note_op(rma, w, core->op[p.psn].left > 1 ? WEFT_RMA_CHAINED : WEFT_RMA_ENDED, p.qp, p.psn, WEFT_NONE);
+    if (!weft__rma_answered(core, w, p.psn)) add_work(node, rma, w, SUBMIT, p.qp, p.psn); // the value, after the index
 }
 
 static void begin(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client) {
     struct weft__rma_client *core = rma->client[client].core;
     uint32_t op = weft__rma_begin(core, w);
     if (!core->over) weft__timer_set(&node->timers, rma->client[client].key0 + NEXT, core->next_ps);
+    note_op(rma, w, WEFT_RMA_BEGAN, client, op, WEFT_NONE);
     add_work(node, rma, w, SUBMIT, client, op);
 }
 
@@ -356,6 +404,7 @@ static void hand_back(struct weft__node *node, struct weft__tin_rma *rma, struct
     c->core->stats->retries++;
     if (rma->gnet->trace) trace_timeout(rma, w->now_ps, &r, dispatched);
     tell(rma, c, pace, cc_of(c)->on_loss, w->now_ps, 0, w->now_ps - (remote ? r.dispatched_ps : r.submitted_ps), true);
+    note_op(rma, w, dispatched ? WEFT_RMA_UNHEARD : WEFT_RMA_UNSENT, r.client, r.op, WEFT_NONE);
     submit(node, rma, w, r.client, r.op);
 }
 
@@ -372,6 +421,7 @@ static void on_landed(struct weft__node *node, struct weft__tin_rma *rma, struct
         weft_histogram_add(&c->core->stats->execution, w->now_ps - r.submitted_ps);
     if (split) tell(rma, c, &path->remote, cc_of(c)->on_ack, w->now_ps, bytes, w->now_ps - r.dispatched_ps, false);
     tell(rma, c, &c->local, cc_of(c)->on_ack, w->now_ps, bytes, split ? waited : w->now_ps - r.submitted_ps, false);
+    note_op(rma, w, WEFT_RMA_LANDED, r.client, r.op, WEFT_NONE);
     run_path(node, rma, w, r.client, server);
     add_work(node, rma, w, COMPLETE, r.client, r.op);
 }
@@ -409,6 +459,7 @@ static void on_read(struct weft__node *node, struct weft__tin_rma *rma, struct w
     host->pcie_free_ps = w->now_ps + weft_time_of_bytes(bytes, rma->conf->pcie_rate_bps);
     if (!host->left) {
         struct weft_packet done;
+        note_request(rma, w, WEFT_RMA_SENT, weft__gnet_to(&cell), cell.qp, cell.psn, WEFT_NONE);
         weft__fifo_pop(&host->reads, rma->pool, &done);
         if (host->reads.n) host->left = weft__fifo_head(&host->reads)->bytes;
     }
@@ -453,6 +504,7 @@ static void pull(struct weft__node *node, struct weft__tin_rma *rma, struct weft
         .priority = cell->priority,
         .bulk = cell->ecn & 1,
     };
+    note_request(rma, w, WEFT_RMA_PULLS, r->tin, cell->qp, weft__tin_req_use(cell->psn), slot);
     on_command(node, rma, w, slot);
 }
 
@@ -460,6 +512,8 @@ static void on_request(struct weft__node *node, struct weft__tin_rma *rma, struc
                        const struct weft_packet *cell) {
     struct weft_packet answer = answer_to(rma, weft__gnet_from(cell), cell->qp, weft__tin_req_use(cell->psn), cell);
     uint32_t host = weft__tin_req_host(cell->psn);
+    if (weft__tin_req_verb(cell->psn) != WEFT_RMA_SEND)
+        note_request(rma, w, WEFT_RMA_CAME, weft__gnet_from(cell), cell->qp, weft__tin_req_use(cell->psn), WEFT_NONE);
     switch (weft__tin_req_verb(cell->psn)) {
     case WEFT_RMA_READ:
         read_memory(node, rma, w, host, &answer, weft__tin_req_bytes(cell->psn));
@@ -488,9 +542,11 @@ static void on_answer(struct weft__node *node, struct weft__tin_rma *rma, struct
     r->left = (uint16_t)(r->left - cell->bytes);
     if (r->left) return;
     forget_asked(rma, cell->qp);
+    note_request(rma, w, WEFT_RMA_ANSWERED, rma->self, cell->qp, r->use, WEFT_NONE);
     if (r->client == WEFT_NONE) { // the data of a write: say so
         struct weft_packet answer = answer_to(rma, r->tin, r->op, r->their_use, cell);
         answer.bytes = ACK_BYTES;
+        note_request(rma, w, WEFT_RMA_SENT, r->tin, r->op, r->their_use, WEFT_NONE);
         free_slot(rma, cell->qp);
         inject(node, rma, w, &answer, WEFT__GNET_RESP, WEFT_NONE);
     } else {
