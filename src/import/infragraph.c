@@ -72,9 +72,16 @@ static const struct weft_param import_rows[] = {
 static const struct weft_param_table import_params = WEFT_PARAM_TABLE("infragraph", struct import_conf, import_rows);
 
 static const char *infragraph_recognise(const struct weft_import_file *file) {
-    bool yaml = strstr(file->head, "devices:") && strstr(file->head, "components:");
-    return yaml || (strstr(file->head, "\"devices\"") && strstr(file->head, "\"components\"")) ? "infrastructure"
-                                                                                               : NULL;
+    static const char *const second[] = {"components", "connections"};
+    for (size_t k = 0; k < sizeof second / sizeof *second; k++) {
+        char yaml[16], json[16];
+        snprintf(yaml, sizeof yaml, "%s:", second[k]);
+        snprintf(json, sizeof json, "\"%s\"", second[k]);
+        if ((strstr(file->head, "devices:") && strstr(file->head, yaml)) ||
+            (strstr(file->head, "\"devices\"") && strstr(file->head, json)))
+            return "infrastructure";
+    }
+    return NULL;
 }
 
 #define SAY(section, ...) weft_import_say(import, WEFT_IMPORT_##section, __VA_ARGS__)

@@ -3,7 +3,7 @@
 // (src/infragraph/infragraph_service.py): slices are Python's, a path of components goes through devices within
 // devices, one2one pairs both lists in order and ends with the shorter, many2many pairs all. The scheme `ring`
 // is in the schema and not in the service: here it joins each of the first list to the one behind it in the second, and
-// the last to the first. Files of schemas before 1.0, with `connections`, are refused.
+// the last to the first. Files of schemas before 1.0, with `connections`, are brought up to date (infragraph_old.h).
 #include "import/infragraph_read.h"
 
 #include <inttypes.h>
@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "base/lines.h"
 #include "import/infragraph_device.h"
+#include "import/infragraph_old.h"
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
@@ -254,9 +255,8 @@ static void make_graph(struct reader *r) {
 static enum weft_status read_root(struct reader *r, const struct weft_tree *root, struct weft_error *ret_error) {
     const struct weft_tree *list, *inner = weft_tree_find(root, "infrastructure");
     struct weft__infragraph_infrastructure_conf conf;
-    if (inner) root = inner;
-    enum weft_status status =
-        weft_params_load(&weft__infragraph_infrastructure_table, root, &conf, r->arena, ret_error);
+    enum weft_status status = weft__infragraph_upgrade(inner ? inner : root, r->arena, &root, ret_error);
+    if (!status) status = weft_params_load(&weft__infragraph_infrastructure_table, root, &conf, r->arena, ret_error);
     if (!status) status = weft__infragraph_read_links(root, r->arena, &r->links, ret_error);
     if (!status) status = weft__infragraph_read_devices(root, r->arena, &r->parts, ret_error);
     if (!status) status = read_instances(r, root, ret_error);

@@ -170,6 +170,20 @@ static void infragraph_ring_compressed(void **state) {
     has(error.text, "bad.gz:5:");
 }
 
+/// Before schema 1.0: connections, which say every link, here of instances in their devices.
+#define OLD(connections)                                                                                               \
+    "name: old\n"                                                                                                      \
+    "links: [{name: eth, physical: {bandwidth: {choice: g_bits_per_second, g_bits_per_second: 100}}}]\n"               \
+    "devices:\n"                                                                                                       \
+    "- {name: server, components: [{name: npu, type: npu, count: 2}, {name: nic, type: nic, count: 2, external: "      \
+    "true}]"                                                                                                           \
+    ", links: [{name: pcie, choic: bandwidth, bandwidth: {giga_bytes_per_second: 11}}], connections: "                 \
+    "[npu.0.pcie.nic.0, npu.1.pcie.nic.1],\n"                                                                          \
+    "   instances: [{name: host, count: 2}]}\n"                                                                        \
+    "- {name: switch, components: [{name: port, type: custom, count: 4, external: true}],\n"                           \
+    "   instances: [{name: leaf, count: 1}]}\n"                                                                        \
+    "connections:\n" connections
+
 static void what_infragraph_cannot_say(void **state) {
     static const struct bad_file bad[] = {
         {"infragraph", GRAPH(EDGE("h[0:4]", "nic", "s", "port", "one2one")),
@@ -196,11 +210,48 @@ static void what_infragraph_cannot_say(void **state) {
         {"infragraph", "devices:\n- {name: a, components: [{name: b, count: 1, choice: gpu}]}\n",
          ":2:54: component.choice: no choice"},
         {"infragraph", "devices:\n- {name: a, components: []}\n- {name: a}\n", ":3:3: a second device 'a'"},
-        {"infragraph", "devices:\n- {name: a, components: []}\nconnections: []\n", ":3:1: "},
+        {"infragraph", "devices:\n- {name: a, components: []}\nconnections: []\n", ":1:1: no edges"},
+        {"infragraph", OLD("- host.0.nic.0.eth.leaf.0.port\n"),
+         ":9:3: 'host.0.nic.0.eth.leaf.0.port' is no connection"},
+        {"infragraph", OLD("- host.0.nic.0.eth.leaf.x.port.0\n"), "expected instance.N.component.N.link.instance.N"},
+        {"infragraph", OLD("- host.0.nic.0.eth.leaf.0.port.9\n"), ":9:3: "},
+        {"infragraph", OLD("- host.0.nic.0.fc.leaf.0.port.0\n"), ":9:3: no link 'fc'"},
+        {"infragraph", OLD("- host.0.nic.0.eth.leaf.0.port.0\nedges: []\n"), ":10:1: 'edges' is no key of a file"},
         {"infragraph", "devices: 1\ncomponents: 2\n", ":2:1: "},
         {"infragraph", "devices:\n- {name: a, components: [}\n", ":2:"},
     };
     refuse_all(bad, sizeof bad / sizeof *bad);
+}
+
+static const char four_links[] = OLD("- host.0.nic.0.eth.leaf.0.port.0\n"
+                                     "- host.0.nic.1.eth.leaf.0.port.2\n"
+                                     "- leaf.0.port.1.eth.host.1.nic.0\n");
+
+static void infragraph_connections(void **state) {
+    const char *path = put("old.yaml", four_links);
+    char *text = import_one("infragraph", path);
+    has(text, "3 hosts, 1 switch, 3 links");
+    has(text, "{match: 'host.*', host: {drain_rate: 88Gbps}}");
+    free(text);
+    struct run r = run_import("infragraph", &path, 1);
+    assert_string_equal(peer(r.topology, "leaf.0/port.0"), "host.0.nic.0");
+    assert_string_equal(peer(r.topology, "leaf.0/port.1"), "host.1.nic.0");
+    assert_string_equal(peer(r.topology, "leaf.0/port.2"), "host.0.nic.1");
+    assert_int_equal(r.topology->link[0].rate_bps, UINT64_C(100000000000));
+    run_free(&r);
+}
+
+/// Without instances a device is one of its own name, as often as connections say.
+static void infragraph_without_instances(void **state) {
+    const char *path = put("old.json", "{\"connections\": [\"server.0.nic.0.eth.sw.0.port.0\", "
+                                       "\"server.2.nic.0.eth.sw.0.port.1\"], \"links\": [{\"name\": \"eth\"}], "
+                                       "\"devices\": [{\"name\": \"server\", \"components\": [{\"name\": \"nic\", "
+                                       "\"type\": \"nic\", \"count\": 1}]}, {\"name\": \"sw\", \"components\": "
+                                       "[{\"name\": \"port\", \"type\": \"custom\", \"count\": 2}]}]}");
+    struct run r = run_import("infragraph", &path, 1);
+    assert_int_equal(r.topology->hosts, 2);
+    assert_string_equal(peer(r.topology, "sw.0/port.1"), "server.2.nic.0");
+    run_free(&r);
 }
 
 // --- cables -------------------------------------------------------------------------------------------------------
@@ -448,6 +499,8 @@ int main(void) {
         cmocka_unit_test(infragraph_many2many_and_switches),
         cmocka_unit_test(infragraph_ring_compressed),
         cmocka_unit_test(what_infragraph_cannot_say),
+        cmocka_unit_test(infragraph_connections),
+        cmocka_unit_test(infragraph_without_instances),
         cmocka_unit_test(cables_sample),
         cmocka_unit_test(cables_twice),
         cmocka_unit_test(cables_by_hand),
