@@ -56,7 +56,7 @@ static const struct known {
     {"PFC_WD", {"action", "detection_time", "restoration_time", "POLL_INTERVAL"}},
     {"DEVICE_NEIGHBOR", {"name", "port"}},
     {"DEVICE_METADATA", {"hostname"}},
-    {"DEFAULT_LOSSLESS_BUFFER_PARAMETER", {"default_dynamic_th"}},
+    {"DEFAULT_LOSSLESS_BUFFER_PARAMETER", {"default_dynamic_th", "over_subscribe_ratio"}},
 };
 
 struct reader {
@@ -69,6 +69,7 @@ struct reader {
     struct weft_sonic_map *map[WEFT_SONIC_MAPS];
     uint32_t maps[WEFT_SONIC_MAPS];
     int64_t default_dynamic_th;
+    bool over_subscribed; ///< headroom is shared though no pool says how much
 };
 
 /// A row of a table: its fields.
@@ -443,6 +444,7 @@ static void read_metadata(const struct row *row, uint32_t index) {
 }
 static void read_default(const struct row *row, uint32_t index) {
     row->r->default_dynamic_th = signed_of(row, "default_dynamic_th", &row->r->s->dynamic_th_said);
+    row->r->over_subscribed |= count_of(row, "over_subscribe_ratio", UINT32_MAX, 0) > 0;
 }
 
 // --- profiles that SONiC computes ---------------------------------------------------------------------------------
@@ -460,7 +462,7 @@ uint8_t weft_sonic_lossless(const struct weft_sonic_port *port) {
     return mask;
 }
 
-/// Headroom, XON and size of a computed profile.
+/// Headroom, XON and size of a computed profile. Where groups share headroom, what each has of its own is XON alone.
 static void compute(struct reader *r, struct weft_sonic_profile *profile, weft_rate_bps rate, uint64_t cable_mm,
                     const struct weft_sonic_port *port) {
     struct weft_plan_pfc_conf conf = {0};
@@ -476,7 +478,8 @@ static void compute(struct reader *r, struct weft_sonic_profile *profile, weft_r
     struct weft_plan_pfc plan = weft_plan_calc_pfc(&conf);
     profile->xoff_bytes = plan.headroom_bytes;
     profile->xon_bytes = plan.xon_bytes;
-    profile->size_bytes = plan.size_bytes;
+    bool shared = r->over_subscribed || (profile->pool && profile->pool->xoff_bytes);
+    profile->size_bytes = shared ? plan.xon_bytes : plan.size_bytes;
     profile->computed = true;
 }
 

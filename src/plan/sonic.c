@@ -17,7 +17,7 @@ const char *const weft_sonic_rule_names[WEFT_SONIC_RULES] = {"headroom", "pool",
 const char *const weft_sonic_rule_sources[WEFT_SONIC_RULES] = {
     "weft plan pfc; IEEE 802.1Q annex N",
     "SONiC, sonic-swss cfgmgr/buffer_headroom_mellanox.lua",
-    "SAI, saibuffer.h: thresholds by the mode of the pool",
+    "SAI, saibuffer.h: a profile has the mode of its threshold",
     "Zhu et al., SIGCOMM 2015, section 4: ECN before PFC",
     "IEEE 802.1Q clause 36: a priority that is paused needs headroom",
     "IEEE 802.1Q clause 36: a pause stops the priority that it names",
@@ -193,11 +193,7 @@ static void judge_pools(struct judge *j) {
 static void judge_thresholds(struct judge *j) {
     for (uint32_t i = 0; i < j->s->profiles; i++) {
         const struct weft_sonic_profile *p = &j->s->profile[i];
-        if (!p->pool) continue;
-        if (p->pool->dynamic ? p->has_static && !p->has_dynamic : p->has_dynamic && !p->has_static)
-            add(j, WEFT_SONIC_THRESHOLD,
-                TEXT("BUFFER_PROFILE|%s.%s", p->name, p->has_static ? "static_th" : "dynamic_th"),
-                TEXT("%s is a %s pool", p->pool->name, p->pool->dynamic ? "dynamic" : "static"));
+        if (!p->pool || !p->xoff_bytes) continue; // a lossy profile above the pool has no limit of its own, as SONiC's
         if (!p->has_static || !p->pool->size_bytes || p->static_bytes <= p->pool->size_bytes) continue;
         struct weft_sonic_finding *f = add(
             j, WEFT_SONIC_THRESHOLD, TEXT("BUFFER_PROFILE|%s.static_th", p->name),
@@ -212,7 +208,8 @@ static void judge_thresholds(struct judge *j) {
 /// The lowest depth at which a group pauses its input; 0: the pool has no size.
 static weft_bytes xoff_of(struct judge *j, const struct weft_sonic_profile *p) {
     if (!p->pool || !p->pool->size_bytes) return 0;
-    if (!p->pool->dynamic) return p->has_static ? after(j, p)->static_bytes : 0;
+    if (p->has_static && !p->has_dynamic) return after(j, p)->static_bytes;
+    if (!p->has_dynamic && !p->pool->dynamic) return 0;
     weft_bytes own = reserved(j, p->pool);
     double shared = own < p->pool->size_bytes ? (double)(p->pool->size_bytes - own) : 0, alpha = 1;
     for (int64_t k = p->dynamic_th; k && k > -64 && k<64; k += k> 0 ? -1 : 1)

@@ -101,6 +101,22 @@ static void the_sample_is_sound(void **state) {
     json_decref(config);
 }
 
+/// What SONiC's own buffers of Dell and Broadcom switches have: lossy profiles with a static threshold above the pool
+/// in a dynamic pool (they have no limit of their own), and a dynamic one in a static pool. SAI has the mode in the
+/// profile.
+static void thresholds_of_lossy_profiles(void **state) {
+    json_t *config = sample();
+    json_object_del(json_object_get(json_object_get(config, "BUFFER_PROFILE"), "ingress_lossy_profile"), "dynamic_th");
+    set(config, "BUFFER_PROFILE", "ingress_lossy_profile", "static_th", "99000000000");
+    set(config, "BUFFER_POOL", "egress_lossless_pool", "mode", "dynamic");
+    json_t *result = judged(config);
+    char *text = json_dumps(result, 0);
+    if (json_array_size(json_object_get(result, "findings"))) fail_msg("%s", text);
+    free(text);
+    json_decref(result);
+    json_decref(config);
+}
+
 static const struct fault {
     const char *table, *key, *field, *value, *rule;
     bool mended;
@@ -110,8 +126,7 @@ static const struct fault {
     {"CABLE_LENGTH", "AZURE", "Ethernet0", "0m", "headroom", false},
     {"BUFFER_PROFILE", "pg_lossless_400000_5m_profile", "size", "20000", "pool", true},
     {"BUFFER_POOL", "ingress_lossless_pool", "size", "1000000", "pool", false},
-    {"BUFFER_PROFILE", "egress_lossless_profile", "static_th", "65000000", "threshold", true},
-    {"BUFFER_POOL", "egress_lossless_pool", "mode", "dynamic", "threshold", false},
+    {"BUFFER_PROFILE", "pg_lossless_400000_5m_profile", "static_th", "65000000000", "threshold", true},
     {"BUFFER_PROFILE", "pg_lossless_400000_5m_profile", "dynamic_th", "-6", "ecn", true},
     {"WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold", "60000000", "ecn", true},
     {"WRED_PROFILE", "AZURE_LOSSLESS", "ecn", "ecn_none", "ecn", true},
@@ -181,6 +196,7 @@ static void shared_maps(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sample_is_sound),
+        cmocka_unit_test(thresholds_of_lossy_profiles),
         cmocka_unit_test(each_fault_is_found_and_mended),
         cmocka_unit_test(faults_together),
         cmocka_unit_test(shared_maps),

@@ -114,6 +114,33 @@ static void what_sonic_computes(void **state) {
     }
 }
 
+/// With a headroom pool, or as many groups to a share of it, what a group has of its own is XON: 18 KiB assumed.
+static void shared_headroom(void **state) {
+    static const struct {
+        const char *pool, *more;
+        uint32_t size_kib;
+    } file[] = {
+        {POOL, "", 208 + 18},
+        {"\"BUFFER_POOL\": {\"in\": {\"type\": \"ingress\", \"mode\": \"dynamic\", \"size\": \"60000000\", \"xoff\": "
+         "\"2000000\"}}",
+         "", 18},
+        {POOL, ", \"DEFAULT_LOSSLESS_BUFFER_PARAMETER\": {\"AZURE\": {\"over_subscribe_ratio\": \"2\"}}", 18},
+        {POOL, ", \"DEFAULT_LOSSLESS_BUFFER_PARAMETER\": {\"AZURE\": {\"over_subscribe_ratio\": \"0\"}}", 208 + 18},
+    };
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_sonic *s =
+            read_text(weft_arena_format(arena,
+                                        "{\"BUFFER_PG\": {\"Ethernet0|3\": {\"profile\": \"NULL\"}}," PORTS
+                                        ", %s, \"CABLE_LENGTH\": {\"AZURE\": {\"Ethernet0\": \"5m\"}}%s}",
+                                        file[i].pool, file[i].more),
+                      arena);
+        assert_int_equal(s->port[0].pg[3]->xoff_bytes, 208 * 1024);
+        assert_int_equal(s->port[0].pg[3]->size_bytes, file[i].size_kib * 1024);
+        weft_arena_free(arena);
+    }
+}
+
 static void bad_files(void **state) {
     static const struct {
         const char *text, *expected;
@@ -212,8 +239,8 @@ static void the_sample_runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_styles),    cmocka_unit_test(what_sonic_computes), cmocka_unit_test(bad_files),
-        cmocka_unit_test(speed_not_said), cmocka_unit_test(the_sample_runs),
+        cmocka_unit_test(both_styles), cmocka_unit_test(what_sonic_computes), cmocka_unit_test(shared_headroom),
+        cmocka_unit_test(bad_files),   cmocka_unit_test(speed_not_said),      cmocka_unit_test(the_sample_runs),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
