@@ -20,6 +20,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     unsigned known = 0;
     enum weft_status status = weft_import_guess(path, count, &known, &error);
     assert(!status == !*error.text && !status == !!known);
-    if (status) assert(!strncmp(error.text, path, strlen(path)) && strstr(error.text, "expected"));
+    if (status) assert(!strncmp(error.text, path, strlen(path)));
     return 0;
 }
