@@ -31,7 +31,7 @@ static const struct weft_cli_command command = {
 };
 
 static weft_bytes total_bytes(const struct weft_workload *w) {
-    weft_bytes bytes = 0;
+    weft_bytes bytes = w->counted_bytes;
     for (uint32_t i = 0; i < w->flows; i++)
         bytes += w->flow[i].rma ? 0 : w->flow[i].bytes;
     return bytes;
@@ -44,8 +44,8 @@ static void print_text(const struct weft_cli_simulation *s) {
     weft_format_bytes(total_bytes(w), bytes, sizeof bytes);
     printf("ok: scenario %s%s%s: %s, %u hosts, %u switch%s, %u links; %u flows in %u group%s, %s\n", s->scenario->name,
            *s->scenario->variant ? ", variant " : "", s->scenario->variant, t->kind, t->hosts, t->switches,
-           t->switches == 1 ? "" : "es", t->links, w->flows - w->rma_flows, w->groups, w->groups == 1 ? "" : "s",
-           bytes);
+           t->switches == 1 ? "" : "es", t->links, w->flows + w->counted_flows - w->rma_flows, w->groups,
+           w->groups == 1 ? "" : "s", bytes);
     if (links) weft_report_links(stdout, t, weft_links_negotiate(s->scenario, t, s->arena), true);
 }
 
@@ -57,7 +57,7 @@ static void print_json(struct weft__json *j, const struct weft_cli_simulation *s
     weft__json_key_u64(j, "hosts", s->topology->hosts);
     weft__json_key_u64(j, "switches", s->topology->switches);
     weft__json_key_u64(j, "links", s->topology->links);
-    weft__json_key_u64(j, "flows", s->workload->flows - s->workload->rma_flows);
+    weft__json_key_u64(j, "flows", s->workload->flows + s->workload->counted_flows - s->workload->rma_flows);
     weft__json_key_u64(j, "groups", s->workload->groups);
     weft__json_key_u64(j, "bytes", total_bytes(s->workload));
     if (links) {
@@ -80,8 +80,14 @@ struct check {
 static enum weft_status check_variant(struct check *c, uint32_t variant, struct weft__json *j,
                                       struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
-    enum weft_status status = weft_cli_simulation_init(&s, c->file, variant, ret_error);
+    enum weft_status status = weft_cli_simulation_count(&s, c->file, variant, ret_error);
     if (!status) status = weft_cli_claims_check(&c->claims, variant, &s, ret_error);
+    if (status && s.workload && s.workload->counted_flows) { // a claim may be about one of these flows
+        weft_cli_simulation_deinit(&s);
+        *ret_error = (struct weft_error){0};
+        status = weft_cli_simulation_init(&s, c->file, variant, ret_error);
+        if (!status) status = weft_cli_claims_check(&c->claims, variant, &s, ret_error);
+    }
     s.one_of_several = !c->o->variant && weft_scenario_variants(c->file) > 1;
     if (!status) status = weft_cli_simulation_claim_capture(&s, variant, c->captures, c->o->arena, ret_error);
     if (!status && j)

@@ -36,16 +36,27 @@ bool weft_cli_interrupted(void) {
     return atomic_load(&interrupted);
 }
 
-enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
-                                          uint32_t variant, struct weft_error *ret_error) {
-    *s = (struct weft_cli_simulation){0};
-    enum weft_status status = weft_simulation_new(file, variant, &s->whole, ret_error);
-    if (status) return status;
+static void take(struct weft_cli_simulation *s) {
     s->scenario = s->whole->scenario;
     s->topology = s->whole->topology;
     s->workload = s->whole->workload;
     s->arena = s->whole->arena;
-    return WEFT_OK;
+}
+
+enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
+                                          uint32_t variant, struct weft_error *ret_error) {
+    *s = (struct weft_cli_simulation){0};
+    enum weft_status status = weft_simulation_new(file, variant, &s->whole, ret_error);
+    if (!status) take(s);
+    return status;
+}
+
+enum weft_status weft_cli_simulation_count(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
+                                           uint32_t variant, struct weft_error *ret_error) {
+    *s = (struct weft_cli_simulation){0};
+    enum weft_status status = weft_simulation_count(file, variant, &s->whole, ret_error);
+    if (!status) take(s);
+    return status;
 }
 
 void weft_cli_simulation_deinit(struct weft_cli_simulation *s) {

@@ -22,6 +22,9 @@ struct weft_cli_simulation {
 /// Everything short of running. Deinit whatever it returns.
 enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
                                           uint32_t variant, struct weft_error *ret_error);
+/// The same for what is not run: flows of all-to-alls of jobs are only counted.
+enum weft_status weft_cli_simulation_count(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
+                                           uint32_t variant, struct weft_error *ret_error);
 void weft_cli_simulation_deinit(struct weft_cli_simulation *s);
 /// Runs it, with progress. After a status of STALL, CONSERVATION or INTERRUPTED there is an outcome all the same.
 /// *ret_run points into `s`.

@@ -109,9 +109,20 @@ struct weft_collective_ops {
     /// Optional: the sums over all steps of a lane that sends to few ranks, without looking at each; how many ranks.
     uint32_t (*sent)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                      struct weft_sent ret_sent[WEFT_STEP_PEERS]);
+    /// Optional, for whom sends straight to others, instead of `sent`: how many it sends to, and all that goes to each.
+    uint32_t (*sends)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank);
+    void (*send)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
+                 struct weft_sent *ret_sent);
     /// Optional, for whom sends to many: every rank sends to so many others at least. Too many are refused before they
     /// are looked for.
     uint32_t (*peers_min)(const void *conf, const struct weft_collective_shape *shape);
+    /// Optional, for whom every rank sends straight to every other: bytes of the part for `dst`, whoever sends it. Then
+    /// connections can be counted without being made.
+    weft_bytes (*part_for)(const void *conf, const struct weft_collective_shape *shape, uint32_t dst);
+    /// Optional: channels in use, if there are some in which nothing is sent.
+    uint32_t (*channels)(const void *conf, const struct weft_collective_shape *shape);
+    /// Optional, for whom does the same loop over and over: the size with which it does the first one, and the last.
+    weft_bytes (*shortened)(const void *conf, const struct weft_collective_shape *shape);
     /// For WEFT_GOAL_EXCHANGE: bytes of part (s, d). NULL: size / ranks.
     weft_bytes (*part)(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst);
     /// For WEFT_GOAL_ALL_GATHER: whose bytes lie at `offset`, and where they end. NULL: part r is of rank r.

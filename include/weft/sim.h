@@ -18,6 +18,10 @@ struct weft_simulation {
     struct weft_memory *own; ///< that all of it is in; NULL: the caller's
 };
 
+/// weft_simulation_new (weft/weft.h) for whom runs nothing: flows of all-to-alls of jobs are only counted.
+enum weft_status weft_simulation_count(const struct weft_scenario_file *file, uint32_t variant,
+                                       struct weft_simulation **ret_simulation, struct weft_error *ret_error);
+
 /// Does the configuration of every device fit its place in the topology? weft_simulate asks too; ask first to fail
 /// before anything runs.
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,

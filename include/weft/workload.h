@@ -62,6 +62,11 @@ struct weft_workload {
     struct weft_activation *activation;
     const struct weft_topology *topology;
     struct weft_arena *arena;
+    /// For whom runs nothing: flows of all-to-alls of jobs are counted, and are not among those above.
+    bool counts;
+    uint32_t counted_flows;
+    weft_bytes counted_bytes;
+    uint32_t job_flows;            ///< of jobs, counted or not
     uint32_t entries, *entry_flow; ///< [entries + 1]: the first flow of an entry of the scenario's list
 };
 
@@ -78,6 +83,7 @@ struct weft_workload_common {
     // of some generators
     uint16_t source_port, destination_port; ///< as those of weft_flow
     uint32_t path;
+    bool messages; ///< of a job
 };
 /// The rows of weft_workload_common for a generator's table; T must have it as member `common`.
 #define WEFT_WORKLOAD_ROWS(T)                                                                                          \
@@ -106,8 +112,8 @@ struct weft_workload_ops {
     bool (*draws)(const void *conf); ///< whether this entry draws more than jitter; optional
 };
 
-/// Adds one flow (and its repetitions). More than 2^24 flows, 2^26 queue pairs or 10^18 bytes in all, a start after
-/// 10^6 s, src == dst, or hosts of different networks: an error at place.
+/// Adds one flow (and its repetitions). More than 2^24 flows, not counting the up to 2^26 of jobs, 2^26 queue pairs or
+/// 10^18 bytes in all, a start after 10^6 s, src == dst, or hosts of different networks: an error at place.
 enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_workload_common *common,
                                    struct weft_place place, uint32_t src, uint32_t dst, weft_bytes bytes,
                                    weft_time_ps start, struct weft_error *ret_error);
@@ -125,6 +131,11 @@ static inline bool weft_source_port_is_good(uint64_t port) {
 enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t entries,
                                    const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
                                    struct weft_workload **ret_workload, struct weft_error *ret_error);
+
+/// Checks the same, and makes all but the flows of all-to-alls, which can be many: see `counts`.
+enum weft_status weft_workload_count(const struct weft_model_conf *entry, uint32_t entries,
+                                     const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
+                                     struct weft_workload **ret_workload, struct weft_error *ret_error);
 
 /// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
 uint64_t *weft_workload_qps_before(const struct weft_workload *workload, struct weft_arena *arena);

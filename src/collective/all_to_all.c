@@ -27,14 +27,30 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->offset = src * shape->bytes + begin + start;
 }
 
+static weft_bytes part_for(const void *conf, const struct weft_collective_shape *shape, uint32_t dst) {
+    return weft__part(shape->bytes, dst + UINT64_C(1), shape->ranks) - weft__part(shape->bytes, dst, shape->ranks);
+}
+
+static void send_to(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
+                    struct weft_sent *ret_sent) {
+    uint32_t dst = (uint32_t)((rank + index + UINT64_C(1)) % shape->ranks);
+    *ret_sent = weft__pairs_sent(conf, shape, rank, index + 1, part_for(conf, shape, dst));
+}
+
 /// As many parts are not empty as there are bytes.
 static uint32_t peers_min(const void *conf, const struct weft_collective_shape *shape) {
     uint64_t parts = shape->bytes < shape->ranks ? shape->bytes : shape->ranks;
     return parts ? (uint32_t)parts - 1 : 0;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_EXCHANGE, .lanes = weft__pairs_lanes, .steps = steps, .step = step, .peers_min = peers_min};
+static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
+                                               .lanes = weft__pairs_lanes,
+                                               .steps = steps,
+                                               .step = step,
+                                               .sends = weft__pairs_sends,
+                                               .send = send_to,
+                                               .peers_min = peers_min,
+                                               .part_for = part_for};
 
 const struct weft_model weft__collective_all_to_all = {
     .kind = WEFT_KIND_COLLECTIVE,

@@ -51,6 +51,16 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->offset = src * shape->bytes + begin_of(c, shape, dst) + start;
 }
 
+static weft_bytes part_for(const void *conf, const struct weft_collective_shape *shape, uint32_t dst) {
+    return part(conf, shape, 0, dst);
+}
+
+static void send_to(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
+                    struct weft_sent *ret_sent) {
+    uint32_t dst = (uint32_t)((rank + index + UINT64_C(1)) % shape->ranks);
+    *ret_sent = weft__pairs_sent(conf, shape, rank, index + 1, part_for(conf, shape, dst));
+}
+
 /// No part is empty if the least of them, to the last rank, is to be of two bytes: rounding takes less than one.
 static uint32_t peers_min(const void *conf, const struct weft_collective_shape *shape) {
     const struct conf *c = conf;
@@ -62,7 +72,10 @@ static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
                                                .lanes = weft__pairs_lanes,
                                                .steps = steps,
                                                .step = step,
+                                               .sends = weft__pairs_sends,
+                                               .send = send_to,
                                                .peers_min = peers_min,
+                                               .part_for = part_for,
                                                .part = part};
 
 const struct weft_model weft__collective_all_to_all_v = {

@@ -38,6 +38,23 @@ weft_bytes weft__pairs_step(const struct weft_collective_common *common, const s
     return index % chunks * common->chunk_bytes;
 }
 
+struct weft_sent weft__pairs_sent(const struct weft_collective_common *common,
+                                  const struct weft_collective_shape *shape, uint32_t rank, uint32_t distance,
+                                  weft_bytes bytes) {
+    uint32_t channels = weft__pairs_lanes(common, shape) / 2;
+    return (struct weft_sent){
+        .peer = (uint32_t)((rank + (uint64_t)distance) % shape->ranks),
+        .channel = (distance - 1) % channels,
+        .bytes = bytes,
+        .message_bytes_max = bytes < common->chunk_bytes ? bytes : common->chunk_bytes,
+        .messages = chunks_of(common, bytes),
+    };
+}
+
+uint32_t weft__pairs_sends(const void *conf, const struct weft_collective_shape *shape, uint32_t rank) {
+    return shape->ranks - 1;
+}
+
 uint64_t weft__rooted_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                             uint32_t rank, uint32_t lane, weft_bytes part_max, bool root_sends, uint64_t *ret_first) {
     uint32_t n = shape->ranks, channels = weft__pairs_lanes(common, shape) / 2;

@@ -21,6 +21,11 @@ weft_bytes weft__pairs_step(const struct weft_collective_common *common, const s
 /// where they begin among those of weft__pairs_step.
 uint64_t weft__rooted_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                             uint32_t rank, uint32_t lane, weft_bytes part_max, bool root_sends, uint64_t *ret_first);
+/// All that goes to the peer at `distance` round the ranks, of a part of `bytes`.
+struct weft_sent weft__pairs_sent(const struct weft_collective_common *common,
+                                  const struct weft_collective_shape *shape, uint32_t rank, uint32_t distance,
+                                  weft_bytes bytes);
+uint32_t weft__pairs_sends(const void *conf, const struct weft_collective_shape *shape, uint32_t rank);
 /// Cuts a step at `start` of a part to the `bytes` that the part has.
 static inline void weft__pairs_cut(struct weft_step *step, weft_bytes start, weft_bytes bytes) {
     if (start >= bytes)

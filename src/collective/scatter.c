@@ -34,8 +34,23 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->offset = src * shape->bytes + weft__part(shape->bytes, dst, shape->ranks) + start;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_EXCHANGE, .lanes = weft__pairs_lanes, .steps = steps, .step = step, .part = part};
+static uint32_t sends(const void *conf, const struct weft_collective_shape *shape, uint32_t rank) {
+    return rank == shape->root ? shape->ranks - 1 : 0;
+}
+
+static void send_to(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
+                    struct weft_sent *ret_sent) {
+    uint32_t dst = (uint32_t)((rank + index + UINT64_C(1)) % shape->ranks);
+    *ret_sent = weft__pairs_sent(conf, shape, rank, index + 1, part(conf, shape, rank, dst));
+}
+
+static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
+                                               .lanes = weft__pairs_lanes,
+                                               .steps = steps,
+                                               .step = step,
+                                               .sends = sends,
+                                               .send = send_to,
+                                               .part = part};
 
 const struct weft_model weft__collective_scatter = {
     .kind = WEFT_KIND_COLLECTIVE,

@@ -152,8 +152,65 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->keep = s->does & WEFT__MSCCL_KEEPS;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_OTHER, .load = load, .may_deadlock = true, .lanes = lanes, .steps = steps, .step = step};
+/// Adds what a step of the file sends in a loop.
+static void add_sent(const struct work *w, const struct weft__msccl_step *s, uint64_t loop, uint64_t loops,
+                     struct weft_sent *sent) {
+    weft_bytes each = weft__loops_loop(&w->loops, loop).bytes;
+    for (uint64_t begin = 0; begin < s->count; begin += w->together) {
+        uint64_t chunks = s->count - begin < w->together ? s->count - begin : w->together;
+        weft_bytes bytes = each * chunks;
+        uint32_t slices = weft__loops_slices_of(&w->loops, bytes);
+        weft_bytes largest = bytes / slices + (bytes % slices != 0);
+        if (!bytes) continue;
+        sent->bytes += loops * bytes;
+        sent->messages += loops * (bytes < slices ? bytes : slices);
+        if (largest > sent->message_bytes_max) sent->message_bytes_max = largest;
+    }
+}
+
+/// Loops before the last are alike.
+static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+    const struct weft__msccl_block *b = block_of(conf, rank, lane);
+    if (!b || b->send == WEFT_NONE) return 0;
+    struct work w = work_of(conf, shape);
+    *ret_sent = (struct weft_sent){.peer = b->send, .channel = b->channel};
+    for (uint32_t k = 0; k < b->steps && w.loops.loops; k++) {
+        if (!(b->step[k].does & WEFT__MSCCL_SENDS)) continue;
+        add_sent(&w, &b->step[k], w.loops.loops - 1, 1, ret_sent);
+        if (w.loops.loops > 1) add_sent(&w, &b->step[k], 0, w.loops.loops - 1, ret_sent);
+    }
+    return 1;
+}
+
+/// Thread blocks that only copy take their part of a GPU too.
+static uint32_t channels(const void *conf, const struct weft_collective_shape *shape) {
+    const struct weft__msccl *m = ((const struct loaded *)conf)->program;
+    uint32_t channels = 0;
+    for (uint32_t g = 0; g < m->ranks && shape->bytes; g++)
+        for (uint32_t k = 0; k < m->gpu[g].blocks; k++) {
+            const struct weft__msccl_block *b = &m->gpu[g].block[k];
+            if (b->count_max && b->channel >= channels) channels = b->channel + 1;
+        }
+    return channels;
+}
+
+static weft_bytes shortened(const void *conf, const struct weft_collective_shape *shape) {
+    const struct loaded *l = conf;
+    struct work w = work_of(l, shape);
+    if (w.loops.loops <= 2) return shape->bytes;
+    return (w.chunk_bytes - (w.loops.loops - 2) * w.loops.loop_bytes) * l->program->chunks;
+}
+
+static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
+                                               .load = load,
+                                               .may_deadlock = true,
+                                               .lanes = lanes,
+                                               .steps = steps,
+                                               .step = step,
+                                               .sent = sent,
+                                               .channels = channels,
+                                               .shortened = shortened};
 
 const struct weft_model weft__collective_msccl = {
     .kind = WEFT_KIND_COLLECTIVE,

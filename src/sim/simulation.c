@@ -2,16 +2,25 @@
 // From a scenario file to a variant that is ready to run: bound, its network and its flows made, everything checked.
 #include "weft/sim.h"
 
+/// Whether the flows of all-to-alls have to be looked at one by one: hosts differ in what a flow needs of both ends.
+static bool hosts_differ(const struct weft_scenario *c) {
+    bool differ = false;
+    for (uint32_t d = 0; d < c->devices; d++)
+        differ |= c->device[d].host.planes != WEFT_PLANES_SEPARATE ||
+                  c->device[d].host.transport.model != c->device[0].host.transport.model;
+    return differ;
+}
+
 static enum weft_status make(struct weft_simulation *s, const struct weft_scenario_file *file, uint32_t variant,
-                             struct weft_error *ret_error) {
+                             bool counts, struct weft_error *ret_error) {
     enum weft_status status = weft_scenario_new(file, variant, &s->scenario, ret_error);
     if (status) return status;
     struct weft_scenario *c = s->scenario;
     status = weft_topology_new(&c->topology, c->topology_tree, c->events_tree, s->arena, &s->topology, ret_error);
     if (!status) status = weft_simulation_check(c, s->topology, ret_error);
     if (!status)
-        status =
-            weft_workload_new(c->workload, c->workloads, s->topology, c->run.seed, c->arena, &s->workload, ret_error);
+        status = (counts && !hosts_differ(c) ? weft_workload_count : weft_workload_new)(
+            c->workload, c->workloads, s->topology, c->run.seed, c->arena, &s->workload, ret_error);
     if (!status) status = weft_simulation_check_workload(c, s->topology, s->workload, ret_error);
     return status;
 }
@@ -19,6 +28,7 @@ static enum weft_status make(struct weft_simulation *s, const struct weft_scenar
 struct order {
     const struct weft_scenario_file *file;
     uint32_t variant;
+    bool counts;
     struct weft_simulation *made;
 };
 
@@ -27,7 +37,7 @@ static enum weft_status make_simulation(void *context, struct weft_error *ret_er
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
     struct weft_simulation *s = weft_arena_alloc(arena, 1, sizeof *s);
     s->arena = arena;
-    enum weft_status status = make(s, order->file, order->variant, ret_error);
+    enum weft_status status = make(s, order->file, order->variant, order->counts, ret_error);
     if (status)
         weft_simulation_free(s);
     else
@@ -35,13 +45,13 @@ static enum weft_status make_simulation(void *context, struct weft_error *ret_er
     return status;
 }
 
-enum weft_status weft_simulation_new(const struct weft_scenario_file *file, uint32_t variant,
-                                     struct weft_simulation **ret_simulation, struct weft_error *ret_error) {
+static enum weft_status simulation_new(const struct weft_scenario_file *file, uint32_t variant, bool counts,
+                                       struct weft_simulation **ret_simulation, struct weft_error *ret_error) {
     *ret_simulation = NULL;
     if (variant >= weft_scenario_variants(file))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no variant %u; expected 0 to %u", variant,
                               weft_scenario_variants(file) - 1);
-    struct order order = {file, variant, NULL};
+    struct order order = {file, variant, counts, NULL};
     struct weft_memory *memory = NULL;
     enum weft_status status = weft_memory_enter(&memory, make_simulation, &order, ret_error);
     if (status) {
@@ -51,6 +61,16 @@ enum weft_status weft_simulation_new(const struct weft_scenario_file *file, uint
     order.made->own = memory;
     *ret_simulation = order.made;
     return WEFT_OK;
+}
+
+enum weft_status weft_simulation_new(const struct weft_scenario_file *file, uint32_t variant,
+                                     struct weft_simulation **ret_simulation, struct weft_error *ret_error) {
+    return simulation_new(file, variant, false, ret_simulation, ret_error);
+}
+
+enum weft_status weft_simulation_count(const struct weft_scenario_file *file, uint32_t variant,
+                                       struct weft_simulation **ret_simulation, struct weft_error *ret_error) {
+    return simulation_new(file, variant, true, ret_simulation, ret_error);
 }
 
 void weft_simulation_free(struct weft_simulation *s) {
@@ -82,7 +102,7 @@ uint32_t weft_scenario_check(const struct weft_scenario_file *file,
     for (uint32_t v = 0; v < weft_scenario_variants(file); v++) {
         struct weft_simulation *s;
         struct weft_error error = {0};
-        if (weft_simulation_new(file, v, &s, &error)) {
+        if (weft_simulation_count(file, v, &s, &error)) {
             wrong++;
             if (on_error) on_error(context, v, &error);
         }

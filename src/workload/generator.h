@@ -10,6 +10,11 @@
 enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
                                         struct weft_place place, uint64_t flows, struct weft_error *ret_error);
 
+/// Flows that are only counted, with so many bytes in all; common->qps queue pairs each.
+enum weft_status weft__workload_add_counted(struct weft_workload *w, const struct weft_workload_common *common,
+                                            struct weft_place place, uint64_t flows, weft_bytes bytes,
+                                            struct weft_error *ret_error);
+
 /// A flow group by name, made if it is new.
 uint32_t weft__workload_group(struct weft_workload *w, const char *name);
 

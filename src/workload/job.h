@@ -79,6 +79,13 @@ enum weft_status weft__job_new(const struct weft__job_common *common, const stru
 void weft__job_collective(const struct weft_job *job, const struct weft_topology *topology,
                           const struct weft_model_conf *collective, uint32_t ranks, uint32_t stride, weft_bytes size,
                           struct weft_job_op *op);
+/// The server of a rank.
+uint32_t weft__job_server(const struct weft_job *job, const struct weft_topology *topology, uint32_t rank);
+/// What the flows of its connections have in common.
+struct weft_workload_common weft__job_flow(const struct weft__job_common *common);
+/// Whether a connection over the network has no more bytes than its packets can be numbered.
+enum weft_status weft__job_check_connection(const struct weft__job_common *common, struct weft_place place,
+                                            const struct weft_connection *c, struct weft_error *ret_error);
 /// Collectives whose steps are in a file: each file is read once for all operations that name it in the same entry.
 enum weft_status weft__job_load(struct weft_job *job, struct weft_place place, struct weft_arena *arena,
                                 struct weft_error *ret_error);

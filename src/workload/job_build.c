@@ -7,6 +7,7 @@
 #include "generator.h"
 #include "job.h"
 #include "job_connections.h"
+#include "job_pairs.h"
 #include "weft/memory.h"
 #include "weft/outcome.h"
 
@@ -138,7 +139,7 @@ enum weft_status weft__job_new(const struct weft__job_common *common, const stru
     return WEFT_OK;
 }
 
-static uint32_t server_of_rank(const struct weft_job *job, const struct weft_topology *topology, uint32_t rank) {
+uint32_t weft__job_server(const struct weft_job *job, const struct weft_topology *topology, uint32_t rank) {
     uint32_t gpu;
     return weft_server_of(&job->server, topology, job->host[rank], &gpu);
 }
@@ -149,13 +150,13 @@ static uint32_t per_server(const struct weft_job *job, const struct weft_topolog
     uint32_t n = op->shape.ranks, run = 1, first = op->group ? op->group->rank[0] : 0;
     uint32_t members = op->group ? n : job->ranks;
     while (run < n &&
-           server_of_rank(job, topology, weft_job_member(op, first, run)) == server_of_rank(job, topology, first))
+           weft__job_server(job, topology, weft_job_member(op, first, run)) == weft__job_server(job, topology, first))
         run++;
     if (n % run) return 1;
     for (uint32_t i = 0; i < members; i++) {
         uint32_t r = op->group ? op->group->rank[i] : i;
         uint32_t head = weft_job_member(op, r, weft_job_number(op, r) / run * run);
-        if (server_of_rank(job, topology, r) != server_of_rank(job, topology, head)) return 1;
+        if (weft__job_server(job, topology, r) != weft__job_server(job, topology, head)) return 1;
     }
     return run;
 }
@@ -255,25 +256,43 @@ void weft__job_order_turns(const struct weft_job *job, struct weft_job_stage *st
     }
 }
 
-static void find_connections(struct weft_job *job, struct weft_arena *arena) {
+/// Without a graph to place, nobody asks for the connections of an all-to-all before the run.
+static bool are_counted(const struct weft__job_common *common, const struct weft_job *job,
+                        const struct weft_workload *w) {
+    return w->counts && !(job->places && ((const struct weft_placement_ops *)common->placement.model->ops)->graph);
+}
+
+static enum weft_status find_connections(const struct weft__job_common *common, struct weft_place place,
+                                         const struct weft_topology *topology, struct weft_job *job,
+                                         struct weft_workload *w, struct weft_error *ret_error) {
     struct volume *volume = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ops, sizeof *volume);
     uint32_t volumes = find_volumes(job, volume);
     struct weft__finder f;
-    weft__finder_init(&f, job, arena);
+    struct weft__pair_counter counter;
+    enum weft_status status = WEFT_OK;
+    weft__finder_init(&f, job, w->arena);
+    weft__pair_counter_init(&counter, job);
+    for (uint32_t v = 0; v < volumes && are_counted(common, job, w); v++)
+        weft__pair_counter_add(&counter, &job->op[volume[v].op], volume[v].times * job->iterations);
     for (uint32_t r = 0; r < job->ranks; r++) {
         for (uint32_t v = 0; v < volumes; v++)
-            weft__finder_add_op(&f, r, &job->op[volume[v].op], volume[v].times * job->iterations);
+            if (!weft__pair_counter_has(&counter, &job->op[volume[v].op]))
+                weft__finder_add_op(&f, r, &job->op[volume[v].op], volume[v].times * job->iterations);
         weft__finder_end_rank(&f, r);
     }
+    if (are_counted(common, job, w)) status = weft__pair_counter_take(&counter, common, place, topology, w, ret_error);
+    weft__pair_counter_deinit(&counter);
     weft__finder_deinit(&f);
     weft_memory_free(WEFT_MEMORY_SCENARIO, volume, job->ops * sizeof *volume);
+    return status;
 }
 
 /// What is plain from the collectives without looking at a step: too many flows are refused at once.
 enum weft_status weft__job_reserve_flows(const struct weft__job_common *common, struct weft_place place,
                                          const struct weft_job *job, struct weft_workload *w,
                                          struct weft_error *ret_error) {
-    struct weft_workload_common flow = {.group = common->group, .qps = 1, .size_bytes = 1, .repeat = 1};
+    struct weft_workload_common flow = {
+        .group = common->group, .qps = 1, .size_bytes = 1, .repeat = 1, .messages = true};
     uint64_t own = job->server.gpus - 1, most = 0; // own: peers in the same server, which are sent to without a flow
     for (uint32_t i = 0; i < job->ops; i++) {
         const struct weft_job_op *op = &job->op[i];
@@ -284,25 +303,38 @@ enum weft_status weft__job_reserve_flows(const struct weft__job_common *common, 
     return weft__workload_reserve(w, &flow, place, most, ret_error);
 }
 
+struct weft_workload_common weft__job_flow(const struct weft__job_common *common) {
+    return (struct weft_workload_common){.group = common->group,
+                                         .qps = common->qps,
+                                         .priority = common->priority,
+                                         .verb = WEFT_VERB_WRITE,
+                                         .repeat = 1,
+                                         .messages = true};
+}
+
+enum weft_status weft__job_check_connection(const struct weft__job_common *common, struct weft_place place,
+                                            const struct weft_connection *c, struct weft_error *ret_error) {
+    if (c->bytes <= WEFT_MESSAGES_BYTES_MAX) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                          "group '%s': ranks %" PRIu32 " and %" PRIu32 ", a connection: %" PRIu64
+                          " bytes in the whole run; expected at most %" PRIu64,
+                          common->group, c->src, c->dst, c->bytes, WEFT_MESSAGES_BYTES_MAX);
+}
+
 // Bytes of these flows come as messages, when the schedule says.
 enum weft_status weft__job_add_flows(const struct weft__job_common *common, struct weft_place place,
                                      const struct weft_topology *topology, struct weft_job *job,
                                      struct weft_workload *w, struct weft_error *ret_error) {
-    struct weft_workload_common flow = {
-        .group = common->group, .qps = common->qps, .priority = common->priority, .verb = WEFT_VERB_WRITE, .repeat = 1};
+    struct weft_workload_common flow = weft__job_flow(common);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < job->connections && !status; i++) {
         struct weft_connection *c = &job->connection[i];
-        if (server_of_rank(job, topology, c->src) == server_of_rank(job, topology, c->dst)) continue;
-        if (c->bytes > WEFT_MESSAGES_BYTES_MAX)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "group '%s': ranks %" PRIu32 " and %" PRIu32 ", a connection: %" PRIu64
-                                  " bytes in the whole run; expected at most %" PRIu64,
-                                  common->group, c->src, c->dst, c->bytes, WEFT_MESSAGES_BYTES_MAX);
+        if (weft__job_server(job, topology, c->src) == weft__job_server(job, topology, c->dst)) continue;
+        status = weft__job_check_connection(common, place, c, ret_error);
+        if (status) return status;
         c->flow = w->flows;
         status = weft_workload_add(w, &flow, place, job->host[c->src], job->host[c->dst], c->bytes, common->start_ps,
                                    ret_error);
-        if (!status) w->flow[c->flow].messages = true;
     }
     return status;
 }
@@ -350,7 +382,8 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
         weft__job_order_turns(job, &job->stage[s], w->arena);
     status = weft__job_reserve_flows(common, place, job, w, ret_error);
     if (status) return status;
-    find_connections(job, w->arena);
+    status = find_connections(common, place, topology, job, w, ret_error);
+    if (status) return status;
     weft__job_place(common, job, w->arena);
     job->group = weft__workload_group(w, common->group);
     status = check_channels(job, place, ret_error);

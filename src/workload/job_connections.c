@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From operations to connections: who sends to whom and how much. A collective that cannot say it is looked at step by
-// step, once for all repetitions. Nothing of it is kept but that.
+// From operations to connections: who sends to whom and how much. A collective says it without its steps, once for all
+// repetitions.
 #include "job_connections.h"
 
 #include <stdlib.h>
@@ -81,34 +81,28 @@ static void note_channel(const struct walked *w, uint32_t channel) {
     if (channel >= communicator->channels) communicator->channels = channel + 1;
 }
 
-static void walk_lane(const struct walked *w, uint32_t number, uint32_t lane) {
-    const struct weft_job_op *op = w->op;
-    uint64_t steps = op->ops->steps(op->conf, &op->shape, number, lane);
-    for (uint64_t k = 0; k < steps; k++) {
-        struct weft_step step;
-        op->ops->step(op->conf, &op->shape, number, lane, k, &step);
-        if (!step.bytes) continue;
-        note_channel(w, step.channel);
-        for (uint32_t p = 0; p < WEFT_STEP_PEERS && step.send[p] != WEFT_NONE; p++)
-            note_sent(w, &(struct weft_sent){step.send[p], step.channel, step.bytes, step.bytes, 1});
-    }
+static void note(const struct walked *w, const struct weft_sent *sent) {
+    if (!sent->bytes) return;
+    note_channel(w, sent->channel);
+    note_sent(w, sent);
 }
 
 void weft__finder_add_op(struct weft__finder *f, uint32_t rank, const struct weft_job_op *op, uint64_t times) {
     struct walked w = {f, op, rank, times};
-    uint32_t number = weft_job_number(op, rank), lanes = op->ops->lanes(op->conf, &op->shape);
+    const struct weft_collective_ops *ops = op->ops;
+    uint32_t number = weft_job_number(op, rank), channels = ops->channels ? ops->channels(op->conf, &op->shape) : 0;
+    uint32_t sends = ops->sends ? ops->sends(op->conf, &op->shape, number) : 0;
+    uint32_t lanes = ops->sends ? 0 : ops->lanes(op->conf, &op->shape);
+    struct weft_sent sent[WEFT_STEP_PEERS];
+    if (channels) note_channel(&w, channels - 1);
+    for (uint32_t k = 0; k < sends; k++) {
+        ops->send(op->conf, &op->shape, number, k, sent);
+        note(&w, sent);
+    }
     for (uint32_t lane = 0; lane < lanes; lane++) {
-        if (!op->ops->sent) {
-            walk_lane(&w, number, lane);
-            continue;
-        }
-        struct weft_sent sent[WEFT_STEP_PEERS];
-        uint32_t peers = op->ops->sent(op->conf, &op->shape, number, lane, sent);
-        for (uint32_t k = 0; k < peers; k++) {
-            if (!sent[k].bytes) continue;
-            note_channel(&w, sent[k].channel);
-            note_sent(&w, &sent[k]);
-        }
+        uint32_t peers = ops->sent(op->conf, &op->shape, number, lane, sent);
+        for (uint32_t k = 0; k < peers; k++)
+            note(&w, &sent[k]);
     }
 }
 

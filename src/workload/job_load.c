@@ -49,6 +49,18 @@ static const char *name_of_loaded(const struct weft_job *job) {
     return job->op[i].name;
 }
 
+/// Operations of which each does its first loop and its last. That is enough to see whether they end: a step waits for
+/// steps of its own loop, or of one before (a slot is given back by an earlier message), so whatever waits for itself
+/// does so within a loop, and loops before the last are alike.
+static struct weft_job_op *shorten(const struct weft_job *job, struct weft_arena *arena) {
+    struct weft_job_op *op = weft_arena_alloc(arena, job->ops, sizeof *op);
+    for (uint32_t i = 0; i < job->ops; i++) {
+        op[i] = job->op[i];
+        if (op[i].name && op[i].ops->shortened) op[i].shape.bytes = op[i].ops->shortened(op[i].conf, &op[i].shape);
+    }
+    return op;
+}
+
 enum weft_status weft__job_check_loaded(const struct weft_job *job, struct weft_place place,
                                         const struct weft_topology *topology, struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
@@ -56,6 +68,7 @@ enum weft_status weft__job_check_loaded(const struct weft_job *job, struct weft_
     struct weft_workload alone = {.topology = topology, .jobs = 1, .job = &once};
     uint32_t turns = 0;
     once.iterations = 1;
+    once.op = shorten(job, arena);
     once.stage = weft_arena_alloc(arena, job->stages, sizeof *once.stage);
     for (uint32_t s = 0; s < job->stages; s++) {
         once.stage[s] = job->stage[s];

@@ -10,6 +10,7 @@
 #include "weft/model.h"
 
 #define FLOWS_MAX (UINT64_C(1) << 24)
+#define JOB_FLOWS_MAX (UINT64_C(1) << 26)
 #define QPS_MAX (UINT64_C(1) << 26)
 #define BYTES_MAX UINT64_C(1000000000000000000)
 #define START_MAX_S UINT64_C(1000000)
@@ -38,28 +39,51 @@ static void grow(struct weft_workload *w, uint64_t flows) {
     w->flows_capacity = (uint32_t)capacity;
 }
 
-/// Room for `flows` more flows of `qps` queue pairs each, and their repetitions, or an error.
-static enum weft_status reserve(struct weft_workload *w, const struct weft_workload_common *common,
-                                struct weft_place place, uint64_t flows, uint64_t qps, struct weft_error *ret_error) {
-    uint64_t more = sat_mul(flows, common->repeat);
-    if (more > FLOWS_MAX - w->flows)
+/// Whether there may be `flows` more flows of `qps` queue pairs each, and their repetitions.
+static enum weft_status check(const struct weft_workload *w, const struct weft_workload_common *common,
+                              struct weft_place place, uint64_t flows, uint64_t qps, struct weft_error *ret_error) {
+    uint64_t more = sat_mul(flows, common->repeat), max = common->messages ? JOB_FLOWS_MAX : FLOWS_MAX;
+    if (more > max - (common->messages ? w->job_flows : w->flows + w->counted_flows - w->job_flows))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "group '%s' asks for %" PRIu64 " flows x repeat %" PRIu64 "; expected at most %" PRIu64
                               " flows in the whole workload",
-                              common->group, flows, common->repeat, FLOWS_MAX);
+                              common->group, flows, common->repeat, max);
     if (sat_mul(more, qps) > QPS_MAX - w->qps)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "group '%s' asks for %" PRIu64 " flows of %" PRIu64
                               " queue pairs; expected at most %" PRIu64 " queue pairs in the whole workload",
                               common->group, more, qps, QPS_MAX);
-    grow(w, w->flows + more);
+    return WEFT_OK;
+}
+
+static enum weft_status check_bytes(const struct weft_workload *w, const struct weft_workload_common *common,
+                                    struct weft_place place, weft_bytes more, struct weft_error *ret_error) {
+    if (more <= BYTES_MAX - w->bytes) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                          "group '%s' brings the workload to more than 10^18 bytes; expected smaller flows or fewer",
+                          common->group);
+}
+
+enum weft_status weft__workload_add_counted(struct weft_workload *w, const struct weft_workload_common *common,
+                                            struct weft_place place, uint64_t flows, weft_bytes bytes,
+                                            struct weft_error *ret_error) {
+    enum weft_status status = check(w, common, place, flows, common->qps, ret_error);
+    if (!status) status = check_bytes(w, common, place, bytes, ret_error);
+    if (status) return status;
+    w->counted_flows += (uint32_t)flows;
+    w->job_flows += (uint32_t)flows;
+    w->counted_bytes += bytes;
+    w->bytes += bytes;
+    w->qps += flows * common->qps;
     return WEFT_OK;
 }
 
 enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
                                         struct weft_place place, uint64_t flows, struct weft_error *ret_error) {
     uint64_t qps = common->qps < common->size_bytes ? common->qps : common->size_bytes;
-    return reserve(w, common, place, flows, qps, ret_error);
+    enum weft_status status = check(w, common, place, flows, qps, ret_error);
+    if (!status && !w->counts) grow(w, w->flows + flows * common->repeat);
+    return status;
 }
 
 uint32_t weft__workload_group(struct weft_workload *w, const char *name) {
@@ -90,13 +114,11 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
                               common->group, t->node[t->host[src]].name, t->node[t->host[dst]].name,
                               t->network[from].name, t->network[to].name);
     uint64_t qps = common->qps < bytes ? common->qps : bytes;
-    enum weft_status status = reserve(w, common, place, 1, qps, ret_error);
-    if (status) return status;
+    enum weft_status status = check(w, common, place, 1, qps, ret_error);
     uint64_t all = sat_mul(bytes, common->repeat);
-    if (all > BYTES_MAX - w->bytes)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, place,
-            "group '%s' brings the workload to more than 10^18 bytes; expected smaller flows or fewer", common->group);
+    if (!status) status = check_bytes(w, common, place, all, ret_error);
+    if (status) return status;
+    grow(w, w->flows + common->repeat);
     // Rows bound repeat and interval, and start: no overflow in 128 bits is all that is needed.
     unsigned __int128 last = start + (unsigned __int128)(common->repeat - 1) * common->interval_ps;
     if (last > (unsigned __int128)START_MAX_S * WEFT_PS_PER_S)
@@ -116,9 +138,11 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
         .source_port = common->source_port,
         .destination_port = common->destination_port,
         .path = common->path,
+        .messages = common->messages,
     };
     for (uint64_t r = 0; r < common->repeat; r++, flow.start_ps += common->interval_ps)
         w->flow[w->flows++] = flow;
+    if (common->messages) w->job_flows += (uint32_t)common->repeat;
     w->bytes += all;
     w->qps += qps * common->repeat;
     return WEFT_OK;
@@ -134,10 +158,11 @@ static void add_jitter(struct weft_workload *w, const struct weft_workload_commo
     }
 }
 
-enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t entries,
-                                   const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
-                                   struct weft_workload **ret_workload, struct weft_error *ret_error) {
+static enum weft_status make(const struct weft_model_conf *entry, uint32_t entries,
+                             const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena, bool counts,
+                             struct weft_workload **ret_workload, struct weft_error *ret_error) {
     struct weft_workload *w = weft_arena_alloc(arena, 1, sizeof *w);
+    w->counts = counts;
     w->arena = arena;
     w->topology = topology;
     w->entries = entries;
@@ -160,6 +185,18 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
                                       w->group[w->rma[k].group]);
     *ret_workload = w;
     return WEFT_OK;
+}
+
+enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t entries,
+                                   const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
+                                   struct weft_workload **ret_workload, struct weft_error *ret_error) {
+    return make(entry, entries, topology, seed, arena, false, ret_workload, ret_error);
+}
+
+enum weft_status weft_workload_count(const struct weft_model_conf *entry, uint32_t entries,
+                                     const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
+                                     struct weft_workload **ret_workload, struct weft_error *ret_error) {
+    return make(entry, entries, topology, seed, arena, true, ret_workload, ret_error);
 }
 
 struct pair {

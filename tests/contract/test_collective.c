@@ -527,6 +527,59 @@ static void sums_are_those_of_the_steps(void **state) {
     assert_true(compared > 1000);
 }
 
+/// What a rank sends in all its lanes to each other one.
+static struct weft_sent *sum_of_rank(const struct weft_collective_ops *ops, const void *conf,
+                                     const struct weft_collective_shape *shape, uint32_t rank) {
+    struct weft_sent *sum = calloc(shape->ranks, sizeof *sum);
+    for (uint32_t lane = 0; lane < ops->lanes(conf, shape); lane++)
+        for (uint64_t n = 0; n < ops->steps(conf, shape, rank, lane); n++) {
+            struct weft_step step;
+            ops->step(conf, shape, rank, lane, n, &step);
+            if (!step.bytes || step.send[0] == WEFT_NONE) continue;
+            struct weft_sent *to = &sum[step.send[0]];
+            assert_true(step.send[1] == WEFT_NONE && (!to->messages || to->channel == step.channel));
+            to->channel = step.channel;
+            to->bytes += step.bytes;
+            to->messages++;
+            if (step.bytes > to->message_bytes_max) to->message_bytes_max = step.bytes;
+        }
+    return sum;
+}
+
+/// Collectives that send straight to others say of each of these what their steps send to it. What does not say so says
+/// it by lanes.
+static void what_goes_to_each_is_that_of_the_steps(void **state) {
+    uint32_t compared = 0;
+    for (uint32_t m = 0; m < general_collectives(); m++) {
+        const struct weft_model *model = general_collective(m);
+        const struct weft_collective_ops *ops = model->ops;
+        assert_true(!ops->sends == !ops->send && !ops->sends != !ops->sent);
+        for (size_t i = 0; ops->sends && i < 3 * sizeof shapes / sizeof *shapes; i++) {
+            struct weft_collective_shape shape = shapes[i / 3];
+            shape.root = shape.ranks / 3;
+            void *conf = conf_of(model, parameters[i % 3]);
+            for (uint32_t rank = 0; rank < shape.ranks; rank++) {
+                struct weft_sent *sum = sum_of_rank(ops, conf, &shape, rank), sent;
+                for (uint32_t k = 0; k < ops->sends(conf, &shape, rank); k++, compared++) {
+                    ops->send(conf, &shape, rank, k, &sent);
+                    struct weft_sent *to = &sum[sent.peer];
+                    assert_int_equal(sent.bytes, to->bytes);
+                    assert_int_equal(sent.messages, to->messages);
+                    assert_int_equal(sent.message_bytes_max, to->message_bytes_max);
+                    if (sent.bytes) assert_int_equal(sent.channel, to->channel);
+                    if (ops->part_for) assert_int_equal(ops->part_for(conf, &shape, sent.peer), sent.bytes);
+                    to->bytes = 0;
+                }
+                for (uint32_t d = 0; d < shape.ranks; d++)
+                    assert_int_equal(sum[d].bytes, 0); // that was all
+                free(sum);
+            }
+            free(conf);
+        }
+    }
+    assert_true(compared > 1000);
+}
+
 /// Every rank sends to so many others as a collective says, or to more.
 static void peers_are_as_many_as_said(void **state) {
     uint32_t compared = 0;
@@ -656,6 +709,7 @@ int main(void) {
         cmocka_unit_test(shares_are_even),
         cmocka_unit_test(planned_steps_are_the_steps),
         cmocka_unit_test(sums_are_those_of_the_steps),
+        cmocka_unit_test(what_goes_to_each_is_that_of_the_steps),
         cmocka_unit_test(peers_are_as_many_as_said),
         cmocka_unit_test(rings_keep_to_rails),
         cmocka_unit_test(a_server_is_inner_in_one_tree),

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include <time.h>
+
 #include "import/msccl.h"
 #include "import_files.h"
 #include "weft/import.h"
@@ -352,6 +354,63 @@ static void too_little_room_is_found_before_the_run(void **state) {
     }
 }
 
+/// What connections are said to carry is what the steps send, in one loop and in several, and for sizes that are no
+/// multiple of chunks.
+static void connections_carry_what_steps_send(void **state) {
+    static const char *const size[] = {"1B", "8MiB", "100003B", "64MiB", "33000001B"};
+    static const char *const more[] = {"", ", chunk: 10KB, slice: 3KB, slots: 5",
+                                       ", chunk: 300KB, slice: 1KB, slots: 64"};
+    for (size_t i = 0; i < 15; i++) {
+        char file[600];
+        snprintf(file, sizeof file, "kind: msccl, file: %s%s", i % 2 ? sample() : put_ring(4, 3), more[i / 5]);
+        char *text = text_of("topology: {kind: single, hosts: 4}\n"
+                             "workload: [{kind: collective, collective: {%s}, size: %s}]\n",
+                             file, size[i % 5]);
+        struct run r = {0};
+        assert_int_equal(weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error), WEFT_OK);
+        if (run_bind(&r, 0)) fail_msg("%s\n%s", r.error.text, text);
+        const struct weft_job *job = &r.workload->job[0];
+        const struct weft_job_op *op = &job->op[0];
+        weft_bytes *bytes = calloc(job->connections, sizeof *bytes);
+        uint32_t *messages = calloc(job->connections, sizeof *messages);
+        for (uint32_t rank = 0; rank < 4; rank++)
+            for (uint32_t lane = 0; lane < op->ops->lanes(op->conf, &op->shape); lane++)
+                for (uint64_t k = 0; k < op->ops->steps(op->conf, &op->shape, rank, lane); k++) {
+                    struct weft_step step;
+                    op->ops->step(op->conf, &op->shape, rank, lane, k, &step);
+                    if (!step.bytes || step.send[0] == WEFT_NONE) continue;
+                    uint32_t c = weft_job_find_connection(job, rank, 0, step.channel, step.send[0]);
+                    assert_true(step.bytes <= job->connection[c].message_bytes_max);
+                    bytes[c] += step.bytes;
+                    messages[c]++;
+                }
+        assert_true(job->connections > 0);
+        for (uint32_t c = 0; c < job->connections; c++) {
+            assert_int_equal(bytes[c], job->connection[c].bytes);
+            assert_int_equal(messages[c], job->connection[c].messages[0]);
+        }
+        free(bytes);
+        free(messages);
+        free(text);
+        run_free(&r);
+    }
+}
+
+/// However large: only the first loop and the last are executed before a run.
+static void a_long_one_is_checked_at_once(void **state) {
+    struct run r = {0};
+    char *text = text_of("topology: {kind: single, hosts: 4}\n"
+                         "workload: [{kind: collective, collective: {kind: msccl, file: %s, chunk: 1KB, slice: 1KB}, "
+                         "size: 100GB}]\n",
+                         sample());
+    assert_int_equal(weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error), WEFT_OK);
+    clock_t start = clock();
+    if (run_bind(&r, 0)) fail_msg("%s\n%s", r.error.text, text);
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 1);
+    free(text);
+    run_free(&r);
+}
+
 static void a_group_of_another_size(void **state) {
     char text[700];
     struct run r = {0};
@@ -376,6 +435,8 @@ int main(void) {
         cmocka_unit_test(bad_files),
         cmocka_unit_test(an_attribute_without_end),
         cmocka_unit_test(too_little_room_is_found_before_the_run),
+        cmocka_unit_test(connections_carry_what_steps_send),
+        cmocka_unit_test(a_long_one_is_checked_at_once),
         cmocka_unit_test(a_group_of_another_size),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
