@@ -106,10 +106,11 @@ struct weft_collective_ops {
     void (*plan)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  void *ret_plan);
     void (*planned)(const void *plan, uint64_t index, struct weft_step *ret_step);
-    /// Optional: the sums over all steps of a lane that sends to few ranks, without looking at each; how many ranks.
+    /// One of two is required, so that nobody has to look at each step. The sums over all steps of a lane that sends to
+    /// few ranks; how many ranks.
     uint32_t (*sent)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                      struct weft_sent ret_sent[WEFT_STEP_PEERS]);
-    /// Optional, for whom sends straight to others, instead of `sent`: how many it sends to, and all that goes to each.
+    /// Or, for whom sends straight to others: how many it sends to, and all that goes to each.
     uint32_t (*sends)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank);
     void (*send)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
                  struct weft_sent *ret_sent);

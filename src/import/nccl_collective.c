@@ -216,8 +216,20 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     if (l->relays) route(l, &s, rank, of, lane, ret_step);
 }
 
+static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+    const struct loaded *l = conf;
+    struct weft_collective_shape s = ordered(l, shape);
+    uint32_t n = l->order.ranks, of = whose(l, &s, rank, &lane);
+    if (of == WEFT_NONE) return 0;
+    uint32_t peers = l->ops->sent(l->conf, &s, of, lane, ret_sent), relay = relay_of(l, &s, rank / n, lane);
+    bool is_last = l->order.place[lane % l->order.channels * n + of % n] == n - 1;
+    if (peers && of == rank && is_last && relay != WEFT_NONE) ret_sent[0].peer = relay; // of a ring, which has one
+    return peers;
+}
+
 static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_OTHER, .load = load, .lanes = lanes, .steps = steps, .step = step};
+    .goal = WEFT_GOAL_OTHER, .load = load, .lanes = lanes, .steps = steps, .step = step, .sent = sent};
 
 const struct weft_model weft__collective_nccl = {
     .kind = WEFT_KIND_COLLECTIVE,

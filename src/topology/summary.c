@@ -6,6 +6,7 @@
 
 #include "topology/flow.h"
 #include "topology/graph.h"
+#include "topology/twins.h"
 #include "weft/gnet_routes.h"
 #include "weft/packet.h"
 
@@ -329,8 +330,41 @@ static void find_cliques(struct walk *w, struct weft_arena *arena) {
         w->clique_of[i] = w->cliques->fabric_of_node[w->t->switch_node[i]];
 }
 
-static void summarise(struct weft_topology_summary *s, struct walk *w, const struct weft_network_info *network,
-                      struct weft_arena *arena) {
+/// Of edge switches that may be swapped, the first one's searches tell what those of the others would.
+static void walk_edges(struct weft_topology_summary *s, struct walk *w, const struct weft_network_info *network,
+                       const uint32_t *twin) {
+    for (uint32_t i = network->switch0; i < network->switch0 + network->switches; i++)
+        if (w->edge[i].hosts && twin[i] == i) walk_from(s, w, i);
+}
+
+/// What of a switch searches look at besides its links.
+struct key {
+    weft_time_ps processing_ps, low[2], high[2];
+    uint64_t hosts, clique;
+};
+
+static uint32_t *find_twins(const struct walk *w, struct weft_arena *arena) {
+    uint32_t switches = w->graph.switches, *twin = weft_arena_alloc(arena, switches, sizeof *twin);
+    struct key *key = weft_memory_new(KIND, switches, sizeof *key);
+    uint64_t *sort = weft_memory_new(KIND, w->t->links, sizeof *sort);
+    for (uint32_t s = 0; s < switches; s++) {
+        const struct edge *e = &w->edge[s];
+        key[s] = (struct key){.processing_ps = w->processing_ps[s],
+                              .low = {e->low[0], e->low[1]},
+                              .high = {e->high[0], e->high[1]},
+                              .hosts = e->hosts,
+                              .clique = w->clique_of ? w->clique_of[s] : WEFT_NONE};
+    }
+    for (uint32_t l = 0; l < w->t->links; l++)
+        sort[l] = w->cost_ps[l] << 1 | (w->cells && is_gnet(w->t, l));
+    weft__twins_find(&w->graph, key, sizeof *key, sort, twin);
+    weft_memory_free(KIND, key, switches * sizeof *key);
+    weft_memory_free(KIND, sort, w->t->links * sizeof *sort);
+    return twin;
+}
+
+static void summarise(struct weft_topology_summary *s, struct walk *w, const uint32_t *twin,
+                      const struct weft_network_info *network, struct weft_arena *arena) {
     const struct weft_topology *t = w->t;
     for (uint32_t n = 0; n < network->nodes; n++)
         add_node(s, t, network->node0 + n);
@@ -340,8 +374,7 @@ static void summarise(struct weft_topology_summary *s, struct walk *w, const str
         s->hosts += !is_processor(t, t->host[network->host0 + h]);
     bisect(s, t, network, &w->graph);
     s->rtt_min_ps = WEFT_TIME_NEVER;
-    for (uint32_t i = 0; i < network->switches; i++)
-        if (w->edge[network->switch0 + i].hosts) walk_from(s, w, network->switch0 + i);
+    walk_edges(s, w, network, twin);
     for (uint32_t f = 0; w->cliques && f < w->cliques->n; f++)
         if (w->cliques->fabric[f].tin[0].node - network->node0 < network->nodes)
             walk_clique(s, w, &w->cliques->fabric[f]);
@@ -353,8 +386,9 @@ struct weft_topology_summary *weft_topology_summarise(const struct weft_topology
     struct walk w;
     walk_init(&w, t, processing_ps, cells);
     if (cells) find_cliques(&w, arena);
+    const uint32_t *twin = find_twins(&w, arena);
     for (uint32_t i = 0; i < t->networks; i++)
-        summarise(&s[i], &w, &t->network[i], arena);
+        summarise(&s[i], &w, twin, &t->network[i], arena);
     for (uint32_t i = 0; cells && i < t->networks; i++)
         s[i].cells_computed = cells->computed;
     walk_deinit(&w);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is only checked counts the flows of all-to-alls and makes none of them.
 #include "models.h"
+#include "own_memory.h"
 #include "run.h"
 
 #include "weft/memory.h"
@@ -45,12 +46,12 @@ static void as_many_as_a_run_has(void **state) {
         "{kind: collective, collective: {kind: all_to_all_v, skew: 3}, size: 1MB, qps: 3}",
         "{kind: collective, collective: all_to_all, size: 1MB, server: {gpus: 4}}",
         "{kind: collective, collective: all_to_all, size: 1MB, order: listed, server: {gpus: 2, cabling: rail}}",
-        "{kind: job, server: {gpus: 4}, dimensions: [tp: 4, ep: 3, dp: 2], operations: "
+        "{kind: job, server: {gpus: 4}, dimensions: [tp:4, ep:3, dp:2], operations: "
         "[{collective: all_to_all, size: 100KB, over: ep}, {collective: {kind: all_to_all, channels: 2}, size: 20KB}]}",
     };
     static const char *const some[] = {
         "{kind: collective, collective: all_to_all, size: 1KB, size_max: 64KB, repeat: 3}", // with barriers
-        "{kind: job, server: {gpus: 4}, dimensions: [tp: 4, dp: 6], iterations: 5, operations: "
+        "{kind: job, server: {gpus: 4}, dimensions: [tp:4, dp:6], iterations: 5, operations: "
         "[{size: 1MB, over: dp}, {collective: all_to_all, size: 1MB, over: dp, times: 2}]}",
         "{kind: collective, collective: all_to_all, hosts: 'host-0..7', size: 1MB}\n"
         "  - {kind: permutation}\n  - {kind: collective, group: b, hosts: 'host-8..15', size: 1MB}",
@@ -108,5 +109,5 @@ int main(void) {
         cmocka_unit_test(pairs_take_no_memory),
         cmocka_unit_test(refuses_what_a_run_refuses),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

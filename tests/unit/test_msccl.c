@@ -359,7 +359,7 @@ static void too_little_room_is_found_before_the_run(void **state) {
 static void connections_carry_what_steps_send(void **state) {
     static const char *const size[] = {"1B", "8MiB", "100003B", "64MiB", "33000001B"};
     static const char *const more[] = {"", ", chunk: 10KB, slice: 3KB, slots: 5",
-                                       ", chunk: 300KB, slice: 1KB, slots: 64"};
+                                       ", chunk: 30KB, slice: 1KB, slots: 64"};
     for (size_t i = 0; i < 15; i++) {
         char file[600];
         snprintf(file, sizeof file, "kind: msccl, file: %s%s", i % 2 ? sample() : put_ring(4, 3), more[i / 5]);

@@ -12,6 +12,7 @@
 #include "own_memory.h"
 #include "topologies.h"
 #include "topology/flow.h"
+#include "topology/twins.h"
 #include "weft/random.h"
 #include "weft/summary.h"
 
@@ -233,6 +234,65 @@ static void processors_are_not_counted(void **state) {
     built_free(&plain);
 }
 
+/// Switches with equal links are searched from once. Where no two are alike, since each takes a ps more than the one
+/// before, all are, and find the same.
+static void twins_find_what_all_find(void **state) {
+    (void)state;
+    static const char *const text[] = {
+        "{kind: leaf_spine, leaves: 9, spines: 3, hosts_per_leaf: 2}",
+        "{kind: clos3, pods: 3, access_per_pod: 4, hosts_per_access: 1, core_wiring: plane}",
+        "{kind: fat_tree, k: 6}",
+        "{kind: ai_zone, zones: 2}",
+        "{kind: leaf_spine, leaves: 5, spines: 2, hosts_per_leaf: 2, override: [{link: leaf-3/2, delay: 9us}]}",
+        "{kind: leaf_spine, leaves: 5, spines: 2, hosts_per_leaf: 2, override: [{link: host-7/0, delay: 9us}]}",
+    };
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        char all[256];
+        struct built b;
+        snprintf(all, sizeof all, "topology: %s", text[i]);
+        const struct weft_topology_summary *s = summarise(&b, all, 100000);
+        weft_time_ps *delay = weft_arena_alloc(b.arena, b.t->switches, sizeof *delay);
+        for (uint32_t sw = 0; sw < b.t->switches; sw++)
+            delay[sw] = 100000 + sw;
+        const struct weft_topology_summary *each = weft_topology_summarise(b.t, delay, NULL, b.arena);
+        assert_int_equal(s->diameter_links, each->diameter_links);
+        assert_real(s->paths_min, each->paths_min);
+        assert_real(s->paths_max, each->paths_max);
+        assert_in_range(each->rtt_min_ps, s->rtt_min_ps, s->rtt_min_ps + 10 * b.t->switches);
+        assert_in_range(each->rtt_max_ps, s->rtt_max_ps, s->rtt_max_ps + 10 * b.t->switches);
+        built_free(&b);
+    }
+}
+
+/// Access switches of a pod are twins; one with a slower link, or with another key, is not; nor are switches of
+/// different pods.
+static void twins_have_equal_links(void **state) {
+    (void)state;
+    struct built b = build_text("topology: {kind: clos3, pods: 3, access_per_pod: 4, aggregation_per_pod: 2}");
+    assert_non_null(b.t);
+    struct weft__graph g;
+    weft__graph_init(&g, b.t, NULL);
+    uint64_t *sort = weft_arena_alloc(b.arena, b.t->links, sizeof *sort);
+    uint32_t *key = weft_arena_alloc(b.arena, b.t->switches, sizeof *key), twin[64], at[12];
+    assert_true(b.t->switches < 64);
+    for (uint32_t k = 0; k < 12; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "access-%u", k);
+        at[k] = b.t->node[weft_topology_find_node(b.t, name)].index;
+    }
+    weft__twins_find(&g, key, sizeof *key, sort, twin);
+    for (uint32_t k = 0; k < 12; k++)
+        assert_int_equal(twin[at[k]], at[k / 4 * 4]);
+    key[at[5]] = 1;
+    sort[g.arc[g.first[at[8]]].link] = 1;
+    weft__twins_find(&g, key, sizeof *key, sort, twin);
+    const uint32_t wanted[12] = {0, 0, 0, 0, 4, 5, 4, 4, 8, 9, 9, 9};
+    for (uint32_t k = 0; k < 12; k++)
+        assert_int_equal(twin[at[k]], at[wanted[k]]);
+    weft__graph_deinit(&g);
+    built_free(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fabric_of_1024),
@@ -243,6 +303,8 @@ int main(void) {
         cmocka_unit_test(uneven_list),
         cmocka_unit_test(one_switch),
         cmocka_unit_test(processors_are_not_counted),
+        cmocka_unit_test(twins_find_what_all_find),
+        cmocka_unit_test(twins_have_equal_links),
         cmocka_unit_test(flow_is_smallest_cut),
     };
     return cmocka_run_group_tests(tests, open_memory, close_memory);

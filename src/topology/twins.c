@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/twins.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "weft/memory.h"
+
+static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
+
+struct end {
+    uint64_t to, sort;
+};
+
+struct finder {
+    const struct weft__graph *g;
+    const unsigned char *key;
+    size_t key_bytes;
+    const struct end *end; ///< [arcs], of each switch in order
+    uint64_t *hash;        ///< [switches]
+};
+
+static int by_end(const void *a, const void *b) {
+    const struct end *x = a, *y = b;
+    if (x->to != y->to) return x->to < y->to ? -1 : 1;
+    return (x->sort > y->sort) - (x->sort < y->sort);
+}
+
+static bool are_twins(const struct finder *f, uint32_t a, uint32_t b) {
+    const uint32_t *first = f->g->first;
+    uint32_t arcs = first[a + 1] - first[a];
+    if (f->hash[a] != f->hash[b] || arcs != first[b + 1] - first[b]) return false;
+    if (memcmp(f->key + a * f->key_bytes, f->key + b * f->key_bytes, f->key_bytes)) return false;
+    return !arcs || !memcmp(&f->end[first[a]], &f->end[first[b]], arcs * sizeof *f->end);
+}
+
+/// By a table of hashes, twice as large as there are switches.
+static void find(const struct finder *f, uint32_t *ret_first) {
+    uint32_t room = 2, switches = f->g->switches;
+    while (room < 2 * switches)
+        room *= 2;
+    uint32_t *table = weft_memory_new(KIND, room, sizeof *table);
+    for (uint32_t s = 0; s < switches; s++) {
+        uint32_t at = (uint32_t)f->hash[s] & (room - 1);
+        while (table[at] && !are_twins(f, table[at] - 1, s))
+            at = (at + 1) & (room - 1);
+        if (!table[at]) table[at] = s + 1;
+        ret_first[s] = table[at] - 1;
+    }
+    weft_memory_free(KIND, table, room * sizeof *table);
+}
+
+void weft__twins_find(const struct weft__graph *g, const void *key, size_t key_bytes, const uint64_t *sort,
+                      uint32_t *ret_first) {
+    struct end *end = weft_memory_new(KIND, g->arcs, sizeof *end);
+    struct finder f = {g, key, key_bytes, end, weft_memory_new(KIND, g->switches, sizeof *f.hash)};
+    for (uint32_t s = 0; s < g->switches; s++) {
+        uint32_t first = g->first[s], arcs = g->first[s + 1] - first;
+        for (uint32_t a = first; a < first + arcs; a++)
+            end[a] = (struct end){g->arc[a].to, sort[g->arc[a].link]};
+        if (arcs) qsort(&end[first], arcs, sizeof *end, by_end);
+        uint64_t hash = weft__hash(WEFT__HASH_START, f.key + s * key_bytes, key_bytes);
+        f.hash[s] = arcs ? weft__hash(hash, &end[first], arcs * sizeof *end) : hash;
+        f.hash[s] ^= f.hash[s] >> 32;
+    }
+    find(&f, ret_first);
+    weft_memory_free(KIND, f.hash, g->switches * sizeof *f.hash);
+    weft_memory_free(KIND, end, g->arcs * sizeof *end);
+}
