@@ -90,10 +90,8 @@ static struct run run_schedule(const struct weft_schedule *s, const char *text, 
     struct weft_workload *w = weft_arena_alloc(r.whole->arena, 1, sizeof *w);
     *w = (struct weft_workload){.topology = r.topology, .arena = r.whole->arena, .entries = 1};
     w->entry_flow = weft_arena_alloc(r.whole->arena, 2, sizeof *w->entry_flow);
-    struct weft_job *job;
     status = weft_schedule_check(s, &r.error);
-    if (!status) status = weft__job_new(&common, entry, r.topology, 0, w, &job, &r.error);
-    if (!status) status = weft__job_connect_schedule(&common, entry->place, r.topology, s, &m, job, w, &r.error);
+    if (!status) status = weft__job_add_schedule(&common, entry, r.topology, s, &m, w, &r.error);
     r.status = status;
     r.workload = w;
     if (!status) r.outcome = run_again(&r, 1, text);
