@@ -33,7 +33,9 @@ struct weft_qp_sender {
     bool started : 1, ready : 1, done : 1; ///< the caller's
     bool sampling : 1;                     ///< a round trip is being measured
     bool armed : 1;                        ///< a timer is set
-    uint8_t timeouts;                      ///< in a row, at most 255
+    bool counts : 1;  ///< una and next are counts: of packets acknowledged in whatever order, and with those under way
+    bool blocked : 1; ///< nothing may be sent, whatever the window and `posted` say
+    uint8_t timeouts; ///< in a row, at most 255
     uint32_t posted; ///< the caller's: PSN that what there is to send ends at; grows if the queue pair carries messages
     // the caller's
     weft_rate_bps rate_bps;
@@ -47,7 +49,15 @@ _Static_assert(sizeof(struct weft_qp_sender) == 64, "a cache line");
 /// The round trip that a sender measures, one at a time: apart, for it is touched once a round trip.
 struct weft_qp_sample {
     weft_time_ps sent_ps;
-    uint32_t psn; ///< its acknowledgement ends it
+    uint32_t psn;   ///< its acknowledgement ends it
+    uint32_t below; ///< of a sender that counts: everything below is acknowledged
+};
+
+/// What an ACK or NAK says beyond its PSN, if its transport acknowledges selectively.
+struct weft_sack {
+    uint32_t psn;  ///< the packet that it answers
+    uint32_t base; ///< packet base + i came if bit i is set
+    uint64_t bits;
 };
 
 /// At the data's receiver.
@@ -69,6 +79,7 @@ struct weft_transport_fact {
     const struct weft_qp_conf *qp;
     struct weft_qp_sample *sample; ///< the sender's
     void *state;                   ///< of this end, if it has one
+    const struct weft_sack *sack;  ///< on_control: of the packet; NULL: none came
 };
 
 /// The packet that a sender sends in its turn. Filled before the call with the queue pair's entropy, the rest 0.
@@ -95,7 +106,8 @@ struct weft_transport_reply {
     uint32_t psn;
     uint8_t kind; ///< enum weft_packet_kind
     uint8_t priority;
-    bool echo; ///< of an ACK or NAK: its data was marked
+    bool echo;                    ///< of an ACK or NAK: its data was marked
+    const struct weft_sack *sack; ///< of an ACK or NAK: needs transport_ops.sacks; the transport keeps it meanwhile
 };
 
 enum weft_transport_verdict {
@@ -133,6 +145,7 @@ struct weft_transport_ops {
     /// What is lost for good, such as a clear-to-send, is repeated after this long; WEFT_TIME_NEVER: it is not.
     weft_time_ps (*patience)(const void *conf);
     bool (*echoes)(const void *conf); ///< optional; acknowledgements say whether their data was marked
+    bool (*sacks)(const void *conf); ///< optional; replies may have a weft_sack. With telemetry only its psn comes back
     /// NULL, or which invariant of an end is broken.
     const char *(*check_sender)(const struct weft_qp_sender *s, const struct weft_transport_fact *fact);
     const char *(*check_receiver)(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact);

@@ -5,6 +5,7 @@
 
 #include "box/box.h"
 #include "sim/check_wire.h"
+#include "weft/transport.h"
 
 /// The largest frame that a host would send.
 static uint32_t find_frame_bytes(const struct weft_scenario *scenario, const struct weft_topology *t) {
@@ -179,19 +180,27 @@ static enum weft_status check_roce_v1(const struct weft_scenario *scenario, cons
     return WEFT_OK;
 }
 
-/// Telemetry is beside packets: cells do not take it along, and a capture has no form for it.
-static enum weft_status check_telemetry(const struct weft_scenario *scenario, const struct weft_topology *t,
-                                        const struct weft_model_conf *cc, struct weft_error *ret_error) {
-    if (*scenario->capture.ports)
+/// Records beside packets do not cross a fabric as cells.
+static enum weft_status check_records(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                      const struct weft_host_conf *host, struct weft_error *ret_error) {
+    const struct weft_transport_ops *transport = host->transport.model->ops;
+    bool collects = weft_host_collects(host), sacks = transport->sacks && transport->sacks(host->transport.conf);
+    if (collects && *scenario->capture.ports)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
                               "capture: host.cc %s collects telemetry, for which captures have no form; expected "
                               "another cc, or no capture",
-                              cc->model->name);
-    for (uint32_t n = 0; n < t->nodes; n++)
-        if (t->node[n].role != WEFT_NODE_HOST && !weft__box_of(&t->node[n])->takes_routes)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, cc->place,
+                              host->cc.model->name);
+    for (uint32_t n = 0; (collects || sacks) && n < t->nodes; n++) {
+        if (t->node[n].role == WEFT_NODE_HOST || weft__box_of(&t->node[n])->takes_routes) continue;
+        if (collects)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, host->cc.place,
                                   "host.cc: %s needs Ethernet switches, which note telemetry; %s is none",
-                                  cc->model->name, t->node[n].name);
+                                  host->cc.model->name, t->node[n].name);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, host->transport.place,
+                              "retransmission: selective needs Ethernet switches; %s is none, and its cells do not "
+                              "carry what ACKs name",
+                              t->node[n].name);
+    }
     return WEFT_OK;
 }
 
@@ -201,7 +210,8 @@ static enum weft_status check_framing(const struct weft_scenario *scenario, cons
     if (!t->hosts) return WEFT_OK;
     const struct weft_host_conf *host = &weft_scenario_device(scenario, t->node[t->host[0]].name)->host;
     enum weft_status status = check_hosts_alike(scenario, t, ret_error);
-    if (!status && weft_host_collects(host)) status = check_telemetry(scenario, t, &host->cc, ret_error);
+    for (uint32_t h = 0; h < t->hosts && !status; h++)
+        status = check_records(scenario, t, &weft_scenario_device(scenario, t->node[t->host[h]].name)->host, ret_error);
     for (uint32_t i = 0; i < t->switches && !status; i++) {
         uint32_t n = t->switch_node[i];
         const struct weft_device_conf *device = weft_scenario_device(scenario, t->node[n].name);

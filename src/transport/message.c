@@ -269,7 +269,7 @@ void weft__message_arrived(struct weft__node *node, struct weft__endpoint *end, 
 static bool is_acked(const struct weft__endpoint *end, const struct weft__sending *s, uint32_t m) {
     for (uint32_t k = 0; k < s->parts; k++) {
         uint32_t qp = s->qp + carrier_of(s->qps, s->parts, m, k);
-        if (span_of(s, m, k)->psn_end > end->hosts->sender[qp].una) return false;
+        if (span_of(s, m, k)->psn_end > weft__qp_acked(end->hosts, qp)) return false;
     }
     return true;
 }
@@ -280,7 +280,7 @@ bool weft__message_acked(struct weft__node *node, struct weft__endpoint *end, st
         return false;
     }
     struct weft__carrier *carrier = &end->hosts->carrier[qp];
-    uint32_t una = end->hosts->sender[qp].una;
+    uint32_t una = weft__qp_acked(end->hosts, qp);
     if (una < carrier->part_end) return false;
     struct weft__sending *s = end->hosts->carrier[qp].sending;
     struct weft__at at = {node, end, w, s->program};

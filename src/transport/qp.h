@@ -34,6 +34,12 @@ struct weft__hosts {
     const struct weft__endpoint_ops *ops;
 };
 
+/// Everything below it is acknowledged.
+static inline uint32_t weft__qp_acked(const struct weft__hosts *hosts, uint32_t qp) {
+    const struct weft_qp_sender *s = &hosts->sender[qp];
+    return __builtin_expect(s->counts, 0) ? hosts->sample[qp].below : s->una;
+}
+
 /// Payload of a packet, and the bytes of its frame.
 static inline uint32_t weft__qp_payload(const struct weft_qp_conf *qp, uint32_t psn) {
     return psn + 1 < qp->packets ? qp->mtu : (uint32_t)(qp->bytes - (weft_bytes)(qp->packets - 1) * qp->mtu);

@@ -159,7 +159,7 @@ void weft__rma_arrived(struct weft__node *node, struct weft__endpoint *end, stru
 void weft__rma_acked(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp) {
     struct weft__rma_pipe *pipe;
     struct weft__rma_connection *c = connection_of(end, qp, &pipe);
-    uint32_t una = end->hosts->sender[qp].una;
+    uint32_t una = weft__qp_acked(end->hosts, qp);
     while (pipe->acked < pipe->filled && pipe->message[pipe->acked % c->slots].psn_end <= una)
         pipe->acked++;
     if (pipe == &c->request)

@@ -5,16 +5,20 @@
 //
 // Sources: IBTA volume 1 chapter 9 (reliable connection: PSN, ACK coalescing, NAK sequence error, local ACK timeout;
 // READ responses need no ACK and so have no window, the requester asks again); RoCEv2 annex A17; Zhu et al., SIGCOMM'15
-// (CNP, notification point). Differences: PSNs do not wrap; a READ request asks for all that is still missing.
+// (CNP, notification point); R. Mittal et al., "Revisiting network support for RDMA" (IRN), SIGCOMM 2018, section 3.1,
+// for selective retransmission (scoreboard.c). Differences: PSNs do not wrap; a READ request asks for all that is still
+// missing.
 #include "transport/roce_rc.h"
 
 #include <stdio.h>
 
+#include "transport/scoreboard.h"
 #include "weft/transport.h"
 #include "weft/workload.h"
 
 static const char *const out_of_orders[] = {"discard", "accept", NULL};
 static const char *const ecn_echoes[] = {"cnp", "ack", NULL};
+static const char *const retransmissions[] = {"go_back_n", "selective", NULL};
 static const char *const duplicates[] = {"acknowledge", "ignore", NULL};
 
 #define T struct weft__roce_rc_conf
@@ -44,18 +48,26 @@ static const struct weft_param rows[] = {
         T, out_of_order, "out_of_order", "discard", out_of_orders,
         "packets that come while an earlier one is missing: discarded, with a NAK (go-back-N); or placed in memory "
         "all the same (ConnectX-5 and later)"),
-    WEFT_UINT(T, reorder.packets, "reorder_window", "1024", "1", "1048576",
-              "out_of_order accept: packets beyond the first missing one that a receiver keeps account of; what comes "
-              "further ahead is discarded, with a NAK (assumed)"),
+    WEFT_CHOICE(T, retransmission, "retransmission", "go_back_n", retransmissions,
+                "what is sent again after a loss: everything from the missing packet on; or what is missing, which has "
+                "receivers accept packets out of order and name each in an ACK or NAK (IRN, SIGCOMM 2018)"),
+    WEFT_UINT(
+        T, reorder.packets, "reorder_window", "1024", "1", "1048576",
+        "accepted out of order: packets beyond the first missing one that a receiver keeps account of; what comes "
+        "further ahead is discarded, with a NAK (assumed)"),
     WEFT_TIME(
         T, reorder.timeout_ps, "reorder_timeout", "100us", "0ns", "never",
-        "out_of_order accept: a packet missing for so long while later ones come is asked for by a NAK (assumed)"),
+        "accepted out of order: a packet missing for so long while later ones come is asked for by a NAK (assumed)"),
 };
+static bool accepts(const struct weft__roce_rc_conf *c) {
+    return c->out_of_order == WEFT__OUT_OF_ORDER_ACCEPT || c->retransmission == WEFT__SELECTIVE;
+}
+
 static const char *conf_check(const void *conf, char *text, size_t size) {
     const struct weft__roce_rc_conf *c = conf;
-    if (c->nak_interval_ps == WEFT_TIME_NEVER || c->out_of_order == WEFT__OUT_OF_ORDER_DISCARD) return NULL;
+    if (c->nak_interval_ps == WEFT_TIME_NEVER || !accepts(c)) return NULL;
     snprintf(text, size,
-             "nak_interval is for out_of_order: discard; what is accepted out of order has reorder_timeout");
+             "nak_interval is for packets discarded out of order; where they are accepted there is reorder_timeout");
     return text;
 }
 static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("roce_rc", T, rows, conf_check);
@@ -73,10 +85,18 @@ static bool roce_rc_echoes(const void *conf) {
     return ((const struct weft__roce_rc_conf *)conf)->ecn_echo == WEFT__ECN_ECHO_ACK;
 }
 
+static bool roce_rc_sacks(const void *conf) {
+    return ((const struct weft__roce_rc_conf *)conf)->retransmission == WEFT__SELECTIVE;
+}
+
 // --- sender -------------------------------------------------------------------------------------------------------
 
 static void roce_rc_start(struct weft_qp_sender *s, const struct weft_transport_fact *fact) {
+    const struct weft__roce_rc_conf *conf = fact->conf;
     s->progress_ps = fact->now_ps;
+    if (conf->retransmission == WEFT__SELECTIVE &&
+        fact->qp->verb != WEFT_VERB_READ) // responses to a READ go back: nothing acknowledges them
+        weft__scoreboard_start(fact->state, conf->reorder.packets, s);
 }
 
 static void arm(struct weft_qp_sender *s, weft_time_ps due, weft_time_ps *ret_timer) {
@@ -84,8 +104,35 @@ static void arm(struct weft_qp_sender *s, weft_time_ps due, weft_time_ps *ret_ti
     if (s->armed) *ret_timer = due;
 }
 
+static size_t roce_rc_sender_size(const void *conf) {
+    const struct weft__roce_rc_conf *c = conf;
+    return c->retransmission == WEFT__SELECTIVE ? weft__scoreboard_size(c->reorder.packets) : 0;
+}
+
+/// Of the packet that is sent now.
+static void begin_sample(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t psn) {
+    if (s->sampling) return;
+    s->sampling = fact->now_ps > 0; // not what leaves at the very beginning
+    fact->sample->sent_ps = fact->now_ps;
+    fact->sample->psn = psn;
+}
+
+static __attribute__((noinline)) void selective_turn(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
+                                                     struct weft_transport_send *ret) {
+    if (s->next == s->una) s->progress_ps = fact->now_ps; // nothing was outstanding
+    ret->again = weft__scoreboard_send(fact->state, s, &ret->psn);
+    bool full = (weft_bytes)(s->next - s->una) * fact->qp->mtu >= s->window_bytes;
+    ret->flags = s->next == s->posted || full || s->blocked ? WEFT_PACKET_ACK_REQUEST : 0;
+    if (!ret->again) begin_sample(s, fact, ret->psn);
+    if (!s->armed) arm(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
+}
+
 static void roce_rc_turn(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
                          struct weft_transport_send *ret) {
+    if (__builtin_expect(s->counts, 0)) {
+        selective_turn(s, fact, ret);
+        return;
+    }
     bool last = s->next + 1 == s->posted;
     bool full = (weft_bytes)(s->next + 1 - s->una) * fact->qp->mtu >= s->window_bytes; // nothing more before an ACK
     ret->psn = s->next;
@@ -93,10 +140,7 @@ static void roce_rc_turn(struct weft_qp_sender *s, const struct weft_transport_f
     ret->again = s->next < s->highest;
     if (!ret->again) s->highest = s->next + 1;
     if (s->next == s->una) s->progress_ps = fact->now_ps; // nothing was outstanding
-    if (!s->sampling) {
-        s->sampling = fact->now_ps > 0; // not what leaves at the very beginning
-        *fact->sample = (struct weft_qp_sample){.sent_ps = fact->now_ps, .psn = s->next};
-    }
+    begin_sample(s, fact, s->next);
     s->next++;
     if (!s->armed && fact->qp->verb != WEFT_VERB_READ) arm(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
 }
@@ -126,6 +170,32 @@ static void acknowledged(struct weft_qp_sender *s, const struct weft_transport_f
     s->sampling = false;
 }
 
+/// The round trip of a packet that is acknowledged now, or is lost: the next one is measured.
+static weft_time_ps end_sample(struct weft_qp_sender *s, const struct weft_transport_fact *fact, bool came) {
+    s->sampling = false;
+    return came ? fact->now_ps - fact->sample->sent_ps : 0;
+}
+
+/// Everything below psn has arrived, and what the acknowledgement names; `again`: what is missing before that is lost.
+static void acknowledged_selectively(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t psn,
+                                     bool again, struct weft_transport_news *ret) {
+    struct weft__scoreboard *k = fact->state;
+    ret->moved = true;
+    ret->acked = weft__scoreboard_came_below(k, s, psn);
+    if (fact->sack) ret->acked += weft__scoreboard_came(k, s, fact->sack->psn);
+    fact->sample->below = k->below;
+    if (ret->acked) {
+        s->progress_ps = fact->now_ps;
+        s->timeouts = 0;
+    }
+    uint32_t sample = fact->sample->psn;
+    if (s->sampling && ret->acked && (sample < k->below || (fact->sack && sample == fact->sack->psn)))
+        ret->rtt_ps = end_sample(s, fact, true);
+    if (!again || psn < k->below) return;
+    ret->lost = weft__scoreboard_judge(k, s, k->named > psn + 1 ? k->named : psn + 1);
+    if (s->sampling && ret->lost && sample < k->named) end_sample(s, fact, false);
+}
+
 /// A READ request: respond from psn.
 static void respond(struct weft_qp_sender *s, uint32_t psn, struct weft_transport_news *ret) {
     s->next = s->una = psn;
@@ -137,6 +207,8 @@ static void roce_rc_control(struct weft_qp_sender *s, const struct weft_transpor
                             const struct weft_packet *p, struct weft_transport_news *ret) {
     if (p->kind == WEFT_PACKET_READ)
         respond(s, p->psn, ret);
+    else if (__builtin_expect(s->counts, 0))
+        acknowledged_selectively(s, fact, p->psn, p->kind == WEFT_PACKET_NAK, ret);
     else
         acknowledged(s, fact, p->psn, p->kind == WEFT_PACKET_NAK, ret);
 }
@@ -153,11 +225,17 @@ static void roce_rc_sender_timer(struct weft_qp_sender *s, const struct weft_tra
     s->progress_ps = fact->now_ps;
     if (s->timeouts < UINT8_MAX) s->timeouts++;
     arm(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
-    acknowledged(s, fact, s->una, true, ret);
+    if (!s->counts) {
+        acknowledged(s, fact, s->una, true, ret);
+        return;
+    }
+    ret->moved = ret->lost = weft__scoreboard_lose_all(fact->state, s);
+    s->sampling = false;
 }
 
 static const char *roce_rc_check_sender(const struct weft_qp_sender *s, const struct weft_transport_fact *fact) {
     if (s->una > s->next) return "more is acknowledged than was sent";
+    if (s->counts) return weft__scoreboard_check(fact->state, s);
     if (s->next > s->highest) return "a packet that was never sent is taken for sent";
     if (s->highest > s->posted) return "more was sent than there is";
     if (s->sampling && fact->sample->psn >= s->next) return "the round trip of a packet that is to be sent again";
@@ -171,11 +249,20 @@ struct discard_state {
     weft_time_ps nak_ps;
 };
 
+/// Of one that accepts packets out of order.
+struct accept_state {
+    struct weft_sack sack; ///< of the reply that it is making
+    struct weft__reorder reorder;
+};
+
+static struct weft__reorder *reorder_of(const struct weft_transport_fact *fact) {
+    return &((struct accept_state *)fact->state)->reorder;
+}
+
 static size_t roce_rc_receiver_size(const void *conf, const struct weft_qp_conf *qp) {
     const struct weft__roce_rc_conf *c = conf;
-    if (c->out_of_order != WEFT__OUT_OF_ORDER_ACCEPT)
-        return c->nak_interval_ps == WEFT_TIME_NEVER ? 0 : sizeof(struct discard_state);
-    return weft__reorder_size(&c->reorder, qp->packets == WEFT_QP_MESSAGES);
+    if (!accepts(c)) return c->nak_interval_ps == WEFT_TIME_NEVER ? 0 : sizeof(struct discard_state);
+    return offsetof(struct accept_state, reorder) + weft__reorder_size(&c->reorder, qp->packets == WEFT_QP_MESSAGES);
 }
 
 /// Notification point, Zhu et al., SIGCOMM 2015, section 3.1: a marked packet is answered at once if no CNP was sent
@@ -213,7 +300,8 @@ static void forget_mark(struct weft_qp_receiver *r, const struct weft__roce_rc_c
 
 static void request_read(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
                          struct weft_transport_receipt *ret) {
-    ret->reply = (struct weft_transport_reply){r->expected, WEFT_PACKET_READ, fact->qp->priority, false};
+    ret->reply =
+        (struct weft_transport_reply){.psn = r->expected, .kind = WEFT_PACKET_READ, .priority = fact->qp->priority};
     ret->timer_ps = timeout_after(fact->conf, fact->now_ps);
 }
 
@@ -237,6 +325,19 @@ static void ask_again(struct weft_qp_receiver *r, const struct weft_transport_fa
         answer(r, fact->conf, WEFT_PACKET_NAK, data_priority, &ret->reply);
 }
 
+/// Where only the missing is sent again: each early packet is named, by a NAK once the expected one is overdue.
+static void name_early(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                       enum weft__reorder_verdict verdict, struct weft_transport_receipt *ret) {
+    const struct weft__roce_rc_conf *conf = fact->conf;
+    struct accept_state *state = fact->state;
+    bool overdue = weft__reorder_is_overdue(&state->reorder, &conf->reorder, fact->now_ps);
+    answer(r, conf, overdue ? WEFT_PACKET_NAK : WEFT_PACKET_ACK, p->priority, &ret->reply);
+    r->unacked = 0;
+    if (verdict == WEFT__REORDER_TOO_FAR) return;
+    state->sack.psn = p->psn;
+    ret->reply.sack = &state->sack;
+}
+
 /// A packet came while an earlier one is missing.
 static void on_early(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
                      struct weft_transport_receipt *ret) {
@@ -247,13 +348,17 @@ static void on_early(struct weft_qp_receiver *r, const struct weft_transport_fac
     };
     const struct weft__roce_rc_conf *conf = fact->conf;
     enum weft__reorder_verdict verdict = WEFT__REORDER_TOO_FAR;
-    if (conf->out_of_order == WEFT__OUT_OF_ORDER_ACCEPT)
-        verdict = weft__reorder_put(fact->state, &conf->reorder, fact->now_ps, r->expected, p->psn,
+    if (accepts(conf))
+        verdict = weft__reorder_put(reorder_of(fact), &conf->reorder, fact->now_ps, r->expected, p->psn,
                                     p->flags & WEFT_PACKET_LAST);
     ret->early = true;
     ret->verdict = verdicts[verdict];
     if (verdict == WEFT__REORDER_PLACED) r->progress_ps = fact->now_ps;
-    if (verdict == WEFT__REORDER_TOO_FAR || weft__reorder_is_overdue(fact->state, &conf->reorder, fact->now_ps))
+    if (conf->retransmission == WEFT__SELECTIVE && fact->qp->verb != WEFT_VERB_READ) {
+        name_early(r, fact, p, verdict, ret);
+        return;
+    }
+    if (verdict == WEFT__REORDER_TOO_FAR || weft__reorder_is_overdue(reorder_of(fact), &conf->reorder, fact->now_ps))
         ask_again(r, fact, p->priority, ret);
     if (ret->verdict != WEFT_TRANSPORT_DELIVERED) forget_mark(r, conf, ret);
 }
@@ -284,8 +389,8 @@ static void roce_rc_data(struct weft_qp_receiver *r, const struct weft_transport
     }
     r->progress_ps = fact->now_ps;
     r->expected++;
-    if (__builtin_expect(conf->out_of_order == WEFT__OUT_OF_ORDER_ACCEPT, 0)) {
-        r->expected = weft__reorder_next(fact->state, &conf->reorder, fact->now_ps, p->psn, &ret->messages);
+    if (__builtin_expect(accepts(conf), 0)) {
+        r->expected = weft__reorder_next(reorder_of(fact), &conf->reorder, fact->now_ps, p->psn, &ret->messages);
         filled = r->expected > p->psn + 1;
     }
     ret->messages += (p->flags & WEFT_PACKET_LAST) != 0;
@@ -310,8 +415,8 @@ static const char *roce_rc_check_receiver(const struct weft_qp_receiver *r, cons
     const struct weft__roce_rc_conf *conf = fact->conf;
     if (r->expected > fact->qp->packets) return "more came than there is";
     if (r->unacked >= conf->ack_every) return "an ACK is overdue";
-    if (conf->out_of_order != WEFT__OUT_OF_ORDER_ACCEPT) return NULL;
-    return weft__reorder_check(fact->state, &conf->reorder, r->expected);
+    if (!accepts(conf)) return NULL;
+    return weft__reorder_check(reorder_of(fact), &conf->reorder, r->expected);
 }
 
 static const struct weft_transport_ops ops = {
@@ -324,6 +429,8 @@ static const struct weft_transport_ops ops = {
     .receiver_size = roce_rc_receiver_size,
     .patience = roce_rc_patience,
     .echoes = roce_rc_echoes,
+    .sacks = roce_rc_sacks,
+    .sender_size = roce_rc_sender_size,
     .check_sender = roce_rc_check_sender,
     .check_receiver = roce_rc_check_receiver,
 };
@@ -331,7 +438,8 @@ static const struct weft_transport_ops ops = {
 const struct weft_model weft__transport_roce_rc = {
     .kind = WEFT_KIND_TRANSPORT,
     .name = "roce_rc",
-    .summary = "RoCEv2 reliable connection: go-back-N with ACK and NAK, or packets placed in any order; CNPs",
+    .summary =
+        "RoCEv2 reliable connection: go-back-N, or packets placed in any order and lost ones sent again alone; CNPs",
     .source = "IBTA volume 1 chapter 9 and annex A17; Zhu et al., SIGCOMM 2015, for CNPs; differs: PSNs do not wrap, a "
               "READ request asks for all that is missing",
     .params = &params,

@@ -49,6 +49,38 @@ static void bit_errors(void **state) {
             }
 }
 
+// A flow alone loses L of its N frames to bit errors. Selective retransmission sends each of them once more, in the
+// place of a frame that would have been sent then, so the last bit leaves after (N + L) frame times, less its gap, and
+// is at the receiver after two links, the switch and one more frame, again without the gap. Where the last frame was
+// lost or sent again last, the line was idle for a round trip at most. Going back sends again what was under way as
+// well, about a round trip for each loss.
+static void a_loss_costs_one_frame(void **state) {
+    double frame = 4178 * 8 / 100e9, gap = 12 * 8 / 100e9, way = frame - 2 * gap + 2 * 150e-9 + 300e-9;
+    double trip = 2 * way + 2 * 86 * 8 / 100e9;
+    static const char *const settings[] = {"retransmission: selective, reorder_timeout: 0ns", "nak_interval: never"};
+    uint64_t again[2], lost[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct run r = RUN(run_text,
+                           "topology: {kind: single, hosts: 2, rate: 100Gbps, delay: 150ns, bit_error_rate: 3e-8}\n"
+                           "host: {timeout: 50us, %s}\n"
+                           "workload: [{kind: flow, src: host-1, dst: host-0, size: 81920000B, verb: send}]\n",
+                           settings[i]);
+        run_assert_complete(&r);
+        again[i] = r.outcome->flow[0].packets_again;
+        lost[i] = run_counters(&r, "host-1/0", 3)->drops;
+        lost[i] += run_counters(&r, "switch-0/0", 3)->drops;
+        double seconds = (double)run_fct(&r, 0) * 1e-12, least = (20000. + (double)again[i]) * frame + way;
+        assert_true(lost[i] >= 16 && lost[i] < 80); // 40 +- 4 sigma
+        assert_true(seconds > least - 1e-9 && seconds < least + trip);
+        if (i == 0)
+            form_assert("Time of a flow that sends lost frames again alone ((N + L) frames and the way)", seconds,
+                        least, trip / least);
+        run_free(&r);
+    }
+    assert_int_equal(again[0], lost[0]);
+    assert_true((double)again[1] > (double)lost[1] * (trip / frame - 2));
+}
+
 // Without errors nothing is sent again: neither the timeout nor a NAK comes by itself.
 static void nothing_is_sent_again_without_need(void **state) {
     for (unsigned v = 0; v < 3; v++) {
@@ -142,6 +174,7 @@ static void flapping_link(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bit_errors),
+        cmocka_unit_test(a_loss_costs_one_frame),
         cmocka_unit_test(nothing_is_sent_again_without_need),
         cmocka_unit_test(routes_avoid_a_failed_link),
         cmocka_unit_test(no_route_until_the_link_is_back),

@@ -67,6 +67,18 @@ static uint32_t control_bytes(const struct weft_host_conf *conf, uint32_t kind) 
     return conf->cnp_bytes && kind == WEFT_PACKET_CNP ? (uint32_t)conf->cnp_bytes : bytes[kind];
 }
 
+static __attribute__((cold, noinline)) void attach_record(const struct weft__nic *nic, struct weft__worker *w,
+                                                          const struct weft_sack *sack, struct weft_packet *p) {
+    struct weft__nic_record *record = (struct weft__nic_record *)weft__side_attach(w, p)->user;
+    record->collected = nic->telemetry != NULL;
+    record->sacks = sack != NULL;
+    if (nic->telemetry)
+        record->telemetry = *nic->telemetry;
+    else
+        record->sack = *sack;
+    if (sack) record->sack_psn = sack->psn;
+}
+
 void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                             const struct weft_transport_reply *reply) {
     if (__builtin_expect(nic->planes != NULL, 0)) nic = weft__nic_plane_up(nic);
@@ -82,8 +94,8 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
         .dscp = nic->conf->dscp[reply->priority] & 63u,
     };
     if (__builtin_expect(reply->echo, 0)) p.flags = WEFT_PACKET_ECHO;
-    if (__builtin_expect(nic->telemetry != NULL, 0) && (p.kind == WEFT_PACKET_ACK || p.kind == WEFT_PACKET_NAK))
-        memcpy(weft__side_attach(w, &p)->user, nic->telemetry, sizeof *nic->telemetry);
+    bool answers = p.kind == WEFT_PACKET_ACK || p.kind == WEFT_PACKET_NAK;
+    if (__builtin_expect(reply->sack || (nic->telemetry && answers), 0)) attach_record(nic, w, reply->sack, &p);
     if (may_pass(nic, w->now_ps, reply->priority)) {
         weft__nic_put(nic, w, &p);
         return;
@@ -107,15 +119,25 @@ static inline void act_on(struct weft__node *node, struct weft__nic *nic, struct
         weft__nic_on_control(node, nic, w, p);
 }
 
+/// Of the packet that the NIC acts on, at all its ports: the answer may leave by another one.
+static void set_record(struct weft__nic *nic, const struct weft_telemetry *telemetry, const struct weft_sack *sack) {
+    for (uint32_t k = 0; k < (nic->planes ? nic->planes->n : 1); k++) {
+        struct weft__nic *at = nic->planes ? nic->planes->nic[k] : nic;
+        at->telemetry = telemetry;
+        at->sack = sack;
+    }
+}
+
 /// A packet with a record, whose PSN comes from there. What the packet is answered with takes the telemetry back.
 static __attribute__((cold, noinline)) void act_on_recorded(struct weft__node *node, struct weft__nic *nic,
                                                             struct weft__worker *w, struct weft_packet p) {
-    struct weft_telemetry telemetry;
-    memcpy(&telemetry, weft__side_of(w, &p)->user, sizeof telemetry);
+    struct weft__nic_record record;
+    memcpy(&record, weft__side_of(w, &p)->user, sizeof record);
     weft__side_detach(w, &p);
-    nic->telemetry = &telemetry;
+    struct weft_sack sack = record.collected ? (struct weft_sack){.psn = record.sack_psn} : record.sack;
+    set_record(nic, record.collected ? &record.telemetry : NULL, record.sacks ? &sack : NULL);
     act_on(node, nic, w, &p);
-    nic->telemetry = NULL;
+    set_record(nic, NULL, NULL);
 }
 
 static inline void take(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,

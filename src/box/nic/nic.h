@@ -13,6 +13,17 @@
 
 struct weft__nic;
 
+/// What a packet of a queue pair has beside its 32 bytes, if it has anything.
+struct weft__nic_record {
+    union {
+        struct weft_telemetry telemetry; ///< first, where ports note it
+        struct weft_sack sack;           ///< if there is no telemetry
+    };
+    uint32_t sack_psn;
+    bool collected, sacks; ///< the telemetry, and the selective acknowledgement, mean something
+};
+_Static_assert(sizeof(struct weft__nic_record) <= WEFT__SIDE_BYTES, "a record holds it");
+
 /// A NIC with ports in several networks; shared by its ports. See nic_planes.c.
 struct weft__nic_planes {
     uint32_t n;
@@ -51,6 +62,7 @@ struct weft__nic {
     uint32_t key_read0;                ///< timers: of the first that it receives
     uint32_t port_number, peer_offset; ///< for keys of its port; from a host of the first network to that of its plane
     const struct weft_telemetry *telemetry; ///< of the packet that it acts on; NULL: that has none
+    const struct weft_sack *sack;           ///< likewise
     // a host slower than its link
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];

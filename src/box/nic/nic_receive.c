@@ -155,8 +155,9 @@ static void on_grant(struct weft__node *node, struct weft__endpoint *end, struct
     if (granted && nic->conf->work_request_ps)
         weft__nic_work_add(node, nic, w, &cts);
     else if (granted)
-        weft__nic_send_control(node, nic, w, qp,
-                               &(struct weft_transport_reply){granted, WEFT_PACKET_CTS, (uint8_t)priority, false});
+        weft__nic_send_control(
+            node, nic, w, qp,
+            &(struct weft_transport_reply){.psn = granted, .kind = WEFT_PACKET_CTS, .priority = (uint8_t)priority});
     if (patience == WEFT_TIME_NEVER || weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) return;
     weft_time_ps look = patience > WEFT_TIME_MAX >> doublings ? WEFT_TIME_MAX : patience << doublings;
     weft__timer_set(&node->timers, key, w->now_ps + look);

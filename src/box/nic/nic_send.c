@@ -15,6 +15,7 @@ static struct weft_transport_fact fact_of(const struct weft__nic *nic, weft_time
         .qp = &hosts->qp[qp],
         .sample = &hosts->sample[qp],
         .state = hosts->sender_state ? hosts->sender_state[qp] : NULL,
+        .sack = nic->sack,
     };
 }
 
@@ -61,7 +62,7 @@ void weft__nic_unready(struct weft__nic *nic, uint32_t qp) {
 }
 
 static bool may_send(const struct weft_qp_conf *conf, const struct weft_qp_sender *s) {
-    if (s->done || s->next >= s->posted) return false;
+    if (s->done | s->blocked || s->next >= s->posted) return false;
     return (weft_bytes)(s->next - s->una) * conf->mtu < s->window_bytes;
 }
 
@@ -246,7 +247,8 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         if (__builtin_expect(header, 0)) p.bytes = (uint16_t)(weft__message_payload(&p, 0, 0) + header);
     }
     p.bytes = (uint16_t)(p.bytes + nic->end.hosts->framing_bytes);
-    if (__builtin_expect(nic->collects, 0)) weft__side_attach(w, &p);
+    if (__builtin_expect(nic->collects, 0))
+        ((struct weft__nic_record *)weft__side_attach(w, &p)->user)->collected = true;
     weft__nic_put(nic, w, &p);
     if (turn.again) nic->end.hosts->outcome[conf->flow].packets_again++;
     if (turn.timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), turn.timer_ps);
@@ -394,5 +396,6 @@ void weft__nic_on_work(struct weft__node *node, struct weft__nic *nic, struct we
     if (p.kind == WEFT_PACKET_DATA)
         take_up(node, nic, w, p.qp, p.psn);
     else
-        weft__nic_send_control(node, nic, w, p.qp, &(struct weft_transport_reply){p.psn, p.kind, p.priority, false});
+        weft__nic_send_control(node, nic, w, p.qp,
+                               &(struct weft_transport_reply){.psn = p.psn, .kind = p.kind, .priority = p.priority});
 }
