@@ -121,6 +121,12 @@ static void write_csv(FILE *file, const void *context) {
     weft_versus_csv(file, &((const struct versus *)context)->v);
 }
 
+static void write_page(FILE *file, const void *context) {
+    struct weft_report_page *page = weft_versus_page(&((const struct versus *)context)->v);
+    weft_report_page_write(file, page);
+    weft_report_page_free(page);
+}
+
 static enum weft_status write_folder(struct versus *x, struct weft_error *ret_error) {
     static const struct {
         const char *name;
@@ -128,6 +134,7 @@ static enum weft_status write_folder(struct versus *x, struct weft_error *ret_er
     } files[] = {{"versus.yaml", write_yaml},
                  {"versus.json", write_json},
                  {"versus.txt", write_text},
+                 {"versus.html", write_page},
                  {"versus.csv", write_csv}};
     enum weft_status status = weft_sweep_sqlite(x->sweep.o->out, &x->sweep.r, ret_error);
     for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)

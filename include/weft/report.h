@@ -68,8 +68,7 @@ enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, con
                                       struct weft_report_page **ret_page, struct weft_error *ret_error);
 
 /// Figures side by side: a row a figure (such as a case), a column a thing that is compared (such as a fabric). The
-/// page draws each row as values with their intervals, shows the table, and offers it as CSV. Texts are data: nothing
-/// in them is taken for markup.
+/// page draws them, shows the table, and offers it as CSV. Texts are data: nothing in them is taken for markup.
 struct weft_report_cell {
     double mean, half, median;  ///< NAN: not there; half: of the 95% interval of the mean
     uint32_t n;                 ///< values (seeds) that it is a mean of
@@ -80,7 +79,12 @@ struct weft_report_row {
     const char *subject, *figure; ///< "victims", "completion time, mean"
     const char *unit;             ///< "ps", "bytes", "bit/s", or "" (a plain number)
 };
+/// How the page draws them: DOTS a picture a row, values with their intervals; MAP a picture a subject, its figures
+/// across and columns down, as dark as their value, the verdict "first" framed; STACK a picture a subject, a bar a
+/// column, made of the subject's figures.
+enum weft_report_form { WEFT_REPORT_DOTS, WEFT_REPORT_MAP, WEFT_REPORT_STACK };
 struct weft_report_matrix {
+    enum weft_report_form form;
     const char *title, *caption;
     const char *method; ///< a query, or in words how the figures were made; NULL: nothing
     uint32_t columns, rows;

@@ -106,6 +106,8 @@ void weft_versus_text(FILE *file, const struct weft_versus *v);
 void weft_versus_json(FILE *file, const struct weft_versus *v, bool interrupted);
 /// A line for each fabric, case and seed.
 void weft_versus_csv(FILE *file, const struct weft_versus *v);
+/// The answer as a page of HTML; free it.
+struct weft_report_page *weft_versus_page(const struct weft_versus *v);
 /// What the table says, in a paragraph.
 void weft_versus_paragraph(FILE *file, const struct weft_versus *v);
 

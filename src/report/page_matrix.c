@@ -19,7 +19,10 @@ static void write_cell(struct weft__json *j, const struct weft_report_cell *c) {
 }
 
 void weft__page_matrix(struct weft__json *j, const struct weft_report_matrix *m) {
+    static const char *const forms[] = {
+        [WEFT_REPORT_DOTS] = "dots", [WEFT_REPORT_MAP] = "map", [WEFT_REPORT_STACK] = "stack"};
     weft__json_begin_object(j);
+    weft__json_key_string(j, "form", forms[m->form]);
     weft__json_key_string(j, "title", m->title);
     weft__json_key_string(j, "caption", m->caption);
     weft__json_key_string(j, "method", m->method);

@@ -53,6 +53,14 @@ struct weft__versus_border *weft__versus_borders(const struct weft_versus *v, st
     return border;
 }
 
+const char *weft__versus_border_text(const struct weft_versus *v, const struct weft__versus_border *border,
+                                     struct weft_arena *arena) {
+    char text[32];
+    weft_format_bytes((weft_bytes)border->bytes, text, sizeof text);
+    return weft_arena_format(arena, "%s leads below about %s, %s above%s", v->fabric[border->first].name, text,
+                             v->fabric[border->second].name, border->noise ? " (within noise)" : "");
+}
+
 static void row(FILE *file, const struct weft_versus *v, uint32_t f, const char *family, struct weft_arena *arena) {
     fprintf(file, "  %-18s", v->fabric[f].name);
     for (uint32_t c = 0; c < v->n_cases; c++) {
@@ -88,12 +96,7 @@ void weft__versus_map_text(FILE *file, const struct weft_versus *v) {
         if (are_neighbours(v, c) && !(c && are_neighbours(v, c - 1))) family_map(file, v, c, arena);
     uint32_t n;
     const struct weft__versus_border *border = weft__versus_borders(v, arena, &n);
-    for (uint32_t i = 0; i < n; i++) {
-        char text[32];
-        weft_format_bytes((weft_bytes)border[i].bytes, text, sizeof text);
-        fprintf(file, "%s%s: %s leads below about %s, %s above%s\n", i ? "" : "\n", border[i].family,
-                v->fabric[border[i].first].name, text, v->fabric[border[i].second].name,
-                border[i].noise ? " (within noise)" : "");
-    }
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(file, "%s%s: %s\n", i ? "" : "\n", border[i].family, weft__versus_border_text(v, &border[i], arena));
     weft_arena_free(arena);
 }

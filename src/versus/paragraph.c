@@ -55,7 +55,6 @@ static void say_case(const struct saying *s, uint32_t c) {
     const struct weft_versus *v = s->v;
     uint32_t n;
     const struct weft_versus_place *place = weft_versus_rank(v, c, s->arena, &n);
-    if (v->n_cases > 1) fprintf(s->file, "%s%s: ", c ? " " : "", v->cases[c].name);
     if (!n) {
         fputs("no fabric but the ruler has a time.", s->file);
         return;
@@ -96,13 +95,25 @@ static void say_others(const struct saying *s) {
     if (unbuildable) fputc('.', s->file);
 }
 
-void weft_versus_paragraph(FILE *file, const struct weft_versus *v) {
+void weft__versus_case_say(FILE *file, const struct weft_versus *v, uint32_t the_case) {
     struct saying s = {file, v, weft_arena_new(WEFT_MEMORY_RESULT)};
-    for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
-        say_case(&s, c);
+    say_case(&s, the_case);
+    weft_arena_free(s.arena);
+}
+
+void weft__versus_whole_say(FILE *file, const struct weft_versus *v) {
+    struct saying s = {file, v, weft_arena_new(WEFT_MEMORY_RESULT)};
     if (v->variants) say_power(&s);
     if (weft__versus_seeds(v) == 1) fputs(" With one seed noise is not known: --seeds 1..5 tells it.", file);
     say_others(&s);
-    fputc('\n', file);
     weft_arena_free(s.arena);
+}
+
+void weft_versus_paragraph(FILE *file, const struct weft_versus *v) {
+    for (uint32_t c = 0; c < v->n_cases && v->variants; c++) {
+        if (v->n_cases > 1) fprintf(file, "%s%s: ", c ? " " : "", v->cases[c].name);
+        weft__versus_case_say(file, v, c);
+    }
+    weft__versus_whole_say(file, v);
+    fputc('\n', file);
 }

@@ -149,16 +149,21 @@ static void print_bills(FILE *file, const struct weft_versus *v) {
     }
 }
 
+const char *weft__versus_status_text(enum weft_versus_status status) {
+    static const char *const said[] = {[WEFT_VERSUS_UNBUILDABLE] = "cannot be built",
+                                       [WEFT_VERSUS_OVER_BUDGET] = "beyond the budget",
+                                       [WEFT_VERSUS_STALLED] = "stalled",
+                                       [WEFT_VERSUS_FAILED] = "failed"};
+    return said[status];
+}
+
 static void print_others(FILE *file, const struct weft_versus *v) {
     bool any = false;
     for (uint32_t f = 0; f < v->fabrics; f++) {
         const struct weft_versus_fabric *fabric = &v->fabric[f];
         if (fabric->status == WEFT_VERSUS_RAN) continue;
-        static const char *const said[] = {[WEFT_VERSUS_UNBUILDABLE] = "cannot be built",
-                                           [WEFT_VERSUS_OVER_BUDGET] = "beyond the budget",
-                                           [WEFT_VERSUS_STALLED] = "stalled",
-                                           [WEFT_VERSUS_FAILED] = "failed"};
-        fprintf(file, "%s  %-*s %s: %s\n", any ? "" : "\n", NAME, fabric->name, said[fabric->status], fabric->reason);
+        fprintf(file, "%s  %-*s %s: %s\n", any ? "" : "\n", NAME, fabric->name,
+                weft__versus_status_text(fabric->status), fabric->reason);
         any = true;
     }
 }

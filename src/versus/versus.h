@@ -14,6 +14,10 @@ struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fab
 static inline uint32_t weft__versus_seeds(const struct weft_versus *v) {
     return v->results ? v->results->sweep->seeds : 0;
 }
+/// Of a case: who leads, by how much, what is within noise, and what the last one waits for.
+void weft__versus_case_say(FILE *file, const struct weft_versus *v, uint32_t the_case);
+/// What is said of no single case; each sentence begins with a space.
+void weft__versus_whole_say(FILE *file, const struct weft_versus *v);
 /// Of cases of one family that differ in size: who leads which of them, and where that changes.
 void weft__versus_map_text(FILE *file, const struct weft_versus *v);
 /// Whether cases have families of several sizes at all.
@@ -29,5 +33,10 @@ struct weft__versus_border {
 };
 struct weft__versus_border *weft__versus_borders(const struct weft_versus *v, struct weft_arena *arena,
                                                  uint32_t *ret_n);
+/// "star leads below about 32KiB, dsf-l1 above"
+const char *weft__versus_border_text(const struct weft_versus *v, const struct weft__versus_border *border,
+                                     struct weft_arena *arena);
+/// "cannot be built"; of any status but RAN.
+const char *weft__versus_status_text(enum weft_versus_status status);
 
 #endif

@@ -285,6 +285,48 @@ class Report(unittest.TestCase):
         self.report("raw", "--no-data")
         self.assertNotIn("sweep", self.data("raw.html")["sweeps"][0]["tables"])
 
+    def test_a_versus(self):
+        """Its page has the figures of versus.json: the map, every case, where the time went, the bill, the sentences."""
+        with open(os.path.join(self.folder, "mine.yaml"), "w", encoding="utf-8") as file:
+            file.write("base: roce-spray\n")
+        os.rename(os.path.join(self.folder, "mine.yaml"), os.path.join(self.folder, "<b>mine.yaml"))
+        run = weft(self.folder, "versus", "--battery", "quick", "--hosts", "16", "--fabrics", "star,aquila,<b>mine.yaml", "--seeds", "1..2",
+                   "--quiet", "--out", "v")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with open(os.path.join(self.folder, "v", "versus.json"), encoding="utf-8") as file:
+            answer = json.load(file)
+        page = os.path.join("v", "versus.html")
+        self.assertTrue("<b>" not in self.page(page))
+        data = self.data(page)
+        sizes, cases, why, bill = data["matrices"]
+        self.assertEqual([m["form"] for m in data["matrices"]], ["map", "dots", "stack", "dots"])
+        self.assertEqual(cases["columns"], [f["name"] for f in answer["fabrics"]])
+        fabrics = {f["name"]: f for f in answer["fabrics"]}
+        for case in answer["cases"]:
+            row = [r for r in cases["rows"] if r["subject"] == case["name"]][0]
+            for column, cell in zip(cases["columns"], row["cells"]):
+                self.assertAlmostEqual(cell["mean"], fabrics[column]["cases"][case["name"]]["time_ps"]["mean"], delta=1)
+                self.assertEqual(cell["verdict"] == "first", column == case["first"])
+                self.assertEqual(cell["verdict"] == "within noise", column in case["within_noise"])
+                parts = sum(r["cells"][cases["columns"].index(column)]["mean"] or 0 for r in why["rows"] if r["subject"] == case["name"])
+                self.assertAlmostEqual(parts, sum(fabrics[column]["cases"][case["name"]]["why_ps"].values()), delta=1)
+            cell = [r for r in sizes["rows"] if r["subject"] == case["family"] and case["name"].endswith(r["figure"])][0]["cells"][1]
+            self.assertAlmostEqual(cell["mean"], fabrics["star"]["cases"][case["name"]]["of_ruler"]["mean"], places=9)
+        watts = [r for r in bill["rows"] if r["figure"] == "watts"][0]["cells"]
+        self.assertEqual([c["mean"] for c in watts][1:], [fabrics[n]["bill"]["watts"] for n in bill["columns"][1:]])
+        self.assertEqual(len(data["answers"]), len(answer["cases"]) + len(answer["borders"]) + 1)
+        if not BROWSER:
+            return
+        for width in (1200, 500):
+            found = self.look(width, page)
+            self.assertEqual(found["empty"], [])
+            self.assertEqual(found["loaded"], 0)
+            self.assertLessEqual(found["wider"], 0)
+            self.assertGreaterEqual(found["contrast"], 4.5)
+            self.assertGreaterEqual(found["charts"], 2 + 6 + 6 + 8)
+            for part in ("Message size against fabric", "Side by side", "Where the time went", "What is not equal"):
+                self.assertIn(part, found["sections"])
+
     def look(self, width, name="page.html"):
         """What a browser makes of the page, with the probe at its end."""
         path = os.path.join(self.folder, "probe.html")

@@ -36,6 +36,65 @@ function dots(f, points, format, what) {
   });
 }
 
+/// Colours that stay apart for many parts: those of lines, then lighter ones.
+function part_colour(i) { return i < 8 ? colours[i] : d3.rgb(colours[i % 8]).brighter(1.6).toString(); }
+function text_on(fill) { return d3.lab(fill).l > 60 ? "#1a1a1a" : "#fff"; }
+
+/// Rows of one subject across, columns of the matrix down: as dark as the value, on a logarithmic scale.
+function grid(f, m, list) {
+  var shown = m.columns.map(function (c, i) { return i; }).filter(function (i) { return list.some(function (r) { return known(r.cells[i].mean); }); });
+  var w = Math.min(110, (width - 190) / list.length), h = 26, height = 30 + h * shown.length;
+  var svg = canvas(f, height, m.title + ": " + list[0].subject), every = [];
+  list.forEach(function (r) { shown.forEach(function (i) { if (r.cells[i].mean > 0) every.push(Math.log(r.cells[i].mean)); }); });
+  var low = d3.min(every), high = d3.max(every);
+  function shade_of(v) { return shade(high > low ? (Math.log(v) - low) / (high - low) : 0); }
+  list.forEach(function (r, k) { svg.append("text").attr({ x: 180 + k * w + w / 2, y: 14, "text-anchor": "middle" }).text(r.figure.slice(0, Math.max(6, w / 6))); });
+  shown.forEach(function (i, row) {
+    var y = 24 + row * h;
+    svg.append("text").attr({ x: 172, y: y + h / 2 + 4, "text-anchor": "end" }).text(m.columns[i].slice(0, 26));
+    list.forEach(function (r, k) {
+      var c = r.cells[i], x = 180 + k * w, g = svg.append("g"), format = of_unit(r.unit);
+      if (!(c.mean > 0)) { g.append("text").attr({ x: x + w / 2, y: y + h / 2 + 4, "text-anchor": "middle" }).text("-"); return; }
+      var fill = shade_of(c.mean);
+      g.append("rect").attr({ x: x, y: y, width: w - 1, height: h - 1 }).style("fill", fill);
+      if (w > 30) g.append("text").attr({ x: x + w / 2, y: y + h / 2 + 4, "text-anchor": "middle" }).style("fill", text_on(fill)).attr("data-on", fill).text(format(c.mean));
+      if (c.verdict === "first") g.append("rect").attr({ x: x + 1.5, y: y + 1.5, width: w - 4, height: h - 4 }).style({ fill: "none", stroke: "#D55E00", "stroke-width": 3 });
+      if (c.verdict === "within noise") g.append("circle").attr({ cx: x + 7, cy: y + 7, r: 3.5 }).style({ fill: "#ffb000", stroke: "#000", "stroke-width": .6 });
+      g.append("title").text(m.columns[i] + ", " + r.figure + ": " + plus_minus(c, format) + (c.verdict ? ", " + c.verdict : ""));
+    });
+  });
+  el(f.body, "p", "Light is little, dark is much. A frame: the first; a dot: differs from the first only within noise.", "soft");
+}
+
+/// A bar a column of the matrix, made of the rows of one subject.
+function stack(f, m, list) {
+  list = list.filter(function (r) { return r.cells.some(function (c) { return c.mean > 0; }); });
+  var shown = m.columns.map(function (c, i) { return i; }).filter(function (i) { return list.some(function (r) { return r.cells[i].mean > 0; }); });
+  if (!shown.length) return;
+  function total(i) { return sum(list, function (r) { return r.cells[i].mean || 0; }); }
+  var height = 40 + 24 * shown.length, svg = canvas(f, height, m.title + ": " + list[0].subject), format = of_unit(list[0].unit);
+  var x = d3.scale.linear().domain([0, d3.max(shown, total) || 1]).nice().range([180, width - 90]);
+  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(6).tickFormat(format));
+  shown.forEach(function (i, row) {
+    var y = 2 + 24 * row, from = 0;
+    svg.append("text").attr({ x: 172, y: y + 14, "text-anchor": "end" }).text(m.columns[i].slice(0, 26));
+    list.forEach(function (r, k) {
+      var v = r.cells[i].mean || 0;
+      if (!(v > 0)) return;
+      svg.append("rect").attr({ x: x(from), y: y, width: Math.max(0, x(from + v) - x(from)), height: 18 }).style({ fill: part_colour(k), stroke: "#fff", "stroke-width": .5 })
+        .append("title").text(m.columns[i] + ", " + r.figure + ": " + format(v) + ", " + percent(v / total(i)));
+      from += v;
+    });
+    svg.append("text").attr({ x: x(from) + 6, y: y + 14 }).text(format(from));
+  });
+  var box = el(f.body, "div", null, "legend");
+  list.forEach(function (r, k) {
+    var item = el(box, "span");
+    d3.select(item).append("svg").attr("aria-hidden", "true").append("rect").attr({ x: 10, width: 14, height: 12 }).style("fill", part_colour(k));
+    item.appendChild(document.createTextNode(" " + r.figure));
+  });
+}
+
 function matrix_csv(m) {
   var t = { columns: ["subject", "figure", "unit", "column", "n", "mean", "half", "median", "change", "change_half", "verdict"], rows: [] };
   m.rows.forEach(function (r) {
@@ -65,6 +124,13 @@ function matrix(main, m) {
   el(s, "h2", m.title);
   if (m.caption) el(s, "p", m.caption, "soft");
   group(m.rows, function (r) { return r.subject; }).slice(0, 40).forEach(function (g, at) {
+    if (m.form !== "dots") {
+      var whole = el(s, "figure");
+      el(whole, "h3", g.key);
+      whole.body = el(whole, "div");
+      (m.form === "map" ? grid : stack)(whole, m, g.values);
+      return;
+    }
     g.values.forEach(function (r, k) {
       var f = el(s, "figure"), holder = f;
       if (k > 0 || at > 11) { holder = el(f, "details"); el(holder, "summary", r.subject + ": " + r.figure); }

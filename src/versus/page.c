@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// A versus as a page of HTML: the answer in sentences, the map of message size against fabric, every case side by side,
+// where the time went, and what each fabric takes.
+#include <math.h>
+#include <string.h>
+
+#include "base/stream.h"
+#include "base/units.h"
+#include "versus/versus.h"
+
+struct maker {
+    const struct weft_versus *v;
+    struct weft_arena *arena;
+    uint32_t columns, *fabric; ///< [columns]: those that run, the ruler first
+    const char **column;
+};
+/// A matrix that grows by rows.
+struct growing {
+    struct weft_report_row *row;
+    struct weft_report_cell *cell;
+    uint32_t rows, room;
+};
+
+static const struct weft_report_cell nothing = {NAN, NAN, NAN, 0, NAN, NAN, NULL};
+
+static struct growing growing_new(const struct maker *m, uint32_t room) {
+    return (struct growing){.row = weft_arena_alloc(m->arena, room, sizeof(struct weft_report_row)),
+                            .cell =
+                                weft_arena_alloc(m->arena, (size_t)room * m->columns, sizeof(struct weft_report_cell)),
+                            .room = room};
+}
+
+/// Its cells, all without a value.
+static struct weft_report_cell *add_row(const struct maker *m, struct growing *g, const char *subject,
+                                        const char *figure, const char *unit) {
+    struct weft_report_cell *cell = g->cell + (size_t)g->rows * m->columns;
+    g->row[g->rows++] = (struct weft_report_row){subject, figure, unit};
+    for (uint32_t i = 0; i < m->columns; i++)
+        cell[i] = nothing;
+    return cell;
+}
+
+/// The last row goes if no cell has a value but 0.
+static void drop_empty(const struct maker *m, struct growing *g) {
+    const struct weft_report_cell *cell = g->cell + (size_t)(g->rows - 1) * m->columns;
+    bool any = false;
+    for (uint32_t i = 0; i < m->columns; i++)
+        any |= cell[i].n && fabs(cell[i].mean) > 0;
+    if (!any) g->rows--;
+}
+
+static struct weft_report_matrix finish(const struct maker *m, const struct growing *g, enum weft_report_form form,
+                                        const char *title, const char *caption, const char *method) {
+    return (struct weft_report_matrix){form, title, caption, method, m->columns, g->rows, m->column, g->row, g->cell};
+}
+
+static struct weft_report_cell cell_of(const struct weft_spread *s) {
+    return (struct weft_report_cell){s->mean, s->half, s->median, s->n, NAN, NAN, NULL};
+}
+
+static uint32_t column_of(const struct maker *m, uint32_t fabric) {
+    uint32_t i = 0;
+    while (m->fabric[i] != fabric)
+        i++;
+    return i;
+}
+
+/// What a place says against the first.
+static const char *verdict(const struct weft_versus_place *place, uint32_t i) {
+    return !i ? "first" : place[i].noise ? "within noise" : NULL;
+}
+
+// --- matrices -----------------------------------------------------------------------------------------------------
+
+static void add_measure(const struct maker *m, struct growing *g, uint32_t c, enum weft_versus_measure k) {
+    const struct weft_versus_case *the_case = &m->v->cases[c];
+    uint32_t n;
+    struct weft_report_cell *cell = add_row(m, g, the_case->name, weft_versus_helps[k], weft_versus_units[k]);
+    for (uint32_t i = 0; i < m->columns; i++) {
+        struct weft_spread s = weft__versus_spread(m->v, m->fabric[i], c, weft_versus_measure_names[k], m->arena);
+        if (s.n) cell[i] = cell_of(&s);
+    }
+    const struct weft_versus_place *place = weft_versus_rank(m->v, c, m->arena, &n);
+    for (uint32_t i = 0; i < n && k == the_case->by; i++)
+        cell[column_of(m, place[i].fabric)].verdict = verdict(place, i);
+    drop_empty(m, g);
+}
+
+static void add_of_ruler(const struct maker *m, struct growing *g, uint32_t c, const char *subject,
+                         const char *figure) {
+    uint32_t n;
+    const struct weft_versus_place *place = weft_versus_rank(m->v, c, m->arena, &n);
+    struct weft_report_cell *cell = add_row(m, g, subject, figure, "");
+    for (uint32_t i = 0; i < n; i++) {
+        struct weft_report_cell *at = &cell[column_of(m, place[i].fabric)];
+        *at = cell_of(&place[i].of_ruler);
+        at->verdict = verdict(place, i);
+    }
+    drop_empty(m, g);
+}
+
+static void add_energy(const struct maker *m, struct growing *g, uint32_t c) {
+    struct weft_report_cell *cell =
+        add_row(m, g, m->v->cases[c].name, "energy of the fabric and its NICs over that time, in joules", "");
+    for (uint32_t i = 0; i < m->columns; i++) {
+        struct weft_spread s = weft__versus_spread(m->v, m->fabric[i], c, "time_ps", m->arena);
+        double watts = m->v->fabric[m->fabric[i]].bill.watts * 1e-12;
+        if (s.n && m->fabric[i] != m->v->ruler && watts > 0)
+            cell[i] = (struct weft_report_cell){s.mean * watts, s.half * watts, s.median * watts, s.n, NAN, NAN, NULL};
+    }
+    drop_empty(m, g);
+}
+
+static struct weft_report_matrix cases_matrix(const struct maker *m) {
+    struct growing g = growing_new(m, m->v->n_cases * (WEFT_VERSUS_MEASURED + 2) + 1);
+    for (uint32_t c = 0; c < m->v->n_cases; c++) {
+        add_measure(m, &g, c, m->v->cases[c].by);
+        add_of_ruler(m, &g, c, m->v->cases[c].name, "the same over that of the ruler");
+        for (enum weft_versus_measure k = 0; k < WEFT_VERSUS_MEASURED; k++)
+            if (k != m->v->cases[c].by) add_measure(m, &g, c, k);
+        add_energy(m, &g, c);
+    }
+    return finish(m, &g, WEFT_REPORT_DOTS, "Side by side",
+                  weft__versus_seeds(m->v) > 1
+                      ? "A dot is the mean over seeds, its bar the 95% interval of that mean (Student's t). \"within "
+                        "noise\": the differences from the first, seed by seed, cannot be told from 0; all comparisons "
+                        "of a case share the 5% in which one of them errs."
+                      : "One seed: nothing is known of noise.",
+                  "versus.csv, of weft versus --out");
+}
+
+static struct weft_report_matrix map_matrix(const struct maker *m) {
+    struct growing g = growing_new(m, m->v->n_cases + 1);
+    for (uint32_t c = 0; c < m->v->n_cases; c++)
+        if (m->v->cases[c].bytes)
+            add_of_ruler(m, &g, c, m->v->cases[c].family,
+                         weft_arena_text(m->arena, weft__bytes_text(m->v->cases[c].bytes).text));
+    return finish(m, &g, WEFT_REPORT_MAP, "Message size against fabric",
+                  "Time over that of the ruler, by bytes a rank. Where the lead changes stands among the answers.",
+                  "time_ps of versus.csv over that of the ideal switch with the same seed, mean over seeds");
+}
+
+static struct weft_report_matrix why_matrix(const struct maker *m) {
+    struct growing g = growing_new(m, m->v->n_cases * WEFT_WHYS + 1);
+    for (uint32_t c = 0; c < m->v->n_cases; c++)
+        for (uint32_t k = 0; k < WEFT_WHYS; k++) {
+            struct weft_report_cell *cell = add_row(m, &g, m->v->cases[c].name, weft_why_names[k], "ps");
+            for (uint32_t i = 0; i < m->columns; i++) {
+                struct weft_spread s = weft__versus_spread(m->v, m->fabric[i], c, weft_why_names[k], m->arena);
+                if (s.n) cell[i] = cell_of(&s);
+            }
+            drop_empty(m, &g);
+        }
+    return finish(m, &g, WEFT_REPORT_STACK, "Where the time went",
+                  "The parts of the flow that finished last, with the first seed.", "weft why");
+}
+
+static struct weft_report_matrix bill_matrix(const struct maker *m) {
+    static const struct {
+        const char *name, *unit;
+    } items[] = {{"chips", ""},
+                 {"ports of chips", ""},
+                 {"rate of all ports", "bit/s"},
+                 {"optical modules", ""},
+                 {"metres of fibre", ""},
+                 {"packet memory", "bytes"},
+                 {"watts", ""},
+                 {"price", ""}};
+    enum { ITEMS = sizeof items / sizeof *items };
+    struct growing g = growing_new(m, ITEMS);
+    for (unsigned k = 0; k < ITEMS; k++) {
+        struct weft_report_cell *cell = add_row(m, &g, "The bill", items[k].name, items[k].unit);
+        for (uint32_t i = 0; i < m->columns; i++) {
+            const struct weft_fabric_bill *b = &m->v->fabric[m->fabric[i]].bill;
+            const double of[ITEMS] = {(double)b->chips,
+                                      (double)b->ports,
+                                      b->port_tbps * 1e12,
+                                      b->optics,
+                                      b->fibre_m,
+                                      b->buffer_bytes,
+                                      b->watts,
+                                      b->priced ? b->price : (double)NAN};
+            if (m->fabric[i] == m->v->ruler || isnan(of[k])) continue;
+            cell[i] = nothing;
+            cell[i].mean = of[k];
+            cell[i].n = 1;
+        }
+        drop_empty(m, &g);
+    }
+    return finish(m, &g, WEFT_REPORT_DOTS, "What is not equal",
+                  "What each fabric takes for the same hosts at the same rate; the ruler is no fabric to be bought.",
+                  "weft plan fabric NAME --hosts N --rate R");
+}
+
+// --- sentences ----------------------------------------------------------------------------------------------------
+
+static const char *text_of(const struct maker *m, void (*say)(FILE *file, const struct weft_versus *v)) {
+    struct weft__text_stream stream;
+    say(weft__text_stream_open(&stream), m->v);
+    const char *text = weft_arena_text(m->arena, weft__text_stream_text(&stream));
+    weft__text_stream_free(&stream);
+    return text + (*text == ' ');
+}
+
+static const char *case_text(const struct maker *m, uint32_t c) {
+    struct weft__text_stream stream;
+    weft__versus_case_say(weft__text_stream_open(&stream), m->v, c);
+    const char *text = weft_arena_text(m->arena, weft__text_stream_text(&stream));
+    weft__text_stream_free(&stream);
+    return text;
+}
+
+/// [*ret_n][2]
+static const char **answers(const struct maker *m, uint32_t *ret_n) {
+    const struct weft_versus *v = m->v;
+    uint32_t n = 0, borders;
+    const struct weft__versus_border *border = weft__versus_borders(v, m->arena, &borders);
+    const char **answer = weft_arena_alloc(m->arena, 2 * (v->n_cases + borders + v->fabrics + 1), sizeof *answer);
+    for (uint32_t c = 0; c < v->n_cases && v->variants; c++, n++) {
+        answer[2 * n] = v->n_cases > 1 ? v->cases[c].name : "";
+        answer[2 * n + 1] = case_text(m, c);
+    }
+    for (uint32_t i = 0; i < borders; i++, n++) {
+        answer[2 * n] = border[i].family;
+        answer[2 * n + 1] = weft__versus_border_text(v, &border[i], m->arena);
+    }
+    for (uint32_t f = 0; f < v->fabrics; f++) {
+        if (v->fabric[f].status == WEFT_VERSUS_RAN) continue;
+        answer[2 * n] = v->fabric[f].name;
+        answer[2 * n++ + 1] =
+            weft_arena_format(m->arena, "%s: %s", weft__versus_status_text(v->fabric[f].status), v->fabric[f].reason);
+    }
+    answer[2 * n] = "";
+    answer[2 * n + 1] = text_of(m, weft__versus_whole_say);
+    if (*answer[2 * n + 1]) n++;
+    *ret_n = n;
+    return answer;
+}
+
+static void find_columns(struct maker *m) {
+    m->fabric = weft_arena_alloc(m->arena, m->v->fabrics + 1, sizeof *m->fabric);
+    m->column = weft_arena_alloc(m->arena, m->v->fabrics + 1, sizeof *m->column);
+    for (uint32_t f = 0; f < m->v->fabrics; f++) {
+        if (m->v->fabric[f].variant == WEFT_NONE) continue;
+        m->column[m->columns] = m->v->fabric[f].name;
+        m->fabric[m->columns++] = f;
+    }
+}
+
+struct weft_report_page *weft_versus_page(const struct weft_versus *v) {
+    struct maker m = {.v = v, .arena = weft_arena_new(WEFT_MEMORY_RESULT)};
+    char rate[32];
+    find_columns(&m);
+    weft_format_rate(v->rate_bps, rate, sizeof rate);
+    struct weft_report_head head = {
+        .title = weft_arena_format(m.arena, "%s on every fabric", v->job ? v->job : "A battery"),
+        .about = weft_arena_format(m.arena, "%llu hosts at %s; %u fabrics, %u seed%s; weft %s",
+                                   (unsigned long long)v->hosts, rate, v->fabrics, weft__versus_seeds(v),
+                                   weft__versus_seeds(v) == 1 ? "" : "s", WEFT_VERSION)};
+    head.answer = answers(&m, &head.answers);
+    struct weft_report_matrix matrix[4];
+    uint32_t n = 0;
+    if (v->variants && weft__versus_has_map(v)) matrix[n++] = map_matrix(&m);
+    if (v->variants) matrix[n++] = cases_matrix(&m);
+    if (v->variants) matrix[n++] = why_matrix(&m);
+    if (v->variants) matrix[n++] = bill_matrix(&m);
+    struct weft_report_page *page = weft_report_page_of(&head, matrix, n, false);
+    weft_arena_free(m.arena);
+    return page;
+}
