@@ -31,6 +31,8 @@ struct sweep {
     /// What a command keeps of a run besides: [*ret_n], told in the process of the run. NULL: nothing.
     struct weft_sweep_kept *(*keep)(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
                                     const struct weft_run *measured, uint32_t *ret_n);
+    /// Told before the first run, when all that is due has its cost. NULL: nobody asks.
+    void (*announce)(const struct sweep *s, uint32_t jobs);
     const char *kept; ///< the name of one of them, without which a run is due again
 };
 

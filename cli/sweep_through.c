@@ -54,6 +54,7 @@ void sweep_end(struct sweep *s, enum weft_status status) {
 static enum weft_status run_all(struct sweep *s, uint32_t jobs, sweep_show show, struct weft_error *ret_error) {
     enum weft_status status = sweep_prepare(s, !s->merge, ret_error);
     if (!status) mention_known(s);
+    if (!status && !s->merge && s->announce) s->announce(s, jobs);
     if (!status && !s->merge) status = sweep_run(s, jobs, ret_error);
     if (status) return status;
     if (s->share.tasks > 1)

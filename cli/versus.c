@@ -12,7 +12,7 @@
 #include "processes.h"
 #include "terminal.h"
 
-static const char *hosts, *rate, *fabrics, *budget, *battery, *seeds_text, *jobs_text, *task_text, *diff;
+static const char *hosts, *rate, *fabrics, *budget, *battery, *sizes, *seeds_text, *jobs_text, *task_text, *diff;
 static bool merge, csv, no_why;
 static const struct weft_cli_option own[] = {
     {"hosts", "N", "number of hosts (default: those of JOB's network, else 256)", &hosts, NULL},
@@ -22,8 +22,12 @@ static const struct weft_cli_option own[] = {
     {"budget", "LIST",
      "what a fabric may take, such as watts=20000,optics=800; of chips, ports, optics, fibre, watts, price", &budget,
      NULL},
-    {"battery", "quick", "collectives of several sizes, beside JOB or without one", &battery, NULL},
-    {"seeds", "LIST", "seeds with which every fabric runs, such as 1..5 (default: 1)", &seeds_text, NULL},
+    {"battery", "quick|full",
+     "workloads beside JOB or without one: collectives of three sizes; or all sizes, mixes, failures (docs/versus.md)",
+     &battery, NULL},
+    {"sizes", "FROM..TO", "of the battery's collectives only sizes from FROM to TO", &sizes, NULL},
+    {"seeds", "LIST", "seeds with which every fabric runs, such as 1..5 (default: 1; with --battery full 1..3)",
+     &seeds_text, NULL},
     {"jobs", "N", "runs at a time (default: one for each processor; in an MPI rank, one)", &jobs_text, NULL},
     {"task", "I/N", "only the I-th of N parts of the runs; in a job array of Slurm or under MPI this is known",
      &task_text, NULL},
@@ -105,6 +109,48 @@ static struct weft_sweep_kept *keep(const struct sweep *s, uint32_t run, const s
     return all;
 }
 
+// --- what it will cost --------------------------------------------------------------------------------------------
+
+/// Processor time of a packet on each link of the longest way. Measured with an all-to-all of 16 MiB among 64 hosts at
+/// 400G, one core of a server of 2026.
+static double packet_ns(const struct weft_versus_fabric *f) {
+    static const struct {
+        const char *kind;
+        double link_ns;
+    } known[] = {{"star", 260}, {"clos", 400}, {"ai_zone", 650}, {"dsf", 900}, {"clique", 10000}};
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(f->kind, known[i].kind)) return known[i].link_ns * f->plan->links;
+    return 1000 * f->plan->links;
+}
+
+static const char *span_text(double seconds, struct weft_arena *arena) {
+    if (seconds < 120) return weft_arena_format(arena, "%.0f s", seconds);
+    return seconds < 7200 ? weft_arena_format(arena, "%.0f min", seconds / 60)
+                          : weft_arena_format(arena, "%.0f h", seconds / 3600);
+}
+
+/// Says what is to come; asks nothing.
+static void announce(const struct sweep *s, uint32_t jobs) {
+    const struct weft_versus *v = &((const struct versus *)s)->v;
+    double seconds = 0, longest = 0;
+    uint32_t due = 0;
+    for (uint32_t i = 0; i < s->owned; i++) {
+        uint32_t point = s->own[i] / s->plan->seeds, f = 0;
+        if (!sweep_is_due(s, s->own[i])) continue;
+        while (v->fabric[f].variant != point % v->variants)
+            f++;
+        bool twice = !no_why && s->own[i] % s->plan->seeds == 0;
+        double run = s->cost[point] * packet_ns(&v->fabric[f]) * 1e-9 * (twice ? 2 : 1);
+        seconds += run;
+        if (run > longest) longest = run;
+        due++;
+    }
+    double wall = seconds / jobs > longest ? seconds / jobs : longest;
+    if (due && !s->o->quiet)
+        fprintf(stderr, "weft: %u runs, about %s of processor time; about %s with %u at a time, within a factor of 2\n",
+                due, span_text(seconds, s->o->arena), span_text(wall, s->o->arena), jobs);
+}
+
 // --- results ------------------------------------------------------------------------------------------------------
 
 static void write_yaml(FILE *file, const void *context) {
@@ -170,7 +216,7 @@ static bool refuse(const char *text) {
 }
 
 static bool check_options(const struct weft_cli_options *o) {
-    if (!o->operands && !battery) return refuse("versus: expected JOB, or --battery quick");
+    if (!o->operands && !battery) return refuse("versus: expected JOB, or --battery quick or full");
     if (csv && o->json) return refuse("--csv and --json both go to standard output; expected one of them");
     if (diff && (csv || o->json)) return refuse("--diff is for people; expected it without --json and --csv");
     if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
@@ -195,10 +241,9 @@ static enum weft_status add_cases(const struct weft_cli_options *o, const struct
                                   struct weft_error *ret_error) {
     v->cases = weft_arena_alloc(o->arena, 1, sizeof *v->cases);
     if (job->work)
-        v->cases[v->n_cases++] = (struct weft_versus_case){.name = "job", .family = "job", .by = WEFT_VERSUS_TIME};
-    if (!battery || versus_battery_add(battery, v, o->arena)) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--battery"}, "'%s': expected quick",
-                          battery);
+        v->cases[v->n_cases++] =
+            (struct weft_versus_case){.name = "job", .family = "job", .by = WEFT_VERSUS_TIME, .healthy = WEFT_NONE};
+    return battery ? versus_battery_add(battery, sizes, v, o->arena, ret_error) : WEFT_OK;
 }
 
 /// The job's sections as they stand in its own file, so that errors say where that is: laid over the scenario, which
@@ -232,6 +277,7 @@ static enum weft_status run_all(struct versus *x, const struct weft_scenario_fil
     struct sweep *s = &x->sweep;
     struct weft_sweep_options options = {.variant = WEFT_NONE};
     uint64_t *seed = NULL;
+    if (!seeds_text && battery && !strcmp(battery, "full")) seeds_text = "1..3";
     if (seeds_text && !weft_cli_seeds_parse(seeds_text, s->o->arena, &seed, &options.seeds)) return WEFT_ERROR_INPUT;
     options.seed = seed;
     enum weft_status status = weft_sweep_new(file, &options, s->o->arena, &s->plan, ret_error);
@@ -240,6 +286,7 @@ static enum weft_status run_all(struct versus *x, const struct weft_scenario_fil
     s->metric = weft_arena_alloc(s->o->arena, 1, sizeof *s->metric);
     s->r.metric = s->metric;
     s->keep = keep;
+    s->announce = announce;
     s->kept = "versus time_ps";
     x->v.results = &s->r;
     return sweep_through(s, jobs, show, ret_error);

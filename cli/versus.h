@@ -29,8 +29,9 @@ void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, str
 enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus_job *ret_job,
                                  struct versus_kept **kept, struct weft_error *ret_error);
 
-/// The cases of a battery behind those that there are. False: no battery is called so.
-bool versus_battery_add(const char *name, struct weft_versus *v, struct weft_arena *arena);
+/// The cases of a battery behind those that there are. `sizes`: of collectives, "1KiB..64MiB"; NULL: all.
+enum weft_status versus_battery_add(const char *name, const char *sizes, struct weft_versus *v,
+                                    struct weft_arena *arena, struct weft_error *ret_error);
 
 /// Reads and sizes the fabrics of a list of blueprints and files (NULL: all that come with weft), at v->hosts and
 /// v->rate_bps. `budget`: "watts=20000,optics=800", or NULL.

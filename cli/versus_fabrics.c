@@ -75,10 +75,49 @@ static enum weft_status find_base(const char *item, struct weft_arena *arena, co
                           "'%s': neither a blueprint nor a file; %s", item, expected);
 }
 
-/// "clos" of "some/where/clos.yaml".
+/// "clos" of "some/where/clos.yaml". A dot would begin a part of a path.
 static const char *stem(const char *path, struct weft_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    return weft_arena_format(arena, "%.*s", dot && dot != name ? (int)(dot - name) : (int)strlen(name), name);
+    char *text = weft_arena_format(arena, "%.*s", dot && dot != name ? (int)(dot - name) : (int)strlen(name), name);
+    for (char *c = text; *c; c++)
+        if (*c == '.') *c = '-';
+    return text;
+}
+
+/// What can fail in it, from its network.
+static enum weft_status find_domains(const struct weft_cli_options *o, struct weft_scenario_file *file,
+                                     struct weft_versus_fabric *f, struct weft_error *ret_error) {
+    static const char work[] = "workload=[{kind: flow, src: host-0, dst: host-1, size: 1B}]";
+    struct weft_cli_simulation sim = {0};
+    enum weft_status status = weft_scenario_file_set(file, work, ret_error);
+    if (!status) status = weft_cli_simulation_init(&sim, file, 0, ret_error);
+    struct weft_arena *passing = weft_arena_new(WEFT_MEMORY_RESULT);
+    if (!status) {
+        uint32_t n;
+        const struct weft_versus_domain *domain = weft_versus_domains(sim.topology, passing, &n);
+        f->domain = weft_versus_domains_copy(domain, n, o->arena);
+        f->domains = n;
+    }
+    weft_arena_free(passing);
+    weft_cli_simulation_deinit(&sim);
+    return status;
+}
+
+/// What it would take with half as many hosts again.
+static enum weft_status grow(const struct weft_cli_options *o, const struct weft_versus *v,
+                             struct weft_scenario_file *file, struct weft_versus_fabric *f,
+                             struct weft_error *ret_error) {
+    struct weft_model_conf model;
+    const char *name, *about;
+    unsigned long long hosts = v->hosts + (v->hosts + 1) / 2;
+    enum weft_status status =
+        weft_scenario_file_set(file, weft_arena_format(o->arena, "fabric.hosts=%llu", hosts), ret_error);
+    if (!status) status = weft_scenario_fabric(file, 0, o->arena, &model, &name, &about, ret_error);
+    if (status) return status;
+    const struct weft_fabric_plan *plan = weft_fabric_plan_new(&model, o->arena);
+    f->grown_reason = *plan->reason ? plan->reason : NULL;
+    if (!f->grown_reason) f->grown = weft_fabric_bill(plan);
+    return WEFT_OK;
 }
 
 static enum weft_status read_fabric(const struct weft_cli_options *o, const struct weft_versus *v, const char *item,
@@ -111,7 +150,10 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, const stru
         return WEFT_OK;
     }
     f->bill = weft_fabric_bill(f->plan);
-    return WEFT_OK;
+    const struct weft_tree *devices = weft_tree_find(root, "devices");
+    if (devices && devices->type == WEFT_TREE_LIST) f->devices = weft_tree_text(devices, o->arena);
+    status = find_domains(o, file, f, ret_error);
+    return status ? status : grow(o, v, file, f, ret_error);
 }
 
 static enum weft_status add(const struct weft_cli_options *o, struct weft_versus *v, const char *item,

@@ -7,17 +7,21 @@
 
 #include "weft/fabric.h"
 #include "weft/sweep_results.h"
+#include "weft/topology.h"
 #include "weft/why.h"
 
 /// What is measured of a run besides what every sweep keeps. X(enumerator, name, unit, meaning)
 #define WEFT_VERSUS_MEASURES(X)                                                                                        \
-    X(TIME, "time_ps", "ps", "an iteration of the slowest job; without jobs, until the last flow has finished")        \
+    X(TIME, "time_ps", "ps",                                                                                           \
+      "an iteration of the slowest job; without jobs, from the first flow's start to the last one's end")              \
     X(BUSBW, "busbw_GBps", "GB/s", "bus bandwidth of the collectives, by their time")                                  \
     X(P50, "fct_p50_ps", "ps", "completion time of flows, median")                                                     \
     X(P99, "fct_p99_ps", "ps", "completion time of flows, 99th percentile")                                            \
     X(P999, "fct_p999_ps", "ps", "completion time of flows, 99.9th percentile")                                        \
     X(SLOWDOWN, "slowdown_p99", "", "completion time over that alone in the same empty network, 99th percentile")      \
     X(VICTIMS, "victims_slowdown", "", "of groups named victim...: completion time over that alone, mean")             \
+    X(RECOVERY, "recovery_ps", "ps",                                                                                   \
+      "from the first link that fails under traffic to the end of the last flow that had to send again")               \
     X(UNFINISHED, "unfinished", "", "flows that did not finish")                                                       \
     X(PAUSES, "pause_frames", "", "pause frames sent by PFC")                                                          \
     X(PAUSED, "paused_ps", "ps", "time for which ports were paused by PFC, summed over ports and priorities")          \
@@ -41,6 +45,46 @@ uint32_t weft_versus_last_flow(const struct weft_run *run);
 /// Where its time went: WEFT_WHYS sums over the parts of weft_why.
 struct weft_sweep_kept *weft_versus_why(const struct weft_why *why, struct weft_arena *arena, uint32_t *ret_n);
 
+/// What may fail as a whole. Of a kind the element nearest to the first host.
+enum weft_versus_domain_kind {
+    WEFT_VERSUS_LINK,   ///< between switches
+    WEFT_VERSUS_SWITCH, ///< without hosts, above a switch with hosts
+    WEFT_VERSUS_PLANE,  ///< switches without hosts that reach one another without those that have some
+    WEFT_VERSUS_LEAF,   ///< a switch with hosts
+    WEFT_VERSUS_DOMAINS
+};
+extern const char *const weft_versus_domain_names[WEFT_VERSUS_DOMAINS]; // "link", "switch", "plane", "leaf"
+struct weft_versus_domain {
+    enum weft_versus_domain_kind kind;
+    const char *name;   ///< "leaf-0/32", "spine-0"; of several nodes the first
+    const char **links; ///< [n_links] as events name them
+    uint32_t n_links;
+    uint32_t there;       ///< so many alike
+    uint32_t hosts_cut;   ///< hosts that others no longer reach
+    double capacity_lost; ///< part of the rates of links between switches with hosts and any other switches
+    double rate_bps;      ///< of a link
+};
+/// Those that there are: [*ret_n], in `arena`.
+struct weft_versus_domain *weft_versus_domains(const struct weft_topology *topology, struct weft_arena *arena,
+                                               uint32_t *ret_n);
+struct weft_versus_domain *weft_versus_domains_copy(const struct weft_versus_domain *domain, uint32_t n,
+                                                    struct weft_arena *arena);
+
+/// How it fails.
+enum weft_versus_failure_kind {
+    WEFT_VERSUS_GONE,  ///< before any flow starts, and the network knows of it
+    WEFT_VERSUS_FAILS, ///< under traffic, for good
+    WEFT_VERSUS_FLAPS, ///< again and again
+    WEFT_VERSUS_SLOW,  ///< host-0 takes its data at a quarter of its rate; no domain
+};
+struct weft_versus_failure {
+    enum weft_versus_failure_kind kind;
+    enum weft_versus_domain_kind domain;
+    weft_time_ps at_ps, every_ps; ///< every: FLAPS, from one failure to the next, down for half of it
+    uint32_t times;
+    const char *name; ///< "link gone"
+};
+
 enum weft_versus_status {
     WEFT_VERSUS_RAN,
     WEFT_VERSUS_UNBUILDABLE,
@@ -58,14 +102,24 @@ struct weft_versus_fabric {
     enum weft_versus_status status;
     const char *reason; ///< of any status but RAN
     uint32_t variant;   ///< among those that run; WEFT_NONE: it does not
+    struct weft_versus_domain *domain;
+    uint32_t domains;
+    struct weft_fabric_bill grown; ///< with half as many hosts again
+    const char *grown_reason;      ///< why it cannot grow so; NULL: it can
+    const char *devices;           ///< its own list of devices, as YAML on one line; NULL: it has none
 };
+/// NULL: nothing of the kind is in this fabric.
+const struct weft_versus_domain *weft_versus_domain_of(const struct weft_versus_fabric *fabric,
+                                                       enum weft_versus_domain_kind kind);
 
 /// A workload that all fabrics run.
 struct weft_versus_case {
-    const char *name, *family;   ///< "all-to-all-4KiB"; "all-to-all": cases that differ in size alone
-    weft_bytes bytes;            ///< 0: has no size
-    const char *workload;        ///< YAML on one line; NULL: the job's own
-    enum weft_versus_measure by; ///< who is ahead is judged by this, the less the better
+    const char *name, *family;                 ///< "all-to-all-4KiB"; "all-to-all": cases that differ in size alone
+    weft_bytes bytes;                          ///< 0: has no size
+    const char *workload;                      ///< YAML on one line; NULL: the job's own
+    enum weft_versus_measure by;               ///< who is ahead is judged by this, the less the better
+    const struct weft_versus_failure *failure; ///< NULL: nothing fails
+    uint32_t healthy;                          ///< the case that it is compared with; WEFT_NONE: none
 };
 
 struct weft_versus {
@@ -89,6 +143,10 @@ void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena);
 /// [seeds] in `arena`; NAN: no value. A name of weft_why_names or of weft_versus_measure_names.
 double *weft_versus_values(const struct weft_versus *v, uint32_t fabric, uint32_t the_case, const char *name,
                            struct weft_arena *arena);
+
+/// The measure that judges the case over that of its healthy case, seed by seed; without values if there is none.
+struct weft_spread weft_versus_degradation(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+                                           struct weft_arena *arena);
 
 /// A fabric in a case, against the others.
 struct weft_versus_place {

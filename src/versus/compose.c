@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scenario of a versus: a variant for each fabric, on whose blueprint it stands, and a case for each workload.
+#include <string.h>
+
 #include "base/stream.h"
 #include "weft/versus.h"
 
@@ -21,16 +23,62 @@ static void quote(FILE *file, const char *text) {
     putc('"', file);
 }
 
+static void write_events(FILE *file, const struct weft_versus_failure *f, const struct weft_versus_domain *d) {
+    fputs("events: [", file);
+    for (uint32_t k = 0; k < f->times; k++)
+        for (uint32_t i = 0; i < d->n_links; i++) {
+            weft_time_ps at = f->at_ps + k * f->every_ps;
+            fprintf(file, "%s{at: %llups, link: ", k + i ? ", " : "", (unsigned long long)at);
+            quote(file, d->links[i]);
+            fputs(", state: down}", file);
+            if (f->kind != WEFT_VERSUS_FLAPS) continue;
+            fprintf(file, ", {at: %llups, link: ", (unsigned long long)(at + f->every_ps / 2));
+            quote(file, d->links[i]);
+            fputs(", state: up}", file);
+        }
+    putc(']', file);
+}
+
+/// The last host that a blueprint's own devices leave as it is; a list of a case replaces that of the blueprint.
+static void write_slow(FILE *file, const struct weft_versus *v, const struct weft_versus_fabric *fabric) {
+    size_t own = fabric->devices ? strlen(fabric->devices) : 0; // "[...]"
+    fprintf(file, "devices: %.*s", own ? (int)own - 1 : 1, own ? fabric->devices : "[");
+    fprintf(file, "%s{match: host-0, host: {drain_rate: %llubps}}]", own > 2 ? ", " : "",
+            (unsigned long long)(v->rate_bps / 4));
+}
+
+/// What fails differs by fabric: names of links are its own.
+static void write_failure(FILE *file, const struct weft_versus *v, const struct weft_versus_failure *f) {
+    fputs(", variants: {", file);
+    for (uint32_t i = 0, n = 0; i < v->fabrics; i++) {
+        const struct weft_versus_fabric *fabric = &v->fabric[i];
+        const struct weft_versus_domain *d = weft_versus_domain_of(fabric, f->domain);
+        if (fabric->variant == WEFT_NONE || (f->kind != WEFT_VERSUS_SLOW && (!d || i == v->ruler))) continue;
+        if (n++) fputs(", ", file);
+        quote(file, fabric->name);
+        fputs(": {", file);
+        if (f->kind == WEFT_VERSUS_SLOW)
+            write_slow(file, v, fabric);
+        else
+            write_events(file, f, d);
+        putc('}', file);
+    }
+    putc('}', file);
+}
+
 static void write_cases(FILE *file, const struct weft_versus *v) {
     if (v->n_cases == 1 && !v->cases[0].workload) return;
     fputs("cases:\n", file);
     for (uint32_t i = 0; i < v->n_cases; i++) {
         fputs("  ", file);
         quote(file, v->cases[i].name);
-        if (v->cases[i].workload)
-            fprintf(file, ": {workload: %s}\n", v->cases[i].workload);
-        else
+        if (!v->cases[i].workload) {
             fputs(": {}\n", file);
+            continue;
+        }
+        fprintf(file, ": {workload: %s", v->cases[i].workload);
+        if (v->cases[i].failure) write_failure(file, v, v->cases[i].failure);
+        fputs("}\n", file);
     }
 }
 

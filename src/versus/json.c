@@ -50,6 +50,10 @@ static void json_case(struct weft__json *j, const struct weft_versus *v, uint32_
         else
             weft__json_bool(j, !i || place[i].noise);
     }
+    if (v->cases[c].healthy != WEFT_NONE) {
+        struct weft_spread s = weft_versus_degradation(v, f, c, arena);
+        if (s.n) json_spread(j, "over_healthy", &s);
+    }
     json_why(j, v, f, c, arena);
     weft__json_key(j, "runs");
     weft__json_begin_array(j);
@@ -63,6 +67,22 @@ static void json_case(struct weft__json *j, const struct weft_versus *v, uint32_
     }
     weft__json_end_array(j);
     weft__json_end_object(j);
+}
+
+static void json_domains(struct weft__json *j, const struct weft_versus_fabric *fabric) {
+    weft__json_key(j, "failure_domains");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < fabric->domains; i++) {
+        const struct weft_versus_domain *d = &fabric->domain[i];
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "kind", weft_versus_domain_names[d->kind]);
+        weft__json_key_string(j, "such_as", d->name);
+        weft__json_key_u64(j, "there", d->there);
+        weft__json_key_u64(j, "hosts_cut", d->hosts_cut);
+        weft__json_key_real(j, "capacity_lost", d->capacity_lost);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
 }
 
 static void json_fabric(struct weft__json *j, const struct weft_versus *v, uint32_t f, struct weft_arena *arena) {
@@ -79,7 +99,13 @@ static void json_fabric(struct weft__json *j, const struct weft_versus *v, uint3
         weft__json_key_real(j, "oversubscription", fabric->plan->conf->oversubscription);
         weft__json_key_u64(j, "queue_pairs", fabric->plan->conf->queue_pairs);
         weft_fabric_bill_json(j, &fabric->bill);
+        weft__json_key(j, "half_as_many_again");
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "reason", fabric->grown_reason);
+        if (!fabric->grown_reason) weft_fabric_bill_json(j, &fabric->grown);
+        weft__json_end_object(j);
     }
+    json_domains(j, fabric);
     weft__json_key(j, "cases");
     weft__json_begin_object(j);
     for (uint32_t c = 0; c < v->n_cases && fabric->variant != WEFT_NONE; c++)
@@ -95,6 +121,8 @@ static void json_leads(struct weft__json *j, const struct weft_versus *v, uint32
     weft__json_key_string(j, "name", v->cases[c].name);
     weft__json_key_string(j, "family", v->cases[c].family);
     if (v->cases[c].bytes) weft__json_key_u64(j, "bytes", v->cases[c].bytes);
+    if (v->cases[c].failure) weft__json_key_string(j, "failure", v->cases[c].failure->name);
+    if (v->cases[c].healthy != WEFT_NONE) weft__json_key_string(j, "healthy", v->cases[v->cases[c].healthy].name);
     weft__json_key_string(j, "judged_by", weft_versus_measure_names[v->cases[c].by]);
     weft__json_key_string(j, "first", n ? v->fabric[place[0].fabric].name : NULL);
     weft__json_key(j, "within_noise");

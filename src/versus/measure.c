@@ -83,6 +83,13 @@ uint32_t weft_versus_last_flow(const struct weft_run *run) {
     return last;
 }
 
+static weft_time_ps first_start(const struct weft_run *run) {
+    weft_time_ps first = WEFT_TIME_NEVER;
+    for (uint32_t f = 0; f < run->workload->flows; f++)
+        if (run->outcome->flow[f].start_ps < first) first = run->outcome->flow[f].start_ps;
+    return first;
+}
+
 static double time_of(const struct weft_run *run) {
     double most = NAN;
     for (uint32_t k = 0; k < run->workload->jobs; k++) {
@@ -93,7 +100,27 @@ static double time_of(const struct weft_run *run) {
         if (!(most >= time)) most = time;
     }
     uint32_t last = run->workload->jobs ? WEFT_NONE : weft_versus_last_flow(run);
-    return last == WEFT_NONE ? most : (double)run->outcome->flow[last].end_ps;
+    if (last == WEFT_NONE) return most;
+    return (double)(run->outcome->flow[last].end_ps - first_start(run));
+}
+
+/// Of flows that had to send something again after the first link failed under traffic. NAN: none failed, or such a
+/// flow has not finished.
+static double recovery_of(const struct weft_run *run) {
+    const struct weft_topology *t = run->topology;
+    weft_time_ps start = first_start(run), last;
+    uint32_t e = 0;
+    while (e < t->events && (t->event[e].up || t->event[e].time_ps < start))
+        e++;
+    if (e == t->events) return NAN;
+    last = t->event[e].time_ps;
+    for (uint32_t f = 0; f < run->workload->flows; f++) {
+        const struct weft_flow_outcome *o = &run->outcome->flow[f];
+        if (!o->packets_again || !counts(run, f)) continue;
+        if (o->end_ps == WEFT_TIME_NEVER) return NAN;
+        if (o->end_ps > last) last = o->end_ps;
+    }
+    return (double)(last - t->event[e].time_ps);
 }
 
 /// Over all collectives, each for as long as it takes.
@@ -117,6 +144,7 @@ struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct w
     double value[WEFT_VERSUS_MEASURED];
     measure_flows(run, value, arena);
     value[WEFT_VERSUS_TIME] = time_of(run);
+    value[WEFT_VERSUS_RECOVERY] = recovery_of(run);
     value[WEFT_VERSUS_BUSBW] = busbw_of(run);
     value[WEFT_VERSUS_PAUSES] = (double)totals.xoff_frames;
     value[WEFT_VERSUS_PAUSED] = (double)totals.paused_ps;

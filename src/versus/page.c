@@ -140,6 +140,67 @@ static struct weft_report_matrix map_matrix(const struct maker *m) {
                   "time_ps of versus.csv over that of the ideal switch with the same seed, mean over seeds");
 }
 
+static struct weft_report_matrix degradation_matrix(const struct maker *m) {
+    struct growing g = growing_new(m, m->v->n_cases + 1);
+    for (uint32_t c = 0; c < m->v->n_cases; c++) {
+        if (m->v->cases[c].healthy == WEFT_NONE) continue;
+        struct weft_report_cell *cell = add_row(m, &g, m->v->cases[c].family, m->v->cases[c].failure->name, "");
+        for (uint32_t i = 0; i < m->columns; i++) {
+            struct weft_spread s = weft_versus_degradation(m->v, m->fabric[i], c, m->arena);
+            if (s.n && m->fabric[i] != m->v->ruler) cell[i] = cell_of(&s);
+        }
+        drop_empty(m, &g);
+    }
+    return finish(m, &g, WEFT_REPORT_MAP, "With failures",
+                  "The measure that judges, over the same without the failure, seed by seed. A fabric without such a "
+                  "part has no value.",
+                  "versus.json: over_healthy");
+}
+
+static struct weft_report_matrix domains_matrix(const struct maker *m) {
+    struct growing g = growing_new(m, 2 * WEFT_VERSUS_DOMAINS);
+    for (uint32_t k = 0; k < 2 * WEFT_VERSUS_DOMAINS; k++) {
+        const char *name = weft_versus_domain_names[k / 2];
+        struct weft_report_cell *cell =
+            add_row(m, &g, weft_arena_format(m->arena, "One %s fails", name),
+                    k % 2 ? "hosts that others no longer reach" : "part of the capacity between switches", "");
+        for (uint32_t i = 0; i < m->columns; i++) {
+            const struct weft_versus_domain *d = weft_versus_domain_of(&m->v->fabric[m->fabric[i]], k / 2);
+            if (!d || m->fabric[i] == m->v->ruler) continue;
+            cell[i].mean = k % 2 ? (double)d->hosts_cut : d->capacity_lost;
+            cell[i].n = 1;
+        }
+        drop_empty(m, &g);
+    }
+    return finish(
+        m, &g, WEFT_REPORT_DOTS, "What goes with what fails",
+        "A plane: switches without hosts that reach one another without the switches next to hosts. A leaf: a "
+        "switch with hosts.",
+        "counted in the network");
+}
+
+static struct weft_report_matrix growth_matrix(const struct maker *m) {
+    static const char *const names[] = {"chips", "ports of chips", "optical modules", "metres of fibre", "watts"};
+    enum { ITEMS = sizeof names / sizeof *names };
+    struct growing g = growing_new(m, ITEMS);
+    for (unsigned k = 0; k < ITEMS; k++) {
+        struct weft_report_cell *cell = add_row(m, &g, "Half as many hosts again", names[k], "");
+        for (uint32_t i = 0; i < m->columns; i++) {
+            const struct weft_versus_fabric *f = &m->v->fabric[m->fabric[i]];
+            const struct weft_fabric_bill *a = &f->bill, *b = &f->grown;
+            const double more[ITEMS] = {(double)b->chips - (double)a->chips, (double)b->ports - (double)a->ports,
+                                        b->optics - a->optics, b->fibre_m - a->fibre_m, b->watts - a->watts};
+            if (f->grown_reason || m->fabric[i] == m->v->ruler) continue;
+            cell[i].mean = more[k];
+            cell[i].n = 1;
+        }
+        drop_empty(m, &g);
+    }
+    return finish(m, &g, WEFT_REPORT_DOTS, "What growing by half costs",
+                  "What the larger fabric takes more than this one. A fabric without a value cannot be built so large.",
+                  "weft plan fabric NAME --hosts N");
+}
+
 static struct weft_report_matrix why_matrix(const struct maker *m) {
     struct growing g = growing_new(m, m->v->n_cases * WEFT_WHYS + 1);
     for (uint32_t c = 0; c < m->v->n_cases; c++)
@@ -258,12 +319,15 @@ struct weft_report_page *weft_versus_page(const struct weft_versus *v) {
                                    (unsigned long long)v->hosts, rate, v->fabrics, weft__versus_seeds(v),
                                    weft__versus_seeds(v) == 1 ? "" : "s", WEFT_VERSION)};
     head.answer = answers(&m, &head.answers);
-    struct weft_report_matrix matrix[4];
+    struct weft_report_matrix matrix[7];
     uint32_t n = 0;
     if (v->variants && weft__versus_has_map(v)) matrix[n++] = map_matrix(&m);
     if (v->variants) matrix[n++] = cases_matrix(&m);
+    if (v->variants && weft__versus_has_failures(v)) matrix[n++] = degradation_matrix(&m);
     if (v->variants) matrix[n++] = why_matrix(&m);
     if (v->variants) matrix[n++] = bill_matrix(&m);
+    if (v->variants) matrix[n++] = growth_matrix(&m);
+    if (v->variants) matrix[n++] = domains_matrix(&m);
     struct weft_report_page *page = weft_report_page_of(&head, matrix, n, false);
     weft_arena_free(m.arena);
     return page;

@@ -109,8 +109,65 @@ void weft__versus_whole_say(FILE *file, const struct weft_versus *v) {
     weft_arena_free(s.arena);
 }
 
+/// Of many cases: how often each leads.
+static void say_counts(const struct saying *s) {
+    uint32_t *leads = weft_arena_alloc(s->arena, s->v->fabrics, sizeof *leads), places, said = 0;
+    for (uint32_t c = 0; c < s->v->n_cases; c++) {
+        const struct weft_versus_place *place = weft_versus_rank(s->v, c, s->arena, &places);
+        if (places) leads[place[0].fabric]++;
+    }
+    fprintf(s->file, "Of %u cases", s->v->n_cases);
+    for (uint32_t most = s->v->n_cases; most; most--)
+        for (uint32_t f = 0; f < s->v->fabrics; f++)
+            if (leads[f] == most) fprintf(s->file, "%s %s leads in %u", said++ ? "," : "", name_of(s, f), most);
+    fputs(said ? "." : " none has a leader.", s->file);
+}
+
+/// With each failure, who loses least and who most, over all cases with it.
+static void say_failures(const struct saying *s) {
+    const struct weft_versus *v = s->v;
+    for (uint32_t c = 0; c < v->n_cases; c++) {
+        const struct weft_versus_failure *f = v->cases[c].failure;
+        bool first = v->cases[c].healthy != WEFT_NONE;
+        for (uint32_t b = 0; b < c; b++)
+            first &= v->cases[b].failure != f;
+        if (!first) continue;
+        double least = INFINITY, most = 0;
+        uint32_t best = WEFT_NONE, worst = WEFT_NONE;
+        for (uint32_t k = 0; k < v->fabrics; k++) {
+            double product = 0;
+            uint32_t n = 0;
+            for (uint32_t i = c; i < v->n_cases; i++) {
+                if (v->cases[i].failure != f || v->cases[i].healthy == WEFT_NONE) continue;
+                struct weft_spread ratio = weft_versus_degradation(v, k, i, s->arena);
+                if (ratio.n && ratio.mean > 0) product += log(ratio.mean), n++;
+            }
+            if (!n || k == v->ruler) continue;
+            double mean = exp(product / n);
+            if (mean < least) least = mean, best = k;
+            if (mean > most) most = mean, worst = k;
+        }
+        if (best == WEFT_NONE || best == worst) continue;
+        fprintf(s->file, " With %s, %s loses least (%.2f times, geometric mean over cases), %s most (%.2f).", f->name,
+                name_of(s, best), least, name_of(s, worst), most);
+    }
+}
+
+static void say_many(FILE *file, const struct weft_versus *v) {
+    struct saying s = {file, v, weft_arena_new(WEFT_MEMORY_RESULT)};
+    uint32_t n;
+    say_counts(&s);
+    const struct weft__versus_border *border = weft__versus_borders(v, s.arena, &n);
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(file, " %s: %s.", border[i].family, weft__versus_border_text(v, &border[i], s.arena));
+    say_failures(&s);
+    weft_arena_free(s.arena);
+}
+
 void weft_versus_paragraph(FILE *file, const struct weft_versus *v) {
-    for (uint32_t c = 0; c < v->n_cases && v->variants; c++) {
+    enum { EACH = 12 }; // more sentences are no paragraph
+    if (v->variants && v->n_cases > EACH) say_many(file, v);
+    for (uint32_t c = 0; c < v->n_cases && v->variants && v->n_cases <= EACH; c++) {
         if (v->n_cases > 1) fprintf(file, "%s%s: ", c ? " " : "", v->cases[c].name);
         weft__versus_case_say(file, v, c);
     }

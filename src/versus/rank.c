@@ -16,13 +16,27 @@ const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint3
     return &v->results->run[(size_t)weft__versus_point(v, fabric, the_case) * v->results->sweep->seeds + seed];
 }
 
+const struct weft_versus_domain *weft_versus_domain_of(const struct weft_versus_fabric *fabric,
+                                                       enum weft_versus_domain_kind kind) {
+    for (uint32_t i = 0; i < fabric->domains; i++)
+        if (fabric->domain[i].kind == kind) return &fabric->domain[i];
+    return NULL;
+}
+
+/// A fabric in which nothing can fail of what fails in this case has no value: that it runs on says nothing. The ruler
+/// stays what it is.
+static bool applies(const struct weft_versus *v, uint32_t fabric, const struct weft_versus_case *c) {
+    if (!c->failure || c->failure->kind == WEFT_VERSUS_SLOW || fabric == v->ruler) return true;
+    return weft_versus_domain_of(&v->fabric[fabric], c->failure->domain);
+}
+
 double *weft_versus_values(const struct weft_versus *v, uint32_t fabric, uint32_t the_case, const char *name,
                            struct weft_arena *arena) {
     uint32_t seeds = weft__versus_seeds(v);
     double *value = weft_arena_alloc(arena, seeds + 1, sizeof *value);
     const char *key = weft_arena_format(arena, "versus %s", name);
     for (uint32_t k = 0; k < seeds; k++) {
-        const double *kept = v->fabric[fabric].variant == WEFT_NONE
+        const double *kept = v->fabric[fabric].variant == WEFT_NONE || !applies(v, fabric, &v->cases[the_case])
                                  ? NULL
                                  : weft_sweep_run_kept(weft__versus_run(v, fabric, the_case, k), key);
         value[k] = kept ? *kept : (double)NAN;
@@ -65,6 +79,17 @@ static double *ratios(const double *value, const double *ruler, uint32_t n, stru
     for (uint32_t k = 0; k < n; k++)
         ratio[k] = ruler && ruler[k] > 0 ? value[k] / ruler[k] : (double)NAN;
     return ratio;
+}
+
+struct weft_spread weft_versus_degradation(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+                                           struct weft_arena *arena) {
+    const struct weft_versus_case *c = &v->cases[the_case];
+    if (c->healthy == WEFT_NONE) return weft_spread_of(NULL, 0, arena);
+    const char *name = weft_versus_measure_names[c->by];
+    uint32_t seeds = weft__versus_seeds(v);
+    double *ratio = ratios(weft_versus_values(v, fabric, the_case, name, arena),
+                           weft_versus_values(v, fabric, c->healthy, name, arena), seeds, arena);
+    return weft_spread_of(ratio, seeds, arena);
 }
 
 struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena,

@@ -42,6 +42,7 @@ static void head(const struct table *t) {
     fprintf(t->file, "  %-*s %10s %10s %9s %9s %10s %10s %10s", NAME, "fabric",
             weft_arena_format(t->arena, "time, %s", t->unit.name), "+/-", "of ruler", "busbw", "p50", "p99", "p99.9");
     if (has_any(t, WEFT_VERSUS_VICTIMS)) fprintf(t->file, " %8s", "victims");
+    if (has_any(t, WEFT_VERSUS_RECOVERY)) fprintf(t->file, " %10s", "recovery");
     fprintf(t->file, " %8s %7s %7s %9s\n", "pauses", "drops", "chips", "kW");
 }
 
@@ -58,6 +59,7 @@ static void row(const struct table *t, uint32_t f, double of_ruler, const char *
     cell_time(t, mean(t, f, WEFT_VERSUS_P99));
     cell_time(t, mean(t, f, WEFT_VERSUS_P999));
     if (has_any(t, WEFT_VERSUS_VICTIMS)) cell(t, "%.2f", mean(t, f, WEFT_VERSUS_VICTIMS), 8);
+    if (has_any(t, WEFT_VERSUS_RECOVERY)) cell_time(t, mean(t, f, WEFT_VERSUS_RECOVERY));
     cell(t, "%.0f", mean(t, f, WEFT_VERSUS_PAUSES), 8);
     cell(t, "%.0f", mean(t, f, WEFT_VERSUS_DROPS), 7);
     cell(t, "%.0f", f == t->v->ruler ? (double)NAN : (double)fabric->bill.chips, 7);
@@ -177,9 +179,12 @@ void weft_versus_text(FILE *file, const struct weft_versus *v) {
     for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
         print_case(file, v, c);
     if (v->variants && weft__versus_has_map(v)) weft__versus_map_text(file, v);
+    if (v->variants) weft__versus_degradation_text(file, v);
     for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
         print_why(file, v, c);
     print_bills(file, v);
+    weft__versus_domains_text(file, v);
+    weft__versus_growth_text(file, v);
     print_others(file, v);
     fputc('\n', file);
     weft_versus_paragraph(file, v);

@@ -20,6 +20,11 @@ void weft__versus_case_say(FILE *file, const struct weft_versus *v, uint32_t the
 void weft__versus_whole_say(FILE *file, const struct weft_versus *v);
 /// Of cases of one family that differ in size: who leads which of them, and where that changes.
 void weft__versus_map_text(FILE *file, const struct weft_versus *v);
+/// Whether some case is another one with a failure; tables of those; what goes with each thing that may fail; growth.
+bool weft__versus_has_failures(const struct weft_versus *v);
+void weft__versus_degradation_text(FILE *file, const struct weft_versus *v);
+void weft__versus_domains_text(FILE *file, const struct weft_versus *v);
+void weft__versus_growth_text(FILE *file, const struct weft_versus *v);
 /// Whether cases have families of several sizes at all.
 bool weft__versus_has_map(const struct weft_versus *v);
 

@@ -136,6 +136,40 @@ static void battery(void **state) {
     json_decref(root);
 }
 
+static double over_healthy(const json_t *root, const char *name, const char *the_case) {
+    return figure(root, name, the_case, "over_healthy");
+}
+
+/// Every workload once, and with each failure: what fails costs, and recovery is a time; a star has no link between
+/// switches that could fail.
+static void full_battery(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "versus --battery full --hosts 8 --fabrics star"), 2);
+    assert_non_null(strstr(f->err, "8 hosts are too few; expected 16 at least"));
+    json_t *root = versus(f, "--battery full --sizes 1KiB..1KiB --hosts 16 --fabrics star,dsf-l1 --seeds 1 --no-why");
+    assert_int_equal(json_array_size(json_object_get(root, "cases")), 4 + 8 + 10 * 5 + 2);
+    assert_true(over_healthy(root, "dsf-l1", "moe-switch-gone") > 1);
+    assert_true(over_healthy(root, "star", "moe-slow-receiver") > 2);
+    assert_true(over_healthy(root, "star", "moe-switch-gone") == 0); // has none
+    assert_true(figure(root, "star", "moe-switch-gone", "time_ps") == 0);
+    assert_true(figure(root, "dsf-l1", "incast", "victims_slowdown") >= 1);
+    assert_true(figure(root, "dsf-l1", "recovery-link-fails", "recovery_ps") > 0);
+    assert_true(figure(root, "dsf-l1", "recovery-link-fails", "drops") > 0);
+    const json_t *domains = json_object_get(fabric(root, "dsf-l1"), "failure_domains");
+    assert_int_equal(json_array_size(domains), 4);
+    assert_non_null(json_object_get(fabric(root, "dsf-l1"), "half_as_many_again"));
+    json_decref(root);
+}
+
+/// What a battery will cost is said before it runs, and asks nothing.
+static void estimate(void **state) {
+    struct fixture *f = *state;
+    unsigned runs = 0;
+    assert_int_equal(weft(f, "versus job.yaml --hosts 16 --fabrics star --no-why"), 0);
+    assert_int_equal(sscanf(f->err, "weft: %u runs, about ", &runs), 1);
+    assert_int_equal(runs, 2);
+}
+
 /// Parts give what the whole gives, and nothing is run twice.
 static void in_parts(void **state) {
     struct fixture *f = *state;
@@ -229,7 +263,9 @@ static void bad_input(void **state) {
         {"job.yaml --hosts 1", "weft: --hosts: 1 is out of range"},
         {"job.yaml --rate 400", "weft: --rate: "},
         {"job.yaml --budget watt=3", "weft: --budget: 'watt=3' is not understood"},
-        {"job.yaml --battery fast", "weft: --battery: 'fast': expected quick"},
+        {"job.yaml --battery fast", "weft: --battery: 'fast': expected quick or full"},
+        {"--battery quick --sizes 4KiB", "weft: --sizes: '4KiB': expected the least and the greatest"},
+        {"--battery quick --sizes 4KiB..1KiB", "weft: --sizes: '4KiB..1KiB': expected the least and the greatest"},
         {"job.yaml --set host.mtu=3", "weft: --set host.mtu=3: host.mtu: "},
         {"", "weft: versus: expected JOB, or --battery"},
     };
@@ -267,6 +303,8 @@ int main(void) {
         cmocka_unit_test(own_blueprint),
         cmocka_unit_test(noise),
         cmocka_unit_test(battery),
+        cmocka_unit_test(full_battery),
+        cmocka_unit_test(estimate),
         cmocka_unit_test(in_parts),
         cmocka_unit_test(goes_on),
         cmocka_unit_test(changes),

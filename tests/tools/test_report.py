@@ -298,8 +298,8 @@ class Report(unittest.TestCase):
         page = os.path.join("v", "versus.html")
         self.assertTrue("<b>" not in self.page(page))
         data = self.data(page)
-        sizes, cases, why, bill = data["matrices"]
-        self.assertEqual([m["form"] for m in data["matrices"]], ["map", "dots", "stack", "dots"])
+        sizes, cases, why, bill, growth, domains = data["matrices"]
+        self.assertEqual([m["form"] for m in data["matrices"]], ["map", "dots", "stack", "dots", "dots", "dots"])
         self.assertEqual(cases["columns"], [f["name"] for f in answer["fabrics"]])
         fabrics = {f["name"]: f for f in answer["fabrics"]}
         for case in answer["cases"]:
@@ -314,6 +314,11 @@ class Report(unittest.TestCase):
             self.assertAlmostEqual(cell["mean"], fabrics["star"]["cases"][case["name"]]["of_ruler"]["mean"], places=9)
         watts = [r for r in bill["rows"] if r["figure"] == "watts"][0]["cells"]
         self.assertEqual([c["mean"] for c in watts][1:], [fabrics[n]["bill"]["watts"] for n in bill["columns"][1:]])
+        more = [r for r in growth["rows"] if r["figure"] == "watts"][0]["cells"]
+        star = fabrics["star"]
+        self.assertAlmostEqual(more[1]["mean"], star["half_as_many_again"]["bill"]["watts"] - star["bill"]["watts"], places=6)
+        leaf = [r for r in domains["rows"] if r["subject"] == "One leaf fails" and r["figure"].startswith("hosts")][0]["cells"]
+        self.assertEqual([c["mean"] for c in leaf][1:], [f["failure_domains"][-1]["hosts_cut"] for f in answer["fabrics"]][1:])
         self.assertEqual(len(data["answers"]), len(answer["cases"]) + len(answer["borders"]) + 1)
         if not BROWSER:
             return
@@ -324,7 +329,7 @@ class Report(unittest.TestCase):
             self.assertLessEqual(found["wider"], 0)
             self.assertGreaterEqual(found["contrast"], 4.5)
             self.assertGreaterEqual(found["charts"], 2 + 6 + 6 + 8)
-            for part in ("Message size against fabric", "Side by side", "Where the time went", "What is not equal"):
+            for part in ("Message size against fabric", "Side by side", "Where the time went", "What is not equal", "What growing by half costs", "What goes with what fails"):
                 self.assertIn(part, found["sections"])
 
     def look(self, width, name="page.html"):

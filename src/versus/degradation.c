@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What failures cost: times with one over those without, what goes with each thing that may fail, and, since that is
+// asked in the same breath, what it takes to grow.
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "versus/versus.h"
+
+enum { NAME = 14, CELL = 15 };
+
+bool weft__versus_has_failures(const struct weft_versus *v) {
+    for (uint32_t c = 0; c < v->n_cases; c++)
+        if (v->cases[c].healthy != WEFT_NONE) return true;
+    return false;
+}
+
+static void cell(FILE *file, const struct weft_spread *s) {
+    char text[32] = "-";
+    if (s->n && isnan(s->half)) snprintf(text, sizeof text, "%.2f", s->mean);
+    if (s->n && !isnan(s->half)) snprintf(text, sizeof text, "%.2f +/- %.2f", s->mean, s->half);
+    fprintf(file, " %*s", CELL, text);
+}
+
+static void family_table(FILE *file, const struct weft_versus *v, uint32_t healthy) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    fprintf(file, "\n%s with a failure: %s over that without\n  %-*s", v->cases[healthy].name,
+            weft_versus_measure_names[v->cases[healthy].by], NAME, "fabric");
+    for (uint32_t c = 0; c < v->n_cases; c++)
+        if (v->cases[c].healthy == healthy) fprintf(file, " %*s", CELL, v->cases[c].failure->name);
+    putc('\n', file);
+    for (uint32_t f = 0; f < v->fabrics; f++) {
+        if (f == v->ruler || v->fabric[f].variant == WEFT_NONE) continue;
+        fprintf(file, "  %-*s", NAME, v->fabric[f].name);
+        for (uint32_t c = 0; c < v->n_cases; c++) {
+            if (v->cases[c].healthy != healthy) continue;
+            struct weft_spread s = weft_versus_degradation(v, f, c, arena);
+            cell(file, &s);
+        }
+        putc('\n', file);
+    }
+    weft_arena_free(arena);
+}
+
+void weft__versus_degradation_text(FILE *file, const struct weft_versus *v) {
+    for (uint32_t h = 0; h < v->n_cases; h++)
+        for (uint32_t c = 0; c < v->n_cases; c++)
+            if (v->cases[c].healthy == h) {
+                family_table(file, v, h);
+                break;
+            }
+    if (weft__versus_has_failures(v)) fputs("  -: nothing of the kind is in the fabric, or it did not finish\n", file);
+}
+
+void weft__versus_domains_text(FILE *file, const struct weft_versus *v) {
+    bool head = false;
+    for (uint32_t f = 0; f < v->fabrics; f++) {
+        const struct weft_versus_fabric *fabric = &v->fabric[f];
+        for (uint32_t i = 0; i < fabric->domains && f != v->ruler; i++) {
+            const struct weft_versus_domain *d = &fabric->domain[i];
+            if (!head)
+                fprintf(file, "\nwhat goes with what fails\n  %-*s %-8s %-18s %7s %10s %12s\n", NAME, "fabric", "fails",
+                        "such as", "of", "hosts cut", "capacity, %");
+            head = true;
+            fprintf(file, "  %-*s %-8s %-18s %7u %10u %12.2f\n", NAME, i ? "" : fabric->name,
+                    weft_versus_domain_names[d->kind], d->name, d->there, d->hosts_cut, 100 * d->capacity_lost);
+        }
+    }
+}
+
+void weft__versus_growth_text(FILE *file, const struct weft_versus *v) {
+    bool head = false;
+    for (uint32_t f = 0; f < v->fabrics; f++) {
+        const struct weft_versus_fabric *fabric = &v->fabric[f];
+        const struct weft_fabric_bill *a = &fabric->bill, *b = &fabric->grown;
+        if (fabric->status == WEFT_VERSUS_UNBUILDABLE || f == v->ruler) continue;
+        if (!head)
+            fprintf(file, "\nhalf as many hosts again: what more it takes\n  %-*s %8s %8s %8s %9s %9s\n", NAME,
+                    "fabric", "chips", "ports", "optics", "fibre, m", "W");
+        head = true;
+        if (fabric->grown_reason)
+            fprintf(file, "  %-*s cannot be built: %s\n", NAME, fabric->name, fabric->grown_reason);
+        else
+            fprintf(file, "  %-*s %+8.0f %+8.0f %+8.0f %+9.0f %+9.0f\n", NAME, fabric->name,
+                    (double)b->chips - (double)a->chips, (double)b->ports - (double)a->ports, b->optics - a->optics,
+                    b->fibre_m - a->fibre_m, b->watts - a->watts);
+    }
+}
