@@ -288,14 +288,14 @@ static bool is_asked(const struct weft_result_table *t, const char *table) {
            strcmp(t->name, "memory") != 0;
 }
 
-static void compare_config(struct work *w, struct weft_diff_pair *pair, const struct run *a, const struct run *b) {
+/// `a` and `b`: queries for the columns path and value.
+static void compare_settings(struct work *w, struct weft_diff_pair *pair, const char *a, const char *b) {
     sqlite3_stmt *s = weft__reader_prepare(
         &w->r, weft_arena_format(w->arena,
-                                 "SELECT coalesce(a.path, b.path) AS path, a.value, b.value FROM (SELECT * FROM "
-                                 "main.config WHERE run = %lld) a FULL JOIN (SELECT * FROM other.config WHERE run = "
-                                 "%lld) b ON a.path = b.path WHERE a.value IS NOT b.value AND coalesce(a.path, b.path) "
+                                 "SELECT coalesce(a.path, b.path) AS path, a.value, b.value FROM (%s) a FULL JOIN (%s) "
+                                 "b ON a.path = b.path WHERE a.value IS NOT b.value AND coalesce(a.path, b.path) "
                                  "NOT IN ('name', 'about') ORDER BY path",
-                                 (long long)a->id, (long long)b->id));
+                                 a, b));
     while (weft__reader_next(&w->r, s)) {
         struct weft_diff_setting *setting = ADD(w->arena, pair->setting, pair->settings);
         setting->path = weft__reader_text(&w->r, s, 0);
@@ -304,6 +304,12 @@ static void compare_config(struct work *w, struct weft_diff_pair *pair, const st
                 sqlite3_column_type(s, 1 + k) == SQLITE_NULL ? NULL : weft__reader_text(&w->r, s, 1 + k);
     }
     sqlite3_finalize(s);
+}
+
+static void compare_config(struct work *w, struct weft_diff_pair *pair, const struct run *a, const struct run *b) {
+    const char *sql = "SELECT path, value FROM %s.config WHERE run = %lld";
+    compare_settings(w, pair, weft_arena_format(w->arena, sql, "main", (long long)a->id),
+                     weft_arena_format(w->arena, sql, "other", (long long)b->id));
 }
 
 static const struct run *find_run(const struct side *side, const char *variant, uint64_t seed, bool any_seed) {
@@ -434,6 +440,34 @@ static void list_seeds(struct work *w, struct weft_diff_pair *pair) {
     pair->seed = seed;
 }
 
+static bool has_table(struct work *w, const char *schema, const char *table) {
+    const char *sql = "SELECT count(*) FROM %s.sqlite_schema WHERE name = '%s'";
+    return weft__reader_count(&w->r, weft_arena_format(w->arena, sql, schema, table));
+}
+
+/// What all points have of a parameter that the other sweep varies; NULL: not known.
+static const char *base_value(struct work *w, const char *schema, const char *path) {
+    if (!has_table(w, schema, "config")) return NULL;
+    const char *value = NULL;
+    sqlite3_stmt *s = weft__reader_prepare(
+        &w->r, weft_arena_format(w->arena, "SELECT value FROM %s.config WHERE path = '%s' LIMIT 1", schema, path));
+    if (weft__reader_next(&w->r, s)) value = weft__reader_text(&w->r, s, 0);
+    sqlite3_finalize(s);
+    return value;
+}
+
+/// What every point has that is not varied, in variants that both have; a path with the variant, if there are several.
+static void compare_bases(struct work *w, struct weft_diff_pair *pair) {
+    if (!has_table(w, "main", "config") || !has_table(w, "other", "config")) return; // of an older weft
+    const char *sql =
+        "WITH both AS (SELECT variant FROM main.config INTERSECT SELECT variant FROM other.config), varied AS (SELECT "
+        "name FROM pragma_table_info('points', 'main') UNION SELECT name FROM pragma_table_info('points', 'other')) "
+        "SELECT iif((SELECT count(*) FROM both) = 1, path, variant || ': ' || path) AS path, value FROM %s.config "
+        "WHERE "
+        "variant IN both AND NOT EXISTS (SELECT 1 FROM varied WHERE path = name OR path GLOB name || '.*')";
+    compare_settings(w, pair, weft_arena_format(w->arena, sql, "main"), weft_arena_format(w->arena, sql, "other"));
+}
+
 /// Points agree if the parameters that both sweeps vary do.
 static enum weft_status compare_sweeps(struct work *w, struct weft_error *ret_error) {
     static const char *const of_run[] = {"point", "seed", "end", "digest"};
@@ -459,7 +493,9 @@ static enum weft_status compare_sweeps(struct work *w, struct weft_error *ret_er
                 struct weft_diff_setting *s = ADD(w->arena, pair->setting, pair->settings);
                 *s = (struct weft_diff_setting){.path = point[k][i]};
                 s->value[k] = "varied";
+                s->value[!k] = base_value(w, k ? "main" : "other", point[k][i]);
             }
+    compare_bases(w, pair);
     list_seeds(w, pair);
     if (!pair->seeds && w->r.status == SQLITE_OK)
         return BAD("%s and %s: sweeps without a seed in common; expected some", w->side[0].dir, w->side[1].dir);

@@ -125,6 +125,8 @@ static void write_schema(struct writer *w) {
           " mean REAL, median REAL, low REAL, high REAL, PRIMARY KEY (point, \"group\", metric)) WITHOUT ROWID;"
           "CREATE TABLE meaning (\"column\" TEXT PRIMARY KEY, unit TEXT, help TEXT) WITHOUT ROWID;"
           "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+          "CREATE TABLE config (variant TEXT, path TEXT, value TEXT, \"default\" TEXT, PRIMARY KEY (variant, path)) "
+          "WITHOUT ROWID;"
           "CREATE TABLE ranking (number INTEGER, metric TEXT, \"group\" TEXT, direction TEXT, point INTEGER REFERENCES"
           " points(point), verdict TEXT, PRIMARY KEY (metric, \"group\", point)) WITHOUT ROWID;",
           sql);
@@ -320,6 +322,55 @@ static void write_about(struct writer *w) {
     sqlite3_finalize(s);
 }
 
+/// The configuration of a variant, without what is varied.
+struct config {
+    struct writer *w;
+    sqlite3_stmt *s;
+    const char *variant;
+};
+
+/// The path itself, or what is within it.
+static bool is_varied(const struct weft_sweep *plan, const char *path) {
+    for (uint32_t a = 0; a < plan->axes; a++) {
+        size_t n = strlen(plan->axis[a].path);
+        if (!strncmp(path, plan->axis[a].path, n) && (!path[n] || path[n] == '.')) return true;
+    }
+    return plan->seed && !strcmp(path, "run.seed");
+}
+
+static void write_setting(void *context, const char *path, const char *value, const char *dflt) {
+    const struct config *c = context;
+    int k = 0;
+    if (is_varied(c->w->r->sweep, path)) return;
+    bind_text(c->w, c->s, &k, c->variant);
+    bind_text(c->w, c->s, &k, path);
+    bind_text(c->w, c->s, &k, value);
+    if (dflt)
+        bind_text(c->w, c->s, &k, dflt);
+    else
+        sqlite3_bind_null(c->s, ++k);
+    weft__database_step(&c->w->db, c->s);
+}
+
+/// Of each variant as it is at its first point. All points have been bound before.
+static void write_config(struct writer *w) {
+    const struct weft_sweep *plan = w->r->sweep;
+    struct config c = {.w = w, .s = insert(w, "OR IGNORE INTO config", 4)};
+    bool *written = weft_arena_alloc(w->arena, weft_scenario_variants(plan->file), sizeof *written);
+    for (uint32_t p = 0; p < plan->points; p++) {
+        uint32_t variant = plan->point[p].variant;
+        struct weft_scenario *scenario;
+        struct weft_error error = {0};
+        if (written[variant]) continue;
+        written[variant] = true;
+        c.variant = weft_scenario_variant_name(plan->file, variant);
+        if (weft_scenario_new(weft_sweep_file(plan, p, WEFT_NONE, w->arena), variant, &scenario, &error)) continue;
+        weft_scenario_each(scenario, write_setting, &c);
+        weft_scenario_free(scenario);
+    }
+    sqlite3_finalize(c.s);
+}
+
 enum weft_status weft_sweep_sqlite(const char *dir, const struct weft_sweep_results *results,
                                    struct weft_error *ret_error) {
     struct writer w = {.r = results, .arena = weft_arena_new(WEFT_MEMORY_RESULT)};
@@ -331,6 +382,7 @@ enum weft_status weft_sweep_sqlite(const char *dir, const struct weft_sweep_resu
         write_summary(&w);
         write_meaning(&w);
         write_about(&w);
+        write_config(&w);
         write_rankings(&w);
         status = weft__database_end(&w.db, ret_error);
     }

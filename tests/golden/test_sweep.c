@@ -290,6 +290,37 @@ static void killed(void **state) {
     free(whole);
 }
 
+/// A run whose process is killed has failed; the others are done, and it is run again by the same command.
+static void a_process_dies(void **state) {
+    struct fixture *f = *state;
+    char line[640];
+    snprintf(line, sizeof line,
+             "cd %s; \"$WEFT\" sweep lasting.yaml --out d --jobs 2 --csv >out.txt 2>err.txt & id=$!; cd %s;"
+             " until [ $(ls d/runs 2>/dev/null | wc -l) = 2 ]; do sleep 0.05; done;"
+             " kill -9 $(ps -o pid= --ppid $id); wait $id",
+             f->dir, f->dir);
+    assert_int_equal(WEXITSTATUS(system(line)), 1);
+    slurp(f, "err.txt", f->err, sizeof f->err);
+    assert_non_null(strstr(f->err, "weft: point 2 (workload.0.size=100GB), seed 1 failed: ended by Killed"));
+    assert_int_equal(query(f, "d", "SELECT count(*) FROM runs WHERE state = 'done'"), 2);
+    assert_int_equal(query(f, "d", "SELECT count(*) FROM runs WHERE state = 'failed' AND message LIKE '%Killed'"), 1);
+    assert_int_equal(weft(f, "sweep lasting.yaml --out d --merge --csv"), 1);
+    assert_int_equal(count(f, "ls d/runs/*.tmp 2>/dev/null | wc -l"), 0);
+}
+
+/// A point that stalls is not done, and does not keep the others from it.
+static void a_point_stalls(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "stall.yaml",
+               "topology: {kind: single, hosts: 2}\nrun: {stall: 1ms}\n"
+               "switch: {buffer: {kind: static, size: 400KB, xoff: 60KB, xon: 40KB}}\n"
+               "workload: [{kind: flow, group: g, src: host-0, dst: host-1, size: 9MB}]\n");
+    assert_int_equal(weft(f, "sweep stall.yaml --vary host.drain_rate=[1bps,400Gbps] --out st"), 4);
+    assert_non_null(strstr(f->out, "stalled"));
+    assert_int_equal(query(f, "st", "SELECT count(*) FROM runs WHERE state = 'done' AND point = 1"), 1);
+    assert_int_equal(query(f, "st", "SELECT count(*) FROM runs WHERE state = 'stalled' AND point = 0"), 1);
+}
+
 /// Nothing is run and nothing is written.
 static void bad_input(void **state) {
     struct fixture *f = *state;
@@ -332,10 +363,11 @@ static void bad_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tidy_table),   cmocka_unit_test(summary),    cmocka_unit_test(named_metrics),
-        cmocka_unit_test(in_parts),     cmocka_unit_test(equal_runs), cmocka_unit_test(named_files),
-        cmocka_unit_test(environments), cmocka_unit_test(failures),   cmocka_unit_test(goes_on),
-        cmocka_unit_test(killed),       cmocka_unit_test(bad_input),
+        cmocka_unit_test(tidy_table),   cmocka_unit_test(summary),        cmocka_unit_test(named_metrics),
+        cmocka_unit_test(in_parts),     cmocka_unit_test(equal_runs),     cmocka_unit_test(named_files),
+        cmocka_unit_test(environments), cmocka_unit_test(failures),       cmocka_unit_test(goes_on),
+        cmocka_unit_test(killed),       cmocka_unit_test(a_process_dies), cmocka_unit_test(a_point_stalls),
+        cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }

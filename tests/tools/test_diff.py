@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """weft diff: what it says differs is what was changed, and the figures are those of the results."""
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import tempfile
 import unittest
@@ -114,6 +116,17 @@ class Diff(unittest.TestCase):
         self.assertGreater(same["pairs"][0]["compared"], 20)
         pair = self.of(self.at / "w1", self.at / "w2")["pairs"][0]
         self.assertEqual(pair["seeds"], [1, 2])
+        self.assertEqual([(s["path"], s["a"], s["b"]) for s in pair["config"]], [("switch.aqm.min", "8KB", "40KB")])
+        weft("sweep", self.at / "s.yaml", "--vary", "workload.0.size=[100KB,200KB]", "--out", self.at / "w3", "--quiet")
+        weft("sweep", self.at / "s.yaml", "--vary", "topology.delay=[150ns,1us]", "--set", "host.mtu=1024B", "--out", self.at / "w4", "--quiet")
+        config = {s["path"]: (s["a"], s["b"]) for s in self.of(self.at / "w3", self.at / "w4")["pairs"][0]["config"]}
+        self.assertEqual(config["workload.0.size"], ("varied", "200KB"))
+        self.assertEqual(config["topology.delay"], ("150ns", "varied"))
+        self.assertEqual(config["ecmp: host.mtu"], ("4KiB", "1KiB"))
+        with contextlib.closing(sqlite3.connect(self.at / "w2" / "sweep.sqlite")) as base:  # as an older weft has it
+            base.execute("DROP TABLE config")
+        self.assertEqual(self.of(self.at / "w1", self.at / "w2")["pairs"][0]["config"], [])
+        pair = self.of(self.at / "w1", self.at / "w2")["pairs"][0]
         self.assertTrue([f for f in pair["figures"] if f["column"] == "counters_ecn_marked"])
 
     def test_what_is_refused(self):
