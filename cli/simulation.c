@@ -120,6 +120,15 @@ static void mention_capture(const struct weft_cli_options *options, const char *
     fputc('\n', stderr);
 }
 
+/// Before the run, so that one that would fill the disk can be stopped.
+static void mention_capture_size(const struct weft_cli_simulation *s, const struct weft_cli_options *options) {
+    char expected[WEFT_CLI_TEXT], limit[WEFT_CLI_TEXT];
+    weft_bytes bytes = weft_capture_expected_bytes(s->scenario, s->topology, s->workload);
+    if (!bytes || options->quiet || options->json) return;
+    fprintf(stderr, "weft: the capture will hold about %s of data frames, at most %s of frames (capture.limit)\n",
+            weft_cli_bytes_text(bytes, expected), weft_cli_bytes_text(s->scenario->capture.limit_bytes, limit));
+}
+
 /// A run in which nobody sends is over at once, unless it is to last: then neighbours may still speak (LLDP).
 static enum weft_status check_workload(const struct weft_cli_simulation *s, struct weft_error *ret_error) {
     const struct weft_workload *w = s->workload;
@@ -177,6 +186,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     enum weft_status status = check_workload(s, ret_error);
     if (options->out && !status)
         status = weft_report_folder(options->out, ret_error); // better said before the run than after it
+    if (!status && sim.capture_file) mention_capture_size(s, options);
     if (!status) status = weft_simulate(s->scenario, s->topology, s->workload, &sim, &s->outcome, ret_error);
     if (s->outcome) {
         struct weft_progress end = end_of(s->workload, s->outcome);

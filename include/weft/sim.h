@@ -80,4 +80,9 @@ struct weft_path {
 struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                    const struct weft_workload *workload, struct weft_arena *arena, uint64_t *ret_paths);
 
+/// About what the data frames of the workload take in the file of the scenario's capture, without its limit and times;
+/// where packets are sprayed, if each queue pair took one way. 0: nothing is captured, or cells are.
+weft_bytes weft_capture_expected_bytes(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                       const struct weft_workload *workload);
+
 #endif

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -205,6 +206,31 @@ static void libpcap(void **state) {
     pcap_close(pcap);
 }
 
+/// How large it is going to be is said before; the file has ACKs as well, and what is sent again.
+static void size_before(void **state) {
+    static const char *const content[] = {"full", "headers"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        char line[160], unit[8];
+        double number;
+        struct stat file;
+        snprintf(line, sizeof line, "run s.yaml --capture host-4,leaf-0/1 --set capture.content=%s --out z --force",
+                 content[k]);
+        succeed(line);
+        const char *said = strstr(err, "weft: the capture will hold about ");
+        assert_non_null(said);
+        assert_int_equal(
+            sscanf(said, "weft: the capture will hold about %lf%7[A-Z] of data frames, at most 1GB of ", &number, unit),
+            2);
+        number *= !strcmp(unit, "MB") ? 1e6 : !strcmp(unit, "KB") ? 1e3 : 1;
+        snprintf(line, sizeof line, "%s/z/capture.pcapng", dir);
+        assert_int_equal(stat(line, &file), 0);
+        double actual = (double)file.st_size;
+        if (number > actual || number < (k ? .4 : .9) * actual)
+            fail_msg("%s: %.0f said, %.0f there", content[k], number, actual);
+    }
+}
+
 static void what_and_when(void **state) {
     (void)state;
     succeed("run s.yaml --capture host-4,leaf-0/1 --set capture.content=headers --out r");
@@ -327,6 +353,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(any_number_of_threads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_else_changes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(libpcap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(size_before, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_and_when, set_up, tear_down),
         cmocka_unit_test_setup_teardown(routers_count_down, set_up, tear_down),
         cmocka_unit_test_setup_teardown(variants, set_up, tear_down),

@@ -65,6 +65,24 @@ class Perfetto(unittest.TestCase):
         self.assertEqual(sorted(told), sorted(kept))
         self.assertIn(f"{len(kept)} pauses with {len(self.of(ph='s'))} arrows", self.said)
 
+    def test_every_interval_is_closed(self):
+        """An asynchronous one ends once, after it began; a track's slices and a counter's values are in the order of time."""
+        begun = {(e["pid"], e["cat"], e["id"]): e["ts"] for e in self.of(ph="b")}
+        ended = {(e["pid"], e["cat"], e["id"]): e["ts"] for e in self.of(ph="e")}
+        self.assertEqual(len(begun), len(self.of(ph="b")))
+        self.assertEqual(len(ended), len(self.of(ph="e")))
+        self.assertEqual(set(begun), set(ended))
+        self.assertTrue(all(ended[k] >= begun[k] for k in begun))
+        self.assertTrue(all(e["dur"] >= 0 and e["ts"] >= 0 for e in self.of(ph="X")))
+        last = collections.defaultdict(float)
+        for e in self.of(ph="C"):
+            self.assertGreaterEqual(e["ts"], last[e["pid"], e["name"]])
+            last[e["pid"], e["name"]] = e["ts"]
+            self.assertTrue(all(isinstance(v, (int, float)) and v >= 0 for v in e["args"].values()))
+        for e in self.of(ph="X"):
+            self.assertGreaterEqual(e["ts"], last[e["pid"], e["tid"]])
+            last[e["pid"], e["tid"]] = e["ts"]
+
     def test_slices_of_a_track_do_not_overlap(self):
         tracks = collections.defaultdict(list)
         for e in self.of(ph="X"):

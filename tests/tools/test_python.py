@@ -74,7 +74,7 @@ class Results(unittest.TestCase):
         try:
             import pandas  # noqa: F401
         except ImportError:
-            self.skipTest("no pandas")
+            self.skipTest("no pandas: the Debian package python3-pandas, or pip install pandas")
         frame = weft.run(SMALL).frame("flows")
         self.assertEqual(list(frame.columns), list(weft.columns("flows")))
         self.assertEqual(list(frame["bytes"]), [100000, 100000])
