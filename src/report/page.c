@@ -188,7 +188,7 @@ static uint64_t read_hops(struct weft__reader *r) {
 /// Where its time went.
 static enum weft_status explain_run(struct weft__json *j, const struct weft__page_column *column, uint64_t packet_hops,
                                     const struct weft_report_options *options, struct weft_error *ret_error) {
-    if (!options->explain) return WEFT_OK;
+    if (!options->explain || !packet_hops) return WEFT_OK;
     const struct weft_report_shown run = {column->dir, column->variant, column->seed, packet_hops};
     weft__json_key(j, "why");
     weft__json_begin_object(j);

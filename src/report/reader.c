@@ -78,6 +78,7 @@ enum weft_status weft__reader_choose(struct weft__reader *r, const char *variant
     *ret_n = n;
     if (r->run || r->status != SQLITE_OK) return WEFT_OK;
     char expected[512];
+    if (!n) return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: there is no run in it", r->path);
     weft__names_expected(variant ? variant : "", names, n, expected, sizeof expected);
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--variant %s: no such variant in the results; %s",
                           variant ? variant : "", expected);
@@ -92,6 +93,10 @@ static void close_database(void *context) {
 static enum weft_status check_version(struct weft__reader *r, struct weft_error *ret_error) {
     uint32_t version = weft__reader_count(r, "PRAGMA user_version");
     r->old = version < WEFT_RESULTS_VERSION;
+    uint32_t tables = weft__reader_count(r, "SELECT count(*) FROM sqlite_schema WHERE name = 'run'");
+    if (r->status == SQLITE_OK && !tables)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                              "%s: has no table run; expected a folder that weft run --out has written", r->path);
     if (version <= WEFT_RESULTS_VERSION) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                           "%s: results of version %u; this weft reads versions up to %d", r->path, version,

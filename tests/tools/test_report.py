@@ -184,6 +184,44 @@ class Report(unittest.TestCase):
         data = re.search(r'id="data">(.*?)</script>', self.page(), re.S)[1]
         self.assertLess(len(self.page()) - len(data), 1_000_000)
 
+    def test_files_that_are_no_results(self):
+        """Cut off, of no table, without a run, of another version: refused in a line by whatever reads results."""
+        with open(os.path.join(self.folder, "r", "results.sqlite"), "rb") as file:
+            whole = file.read()
+        for name, content in (("cut", whole[:5000]), ("empty", b""), ("noise", bytes(range(256)) * 20), ("none", whole), ("later", whole)):
+            os.makedirs(os.path.join(self.folder, name))
+            with open(os.path.join(self.folder, name, "results.sqlite"), "wb") as file:
+                file.write(content)
+        for name, sql in (("none", "DELETE FROM run"), ("later", "PRAGMA user_version = 99")):
+            with contextlib.closing(sqlite3.connect(os.path.join(self.folder, name, "results.sqlite"))) as base:
+                base.execute(sql)
+                base.commit()
+        says = {"cut": "malformed", "empty": "has no table run", "noise": "not a database", "none": "no run in it", "later": "version 99"}
+        for name, said in says.items():
+            for command in (["report", name, "--out", "none.html"], ["why", name, "0"], ["run", name], ["timeline", name]):
+                with self.subTest(name=name, command=command):
+                    run = weft(self.folder, *command)
+                    self.assertEqual((run.returncode, run.stdout), (2, ""))
+                    self.assertIn(said, run.stderr)
+                    self.assertEqual(len(run.stderr.splitlines()), 1)
+            self.assertEqual(weft(self.folder, "diff", name, "r").returncode, 2)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "none.html")))
+
+    def test_runs_without_flows(self):
+        """Of nothing, of flows that do not finish, and stalled: the page is drawn."""
+        network = "topology: {kind: single, hosts: 4}\n"
+        scenarios = {"zero": "run: {until: 1ms}\nworkload: []\n",
+                     "unfinished": "run: {until: 5us}\nworkload: [{kind: flow, src: host-0, dst: host-1, size: 10MB}, {kind: job, group: j, iterations: 3, "
+                                   "operations: [{compute: 4us, collective: all_reduce_ring, size: 1MB}]}]\n",
+                     "stalled": "run: {stall: 1ms}\nhost: {drain_rate: 1bps}\nworkload: [{kind: flow, src: host-0, dst: host-1, size: 9MB}]\n"}
+        for name, text in scenarios.items():
+            with open(os.path.join(self.folder, name + ".yaml"), "w", encoding="utf-8") as file:
+                file.write(network + text)
+            self.assertIn(weft(self.folder, "run", name + ".yaml", "--out", name, "--quiet").returncode, (0, 4))
+            page = self.report(name)
+            if BROWSER:
+                self.assertFalse(self.look(1200, page)["hacked"])
+
     def test_what_is_no_result(self):
         for folder, says in ((".", "cannot be read"), ("nowhere", "cannot be read")):
             run = weft(self.folder, "report", folder, "--out", "none.html")
