@@ -17,3 +17,13 @@ void *weft__memory_grow(void *list, size_t n, uint32_t *room, size_t size) {
     *room = more;
     return list;
 }
+
+void *weft__memory_grow_to(void *list, size_t n, size_t *room, size_t size) {
+    if (n <= *room) return list;
+    size_t more = *room ? *room : 64;
+    while (more < n)
+        more *= 2;
+    list = weft_memory_resize(WEFT_MEMORY_SCENARIO, list, *room * size, more * size);
+    *room = more;
+    return list;
+}

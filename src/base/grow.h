@@ -10,5 +10,7 @@
 void *weft__arena_grow(struct weft_arena *arena, void *list, size_t n, size_t size);
 /// Likewise outside an arena: `*room` is the number of places, for weft_memory_free (WEFT_MEMORY_SCENARIO).
 void *weft__memory_grow(void *list, size_t n, uint32_t *room, size_t size);
+/// Room for `n` elements in all; the number of places is a power of two.
+void *weft__memory_grow_to(void *list, size_t n, size_t *room, size_t size);
 
 #endif

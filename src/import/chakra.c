@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "import/chakra_read.h"
 
 enum { STREAM_GPU, STREAM_CPU, STREAM_NONE };
@@ -43,10 +44,6 @@ struct loader {
     struct weft_place place;
     struct weft_error *error;
 };
-
-static uint32_t more_room(uint32_t room) {
-    return room ? 2 * room : 64;
-}
 
 // --- nodes --------------------------------------------------------------------------------------------------------
 
@@ -83,12 +80,7 @@ static uint32_t name_in_trace(struct loader *l, const char *text) {
     uint32_t name = weft__chakra_name(&l->groups, text);
     for (uint32_t i = l->names; i-- > 0;)
         if (l->name[i] == name) return i;
-    if (l->names == l->names_room) {
-        uint32_t more = more_room(l->names_room);
-        l->name =
-            weft_memory_resize(WEFT_MEMORY_SCENARIO, l->name, l->names_room * sizeof *l->name, more * sizeof *l->name);
-        l->names_room = more;
-    }
+    l->name = weft__memory_grow(l->name, l->names, &l->names_room, sizeof *l->name);
     l->name[l->names] = name;
     return l->names++;
 }
@@ -185,12 +177,7 @@ static enum weft_status take_node(struct loader *l, const struct weft__chakra_re
     if (status) return status;
     if (l->steps == WEFT_SCHEDULE_STEPS_MAX)
         return weft__chakra_fail(r, n->at, l->error, "too many nodes; expected at most %u", WEFT_SCHEDULE_STEPS_MAX);
-    if (l->steps == l->steps_room) {
-        uint32_t more = more_room(l->steps_room);
-        l->step =
-            weft_memory_resize(WEFT_MEMORY_SCENARIO, l->step, l->steps_room * sizeof *l->step, more * sizeof *l->step);
-        l->steps_room = more;
-    }
+    l->step = weft__memory_grow(l->step, l->steps, &l->steps_room, sizeof *l->step);
     l->step[l->steps++] = step;
     weft__chakra_graph_add(&l->graph, n, l->conf->ctrl_deps);
     return WEFT_OK;

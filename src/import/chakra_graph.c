@@ -6,22 +6,12 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/grow.h"
 #include "import/chakra.h"
 #include "import/chakra_read.h"
 
 /// Implied dependencies are found among so many nodes one behind another, with 32 MiB at most.
 enum { BLOCK = 1 << 14 };
-
-/// Room for n in all.
-static void *grow(void *list, size_t n, size_t *room, size_t size) {
-    if (n <= *room) return list;
-    size_t more = *room ? *room : 64;
-    while (more < n)
-        more *= 2;
-    list = weft_memory_resize(WEFT_MEMORY_SCENARIO, list, *room * size, more * size);
-    *room = more;
-    return list;
-}
 
 void weft__chakra_graph_clear(struct weft__chakra_graph *g) {
     g->vertices = g->deps = g->edges = 0;
@@ -38,13 +28,13 @@ void weft__chakra_graph_deinit(struct weft__chakra_graph *g) {
 
 static void add_deps(struct weft__chakra_graph *g, const uint64_t *dep, size_t n) {
     if (!n) return;
-    g->dep = grow(g->dep, g->deps + n, &g->deps_room, sizeof *g->dep);
+    g->dep = weft__memory_grow_to(g->dep, g->deps + n, &g->deps_room, sizeof *g->dep);
     memcpy(g->dep + g->deps, dep, n * sizeof *dep);
     g->deps += n;
 }
 
 void weft__chakra_graph_add(struct weft__chakra_graph *g, const struct weft__chakra_node *node, bool ctrl_deps) {
-    g->vertex = grow(g->vertex, g->vertices + 1, &g->vertices_room, sizeof *g->vertex);
+    g->vertex = weft__memory_grow_to(g->vertex, g->vertices + 1, &g->vertices_room, sizeof *g->vertex);
     g->vertex[g->vertices++] = (struct weft__chakra_vertex){node->id, node->at, g->deps, (uint32_t)node->n_data_deps};
     add_deps(g, node->data_deps, node->n_data_deps);
     if (ctrl_deps) add_deps(g, node->ctrl_deps, node->n_ctrl_deps);
@@ -88,7 +78,7 @@ static enum weft_status find_deps(struct weft__chakra_graph *g, uint32_t i, size
                                   const struct weft__chakra_reader *r, struct weft_error *ret_error) {
     const struct weft__chakra_vertex *v = &g->vertex[i];
     size_t end = i + (size_t)1 < g->vertices ? v[1].dep0 : g->deps, n = 0;
-    g->list = grow(g->list, end - v->dep0, &g->list_room, sizeof *g->list);
+    g->list = weft__memory_grow_to(g->list, end - v->dep0, &g->list_room, sizeof *g->list);
     for (size_t k = v->dep0; k < end; k++) {
         uint32_t slot = *slot_of(g, g->dep[k]);
         bool data = k - v->dep0 < v->data;
@@ -128,7 +118,7 @@ static void add_edges(struct weft__chakra_graph *g, uint32_t i, size_t n, uint32
             g->implied++;
             continue;
         }
-        g->edge = grow(g->edge, g->edges + 1, &g->edges_room, sizeof *g->edge);
+        g->edge = weft__memory_grow_to(g->edge, g->edges + 1, &g->edges_room, sizeof *g->edge);
         g->edge[g->edges++] = (struct weft_schedule_pair){from, i};
         if (!near) continue;
         const uint64_t *before = row_of(g, from, words);
@@ -142,7 +132,7 @@ enum weft_status weft__chakra_graph_connect(struct weft__chakra_graph *g, const 
                                             struct weft_error *ret_error) {
     uint32_t rows = g->vertices < BLOCK ? (uint32_t)g->vertices : BLOCK, words = weft__bits_words(rows);
     enum weft_status status = number_all(g, r, ret_error);
-    g->row = grow(g->row, (size_t)rows * words, &g->rows_room, sizeof *g->row);
+    g->row = weft__memory_grow_to(g->row, (size_t)rows * words, &g->rows_room, sizeof *g->row);
     for (uint32_t i = 0; i < g->vertices && !status; i++) {
         size_t n = 0;
         status = find_deps(g, i, &n, r, ret_error);

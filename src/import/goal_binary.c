@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "goal.h"
 
 struct reader {
@@ -93,11 +94,7 @@ static enum weft_status take_appendix(struct reader *r, uint64_t n, uint32_t **r
     for (uint64_t k = 0; k < n; k++) {
         enum weft_status status = need(r, 4);
         if (status) return status;
-        if (k == *ret_room) {
-            size_t room = *ret_room ? 2 * *ret_room : 256;
-            *ret = weft_memory_resize(WEFT_MEMORY_SCENARIO, *ret, *ret_room * sizeof **ret, room * sizeof **ret);
-            *ret_room = room;
-        }
+        *ret = weft__memory_grow_to(*ret, k + 1, ret_room, sizeof **ret);
         (*ret)[k] = u32(weft__goal_bytes(r->in));
         weft__goal_take(r->in, 4);
     }
@@ -108,11 +105,7 @@ static enum weft_status take_nodes(struct reader *r, uint32_t nodes, uint64_t ap
                                    size_t *ret_room) {
     uint64_t left = appendix;
     for (uint32_t i = 0; i < nodes; i++) {
-        if (2 * ((size_t)i + 1) > *ret_room) {
-            size_t room = *ret_room ? 2 * *ret_room : 256;
-            *ret = weft_memory_resize(WEFT_MEMORY_SCENARIO, *ret, *ret_room * sizeof **ret, room * sizeof **ret);
-            *ret_room = room;
-        }
+        *ret = weft__memory_grow_to(*ret, 2 * ((size_t)i + 1), ret_room, sizeof **ret);
         enum weft_status status = take_node(r, appendix, &left, &(*ret)[2 * (size_t)i]);
         if (status) return status;
     }

@@ -2,6 +2,7 @@
 // Labels of a rank of a GOAL text.
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "goal.h"
 
@@ -46,11 +47,7 @@ static void grow(struct weft__goal_labels *l) {
 void weft__goal_label_add(struct weft__goal_labels *l, const char *name, size_t n, uint32_t step) {
     if (!l->rank) l->rank = 1;
     if (2 * l->n >= l->room) grow(l);
-    while (l->text_size + n > l->text_room) {
-        size_t room = l->text_room ? 2 * l->text_room : 1024;
-        l->text = weft_memory_resize(WEFT_MEMORY_SCENARIO, l->text, l->text_room, room);
-        l->text_room = room;
-    }
+    l->text = weft__memory_grow_to(l->text, l->text_size + n, &l->text_room, 1);
     uint32_t hash = hash_of(name, n);
     memcpy(l->text + l->text_size, name, n);
     l->label[find(l, name, n, hash)] = (struct weft__goal_label){l->text_size, hash, (uint32_t)n, step, l->rank};

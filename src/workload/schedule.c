@@ -38,15 +38,8 @@ static int by_rank(const void *a, const void *b) {
 uint32_t weft_schedule_add_group(struct weft_schedule_builder *b, const char *name, const uint32_t *rank,
                                  uint32_t ranks) {
     struct weft_schedule *s = b->schedule;
-    if (s->groups == b->groups_room) {
-        uint32_t room = b->groups_room ? 2 * b->groups_room : 16;
-        struct weft_schedule_group *group = weft_arena_alloc(b->arena, room, sizeof *group);
-        if (s->groups) memcpy(group, s->group, s->groups * sizeof *group);
-        s->group = group;
-        b->last =
-            weft_memory_resize(WEFT_MEMORY_SCENARIO, b->last, b->groups_room * sizeof *b->last, room * sizeof *b->last);
-        b->groups_room = room;
-    }
+    s->group = weft__arena_grow(b->arena, s->group, s->groups, sizeof *s->group);
+    b->last = weft__memory_grow(b->last, s->groups, &b->groups_room, sizeof *b->last);
     struct weft_schedule_group *g = &s->group[s->groups];
     *g = (struct weft_schedule_group){weft_arena_text(b->arena, name), ranks,
                                       weft_arena_alloc(b->arena, ranks, sizeof *g->rank),

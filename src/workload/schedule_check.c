@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "weft/schedule.h"
 
 /// An error of a step: where it stands, what it is, and what is wrong.
@@ -201,11 +202,7 @@ static bool same_collective(const struct weft_schedule_step *a, const struct wef
 }
 
 static void note_step(struct sequence *q, uint32_t step) {
-    if (q->steps == q->room) {
-        uint32_t room = q->room ? 2 * q->room : 16;
-        q->step = weft_memory_resize(WEFT_MEMORY_SCENARIO, q->step, q->room * sizeof *q->step, room * sizeof *q->step);
-        q->room = room;
-    }
+    q->step = weft__memory_grow(q->step, q->steps, &q->room, sizeof *q->step);
     q->step[q->steps++] = step;
 }
 
