@@ -184,7 +184,8 @@ struct weft_decode {
     struct weft_decode_lldp *lldp;
     struct weft_decode_difference *difference;
     const char *warning[WEFT_DECODE_WARNINGS];                ///< what was assumed or left out
-    struct weft_conversation **by_key, **by_hosts, **by_seen; ///< of the walk
+    struct weft_conversation **by_key, **by_hosts, **by_seen; ///< [table] of the walk
+    uint32_t table;                                           ///< a power of two
 };
 
 /// Reads the whole capture. On an error nothing in `ret` is of use.

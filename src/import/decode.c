@@ -11,7 +11,7 @@
 
 #define INTERVAL_DEFAULT (100 * WEFT_PS_PER_US)
 #define RATE_ASSUMED UINT64_C(100000000000)
-enum { STREAM_BYTES = 1 << 20 };
+enum { STREAM_BYTES = 1 << 16 };
 
 void weft__decode_warn(struct weft_decode *d, const char *format, ...) {
     if (d->warnings == WEFT_DECODE_WARNINGS) return;

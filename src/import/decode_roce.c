@@ -8,7 +8,7 @@
 #include "decode.h"
 #include "weft/packet.h"
 
-enum { TABLE = 1 << 14, HOSTS_LOOK = 256, TRIES = 16, WINDOW = 4096, FLAGS = 96 };
+enum { TABLE_MAX = 1 << 14, HOSTS_LOOK = 256, TRIES = 16, WINDOW = 4096, FLAGS = 96 };
 
 // --- conversations ------------------------------------------------------------------------------------------------
 
@@ -34,13 +34,13 @@ static struct weft_decode_key key_of(const struct weft__decode_at *at) {
 
 static uint32_t hash(const void *bytes, size_t n) {
     uint64_t h = weft__hash(WEFT__HASH_START, bytes, n);
-    return (uint32_t)(h ^ h >> 32) % TABLE;
+    return (uint32_t)(h ^ h >> 32);
 }
 
 static uint32_t hosts_hash(uint32_t interface, const struct weft_decode_address *src,
                            const struct weft_decode_address *dst) {
     struct weft_decode_address both[2] = {*src, *dst};
-    return (hash(both, sizeof both) + interface) % TABLE;
+    return hash(both, sizeof both) + interface;
 }
 
 static bool same_address(const struct weft_decode_address *a, const struct weft_decode_address *b) {
@@ -51,7 +51,7 @@ static bool same_address(const struct weft_decode_address *a, const struct weft_
 static bool seen_before(struct weft_decode *d, struct weft_conversation *c) {
     struct weft_decode_key key = c->key;
     key.interface = 0;
-    struct weft_conversation **bucket = &d->by_seen[hash(&key, sizeof key)];
+    struct weft_conversation **bucket = &d->by_seen[hash(&key, sizeof key) % d->table];
     for (const struct weft_conversation *o = *bucket; o; o = o->same_seen) {
         struct weft_decode_key other = o->key;
         other.interface = 0;
@@ -63,16 +63,18 @@ static bool seen_before(struct weft_decode *d, struct weft_conversation *c) {
 }
 
 static void make_tables(struct weft_decode *d) {
-    d->by_key = weft_arena_alloc(d->arena, TABLE, sizeof(struct weft_conversation *));
-    d->by_hosts = weft_arena_alloc(d->arena, TABLE, sizeof(struct weft_conversation *));
-    d->by_seen = weft_arena_alloc(d->arena, TABLE, sizeof(struct weft_conversation *));
+    for (d->table = 16; d->table < TABLE_MAX && d->table < d->conf.conversations_max;)
+        d->table *= 2;
+    d->by_key = weft_arena_alloc(d->arena, d->table, sizeof(struct weft_conversation *));
+    d->by_hosts = weft_arena_alloc(d->arena, d->table, sizeof(struct weft_conversation *));
+    d->by_seen = weft_arena_alloc(d->arena, d->table, sizeof(struct weft_conversation *));
 }
 
 /// NULL: there are as many as may be.
 static struct weft_conversation *conversation(struct weft_decode *d, const struct weft__decode_at *at) {
     struct weft_decode_key key = key_of(at);
     if (!d->by_key) make_tables(d);
-    struct weft_conversation **bucket = &d->by_key[hash(&key, sizeof key)];
+    struct weft_conversation **bucket = &d->by_key[hash(&key, sizeof key) % d->table];
     for (struct weft_conversation *c = *bucket; c; c = c->same_hash)
         if (!memcmp(&c->key, &key, sizeof key)) return c;
     if (d->conversations == d->conf.conversations_max) return NULL;
@@ -85,7 +87,7 @@ static struct weft_conversation *conversation(struct weft_decode *d, const struc
     c->same_hash = *bucket;
     *bucket = c;
     c->again = seen_before(d, c);
-    bucket = &d->by_hosts[hosts_hash(key.interface, &key.src, &key.dst)];
+    bucket = &d->by_hosts[hosts_hash(key.interface, &key.src, &key.dst) % d->table];
     c->same_hosts = *bucket;
     *bucket = c;
     d->conversation[d->conversations++] = c;
@@ -106,7 +108,8 @@ static bool may_be_peer(const struct weft_conversation *c, const struct weft_con
 static void pair(struct weft_decode *d, struct weft_conversation *back, const struct weft__decode_at *at) {
     if (back->peer != WEFT_NONE || back->tries == TRIES) return;
     back->tries++;
-    struct weft_conversation *c = d->by_hosts[hosts_hash(back->key.interface, &back->key.dst, &back->key.src)];
+    struct weft_conversation *c =
+        d->by_hosts[hosts_hash(back->key.interface, &back->key.dst, &back->key.src) % d->table];
     struct weft_conversation *fit = NULL, *same_port = NULL;
     unsigned fits = 0, ports = 0, looked = 0;
     for (; c && looked < HOSTS_LOOK; c = c->same_hosts, looked++) {
