@@ -96,6 +96,9 @@ struct weft_sonic {
     uint64_t poll_ms;     ///< of the PFC watchdog; 0: not said
     bool admin_assumed;   ///< no port has admin_status: all are up
     bool dynamic_th_said; ///< what computed profiles have is in the file
+    bool pattern_said;    ///< LOSSLESS_TRAFFIC_PATTERN is
+    weft_bytes lossless_mtu_bytes;
+    uint64_t small_percent; ///< of packets
 };
 
 /// Everything in `arena`. Errors: the place of a fault of syntax, else "TABLE|key.field: " and what was expected.

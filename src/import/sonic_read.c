@@ -16,6 +16,7 @@
 #include "base/units.h"
 #include "base/unpack.h"
 #include "weft/error.h"
+#include "weft/packet.h"
 #include "weft/plan.h"
 
 enum { PORTS_MAX = 65535, UNREAD_MAX = 256, CABLE_MM_PER_MS = 198000000 };
@@ -57,6 +58,7 @@ static const struct known {
     {"DEVICE_NEIGHBOR", {"name", "port"}},
     {"DEVICE_METADATA", {"hostname"}},
     {"DEFAULT_LOSSLESS_BUFFER_PARAMETER", {"default_dynamic_th", "over_subscribe_ratio"}},
+    {"LOSSLESS_TRAFFIC_PATTERN", {"mtu", "small_packet_percentage"}},
 };
 
 struct reader {
@@ -447,6 +449,14 @@ static void read_default(const struct row *row, uint32_t index) {
     row->r->over_subscribed |= count_of(row, "over_subscribe_ratio", UINT32_MAX, 0) > 0;
 }
 
+static void read_pattern(const struct row *row, uint32_t index) {
+    struct weft_sonic *s = row->r->s;
+    s->pattern_said = true;
+    s->lossless_mtu_bytes = count_of(row, "mtu", 10000, 1024);
+    s->small_percent = count_of(row, "small_packet_percentage", 100, 100);
+    if (s->lossless_mtu_bytes < WEFT_FRAME_MIN) bad(row, "mtu", "expected %d at least", WEFT_FRAME_MIN);
+}
+
 // --- profiles that SONiC computes ---------------------------------------------------------------------------------
 
 weft_time_ps weft_sonic_delay(uint64_t cable_mm) {
@@ -475,6 +485,10 @@ static void compute(struct reader *r, struct weft_sonic_profile *profile, weft_r
     conf.delay_ps = weft_sonic_delay(cable_mm);
     conf.port_mtu_bytes = port->mtu_bytes;
     conf.lanes = port->lanes == 8 ? 8 : 4;
+    if (r->s->pattern_said) {
+        conf.lossless_mtu_bytes = r->s->lossless_mtu_bytes;
+        conf.small_percent = r->s->small_percent;
+    }
     struct weft_plan_pfc plan = weft_plan_calc_pfc(&conf);
     profile->xoff_bytes = plan.headroom_bytes;
     profile->xon_bytes = plan.xon_bytes;
@@ -619,6 +633,7 @@ static void read_tables(struct reader *r) {
     each_row(r, "BUFFER_POOL", read_pool);
     each_row(r, "BUFFER_PROFILE", read_profile);
     each_row(r, "DEFAULT_LOSSLESS_BUFFER_PARAMETER", read_default);
+    each_row(r, "LOSSLESS_TRAFFIC_PATTERN", read_pattern);
     each_row(r, "WRED_PROFILE", read_wred);
     each_row(r, "SCHEDULER", read_scheduler);
     for (uint32_t k = 0; k < WEFT_SONIC_MAPS; k++) {

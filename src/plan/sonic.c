@@ -111,6 +111,10 @@ static weft_bytes need_of(struct judge *j, const struct weft_sonic_port *port) {
     if (port->cable_mm) conf.delay_ps = weft_sonic_delay(port->cable_mm);
     conf.port_mtu_bytes = port->mtu_bytes;
     conf.lanes = port->lanes == 8 ? 8 : 4;
+    if (j->s->pattern_said) {
+        conf.lossless_mtu_bytes = j->s->lossless_mtu_bytes;
+        conf.small_percent = j->s->small_percent;
+    }
     return conf.delay_ps ? weft_plan_calc_pfc(&conf).headroom_bytes : 0;
 }
 

@@ -141,6 +141,32 @@ static void shared_headroom(void **state) {
     }
 }
 
+/// 100 m at 100G by hand, cells of 144 B (3 for 144 B of packets of 64 B): 9100 + 820 + 12626 of cable (5.05 ns a
+/// metre) + 394 quanta of 64 B = 47761 B under way, times (100 - s + 3 s) / 100 with s the share of small packets in
+/// bytes. Of all packets s = 100; of half of them and 4096 B s = 100 x 64 / 2080 = 3.08.
+static void traffic_patterns(void **state) {
+    static const struct {
+        const char *pattern;
+        uint32_t xoff_kib;
+    } file[] = {
+        {"", 141}, // 1024 + 3 x 47761
+        {", \"LOSSLESS_TRAFFIC_PATTERN\": {\"AZURE\": {\"mtu\": \"1024\", \"small_packet_percentage\": \"100\"}}", 141},
+        {", \"LOSSLESS_TRAFFIC_PATTERN\": {\"AZURE\": {\"mtu\": \"4096\", \"small_packet_percentage\": \"50\"}}", 54},
+        {", \"LOSSLESS_TRAFFIC_PATTERN\": {\"AZURE\": {\"mtu\": \"9100\", \"small_packet_percentage\": \"100\"}}", 149},
+    };
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_sonic *s =
+            read_text(weft_arena_format(arena,
+                                        "{\"BUFFER_PG\": {\"Ethernet4|3\": {\"profile\": \"NULL\"}}," PORTS "," POOL
+                                        ", \"CABLE_LENGTH\": {\"AZURE\": {\"Ethernet4\": \"100m\"}}%s}",
+                                        file[i].pattern),
+                      arena);
+        assert_int_equal(s->port[1].pg[3]->xoff_bytes, file[i].xoff_kib * 1024);
+        weft_arena_free(arena);
+    }
+}
+
 static void bad_files(void **state) {
     static const struct {
         const char *text, *expected;
@@ -149,6 +175,8 @@ static void bad_files(void **state) {
         {"{\"PORT\": {}, \"PORT\": {}}", "duplicate"},
         {"{\"PORT\": {}}", "PORT: expected a port at least"},
         {"{\"PORT\": 5}", "PORT: expected an object with rows"},
+        {"{" PORTS ", \"LOSSLESS_TRAFFIC_PATTERN\": {\"AZURE\": {\"mtu\": \"0\"}}}",
+         "LOSSLESS_TRAFFIC_PATTERN|AZURE.mtu: expected 64 at least"},
         {"{\"PORT\": {\"Ethernet0\": {\"speed\": \"fast\"}}}", "PORT|Ethernet0.speed: 'fast'; expected a whole number"},
         {"{\"PORT\": {\"Ethernet0\": {\"speed\": \"999\"}}}", "PORT|Ethernet0.speed: expected 1000 to 3200000"},
         {"{" PORTS ", \"BUFFER_PG\": {\"Ethernet8|3-4\": {\"profile\": \"x\"}}}", "there is no PORT 'Ethernet8'"},
@@ -239,8 +267,9 @@ static void the_sample_runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_styles), cmocka_unit_test(what_sonic_computes), cmocka_unit_test(shared_headroom),
-        cmocka_unit_test(bad_files),   cmocka_unit_test(speed_not_said),      cmocka_unit_test(the_sample_runs),
+        cmocka_unit_test(both_styles),      cmocka_unit_test(what_sonic_computes), cmocka_unit_test(shared_headroom),
+        cmocka_unit_test(traffic_patterns), cmocka_unit_test(bad_files),           cmocka_unit_test(speed_not_said),
+        cmocka_unit_test(the_sample_runs),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
