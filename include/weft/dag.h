@@ -96,8 +96,9 @@ struct weft_dag_result {
 
 /// All of it as a schedule in which rank R is host R, with collectives as the messages of their algorithms: 36 to 40
 /// bytes per message at either end. Messages of a connection have its number as their tag; those of a schedule keep
-/// their own. Clear-to-send and what channels take from compute are not in it. `name`: for messages. Triggers, remote
-/// memory access, and wildcards beside anything else: an error. Otherwise weft_schedule_check accepts it.
+/// their own. Clear-to-send and what channels take from compute are not in it; a trigger is messages of one byte.
+/// `name`: for messages. Multishot triggers, remote memory access, and wildcards beside anything else: an error.
+/// Otherwise weft_schedule_check accepts it.
 enum weft_status weft_dag_schedule(const struct weft_dag *dag, const char *name, struct weft_arena *arena,
                                    struct weft_schedule **ret_schedule, struct weft_error *ret_error);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "dag_lanes.h"
+#include "dag_triggers.h"
 #include "weft/memory.h"
 
 enum { STREAMS = 255 };
@@ -16,8 +17,9 @@ enum { STREAMS = 255 };
 struct maker {
     struct weft__emitter e;
     const struct weft_workload *w;
-    uint32_t *first, *rank; ///< [hosts + 1] of `rank`: ranks of the DAG by host
-    uint32_t *tag0;         ///< [jobs] what is added to tags of a schedule
+    uint32_t *first, *rank;   ///< [hosts + 1] of `rank`: ranks of the DAG by host
+    uint32_t *tag0;           ///< [jobs] what is added to tags of a schedule
+    struct weft__notes notes; ///< of triggers
     struct weft_error *error;
 };
 
@@ -218,6 +220,8 @@ static enum weft_status make_host(struct maker *m, uint32_t host) {
     emit_starts(m, part, parts, cpu);
     for (uint32_t i = 0; i < parts && ended && !m->e.full; i++)
         ended = make_part(m, &part[i]);
+    if (m->w->triggers && !m->e.full && ended)
+        weft__notes_emit(&m->notes, &m->e, host, parts ? stream_of(&part[parts - 1], 0) : 0);
     weft_arena_free(m->e.scratch);
     weft_schedule_end_rank(&m->e.builder, 0);
     const char *name = m->w->topology->node[m->w->topology->host[host]].name;
@@ -258,7 +262,8 @@ static enum weft_status choose_tags(struct maker *m) {
         return weft_error_set(m->error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                               "a schedule receives with any source or tag, and would receive what else goes on beside "
                               "it; expected that schedule alone");
-    if (next + m->e.dag->connections >= WEFT_SCHEDULE_ANY)
+    m->notes.tag0 = (uint32_t)next + m->e.dag->connections;
+    if (next + m->e.dag->connections + m->notes.tags >= WEFT_SCHEDULE_ANY)
         return weft_error_set(m->error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                               "schedules with tags up to %" PRIu64 " leave none for %" PRIu32 " connections", next,
                               m->e.dag->connections);
@@ -284,16 +289,14 @@ enum weft_status weft_dag_schedule(const struct weft_dag *dag, const char *name,
                                    struct weft_schedule **ret_schedule, struct weft_error *ret_error) {
     const struct weft_workload *w = dag->workload;
     struct maker m = {.e = {.dag = dag}, .w = w, .error = ret_error};
-    if (w->triggers)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name},
-                              "flows wait for triggers, which a schedule does not have; expected a workload without");
     if (w->rmas)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name},
                               "what remote memory access sends depends on answers; expected a workload without");
     struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
     m.tag0 = weft_arena_alloc(scratch, w->jobs, sizeof *m.tag0);
     list_ranks(&m, scratch);
-    enum weft_status status = choose_tags(&m);
+    enum weft_status status = w->triggers ? weft__notes_make(w, name, scratch, &m.notes, ret_error) : WEFT_OK;
+    if (!status) status = choose_tags(&m);
     weft_schedule_begin(&m.e.builder, name, w->topology->hosts, arena);
     for (uint32_t h = 0; h < w->topology->hosts && !status; h++)
         status = make_host(&m, h);

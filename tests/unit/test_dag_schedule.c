@@ -408,14 +408,74 @@ static void collectives_of_a_trace(void **state) {
     free(text);
 }
 
+/// A connection matrix of htsim; the path is in `path`.
+static void put_matrix(const char *text, char path[128]) {
+    snprintf(path, 128, "%s/x.cm", folder);
+    FILE *file = fopen(path, "w");
+    fputs(text, file);
+    fclose(file);
+}
+
+/// Under LogGOPS with a latency only. What happens at another host than the one that counts takes a latency to be told,
+/// and so does what that one tells.
+static void triggers_are_messages(void **state) {
+    static const struct {
+        const char *matrix;
+        uint32_t rank[2], latencies[2], steps, edges;
+    } cases[] = {
+        // sent at 0: host 1 knows at 1
+        {"Nodes 8\nConnections 2\nTriggers 1\n0->1 start 0 size 1 send_done_trigger 1\n1->2 trigger 1 size 1\n"
+         "trigger id 1 oneshot\n",
+         {1, 2},
+         {1, 2},
+         4 + 2 + 1,
+         1 + 1 + 1},
+        // received at 1, by the host that counts
+        {"Nodes 8\nConnections 2\nTriggers 1\n0->1 start 0 size 1 recv_done_trigger 1\n1->2 trigger 1 size 1\n"
+         "trigger id 1 oneshot\n",
+         {1, 2},
+         {1, 2},
+         4 + 1,
+         1 + 1},
+        // host 2 counts: of host 3 at 2, of host 1 at 1; then host 4 receives at 3, and host 5, told at 3, is received
+        // at 4
+        {"Nodes 8\nConnections 4\nTriggers 1\n0->3 start 0 size 1 recv_done_trigger 1\n1->3 start 0 size 1 "
+         "send_done_trigger 1\n2->4 trigger 1 size 1\n5->6 trigger 1 size 1\ntrigger id 1 count 2 barrier\n",
+         {4, 6},
+         {3, 4},
+         8 + 4 + 1 + 2,
+         2 + 2 + 1 + 1 + 1},
+        // a multishot with one flow is a oneshot
+        {"Nodes 8\nConnections 2\nTriggers 1\n0->1 start 0 size 1 recv_done_trigger 1\n1->2 trigger 1 size 1\n"
+         "trigger id 1 multishot\n",
+         {1, 2},
+         {1, 2},
+         4 + 1,
+         1 + 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char matrix[128], *text;
+        put_matrix(cases[i].matrix, matrix);
+        struct workload x = load(text = text_of(NETWORK "workload: [{kind: htsim, file: %s}]\n", matrix));
+        if (x.status) fail_msg("%s", x.error.text);
+        assert_int_equal(x.schedule->steps, cases[i].steps);
+        assert_int_equal(x.schedule->edges, cases[i].edges);
+        struct weft_loggops model = {.latency_ps = 1000, .eager_bytes = 65535};
+        struct weft_loggops_result r;
+        assert_int_equal(weft_loggops_run(x.schedule, &model, arena, &r, NULL), WEFT_OK);
+        for (uint32_t k = 0; k < 2; k++)
+            assert_int_equal(r.end_ps[cases[i].rank[k]], cases[i].latencies[k] * 1000);
+        run_free(&x.run);
+        free(text);
+    }
+}
+
 static void what_is_refused(void **state) {
     char matrix[128], goal[128], *text;
-    snprintf(matrix, sizeof matrix, "%s/x.cm", folder);
-    FILE *file = fopen(matrix, "w");
-    fputs("Nodes 8\nConnections 2\nTriggers 1\n0->1 start 0 size 1 send_done_trigger 1\n1->2 trigger 1 size 1\n"
-          "trigger id 1 oneshot\n",
-          file);
-    fclose(file);
+    put_matrix("Nodes 8\nConnections 4\nTriggers 1\n0->1 start 0 size 1 send_done_trigger 1\n2->1 start 0 size 1 "
+               "send_done_trigger 1\n1->2 trigger 1 size 1\n3->2 trigger 1 size 1\ntrigger id 1 multishot\n",
+               matrix);
+    FILE *file;
     snprintf(goal, sizeof goal, "%s/w.goal", folder);
     file = fopen(goal, "w");
     fputs("num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from -1\n}\n", file);
@@ -424,7 +484,8 @@ static void what_is_refused(void **state) {
         char *text;
         const char *expected;
     } bad[] = {
-        {text_of(NETWORK "workload: [{kind: htsim, file: %s}]\n", matrix), "t.yaml: flows wait for triggers"},
+        {text_of(NETWORK "workload: [{kind: htsim, file: %s}]\n", matrix),
+         "t.yaml: a multishot trigger starts flows in the order"},
         {text_of(NETWORK "workload: [{kind: rma, clients: host-0, servers: host-1}]\n"),
          "t.yaml: what remote memory access"},
         {text_of(NETWORK "workload: [{kind: goal, file: %s}, {kind: flow, src: host-0, dst: host-1, size: 1B}]\n",
@@ -446,6 +507,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(slots_are_dependencies, setup, teardown),
         cmocka_unit_test_setup_teardown(a_ring_under_loggops, setup, teardown),
         cmocka_unit_test_setup_teardown(starts_of_flows, setup, teardown),
+        cmocka_unit_test_setup_teardown(triggers_are_messages, setup, teardown),
         cmocka_unit_test_setup_teardown(written_read_and_run, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_paths, setup, teardown),
         cmocka_unit_test_setup_teardown(written_as_traces, setup, teardown),

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dag_triggers.h"
+
+static uint32_t host_of_event(const struct weft_workload *w, const struct weft_activation *a) {
+    return a->delivered ? w->flow[a->flow].dst : w->flow[a->flow].src;
+}
+
+static uint32_t counting_host(const struct weft_workload *w, uint32_t trigger) {
+    return w->flow[w->trigger[trigger].flow[0]].src;
+}
+
+/// Numbers 0 .. n by key[i], which is below `keys`.
+static struct weft__lists list_by(const uint32_t *key, uint32_t n, uint32_t keys, struct weft_arena *arena) {
+    struct weft__lists l = {.first = weft_arena_alloc(arena, keys + (size_t)2, sizeof *l.first),
+                            .of = weft_arena_alloc(arena, n, sizeof *l.of)};
+    for (uint32_t i = 0; i < n; i++)
+        l.first[key[i] + 2]++;
+    for (uint32_t k = 0; k < keys; k++)
+        l.first[k + 2] += l.first[k + 1];
+    for (uint32_t i = 0; i < n; i++)
+        l.of[l.first[key[i] + 1]++] = i;
+    return l;
+}
+
+/// Flows of a trigger are by host.
+static void list_told(struct weft__notes *n, struct weft_arena *arena) {
+    const struct weft_workload *w = n->w;
+    uint32_t flows = 0, told = 0;
+    for (uint32_t t = 0; t < w->triggers; t++)
+        flows += w->trigger[t].flows;
+    n->told = weft_arena_alloc(arena, flows, sizeof *n->told);
+    n->told0 = weft_arena_alloc(arena, w->triggers + (size_t)1, sizeof *n->told0);
+    for (uint32_t t = 0; t < w->triggers; t++) {
+        const struct weft_trigger *trigger = &w->trigger[t];
+        for (uint32_t i = 0; i < trigger->flows;) {
+            uint32_t first = i, host = w->flow[trigger->flow[i]].src;
+            while (i < trigger->flows && w->flow[trigger->flow[i]].src == host)
+                i++;
+            n->told[told++] = (struct weft__told){t, first, i};
+        }
+        n->told0[t + 1] = told;
+    }
+}
+
+enum weft_status weft__notes_make(const struct weft_workload *w, const char *name, struct weft_arena *arena,
+                                  struct weft__notes *ret, struct weft_error *ret_error) {
+    *ret = (struct weft__notes){.w = w};
+    for (uint32_t t = 0; t < w->triggers; t++)
+        if (w->trigger[t].kind == WEFT_TRIGGER_NEXT && w->trigger[t].flows > 1)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name},
+                                  "a multishot trigger starts flows in the order of its activations, which a schedule "
+                                  "cannot say; expected oneshot or barrier");
+    list_told(ret, arena);
+    uint32_t hosts = w->topology->hosts, told = ret->told0[w->triggers],
+             most = w->activations > told ? w->activations : told;
+    most = most > w->triggers ? most : w->triggers;
+    uint32_t *key = weft_arena_alloc(arena, most, sizeof *key);
+    for (uint32_t a = 0; a < w->activations; a++)
+        key[a] = w->activation[a].trigger;
+    ret->activated = list_by(key, w->activations, w->triggers, arena);
+    for (uint32_t a = 0; a < w->activations; a++)
+        key[a] = host_of_event(w, &w->activation[a]);
+    ret->happens = list_by(key, w->activations, hosts, arena);
+    for (uint32_t t = 0; t < w->triggers; t++)
+        key[t] = counting_host(w, t);
+    ret->counts = list_by(key, w->triggers, hosts, arena);
+    for (uint32_t i = 0; i < told; i++)
+        key[i] = w->flow[w->trigger[ret->told[i].trigger].flow[ret->told[i].first]].src;
+    ret->waits = list_by(key, told, hosts, arena);
+    ret->sent = weft_arena_alloc(arena, w->flows, sizeof *ret->sent);
+    ret->received = weft_arena_alloc(arena, w->flows, sizeof *ret->received);
+    ret->tags = w->activations + told;
+    return WEFT_OK;
+}
+
+/// Steps of the host that are a flow's.
+static void find_flows(struct weft__notes *n, const struct weft__emitter *e) {
+    const struct weft_dag *dag = e->dag;
+    uint32_t connection0 = dag->connection0[n->w->jobs];
+    for (uint32_t i = 0; i < e->builder.steps; i++) {
+        const struct weft_schedule_step *s = &e->builder.step[i];
+        bool sends = s->kind == WEFT_SCHEDULE_SEND;
+        if ((!sends && s->kind != WEFT_SCHEDULE_RECV) || s->tag < e->tag0 + connection0) continue;
+        uint32_t flow = dag->flow[s->tag - e->tag0 - connection0];
+        *(sends ? &n->sent[flow] : &n->received[flow]) = i;
+    }
+}
+
+static void add_edge(struct weft__emitter *e, uint32_t from, uint32_t to) {
+    e->full |= !weft_schedule_add_edge(&e->builder, from, to, false);
+}
+
+static uint32_t add_note(struct weft__emitter *e, bool sends, uint32_t peer, uint32_t tag, uint8_t cpu) {
+    struct weft__front front = {0};
+    return weft__emit(
+        e, &front,
+        &(struct weft_schedule_step){
+            .kind = sends ? WEFT_SCHEDULE_SEND : WEFT_SCHEDULE_RECV, .size = 1, .peer = peer, .tag = tag, .cpu = cpu});
+}
+
+static uint32_t event_step(const struct weft__notes *n, const struct weft_activation *a) {
+    return a->delivered ? n->received[a->flow] : n->sent[a->flow];
+}
+
+/// What `step` starts at the host.
+static void start(struct weft__notes *n, struct weft__emitter *e, const struct weft__told *told, uint32_t step) {
+    for (uint32_t i = told->first; i < told->end; i++)
+        add_edge(e, step, n->sent[n->w->trigger[told->trigger].flow[i]]);
+}
+
+/// The host counts activations, and tells those that wait.
+static void emit_count(struct weft__notes *n, struct weft__emitter *e, uint32_t trigger, uint32_t host, uint8_t cpu) {
+    const struct weft_workload *w = n->w;
+    struct weft__front none = {0};
+    uint32_t all = weft__emit(e, &none, &(struct weft_schedule_step){.kind = WEFT_SCHEDULE_COMPUTE, .cpu = cpu});
+    for (uint32_t i = n->activated.first[trigger]; i < n->activated.first[trigger + 1]; i++) {
+        uint32_t a = n->activated.of[i], from = host_of_event(w, &w->activation[a]);
+        add_edge(e, from == host ? event_step(n, &w->activation[a]) : add_note(e, false, from, n->tag0 + a, cpu), all);
+    }
+    for (uint32_t i = n->told0[trigger]; i < n->told0[trigger + 1]; i++) {
+        uint32_t to = w->flow[w->trigger[trigger].flow[n->told[i].first]].src;
+        if (to == host)
+            start(n, e, &n->told[i], all);
+        else
+            add_edge(e, all, add_note(e, true, to, n->tag0 + w->activations + i, cpu));
+    }
+}
+
+void weft__notes_emit(struct weft__notes *n, struct weft__emitter *e, uint32_t host, uint8_t cpu) {
+    const struct weft_workload *w = n->w;
+    find_flows(n, e);
+    for (uint32_t i = n->happens.first[host]; i < n->happens.first[host + 1] && !e->full; i++) {
+        uint32_t a = n->happens.of[i], to = counting_host(w, w->activation[a].trigger);
+        if (to != host) add_edge(e, event_step(n, &w->activation[a]), add_note(e, true, to, n->tag0 + a, cpu));
+    }
+    for (uint32_t i = n->counts.first[host]; i < n->counts.first[host + 1] && !e->full; i++)
+        emit_count(n, e, n->counts.of[i], host, cpu);
+    for (uint32_t i = n->waits.first[host]; i < n->waits.first[host + 1] && !e->full; i++) {
+        uint32_t told = n->waits.of[i], from = counting_host(w, n->told[told].trigger);
+        if (from != host) start(n, e, &n->told[told], add_note(e, false, from, n->tag0 + w->activations + told, cpu));
+    }
+}
