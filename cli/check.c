@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft check: everything short of running, for every variant.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check_memory.h"
 #include "claims.h"
 #include "weft/result.h"
 #include "weft/sweep.h"
 
 #include "base/json.h"
 
-static bool links;
+static bool links, memory;
 
 static const struct weft_cli_option options[] = {
     {"links", NULL, "also negotiate every link by DCBX as it is configured, and say what differences cost", NULL,
      &links},
+    {"memory", NULL,
+     "also begin the run, for a second of CPU time, and say how much memory and CPU time all of it will take", NULL,
+     &memory},
     {0},
 };
 
@@ -22,10 +27,10 @@ static const struct weft_cli_command command = {
     .option = options,
     .operands = "SCENARIO",
     .about = "Validates a scenario: every variant with its topology and its workload, and the points of its sweep.\n"
-             "Nothing is run or written.\n"
+             "Nothing is written, and without --memory nothing is run.\n"
              "Claims are read, and every metric in them is looked for.\n"
              "Exit status: 0 all good, 2 an error, said with file, line and column.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON,
     .operands_min = 1,
     .operands_max = 1,
 };
@@ -49,7 +54,39 @@ static void print_text(const struct weft_cli_simulation *s) {
     if (links) weft_report_links(stdout, t, weft_links_negotiate(s->scenario, t, s->arena), true);
 }
 
-static void print_json(struct weft__json *j, const struct weft_cli_simulation *s) {
+static void print_estimate(const struct weft_cli_estimate *e) {
+    char bytes[32];
+    if (!e->known) {
+        puts("    a run takes more memory than there is");
+        return;
+    }
+    weft_format_bytes((weft_bytes)e->peak_rss_bytes, bytes, sizeof bytes);
+    printf("    a run takes %s of memory", bytes);
+    if (!isnan(e->cpu_s))
+        printf(", %.3g s of CPU time for %.3g M %s-hops at %.3g M a second", e->cpu_s, e->hops * 1e-6,
+               e->cells ? "cell" : "packet", e->hops_per_cpu_s * 1e-6);
+    puts(!e->tried         ? " (by the number of its connections)"
+         : e->ended        ? " (all of it was run)"
+         : isnan(e->cpu_s) ? " (a second of it was run, and delivered nothing: its CPU time is not known)"
+                           : " (a second of it was run)");
+}
+
+static void json_estimate(struct weft__json *j, const struct weft_cli_estimate *e) {
+    weft__json_key(j, "estimate");
+    if (!e->known) {
+        weft__json_null(j);
+        return;
+    }
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "by", !e->tried ? "connections" : e->ended ? "run" : "trial");
+    weft__json_key_u64(j, "peak_rss_bytes", (uint64_t)e->peak_rss_bytes);
+    if (!isnan(e->hops)) weft__json_key_real(j, e->cells ? "cell_hops" : "packet_hops", e->hops);
+    if (!isnan(e->cpu_s)) weft__json_key_real(j, "cpu_s", e->cpu_s);
+    if (!isnan(e->hops_per_cpu_s)) weft__json_key_real(j, "hops_per_cpu_s", e->hops_per_cpu_s);
+    weft__json_end_object(j);
+}
+
+static void print_json(struct weft__json *j, const struct weft_cli_simulation *s, const struct weft_cli_estimate *e) {
     weft__json_begin_object(j);
     weft__json_key_string(j, "scenario", s->scenario->name);
     weft__json_key_string(j, "variant", s->scenario->variant);
@@ -67,6 +104,7 @@ static void print_json(struct weft__json *j, const struct weft_cli_simulation *s
         weft__json_key(j, "links_by_dcbx");
         weft_result_json(weft__json_value(j), weft_result_table_find("links"), &run);
     }
+    if (e) json_estimate(j, e);
     weft__json_end_object(j);
 }
 
@@ -80,7 +118,9 @@ struct check {
 static enum weft_status check_variant(struct check *c, uint32_t variant, struct weft__json *j,
                                       struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
-    enum weft_status status = weft_cli_simulation_count(&s, c->file, variant, ret_error);
+    struct weft_cli_estimate estimate = {0};
+    enum weft_status status = memory ? weft_cli_estimate(c->o, c->file, variant, &estimate, ret_error) : WEFT_OK;
+    if (!status) status = weft_cli_simulation_count(&s, c->file, variant, ret_error);
     if (!status) status = weft_cli_claims_check(&c->claims, variant, &s, ret_error);
     if (status && s.workload && s.workload->counted_flows) { // a claim may be about one of these flows
         weft_cli_simulation_deinit(&s);
@@ -90,10 +130,9 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
     }
     s.one_of_several = !c->o->variant && weft_scenario_variants(c->file) > 1;
     if (!status) status = weft_cli_simulation_claim_capture(&s, variant, c->captures, c->o->arena, ret_error);
-    if (!status && j)
-        print_json(j, &s);
-    else if (!status)
-        print_text(&s);
+    if (!status && j) print_json(j, &s, memory ? &estimate : NULL);
+    if (!status && !j) print_text(&s);
+    if (!status && !j && memory) print_estimate(&estimate);
     weft_cli_simulation_deinit(&s);
     return status;
 }

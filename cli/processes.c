@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#define _GNU_SOURCE // sched_getaffinity, qsort_r
+#define _GNU_SOURCE // qsort_r
 #include "processes.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/processors.h"
 #include "progress.h"
 #include "simulation.h"
 #include "weft/sweep.h"
@@ -50,10 +50,7 @@ char *weft_cli_printed(FILE *file, struct weft_arena *arena, size_t *ret_size) {
 
 bool weft_cli_jobs_parse(const char *text, uint32_t *ret_jobs) {
     uint64_t jobs;
-    cpu_set_t set;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    *ret_jobs = processors > 0 ? (uint32_t)processors : 1;
-    if (!sched_getaffinity(0, sizeof set, &set)) *ret_jobs = (uint32_t)CPU_COUNT(&set);
+    *ret_jobs = weft__processors();
     if (!text) return true;
     if (!weft_cli_number("--jobs", text, 1, JOBS_MAX, &jobs)) return false;
     *ret_jobs = (uint32_t)jobs;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/draft.h"
+#include "base/processors.h"
 #include "base/units.h"
 #include "progress.h"
 #include "ranks.h"
@@ -146,8 +147,8 @@ static enum weft_status check_workload(const struct weft_cli_simulation *s, stru
 static uint32_t useful_threads(const struct weft_cli_options *options) {
     uint32_t wanted = options->threads;
     if (options->oversubscribe) return wanted;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors > 0 && (uint64_t)processors < wanted ? (uint32_t)processors : wanted;
+    uint32_t processors = weft__processors();
+    return processors < wanted ? processors : wanted;
 }
 
 /// A run that a signal ended has not failed, but no script may take it for a complete one.

@@ -4,7 +4,8 @@
 #include <sched.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "base/processors.h"
 
 enum {
     SPINS = 4096,                 ///< while every thread has a processor of its own
@@ -216,13 +217,13 @@ void weft__threads_end(struct weft__threads *all) {
 
 void weft__threads_init(struct weft__threads *all, uint32_t workers, uint32_t price, bool oversubscribe) {
     memset(all, 0, sizeof *all);
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t processors = weft__processors();
     all->workers = workers;
     all->price = price;
     // A thread without a processor of its own only has the others wait for it.
-    bool few = price && !oversubscribe && processors > 0 && (unsigned long)processors < workers;
-    set_first_turn(all, few ? (uint32_t)processors : workers);
-    all->spins = processors >= (long)all->n ? SPINS : 0;
+    bool few = price && !oversubscribe && processors < workers;
+    set_first_turn(all, few ? processors : workers);
+    all->spins = processors >= all->n ? SPINS : 0;
     atomic_init(&all->sleepers, 0);
     atomic_init(&all->crowded_ns, 0);
     pthread_mutex_init(&all->lock, NULL);

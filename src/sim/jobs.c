@@ -11,6 +11,19 @@ struct build {
     struct weft_arena *arena;
 };
 
+weft_bytes weft_simulation_connection_bytes(void) {
+    enum { SLOTS = 8, ROUNDED = 16, LINE = 64, TIMERS = 48 };
+    weft_bytes made = sizeof(struct weft_flow) + sizeof(struct weft_connection) + ROUNDED; // and its messages
+    weft_bytes qp = sizeof(struct weft_qp_conf) + LINE * ((sizeof(struct weft_qp_sender) + LINE - 1) / LINE) +
+                    sizeof(struct weft_qp_sample) + sizeof(struct weft_qp_numbers) +
+                    LINE * ((sizeof(struct weft_qp_receiver) + LINE - 1) / LINE) + sizeof(uint64_t) +
+                    4 * sizeof(uint32_t); // qps before it, and in lists of hosts
+    weft_bytes ends = sizeof(struct weft__sending) + sizeof(struct weft__receiving) + sizeof(struct weft__wire) +
+                      sizeof(struct weft__carrier) + sizeof(struct weft__receiving *) + ROUNDED +
+                      SLOTS * (sizeof(struct weft__span) + 2 * sizeof(weft_time_ps));
+    return made + qp + ends + TIMERS + sizeof(struct weft_flow_outcome);
+}
+
 static uint32_t count_lanes(const struct weft_job *job) {
     uint32_t lanes = 0;
     for (uint32_t c = 0; c < job->communicators; c++)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads of the engine: how many of them a load is worth, and that every worker is run once a window, by one thread,
 // while their number goes up and down.
+#define _GNU_SOURCE // sched_getaffinity
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <unistd.h>
+#include <sched.h>
 
+#include "base/processors.h"
 #include "engine/threads.h"
 
 enum { WORKERS = 5, PHASE = 200, PHASES = 12, WINDOWS = PHASE * PHASES };
@@ -97,9 +99,8 @@ static void each_worker_is_run_once_a_window(void **state) {
 }
 
 static void threads_are_more_than_processors_only_if_asked(void **state) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t workers = WEFT__THREADS_MAX;
-    bool few = processors < (long)workers;
+    uint32_t processors = weft__processors(), workers = WEFT__THREADS_MAX;
+    bool few = processors < workers;
     struct weft__threads all;
     weft__threads_init(&all, workers, 16, false);
     assert_int_equal(all.n, few ? processors : workers);
@@ -111,12 +112,30 @@ static void threads_are_more_than_processors_only_if_asked(void **state) {
     weft__threads_deinit(&all);
 }
 
+/// Of many processors, as a batch system or taskset leaves them.
+static void only_processors_that_may_be_used_count(void **state) {
+    cpu_set_t before, one;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
+        if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    assert_int_equal(weft__processors(), 1);
+    struct weft__threads all;
+    weft__threads_init(&all, 8, 16, false);
+    assert_int_equal(all.n, 1);
+    weft__threads_deinit(&all);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(weft__processors(), CPU_COUNT(&before));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_as_the_load_is_worth),
         cmocka_unit_test(a_change_must_be_worth_it),
         cmocka_unit_test(each_worker_is_run_once_a_window),
         cmocka_unit_test(threads_are_more_than_processors_only_if_asked),
+        cmocka_unit_test(only_processors_that_may_be_used_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

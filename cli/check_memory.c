@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run will take: a process of its own begins it, and ends it after a second of CPU time. By then everything that
+// a run keeps is there and queues are as long as they will be; the work left is in proportion to the payload left. An
+// all-to-all of so many ranks that this alone would take minutes and gigabytes is not tried: its memory is that of its
+// connections.
+#include "check_memory.h"
+
+#include <math.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/stream.h"
+#include "weft/memory.h"
+
+enum {
+    TRIED_FLOWS_MAX = 1 << 21, ///< of those that are counted; about 2.5 GB
+    HOST_BYTES = 16 << 10,     ///< with its part of the switches; measured: 13 to 17 KiB
+};
+#define TRIAL_CPU_S 1.0
+
+static double cpu_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct trial {
+    const struct weft_cli_options *o;
+    const struct weft_scenario_file *file;
+    uint32_t variant;
+    double start_s, begun_s; ///< of the process, and of what is simulated: CPU time
+    struct weft_cli_estimate estimate;
+};
+
+static bool go_on(void *context, const struct weft_progress *now) {
+    struct trial *t = context;
+    if (t->begun_s <= 0) t->begun_s = cpu_s();
+    return cpu_s() - t->begun_s < TRIAL_CPU_S;
+}
+
+/// Of the run, how much of its work is behind it: by payload, or by time where that ends it before.
+static double part_of(const struct weft_cli_simulation *s) {
+    const struct weft_outcome *o = s->outcome;
+    weft_bytes delivered = 0;
+    for (uint32_t f = 0; f < o->flows; f++)
+        delivered += o->flow[f].delivered_bytes;
+    double part = s->workload->bytes ? (double)delivered / (double)s->workload->bytes : 0;
+    weft_time_ps until = s->scenario->run.until_ps;
+    double time = until == WEFT_TIME_NEVER ? 0 : (double)o->sim_time_ps / (double)until;
+    return part > time ? part : time;
+}
+
+static void take(struct trial *t, const struct weft_cli_simulation *s) {
+    struct weft_cli_estimate *e = &t->estimate;
+    const struct weft_outcome *o = s->outcome;
+    double hops = (double)(o->cell_hops ? o->cell_hops : o->packet_hops);
+    e->tried = true;
+    e->cells = o->cell_hops > 0;
+    e->ended = o->end != WEFT_END_INTERRUPTED;
+    e->part = e->ended ? 1 : part_of(s);
+    double made_s = e->ended ? 0 : t->begun_s - t->start_s, ran_s = cpu_s() - t->start_s - made_s;
+    e->hops_per_cpu_s = hops > 0 && ran_s > 0 ? hops / ran_s : NAN;
+    e->hops = e->part > 0 ? hops / e->part : NAN;
+    e->cpu_s = e->part > 0 ? made_s + ran_s / e->part : NAN;
+    e->peak_rss_bytes = (double)o->peak_rss_bytes;
+    double series = (double)weft_memory_bytes_max(WEFT_MEMORY_SERIES);
+    if (e->part > 0) e->peak_rss_bytes += series * (1 / e->part - 1);
+}
+
+static enum weft_status try_run(struct trial *t, struct weft_error *ret_error) {
+    struct weft_cli_simulation s = {0};
+    t->start_s = cpu_s();
+    enum weft_status status = weft_cli_simulation_init(&s, t->file, t->variant, ret_error);
+    if (status) return status;
+    struct weft_sim_options how = {.threads = t->o->threads, .on_progress = go_on, .context = t};
+    status = weft_simulate(s.scenario, s.topology, s.workload, &how, &s.outcome, ret_error);
+    if (status == WEFT_ERROR_INPUT || status == WEFT_ERROR_SYSTEM || !s.outcome)
+        return status ? status : WEFT_ERROR_SYSTEM;
+    take(t, &s);
+    weft_cli_simulation_deinit(&s);
+    return WEFT_OK;
+}
+
+/// Of connections of all-to-alls, each with all that both its ends keep.
+static void compute(struct weft_cli_estimate *e, const struct weft_cli_simulation *s) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    *e = (struct weft_cli_estimate){.hops = NAN, .cpu_s = NAN, .hops_per_cpu_s = NAN};
+    e->peak_rss_bytes = (double)usage.ru_maxrss * 1024 + (double)s->topology->hosts * HOST_BYTES +
+                        (double)s->workload->counted_flows * (double)weft_simulation_connection_bytes();
+}
+
+static enum weft_status estimate(void *context, struct weft_error *ret_error) {
+    struct trial *t = context;
+    struct weft_cli_simulation s = {0};
+    enum weft_status status = weft_cli_simulation_count(&s, t->file, t->variant, ret_error);
+    if (status) return status;
+    bool many = s.workload->counted_flows > TRIED_FLOWS_MAX;
+    if (many) compute(&t->estimate, &s);
+    weft_cli_simulation_deinit(&s);
+    return many ? WEFT_OK : try_run(t, ret_error);
+}
+
+/// Pages of files, the program's own above all. A process that was forked has only those that it has used since.
+static double file_bytes(void) {
+    char line[128];
+    unsigned long kilobytes = 0;
+    FILE *file = weft__file_open("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "RssFile: %lu", &kilobytes) == 1) break;
+    if (file) fclose(file);
+    return (double)kilobytes * 1024;
+}
+
+/// In the process of its own; what is wrong with the scenario is said by who made it.
+static void work(struct trial *t, int pipe, double file_before) {
+    struct weft_error error = {0};
+    enum weft_status status = weft_memory_guard(weft_memory_current(), estimate, t, &error);
+    double file = file_bytes();
+    if (t->estimate.tried && file < file_before) t->estimate.peak_rss_bytes += file_before - file;
+    if (!status && write(pipe, &t->estimate, sizeof t->estimate) != (ssize_t)sizeof t->estimate) _exit(1);
+    _exit(0);
+}
+
+enum weft_status weft_cli_estimate(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                   uint32_t variant, struct weft_cli_estimate *ret, struct weft_error *ret_error) {
+    struct trial t = {.o = o, .file = file, .variant = variant};
+    double file_before = file_bytes();
+    int end[2];
+    *ret = (struct weft_cli_estimate){0};
+    if (pipe(end)) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "no pipe can be made");
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) work(&t, end[1], file_before);
+    close(end[1]);
+    ret->known = child > 0 && read(end[0], ret, sizeof *ret) == (ssize_t)sizeof *ret;
+    close(end[0]);
+    if (child > 0) waitpid(child, NULL, 0);
+    return WEFT_OK;
+}

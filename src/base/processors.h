@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_BASE_PROCESSORS_H
+#define WEFT_BASE_PROCESSORS_H
+
+#include <stdint.h>
+
+/// Processors that this process may use (taskset, cpusets of containers and batch systems), at least 1.
+uint32_t weft__processors(void);
+
+#endif
