@@ -7,7 +7,14 @@
 #include "weft/model.h"
 #include "weft/random.h"
 
-enum weft_aqm_verdict { WEFT_AQM_PASS, WEFT_AQM_MARK, WEFT_AQM_DROP };
+/// TRIM: only the header of a data packet goes on; a box that cannot do that, or has another packet, drops it.
+enum weft_aqm_verdict { WEFT_AQM_PASS, WEFT_AQM_MARK, WEFT_AQM_DROP, WEFT_AQM_TRIM };
+
+/// What becomes of a trimmed packet.
+struct weft_aqm_trim {
+    uint16_t bytes; ///< of its frame
+    uint8_t priority, dscp;
+};
 
 struct weft_aqm_ops {
     /// Required, hot. `queue_bytes`: waiting for that output and priority before this packet, over all inputs.
@@ -28,6 +35,8 @@ struct weft_aqm_ops {
     /// Hot. A packet leaves for the wire and `queue_bytes` stay behind it. PASS or, for capable packets, MARK.
     enum weft_aqm_verdict (*on_dequeue)(const void *conf, weft_bytes queue_bytes, bool ecn_capable,
                                         struct weft_random *random);
+    /// Optional: of a model that may answer TRIM.
+    struct weft_aqm_trim (*trim)(const void *conf);
 };
 
 #endif

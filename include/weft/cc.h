@@ -11,12 +11,14 @@
 struct weft_cc_fact {
     weft_time_ps now_ps;
     weft_rate_bps line_rate_bps;
-    uint32_t bytes;        ///< on_sent: frame bytes on the wire, overhead included; on_ack: payload newly acknowledged
+    uint32_t bytes;        ///< on_sent: frame bytes on the wire, overhead included; on_ack: payload newly acknowledged;
+                           ///< on_loss: payload lost, if the transport knows it
     uint32_t packet_bytes; ///< payload of a full packet
     uint32_t timeouts;     ///< on_loss: in a row, without anything acknowledged; 0: it was a NAK
     weft_time_ps rtt_ps;   ///< on_ack: of the acknowledged packet; on_loss: age of what is lost; 0: it was not measured
     bool local;            ///< on_ack: rtt_ps is only a wait in the sender's own hardware, and measured if 0
     bool marked;           ///< on_ack: the acknowledgement says that its data was marked
+    weft_bytes backlog_bytes;               ///< target: payload to be sent, in whole packets
     weft_bytes flight_bytes;                ///< payload sent and not acknowledged, in whole packets
     const struct weft_telemetry *telemetry; ///< on_ack: of the data's path; NULL: none came
 };
@@ -28,6 +30,12 @@ struct weft_cc_act {
     weft_bytes window_bytes; ///< payload in flight at most; UINT64_MAX: no window
 };
 
+/// How a receiver grants credit.
+struct weft_cc_pull {
+    uint32_t packets; ///< that a grant is worth at most
+    double rate;      ///< of its line
+};
+
 struct weft_cc_ops {
     size_t (*state_size)(const void *conf);                                                             ///< required
     void (*on_start)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *); ///< required
@@ -36,11 +44,23 @@ struct weft_cc_ops {
     void (*on_sent)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);  ///< optional
     void (*on_ack)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);   ///< optional
     void (*on_loss)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);  ///< optional
+    /// Optional, all three or none: by credit of receivers. More was granted, of so many bytes; what a sender that has
+    /// sent a packet wants to have been granted since the start; how a receiver grants. Needs a transport that says
+    /// how it sends grants (weft_transport_ops.control_priority).
+    void (*on_credit)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);
+    weft_bytes (*target)(const void *state, const void *conf, const struct weft_cc_fact *);
+    struct weft_cc_pull (*pull)(const void *conf);
+    bool (*by_credit)(const void *conf); ///< optional: is it so under this configuration?
     /// Required. NULL, or which invariant is broken.
     const char *(*check)(const void *state, const void *conf, const struct weft_cc_act *);
     bool wants_marks; ///< goes by fact.marked: needs a transport whose acknowledgements say so
     /// Optional. Data packets collect telemetry, and acknowledgements bring it back; so much longer is each frame.
     weft_bytes (*telemetry_bytes)(const void *conf);
 };
+
+/// Whether senders wait for credit of receivers.
+static inline bool weft_cc_goes_by_credit(const struct weft_cc_ops *ops, const void *conf) {
+    return ops->pull && (!ops->by_credit || ops->by_credit(conf));
+}
 
 #endif

@@ -29,7 +29,8 @@
     X(CTD, "clear_to_drop", "Aquila: too much was announced to its port and class; it did not cross the fabric")       \
     X(RTS_TIMEOUT, "rts_timeout", "Aquila: announced, and neither cleared nor discarded for too long")                 \
     X(GNET_HOPS, "hop_count", "Aquila: a cell's hop count ran out")                                                    \
-    X(PROCESSOR_AWAY, "processor_away", "Aquila: the control processor's firmware starts again")
+    X(PROCESSOR_AWAY, "processor_away", "Aquila: the control processor's firmware starts again")                       \
+    X(TRIMMED, "trimmed", "payload cut off by a switch whose queue was full; the header went on")
 enum weft_drop {
 #define X(e, name, help) WEFT_DROP_##e,
     WEFT_DROP_REASONS(X)

@@ -38,11 +38,10 @@ enum weft_packet_flag {
     WEFT_PACKET_LAST = 4,
 };
 
-/// Bits of fields. One is left, and one kind.
+/// Bits of fields.
 enum {
     WEFT_PACKET_NODE_BITS = 24,
     WEFT_PACKET_HOPS_BITS = 5,
-    WEFT_PACKET_SPARE_BITS = 1,
     WEFT_PACKET_ENTROPY_BITS = 14,
     WEFT_PACKET_KIND_BITS = 4,
     WEFT_PACKET_PRIORITY_BITS = 3,
@@ -55,7 +54,7 @@ struct weft_packet {
     weft_time_ps time_ps; ///< when it arrives at `node`; in a queue: when it got there
     uint32_t late : 1;    ///< arrives after what comes to the same port at the same time and is not late
     uint32_t side : 1;    ///< has a record beside it: psn is its number (src/engine/side.h)
-    uint32_t spare : WEFT_PACKET_SPARE_BITS;
+    uint32_t spare : 1;   ///< of a frame: trimmed (weft/aqm.h); within a fabric of cells, what its boxes say
     uint32_t hops : WEFT_PACKET_HOPS_BITS; ///< routers that it has come to, at most all that fit; for captures
     uint32_t node : WEFT_PACKET_NODE_BITS; ///< the node it arrives at; written at each hop, so in the upper bits
     uint16_t port;                         ///< that node's port, from 0
@@ -73,8 +72,7 @@ struct weft_packet {
     uint32_t dscp : WEFT_PACKET_DSCP_BITS;
 };
 _Static_assert(sizeof(struct weft_packet) == 32, "packets are copied by value; two to a cache line");
-_Static_assert(WEFT_PACKET_NODE_BITS + 1 + 1 + WEFT_PACKET_SPARE_BITS + WEFT_PACKET_HOPS_BITS == 32,
-               "a word of bits, all named");
+_Static_assert(WEFT_PACKET_NODE_BITS + 1 + 1 + 1 + WEFT_PACKET_HOPS_BITS == 32, "a word of bits, all named");
 _Static_assert(WEFT_PACKET_ENTROPY_BITS + WEFT_PACKET_KIND_BITS + WEFT_PACKET_PRIORITY_BITS + WEFT_PACKET_ECN_BITS +
                        WEFT_PACKET_FLAG_BITS + WEFT_PACKET_DSCP_BITS ==
                    32,

@@ -27,6 +27,7 @@ enum weft_random_purpose {
     WEFT_RANDOM_JITTER,           ///< how much later than said a flow starts
     WEFT_RANDOM_DRAW,             ///< which of the pairs named a flow has
     WEFT_RANDOM_SAMPLE,           ///< points of a sweep
+    WEFT_RANDOM_PATH,             ///< entropy values of a sender's packets
 };
 
 struct weft_random {

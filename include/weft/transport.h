@@ -49,8 +49,9 @@ _Static_assert(sizeof(struct weft_qp_sender) == 64, "a cache line");
 /// The round trip that a sender measures, one at a time: apart, for it is touched once a round trip.
 struct weft_qp_sample {
     weft_time_ps sent_ps;
-    uint32_t psn;   ///< its acknowledgement ends it
-    uint32_t below; ///< of a sender that counts: everything below is acknowledged
+    uint32_t psn;    ///< its acknowledgement ends it
+    uint32_t below;  ///< of a sender that counts: everything below is acknowledged
+    uint32_t credit; ///< the caller's: granted since the start, in quanta
 };
 
 /// What an ACK or NAK says beyond its PSN, if its transport acknowledges selectively.
@@ -96,6 +97,7 @@ struct weft_transport_news {
     weft_time_ps timer_ps; ///< when it wants to be called; 0: as before
     weft_time_ps rtt_ps;   ///< 0: not measured
     uint32_t acked;        ///< packets newly acknowledged
+    uint32_t lost_packets; ///< of a sender that counts
     bool lost;             ///< the congestion control is to know
     bool moved;            ///< it may be able to send now
     bool marked;           ///< the caller's: the control packet has the echo of a mark
@@ -106,9 +108,13 @@ struct weft_transport_reply {
     uint32_t psn;
     uint8_t kind; ///< enum weft_packet_kind
     uint8_t priority;
+    bool credit;                  ///< of an ACK: it grants credit and acknowledges nothing; see WEFT_PACKET_GRANT
     bool echo;                    ///< of an ACK or NAK: its data was marked
     const struct weft_sack *sack; ///< of an ACK or NAK: needs transport_ops.sacks; the transport keeps it meanwhile
 };
+
+/// A flag of an ACK that acknowledges nothing: psn is the credit granted since the start, in units of 256 B.
+enum { WEFT_PACKET_GRANT = 2 };
 
 enum weft_transport_verdict {
     WEFT_TRANSPORT_DELIVERED, ///< its payload is taken, now and never again
@@ -131,6 +137,9 @@ struct weft_transport_ops {
     void (*on_turn)(struct weft_qp_sender *s, const struct weft_transport_fact *fact, struct weft_transport_send *ret);
     void (*on_data)(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
                     struct weft_transport_receipt *ret);
+    /// Optional, as on_data: a switch has left the header of a data packet. Without it such packets are discarded.
+    void (*on_trimmed)(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                       struct weft_transport_receipt *ret);
     /// A control packet of the queue pair reached the data's sender, but no CNP and no CTS.
     void (*on_control)(struct weft_qp_sender *s, const struct weft_transport_fact *fact, const struct weft_packet *p,
                        struct weft_transport_news *ret);
@@ -146,6 +155,8 @@ struct weft_transport_ops {
     weft_time_ps (*patience)(const void *conf);
     bool (*echoes)(const void *conf); ///< optional; acknowledgements say whether their data was marked
     bool (*sacks)(const void *conf); ///< optional; replies may have a weft_sack. With telemetry only its psn comes back
+    uint8_t (*control_priority)(const void *conf); ///< optional: of grants of credit
+    bool acknowledges_reads;                       ///< responses to a READ, too: they have a window
     /// NULL, or which invariant of an end is broken.
     const char *(*check_sender)(const struct weft_qp_sender *s, const struct weft_transport_fact *fact);
     const char *(*check_receiver)(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact);

@@ -246,7 +246,7 @@ bool weft__ether_judge(struct weft__ether *e, struct weft__worker *w, const stru
     enum weft_aqm_verdict verdict =
         e->aqm->on_enqueue(e->conf->aqm.conf, depth, p->bytes, p->ecn != WEFT_ECN_NOT_ECT, &e->ecn_random);
     *ret_mark = verdict == WEFT_AQM_MARK;
-    if (verdict != WEFT_AQM_DROP) return true;
+    if (verdict < WEFT_AQM_DROP) return true;
     weft__ether_drop(e, w, p, p->port, WEFT_DROP_AQM);
     return false;
 }

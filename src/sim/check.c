@@ -5,6 +5,7 @@
 
 #include "box/box.h"
 #include "sim/check_wire.h"
+#include "weft/aqm.h"
 #include "weft/transport.h"
 
 /// The largest frame that a host would send.
@@ -180,6 +181,23 @@ static enum weft_status check_roce_v1(const struct weft_scenario *scenario, cons
     return WEFT_OK;
 }
 
+/// Cells have no form for a trimmed frame.
+static enum weft_status check_trimming(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                       struct weft_error *ret_error) {
+    const struct weft_model_conf *trims = NULL;
+    uint32_t other = WEFT_NONE;
+    for (uint32_t i = 0; i < t->switches; i++) {
+        const struct weft_node_info *node = &t->node[t->switch_node[i]];
+        const struct weft_model_conf *aqm = &weft_scenario_device(scenario, node->name)->sw.aqm;
+        if (!weft__box_of(node)->takes_routes) other = t->switch_node[i];
+        if (((const struct weft_aqm_ops *)aqm->model->ops)->trim) trims = aqm;
+    }
+    if (!trims || other == WEFT_NONE) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, trims->place,
+                          "switch.aqm: %s needs Ethernet switches; %s is none, and carries no trimmed frames",
+                          trims->model->name, t->node[other].name);
+}
+
 /// Records beside packets do not cross a fabric as cells.
 static enum weft_status check_records(const struct weft_scenario *scenario, const struct weft_topology *t,
                                       const struct weft_host_conf *host, struct weft_error *ret_error) {
@@ -190,6 +208,15 @@ static enum weft_status check_records(const struct weft_scenario *scenario, cons
                               "capture: host.cc %s collects telemetry, for which captures have no form; expected "
                               "another cc, or no capture",
                               host->cc.model->name);
+    if (sacks && *scenario->capture.ports)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
+                              "capture: host.transport %s acknowledges selectively, for which captures have no form; "
+                              "expected another transport, or no capture",
+                              host->transport.model->name);
+    if (collects && transport->acknowledges_reads)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, host->cc.place,
+                              "host.cc: %s collects telemetry, which acknowledgements of %s have no room for",
+                              host->cc.model->name, host->transport.model->name);
     for (uint32_t n = 0; (collects || sacks) && n < t->nodes; n++) {
         if (t->node[n].role == WEFT_NODE_HOST || weft__box_of(&t->node[n])->takes_routes) continue;
         if (collects)
@@ -197,9 +224,9 @@ static enum weft_status check_records(const struct weft_scenario *scenario, cons
                                   "host.cc: %s needs Ethernet switches, which note telemetry; %s is none",
                                   host->cc.model->name, t->node[n].name);
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, host->transport.place,
-                              "retransmission: selective needs Ethernet switches; %s is none, and its cells do not "
-                              "carry what ACKs name",
-                              t->node[n].name);
+                              "host.transport: %s with selective acknowledgement needs Ethernet switches; %s is none, "
+                              "and its cells do not carry what ACKs name",
+                              host->transport.model->name, t->node[n].name);
     }
     return WEFT_OK;
 }
@@ -210,6 +237,7 @@ static enum weft_status check_framing(const struct weft_scenario *scenario, cons
     if (!t->hosts) return WEFT_OK;
     const struct weft_host_conf *host = &weft_scenario_device(scenario, t->node[t->host[0]].name)->host;
     enum weft_status status = check_hosts_alike(scenario, t, ret_error);
+    if (!status) status = check_trimming(scenario, t, ret_error);
     for (uint32_t h = 0; h < t->hosts && !status; h++)
         status = check_records(scenario, t, &weft_scenario_device(scenario, t->node[t->host[h]].name)->host, ret_error);
     for (uint32_t i = 0; i < t->switches && !status; i++) {

@@ -19,6 +19,7 @@
 #include "sim/run.h"
 #include "sim/stall.h"
 #include "sim/triggers.h"
+#include "weft/aqm.h"
 #include "weft/cc.h"
 #include "weft/ranks.h"
 #include "weft/transport.h"
@@ -210,6 +211,15 @@ static void **make_transport_state(const struct weft__network *net, bool sending
     return state;
 }
 
+/// Whether a switch trims packets.
+static bool has_trimming(const struct weft__network *net) {
+    for (uint32_t i = 0; i < net->topology->switches; i++) {
+        const struct weft_model *aqm = net->device[net->topology->switch_node[i]]->sw.aqm.model;
+        if (((const struct weft_aqm_ops *)aqm->ops)->trim) return true;
+    }
+    return false;
+}
+
 static void make_queue_pairs(struct weft__network *net) {
     const struct weft_workload *w = net->workload;
     const struct weft_topology *t = net->topology;
@@ -273,6 +283,7 @@ static void make_queue_pairs(struct weft__network *net) {
         .outcome = net->outcome->flow,
         .qps_left = left,
         .qps_unacked = unacked,
+        .trimming = has_trimming(net),
         .ops = t->hosts ? weft__box_of(&t->node[t->host[0]])->endpoint : NULL,
     };
     net->hosts.programs = net->programs = weft__jobs_new(net);

@@ -32,6 +32,7 @@ struct weft__hosts {
     struct weft_flow_outcome *outcome; ///< of flows
     uint32_t *qps_left, *qps_unacked;  ///< of a flow
     const struct weft__endpoint_ops *ops;
+    bool trimming; ///< switches trim packets: one with its spare bit set has lost its payload
 };
 
 /// Everything below it is acknowledged.

@@ -60,6 +60,17 @@ uint32_t weft__reorder_next(struct weft__reorder *r, const struct weft__reorder_
     return expected;
 }
 
+uint64_t weft__reorder_bits(const struct weft__reorder *r, const struct weft__reorder_conf *conf, uint32_t expected,
+                            uint32_t base) {
+    uint64_t ahead = base - expected, room = conf->packets; // what is further ahead has the place of an earlier one
+    if (!r->ahead || ahead > room) return 0;
+    size_t words = words_of(conf), word = base / BITS % words, next = word + 1 == words ? 0 : word + 1;
+    uint32_t shift = base % BITS;
+    uint64_t bits = r->bits[word] >> shift;
+    if (shift) bits |= r->bits[next] << (BITS - shift);
+    return room - ahead >= BITS - 1 ? bits : bits & ((UINT64_C(1) << (room - ahead + 1)) - 1);
+}
+
 const char *weft__reorder_check(const struct weft__reorder *r, const struct weft__reorder_conf *conf,
                                 uint32_t expected) {
     size_t words = words_of(conf);

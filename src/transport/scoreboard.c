@@ -97,11 +97,17 @@ uint32_t weft__scoreboard_came_below(struct weft__scoreboard *k, struct weft_qp_
     return s->una - before;
 }
 
-bool weft__scoreboard_lose(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t psn) {
+bool weft__scoreboard_is_out(struct weft__scoreboard *k, const struct weft_qp_sender *s, uint32_t psn) {
     uint64_t bit;
     if (psn < k->below || psn >= s->highest) return false;
     struct weft__score *at = score_of(k, psn, &bit);
-    if ((at->came | at->lost) & bit) return false;
+    return !((at->came | at->lost) & bit);
+}
+
+bool weft__scoreboard_lose(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t psn) {
+    uint64_t bit;
+    if (!weft__scoreboard_is_out(k, s, psn)) return false;
+    struct weft__score *at = score_of(k, psn, &bit);
     at->lost |= bit;
     k->lost++;
     s->next--;

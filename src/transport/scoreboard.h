@@ -25,6 +25,8 @@ bool weft__scoreboard_send(struct weft__scoreboard *k, struct weft_qp_sender *s,
 /// A packet came; all packets below one came. How many are acknowledged that were not before.
 uint32_t weft__scoreboard_came(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t psn);
 uint32_t weft__scoreboard_came_below(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t psn);
+/// A packet is under way.
+bool weft__scoreboard_is_out(struct weft__scoreboard *k, const struct weft_qp_sender *s, uint32_t psn);
 /// A packet under way is lost. False: it had come, was lost already, or was never sent.
 bool weft__scoreboard_lose(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t psn);
 /// What is missing below a packet, and not yet judged, is lost. How many that are.

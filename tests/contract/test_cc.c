@@ -62,7 +62,13 @@ static void random_fact(struct caller *c, struct weft_random *random) {
         break;
     case 3:
         c->fact.timeouts = (uint32_t)weft_random_below(random, 10);
+        c->fact.bytes = (uint32_t)weft_random_below(random, 2) * c->fact.packet_bytes;
         tell(c, c->ops->on_loss);
+        if (!weft_cc_goes_by_credit(c->ops, c->conf)) break;
+        c->fact.bytes = (uint32_t)weft_random_below(random, 20000);
+        tell(c, c->ops->on_credit);
+        c->fact.backlog_bytes = weft_random_below(random, 100) * c->fact.packet_bytes;
+        c->digest ^= c->ops->target(c->state, c->conf, &c->fact);
         break;
     case 1:
     case 2:

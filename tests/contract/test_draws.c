@@ -103,7 +103,7 @@ static void every_model_of_a_switch(void **state) {
             snprintf(sw, sizeof sw, "%s: %s", kinds[k].key, weft_model_at(kinds[k].kind, i)->name);
             no_is_certain(single, workloads[1], sw, &yes, &no);
         }
-    assert_int_equal(yes, 1); // wred
+    assert_int_equal(yes, 2); // wred, trim
     assert_true(no > 10);
 }
 

@@ -12,6 +12,7 @@
 #include "weft/queueing.h"
 #include "weft/route.h"
 #include "weft/scheduler.h"
+#include "weft/spray.h"
 #include "weft/transport.h"
 
 static void describes_itself(const struct weft_model *model) {
@@ -90,6 +91,11 @@ static void required(const struct weft_model *model) {
         const struct weft_transport_ops *o = ops;
         assert_true(o->on_turn && o->on_data && o->on_control && o->on_start && o->on_sender_timer &&
                     o->on_receiver_timer && o->patience && o->check_sender && o->check_receiver);
+        break;
+    }
+    case WEFT_KIND_SPRAY: {
+        const struct weft_spray_ops *o = ops;
+        assert_true(o->state_size && o->values && o->start && o->next && o->check);
         break;
     }
     case WEFT_KIND_QUEUEING: {

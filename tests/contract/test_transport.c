@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every transport between two hosts, over a channel that loses, repeats, delays and marks: everything posted is
+// Every transport between two hosts, over a channel that loses, trims, repeats, delays and marks: everything posted is
 // delivered once, messages are whole in their order, nothing is acknowledged that did not come, every packet is
 // accounted for, and the same seed gives the same answer. There is no engine: what a transport asks for is done here.
 #include "models.h"
@@ -15,7 +15,7 @@ enum { PACKETS = 300, IN_FLIGHT = 4096, MTU = 1000, EVENTS_MAX = 200000 };
 #define US WEFT_PS_PER_US
 
 struct channel {
-    double loss, repeat;
+    double loss, repeat, trim;        ///< trim: the payload is lost, the header is not
     weft_time_ps delay_ps, jitter_ps; ///< jitter above 0: packets overtake one another
 };
 
@@ -93,6 +93,7 @@ static void carry(struct pair *c, const struct weft_packet *p, bool to_receiver,
     f->p.time_ps = c->now_ps + c->channel.delay_ps;
     if (c->channel.jitter_ps) f->p.time_ps += weft_random_below(&c->random, c->channel.jitter_ps);
     if (to_receiver && chance(c, 0.02)) f->p.ecn = WEFT_ECN_CE;
+    if (to_receiver && c->ops->on_trimmed && chance(c, c->channel.trim)) f->p.spare = 1;
     if (chance(c, c->channel.repeat)) carry(c, p, to_receiver, sack);
 }
 
@@ -143,6 +144,13 @@ static void count_messages(struct pair *c, uint32_t messages) {
 
 static void on_data(struct pair *c, const struct weft_packet *p) {
     struct weft_transport_receipt receipt = {.messages = 0};
+    if (p->spare) {
+        c->ops->on_trimmed(&c->receiver, &c->at_receiver, p, &receipt);
+        expect(c, receipt.verdict != WEFT_TRANSPORT_DELIVERED, "a trimmed packet is delivered");
+        c->discarded++;
+        control(c, &receipt.reply);
+        return;
+    }
     c->ops->on_data(&c->receiver, &c->at_receiver, p, &receipt);
     expect(c, receipt.early || receipt.verdict != WEFT_TRANSPORT_REFUSED, "the expected packet is refused");
     control(c, &receipt.notify);
@@ -289,8 +297,9 @@ static const char *run(const struct weft_transport_ops *ops, const void *conf, e
 }
 
 static const struct channel channels[] = {
-    {0, 0, 500 * NS, 0},      {0.01, 0, 500 * NS, 0},         {0.2, 0, 2 * US, 0},
-    {0, 0, 500 * NS, 3 * US}, {0.02, 0.02, 500 * NS, 2 * US}, {0.1, 0.1, 5 * US, 20 * US},
+    {0, 0, 0, 500 * NS, 0},      {0.01, 0, 0, 500 * NS, 0},           {0.2, 0, 0, 2 * US, 0},
+    {0, 0, 0, 500 * NS, 3 * US}, {0.02, 0.02, 0.2, 500 * NS, 2 * US}, {0.1, 0.1, 0.05, 5 * US, 20 * US},
+    {0, 0, 0.3, 2 * US, 0},
 };
 enum { CHANNELS = sizeof channels / sizeof *channels };
 
@@ -343,6 +352,13 @@ static void reliable_connections_of_other_settings(void **state) {
     holds(model, "{out_of_order: accept, reorder_timeout: never, timeout: 100us, cnp_interval: 0ns}");
 }
 
+static void ultra_ethernet_of_other_settings(void **state) {
+    const struct weft_model *model = model_of(WEFT_KIND_TRANSPORT, "uet");
+    holds(model, "{delivery: rod, psn_window: 16, timeout: 50us}");
+    holds(model, "{spray: reps, sack: 1B, psn_window: 7, timeout: 30us}");
+    holds(model, "{spray: bitmap, sack: 1MB, sack_window: 3, psn_window: 100}");
+}
+
 // --- what must not pass -------------------------------------------------------------------------------------------
 
 static const struct weft_transport_ops *right;
@@ -390,6 +406,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_deliver),
         cmocka_unit_test(reliable_connections_of_other_settings),
+        cmocka_unit_test(ultra_ethernet_of_other_settings),
         cmocka_unit_test(faults_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,7 +191,7 @@ static void tables_agree_with_their_rows(void **state) {
             if (n) assert_null(weft_param_find(table, "preset")->choices[n + 1]);
             found += n;
         }
-    assert_int_equal(found, 12);
+    assert_int_equal(found, 14);
 }
 
 int main(void) {

@@ -94,6 +94,7 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
         .dscp = nic->conf->dscp[reply->priority] & 63u,
     };
     if (__builtin_expect(reply->echo, 0)) p.flags = WEFT_PACKET_ECHO;
+    if (__builtin_expect(reply->credit, 0)) p.flags = WEFT_PACKET_GRANT;
     bool answers = p.kind == WEFT_PACKET_ACK || p.kind == WEFT_PACKET_NAK;
     if (__builtin_expect(reply->sack || (nic->telemetry && answers), 0)) attach_record(nic, w, reply->sack, &p);
     if (may_pass(nic, w->now_ps, reply->priority)) {
@@ -113,7 +114,9 @@ static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct w
 
 static inline void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                           const struct weft_packet *p) {
-    if (p->kind == WEFT_PACKET_DATA)
+    if (__builtin_expect(p->spare, 0) && nic->end.hosts->trimming)
+        weft__nic_on_trimmed(node, nic, w, p);
+    else if (p->kind == WEFT_PACKET_DATA)
         weft__nic_on_data(node, nic, w, p);
     else
         weft__nic_on_control(node, nic, w, p);
@@ -136,6 +139,7 @@ static __attribute__((cold, noinline)) void act_on_recorded(struct weft__node *n
     weft__side_detach(w, &p);
     struct weft_sack sack = record.collected ? (struct weft_sack){.psn = record.sack_psn} : record.sack;
     set_record(nic, record.collected ? &record.telemetry : NULL, record.sacks ? &sack : NULL);
+    if (record.asks && nic->pull) weft__nic_pull_wanted(node, nic, w, p.qp, record.sack_psn);
     act_on(node, nic, w, &p);
     set_record(nic, NULL, NULL);
 }
@@ -213,6 +217,10 @@ static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct w
     }
     if (__builtin_expect(nic->end.gpu != NULL, 0) && key >= nic->end.gpu->key0) {
         weft__gpu_on_timer(node, &nic->end, w, key);
+        return;
+    }
+    if (__builtin_expect(nic->pull != NULL, 0) && key == nic->pull->key) {
+        weft__nic_on_pull(node, nic, w);
         return;
     }
     if (key >= nic->key_read0)

@@ -19,8 +19,8 @@ struct weft__nic_record {
         struct weft_telemetry telemetry; ///< first, where ports note it
         struct weft_sack sack;           ///< if there is no telemetry
     };
-    uint32_t sack_psn;
-    bool collected, sacks; ///< the telemetry, and the selective acknowledgement, mean something
+    uint32_t sack_psn;           ///< of data that asks: the credit wanted, see nic_pull.c
+    bool collected, sacks, asks; ///< the telemetry, the selective acknowledgement, the request mean something
 };
 _Static_assert(sizeof(struct weft__nic_record) <= WEFT__SIDE_BYTES, "a record holds it");
 
@@ -31,6 +31,19 @@ struct weft__nic_planes {
     uint8_t *sending;   ///< of a queue pair that it sends, the plane
     uint8_t *answering; ///< of one that it receives, the plane by which data came last
     struct weft__nic *nic[];
+};
+
+/// Credit that it grants to those that send to it. See nic_pull.c.
+struct weft__nic_pull {
+    struct weft_cc_pull conf;
+    uint32_t key;         ///< timer
+    uint32_t first, last; ///< list of those that want more
+    weft_time_ps free_ps; ///< when the next grant may go
+    struct weft__nic_pulled {
+        uint32_t target, granted; ///< since the start, in quanta
+        uint32_t next;
+        bool waits;
+    } of[]; ///< [receives]
 };
 
 struct weft__nic {
@@ -54,6 +67,7 @@ struct weft__nic {
     struct weft__port port;
     // less often
     struct weft__nic_planes *planes; ///< NULL: its only port
+    struct weft__nic_pull *pull;     ///< NULL: senders need no credit
     uint32_t plane;
     struct weft_histogram *round_trips; ///< [priorities] of its worker; NULL: not measured
     struct weft__trace *trace;          ///< NULL: not recorded
@@ -215,6 +229,8 @@ void weft__nic_on_work(struct weft__node *node, struct weft__nic *nic, struct we
 /// Queue pairs that it receives; nic_receive.c.
 void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                        const struct weft_packet *p);
+void weft__nic_on_trimmed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                          const struct weft_packet *p);
 void weft__nic_on_receiver_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
 
 static inline struct weft_event *weft__nic_trace_qp(struct weft__nic *nic, weft_time_ps now, enum weft_event_kind kind,
@@ -235,6 +251,15 @@ void weft__nic_on_lldp_timer(struct weft__node *node, struct weft__nic *nic, str
 /// Source flow control: a message came; what pauses lasted, into the outcome at the end of a run.
 void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p);
 void weft__nic_finish_holds(const struct weft__nic *nic, weft_time_ps now);
+
+/// Credit of receivers; nic_pull.c. Adds a timer to *keys.
+void weft__nic_pull_init(struct weft__nic *nic, uint32_t *keys, struct weft_arena *arena);
+/// A packet says how much credit its sender wants to have had.
+void weft__nic_pull_wanted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                           uint32_t target);
+void weft__nic_on_pull(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
+uint32_t weft__nic_pull_quanta(weft_bytes target);
+weft_bytes weft__nic_pull_bytes(uint32_t quanta);
 
 /// Work requests, if they take time; nic_work.c. Adds one: data up to a PSN, or a control packet; and the one that is
 /// ready when the timer says so.

@@ -56,13 +56,28 @@ static const struct weft_param_value htsim[] = {
     {"pfc.lasts", "until_resume"},
     {NULL, NULL},
 };
-static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {"htsim", htsim}, {NULL, NULL}};
-static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", NULL};
+// Ultra Ethernet. Headers of 64 B are those of uet-htsim; ours, for the frames of its transport are not modelled.
+static const struct weft_param_value uet[] = {
+    {"data_header", "64B"}, {"ack_frame", "64B"},       {"transport.kind", "uet"},
+    {"cc.kind", "nscc"},    {"pfc.priorities", "none"}, {NULL, NULL},
+};
+// uet-htsim, the Ultra Ethernet Consortium's reference simulator: sim/uec.cpp, datacenter/main_uec.cpp, with the values
+// that its command line has by default: packets of 4150 B, no preamble and gap.
+static const struct weft_param_value uet_htsim[] = {
+    {"mtu", "4086B"},     {"processing", "0ns"},      {"data_header", "64B"},
+    {"ack_frame", "64B"}, {"wire.overhead", "0B"},    {"transport.kind", "uet"},
+    {"cc.kind", "nscc"},  {"pfc.priorities", "none"}, {NULL, NULL},
+};
+static const struct weft_param_preset presets[] = {
+    {"ns3_hpcc", ns3_hpcc}, {"htsim", htsim}, {"uet", uet}, {"uet_htsim", uet_htsim}, {NULL, NULL}};
+static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", "uet", "uet_htsim", NULL};
 static const char *const pace_changes[] = {"at_once", "next_packet", NULL};
 
 static const struct weft_param host_rows[] = {
-    WEFT_CHOICE(struct weft_host_conf, preset, "preset", "none", preset_names,
-                "another simulator's hosts, over which other keys hold (docs/peers.md)"),
+    WEFT_CHOICE(
+        struct weft_host_conf, preset, "preset", "none", preset_names,
+        "another simulator's hosts (docs/peers.md), or those of Ultra Ethernet (docs/transports.md), over which other "
+        "keys hold"),
     WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "9000B", "payload of a full packet"),
     WEFT_TIME(struct weft_host_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
               "from the last bit received to the NIC's reaction (assumed)"),
@@ -144,6 +159,10 @@ static const char *host_check(const void *conf, char *text, size_t size) {
     else if (c->window_bytes && c->window_bytes < c->mtu_bytes)
         snprintf(text, size, "window (%" PRIu64 "B) is below mtu (%" PRIu64 "B): nothing could be sent",
                  c->window_bytes, c->mtu_bytes);
+    else if (weft_cc_goes_by_credit(c->cc.model->ops, c->cc.conf) &&
+             !((const struct weft_transport_ops *)c->transport.model->ops)->control_priority)
+        snprintf(text, size, "cc %s goes by credit of receivers, which %s does not carry; expected transport: uet",
+                 c->cc.model->name, c->transport.model->name);
     else if (!hears_marks(c))
         snprintf(text, size, "cc %s goes by marks in ACKs; expected transport: {kind: %s, ecn_echo: ack}",
                  c->cc.model->name, c->transport.model->name);

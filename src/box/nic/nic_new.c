@@ -80,6 +80,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
         nic->end.driven->at_src0 = (keys - WEFT__KEY_QPS + WEFT__SENDER_KEYS - 1) / WEFT__SENDER_KEYS;
         nic->end.driven->sends0 = nic->sends;
     }
+    if (weft_cc_goes_by_credit(nic->cc, nic->conf->cc.conf)) weft__nic_pull_init(nic, &keys, setup->arena);
     if (setup->planes > 1) weft__nic_planes_init(nic, setup->planes, &keys, setup->arena);
     weft__timers_init(&node->timers, keys);
     if (nic->end.gpu) weft__gpu_start(node, &nic->end);

@@ -108,6 +108,20 @@ void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct we
     reply(node, nic, w, p->qp, &receipt);
 }
 
+/// A switch has left the header of a data packet.
+void weft__nic_on_trimmed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                          const struct weft_packet *p) {
+    if (!nic->transport->on_trimmed) {
+        weft__nic_discard(nic, w, p, WEFT_DROP_TRIMMED);
+        return;
+    }
+    w->tally.delivered_bytes += p->bytes;
+    struct weft_transport_fact fact = fact_of(nic, w->now_ps, p->qp);
+    struct weft_transport_receipt receipt = {.messages = 0};
+    nic->transport->on_trimmed(&nic->end.hosts->receiver[p->qp], &fact, p, &receipt);
+    reply(node, nic, w, p->qp, &receipt);
+}
+
 /// Of READ its start, and then its transport's.
 void weft__nic_on_receiver_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     if (nic->end.hosts->qp[qp].packets == WEFT_QP_MESSAGES) {

@@ -128,7 +128,7 @@ typedef void cc_handler(void *state, const void *conf, const struct weft_cc_fact
 
 /// Responses to a READ have no window, for nothing acknowledges them.
 static weft_bytes limit_window(const struct weft__nic *nic, uint32_t qp, weft_bytes window) {
-    if (nic->end.hosts->qp[qp].verb == WEFT_VERB_READ) return UINT64_MAX;
+    if (nic->end.hosts->qp[qp].verb == WEFT_VERB_READ && !nic->transport->acknowledges_reads) return UINT64_MAX;
     return nic->conf->window_bytes && nic->conf->window_bytes < window ? nic->conf->window_bytes : window;
 }
 
@@ -222,6 +222,35 @@ static void pace_messages(const struct weft__nic *nic, weft_time_ps now, const s
     if (p->psn + 1 == carrier->now.psn_end && s->next_send_ps < carrier->next_ps) s->next_send_ps = carrier->next_ps;
 }
 
+/// The packet tells how much credit its sender wants; what it is about to send is no longer wanted.
+static __attribute__((cold, noinline)) void ask_for_credit(const struct weft__nic *nic, struct weft__worker *w,
+                                                           struct weft_packet *p) {
+    const struct weft_qp_sender *s = &nic->end.hosts->sender[p->qp];
+    uint32_t mtu = nic->end.hosts->qp[p->qp].mtu;
+    struct weft_cc_fact fact = {
+        .now_ps = w->now_ps,
+        .line_rate_bps = nic->line_rate_bps,
+        .packet_bytes = mtu,
+        .backlog_bytes = (weft_bytes)(s->posted - s->next) * mtu,
+        .flight_bytes = (weft_bytes)(s->next - s->una) * mtu,
+    };
+    struct weft__nic_record *record = (struct weft__nic_record *)weft__side_attach(w, p)->user;
+    record->asks = true;
+    record->sack_psn = weft__nic_pull_quanta(nic->cc->target(s->cc, nic->conf->cc.conf, &fact));
+}
+
+/// More credit came.
+static void on_credit(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                      const struct weft_packet *p) {
+    struct weft_qp_sample *sample = &nic->end.hosts->sample[p->qp];
+    if (!nic->pull || p->psn <= sample->credit) return; // an old one
+    weft_bytes more = weft__nic_pull_bytes(p->psn - sample->credit);
+    sample->credit = p->psn;
+    tell_cc(node, nic, w, p->qp, nic->cc->on_credit, (struct told){.bytes = (uint32_t)more});
+    schedule(node, nic, p->qp, w->now_ps);
+    weft__nic_kick(node, nic, w);
+}
+
 void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t priority) {
     uint32_t qp = ready_pop(nic, priority);
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
@@ -249,12 +278,18 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
     p.bytes = (uint16_t)(p.bytes + nic->end.hosts->framing_bytes);
     if (__builtin_expect(nic->collects, 0))
         ((struct weft__nic_record *)weft__side_attach(w, &p)->user)->collected = true;
+    uint32_t wire = p.bytes + (uint32_t)nic->conf->wire.overhead_bytes;
+    bool credit = __builtin_expect(nic->pull != NULL, 0);
+    if (credit) { // it is spent before the packet says what is wanted
+        tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct told){.bytes = wire});
+        ask_for_credit(nic, w, &p);
+    }
     weft__nic_put(nic, w, &p);
     if (turn.again) nic->end.hosts->outcome[conf->flow].packets_again++;
     if (turn.timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), turn.timer_ps);
-    uint32_t wire = p.bytes + (uint32_t)nic->conf->wire.overhead_bytes;
-    tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct told){.bytes = wire});
-    if (conf->verb == WEFT_VERB_READ && s->next == s->posted) // nothing will acknowledge it; a new request starts again
+    if (!credit) tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct told){.bytes = wire});
+    if (conf->verb == WEFT_VERB_READ && s->next == s->posted &&
+        !nic->transport->acknowledges_reads) // nothing will acknowledge it; a new request starts again
         weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
     pace(nic, s, w->now_ps, wire);
     if (nic->conf->work_request_qp_ps && conf->packets == WEFT_QP_MESSAGES) pace_messages(nic, w->now_ps, &p);
@@ -303,7 +338,7 @@ static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__
         finish_sender(node, nic, w, qp);
         return;
     }
-    if (news->lost) tell_cc(node, nic, w, qp, nic->cc->on_loss, (struct told){0});
+    if (news->lost) tell_cc(node, nic, w, qp, nic->cc->on_loss, (struct told){.bytes = news->lost_packets * conf->mtu});
     bool messages = __builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0);
     if (messages && news->acked && weft__message_acked(node, &nic->end, w, qp)) {
         finish_connection(node, nic, w, qp);
@@ -345,6 +380,10 @@ void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct
         return;
     }
     if (s->done) return; // an old one
+    if (__builtin_expect(p->flags & WEFT_PACKET_GRANT, 0) && p->kind == WEFT_PACKET_ACK) {
+        on_credit(node, nic, w, p);
+        return;
+    }
     if (p->kind == WEFT_PACKET_READ && !s->started) start_sender(node, nic, w, p->qp);
     struct weft_transport_fact fact = fact_of(nic, w->now_ps, p->qp);
     struct weft_transport_news news = {.marked = p->flags & WEFT_PACKET_ECHO};

@@ -462,9 +462,15 @@ INLINE bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct
     struct weft__port_queue *queue = &port->queue[priority];
     enum weft_aqm_verdict verdict = WEFT_AQM_PASS;
     if (__builtin_expect(queue->bytes > sw->aqm_pass_bytes, 0)) verdict = judge(sw, p, out);
-    if (__builtin_expect(verdict == WEFT_AQM_DROP, 0)) {
-        drop(sw, w, p, out, out, WEFT_DROP_AQM);
-        return false;
+    if (__builtin_expect(verdict >= WEFT_AQM_DROP, 0)) {
+        if (verdict == WEFT_AQM_DROP) {
+            drop(sw, w, p, out, out, WEFT_DROP_AQM);
+            return false;
+        }
+        if (weft__switch_trim(sw, w, p, out)) {
+            priority = p->priority;
+            queue = &port->queue[priority];
+        }
     }
     if (__builtin_expect(port->storm >> priority & 1, 0) && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
         drop(sw, w, p, out, out, WEFT_DROP_PFC_WATCHDOG);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The path choice of a sender: which entropy value each of its packets has, and so which of the equal-cost paths it
+// takes. A model numbers its values from 0; the transport puts a number in the place of the low bits of the queue
+// pair's own entropy. It is told what came of packets and owns no clock.
+#ifndef WEFT_SPRAY_H
+#define WEFT_SPRAY_H
+
+#include "weft/model.h"
+#include "weft/packet.h"
+#include "weft/random.h"
+
+/// What came of a packet.
+enum weft_spray_news {
+    WEFT_SPRAY_GOOD,   ///< acknowledged, and not marked
+    WEFT_SPRAY_MARKED, ///< acknowledged, and marked
+    WEFT_SPRAY_TRIMMED,
+    WEFT_SPRAY_TIMEOUT,
+};
+
+enum { WEFT_SPRAY_VALUES_MAX = 1 << WEFT_PACKET_ENTROPY_BITS };
+
+struct weft_spray_ops {
+    size_t (*state_size)(const void *conf); ///< required; of a queue pair, zeroed at first
+    uint32_t (*values)(const void *conf);   ///< required; how many there are: a power of 2
+    /// Required. Keeps a copy of the stream if it draws.
+    void (*start)(void *state, const void *conf, const struct weft_random *random);
+    /// Required, hot. The value of a packet that leaves now, below `values`.
+    uint32_t (*next)(void *state, const void *conf, weft_time_ps now);
+    /// Optional, hot. What came of a packet with that value.
+    void (*news)(void *state, const void *conf, weft_time_ps now, uint32_t value, enum weft_spray_news what);
+    /// Required. NULL, or which invariant is broken.
+    const char *(*check)(const void *state, const void *conf);
+};
+
+/// For parameter tables of models: NULL, or that the number is no power of 2.
+const char *weft__spray_values_check(uint64_t values, char *text, size_t size);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packet trimming: a data packet for which an egress queue has no room left loses its payload, and its header goes on
+// in the control queue, so that the receiver learns at once what is missing. ECN marks as WRED does, linearly between
+// two depths.
+//
+// Sources: M. Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance"
+// (NDP), SIGCOMM 2017, section 3.2; UE specification 1.0 (trimming, with a DSCP for trimmed packets); thresholds of
+// 0.2 and 0.8 BDP in a queue of 1 BDP, 64 B, and marks on packets that leave as in uet-htsim. Differs: the packet that
+// comes is trimmed, never the last one that waits (uet-htsim tosses a coin); strict priority of the control queue is
+// the scheduler's affair.
+#include "base/units.h"
+#include "weft/aqm.h"
+
+enum { ARRIVAL, DEPARTURE };
+static const char *const mark_at_names[] = {"arrival", "departure", NULL};
+
+/// A frame is no longer than that.
+enum { FRAME_MAX = 10000 };
+
+struct trim_conf {
+    weft_bytes min_bytes, max_bytes, depth_bytes;
+    uint64_t size, priority, dscp;
+    uint32_t mark_at;
+};
+
+static const struct weft_param rows[] = {
+    WEFT_BYTES(struct trim_conf, min_bytes, "min", "35KB", "0B", "1TB",
+               "no marks at or below this depth (uet-htsim: 0.2 BDP, of 14us at 100G here)"),
+    WEFT_BYTES(struct trim_conf, max_bytes, "max", "140KB", "0B", "1TB",
+               "every packet is marked above this depth (uet-htsim: 0.8 BDP)"),
+    WEFT_BYTES(struct trim_conf, depth_bytes, "depth", "175KB", "0B", "1TB",
+               "a packet that would make the queue longer is trimmed (uet-htsim: 1 BDP)"),
+    WEFT_UINT(struct trim_conf, size, "size", "64", "64", "1500", "bytes of a trimmed frame (uet-htsim)"),
+    WEFT_UINT(struct trim_conf, priority, "priority", "6", "0", "7", "of trimmed frames (assumed)"),
+    WEFT_UINT(struct trim_conf, dscp, "dscp", "50", "0", "63",
+              "code point of trimmed frames, by which the next switches go (assumed)"),
+    WEFT_CHOICE(struct trim_conf, mark_at, "mark_at", "departure", mark_at_names,
+                "mark by the depth that a packet meets, or by the one that it leaves behind"),
+};
+
+static const char *conf_check(const void *conf, char *text, size_t size) {
+    const struct trim_conf *c = conf;
+    const char *wrong = weft__bytes_above("min", c->min_bytes, "max", c->max_bytes, text, size);
+    return wrong ? wrong : weft__bytes_above("max", c->max_bytes, "depth", c->depth_bytes, text, size);
+}
+static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("trim", struct trim_conf, rows, conf_check);
+
+static bool draw(const struct trim_conf *c, weft_bytes q, struct weft_random *random) {
+    if (q <= c->min_bytes) return false;
+    if (q > c->max_bytes) return true;
+    return weft_random_unit(random) * (double)(c->max_bytes - c->min_bytes) < (double)(q - c->min_bytes);
+}
+
+static enum weft_aqm_verdict trim_on_enqueue(const void *conf, weft_bytes queue_bytes, uint32_t bytes, bool ecn_capable,
+                                             struct weft_random *random) {
+    const struct trim_conf *c = conf;
+    if (queue_bytes && queue_bytes + bytes > c->depth_bytes) return WEFT_AQM_TRIM;
+    if (c->mark_at == DEPARTURE || !ecn_capable) return WEFT_AQM_PASS;
+    return draw(c, queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
+}
+
+static weft_bytes trim_pass(const void *conf) {
+    const struct trim_conf *c = conf;
+    weft_bytes room = c->depth_bytes > FRAME_MAX ? c->depth_bytes - FRAME_MAX : 0;
+    return c->mark_at == ARRIVAL && c->min_bytes < room ? c->min_bytes : room;
+}
+
+static void trim_thresholds(const void *conf, weft_bytes ret_threshold[WEFT_EVENT_THRESHOLDS]) {
+    const struct trim_conf *c = conf;
+    ret_threshold[WEFT_EVENT_MIN] = c->min_bytes;
+    ret_threshold[WEFT_EVENT_MAX] = c->max_bytes;
+    ret_threshold[WEFT_EVENT_DROP] = c->depth_bytes;
+}
+
+static bool trim_wants_dequeue(const void *conf) {
+    return ((const struct trim_conf *)conf)->mark_at == DEPARTURE;
+}
+
+static enum weft_aqm_verdict trim_on_dequeue(const void *conf, weft_bytes queue_bytes, bool ecn_capable,
+                                             struct weft_random *random) {
+    return ecn_capable && draw(conf, queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
+}
+
+static struct weft_aqm_trim trim_trim(const void *conf) {
+    const struct trim_conf *c = conf;
+    return (struct weft_aqm_trim){(uint16_t)c->size, (uint8_t)c->priority, (uint8_t)c->dscp};
+}
+
+static const struct weft_aqm_ops ops = {
+    .on_enqueue = trim_on_enqueue,
+    .pass = trim_pass,
+    .thresholds = trim_thresholds,
+    .wants_dequeue = trim_wants_dequeue,
+    .on_dequeue = trim_on_dequeue,
+    .trim = trim_trim,
+};
+
+const struct weft_model weft__aqm_trim = {
+    .kind = WEFT_KIND_AQM,
+    .name = "trim",
+    .summary = "trims packets that the queue has no room for, and marks with a probability that grows with its depth",
+    .source = "Handley et al., NDP, SIGCOMM 2017, section 3.2; UE specification 1.0; uet-htsim",
+    .params = &params,
+    .ops = &ops,
+    .draws = true,
+};

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit that a receiver grants (weft_cc_ops.pull): a data packet tells how much its sender wants, those that want more
+// than they were granted take turns, and one grant follows another at the pace at which the line could take what was
+// granted. A grant is an acknowledgement that acknowledges nothing and says how much has been granted since the start.
+#include "box/nic/nic.h"
+
+enum { QUANTUM = 256, MIN_QUANTA = 4 }; // uet-htsim: a grant of nothing takes the time of 1024 B
+
+void weft__nic_pull_init(struct weft__nic *nic, uint32_t *keys, struct weft_arena *arena) {
+    nic->pull = weft_arena_alloc(arena, 1, sizeof *nic->pull + nic->receives * sizeof(struct weft__nic_pulled));
+    nic->pull->key = (*keys)++;
+    nic->pull->first = nic->pull->last = WEFT_NONE;
+    nic->pull->conf = nic->cc->pull(nic->conf->cc.conf);
+}
+
+static void push(struct weft__nic_pull *pull, uint32_t at) {
+    pull->of[at].waits = true;
+    pull->of[at].next = WEFT_NONE;
+    if (pull->first == WEFT_NONE)
+        pull->first = at;
+    else
+        pull->of[pull->last].next = at;
+    pull->last = at;
+}
+
+static uint32_t quanta_of(weft_bytes bytes) {
+    return (uint32_t)((bytes + QUANTUM - 1) / QUANTUM);
+}
+
+void weft__nic_pull_wanted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                           uint32_t target) {
+    struct weft__nic_pull *pull = nic->pull;
+    struct weft__nic_pulled *of = &pull->of[nic->end.hosts->qp[qp].at_dst];
+    if (target > of->target) of->target = target;
+    if (of->target <= of->granted || of->waits) return;
+    push(pull, nic->end.hosts->qp[qp].at_dst);
+    if (weft__timer_at(&node->timers, pull->key) != WEFT_TIME_NEVER) return;
+    weft__timer_set(&node->timers, pull->key, pull->free_ps > w->now_ps ? pull->free_ps : w->now_ps);
+}
+
+void weft__nic_on_pull(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    struct weft__nic_pull *pull = nic->pull;
+    uint32_t at = pull->first;
+    if (at == WEFT_NONE) return;
+    struct weft__nic_pulled *of = &pull->of[at];
+    pull->first = of->next;
+    of->waits = false;
+    uint32_t qp = nic->receive_qp[at], each = pull->conf.packets * nic->end.hosts->qp[qp].mtu / QUANTUM;
+    uint32_t want = of->target - of->granted, grant = want < each ? want : each;
+    of->granted += grant;
+    if (of->target > of->granted) push(pull, at);
+    struct weft_transport_reply reply = {.psn = of->granted, .kind = WEFT_PACKET_ACK, .credit = true};
+    reply.priority = nic->transport->control_priority ? nic->transport->control_priority(nic->conf->transport.conf) : 0;
+    uint64_t bytes = (uint64_t)QUANTUM * (grant ? grant : MIN_QUANTA);
+    pull->free_ps = w->now_ps + (weft_time_ps)((double)weft_time_of_bytes(bytes, nic->line_rate_bps) / pull->conf.rate);
+    if (pull->first != WEFT_NONE) weft__timer_set(&node->timers, pull->key, pull->free_ps);
+    weft__nic_send_control(node, nic, w, qp, &reply);
+}
+
+uint32_t weft__nic_pull_quanta(weft_bytes target) {
+    return quanta_of(target);
+}
+
+weft_bytes weft__nic_pull_bytes(uint32_t quanta) {
+    return (weft_bytes)quanta * QUANTUM;
+}

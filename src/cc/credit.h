@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit of a receiver at a sender, as RCCC has it: what is left of it bounds what is sent, and how much more there is
+// to send is told. Bytes of packets with their headers.
+#ifndef WEFT_CC_CREDIT_H
+#define WEFT_CC_CREDIT_H
+
+#include "weft/cc.h"
+
+struct weft__credit {
+    int64_t left;    ///< bytes; a packet may be sent as long as there is any
+    int64_t most;    ///< that is kept
+    int64_t granted; ///< since the start
+};
+
+static inline void weft__credit_start(struct weft__credit *k, double most) {
+    *k = (struct weft__credit){.left = (int64_t)most, .most = (int64_t)most};
+}
+static inline void weft__credit_spend(struct weft__credit *k, uint32_t packet) {
+    k->left -= packet;
+}
+static inline void weft__credit_take(struct weft__credit *k, uint32_t bytes) {
+    k->granted += bytes;
+    k->left = k->left + bytes < k->most ? k->left + bytes : k->most;
+}
+
+/// The window that it leaves. A sender with nothing under way may always send a packet, which asks for credit.
+static inline weft_bytes weft__credit_window(const struct weft__credit *k, const struct weft_cc_fact *fact,
+                                             uint32_t packet) {
+    if (k->left <= 0) return fact->flight_bytes ? fact->flight_bytes : 1;
+    return fact->flight_bytes + ((weft_bytes)k->left + packet - 1) / packet * fact->packet_bytes;
+}
+
+/// What has been granted and what more is wanted: all that there is to send, `limit` at most, less what is left.
+static inline weft_bytes weft__credit_target(const struct weft__credit *k, const struct weft_cc_fact *fact,
+                                             uint32_t packet, double limit) {
+    int64_t wanted = (int64_t)((fact->backlog_bytes + fact->packet_bytes - 1) / fact->packet_bytes * packet);
+    if ((double)wanted > limit) wanted = (int64_t)limit;
+    if (wanted > k->most) wanted = k->most;
+    wanted -= k->left;
+    return (weft_bytes)(k->granted + (wanted > 0 ? wanted : 0));
+}
+
+#endif

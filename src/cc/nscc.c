@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// NSCC, the sender's congestion control of Ultra Ethernet: a window that goes by the queueing delay q of each round
+// trip and by whether its packet was marked.
+//   not marked, q below target   cwnd += alpha (target - q) an acknowledged byte; if q stayed below 1 us for a whole
+//                                window, fast: + 0.25 a of what is acknowledged
+//   not marked, q above target   cwnd += 5 a packets a round trip
+//   marked, q above target       once a round trip cwnd *= max(1 - 0.8 (avg - target) / avg, 0.5), if the average is
+//   above marked, q below target       nothing: the path is at fault, not the sender NACK, timeout                cwnd
+//   -= packet quick adapt                  at the end of each base round trip plus target, if something was trimmed or
+//   q was above
+//                                4 targets, and less than an eighth of the greatest window came: cwnd is what came;
+//                                marks of what was under way then are ignored
+// a is the bandwidth-delay product over that of 100G and 12 us. The first and the greatest window are 1.5 BDP.
+//
+// Sources: UE specification 1.0, congestion management sublayer (NSCC); rules and constants as in uet-htsim,
+// sim/uec.cpp. Differences: round trips of trimmed packets do not lower the base round trip; what is acknowledged
+// without a round trip of its own counts with the average delay, as there.
+#include "cc/nscc.h"
+
+#include "cc/credit.h"
+
+#include "weft/cc.h"
+
+static const struct weft_param rows[] = {
+    WEFT_TIME(struct weft__nscc_conf, base_ps, "base_rtt", "12us", "100ns", "1s",
+              "round trip of the longest path without queues; a shorter one is learnt"),
+    WEFT_REAL(struct weft__nscc_conf, target, "target", "0.75", "1/1000", "100",
+              "target queueing delay, of base_rtt (uet-htsim: 0.75 with trimming, else 1)"),
+    WEFT_REAL(struct weft__nscc_conf, window, "window", "1.5", "1/100", "100",
+              "first and greatest window, of the bandwidth-delay product (uet-htsim)"),
+    WEFT_BYTES(struct weft__nscc_conf, header_bytes, "header", "64B", "0B", "256B",
+               "headers of a packet, which count in the window (uet-htsim)"),
+    WEFT_REAL(struct weft__nscc_conf, alpha, "alpha", "4", "0", "1000", "proportional increase (uet-htsim)"),
+    WEFT_REAL(struct weft__nscc_conf, fair, "fair", "5", "0", "1000",
+              "fair increase, packets a round trip (uet-htsim)"),
+    WEFT_REAL(struct weft__nscc_conf, eta, "eta", "0.15", "0", "100", "always more, packets a round trip (uet-htsim)"),
+    WEFT_REAL(struct weft__nscc_conf, fast, "fast", "0.25", "0", "100", "fast increase, of what came (uet-htsim)"),
+    WEFT_TIME(struct weft__nscc_conf, fast_ps, "fast_below", "1us", "0ns", "1s", "queueing delay for it (uet-htsim)"),
+    WEFT_REAL(struct weft__nscc_conf, gamma, "gamma", "0.8", "0", "1", "decrease (uet-htsim)"),
+    WEFT_REAL(struct weft__nscc_conf, most, "max_decrease", "0.5", "0", "1", "one decrease takes at most this part"),
+    WEFT_REAL(struct weft__nscc_conf, gain, "gain", "0.0125", "1/65536", "1", "of the average delay (uet-htsim)"),
+    WEFT_UINT(struct weft__nscc_conf, gate, "gate", "3", "0", "30",
+              "quick adapt if less than the greatest window / 2^gate came (uet-htsim)"),
+    WEFT_BOOL(struct weft__nscc_conf, credit, "credit", "false",
+              "senders also wait for credit of receivers, as with rccc (both together)"),
+    WEFT_UINT(struct weft__nscc_conf, pull_packets, "pull", "4", "1", "64", "packets that one grant is worth (UE 1.0)",
+              .needs = "credit"),
+    WEFT_REAL(struct weft__nscc_conf, pull_rate, "rate", "0.99", "1/100", "1",
+              "of its line that a receiver grants (uet-htsim)", .needs = "credit"),
+    WEFT_REAL(struct weft__nscc_conf, adapt, "adapt", "4", "0", "1000", "or the delay is above so many targets"),
+};
+static const struct weft_param_table params = WEFT_PARAM_TABLE("nscc", struct weft__nscc_conf, rows);
+
+struct nscc_state {
+    struct weft__credit credit;                          ///< if it goes by credit, too
+    double cwnd, most;                                   ///< bytes, headers included
+    double scale;                                        ///< a
+    double average, base;                                ///< ps
+    double increase;                                     ///< to be added / cwnd at the next adjustment
+    double received, calm, achieved, ignored, to_ignore; ///< bytes
+    weft_time_ps adapt_ps, cut_ps, adjusted_ps;
+    bool fast, lost;
+};
+
+static size_t nscc_state_size(const void *conf) {
+    return sizeof(struct nscc_state);
+}
+
+static double bdp(weft_rate_bps rate, double rtt_ps) {
+    return (double)rate * rtt_ps / (8.0 * (double)WEFT_PS_PER_S);
+}
+
+static double packet_of(const struct weft__nscc_conf *c, const struct weft_cc_fact *fact) {
+    return (double)(fact->packet_bytes + c->header_bytes);
+}
+
+static double target_ps(const struct weft__nscc_conf *c) {
+    return c->target * (double)c->base_ps;
+}
+
+static void bound(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact) {
+    if (s->cwnd > s->most) s->cwnd = s->most;
+    if (s->cwnd < packet_of(c, fact)) s->cwnd = packet_of(c, fact);
+}
+
+static void answer(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact,
+                   struct weft_cc_act *act) {
+    bound(s, c, fact);
+    act->rate_bps = fact->line_rate_bps;
+    act->window_bytes = (weft_bytes)(s->cwnd / packet_of(c, fact)) * fact->packet_bytes; // whole packets, one at least
+    if (act->window_bytes < fact->packet_bytes) act->window_bytes = fact->packet_bytes;
+    if (!c->credit) return;
+    weft_bytes window = weft__credit_window(&s->credit, fact, (uint32_t)packet_of(c, fact));
+    if (window < act->window_bytes) act->window_bytes = window;
+}
+
+static void set_base(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact,
+                     double base) {
+    s->base = base;
+    s->most = c->window * bdp(fact->line_rate_bps, base);
+    if (s->most < packet_of(c, fact)) s->most = packet_of(c, fact);
+}
+
+static void nscc_start(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    const struct weft__nscc_conf *c = conf;
+    struct nscc_state *s = state;
+    *s = (struct nscc_state){.adjusted_ps = fact->now_ps, .cut_ps = fact->now_ps};
+    set_base(s, c, fact, (double)c->base_ps);
+    s->scale = bdp(fact->line_rate_bps, s->base) / bdp(UINT64_C(100) * 1000000000, 12.0 * (double)WEFT_PS_PER_US);
+    s->cwnd = s->most;
+    weft__credit_start(&s->credit, s->most);
+    act->timer_ps = WEFT_TIME_NEVER;
+    answer(s, c, fact, act);
+}
+
+static void sample(struct nscc_state *s, const struct weft__nscc_conf *c, double delay, bool marked) {
+    double value = !marked && delay > target_ps(c) ? 0.25 * s->base : delay;
+    s->average += c->gain * (value - s->average);
+}
+
+/// True: what came says nothing more about the window.
+static bool quick_adapt(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact,
+                        bool marked, bool lost, double delay) {
+    bool done = false;
+    if (s->ignored < s->to_ignore && marked) {
+        done = true;
+    } else if (fact->now_ps > s->adapt_ps) {
+        bool bad = s->lost || lost || delay > c->adapt * target_ps(c);
+        if (s->adapt_ps && bad && s->achieved < s->most / (double)(UINT64_C(1) << c->gate)) {
+            s->cwnd = s->achieved;
+            bound(s, c, fact);
+            s->to_ignore = (double)fact->flight_bytes * packet_of(c, fact) / fact->packet_bytes;
+            s->ignored = 0;
+            s->lost = false;
+            done = true;
+        }
+        s->achieved = 0;
+        s->adapt_ps = fact->now_ps + (weft_time_ps)(s->base + target_ps(c));
+    }
+    if (done) s->increase = s->received = 0;
+    return done;
+}
+
+/// True: the window grows fast.
+static bool grow_fast(struct nscc_state *s, const struct weft__nscc_conf *c, double bytes, double delay) {
+    s->calm = delay < (double)c->fast_ps ? s->calm + bytes : 0;
+    s->fast = delay < (double)c->fast_ps && (s->fast || s->calm > s->cwnd);
+    if (s->fast) s->cwnd += bytes * c->fast * s->scale;
+    return s->fast;
+}
+
+static void decrease(struct nscc_state *s, const struct weft__nscc_conf *c, weft_time_ps now) {
+    s->fast = false;
+    s->calm = 0;
+    if (s->average <= target_ps(c) || (double)(now - s->cut_ps) <= s->base) return;
+    double part = 1 - c->gamma * (s->average - target_ps(c)) / s->average;
+    s->cwnd *= part > 1 - c->most ? part : 1 - c->most;
+    s->cut_ps = now;
+}
+
+static void adjust(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact) {
+    weft_time_ps since = fact->now_ps - s->adjusted_ps;
+    if (s->received <= 8 * packet_of(c, fact) && since <= c->base_ps) return;
+    s->cwnd += s->increase / s->cwnd;
+    if (since >= c->base_ps) {
+        s->cwnd += c->eta * fact->packet_bytes * s->scale;
+        s->adjusted_ps = fact->now_ps;
+    }
+    s->increase = s->received = 0;
+}
+
+static void nscc_ack(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    const struct weft__nscc_conf *c = conf;
+    struct nscc_state *s = state;
+    double bytes = fact->bytes * packet_of(c, fact) / fact->packet_bytes, delay = s->average, mss = fact->packet_bytes;
+    s->achieved += bytes;
+    s->received += bytes;
+    s->ignored += bytes;
+    if (fact->rtt_ps) {
+        if ((double)fact->rtt_ps < s->base) set_base(s, c, fact, (double)fact->rtt_ps);
+        delay = (double)fact->rtt_ps - s->base;
+        sample(s, c, delay, fact->marked);
+    }
+    if (!quick_adapt(s, c, fact, fact->marked, false, delay)) {
+        bool above = delay >= target_ps(c);
+        if (fact->marked && above)
+            decrease(s, c, fact->now_ps);
+        else if (!fact->marked && above)
+            s->increase += c->fair * mss * s->scale * bytes;
+        else if (!fact->marked && !grow_fast(s, c, bytes, delay))
+            s->increase += c->alpha * mss * s->scale * bytes * (target_ps(c) - delay) / (12.0 * (double)WEFT_PS_PER_US);
+        bound(s, c, fact);
+        adjust(s, c, fact);
+    }
+    answer(s, c, fact, act);
+}
+
+static void nscc_loss(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    const struct weft__nscc_conf *c = conf;
+    struct nscc_state *s = state;
+    uint32_t payload = fact->bytes ? fact->bytes : fact->packet_bytes;
+    double bytes = payload * packet_of(c, fact) / fact->packet_bytes;
+    if (fact->timeouts) {
+        s->cwnd -= bytes;
+    } else {
+        s->ignored += bytes;
+        sample(s, c, (double)c->base_ps, true);
+        s->lost = true;
+        if (!quick_adapt(s, c, fact, true, true, 0)) s->cwnd -= bytes;
+    }
+    answer(s, c, fact, act);
+}
+
+static void nscc_sent(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    struct nscc_state *s = state;
+    const struct weft__nscc_conf *c = conf;
+    if (!c->credit) return;
+    weft__credit_spend(&s->credit, (uint32_t)packet_of(c, fact));
+    answer(s, c, fact, act);
+}
+
+static void nscc_credit(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    struct nscc_state *s = state;
+    weft__credit_take(&s->credit, fact->bytes);
+    answer(s, conf, fact, act);
+}
+
+/// No more than the window could use, and a packet.
+static weft_bytes nscc_target(const void *state, const void *conf, const struct weft_cc_fact *fact) {
+    const struct nscc_state *s = state;
+    double packet = packet_of(conf, fact);
+    return weft__credit_target(&s->credit, fact, (uint32_t)packet, s->cwnd + packet);
+}
+
+static struct weft_cc_pull nscc_pull(const void *conf) {
+    const struct weft__nscc_conf *c = conf;
+    return (struct weft_cc_pull){(uint32_t)c->pull_packets, c->pull_rate};
+}
+
+static bool nscc_by_credit(const void *conf) {
+    return ((const struct weft__nscc_conf *)conf)->credit;
+}
+
+static const char *nscc_check(const void *state, const void *conf, const struct weft_cc_act *act) {
+    const struct nscc_state *s = state;
+    if (!(s->cwnd <= s->most)) return "the window is above its greatest";
+    if (!(s->average >= 0)) return "the average delay is below 0";
+    return act->window_bytes ? NULL : "nothing could be sent";
+}
+
+static const struct weft_cc_ops ops = {
+    .state_size = nscc_state_size,
+    .on_start = nscc_start,
+    .on_ack = nscc_ack,
+    .on_loss = nscc_loss,
+    .on_sent = nscc_sent,
+    .on_credit = nscc_credit,
+    .target = nscc_target,
+    .pull = nscc_pull,
+    .by_credit = nscc_by_credit,
+    .check = nscc_check,
+    .wants_marks = true,
+};
+
+const struct weft_model weft__cc_nscc = {
+    .kind = WEFT_KIND_CC,
+    .name = "nscc",
+    .summary = "Ultra Ethernet's window at the sender, by queueing delay and marks of each acknowledgement",
+    .source = "UE specification 1.0 (NSCC); uet-htsim, sim/uec.cpp",
+    .params = &params,
+    .ops = &ops,
+};

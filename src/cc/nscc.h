@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of NSCC. See nscc.c.
+#ifndef WEFT_CC_NSCC_H
+#define WEFT_CC_NSCC_H
+
+#include "weft/types.h"
+
+struct weft__nscc_conf {
+    weft_time_ps base_ps, fast_ps;
+    double target, window, alpha, fair, eta, fast, gamma, most, gain, adapt;
+    weft_bytes header_bytes;
+    uint64_t gate;
+    bool credit; ///< of receivers, too
+    uint64_t pull_packets;
+    double pull_rate;
+};
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// RCCC, the receiver's congestion control of Ultra Ethernet: receivers share out the rate of their line as credit, and
+// a sender sends what it has credit for. It begins with a window of 1.5 bandwidth-delay products, and tells with each
+// packet how much more it wants; a receiver grants what was asked for, in turn among those that ask, in pulls of four
+// packets paced at its line (src/box/nic/nic_pull.c).
+//
+// Sources: UE specification 1.0, congestion management sublayer (RCCC); V. Olteanu et al., "An edge-queued datagram
+// service for all datacenter traffic" (EQDS), NSDI 2022; figures as in uet-htsim, sim/uec.cpp. Differences: a sender
+// without credit and with nothing under way sends one packet, where uet-htsim sends a request (RTS) after a timeout; no
+// credit is granted ahead to those that do not ask (uet-htsim: slow pulls); no control for oversubscribed networks.
+#include "cc/credit.h"
+
+struct rccc_conf {
+    weft_time_ps base_ps;
+    double window, rate;
+    uint64_t packets;
+    weft_bytes header_bytes;
+};
+
+static const struct weft_param rows[] = {
+    WEFT_TIME(struct rccc_conf, base_ps, "base_rtt", "12us", "100ns", "1s",
+              "round trip of the longest path without queues"),
+    WEFT_REAL(struct rccc_conf, window, "window", "1.5", "1/100", "100",
+              "first credit, and the most that is kept, of the bandwidth-delay product (uet-htsim)"),
+    WEFT_BYTES(struct rccc_conf, header_bytes, "header", "64B", "0B", "256B",
+               "headers of a packet, which cost credit too (uet-htsim)"),
+    WEFT_UINT(struct rccc_conf, packets, "pull", "4", "1", "64", "packets that one grant is worth (UE 1.0)"),
+    WEFT_REAL(struct rccc_conf, rate, "rate", "0.99", "1/100", "1", "of its line that a receiver grants (uet-htsim)"),
+};
+static const struct weft_param_table params = WEFT_PARAM_TABLE("rccc", struct rccc_conf, rows);
+
+static size_t rccc_state_size(const void *conf) {
+    return sizeof(struct weft__credit);
+}
+
+static uint32_t packet_of(const struct rccc_conf *c, const struct weft_cc_fact *fact) {
+    return fact->packet_bytes + (uint32_t)c->header_bytes;
+}
+
+static void answer(const struct weft__credit *s, const struct rccc_conf *c, const struct weft_cc_fact *fact,
+                   struct weft_cc_act *act) {
+    act->rate_bps = fact->line_rate_bps;
+    act->window_bytes = weft__credit_window(s, fact, packet_of(c, fact));
+}
+
+static void rccc_start(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    const struct rccc_conf *c = conf;
+    weft__credit_start(state, c->window * (double)fact->line_rate_bps * (double)c->base_ps / 8e12);
+    act->timer_ps = WEFT_TIME_NEVER;
+    answer(state, c, fact, act);
+}
+
+static void rccc_sent(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    weft__credit_spend(state, packet_of(conf, fact));
+    answer(state, conf, fact, act);
+}
+
+static void rccc_credit(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    weft__credit_take(state, fact->bytes);
+    answer(state, conf, fact, act);
+}
+
+static void rccc_answers(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    answer(state, conf, fact, act);
+}
+
+static weft_bytes rccc_target(const void *state, const void *conf, const struct weft_cc_fact *fact) {
+    return weft__credit_target(state, fact, packet_of(conf, fact), (double)INT64_MAX);
+}
+
+static struct weft_cc_pull rccc_pull(const void *conf) {
+    const struct rccc_conf *c = conf;
+    return (struct weft_cc_pull){(uint32_t)c->packets, c->rate};
+}
+
+static const char *rccc_check(const void *state, const void *conf, const struct weft_cc_act *act) {
+    const struct weft__credit *s = state;
+    if (s->left > s->most) return "more credit than is kept";
+    return act->window_bytes ? NULL : "nothing could ever be sent";
+}
+
+static const struct weft_cc_ops ops = {
+    .state_size = rccc_state_size,
+    .on_start = rccc_start,
+    .on_sent = rccc_sent,
+    .on_ack = rccc_answers,
+    .on_loss = rccc_answers,
+    .on_credit = rccc_credit,
+    .target = rccc_target,
+    .pull = rccc_pull,
+    .check = rccc_check,
+};
+
+const struct weft_model weft__cc_rccc = {
+    .kind = WEFT_KIND_CC,
+    .name = "rccc",
+    .summary = "Ultra Ethernet's credit: receivers grant the rate of their line to those that ask, in turn",
+    .source = "UE specification 1.0 (RCCC); Olteanu et al., EQDS, NSDI 2022; uet-htsim, sim/uec.cpp",
+    .params = &params,
+    .ops = &ops,
+};

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spraying that passes over bad entropy values: a mark makes a value miss one turn, a trimmed packet four, a timeout
+// fifteen; at most fifteen are owed. Else as oblivious. Source: uet-htsim, sim/uec_mp.cpp. A packet passes over as many
+// values as are in penalty, and only the first of them has a turn less; after a whole round it takes what is next.
+#include "spray/rounds.h"
+
+struct bitmap_conf {
+    uint64_t values, marked, trimmed, timeout, most;
+};
+
+static const struct weft_param rows[] = {
+    WEFT_UINT(struct bitmap_conf, values, "values", "64", "1", "16384",
+              "entropy values that a queue pair uses, a power of 2 (uet-htsim: 64)"),
+    WEFT_UINT(struct bitmap_conf, marked, "marked", "1", "0", "255", "turns that a marked packet costs its value"),
+    WEFT_UINT(struct bitmap_conf, trimmed, "trimmed", "4", "0", "255", "turns that a trimmed packet costs"),
+    WEFT_UINT(struct bitmap_conf, timeout, "timeout", "15", "0", "255", "turns that a packet costs that is lost"),
+    WEFT_UINT(struct bitmap_conf, most, "most", "15", "1", "255", "turns that a value owes at most"),
+};
+static const char *bitmap_conf_check(const void *conf, char *text, size_t size) {
+    return weft__spray_values_check(((const struct bitmap_conf *)conf)->values, text, size);
+}
+static const struct weft_param_table params =
+    WEFT_PARAM_TABLE_CHECKED("bitmap", struct bitmap_conf, rows, bitmap_conf_check);
+
+struct bitmap_state {
+    struct weft__rounds rounds;
+    uint8_t owed[]; ///< [values] turns
+};
+
+static uint32_t bitmap_values(const void *conf) {
+    return (uint32_t)((const struct bitmap_conf *)conf)->values;
+}
+
+static size_t bitmap_state_size(const void *conf) {
+    return sizeof(struct bitmap_state) + bitmap_values(conf);
+}
+
+static void bitmap_start(void *state, const void *conf, const struct weft_random *random) {
+    weft__rounds_start(&((struct bitmap_state *)state)->rounds, random, bitmap_values(conf));
+}
+
+static uint32_t bitmap_next(void *state, const void *conf, weft_time_ps now) {
+    struct bitmap_state *s = state;
+    uint32_t values = bitmap_values(conf), value = weft__rounds_value(&s->rounds);
+    if (s->owed[value])
+        s->owed[value]--, weft__rounds_step(&s->rounds, values);
+    else {
+        weft__rounds_step(&s->rounds, values);
+        return value;
+    }
+    for (uint32_t k = 0; k < values; k++) {
+        value = weft__rounds_value(&s->rounds);
+        if (!s->owed[value]) break;
+        weft__rounds_step(&s->rounds, values);
+    }
+    value = weft__rounds_value(&s->rounds);
+    weft__rounds_step(&s->rounds, values);
+    return value;
+}
+
+static void bitmap_news(void *state, const void *conf, weft_time_ps now, uint32_t value, enum weft_spray_news what) {
+    struct bitmap_state *s = state;
+    const struct bitmap_conf *c = conf;
+    const uint64_t costs[] = {
+        [WEFT_SPRAY_GOOD] = 0,
+        [WEFT_SPRAY_MARKED] = c->marked,
+        [WEFT_SPRAY_TRIMMED] = c->trimmed,
+        [WEFT_SPRAY_TIMEOUT] = c->timeout,
+    };
+    uint64_t owed = s->owed[value] + costs[what];
+    s->owed[value] = (uint8_t)(owed < c->most ? owed : c->most);
+}
+
+static const char *bitmap_check(const void *state, const void *conf) {
+    const struct bitmap_state *s = state;
+    const struct bitmap_conf *c = conf;
+    for (uint32_t i = 0; i < c->values; i++)
+        if (s->owed[i] > c->most) return "a value owes more turns than the most";
+    return weft__rounds_value(&s->rounds) < c->values ? NULL : "a value beyond the last one";
+}
+
+static const struct weft_spray_ops ops = {
+    .state_size = bitmap_state_size,
+    .values = bitmap_values,
+    .start = bitmap_start,
+    .next = bitmap_next,
+    .news = bitmap_news,
+    .check = bitmap_check,
+};
+
+const struct weft_model weft__spray_bitmap = {
+    .kind = WEFT_KIND_SPRAY,
+    .name = "bitmap",
+    .summary = "entropy values in turn; those with marked, trimmed or lost packets miss turns",
+    .source = "uet-htsim, sim/uec_mp.cpp",
+    .params = &params,
+    .ops = &ops,
+    .draws = true,
+};

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Oblivious spraying: the entropy values in turn, each once a round; every round has another order, index XOR a number
+// drawn for the round. What comes of packets changes nothing. Source: uet-htsim, sim/uec_mp.cpp (Ultra Ethernet
+// Consortium's reference simulator). Differs: our draws.
+#include "spray/rounds.h"
+
+struct oblivious_conf {
+    uint64_t values;
+};
+
+static const struct weft_param rows[] = {
+    WEFT_UINT(struct oblivious_conf, values, "values", "64", "1", "16384",
+              "entropy values that a queue pair uses, a power of 2 (uet-htsim: 64)"),
+};
+static const char *oblivious_conf_check(const void *conf, char *text, size_t size) {
+    return weft__spray_values_check(((const struct oblivious_conf *)conf)->values, text, size);
+}
+static const struct weft_param_table params =
+    WEFT_PARAM_TABLE_CHECKED("oblivious", struct oblivious_conf, rows, oblivious_conf_check);
+
+static uint32_t oblivious_values(const void *conf) {
+    return (uint32_t)((const struct oblivious_conf *)conf)->values;
+}
+
+static size_t oblivious_state_size(const void *conf) {
+    return sizeof(struct weft__rounds);
+}
+
+static void oblivious_start(void *state, const void *conf, const struct weft_random *random) {
+    weft__rounds_start(state, random, oblivious_values(conf));
+}
+
+static uint32_t oblivious_next(void *state, const void *conf, weft_time_ps now) {
+    uint32_t value = weft__rounds_value(state);
+    weft__rounds_step(state, oblivious_values(conf));
+    return value;
+}
+
+static const char *oblivious_check(const void *state, const void *conf) {
+    return weft__rounds_value(state) < oblivious_values(conf) ? NULL : "a value beyond the last one";
+}
+
+static const struct weft_spray_ops ops = {
+    .state_size = oblivious_state_size,
+    .values = oblivious_values,
+    .start = oblivious_start,
+    .next = oblivious_next,
+    .check = oblivious_check,
+};
+
+const struct weft_model weft__spray_oblivious = {
+    .kind = WEFT_KIND_SPRAY,
+    .name = "oblivious",
+    .summary = "entropy values in turn, in another order each round, whatever comes of packets",
+    .source = "uet-htsim, sim/uec_mp.cpp",
+    .params = &params,
+    .ops = &ops,
+    .draws = true,
+};

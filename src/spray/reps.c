@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// REPS, recycled entropies for packet spraying: the value of a packet that came back unmarked is used once more, from a
+// ring of the last eight; without one, a value is drawn. A timeout freezes the ring: its values, which worked, are used
+// again and again instead of new ones, which may lead to the dead path. After 10 ms it thaws and explores again.
+//
+// Sources: T. Bonato et al., "REPS: Recycled entropy packet spraying for adaptive load balancing and failure
+// mitigation" (arXiv 2407.21625); ring, times and counts as in uet-htsim, sim/uec_mp.cpp. Differs: thawing is decided
+// when the next packet leaves, as well as when the next one comes back.
+#include "weft/spray.h"
+
+struct reps_conf {
+    uint64_t values, ring, explore;
+    weft_time_ps frozen_ps;
+};
+
+static const struct weft_param rows[] = {
+    WEFT_UINT(struct reps_conf, values, "values", "16384", "1", "16384",
+              "entropy values that are drawn from, a power of 2 (all that a packet's 14 bits can say)"),
+    WEFT_UINT(struct reps_conf, ring, "ring", "8", "1", "256", "values that are kept (uet-htsim)"),
+    WEFT_TIME(struct reps_conf, frozen_ps, "frozen", "10ms", "0ns", "never",
+              "after a timeout the ring's values are used again and again for so long (uet-htsim)"),
+    WEFT_UINT(struct reps_conf, explore, "explore", "16", "0", "65535", "and then so many are drawn (uet-htsim)"),
+};
+static const char *reps_conf_check(const void *conf, char *text, size_t size) {
+    return weft__spray_values_check(((const struct reps_conf *)conf)->values, text, size);
+}
+static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("reps", struct reps_conf, rows, reps_conf_check);
+
+struct reps_state {
+    struct weft_random random;
+    weft_time_ps thaw_ps;
+    uint32_t explore;
+    uint16_t head;  ///< where the next value is put
+    uint16_t fresh; ///< values not yet used again, the last ones that were put
+    uint16_t kept;  ///< values in the ring
+    uint16_t next;  ///< frozen: the place that is used next
+    bool frozen;
+    uint16_t value[]; ///< [ring]
+};
+
+static uint32_t reps_values(const void *conf) {
+    return (uint32_t)((const struct reps_conf *)conf)->values;
+}
+
+static size_t reps_state_size(const void *conf) {
+    return sizeof(struct reps_state) + ((const struct reps_conf *)conf)->ring * sizeof(uint16_t);
+}
+
+static void reps_start(void *state, const void *conf, const struct weft_random *random) {
+    ((struct reps_state *)state)->random = *random;
+}
+
+static void thaw(struct reps_state *s, const struct reps_conf *c, weft_time_ps now) {
+    if (__builtin_expect(!s->frozen, 1) || now < s->thaw_ps) return;
+    s->frozen = false;
+    s->head = s->fresh = s->kept = s->next = 0;
+    s->explore = (uint32_t)c->explore;
+}
+
+static uint32_t draw(struct reps_state *s, const struct reps_conf *c) {
+    return (uint32_t)weft_random_below(&s->random, c->values);
+}
+
+static uint32_t reps_next(void *state, const void *conf, weft_time_ps now) {
+    struct reps_state *s = state;
+    const struct reps_conf *c = conf;
+    thaw(s, c, now);
+    if (s->explore) {
+        s->explore--;
+        return draw(s, c);
+    }
+    if (s->frozen && s->kept) {
+        s->next = (uint16_t)((s->next + 1) % s->kept);
+        return s->value[s->next];
+    }
+    if (!s->fresh) return draw(s, c);
+    return s->value[(s->head + c->ring - s->fresh--) % c->ring];
+}
+
+static void reps_news(void *state, const void *conf, weft_time_ps now, uint32_t value, enum weft_spray_news what) {
+    struct reps_state *s = state;
+    const struct reps_conf *c = conf;
+    if (what == WEFT_SPRAY_TIMEOUT && !s->frozen && !s->explore) {
+        s->frozen = true;
+        s->thaw_ps = c->frozen_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + c->frozen_ps;
+    }
+    thaw(s, c, now);
+    if (what != WEFT_SPRAY_GOOD) return;
+    s->value[s->head] = (uint16_t)value;
+    s->head = (uint16_t)((s->head + 1) % c->ring);
+    if (s->fresh < c->ring) s->fresh++;
+    if (s->kept < c->ring) s->kept++;
+}
+
+static const char *reps_check(const void *state, const void *conf) {
+    const struct reps_state *s = state;
+    const struct reps_conf *c = conf;
+    if (s->fresh > s->kept || s->kept > c->ring) return "more values to use again than are kept";
+    for (uint32_t i = 0; i < s->kept; i++)
+        if (s->value[i] >= c->values) return "a value beyond the last one";
+    return NULL;
+}
+
+static const struct weft_spray_ops ops = {
+    .state_size = reps_state_size,
+    .values = reps_values,
+    .start = reps_start,
+    .next = reps_next,
+    .news = reps_news,
+    .check = reps_check,
+};
+
+const struct weft_model weft__spray_reps = {
+    .kind = WEFT_KIND_SPRAY,
+    .name = "reps",
+    .summary = "values of packets that came back unmarked are used again; a timeout has only those used",
+    .source = "Bonato et al., REPS, arXiv 2407.21625; uet-htsim, sim/uec_mp.cpp",
+    .params = &params,
+    .ops = &ops,
+    .draws = true,
+};

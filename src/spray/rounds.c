@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spray/rounds.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void weft__rounds_begin(struct weft__rounds *r, uint32_t values) {
+    r->index = 0;
+    r->mix = (uint32_t)weft_random_below(&r->random, values);
+}
+
+void weft__rounds_start(struct weft__rounds *r, const struct weft_random *random, uint32_t values) {
+    r->random = *random;
+    weft__rounds_begin(r, values);
+}
+
+const char *weft__spray_values_check(uint64_t values, char *text, size_t size) {
+    if (!(values & (values - 1))) return NULL;
+    snprintf(text, size, "values (%" PRIu64 ") is no power of 2", values);
+    return text;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One value for all packets of a queue pair: its path is that of ECMP. Delivery in order (ROD) needs it.
+#include "weft/spray.h"
+
+struct single_conf {
+    uint8_t unused;
+};
+static const struct weft_param_table params = {.name = "single", .conf_size = sizeof(struct single_conf)};
+
+static size_t single_state_size(const void *conf) {
+    return 0;
+}
+
+static uint32_t single_values(const void *conf) {
+    return 1;
+}
+
+static void single_start(void *state, const void *conf, const struct weft_random *random) {}
+
+static uint32_t single_next(void *state, const void *conf, weft_time_ps now) {
+    return 0;
+}
+
+static const char *single_check(const void *state, const void *conf) {
+    return NULL;
+}
+
+static const struct weft_spray_ops ops = {
+    .state_size = single_state_size,
+    .values = single_values,
+    .start = single_start,
+    .next = single_next,
+    .check = single_check,
+};
+
+const struct weft_model weft__spray_single = {
+    .kind = WEFT_KIND_SPRAY,
+    .name = "single",
+    .summary = "one entropy value for all packets of a queue pair",
+    .source = "RFC 2992 (ECMP); the baseline",
+    .params = &params,
+    .ops = &ops,
+};

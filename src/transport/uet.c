@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transport of Ultra Ethernet (UET): packets of a connection take many paths, are acknowledged selectively and
+// delivered in whatever order they come (RUD), or take one path and are delivered in order (ROD). A switch that has no
+// room for a packet trims it to its header, which goes on in the control queue: the receiver answers it with a NACK,
+// and the sender sends that packet again. What is lost without a trace waits for a timeout of its own. Nothing of this
+// needs PFC: acknowledgements, NACKs and trimmed packets have a priority of their own.
+//
+// Sources: Ultra Ethernet Consortium, UE specification 1.0, packet delivery sublayer (RUD, ROD, SACK, trimming); rules
+// and figures as in the consortium's reference simulator, uet-htsim, sim/uec.cpp: a SACK for every 16,384 bytes, and at
+// once for the first packet, a marked one, one that asks for it, a duplicate, and when the last gap closes after one
+// was asked for; 64 bits from the packet or from 63 before it; NACK of trimmed packets at once. Differences: PSNs do
+// not wrap; a round trip is taken of packets that were sent once; ROD goes back to the missing packet (uet-htsim has
+// none). Ours: the window of PSNs, and that a READ request asks for the whole response, whose packets are acknowledged.
+#include "transport/uet.h"
+
+#include "transport/scoreboard.h"
+#include "weft/spray.h"
+#include "weft/workload.h"
+
+static const char *const deliveries[] = {"rud", "rod", NULL};
+
+#define T struct weft__uet_conf
+static const struct weft_param rows[] = {
+    WEFT_CHOICE(
+        T, delivery, "delivery", "rud", deliveries,
+        "packets take many paths and are delivered as they come (RUD); or they take one, whatever spray says, and what "
+        "comes early is sent again (ROD)"),
+    WEFT_MODEL_PARAM(T, spray, "spray", WEFT_KIND_SPRAY, "oblivious", "path of each packet"),
+    WEFT_BYTES(T, sack_bytes, "sack", "16384B", "1B", "16MB", "payload that one SACK acknowledges (uet-htsim)"),
+    WEFT_UINT(T, reorder.packets, "psn_window", "512", "1", "65536",
+              "packets from the first unacknowledged one on that may be under way (assumed)"),
+    WEFT_UINT(T, sack_bits, "sack_window", "64", "1", "64", "packets that one SACK tells of (UE 1.0: 64)"),
+    WEFT_TIME(
+        T, timeout_ps, "timeout", "100us", "1us", "never",
+        "a packet without an answer for so long is sent again (uet-htsim: 15us and six drains of a queue, 99us at "
+        "100G)"),
+    WEFT_UINT(T, control_priority, "control_priority", "6", "0", "7", "priority of SACKs and NACKs (assumed)"),
+};
+#undef T
+
+static const struct weft_spray_ops *spray_of(const struct weft__uet_conf *c) {
+    return c->spray.model->ops;
+}
+
+static const struct weft_param_table params = WEFT_PARAM_TABLE("uet", struct weft__uet_conf, rows);
+
+static weft_time_ps uet_patience(const void *conf) {
+    return ((const struct weft__uet_conf *)conf)->timeout_ps;
+}
+
+static bool always(const void *conf) {
+    return true;
+}
+
+static uint8_t uet_control_priority(const void *conf) {
+    return (uint8_t)((const struct weft__uet_conf *)conf)->control_priority;
+}
+
+// --- sender -------------------------------------------------------------------------------------------------------
+
+/// Of a packet under way.
+struct sent {
+    uint32_t ns; ///< when, modulo 2^32
+    uint16_t value;
+    bool again;
+};
+enum { PLACES_MIN = 64 };
+
+struct sender_state {
+    void *spray;
+    struct sent *sent; ///< [mask + 1]
+    struct weft__scoreboard *board;
+};
+
+static uint32_t places_of(const struct weft__uet_conf *c) {
+    uint32_t places = PLACES_MIN;
+    while (places < c->reorder.packets)
+        places *= 2;
+    return places;
+}
+
+static size_t aligned(size_t size) {
+    return (size + 15) / 16 * 16;
+}
+
+static size_t spray_size(const struct weft__uet_conf *c) {
+    return aligned(spray_of(c)->state_size(c->spray.conf));
+}
+
+static size_t uet_sender_size(const void *conf) {
+    const struct weft__uet_conf *c = conf;
+    return aligned(sizeof(struct sender_state)) + spray_size(c) + aligned(places_of(c) * sizeof(struct sent)) +
+           weft__scoreboard_size(c->reorder.packets);
+}
+
+static void uet_start(struct weft_qp_sender *s, const struct weft_transport_fact *fact) {
+    const struct weft__uet_conf *c = fact->conf;
+    struct sender_state *state = fact->state;
+    state->spray = (char *)state + aligned(sizeof *state);
+    state->sent = (struct sent *)(void *)((char *)state->spray + spray_size(c));
+    state->board =
+        (struct weft__scoreboard *)(void *)((char *)state->sent + aligned(places_of(c) * sizeof(struct sent)));
+    weft__scoreboard_start(state->board, c->reorder.packets, s);
+    // The entropy was drawn from the run's seed; with it, queue pairs of one host differ.
+    uint64_t seed = (uint64_t)fact->qp->entropy << 32 | fact->qp->src;
+    struct weft_random random = weft_random_stream(seed, fact->qp->at_src, WEFT_RANDOM_PATH);
+    spray_of(c)->start(state->spray, c->spray.conf, &random);
+}
+
+static void tell_spray(const struct weft_transport_fact *fact, uint32_t psn, enum weft_spray_news what) {
+    const struct weft__uet_conf *c = fact->conf;
+    struct sender_state *state = fact->state;
+    const struct weft_spray_ops *spray = spray_of(c);
+    if (spray->news && c->delivery == WEFT__UET_RUD)
+        spray->news(state->spray, c->spray.conf, fact->now_ps, state->sent[psn & state->board->mask].value, what);
+}
+
+static void arm(struct weft_qp_sender *s, weft_time_ps due, weft_time_ps *ret_timer) {
+    s->armed = due != WEFT_TIME_NEVER;
+    if (s->armed) *ret_timer = due;
+}
+
+static void uet_turn(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
+                     struct weft_transport_send *ret) {
+    const struct weft__uet_conf *c = fact->conf;
+    struct sender_state *state = fact->state;
+    ret->again = weft__scoreboard_send(state->board, s, &ret->psn);
+    bool single = c->delivery == WEFT__UET_ROD;
+    uint32_t values = single ? 1 : spray_of(c)->values(c->spray.conf);
+    uint32_t value = single ? 0 : spray_of(c)->next(state->spray, c->spray.conf, fact->now_ps);
+    state->sent[ret->psn & state->board->mask] =
+        (struct sent){(uint32_t)(fact->now_ps / WEFT_PS_PER_NS), (uint16_t)value, ret->again};
+    ret->entropy = (uint16_t)((fact->qp->entropy & ~(values - 1)) | value);
+    bool full = (weft_bytes)(s->next - s->una) * fact->qp->mtu >= s->window_bytes;
+    if (ret->again || full || s->blocked || s->next == s->posted) ret->flags = WEFT_PACKET_ACK_REQUEST;
+    if (!s->armed)
+        arm(s, c->timeout_ps == WEFT_TIME_NEVER ? c->timeout_ps : fact->now_ps + c->timeout_ps, &ret->timer_ps);
+}
+
+static weft_time_ps age_of(const struct sender_state *state, weft_time_ps now, uint32_t psn) {
+    return (uint32_t)((uint32_t)(now / WEFT_PS_PER_NS) - state->sent[psn & state->board->mask].ns) * WEFT_PS_PER_NS;
+}
+
+/// All that a SACK or NACK says came.
+static void take_sack(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t below,
+                      struct weft_transport_news *ret) {
+    struct weft__scoreboard *board = ((struct sender_state *)fact->state)->board;
+    ret->acked = weft__scoreboard_came_below(board, s, below);
+    for (uint64_t bits = fact->sack->bits; bits; bits &= bits - 1)
+        ret->acked += weft__scoreboard_came(board, s, fact->sack->base + (uint32_t)__builtin_ctzll(bits));
+    fact->sample->below = board->below;
+    if (!ret->acked) return;
+    s->progress_ps = fact->now_ps;
+    s->timeouts = 0;
+}
+
+static void on_sack(struct weft_qp_sender *s, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                    struct weft_transport_news *ret) {
+    struct sender_state *state = fact->state;
+    uint32_t psn = fact->sack->psn;
+    bool known = psn < s->highest && s->highest - psn <= state->board->mask + 1;
+    bool fresh = known && weft__scoreboard_is_out(state->board, s, psn) && !state->sent[psn & state->board->mask].again;
+    weft_time_ps age = fresh ? age_of(state, fact->now_ps, psn) : 0;
+    take_sack(s, fact, p->psn, ret);
+    if (ret->acked) ret->rtt_ps = age;
+    if (known) tell_spray(fact, psn, p->flags & WEFT_PACKET_ECHO ? WEFT_SPRAY_MARKED : WEFT_SPRAY_GOOD);
+}
+
+/// RUD: that packet is lost; ROD: everything from there on.
+static void on_nack(struct weft_qp_sender *s, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                    struct weft_transport_news *ret) {
+    const struct weft__uet_conf *c = fact->conf;
+    struct sender_state *state = fact->state;
+    uint32_t psn = fact->sack->psn;
+    take_sack(s, fact, p->psn, ret);
+    uint32_t end = c->delivery == WEFT__UET_ROD ? s->highest : psn + 1;
+    if (weft__scoreboard_is_out(state->board, s, psn)) tell_spray(fact, psn, WEFT_SPRAY_TRIMMED);
+    for (; psn < end; psn++)
+        ret->lost_packets += weft__scoreboard_lose(state->board, s, psn);
+    ret->lost = ret->lost_packets;
+}
+
+static void uet_control(struct weft_qp_sender *s, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                        struct weft_transport_news *ret) {
+    ret->moved = true;
+    if (p->kind == WEFT_PACKET_READ || !fact->sack) return;
+    if (p->kind == WEFT_PACKET_NAK)
+        on_nack(s, fact, p, ret);
+    else
+        on_sack(s, fact, p, ret);
+}
+
+static void uet_sender_timer(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
+                             struct weft_transport_news *ret) {
+    const struct weft__uet_conf *c = fact->conf;
+    struct sender_state *state = fact->state;
+    weft_time_ps oldest = 0;
+    bool any = false;
+    s->armed = false;
+    for (uint32_t psn = state->board->below; psn < s->highest; psn++) {
+        if (!weft__scoreboard_is_out(state->board, s, psn)) continue;
+        weft_time_ps age = age_of(state, fact->now_ps, psn);
+        if (age >= c->timeout_ps) {
+            tell_spray(fact, psn, WEFT_SPRAY_TIMEOUT);
+            ret->lost_packets += weft__scoreboard_lose(state->board, s, psn);
+        } else {
+            any = true;
+            if (age > oldest) oldest = age;
+        }
+    }
+    if (any) arm(s, fact->now_ps + c->timeout_ps - oldest, &ret->timer_ps);
+    if (!ret->lost_packets) return;
+    if (s->timeouts < UINT8_MAX) s->timeouts++;
+    ret->lost = ret->moved = true;
+}
+
+static const char *uet_check_sender(const struct weft_qp_sender *s, const struct weft_transport_fact *fact) {
+    const struct weft__uet_conf *c = fact->conf;
+    const struct sender_state *state = fact->state;
+    if (!state->board) return NULL; // not begun
+    if (s->highest > s->posted) return "more was sent than there is";
+    const char *wrong = weft__scoreboard_check(state->board, s);
+    return wrong ? wrong : spray_of(c)->check(state->spray, c->spray.conf);
+}
+
+// --- receiver -----------------------------------------------------------------------------------------------------
+
+struct receiver_state {
+    struct weft_sack sack; ///< of the reply that it is making
+    bool asked;            ///< for an acknowledgement, while packets were missing
+    struct weft__reorder reorder;
+};
+
+static size_t uet_receiver_size(const void *conf, const struct weft_qp_conf *qp) {
+    const struct weft__uet_conf *c = conf;
+    return offsetof(struct receiver_state, reorder) + weft__reorder_size(&c->reorder, qp->packets == WEFT_QP_MESSAGES);
+}
+
+static void answer(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, enum weft_packet_kind kind,
+                   uint32_t psn, struct weft_transport_reply *ret) {
+    const struct weft__uet_conf *c = fact->conf;
+    struct receiver_state *state = fact->state;
+    ret->kind = (uint8_t)kind;
+    ret->psn = r->expected;
+    ret->priority = (uint8_t)c->control_priority;
+    ret->sack = &state->sack;
+    state->sack = (struct weft_sack){.psn = psn};
+}
+
+/// `from`: the first packet that it tells of.
+static void sack(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, uint32_t psn, uint32_t from,
+                 bool marked, struct weft_transport_reply *ret) {
+    const struct weft__uet_conf *c = fact->conf;
+    struct receiver_state *state = fact->state;
+    answer(r, fact, WEFT_PACKET_ACK, psn, ret);
+    ret->echo = marked;
+    r->unacked = 0;
+    state->sack.base = from > r->expected + 1 ? from : r->expected + 1;
+    state->sack.bits = weft__reorder_bits(&state->reorder, &c->reorder, r->expected, state->sack.base);
+    if (c->sack_bits < 64) state->sack.bits &= (UINT64_C(1) << c->sack_bits) - 1;
+}
+
+/// The last packets up to this one, as many as a SACK tells of.
+static uint32_t up_to(const struct weft_transport_fact *fact, uint32_t psn) {
+    uint32_t before = (uint32_t)((const struct weft__uet_conf *)fact->conf)->sack_bits - 1;
+    return psn > before ? psn - before : 0;
+}
+
+static void on_missing(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, uint32_t psn,
+                       struct weft_transport_reply *ret) {
+    const struct weft__uet_conf *c = fact->conf;
+    if (c->delivery == WEFT__UET_RUD) {
+        answer(r, fact, WEFT_PACKET_NAK, psn, ret);
+    } else if (!r->nak_sent) { // once, until the expected one comes
+        r->nak_sent = true;
+        answer(r, fact, WEFT_PACKET_NAK, r->expected, ret);
+    }
+}
+
+static bool came_before(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact, uint32_t psn) {
+    const struct weft__uet_conf *c = fact->conf;
+    const struct receiver_state *state = fact->state;
+    return psn < r->expected ||
+           (psn > r->expected && weft__reorder_bits(&state->reorder, &c->reorder, r->expected, psn) & 1);
+}
+
+/// Takes a packet that did not come before. False: it comes too early.
+static bool place(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                  struct weft_transport_receipt *ret) {
+    const struct weft__uet_conf *c = fact->conf;
+    struct receiver_state *state = fact->state;
+    bool last = p->flags & WEFT_PACKET_LAST;
+    if (p->psn == r->expected) {
+        r->expected = weft__reorder_next(&state->reorder, &c->reorder, fact->now_ps, p->psn, &ret->messages);
+        ret->messages += last;
+        r->nak_sent = false;
+        return true;
+    }
+    ret->early = true;
+    return c->delivery == WEFT__UET_RUD && weft__reorder_put(&state->reorder, &c->reorder, fact->now_ps, r->expected,
+                                                             p->psn, last) == WEFT__REORDER_PLACED;
+}
+
+static void uet_data(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                     struct weft_transport_receipt *ret) {
+    const struct weft__uet_conf *c = fact->conf;
+    struct receiver_state *state = fact->state;
+    bool marked = p->ecn == WEFT_ECN_CE, asks = p->flags & WEFT_PACKET_ACK_REQUEST;
+    if (came_before(r, fact, p->psn)) {
+        ret->verdict = WEFT_TRANSPORT_DUPLICATE;
+        ret->early = p->psn > r->expected;
+        sack(r, fact, p->psn, up_to(fact, p->psn), marked, &ret->reply);
+        return;
+    }
+    bool first = r->progress_ps == WEFT_TIME_NEVER;
+    if (!place(r, fact, p, ret)) {
+        ret->verdict = WEFT_TRANSPORT_REFUSED;
+        on_missing(r, fact, p->psn, &ret->reply);
+        return;
+    }
+    r->progress_ps = fact->now_ps;
+    state->asked |= asks;
+    bool closed = state->asked && !state->reorder.ahead;
+    if (closed) state->asked = false;
+    if (++r->unacked * (weft_bytes)fact->qp->mtu < c->sack_bytes && !marked && !asks && !first && !closed) return;
+    sack(r, fact, p->psn, marked || asks ? p->psn : up_to(fact, p->psn), marked, &ret->reply);
+}
+
+static void uet_trimmed(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                        struct weft_transport_receipt *ret) {
+    ret->verdict = WEFT_TRANSPORT_REFUSED;
+    if (came_before(r, fact, p->psn))
+        sack(r, fact, p->psn, up_to(fact, p->psn), false, &ret->reply);
+    else
+        on_missing(r, fact, p->psn, &ret->reply);
+}
+
+/// Of a READ: nothing has come yet, so the request may be lost.
+static void uet_receiver_timer(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
+                               struct weft_transport_receipt *ret) {
+    const struct weft__uet_conf *c = fact->conf;
+    if (r->progress_ps != WEFT_TIME_NEVER) return;
+    ret->reply = (struct weft_transport_reply){.psn = 0, .kind = WEFT_PACKET_READ, .priority = fact->qp->priority};
+    if (c->timeout_ps != WEFT_TIME_NEVER) ret->timer_ps = fact->now_ps + c->timeout_ps;
+}
+
+static const char *uet_check_receiver(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact) {
+    const struct weft__uet_conf *c = fact->conf;
+    const struct receiver_state *state = fact->state;
+    if (r->expected > fact->qp->packets) return "more came than there is";
+    return weft__reorder_check(&state->reorder, &c->reorder, r->expected);
+}
+
+static const struct weft_transport_ops ops = {
+    .on_turn = uet_turn,
+    .on_data = uet_data,
+    .on_trimmed = uet_trimmed,
+    .on_control = uet_control,
+    .on_start = uet_start,
+    .on_sender_timer = uet_sender_timer,
+    .on_receiver_timer = uet_receiver_timer,
+    .sender_size = uet_sender_size,
+    .receiver_size = uet_receiver_size,
+    .patience = uet_patience,
+    .echoes = always,
+    .sacks = always,
+    .control_priority = uet_control_priority,
+    .acknowledges_reads = true,
+    .check_sender = uet_check_sender,
+    .check_receiver = uet_check_receiver,
+};
+
+const struct weft_model weft__transport_uet = {
+    .kind = WEFT_KIND_TRANSPORT,
+    .name = "uet",
+    .summary = "Ultra Ethernet: spraying senders, selective acknowledgement, NACKs of trimmed packets; RUD and ROD",
+    .source = "UE specification 1.0, packet delivery sublayer; uet-htsim, sim/uec.cpp",
+    .params = &params,
+    .ops = &ops,
+    .draws = true,
+};
