@@ -5,6 +5,7 @@
 #define WEFT_CLI_SWEEP_H
 
 #include "simulation.h"
+#include "weft/follow.h"
 #include "weft/sweep_results.h"
 
 /// The part of a sweep that is this process's: of runs that differ, those whose number is `task` modulo `tasks`.
@@ -28,9 +29,12 @@ struct sweep {
     struct content *contents; ///< of files that values name
     bool interrupted;
     bool merge; ///< nothing is run
-    /// What a command keeps of a run besides: [*ret_n], told in the process of the run. NULL: nothing.
+    /// What a command keeps of a run besides: [*ret_n], told in the process of the run. `ranks`: what was followed of
+    /// them; NULL: nothing was. NULL: it keeps nothing.
     struct weft_sweep_kept *(*keep)(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
-                                    const struct weft_run *measured, uint32_t *ret_n);
+                                    const struct weft_run *measured, const struct weft_follow *ranks, uint32_t *ret_n);
+    /// Whether ranks of jobs are followed in a run. NULL: in none.
+    bool (*follows_ranks)(const struct sweep *s, uint32_t run, const struct weft_workload *workload);
     /// Told before the first run, when all that is due has its cost. NULL: nobody asks.
     void (*announce)(const struct sweep *s, uint32_t jobs);
     const char *kept; ///< the name of one of them, without which a run is due again

@@ -27,18 +27,23 @@ static int run_point(void *context, uint32_t i) {
     options.quiet = options.json = true;
     struct weft_error error = {0};
     struct weft_cli_simulation sim = {0};
+    struct weft_follow ranks = {.ranks = true};
     struct weft_run measured;
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, run % s->plan->seeds, s->o->arena);
     enum weft_status status = weft_cli_simulation_init(&sim, file, s->plan->point[point].variant, &error);
     if (!status) {
         sim.scenario->capture.ports = ""; // all points would write the same file
+        if (s->follows_ranks && s->follows_ranks(s, run, sim.workload)) {
+            ranks.flow = weft_arena_alloc(s->o->arena, sim.workload->flows + 1, sizeof *ranks.flow); // none
+            sim.follow = &ranks;
+        }
         status = weft_cli_simulation_run(&sim, &options, "", &measured, &error);
     }
     if (!status || status == WEFT_ERROR_STALL) {
         struct weft_error writing = {0};
         enum weft_sweep_state state = status ? WEFT_SWEEP_STALLED : WEFT_SWEEP_DONE;
         uint32_t keeps = 0;
-        const struct weft_sweep_kept *kept = s->keep ? s->keep(s, run, file, &measured, &keeps) : NULL;
+        const struct weft_sweep_kept *kept = s->keep ? s->keep(s, run, file, &measured, sim.follow, &keeps) : NULL;
         if (weft_sweep_record(s->record[run], &measured, state, s->r.metric, s->r.metrics, kept, keeps, &writing)) {
             error = writing;
             status = writing.status;

@@ -13,7 +13,7 @@
 #include "terminal.h"
 
 static const char *hosts, *rate, *fabrics, *budget, *battery, *sizes, *seeds_text, *jobs_text, *task_text, *diff;
-static bool merge, csv, no_why;
+static bool merge, csv, no_why, assumptions;
 static const struct weft_cli_option own[] = {
     {"hosts", "N", "number of hosts (default: those of JOB's network, else 256)", &hosts, NULL},
     {"rate", "RATE", "of a host's link (default: that of JOB's network, else 400Gbps)", &rate, NULL},
@@ -33,6 +33,9 @@ static const struct weft_cli_option own[] = {
      &task_text, NULL},
     {"merge", NULL, "run nothing: put together what the tasks have left in --out DIR", NULL, &merge},
     {"diff", "OLD", "also say what has changed since OLD, a folder that weft versus --out has written", &diff, NULL},
+    {"assumptions", NULL,
+     "also run with each assumed number of fabrics, switches and hosts halved and doubled: which would turn the answer",
+     NULL, &assumptions},
     {"no-why", NULL, "do not run each fabric once more to see where the time went", NULL, &no_why},
     {"csv", NULL, "comma-separated values on standard output: a line a fabric, case and seed", NULL, &csv},
     {0}};
@@ -68,40 +71,22 @@ void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, str
 
 // --- what is kept of a run ----------------------------------------------------------------------------------------
 
-/// The run once more, with the flow followed that finished last.
-static struct weft_sweep_kept *follow(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                      uint32_t variant, uint32_t flow, uint32_t *ret_n) {
-    struct weft_cli_options options = *o;
-    struct weft_cli_simulation sim = {0};
-    struct weft_run run;
-    struct weft_error error = {0};
-    struct weft_sweep_kept *kept = NULL;
-    options.out = NULL;
-    options.quiet = options.json = true;
-    if (!weft_cli_simulation_init(&sim, file, variant, &error)) {
-        bool *followed = weft_arena_alloc(o->arena, sim.workload->flows, sizeof *followed);
-        struct weft_follow kept_of = {.flow = followed};
-        struct weft_why why;
-        followed[flow] = true;
-        sim.follow = &kept_of;
-        sim.scenario->capture.ports = "";
-        if (!weft_cli_simulation_run(&sim, &options, "", &run, &error)) {
-            struct weft_whys *whys = weft_whys_new(&run, &kept_of, NULL, o->arena);
-            if (!weft_why(whys, flow, &why, &error)) kept = weft_versus_why(&why, o->arena, ret_n);
-        }
-        weft_follow_free(&kept_of);
-    }
-    weft_cli_simulation_deinit(&sim);
-    return kept;
+static bool is_explained(const struct sweep *s, uint32_t run) {
+    const struct weft_versus *v = &((const struct versus *)s)->v;
+    uint32_t the_case = run / s->plan->seeds / v->variants;
+    return !no_why && run % s->plan->seeds == 0 && the_case < v->n_cases;
+}
+static bool follows_ranks(const struct sweep *s, uint32_t run, const struct weft_workload *workload) {
+    return is_explained(s, run) && versus_why_has_room(workload);
 }
 
 /// Measures of every run; with the first seed also where the time went.
 static struct weft_sweep_kept *keep(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
-                                    const struct weft_run *measured, uint32_t *ret_n) {
-    uint32_t n, parts = 0, last = weft_versus_last_flow(measured);
+                                    const struct weft_run *measured, const struct weft_follow *ranks, uint32_t *ret_n) {
+    uint32_t n, parts = 0;
     struct weft_sweep_kept *kept = weft_versus_measure(measured, s->o->arena, &n), *why = NULL;
-    if (!no_why && run % s->plan->seeds == 0 && last != WEFT_NONE)
-        why = follow(s->o, file, s->plan->point[run / s->plan->seeds].variant, last, &parts);
+    if (is_explained(s, run))
+        why = versus_why(s->o, file, s->plan->point[run / s->plan->seeds].variant, measured, ranks, &parts);
     struct weft_sweep_kept *all = weft_arena_alloc(s->o->arena, n + parts, sizeof *all);
     memcpy(all, kept, n * sizeof *all);
     if (parts) memcpy(all + n, why, parts * sizeof *all);
@@ -139,8 +124,7 @@ static void announce(const struct sweep *s, uint32_t jobs) {
         if (!sweep_is_due(s, s->own[i])) continue;
         while (v->fabric[f].variant != point % v->variants)
             f++;
-        bool twice = !no_why && s->own[i] % s->plan->seeds == 0;
-        double run = s->cost[point] * packet_ns(&v->fabric[f]) * 1e-9 * (twice ? 2 : 1);
+        double run = s->cost[point] * packet_ns(&v->fabric[f]) * 1e-9 * (is_explained(s, s->own[i]) ? 2 : 1);
         seconds += run;
         if (run > longest) longest = run;
         due++;
@@ -259,7 +243,7 @@ static enum weft_status compose(struct versus *x, const struct versus_job *job, 
     if (status) return status;
     versus_keep(kept, file, o->arena);
     *ret_file = file;
-    if (x->v.n_cases > 1 || !job->work) return WEFT_OK;
+    if (x->v.n_all > 1 || !job->work) return WEFT_OK;
     struct weft_tree *over = weft_arena_alloc(o->arena, 1, sizeof *over),
                      *work = weft_arena_alloc(o->arena, 1, sizeof *work);
     const struct weft_tree *list[] = {over};
@@ -286,6 +270,7 @@ static enum weft_status run_all(struct versus *x, const struct weft_scenario_fil
     s->metric = weft_arena_alloc(s->o->arena, 1, sizeof *s->metric);
     s->r.metric = s->metric;
     s->keep = keep;
+    s->follows_ranks = follows_ranks;
     s->announce = announce;
     s->kept = "versus time_ps";
     x->v.results = &s->r;
@@ -307,6 +292,8 @@ static enum weft_status versus(const struct weft_cli_options *o, struct versus_k
     if (!status) status = size_up(&job, &x.v, ret_error);
     if (!status) status = versus_fabrics_read(o, fabrics, budget, &x.v, kept, ret_error);
     if (!status) status = add_cases(o, &job, &x.v, ret_error);
+    x.v.n_all = x.v.n_cases;
+    if (!status && assumptions) status = versus_assumptions_add(o, &x.v, ret_error);
     if (!status && !x.v.variants) print(&x);
     if (!status && x.v.variants) status = compose(&x, &job, kept, &file, ret_error);
     if (!status && x.v.variants) status = run_all(&x, file, jobs, ret_error);

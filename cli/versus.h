@@ -33,6 +33,17 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
 enum weft_status versus_battery_add(const char *name, const char *sizes, struct weft_versus *v,
                                     struct weft_arena *arena, struct weft_error *ret_error);
 
+/// For each case in which nothing fails, cases in which one assumed number is half or twice what it is.
+enum weft_status versus_assumptions_add(const struct weft_cli_options *o, struct weft_versus *v,
+                                        struct weft_error *ret_error);
+/// Whether what ranks note in a run fits into memory; else the flow that finished last is explained.
+bool versus_why_has_room(const struct weft_workload *workload);
+/// Where the time went of the longest iteration of the slowest job, or of the flow that finished last: [*ret_n]. Runs
+/// once more, with the flows of the critical path followed. `ranks`: followed in the run that was measured, or NULL.
+struct weft_sweep_kept *versus_why(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                   uint32_t variant, const struct weft_run *measured, const struct weft_follow *ranks,
+                                   uint32_t *ret_n);
+
 /// Reads and sizes the fabrics of a list of blueprints and files (NULL: all that come with weft), at v->hosts and
 /// v->rate_bps. `budget`: "watts=20000,optics=800", or NULL.
 enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const char *list, const char *budget,

@@ -121,6 +121,9 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
 void weft_scenario_free(struct weft_scenario *scenario);
 /// The configuration of a node by its name.
 const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node);
+/// The row of a value of `fabric`, or of a section of the devices that no entry of `devices` changes; NULL: there is
+/// none.
+const struct weft_param *weft_scenario_row(const struct weft_scenario *scenario, const char *path);
 /// Every value in force, defaults included: on_value("switch.pfc.quanta", "65535", "65535"), the latter NULL where
 /// there is no default.
 void weft_scenario_each(const struct weft_scenario *scenario,

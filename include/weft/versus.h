@@ -42,8 +42,17 @@ extern const char *const weft_versus_helps[WEFT_VERSUS_MEASURED];
 struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
 /// The finished flow with the latest end: what the run waited for last. WEFT_NONE: none has finished.
 uint32_t weft_versus_last_flow(const struct weft_run *run);
-/// Where its time went: WEFT_WHYS sums over the parts of weft_why.
+/// The job with the longest iterations; WEFT_NONE: there is none, or one has not done any.
+uint32_t weft_versus_slowest_job(const struct weft_run *run);
+/// Its longest iteration.
+uint32_t weft_versus_longest_iteration(const struct weft_run *run, uint32_t job);
+/// Where the time went: WEFT_WHYS sums over the parts of a flow, or of an iteration's critical path, and whose they
+/// are.
 struct weft_sweep_kept *weft_versus_why(const struct weft_why *why, struct weft_arena *arena, uint32_t *ret_n);
+struct weft_sweep_kept *weft_versus_why_iteration(const struct weft_why_iteration *why, struct weft_arena *arena,
+                                                  uint32_t *ret_n);
+/// Kept beside the parts: 1 if they are of an iteration, 0 if of the flow that finished last.
+#define WEFT_VERSUS_OF_ITERATION "of_iteration"
 
 /// What may fail as a whole. Of a kind the element nearest to the first host.
 enum weft_versus_domain_kind {
@@ -112,6 +121,13 @@ struct weft_versus_fabric {
 const struct weft_versus_domain *weft_versus_domain_of(const struct weft_versus_fabric *fabric,
                                                        enum weft_versus_domain_kind kind);
 
+/// A number that is assumed, in all fabrics that have it.
+struct weft_versus_assumption {
+    const char *path, *help;
+    const char *
+        *value[2]; ///< [fabrics] of each fabric half and twice its value; NULL: it has none, or may not have this
+};
+
 /// A workload that all fabrics run.
 struct weft_versus_case {
     const char *name, *family;                 ///< "all-to-all-4KiB"; "all-to-all": cases that differ in size alone
@@ -119,7 +135,9 @@ struct weft_versus_case {
     const char *workload;                      ///< YAML on one line; NULL: the job's own
     enum weft_versus_measure by;               ///< who is ahead is judged by this, the less the better
     const struct weft_versus_failure *failure; ///< NULL: nothing fails
-    uint32_t healthy;                          ///< the case that it is compared with; WEFT_NONE: none
+    const struct weft_versus_assumption *assumption; ///< wrong in this case; NULL: none
+    bool twice;                                      ///< it is twice what is assumed; else half
+    uint32_t healthy;                                ///< the case that it is compared with; WEFT_NONE: none
 };
 
 struct weft_versus {
@@ -129,8 +147,11 @@ struct weft_versus {
     struct weft_versus_fabric *fabric;
     struct weft_versus_case *cases;
     uint32_t fabrics, n_cases, variants; ///< variants: of fabrics that run
-    uint32_t ruler;                      ///< WEFT_NONE: it does not take part
-    const char *const *ignored;          ///< [n_ignored] sections of the job that fabrics say themselves
+    uint32_t n_all;                      ///< cases; those from n_cases on are others of them with an assumption wrong
+    struct weft_versus_assumption *assumption;
+    uint32_t assumptions;
+    uint32_t ruler;             ///< WEFT_NONE: it does not take part
+    const char *const *ignored; ///< [n_ignored] sections of the job that fabrics say themselves
     uint32_t n_ignored;
     const struct weft_sweep_results *results; ///< NULL: nothing ran
 };
@@ -158,6 +179,17 @@ struct weft_versus_place {
 /// The ruler left out, best first; those without a value come not at all. In `arena`.
 struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena,
                                            uint32_t *ret_n);
+
+/// Who leads in a case if an assumption is wrong.
+struct weft_versus_turn {
+    uint32_t the_case;        ///< from n_cases on
+    uint32_t first, second;   ///< who then leads, and who comes next; WEFT_NONE: nobody
+    bool turns;               ///< somebody else than without
+    bool noise;               ///< and one of the two leads within noise
+    double lead, lead_before; ///< the second's value over the first's
+};
+/// [n_all - n_cases] in `arena`: those that turn come first, then those with the greatest change of the lead.
+struct weft_versus_turn *weft_versus_turns(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n);
 
 void weft_versus_text(FILE *file, const struct weft_versus *v);
 /// One object and a newline.

@@ -116,6 +116,10 @@ struct weft_why_iteration {
 /// followed (weft_follow.ranks). An iteration that has not ended, or is not there: WEFT_ERROR_INPUT.
 enum weft_status weft_why_iteration(const struct weft_whys *whys, uint32_t job, uint32_t iteration,
                                     struct weft_why_iteration *ret_why, struct weft_error *ret_error);
+/// Says in `ret_flow` ([flows]) which flows carried messages of its critical path. Only its ranks must have been
+/// followed: a second run can then follow these flows alone.
+enum weft_status weft_why_iteration_flows(const struct weft_whys *whys, uint32_t job, uint32_t iteration,
+                                          bool *ret_flow, struct weft_error *ret_error);
 /// Says in `ret_port` ([ports]) which ports its messages used.
 enum weft_status weft_why_iteration_ports(const struct weft_whys *whys, uint32_t job, uint32_t iteration,
                                           bool *ret_port, struct weft_error *ret_error);

@@ -315,6 +315,16 @@ enum weft_status weft_why_iteration(const struct weft_whys *y, uint32_t job, uin
     return status;
 }
 
+enum weft_status weft_why_iteration_flows(const struct weft_whys *y, uint32_t job, uint32_t iteration, bool *ret_flow,
+                                          struct weft_error *ret_error) {
+    struct walk x;
+    enum weft_status status = begin(&x, y, job, iteration, ret_error);
+    if (!status) status = walk_back(&x, ret_error);
+    for (uint32_t i = 0; i < x.steps && !status; i++)
+        if (x.step[i].flow != WEFT_NONE) ret_flow[x.step[i].flow] = true;
+    return status;
+}
+
 enum weft_status weft_why_iteration_ports(const struct weft_whys *y, uint32_t job, uint32_t iteration, bool *ret_port,
                                           struct weft_error *ret_error) {
     struct walk x;

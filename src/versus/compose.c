@@ -66,18 +66,33 @@ static void write_failure(FILE *file, const struct weft_versus *v, const struct 
     putc('}', file);
 }
 
+/// What is assumed differs by fabric too.
+static void write_assumption(FILE *file, const struct weft_versus *v, const struct weft_versus_case *c) {
+    fputs("variants: {", file);
+    for (uint32_t i = 0, n = 0; i < v->fabrics; i++) {
+        const char *value = c->assumption->value[c->twice][i];
+        if (!value) continue;
+        if (n++) fputs(", ", file);
+        quote(file, v->fabric[i].name);
+        fputs(": {", file);
+        quote(file, c->assumption->path);
+        fprintf(file, ": %s}", value);
+    }
+    putc('}', file);
+}
+
 static void write_cases(FILE *file, const struct weft_versus *v) {
-    if (v->n_cases == 1 && !v->cases[0].workload) return;
+    if (v->n_all == 1 && !v->cases[0].workload) return;
     fputs("cases:\n", file);
-    for (uint32_t i = 0; i < v->n_cases; i++) {
+    for (uint32_t i = 0; i < v->n_all; i++) {
         fputs("  ", file);
         quote(file, v->cases[i].name);
-        if (!v->cases[i].workload) {
-            fputs(": {}\n", file);
-            continue;
-        }
-        fprintf(file, ": {workload: %s", v->cases[i].workload);
+        const char *workload = v->cases[i].workload;
+        fputs(": {", file);
+        if (workload) fprintf(file, "workload: %s", workload);
         if (v->cases[i].failure) write_failure(file, v, v->cases[i].failure);
+        if (v->cases[i].assumption && workload) fputs(", ", file);
+        if (v->cases[i].assumption) write_assumption(file, v, &v->cases[i]);
         fputs("}\n", file);
     }
 }

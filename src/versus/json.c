@@ -21,6 +21,8 @@ static void json_spread(struct weft__json *j, const char *key, const struct weft
 /// The parts of weft why, of those that there are.
 static void json_why(struct weft__json *j, const struct weft_versus *v, uint32_t f, uint32_t c,
                      struct weft_arena *arena) {
+    struct weft_spread of = weft__versus_spread(v, f, c, WEFT_VERSUS_OF_ITERATION, arena);
+    weft__json_key_string(j, "why_of", !of.n ? NULL : of.mean > 0 ? "iteration" : "flow");
     weft__json_key(j, "why_ps");
     weft__json_begin_object(j);
     for (uint32_t k = 0; k < WEFT_WHYS; k++) {
@@ -150,6 +152,28 @@ static void json_borders(struct weft__json *j, const struct weft_versus *v, stru
     weft__json_end_array(j);
 }
 
+static void json_assumptions(struct weft__json *j, const struct weft_versus *v, struct weft_arena *arena) {
+    uint32_t n;
+    const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);
+    weft__json_key(j, "assumptions");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_versus_case *c = &v->cases[turn[i].the_case];
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "case", v->cases[c->healthy].name);
+        weft__json_key_string(j, "path", c->assumption->path);
+        weft__json_key_string(j, "help", c->assumption->help);
+        weft__json_key_real(j, "factor", c->twice ? 2 : 0.5);
+        weft__json_key_string(j, "first", v->fabric[turn[i].first].name);
+        weft__json_key_bool(j, "turns", turn[i].turns);
+        weft__json_key_bool(j, "within_noise", turn[i].noise);
+        weft__json_key_real(j, "lead", turn[i].lead);
+        weft__json_key_real(j, "lead_as_assumed", turn[i].lead_before);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
 static void json_head(struct weft__json *j, const struct weft_versus *v, bool interrupted) {
     weft__json_key_string(j, "weft", WEFT_VERSION);
     weft__json_key_string(j, "job", v->job);
@@ -180,6 +204,7 @@ void weft_versus_json(FILE *file, const struct weft_versus *v, bool interrupted)
         json_fabric(&j, v, f, arena);
     weft__json_end_array(&j);
     json_borders(&j, v, arena);
+    if (v->variants) json_assumptions(&j, v, arena);
     struct weft__text_stream stream;
     weft_versus_paragraph(weft__text_stream_open(&stream), v);
     weft__json_key_string(&j, "paragraph", weft__text_stream_text(&stream));

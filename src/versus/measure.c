@@ -90,15 +90,37 @@ static weft_time_ps first_start(const struct weft_run *run) {
     return first;
 }
 
-static double time_of(const struct weft_run *run) {
-    double most = NAN;
+/// An iteration of a job; of a schedule, which has none, all of it.
+static double job_time(const struct weft_run *run, uint32_t k) {
+    struct weft_job_stats job = weft_report_job(run, k);
+    if (!isnan(job.iteration_ps) || job.end_ps == WEFT_TIME_NEVER) return job.iteration_ps;
+    return (double)(job.end_ps - run->workload->job[k].start_ps);
+}
+
+uint32_t weft_versus_slowest_job(const struct weft_run *run) {
+    uint32_t slowest = WEFT_NONE;
     for (uint32_t k = 0; k < run->workload->jobs; k++) {
-        struct weft_job_stats job = weft_report_job(run, k);
-        double time = job.iteration_ps; // a schedule has none
-        if (isnan(time) && job.end_ps != WEFT_TIME_NEVER) time = (double)(job.end_ps - run->workload->job[k].start_ps);
-        if (isnan(time)) return NAN; // a job that has not done one is no fast job
-        if (!(most >= time)) most = time;
+        if (isnan(job_time(run, k))) return WEFT_NONE; // a job that has not done one is no fast job
+        if (slowest == WEFT_NONE || job_time(run, k) > job_time(run, slowest)) slowest = k;
     }
+    return slowest;
+}
+
+uint32_t weft_versus_longest_iteration(const struct weft_run *run, uint32_t job) {
+    const struct weft_job_outcome *o = &run->outcome->job[job];
+    weft_time_ps before = run->workload->job[job].start_ps, most = 0;
+    uint32_t longest = 0;
+    for (uint32_t i = 0; !run->workload->job[job].schedule && i < o->iterations; i++) {
+        if (o->iteration_end_ps[i] == WEFT_TIME_NEVER) break;
+        if (o->iteration_end_ps[i] - before > most) most = o->iteration_end_ps[i] - before, longest = i;
+        before = o->iteration_end_ps[i];
+    }
+    return longest;
+}
+
+static double time_of(const struct weft_run *run) {
+    uint32_t job = weft_versus_slowest_job(run);
+    double most = job == WEFT_NONE ? (double)NAN : job_time(run, job);
     uint32_t last = run->workload->jobs ? WEFT_NONE : weft_versus_last_flow(run);
     if (last == WEFT_NONE) return most;
     return (double)(run->outcome->flow[last].end_ps - first_start(run));
@@ -157,12 +179,30 @@ struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct w
     return kept;
 }
 
-struct weft_sweep_kept *weft_versus_why(const struct weft_why *why, struct weft_arena *arena, uint32_t *ret_n) {
-    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_WHYS, sizeof *kept);
+static struct weft_sweep_kept *whys_new(bool of_iteration, struct weft_arena *arena, uint32_t *ret_n) {
+    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_WHYS + 1, sizeof *kept);
     for (uint32_t k = 0; k < WEFT_WHYS; k++)
         kept[k] = (struct weft_sweep_kept){weft_arena_format(arena, "versus %s", weft_why_names[k]), 0};
-    for (uint32_t i = 0; i < why->parts; i++)
-        kept[why->part[i].kind].value += (double)why->part[i].time_ps;
-    *ret_n = WEFT_WHYS;
+    kept[WEFT_WHYS] = (struct weft_sweep_kept){"versus " WEFT_VERSUS_OF_ITERATION, of_iteration};
+    *ret_n = WEFT_WHYS + 1;
+    return kept;
+}
+
+static void sum(struct weft_sweep_kept *kept, const struct weft_why_part *part, uint32_t parts) {
+    for (uint32_t i = 0; i < parts; i++)
+        kept[part[i].kind].value += (double)part[i].time_ps;
+}
+
+struct weft_sweep_kept *weft_versus_why(const struct weft_why *why, struct weft_arena *arena, uint32_t *ret_n) {
+    struct weft_sweep_kept *kept = whys_new(false, arena, ret_n);
+    sum(kept, why->part, why->parts);
+    return kept;
+}
+
+struct weft_sweep_kept *weft_versus_why_iteration(const struct weft_why_iteration *why, struct weft_arena *arena,
+                                                  uint32_t *ret_n) {
+    struct weft_sweep_kept *kept = whys_new(true, arena, ret_n);
+    for (uint32_t i = 0; i < why->steps; i++)
+        sum(kept, why->step[i].part, why->step[i].parts);
     return kept;
 }

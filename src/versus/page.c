@@ -205,15 +205,20 @@ static struct weft_report_matrix why_matrix(const struct maker *m) {
     struct growing g = growing_new(m, m->v->n_cases * WEFT_WHYS + 1);
     for (uint32_t c = 0; c < m->v->n_cases; c++)
         for (uint32_t k = 0; k < WEFT_WHYS; k++) {
-            struct weft_report_cell *cell = add_row(m, &g, m->v->cases[c].name, weft_why_names[k], "ps");
+            const char *subject =
+                weft_arena_format(m->arena, "%s: %s", m->v->cases[c].name, weft__versus_why_of(m->v, c, m->arena));
+            struct weft_report_cell *cell = add_row(m, &g, subject, weft_why_names[k], "ps");
             for (uint32_t i = 0; i < m->columns; i++) {
                 struct weft_spread s = weft__versus_spread(m->v, m->fabric[i], c, weft_why_names[k], m->arena);
                 if (s.n) cell[i] = cell_of(&s);
             }
             drop_empty(m, &g);
         }
-    return finish(m, &g, WEFT_REPORT_STACK, "Where the time went",
-                  "The parts of the flow that finished last, with the first seed.", "weft why");
+    return finish(
+        m, &g, WEFT_REPORT_STACK, "Where the time went",
+        "Parts that add up, with the first seed: of the longest iteration of the slowest job; without jobs, or "
+        "where its ranks note more than fits in memory, of the flow that finished last.",
+        "weft why --job NAME, or weft why FLOW");
 }
 
 static struct weft_report_matrix bill_matrix(const struct maker *m) {
@@ -274,9 +279,12 @@ static const char *case_text(const struct maker *m, uint32_t c) {
 /// [*ret_n][2]
 static const char **answers(const struct maker *m, uint32_t *ret_n) {
     const struct weft_versus *v = m->v;
-    uint32_t n = 0, borders;
+    uint32_t n = 0, borders, turns = 0;
     const struct weft__versus_border *border = weft__versus_borders(v, m->arena, &borders);
-    const char **answer = weft_arena_alloc(m->arena, 2 * (v->n_cases + borders + v->fabrics + 1), sizeof *answer);
+    const struct weft_versus_turn *turn = v->variants ? weft_versus_turns(v, m->arena, &turns) : NULL;
+    uint32_t turning = weft__versus_turning(turn, turns);
+    const char **answer =
+        weft_arena_alloc(m->arena, 2 * (v->n_cases + borders + turning + v->fabrics + 1), sizeof *answer);
     for (uint32_t c = 0; c < v->n_cases && v->variants; c++, n++) {
         answer[2 * n] = v->n_cases > 1 ? v->cases[c].name : "";
         answer[2 * n + 1] = case_text(m, c);
@@ -284,6 +292,10 @@ static const char **answers(const struct maker *m, uint32_t *ret_n) {
     for (uint32_t i = 0; i < borders; i++, n++) {
         answer[2 * n] = border[i].family;
         answer[2 * n + 1] = weft__versus_border_text(v, &border[i], m->arena);
+    }
+    for (uint32_t i = 0; i < turning; i++, n++) {
+        answer[2 * n] = "turns the answer";
+        answer[2 * n + 1] = weft__versus_turn_text(v, &turn[i], m->arena);
     }
     for (uint32_t f = 0; f < v->fabrics; f++) {
         if (v->fabric[f].status == WEFT_VERSUS_RAN) continue;

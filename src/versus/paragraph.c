@@ -48,7 +48,9 @@ static void say_why(const struct saying *s, uint32_t c, uint32_t first, uint32_t
     if (kind == WEFT_NONE) return;
     char text[32];
     weft_format_time((weft_time_ps)llround(most), text, sizeof text);
-    fprintf(s->file, "; its last flow spends %s more on %s", text, weft_why_names[kind]);
+    bool iteration = weft__versus_why_is_iteration(s->v, c, s->arena);
+    fprintf(s->file, "; %s spends %s more on %s", iteration ? "its critical path" : "its last flow", text,
+            weft_why_names[kind]);
 }
 
 static void say_case(const struct saying *s, uint32_t c) {
@@ -104,6 +106,7 @@ void weft__versus_case_say(FILE *file, const struct weft_versus *v, uint32_t the
 void weft__versus_whole_say(FILE *file, const struct weft_versus *v) {
     struct saying s = {file, v, weft_arena_new(WEFT_MEMORY_RESULT)};
     if (v->variants) say_power(&s);
+    if (v->variants) weft__versus_assumptions_say(file, v);
     if (weft__versus_seeds(v) == 1) fputs(" With one seed noise is not known: --seeds 1..5 tells it.", file);
     say_others(&s);
     weft_arena_free(s.arena);

@@ -51,7 +51,7 @@ struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fab
 
 void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena) {
     for (uint32_t f = 0; f < v->fabrics; f++)
-        for (uint32_t i = 0; i < v->n_cases * weft__versus_seeds(v) && v->fabric[f].variant != WEFT_NONE; i++) {
+        for (uint32_t i = 0; i < v->n_all * weft__versus_seeds(v) && v->fabric[f].variant != WEFT_NONE; i++) {
             struct weft_versus_fabric *fabric = &v->fabric[f];
             const char *name = v->cases[i / weft__versus_seeds(v)].name;
             const struct weft_sweep_run *run =

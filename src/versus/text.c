@@ -93,6 +93,20 @@ static void print_case(FILE *file, const struct weft_versus *v, uint32_t c) {
 
 // --- where the time went ------------------------------------------------------------------------------------------
 
+bool weft__versus_why_is_iteration(const struct weft_versus *v, uint32_t c, struct weft_arena *arena) {
+    double least = 1;
+    for (uint32_t f = 0; f < v->fabrics; f++) {
+        double of = weft__versus_spread(v, f, c, WEFT_VERSUS_OF_ITERATION, arena).mean;
+        if (of < least) least = of;
+    }
+    return least > 0;
+}
+
+const char *weft__versus_why_of(const struct weft_versus *v, uint32_t c, struct weft_arena *arena) {
+    return weft__versus_why_is_iteration(v, c, arena) ? "on the critical path of an iteration"
+                                                      : "of the flow that finished last";
+}
+
 /// A share of less than this in every fabric has no column.
 static const double share_min = 0.01;
 
@@ -114,7 +128,7 @@ static void print_why(FILE *file, const struct weft_versus *v, uint32_t c) {
         for (uint32_t f = 0; f < v->fabrics; f++)
             if (share(v, f, c, k, arena) >= share_min) any = shown[k] = true;
     if (any) {
-        fprintf(file, "\nwhere the time of the flow that finished last went, %%%s%s\n  %-*s",
+        fprintf(file, "\nwhere the time %s went, %%%s%s\n  %-*s", weft__versus_why_of(v, c, arena),
                 v->n_cases > 1 ? ": " : "", v->n_cases > 1 ? v->cases[c].name : "", NAME, "fabric");
         for (uint32_t k = 0; k < WEFT_WHYS; k++)
             if (shown[k]) fprintf(file, "  %s", weft_why_names[k]);
@@ -180,6 +194,7 @@ void weft_versus_text(FILE *file, const struct weft_versus *v) {
         print_case(file, v, c);
     if (v->variants && weft__versus_has_map(v)) weft__versus_map_text(file, v);
     if (v->variants) weft__versus_degradation_text(file, v);
+    if (v->variants) weft__versus_assumptions_text(file, v);
     for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
         print_why(file, v, c);
     print_bills(file, v);

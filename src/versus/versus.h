@@ -18,6 +18,12 @@ static inline uint32_t weft__versus_seeds(const struct weft_versus *v) {
 void weft__versus_case_say(FILE *file, const struct weft_versus *v, uint32_t the_case);
 /// What is said of no single case; each sentence begins with a space.
 void weft__versus_whole_say(FILE *file, const struct weft_versus *v);
+const char *weft__versus_turn_text(const struct weft_versus *v, const struct weft_versus_turn *turn,
+                                   struct weft_arena *arena);
+/// How many of them turn who leads; they come first.
+uint32_t weft__versus_turning(const struct weft_versus_turn *turn, uint32_t n);
+void weft__versus_assumptions_text(FILE *file, const struct weft_versus *v);
+void weft__versus_assumptions_say(FILE *file, const struct weft_versus *v);
 /// Of cases of one family that differ in size: who leads which of them, and where that changes.
 void weft__versus_map_text(FILE *file, const struct weft_versus *v);
 /// Whether some case is another one with a failure; tables of those; what goes with each thing that may fail; growth.
@@ -41,6 +47,9 @@ struct weft__versus_border *weft__versus_borders(const struct weft_versus *v, st
 /// "star leads below about 32KiB, dsf-l1 above"
 const char *weft__versus_border_text(const struct weft_versus *v, const struct weft__versus_border *border,
                                      struct weft_arena *arena);
+/// Whose parts of the time there are of a case.
+bool weft__versus_why_is_iteration(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena);
+const char *weft__versus_why_of(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena);
 /// "cannot be built"; of any status but RAN.
 const char *weft__versus_status_text(enum weft_versus_status status);
 

@@ -75,7 +75,9 @@ static void every_fabric(void **state) {
         const char *part;
         const json_t *time, *why = json_object_get(json_object_get(json_object_get(one, "cases"), "job"), "why_ps");
         json_object_foreach((json_t *)why, part, time) whole += json_number_value(time);
-        assert_true(whole > 0 && whole <= figure(root, name, "job", "time_ps"));
+        assert_true(whole == figure(root, name, "job", "time_ps")); // the critical path of its one iteration
+        const json_t *job_case = json_object_get(json_object_get(one, "cases"), "job");
+        assert_string_equal(json_string_value(json_object_get(job_case, "why_of")), "iteration");
     }
     double time = figure(root, "dsf-l1", "job", "time_ps");
     json_decref(root);
@@ -158,6 +160,35 @@ static void full_battery(void **state) {
     const json_t *domains = json_object_get(fabric(root, "dsf-l1"), "failure_domains");
     assert_int_equal(json_array_size(domains), 4);
     assert_non_null(json_object_get(fabric(root, "dsf-l1"), "half_as_many_again"));
+    json_decref(root);
+}
+
+/// Two stars: one with long cables, one with slow PHYs, which leads by 5 ns a link. With cables half as long the other
+/// one leads; of all assumptions this is told first.
+static void assumptions(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "far.yaml", "base: star\nfabric: {host_cable: 40}\n");
+    write_text(f, "slow.yaml", "base: star\nfabric: {phy: 285ns}\n");
+    json_t *root = versus(f, "job.yaml --hosts 8 --fabrics far.yaml,slow.yaml --assumptions --no-why");
+    const json_t *list = json_object_get(root, "assumptions"), *one;
+    size_t i, turning = 0;
+    bool cable = false;
+    assert_string_equal(json_string_value(json_object_get(json_array_get(json_object_get(root, "cases"), 0), "first")),
+                        "slow");
+    json_array_foreach(list, i, one) {
+        const char *path = json_string_value(json_object_get(one, "path"));
+        bool turns = json_is_true(json_object_get(one, "turns")),
+             halved = json_number_value(json_object_get(one, "factor")) < 1;
+        turning += turns;
+        assert_true(!turns || i == turning - 1);
+        if (!strcmp(path, "fabric.host_cable")) {
+            assert_int_equal(turns, halved);
+            assert_string_equal(json_string_value(json_object_get(one, "first")), halved ? "far" : "slow");
+            cable = true;
+        }
+        assert_non_null(strstr(json_string_value(json_object_get(one, "help")), "assumed"));
+    }
+    assert_true(cable && json_array_size(json_object_get(root, "cases")) == 1);
     json_decref(root);
 }
 
@@ -298,19 +329,13 @@ static void variants_with_bases(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fabric),
-        cmocka_unit_test(rows_with_reasons),
-        cmocka_unit_test(own_blueprint),
-        cmocka_unit_test(noise),
-        cmocka_unit_test(battery),
-        cmocka_unit_test(full_battery),
-        cmocka_unit_test(estimate),
-        cmocka_unit_test(in_parts),
-        cmocka_unit_test(goes_on),
-        cmocka_unit_test(changes),
-        cmocka_unit_test(other_jobs),
-        cmocka_unit_test(bad_input),
-        cmocka_unit_test(variants_with_bases),
+        cmocka_unit_test(every_fabric),  cmocka_unit_test(rows_with_reasons),
+        cmocka_unit_test(own_blueprint), cmocka_unit_test(noise),
+        cmocka_unit_test(battery),       cmocka_unit_test(full_battery),
+        cmocka_unit_test(assumptions),   cmocka_unit_test(estimate),
+        cmocka_unit_test(in_parts),      cmocka_unit_test(goes_on),
+        cmocka_unit_test(changes),       cmocka_unit_test(other_jobs),
+        cmocka_unit_test(bad_input),     cmocka_unit_test(variants_with_bases),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of a versus that are assumed: found by their rows, whose help says so. Each is halved and doubled in all
+// fabrics that have it, one at a time, as far as its bounds and the fabric's other values allow.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "versus.h"
+
+enum { ASSUMPTIONS_MAX = 256 };
+
+struct finder {
+    const struct weft_cli_options *o;
+    struct weft_versus *v;
+    const struct weft_scenario *scenario;
+    const char **value; ///< [ASSUMPTIONS_MAX] in this fabric
+    uint32_t fabric;
+};
+
+static bool is_number(const struct weft_param *row) {
+    return row->type == WEFT_PARAM_TIME || row->type == WEFT_PARAM_RATE || row->type == WEFT_PARAM_BYTES ||
+           row->type == WEFT_PARAM_UINT || row->type == WEFT_PARAM_REAL;
+}
+
+/// What is bought changes no time, nor do numbers of a run; what a fabric comes to is in its values.
+static bool counts(const struct weft_param *row, const char *path) {
+    return row && is_number(row) && row->help && strstr(row->help, "assumed") && strncmp(path, "run.", 4) != 0;
+}
+
+static struct weft_versus_assumption *find(struct finder *f, const char *path, const char *help, uint32_t *ret_i) {
+    struct weft_versus *v = f->v;
+    for (uint32_t i = 0; i < v->assumptions; i++)
+        if (!strcmp(v->assumption[ *ret_i = i].path, path)) return &v->assumption[i];
+    if (v->assumptions == ASSUMPTIONS_MAX) return NULL;
+    struct weft_versus_assumption *a = &v->assumption[ *ret_i = v->assumptions++];
+    *a = (struct weft_versus_assumption){.path = weft_arena_text(f->o->arena, path), .help = help};
+    for (unsigned k = 0; k < 2; k++)
+        a->value[k] = weft_arena_alloc(f->o->arena, v->fabrics, sizeof *a->value[k]);
+    return a;
+}
+
+static void on_value(void *context, const char *path, const char *value, const char *dflt) {
+    struct finder *f = context;
+    const struct weft_param *row = weft_scenario_row(f->scenario, path);
+    uint32_t i;
+    (void)dflt;
+    if (!counts(row, path) || !find(f, path, row->help, &i)) return;
+    f->value[i] = weft_arena_text(f->o->arena, value);
+}
+
+/// The text of half or twice a value; NULL: it is 0, or no number.
+static const char *scaled(const struct weft_param *row, const char *value, bool twice, struct weft_arena *arena) {
+    union {
+        uint64_t whole;
+        double real;
+        char room[64];
+    } conf = {0};
+    struct weft_param at0 = *row;
+    char text[64];
+    at0.offset = 0;
+    if (weft_param_parse(&at0, value, WEFT_NOWHERE, &conf, arena, NULL)) return NULL;
+    if (row->type == WEFT_PARAM_REAL) {
+        if (!(conf.real > 0)) return NULL;
+        conf.real *= twice ? 2 : 0.5;
+    } else {
+        if (conf.whole < 2 || conf.whole > WEFT_TIME_NEVER / 4) return NULL;
+        conf.whole = twice ? 2 * conf.whole : conf.whole / 2;
+    }
+    weft_param_format(&at0, &conf, text, sizeof text);
+    return weft_arena_text(arena, text);
+}
+
+static enum weft_status open_fabric(const struct finder *f, struct weft_scenario_file **ret_file,
+                                    struct weft_error *ret_error) {
+    static const char work[] = "workload=[{kind: flow, src: host-0, dst: host-1, size: 1B}]";
+    const struct weft_cli_options *o = f->o;
+    const char *const size[] = {work, weft_arena_format(o->arena, "fabric.hosts=%llu", (unsigned long long)f->v->hosts),
+                                weft_arena_format(o->arena, "fabric.rate=%llubps", (unsigned long long)f->v->rate_bps)};
+    enum weft_status status = weft_scenario_file_read(f->v->fabric[f->fabric].base, NULL, 0, ret_file, ret_error);
+    for (uint32_t i = 0; i < o->settings + 3 && !status; i++)
+        status = weft_scenario_file_set(*ret_file, i < 3 ? size[i] : o->setting[i - 3], ret_error);
+    return status;
+}
+
+/// Whether the fabric can be built so: laid over its file, as the case will be.
+static bool can_have(const struct finder *f, const char *path, const char *value) {
+    struct weft_scenario_file *file = NULL;
+    struct weft_cli_simulation sim = {0};
+    struct weft_error ignored = {0};
+    struct weft_tree *over = NULL;
+    const char *text = weft_arena_format(f->o->arena, "{\"%s\": %s}", path, value);
+    bool can =
+        !open_fabric(f, &file, &ignored) && !weft_tree_parse(path, text, strlen(text), f->o->arena, &over, &ignored);
+    if (can) {
+        const struct weft_tree *list[] = {over};
+        const struct weft_scenario_file *view = weft_scenario_file_over(file, list, 1, f->o->arena);
+        can = !weft_cli_simulation_init(&sim, view, 0, &ignored);
+    }
+    weft_cli_simulation_deinit(&sim);
+    weft_scenario_file_free(file);
+    return can;
+}
+
+static enum weft_status add_fabric(struct finder *f, struct weft_error *ret_error) {
+    struct weft_scenario_file *file = NULL;
+    struct weft_scenario *scenario = NULL;
+    enum weft_status status = open_fabric(f, &file, ret_error);
+    if (!status) status = weft_scenario_new(file, 0, &scenario, ret_error);
+    if (!status) {
+        f->scenario = scenario;
+        memset(f->value, 0, ASSUMPTIONS_MAX * sizeof *f->value);
+        weft_scenario_each(scenario, on_value, f);
+    }
+    for (uint32_t i = 0; i < f->v->assumptions && !status; i++)
+        for (unsigned k = 0; k < 2; k++) {
+            struct weft_versus_assumption *a = &f->v->assumption[i];
+            const char *value = f->value[i];
+            if (value) value = scaled(weft_scenario_row(scenario, a->path), value, k, f->o->arena);
+            if (value && can_have(f, a->path, value)) a->value[k][f->fabric] = value;
+        }
+    weft_scenario_free(scenario);
+    weft_scenario_file_free(file);
+    return status;
+}
+
+/// Whether any fabric can have it so.
+static bool anywhere(const struct weft_versus *v, const struct weft_versus_assumption *a, bool twice) {
+    for (uint32_t i = 0; i < v->fabrics; i++)
+        if (a->value[twice][i]) return true;
+    return false;
+}
+
+static void add_cases(const struct weft_cli_options *o, struct weft_versus *v) {
+    uint32_t room = v->n_cases * (1 + 2 * v->assumptions);
+    struct weft_versus_case *all = weft_arena_alloc(o->arena, room, sizeof *all);
+    memcpy(all, v->cases, v->n_cases * sizeof *all);
+    v->cases = all;
+    for (uint32_t c = 0; c < v->n_cases; c++)
+        for (uint32_t i = 0; i < 2 * v->assumptions && !v->cases[c].failure; i++) {
+            const struct weft_versus_assumption *a = &v->assumption[i / 2];
+            if (!anywhere(v, a, i % 2)) continue;
+            struct weft_versus_case *more = &v->cases[v->n_all++];
+            *more = v->cases[c];
+            more->healthy = c;
+            more->assumption = a;
+            more->twice = i % 2;
+            more->name = weft_arena_format(o->arena, "%s-assumption-%u%s", v->cases[c].name, i / 2 + 1,
+                                           i % 2 ? "-twice" : "-half");
+        }
+}
+
+enum weft_status versus_assumptions_add(const struct weft_cli_options *o, struct weft_versus *v,
+                                        struct weft_error *ret_error) {
+    struct finder f = {.o = o, .v = v};
+    enum weft_status status = WEFT_OK;
+    v->assumption = weft_arena_alloc(o->arena, ASSUMPTIONS_MAX, sizeof *v->assumption);
+    f.value = weft_arena_alloc(o->arena, ASSUMPTIONS_MAX, sizeof *f.value);
+    for (uint32_t i = 0; i < v->fabrics && !status; i++) {
+        f.fabric = i;
+        if (v->fabric[i].variant != WEFT_NONE && i != v->ruler) status = add_fabric(&f, ret_error);
+    }
+    if (!status) add_cases(o, v);
+    return status;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which assumption, if it is wrong by a factor of two, would turn an answer.
+#include <math.h>
+#include <stdlib.h>
+
+#include "versus/versus.h"
+
+/// Who leads, by how much, and whether that may be noise.
+static void leader(const struct weft_versus *v, uint32_t c, struct weft_arena *arena, uint32_t *ret_first,
+                   uint32_t *ret_second, double *ret_lead, bool *ret_noise) {
+    uint32_t n;
+    const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
+    *ret_first = n ? place[0].fabric : WEFT_NONE;
+    *ret_second = n > 1 ? place[1].fabric : WEFT_NONE;
+    *ret_lead = n > 1 && place[0].value.mean > 0 ? place[1].value.mean / place[0].value.mean : (double)NAN;
+    *ret_noise = n > 1 && place[1].noise;
+}
+
+static double effect(const struct weft_versus_turn *t) {
+    return fabs(log(t->lead / t->lead_before));
+}
+
+static int by_effect(const void *a, const void *b) {
+    const struct weft_versus_turn *x = a, *y = b;
+    if (x->turns != y->turns) return x->turns ? -1 : 1;
+    if (effect(x) > effect(y)) return -1;
+    if (effect(x) < effect(y)) return 1;
+    return (x->the_case > y->the_case) - (x->the_case < y->the_case);
+}
+
+struct weft_versus_turn *weft_versus_turns(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n) {
+    struct weft_versus_turn *turn = weft_arena_alloc(arena, v->n_all - v->n_cases + 1, sizeof *turn);
+    uint32_t n = 0;
+    for (uint32_t c = v->n_cases; c < v->n_all; c++) {
+        struct weft_versus_turn *t = &turn[n];
+        uint32_t before, next;
+        bool noise;
+        *t = (struct weft_versus_turn){.the_case = c};
+        leader(v, v->cases[c].healthy, arena, &before, &next, &t->lead_before, &noise);
+        leader(v, c, arena, &t->first, &t->second, &t->lead, &t->noise);
+        t->noise |= noise;
+        t->turns = t->first != before;
+        if (t->first != WEFT_NONE && before != WEFT_NONE) n++;
+    }
+    qsort(turn, n, sizeof *turn, by_effect);
+    *ret_n = n;
+    return turn;
+}
+
+const char *weft__versus_turn_text(const struct weft_versus *v, const struct weft_versus_turn *t,
+                                   struct weft_arena *arena) {
+    const struct weft_versus_case *c = &v->cases[t->the_case];
+    return weft_arena_format(
+        arena, "%s%s%s %s: %s leads%s%s by %.3f (%.3f as assumed)%s", v->n_cases > 1 ? v->cases[c->healthy].name : "",
+        v->n_cases > 1 ? ", " : "", c->assumption->path, c->twice ? "doubled" : "halved", v->fabric[t->first].name,
+        t->second == WEFT_NONE ? "" : " before ", t->second == WEFT_NONE ? "" : v->fabric[t->second].name, t->lead,
+        t->lead_before, t->turns && t->noise ? ", within noise" : "");
+}
+
+uint32_t weft__versus_turning(const struct weft_versus_turn *turn, uint32_t n) {
+    uint32_t turning = 0;
+    while (turning < n && turn[turning].turns)
+        turning++;
+    return turning;
+}
+
+void weft__versus_assumptions_text(FILE *file, const struct weft_versus *v) {
+    enum { SHOWN = 8 }; // of those that do not turn it
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t n;
+    const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);
+    uint32_t turning = weft__versus_turning(turn, n);
+    if (n)
+        fprintf(file, "\n%u assumed numbers, each halved and doubled: %u of %u turn who leads\n", v->assumptions,
+                turning, n);
+    for (uint32_t i = 0; i < n && i < turning + SHOWN; i++)
+        fprintf(file, "  %s%s\n", turn[i].turns ? "turns: " : "", weft__versus_turn_text(v, &turn[i], arena));
+    weft_arena_free(arena);
+}
+
+void weft__versus_assumptions_say(FILE *file, const struct weft_versus *v) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t n;
+    const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);
+    uint32_t turning = weft__versus_turning(turn, n);
+    if (n && !turning) fprintf(file, " No assumed number turns who leads if it is wrong by a factor of two.");
+    if (turning)
+        fprintf(file, " %u of %u assumptions wrong by a factor of two turn who leads; first %s.", turning, n,
+                weft__versus_turn_text(v, &turn[0], arena));
+    weft_arena_free(arena);
+}
