@@ -168,7 +168,7 @@ static void full_battery(void **state) {
 static void assumptions(void **state) {
     struct fixture *f = *state;
     write_text(f, "far.yaml", "base: star\nfabric: {host_cable: 40}\n");
-    write_text(f, "slow.yaml", "base: star\nfabric: {phy: 285ns}\n");
+    write_text(f, "slow.yaml", "base: star\nfabric: {phy: 195ns}\n");
     json_t *root = versus(f, "job.yaml --hosts 8 --fabrics far.yaml,slow.yaml --assumptions --no-why");
     const json_t *list = json_object_get(root, "assumptions"), *one;
     size_t i, turning = 0;
