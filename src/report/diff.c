@@ -104,7 +104,12 @@ static enum weft_status open_side(struct work *w, uint32_t k, struct weft_error 
     side->sweep = access(side->path, F_OK) && !access(sweep, F_OK);
     if (side->sweep) {
         side->path = sweep;
-        return WEFT_OK;
+        weft__reader_open_file(&r, sweep, w->arena);
+        uint32_t tables =
+            weft__reader_count(&r, "SELECT count(*) FROM sqlite_schema WHERE name IN ('sweep', 'points')");
+        enum weft_status status = WEFT_OK;
+        if (r.status == SQLITE_OK && tables < 2) status = BAD("%s: no table of a sweep; expected that of --out", sweep);
+        return weft__reader_close(&r, status, ret_error);
     }
     enum weft_status status = weft__reader_open(&r, side->dir, w->arena, ret_error);
     if (!status && r.status == SQLITE_OK) status = read_runs(&r, side, &w->diff->side[k].made_by, ret_error);

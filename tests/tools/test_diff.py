@@ -123,6 +123,11 @@ class Diff(unittest.TestCase):
         self.assertEqual(config["workload.0.size"], ("varied", "200KB"))
         self.assertEqual(config["topology.delay"], ("150ns", "varied"))
         self.assertEqual(config["ecmp: host.mtu"], ("4KiB", "1KiB"))
+        for name, content in (("cut", (self.at / "w1" / "sweep.sqlite").read_bytes()[:4000]), ("bare", b"")):
+            (self.at / name).mkdir()
+            (self.at / name / "sweep.sqlite").write_bytes(content)
+            for sides in ((name, "w1"), ("w1", name)):
+                self.assertIn(f"{name}/sweep.sqlite: ", weft("diff", *(self.at / s for s in sides), status=2))
         with contextlib.closing(sqlite3.connect(self.at / "w2" / "sweep.sqlite")) as base:  # as an older weft has it
             base.execute("DROP TABLE config")
         self.assertEqual(self.of(self.at / "w1", self.at / "w2")["pairs"][0]["config"], [])
