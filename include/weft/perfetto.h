@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recorded run in the JSON of trace viewers ("Trace Event Format", Google, 2016), which ui.perfetto.dev and
 // chrome://tracing open: a process a node, a track a port and priority with its pauses and the congestion behind them,
-// flows and jobs as slices that may overlap, queues and rates as counters, an arrow from what caused a pause to the
-// pause. Times are microseconds with six decimals, that is, whole picoseconds.
+// a track a rank of a job with when it computes and when it waits, flows and jobs as slices that may overlap, queues
+// and rates as counters, an arrow from what caused a pause to the pause. Times are microseconds with six decimals, that
+// is, whole picoseconds.
 #ifndef WEFT_PERFETTO_H
 #define WEFT_PERFETTO_H
 

@@ -29,6 +29,12 @@ struct operation {
     const char *name; ///< NULL: the iteration itself
     weft_time_ps start_ps, end_ps;
 };
+/// A stretch of a rank's time.
+struct stretch {
+    uint64_t job, rank, iteration;
+    const char *does, *what, *host;
+    weft_time_ps from_ps, until_ps;
+};
 /// An egress queue that fills ingress buffers up, until it is drained.
 struct congestion {
     uint32_t event;
@@ -41,13 +47,14 @@ struct weft_perfetto {
     struct flow *flow;
     struct sample *sample;
     struct operation *operation;
+    struct stretch *stretch; ///< by job, rank and time
     struct congestion *congestion;
     uint32_t *congestion_of; ///< [events], by id - 1: its number + 1; 0: none
     const char **job;
     const char **node;    ///< [nodes]
     uint32_t *node_of;    ///< [ports]
     uint32_t *first_port; ///< [nodes]
-    uint32_t nodes, pauses, flows, samples, operations, congestions, jobs;
+    uint32_t nodes, pauses, flows, samples, operations, stretches, congestions, jobs;
 };
 
 // --- reading ------------------------------------------------------------------------------------------------------
@@ -125,6 +132,22 @@ static void read_operations(struct weft_perfetto *p, struct weft__reader *r) {
     sqlite3_finalize(s);
 }
 
+/// Results of older versions have none.
+static void read_stretches(struct weft_perfetto *p, struct weft__reader *r) {
+    if (!weft__reader_count(r, "SELECT count(*) FROM sqlite_schema WHERE name = 'rank_times'")) return;
+    uint32_t room = weft__reader_count(r, "SELECT count(*) FROM rank_times WHERE run = ?");
+    p->stretch = weft_arena_alloc(r->arena, room, sizeof *p->stretch);
+    sqlite3_stmt *s = weft__reader_select(r, "rank_times", "job,rank,iteration,does,what,host,from_ps,until_ps",
+                                          "job, rank, from_ps");
+    while (p->stretches < room && weft__reader_next(r, s))
+        p->stretch[p->stretches++] =
+            (struct stretch){weft__reader_number(s, 0, 0), weft__reader_number(s, 1, 0),
+                             weft__reader_number(s, 2, 0), weft__reader_text(r, s, 3),
+                             weft__reader_text(r, s, 4),   weft__reader_text(r, s, 5),
+                             weft__reader_number(s, 6, 0), weft__reader_number(s, 7, p->t.sim_time_ps)};
+    sqlite3_finalize(s);
+}
+
 /// From CONGESTED to DRAINED, or to the end of the run.
 static void list_congestions(struct weft_perfetto *p, struct weft_arena *arena) {
     uint32_t n = 0;
@@ -165,6 +188,7 @@ enum weft_status weft_perfetto_read(const char *dir, const char *variant, struct
         read_flows(p, &r);
         read_samples(p, &r);
         read_operations(p, &r);
+        read_stretches(p, &r);
     }
     return weft__reader_close(&r, status, ret_error);
 }
@@ -427,6 +451,25 @@ static void write_operations(const struct weft_perfetto *p, struct weft__json *j
     }
 }
 
+/// A track a rank.
+static void write_stretches(const struct weft_perfetto *p, struct weft__json *j) {
+    char name[160];
+    for (uint32_t i = 0; i < p->stretches; i++) {
+        const struct stretch *s = &p->stretch[i];
+        if (s->job >= p->jobs) continue;
+        if (!i || s->job != s[-1].job || s->rank != s[-1].rank) {
+            snprintf(name, sizeof name, "rank %" PRIu64 " (%s)", s->rank, s->host);
+            name_track(j, "thread_name", pid_of_job(p, s->job), s->rank + 1, name);
+        }
+        bool more = *s->what && strcmp(s->what, s->does) != 0;
+        snprintf(name, sizeof name, "%s%s%s", s->does, more ? " " : "", more ? s->what : "");
+        write_slice(j, name, s->does, pid_of_job(p, s->job), s->rank + 1, s->from_ps, s->until_ps);
+        weft__json_key_u64(j, "iteration", s->iteration);
+        weft__json_end_object(j);
+        weft__json_end_object(j);
+    }
+}
+
 struct weft_perfetto_counts weft_perfetto_count(const struct weft_perfetto *p) {
     struct weft_perfetto_counts n = {p->flows, p->pauses, 0, p->samples, p->operations};
     uint64_t pid, tid;
@@ -451,6 +494,7 @@ void weft_perfetto_write(FILE *file, const void *perfetto) {
     write_names(p, &j);
     write_flows(p, &j);
     write_operations(p, &j);
+    write_stretches(p, &j);
     write_congestions(p, &j);
     write_pauses(p, &j);
     write_instants(p, &j);

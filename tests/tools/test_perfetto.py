@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft timeline --perfetto: a trace that viewers take, with the run's pauses, flows, queues and jobs, each once."""
 import collections
+import contextlib
 import json
 import os
 import sqlite3
@@ -129,6 +130,13 @@ class Perfetto(unittest.TestCase):
         self.assertEqual(names, ["iteration 0", "iteration 1", "iteration 2"])
         self.assertIn('job a "job"', [e["args"]["name"] for e in trace if e["name"] == "process_name"])
         self.assertIn("run.sample_interval was 0", said)
+        with contextlib.closing(sqlite3.connect(self.at / "job" / "results.sqlite")) as base:
+            kept = base.execute("SELECT rank + 1, does, from_ps, until_ps - from_ps FROM rank_times ORDER BY 1, 3").fetchall()
+        told = [(e["tid"], e["cat"], round(e["ts"] * 1e6), round(e["dur"] * 1e6)) for e in trace if e["ph"] == "X"]
+        self.assertEqual(told, kept)
+        self.assertGreater(len(told), 20)
+        tracks = {e["args"]["name"] for e in trace if e["name"] == "thread_name"}
+        self.assertEqual(tracks, {f"rank {r} (host-{r})" for r in range(8)})
 
     def test_what_is_refused(self):
         self.assertIn("expected no option but --variant", weft("timeline", self.at / "victim", "--perfetto", "x.json",
