@@ -2,7 +2,7 @@
 // Where the time of slow flows and of iterations went, and what ranks did over time.
 // --- parts -------------------------------------------------------------------------------------------------------
 
-// A colour and a pattern a part, so that they can be told apart in print.
+// A colour a part; wide ones bear their names, and the tables below say all in words.
 var partColours = { serialisation: "#56B4E9", propagation: "#b9d0e8", processing: "#8a8a8a", queueing: "#E69F00", pause: "#D55E00", "source flow control": "#b3440a",
   pace: "#CC79A7", window: "#9a4f80", "nothing to send": "#dddddd", request: "#c9c2a5", retransmission: "#000000", arbitration: "#F0E442", credits: "#009E73", "clear-to-send": "#0072B2",
   reassembly: "#6fbf9f", fabric: "#777777", host: "#a6761d", compute: "#2f62a3", copy: "#7aa6d8", server: "#8c6bb1", acknowledgement: "#c48fd0", software: "#4d4d4d", memory: "#7f6a3f" };
