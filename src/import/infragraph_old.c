@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: Keysight/infragraph, artifacts/infra.proto of schema 0.1.0 and docs/src/examples of its time. Names are those
 // of objects, without dots; indices count from 0. Links had their bandwidth with or without `physical` around it, and
-// under several names; instances stood in their device. Where there are none, a device is its own instance, as often as
-// the connections say.
+// under several names; instances stood in their device, or beside the devices. Where there are none, a device is its
+// own instance, as often as the connections say. Ports of switches had the type nic: there was no other for them.
 #include "import/infragraph_old.h"
 
 #include <inttypes.h>
@@ -207,6 +207,27 @@ static enum weft_status take_instance(struct upgrade *u, const struct weft_tree 
     return status;
 }
 
+/// The text of a component's choice, to be changed; NULL: it has none.
+static struct weft_tree *choice_of(const struct weft_tree *component) {
+    for (uint32_t i = 0; i < component->n; i++)
+        if (!strcmp(component->child[i]->key, "choice") && component->child[i]->text) return component->child[i];
+    return NULL;
+}
+
+/// NICs of a device without a processor are the ports of a switch.
+static void name_ports(const struct weft_tree *components) {
+    static const char *const processors[] = {"cpu", "xpu", "npu"};
+    for (uint32_t i = 0; i < components->n; i++) {
+        const struct weft_tree *choice = choice_of(components->child[i]);
+        for (size_t k = 0; choice && k < sizeof processors / sizeof *processors; k++)
+            if (!strcmp(choice->text, processors[k])) return;
+    }
+    for (uint32_t i = 0; i < components->n; i++) {
+        struct weft_tree *choice = choice_of(components->child[i]);
+        if (choice && !strcmp(choice->text, "nic")) choice->text = "port";
+    }
+}
+
 static enum weft_status take_device(struct upgrade *u, const struct weft_tree *old, struct weft_tree *devices,
                                     struct weft_error *ret_error) {
     static const struct rename keys[] = {{"name", "name"}, {"description", "description"}, {"components", NULL},
@@ -216,9 +237,9 @@ static enum weft_status take_device(struct upgrade *u, const struct weft_tree *o
     enum weft_status status = take_keys(u->arena, old, "device", keys, device, ret_error);
     if (!status && !weft_tree_find(device, "name"))
         put_text(u->arena, device, "name", weft_arena_format(u->arena, "device-%" PRIu32, devices->n));
-    if (!status)
-        status =
-            each(u, old, "components", put(u->arena, device, "components", WEFT_TREE_LIST), take_component, ret_error);
+    struct weft_tree *components = put(u->arena, device, "components", WEFT_TREE_LIST);
+    if (!status) status = each(u, old, "components", components, take_component, ret_error);
+    if (!status) name_ports(components);
     if (!status) status = each(u, old, "links", put(u->arena, device, "links", WEFT_TREE_LIST), take_link, ret_error);
     if (!status)
         status = each(u, old, "connections", put(u->arena, device, "edges", WEFT_TREE_LIST), take_inner_connection,

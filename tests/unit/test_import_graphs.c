@@ -246,8 +246,9 @@ static void infragraph_without_instances(void **state) {
     const char *path = put("old.json", "{\"connections\": [\"server.0.nic.0.eth.sw.0.port.0\", "
                                        "\"server.2.nic.0.eth.sw.0.port.1\"], \"links\": [{\"name\": \"eth\"}], "
                                        "\"devices\": [{\"name\": \"server\", \"components\": [{\"name\": \"nic\", "
-                                       "\"type\": \"nic\", \"count\": 1}]}, {\"name\": \"sw\", \"components\": "
-                                       "[{\"name\": \"port\", \"type\": \"custom\", \"count\": 2}]}]}");
+                                       "\"type\": \"nic\", \"count\": 1}, {\"name\": \"xpu\", \"type\": \"xpu\", "
+                                       "\"count\": 1}]}, {\"name\": \"sw\", \"components\": "
+                                       "[{\"name\": \"port\", \"type\": \"nic\", \"count\": 2}]}]}");
     struct run r = run_import("infragraph", &path, 1);
     assert_int_equal(r.topology->hosts, 2);
     assert_string_equal(peer(r.topology, "sw.0/port.1"), "server.2.nic.0");
