@@ -39,7 +39,8 @@ void weft__database_begin(struct weft__database *d, const char *path, struct wef
     unlink(d->draft);
     weft_memory_cleanup_add(&d->cleanup, drop_draft, d);
     // No locks, which some file systems of clusters lack: nobody else knows the draft.
-    d->status = sqlite3_open_v2(d->draft, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix-none");
+    d->status = sqlite3_open_v2(d->draft, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                                "unix-none");
     weft__database_execute(d, "PRAGMA journal_mode=OFF"); // nothing to roll back to: the file is new
     weft__database_execute(d, "BEGIN");
 }

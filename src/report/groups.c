@@ -2,6 +2,7 @@
 // Statistics of flow groups.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rma.h"
 #include "sizes.h"
@@ -11,13 +12,53 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, COMPARED_MAX = 256 };
+
+/// Bits that are in the order of the numbers.
+static uint64_t key_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+/// By the digit at `shift`; false: all have the same one.
+static bool sort_digit(const double *from, double *to, size_t n, unsigned shift) {
+    size_t begin[DIGITS + 1] = {0};
+    for (size_t i = 0; i < n; i++)
+        begin[(key_of(from[i]) >> shift) % DIGITS + 1]++;
+    for (unsigned d = 0; d < DIGITS; d++)
+        if (begin[d + 1] == n) return false;
+    for (unsigned d = 0; d < DIGITS; d++)
+        begin[d + 1] += begin[d];
+    for (size_t i = 0; i < n; i++)
+        to[begin[(key_of(from[i]) >> shift) % DIGITS]++] = from[i];
+    return true;
+}
+
+/// Millions of flows are sorted digit by digit, which takes a tenth of the time of comparing them.
+static void sort(double *value, size_t n) {
+    if (n <= COMPARED_MAX) {
+        qsort(value, n, sizeof *value, compare_doubles);
+        return;
+    }
+    double *other = weft_memory_new(WEFT_MEMORY_RESULT, n, sizeof *other), *from = value, *to = other;
+    for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+        if (!sort_digit(from, to, n, shift)) continue;
+        double *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != value) memcpy(value, from, n * sizeof *value);
+    weft_memory_free(WEFT_MEMORY_RESULT, other, n * sizeof *other);
+}
+
 static double nearest_rank(const double *sorted, size_t n, size_t percent) {
     return sorted[(n * percent + 99) / 100 - 1];
 }
 
 struct weft_quantiles weft__quantiles(double *value, size_t n) {
     if (!n) return (struct weft_quantiles){NAN, NAN, NAN, NAN, NAN};
-    qsort(value, n, sizeof *value, compare_doubles);
+    sort(value, n);
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += value[i];

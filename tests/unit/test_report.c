@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdlib.h>
 
+#include "report/sizes.h"
 #include "report/totals.h"
 
 enum { FLOWS = 1000 };
@@ -108,8 +110,32 @@ static void paused_longest(void **state) {
     assert_int_equal(weft__report_totals(&outcome).paused_ps, 36);
 }
 
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/// Few numbers are compared and many are sorted by digits: in the same order, negative ones and infinity too.
+static void many_are_sorted_as_few_are(void **state) {
+    enum { MOST = 5000 };
+    static double value[MOST], sorted[MOST];
+    uint64_t random = 1;
+    for (size_t n = 1; n <= MOST; n += n < 300 ? 1 : 1567) {
+        for (size_t i = 0; i < n; i++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            double real = (double)(random >> 20), sign = random >> 12 & 1 ? -1 : 1;
+            sorted[i] = value[i] = i % 97 == 5 ? INFINITY : i % 3 ? real : sign * real * 1e-15;
+        }
+        qsort(sorted, n, sizeof *sorted, by_value);
+        struct weft_quantiles q = weft__quantiles(value, n);
+        assert_memory_equal(value, sorted, n * sizeof *value);
+        assert_true(q.p50 == sorted[(n * 50 + 99) / 100 - 1] && q.max == sorted[n - 1]);
+    }
+}
+
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {T(percentiles), T(ranks_are_rounded_up), T(paused_longest)};
+    const struct CMUnitTest tests[] = {T(percentiles), T(ranks_are_rounded_up), T(paused_longest),
+                                       cmocka_unit_test(many_are_sorted_as_few_are)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
