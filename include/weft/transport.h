@@ -108,6 +108,7 @@ struct weft_transport_reply {
     uint32_t psn;
     uint8_t kind; ///< enum weft_packet_kind
     uint8_t priority;
+    uint16_t entropy;             ///< 0: that of the queue pair
     bool credit;                  ///< of an ACK: it grants credit and acknowledges nothing; see WEFT_PACKET_GRANT
     bool echo;                    ///< of an ACK or NAK: its data was marked
     const struct weft_sack *sack; ///< of an ACK or NAK: needs transport_ops.sacks; the transport keeps it meanwhile

@@ -301,8 +301,8 @@ static bool place(struct weft_qp_receiver *r, const struct weft_transport_fact *
                                                              p->psn, last) == WEFT__REORDER_PLACED;
 }
 
-static void uet_data(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
-                     struct weft_transport_receipt *ret) {
+static void take_data(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                      struct weft_transport_receipt *ret) {
     const struct weft__uet_conf *c = fact->conf;
     struct receiver_state *state = fact->state;
     bool marked = p->ecn == WEFT_ECN_CE, asks = p->flags & WEFT_PACKET_ACK_REQUEST;
@@ -326,6 +326,13 @@ static void uet_data(struct weft_qp_receiver *r, const struct weft_transport_fac
     sack(r, fact, p->psn, marked || asks ? p->psn : up_to(fact, p->psn), marked, &ret->reply);
 }
 
+/// An answer takes the entropy of its packet, so that answers are on many paths, too.
+static void uet_data(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                     struct weft_transport_receipt *ret) {
+    take_data(r, fact, p, ret);
+    ret->reply.entropy = p->entropy;
+}
+
 static void uet_trimmed(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
                         struct weft_transport_receipt *ret) {
     ret->verdict = WEFT_TRANSPORT_REFUSED;
@@ -333,6 +340,7 @@ static void uet_trimmed(struct weft_qp_receiver *r, const struct weft_transport_
         sack(r, fact, p->psn, up_to(fact, p->psn), false, &ret->reply);
     else
         on_missing(r, fact, p->psn, &ret->reply);
+    ret->reply.entropy = p->entropy;
 }
 
 /// Of a READ: nothing has come yet, so the request may be lost.

@@ -63,7 +63,7 @@ static void every_fabric(void **state) {
     json_t *root = versus(f, "job.yaml --hosts 16 --out all");
     size_t i;
     const json_t *one, *list = json_object_get(root, "fabrics");
-    assert_int_equal(json_array_size(list), 15);
+    assert_int_equal(json_array_size(list), 16);
     json_array_foreach(list, i, one) {
         const char *name = json_string_value(json_object_get(one, "name"));
         assert_string_equal(json_string_value(json_object_get(one, "status")), "ran");

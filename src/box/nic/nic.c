@@ -88,7 +88,7 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
         .dst = conf->src + nic->peer_offset, // control packets go against the data
         .qp = qp,
         .psn = reply->psn,
-        .entropy = conf->entropy & 0x3fffu,
+        .entropy = (reply->entropy ? reply->entropy : conf->entropy) & 0x3fffu,
         .kind = reply->kind & 15u,
         .priority = reply->priority & 7u,
         .dscp = nic->conf->dscp[reply->priority] & 63u,

@@ -50,6 +50,7 @@ void weft__nic_on_pull(struct weft__node *node, struct weft__nic *nic, struct we
     of->granted += grant;
     if (of->target > of->granted) push(pull, at);
     struct weft_transport_reply reply = {.psn = of->granted, .kind = WEFT_PACKET_ACK, .credit = true};
+    reply.entropy = (uint16_t)(nic->end.hosts->qp[qp].entropy ^ (of->granted & 63)); // grants take many paths
     reply.priority = nic->transport->control_priority ? nic->transport->control_priority(nic->conf->transport.conf) : 0;
     uint64_t bytes = (uint64_t)QUANTUM * (grant ? grant : MIN_QUANTA);
     pull->free_ps = w->now_ps + (weft_time_ps)((double)weft_time_of_bytes(bytes, nic->line_rate_bps) / pull->conf.rate);
