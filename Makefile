@@ -124,6 +124,7 @@ lint: format-check ## check layers, licence lines, file sizes and words
 figures: build ## run the scenarios of the studies' figures and draw them (about an hour); FIGURES=dsf/sizes_all_reduce: one, FIGURES=--kept: only draw
 	@tools/setup figures
 	@tools/figures $(WEFT) $(FIGURES)
+	@tools/choosing $(WEFT)
 
 validation: build-tests ## run what weft is compared with and write the numbers of docs/validation.md (three minutes)
 	@tools/setup peers

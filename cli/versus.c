@@ -12,7 +12,8 @@
 #include "processes.h"
 #include "terminal.h"
 
-static const char *hosts, *rate, *fabrics, *budget, *battery, *sizes, *seeds_text, *jobs_text, *task_text, *diff;
+static const char *hosts, *rate, *fabrics, *budget, *seeds_text, *jobs_text, *task_text, *diff;
+static struct versus_battery battery;
 static bool merge, csv, no_why, assumptions;
 static const struct weft_cli_option own[] = {
     {"hosts", "N", "number of hosts (default: those of JOB's network, else 256)", &hosts, NULL},
@@ -24,8 +25,10 @@ static const struct weft_cli_option own[] = {
      NULL},
     {"battery", "quick|full",
      "workloads beside JOB or without one: collectives of three sizes; or all sizes, mixes, failures (docs/versus.md)",
-     &battery, NULL},
-    {"sizes", "FROM..TO", "of the battery's collectives only sizes from FROM to TO", &sizes, NULL},
+     &battery.name, NULL},
+    {"sizes", "FROM..TO", "of the battery's collectives only sizes from FROM to TO", &battery.sizes, NULL},
+    {"cases", "NAMES", "of the battery only these, such as 'moe*,incast', and what they are compared with",
+     &battery.cases, NULL},
     {"seeds", "LIST", "seeds with which every fabric runs, such as 1..5 (default: 1; with --battery full 1..3)",
      &seeds_text, NULL},
     {"jobs", "N", "runs at a time (default: one for each processor; in an MPI rank, one)", &jobs_text, NULL},
@@ -200,11 +203,12 @@ static bool refuse(const char *text) {
 }
 
 static bool check_options(const struct weft_cli_options *o) {
-    if (!o->operands && !battery) return refuse("versus: expected JOB, or --battery quick or full");
+    if (!o->operands && !battery.name) return refuse("versus: expected JOB, or --battery quick or full");
     if (csv && o->json) return refuse("--csv and --json both go to standard output; expected one of them");
     if (diff && (csv || o->json)) return refuse("--diff is for people; expected it without --json and --csv");
     if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
     if (merge && !o->out) return refuse("--merge: expected --out DIR, where the tasks have left their runs");
+    if (!battery.name && (battery.sizes || battery.cases)) return refuse("--sizes and --cases are of a --battery");
     if (!o->operands && o->variant) return refuse("--variant is of JOB; expected JOB");
     return true;
 }
@@ -227,7 +231,7 @@ static enum weft_status add_cases(const struct weft_cli_options *o, const struct
     if (job->work)
         v->cases[v->n_cases++] =
             (struct weft_versus_case){.name = "job", .family = "job", .by = WEFT_VERSUS_TIME, .healthy = WEFT_NONE};
-    return battery ? versus_battery_add(battery, sizes, v, o->arena, ret_error) : WEFT_OK;
+    return battery.name ? versus_battery_add(&battery, v, o->arena, ret_error) : WEFT_OK;
 }
 
 /// The job's sections as they stand in its own file, so that errors say where that is: laid over the scenario, which
@@ -261,7 +265,7 @@ static enum weft_status run_all(struct versus *x, const struct weft_scenario_fil
     struct sweep *s = &x->sweep;
     struct weft_sweep_options options = {.variant = WEFT_NONE};
     uint64_t *seed = NULL;
-    if (!seeds_text && battery && !strcmp(battery, "full")) seeds_text = "1..3";
+    if (!seeds_text && battery.name && !strcmp(battery.name, "full")) seeds_text = "1..3";
     if (seeds_text && !weft_cli_seeds_parse(seeds_text, s->o->arena, &seed, &options.seeds)) return WEFT_ERROR_INPUT;
     options.seed = seed;
     enum weft_status status = weft_sweep_new(file, &options, s->o->arena, &s->plan, ret_error);

@@ -29,8 +29,12 @@ void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, str
 enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus_job *ret_job,
                                  struct versus_kept **kept, struct weft_error *ret_error);
 
-/// The cases of a battery behind those that there are. `sizes`: of collectives, "1KiB..64MiB"; NULL: all.
-enum weft_status versus_battery_add(const char *name, const char *sizes, struct weft_versus *v,
+/// Which cases are wanted: sizes of collectives, "1KiB..64MiB"; names, "moe*,incast". NULL: all.
+struct versus_battery {
+    const char *name, *sizes, *cases;
+};
+/// The cases of a battery behind those that there are.
+enum weft_status versus_battery_add(const struct versus_battery *battery, struct weft_versus *v,
                                     struct weft_arena *arena, struct weft_error *ret_error);
 
 /// For each case in which nothing fails, cases in which one assumed number is half or twice what it is.

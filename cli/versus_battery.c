@@ -114,7 +114,7 @@ static void add_mixed(struct weft_versus *v, struct weft_arena *arena) {
                           "[{kind: poisson, group: storage, verb: read, hosts: %s, dst: %s, size: 1MiB, load: 0.08, "
                           "duration: 500us, start: 5s}]",
                           others, storage),
-        WEFT_VERSUS_SLOWDOWN);
+        WEFT_VERSUS_P99);
     static const unsigned loads[] = {30, 60, 80};
     for (unsigned i = 0; i < sizeof loads / sizeof *loads; i++)
         add(v, weft_arena_format(arena, "rpc-load-%u", loads[i]), "rpc",
@@ -122,7 +122,7 @@ static void add_mixed(struct weft_versus *v, struct weft_arena *arena) {
                               "[{kind: poisson, group: rpc, distribution: websearch, load: %g, duration: 500us, start: "
                               "5s}]",
                               loads[i] / 100.0),
-            WEFT_VERSUS_SLOWDOWN);
+            WEFT_VERSUS_P99);
     add(v, "checkpoint", "checkpoint",
         weft_arena_format(arena,
                           "[{kind: periodic, group: checkpoint, src: %s, dst: %s, size: 4MiB, start: 5s}, {kind: "
@@ -173,6 +173,26 @@ static enum weft_status add_full(struct weft_versus *v, const weft_bytes *within
     return WEFT_OK;
 }
 
+/// Only cases that match, and those that they are compared with. False: none does.
+static bool choose(struct weft_versus *v, uint32_t from, const char *pattern, struct weft_arena *arena) {
+    bool *kept = weft_arena_alloc(arena, v->n_cases, sizeof *kept), any = false;
+    uint32_t *now = weft_arena_alloc(arena, v->n_cases, sizeof *now), n = from;
+    for (uint32_t c = from; c < v->n_cases; c++) {
+        if (!weft_glob_match(pattern, v->cases[c].name)) continue;
+        kept[c] = any = true;
+        if (v->cases[c].healthy != WEFT_NONE) kept[v->cases[c].healthy] = true;
+    }
+    for (uint32_t c = from; c < v->n_cases; c++) {
+        if (!kept[c]) continue;
+        now[c] = n;
+        v->cases[n] = v->cases[c];
+        if (v->cases[n].healthy != WEFT_NONE) v->cases[n].healthy = now[v->cases[n].healthy];
+        n++;
+    }
+    v->n_cases = n;
+    return any;
+}
+
 /// "1KiB..64MiB"
 static bool read_sizes(const char *text, weft_bytes *ret_within, struct weft_arena *arena) {
     char why[128];
@@ -184,15 +204,8 @@ static bool read_sizes(const char *text, weft_bytes *ret_within, struct weft_are
            ret_within[0] <= ret_within[1];
 }
 
-enum weft_status versus_battery_add(const char *name, const char *sizes, struct weft_versus *v,
-                                    struct weft_arena *arena, struct weft_error *ret_error) {
-    weft_bytes within[2] = {0, UINT64_MAX};
-    if (sizes && !read_sizes(sizes, within, arena))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--sizes"},
-                              "'%s': expected the least and the greatest, such as 1KiB..64MiB", sizes);
-    struct weft_versus_case *all = weft_arena_alloc(arena, CASES_MAX, sizeof *all);
-    memcpy(all, v->cases, v->n_cases * sizeof *all);
-    v->cases = all;
+static enum weft_status add_named(const char *name, const weft_bytes *within, struct weft_versus *v,
+                                  struct weft_arena *arena, struct weft_error *ret_error) {
     if (!strcmp(name, "full")) return add_full(v, within, arena, ret_error);
     if (strcmp(name, "quick") != 0)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--battery"},
@@ -202,4 +215,21 @@ enum weft_status versus_battery_add(const char *name, const char *sizes, struct 
             if (quick_sizes[i] >= within[0] && quick_sizes[i] <= within[1])
                 add_collective(v, &collectives[c], quick_sizes[i], "", arena);
     return WEFT_OK;
+}
+
+enum weft_status versus_battery_add(const struct versus_battery *b, struct weft_versus *v, struct weft_arena *arena,
+                                    struct weft_error *ret_error) {
+    weft_bytes within[2] = {0, UINT64_MAX};
+    uint32_t from = v->n_cases;
+    if (b->sizes && !read_sizes(b->sizes, within, arena))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--sizes"},
+                              "'%s': expected the least and the greatest, such as 1KiB..64MiB", b->sizes);
+    struct weft_versus_case *all = weft_arena_alloc(arena, CASES_MAX, sizeof *all);
+    memcpy(all, v->cases, v->n_cases * sizeof *all);
+    v->cases = all;
+    enum weft_status status = add_named(b->name, within, v, arena, ret_error);
+    if (!status && b->cases && !choose(v, from, b->cases, arena))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--cases"},
+                              "'%s': no case of the battery is called so; docs/versus.md lists them", b->cases);
+    return status;
 }

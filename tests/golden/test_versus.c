@@ -163,6 +163,18 @@ static void full_battery(void **state) {
     json_decref(root);
 }
 
+/// Chosen by name, with what it is compared with.
+static void chosen_cases(void **state) {
+    struct fixture *f = *state;
+    json_t *root =
+        versus(f, "--battery full --cases two-jobs-slow-receiver --hosts 16 --fabrics star --seeds 1 --no-why");
+    const json_t *cases = json_object_get(root, "cases");
+    assert_int_equal(json_array_size(cases), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(cases, 1), "healthy")), "two-jobs");
+    assert_true(over_healthy(root, "star", "two-jobs-slow-receiver") > 1);
+    json_decref(root);
+}
+
 /// Two stars: one with long cables, one with slow PHYs, which leads by 5 ns a link. With cables half as long the other
 /// one leads; of all assumptions this is told first.
 static void assumptions(void **state) {
@@ -295,6 +307,8 @@ static void bad_input(void **state) {
         {"job.yaml --rate 400", "weft: --rate: "},
         {"job.yaml --budget watt=3", "weft: --budget: 'watt=3' is not understood"},
         {"job.yaml --battery fast", "weft: --battery: 'fast': expected quick or full"},
+        {"--battery full --cases mo", "weft: --cases: 'mo': no case of the battery is called so"},
+        {"job.yaml --cases moe", "weft: --sizes and --cases are of a --battery"},
         {"--battery quick --sizes 4KiB", "weft: --sizes: '4KiB': expected the least and the greatest"},
         {"--battery quick --sizes 4KiB..1KiB", "weft: --sizes: '4KiB..1KiB': expected the least and the greatest"},
         {"job.yaml --set host.mtu=3", "weft: --set host.mtu=3: host.mtu: "},
