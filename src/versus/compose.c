@@ -53,7 +53,7 @@ static void write_failure(FILE *file, const struct weft_versus *v, const struct 
     for (uint32_t i = 0, n = 0; i < v->fabrics; i++) {
         const struct weft_versus_fabric *fabric = &v->fabric[i];
         const struct weft_versus_domain *d = weft_versus_domain_of(fabric, f->domain);
-        if (fabric->variant == WEFT_NONE || (f->kind != WEFT_VERSUS_SLOW && (!d || i == v->ruler))) continue;
+        if (fabric->variant == WEFT_NONE || i == v->ruler || (f->kind != WEFT_VERSUS_SLOW && !d)) continue;
         if (n++) fputs(", ", file);
         quote(file, fabric->name);
         fputs(": {", file);
