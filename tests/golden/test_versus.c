@@ -343,13 +343,11 @@ static void variants_with_bases(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fabric),  cmocka_unit_test(rows_with_reasons),
-        cmocka_unit_test(own_blueprint), cmocka_unit_test(noise),
-        cmocka_unit_test(battery),       cmocka_unit_test(full_battery),
-        cmocka_unit_test(assumptions),   cmocka_unit_test(estimate),
-        cmocka_unit_test(in_parts),      cmocka_unit_test(goes_on),
-        cmocka_unit_test(changes),       cmocka_unit_test(other_jobs),
-        cmocka_unit_test(bad_input),     cmocka_unit_test(variants_with_bases),
+        cmocka_unit_test(every_fabric), cmocka_unit_test(rows_with_reasons), cmocka_unit_test(own_blueprint),
+        cmocka_unit_test(noise),        cmocka_unit_test(battery),           cmocka_unit_test(full_battery),
+        cmocka_unit_test(chosen_cases), cmocka_unit_test(assumptions),       cmocka_unit_test(estimate),
+        cmocka_unit_test(in_parts),     cmocka_unit_test(goes_on),           cmocka_unit_test(changes),
+        cmocka_unit_test(other_jobs),   cmocka_unit_test(bad_input),         cmocka_unit_test(variants_with_bases),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
