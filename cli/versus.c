@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/stream.h"
 #include "base/units.h"
 #include "processes.h"
 #include "terminal.h"
@@ -16,8 +17,9 @@ static const char *hosts, *rate, *fabrics, *budget, *seeds_text, *jobs_text, *ta
 static struct versus_battery battery;
 static bool merge, csv, no_why, assumptions;
 static const struct weft_cli_option own[] = {
-    {"hosts", "N", "number of hosts (default: those of JOB's network, else 256)", &hosts, NULL},
-    {"rate", "RATE", "of a host's link (default: that of JOB's network, else 400Gbps)", &rate, NULL},
+    {"hosts", "N", "number of hosts (default: those of JOB's network, else as in `weft models fabric clos`)", &hosts,
+     NULL},
+    {"rate", "RATE", "of a host's link (default: that of JOB's network, else likewise)", &rate, NULL},
     {"fabrics", "LIST", "blueprints and files, such as dsf-l1,mine.yaml; all: every blueprint (the default)", &fabrics,
      NULL},
     {"budget", "LIST",
@@ -184,12 +186,27 @@ static void print(struct versus *x) {
         write_json(stdout, x);
     else
         write_text(stdout, x);
-    if (x->old) versus_diff(stdout, &x->v, x->old, diff);
+    if (x->old && !x->sweep.o->json) versus_diff(stdout, &x->v, x->old, diff);
+}
+
+/// What --diff prints, line by line, for JSON.
+static void note_changes(struct versus *x) {
+    struct weft_arena *arena = x->sweep.o->arena;
+    struct weft__text_stream stream;
+    versus_diff(weft__text_stream_open(&stream), &x->v, x->old, diff);
+    char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
+    weft__text_stream_free(&stream);
+    const char **line = weft_arena_alloc(arena, strlen(text) + 1, sizeof *line);
+    for (char *at = strtok(text, "\n"); at; at = strtok(NULL, "\n"))
+        if (*at == ' ' && strcmp(at, VERSUS_UNCHANGED) != 0) line[x->v.changes++] = at + 2; // not the heading
+    x->v.since = diff;
+    x->v.change = line;
 }
 
 static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
     struct versus *x = (struct versus *)s;
     weft_versus_judge(&x->v, s->o->arena);
+    if (x->old) note_changes(x);
     enum weft_status status = s->o->out ? write_folder(x, ret_error) : WEFT_OK;
     print(x);
     return status;
@@ -205,7 +222,7 @@ static bool refuse(const char *text) {
 static bool check_options(const struct weft_cli_options *o) {
     if (!o->operands && !battery.name) return refuse("versus: expected JOB, or --battery quick or full");
     if (csv && o->json) return refuse("--csv and --json both go to standard output; expected one of them");
-    if (diff && (csv || o->json)) return refuse("--diff is for people; expected it without --json and --csv");
+    if (diff && csv) return refuse("--diff is no table; expected it without --csv");
     if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
     if (merge && !o->out) return refuse("--merge: expected --out DIR, where the tasks have left their runs");
     if (!battery.name && (battery.sizes || battery.cases)) return refuse("--sizes and --cases are of a --battery");
@@ -213,10 +230,20 @@ static bool check_options(const struct weft_cli_options *o) {
     return true;
 }
 
+/// What a blueprint has that says nothing of it.
+static uint64_t fabric_default(const char *name, enum weft__quantity quantity) {
+    char why[128];
+    uint64_t value = 0;
+    const struct weft_param *row = weft_param_find(weft_model_at(WEFT_KIND_FABRIC, 0)->params, name);
+    weft__quantity_parse(quantity, row->dflt, &value, why, sizeof why);
+    return value;
+}
+
 /// Of the command line, else of the job's own network, else what blueprints have.
 static enum weft_status size_up(const struct versus_job *job, struct weft_versus *v, struct weft_error *ret_error) {
     char why[128];
-    uint64_t given = job->hosts ? job->hosts : 256, bps = job->rate_bps ? job->rate_bps : 400000000000u;
+    uint64_t given = job->hosts ? job->hosts : fabric_default("hosts", WEFT__COUNT);
+    uint64_t bps = job->rate_bps ? job->rate_bps : fabric_default("rate", WEFT__RATE);
     if (hosts && !weft_cli_number("--hosts", hosts, 2, 1048576, &given)) return WEFT_ERROR_INPUT;
     if (rate && !weft__quantity_parse(WEFT__RATE, rate, &bps, why, sizeof why))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--rate"}, "%s", why);

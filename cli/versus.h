@@ -58,6 +58,7 @@ struct versus_old;
 enum weft_status versus_old_read(const char *path, struct weft_arena *arena, struct versus_old **ret_old,
                                  struct weft_error *ret_error);
 void versus_old_free(struct versus_old *old); ///< NULL may be freed
+#define VERSUS_UNCHANGED "  nothing has changed"
 /// What has changed since: who leads, times, bills, and whether a fabric runs.
 void versus_diff(FILE *file, const struct weft_versus *v, const struct versus_old *old, const char *path);
 

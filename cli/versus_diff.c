@@ -128,6 +128,6 @@ void versus_diff(FILE *file, const struct weft_versus *v, const struct versus_ol
     n += print_leads(file, v, old->root, arena);
     for (uint32_t f = 0; f < v->fabrics; f++)
         n += print_fabric(file, v, f, old->root, arena);
-    if (!n) fputs("  nothing has changed\n", file);
+    if (!n) fputs(VERSUS_UNCHANGED "\n", file);
     weft_arena_free(arena);
 }

@@ -154,6 +154,9 @@ struct weft_versus {
     const char *const *ignored; ///< [n_ignored] sections of the job that fabrics say themselves
     uint32_t n_ignored;
     const struct weft_sweep_results *results; ///< NULL: nothing ran
+    const char *since;                        ///< an older answer that this one is compared with; NULL: none
+    const char *const *change;                ///< [changes] what has changed since, a sentence each
+    uint32_t changes;
 };
 
 /// The scenario as YAML, in `arena`. `work`, `run`: sections of the job, NULL: none.

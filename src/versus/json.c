@@ -174,6 +174,19 @@ static void json_assumptions(struct weft__json *j, const struct weft_versus *v, 
     weft__json_end_array(j);
 }
 
+static void json_since(struct weft__json *j, const struct weft_versus *v) {
+    if (!v->since) return;
+    weft__json_key(j, "since");
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "answer", v->since);
+    weft__json_key(j, "changes");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < v->changes; i++)
+        weft__json_string(j, v->change[i]);
+    weft__json_end_array(j);
+    weft__json_end_object(j);
+}
+
 static void json_head(struct weft__json *j, const struct weft_versus *v, bool interrupted) {
     weft__json_key_string(j, "weft", WEFT_VERSION);
     weft__json_key_string(j, "job", v->job);
@@ -205,6 +218,7 @@ void weft_versus_json(FILE *file, const struct weft_versus *v, bool interrupted)
     weft__json_end_array(&j);
     json_borders(&j, v, arena);
     if (v->variants) json_assumptions(&j, v, arena);
+    json_since(&j, v);
     struct weft__text_stream stream;
     weft_versus_paragraph(weft__text_stream_open(&stream), v);
     weft__json_key_string(&j, "paragraph", weft__text_stream_text(&stream));

@@ -268,6 +268,16 @@ static void changes(void **state) {
     assert_non_null(strstr(f->out, "\n  rate: 400000000000 -> 200000000000 bit/s\n"));
     assert_non_null(strstr(f->out, "\n  star, job: time_ps "));
     assert_null(strstr(f->out, "nothing has changed"));
+    json_t *root = versus(f, "job.yaml --hosts 16 --fabrics star,roce-ecmp --no-why --diff old --rate 200Gbps");
+    const json_t *said = json_object_get(json_object_get(root, "since"), "changes");
+    assert_string_equal(json_string_value(json_array_get(said, 0)), "rate: 400000000000 -> 200000000000 bit/s");
+    assert_true(json_array_size(said) > 2);
+    json_decref(root);
+    root = versus(f, "job.yaml --hosts 16 --fabrics star,roce-ecmp --no-why --diff old");
+    assert_int_equal(json_array_size(json_object_get(json_object_get(root, "since"), "changes")), 0);
+    assert_non_null(json_object_get(root, "since"));
+    json_decref(root);
+    assert_int_equal(weft(f, "versus job.yaml --diff old --csv"), 2);
     assert_int_equal(weft(f, "versus job.yaml --diff job.yaml"), 2);
     assert_non_null(strstr(f->err, "weft: job.yaml:1:"));
     assert_int_equal(weft(f, "versus job.yaml --diff nowhere"), 2);
