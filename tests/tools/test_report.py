@@ -346,7 +346,7 @@ class Report(unittest.TestCase):
                 self.assertAlmostEqual(cell["mean"], fabrics[column]["cases"][case["name"]]["time_ps"]["mean"], delta=1)
                 self.assertEqual(cell["verdict"] == "first", column == case["first"])
                 self.assertEqual(cell["verdict"] == "within noise", column in case["within_noise"])
-                parts = sum(r["cells"][cases["columns"].index(column)]["mean"] or 0 for r in why["rows"] if r["subject"] == case["name"])
+                parts = sum(r["cells"][cases["columns"].index(column)]["mean"] or 0 for r in why["rows"] if r["subject"].startswith(case["name"] + ": "))
                 self.assertAlmostEqual(parts, sum(fabrics[column]["cases"][case["name"]]["why_ps"].values()), delta=1)
             cell = [r for r in sizes["rows"] if r["subject"] == case["family"] and case["name"].endswith(r["figure"])][0]["cells"][1]
             self.assertAlmostEqual(cell["mean"], fabrics["star"]["cases"][case["name"]]["of_ruler"]["mean"], places=9)
