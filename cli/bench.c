@@ -32,11 +32,12 @@ static const struct weft_cli_option own_options[] = {
 
 static const struct weft_cli_command command = {
     .name = "bench",
-    .operands = "engine|dsf|aquila|te",
+    .operands = "engine|uet|dsf|aquila|te",
     .about =
         "Measures packet-hops per CPU second: a k-ary fat tree, 200G, 150 ns links, 4096 B payload, a permutation of\n"
         "line-rate flows, ECMP, static ingress buffers with PFC, ECN, DCQCN, an ACK for every data packet. A\n"
-        "packet-hop is a packet of any kind crossing one link. Or cell-hops: an L1 zone of a DSF, 32 hosts of 400G at "
+        "packet-hop is a packet of any kind crossing one link. uet: the same with Ultra Ethernet. Or cell-hops: an L1 "
+        "zone of a DSF, 32 hosts of 400G at "
         "each\nRDSW under 40 FDSWs of 4 virtual devices, all to all; or an Aquila Clique of 576 TiNs, 25G from each of "
         "two hosts to "
         "any.\nOr te: CPU seconds that the controller of traffic engineering takes to place all demands of an AI zone.",
@@ -57,6 +58,16 @@ static const char engine_text[] = "name: bench-engine\n"
                                   "  pfc: {reaction: 300ns}\n"
                                   "  cc: {kind: dcqcn, additive_increase: 400Mbps, hyper_increase: 800Mbps}\n"
                                   "workload: [{kind: permutation}]\n";
+/// The same fabric with Ultra Ethernet: oblivious spraying, NSCC, trimming, no PFC. Thresholds are 0.2, 0.8 and 1 of
+/// the bandwidth-delay product of 5 us.
+static const char uet_text[] = "name: bench-uet\n"
+                               "topology: {kind: fat_tree, rate: 200Gbps, delay: 150ns}\n"
+                               "switch:\n"
+                               "  pfc: {priorities: none}\n"
+                               "  buffer: {kind: static, size: 800KB, xoff: 750KB, xon: 730KB}\n"
+                               "  aqm: {kind: trim, min: 25KB, max: 100KB, depth: 125KB, mark_at: arrival}\n"
+                               "host: {preset: uet, cc: {kind: nscc, base_rtt: 5us}}\n"
+                               "workload: [{kind: permutation}]\n";
 static const char dsf_text[] = "name: bench-dsf\n"
                                "topology: {kind: dsf_l1_zone, hosts_per_rdsw: 32}\n"
                                "switch: {buffer: {kind: dynamic, total: 12GiB, alpha: 2}}\n"
@@ -75,6 +86,7 @@ static const struct benchmark {
     const char *hop;
 } benchmarks[] = {
     {"engine", engine_text, "topology.k", "16,32", "2MiB", "packet"},
+    {"uet", uet_text, "topology.k", "16,32", "2MiB", "packet"},
     {"dsf", dsf_text, "topology.rdsws", "32", "4096B", "cell"},
     {"aquila", aquila_text, "topology.pods", "48", "4096B", "cell"},
 };
@@ -309,7 +321,7 @@ int weft_cli_bench(int argc, char **argv) {
     for (unsigned i = 0; status == WEFT_CLI_GO && i < BENCHMARKS; i++)
         if (!strcmp(o.operand[0], benchmarks[i].name)) benchmark = &benchmarks[i];
     if (status == WEFT_CLI_GO && !benchmark) {
-        fprintf(stderr, "weft: no benchmark '%s'; there are 'engine', 'dsf', 'aquila' and 'te'\n", o.operand[0]);
+        fprintf(stderr, "weft: no benchmark '%s'; there are 'engine', 'uet', 'dsf', 'aquila' and 'te'\n", o.operand[0]);
         status = WEFT_ERROR_INPUT;
     }
     if (status == WEFT_CLI_GO && compare_path && !(saved = load_saved())) status = WEFT_ERROR_INPUT;

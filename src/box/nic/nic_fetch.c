@@ -29,6 +29,12 @@ static inline void prepare_connection(const struct weft__nic *nic, const struct 
     __builtin_prefetch((const void *)((uintptr_t)needed + 64));
 }
 
+/// Of what a transport keeps beside the cache lines of both ends, if it does: where it is, then its beginning.
+static inline void *const *state_of(const struct weft__nic *nic, const struct weft_packet *p) {
+    const struct weft__hosts *hosts = nic->end.hosts;
+    return &(p->kind == WEFT_PACKET_DATA ? hosts->receiver_state : hosts->sender_state)[p->qp];
+}
+
 static inline void fetch_packet(const struct weft__nic *nic, const struct weft_packet *p) {
     if (weft_packet_is_local(p)) return;
     const struct weft_qp_conf *qp = &nic->end.hosts->qp[p->qp];
@@ -55,6 +61,8 @@ void weft__nic_fetch(const struct weft__node *node, const struct weft__arrival *
     const struct weft__nic *nic = node->state;
     for (uint32_t i = 0; i < n; i++)
         fetch_packet(nic, arrival[i].packet);
+    for (uint32_t i = 0; nic->end.hosts->sender_state && nic->end.hosts->receiver_state && i < n; i++)
+        if (!weft_packet_is_local(arrival[i].packet)) __builtin_prefetch(state_of(nic, arrival[i].packet));
     for (uint32_t i = 0; nic->end.gpu && i < n; i++)
         fetch_connection(nic, arrival[i].packet);
     weft__timers_fetch(node, end, fetch_timer);
@@ -70,6 +78,7 @@ static inline void prepare_timer(const void *state, uint32_t key) {
         if (waiting->ready == WEFT_NONE) continue;
         __builtin_prefetch(&nic->end.hosts->sender[waiting->ready]);
         __builtin_prefetch(&nic->end.hosts->qp[waiting->ready]);
+        if (nic->end.hosts->sender_state) __builtin_prefetch(nic->end.hosts->sender_state[waiting->ready]);
         if (nic->end.gpu) __builtin_prefetch(&nic->end.hosts->carrier[waiting->ready]);
     }
 }
@@ -83,6 +92,12 @@ void weft__nic_prepare(struct weft__node *node, struct weft__arrival *arrival, u
     const struct weft__nic *nic = node->state;
     for (uint32_t i = 0; i < n; i++)
         prepare_packet(nic, arrival[i].packet);
+    for (uint32_t i = 0; nic->end.hosts->sender_state && nic->end.hosts->receiver_state && i < n; i++) {
+        if (weft_packet_is_local(arrival[i].packet)) continue;
+        const char *state = *state_of(nic, arrival[i].packet);
+        __builtin_prefetch(state);
+        __builtin_prefetch((const void *)((uintptr_t)state + 64));
+    }
     for (uint32_t i = 0; nic->end.gpu && i < n; i++)
         prepare_connection(nic, arrival[i].packet);
     weft__timers_fetch(node, end, prepare_timer);

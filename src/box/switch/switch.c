@@ -101,7 +101,8 @@ static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_
 INLINE void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
                      uint32_t out, const bool plain) {
     struct weft__port *port = &sw->port[out];
-    if (!plain && __builtin_expect(sw->aqm_leaving, 0)) mark_leaving(sw, w->now_ps, p, out);
+    if (!plain && __builtin_expect(sw->aqm_leaving, 0) && port->queue[p->priority].bytes - p->bytes > sw->mark_bytes)
+        mark_leaving(sw, w->now_ps, p, out);
     weft__port_send(port, w, p);
     if (!plain && sw->scheduler->on_sent)
         sw->scheduler->on_sent(&port->scheduler, sw->conf->scheduler.conf, p->priority, p->bytes + WEFT_WIRE_OVERHEAD);

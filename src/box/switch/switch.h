@@ -34,6 +34,7 @@ struct weft__switch {
     bool plain;
     uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
     uint8_t lossless;         ///< priorities of a plain one
+    weft_bytes mark_bytes;    ///< of an AQM that marks what leaves: at or below this depth it is not asked
     bool arbitrated, has_cut_through, aqm_leaving;
     bool by_tuple; ///< the route model goes by weft_route_hash
     const struct weft_scheduler_ops *scheduler;

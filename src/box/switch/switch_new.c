@@ -62,7 +62,12 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->queueing = conf->queueing.model->ops;
     sw->route = conf->route.model->ops;
     sw->aqm_leaving = sw->aqm->wants_dequeue && sw->aqm->wants_dequeue(conf->aqm.conf);
-    sw->fetched_priority = conf->pfc.priorities ? (uint8_t)__builtin_ctz(conf->pfc.priorities) : 0;
+    if (sw->aqm_leaving && sw->aqm->thresholds && !(sw->aqm->by_port && sw->aqm->by_port(conf->aqm.conf))) {
+        weft_bytes thresholds[WEFT_EVENT_THRESHOLDS];
+        sw->aqm->thresholds(conf->aqm.conf, thresholds);
+        sw->mark_bytes = thresholds[WEFT_EVENT_MIN];
+    }
+    sw->fetched_priority = conf->pfc.priorities ? (uint8_t)__builtin_ctz(conf->pfc.priorities) : 3;
     sw->route_state = setup->route_state;
     sw->hash_seed = sw->route->hash_seed(conf->route.conf, setup->seed, setup->index);
     sw->by_tuple = sw->route->by_tuple;
