@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run will take: a process of its own begins it, and ends it after a second of CPU time. By then everything that
-// a run keeps is there and queues are as long as they will be; the work left is in proportion to the payload left. An
-// all-to-all of so many ranks that this alone would take minutes and gigabytes is not tried: its memory is that of its
-// connections.
+// Estimates the memory and CPU time of a run. A child process starts the run and stops after one second of CPU time. By
+// then all state is allocated and queues have their usual length, so the remaining work is in proportion to the
+// remaining payload. Very large all-to-alls are not started: their memory is computed from their connections.
 #include "check_memory.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft plan capacity: the greatest load, or job, that a network carries at a given slowdown. Values of the load are a
 // grid. Five of them run; bisection then finds where the metric first crosses the limit. Every load runs with the same
-// seeds, so each seed has a crossing of its own; the interval is that of these crossings.
+// seeds, so every seed gives one crossing; the interval is over these crossings.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -35,7 +35,7 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-/// What is left to be run again.
+/// How many flows and packet-hops may still be run again.
 struct budget {
     const struct weft_cli_options *o;
     uint64_t flows, hops;

@@ -35,7 +35,7 @@ struct sweep {
                                     const struct weft_run *measured, const struct weft_follow *ranks, uint32_t *ret_n);
     /// Whether ranks of jobs are followed in a run. NULL: in none.
     bool (*follows_ranks)(const struct sweep *s, uint32_t run, const struct weft_workload *workload);
-    /// Told before the first run, when all that is due has its cost. NULL: nobody asks.
+    /// Called before the first run, when the cost of every due run is known. May be NULL.
     void (*announce)(const struct sweep *s, uint32_t jobs);
     const char *kept; ///< the name of one of them, without which a run is due again
 };

@@ -45,7 +45,7 @@ static void follow_job(const struct weft_workload *w, uint32_t job, bool *follow
         if (w->job[job].connection[i].flow != WEFT_NONE) followed[w->job[job].connection[i].flow] = true;
 }
 
-/// Only what is asked for, as far as that is known before the run.
+/// Follows only the flows that the user asked for, if they are known before the run.
 static enum weft_status choose_followed(const struct work *x, const struct weft_workload *w, struct weft_follow *follow,
                                         struct weft_error *ret_error) {
     const struct weft_cli_why_wanted *wanted = x->wanted;
