@@ -19,6 +19,15 @@ static const char *note_of(const struct verified *s) {
     return s->ended ? "" : "  not run to its end";
 }
 
+/// Claims about a mean that only one seed has been run for: that is no mean.
+static uint32_t count_means_of_one(const struct verify *v) {
+    uint32_t n = 0;
+    for (const struct verified *s = v->first; s && v->seeds == 1; s = s->next)
+        for (uint32_t i = 0; i < s->claims.n && verify_is_judged(s); i++)
+            n += s->claims.claim[i].seeds == WEFT_CLAIM_SEEDS_MEAN;
+    return n;
+}
+
 static void print_table(const struct verify *v) {
     int width = 8;
     for (const struct verified *s = v->first; s; s = s->next)
@@ -43,6 +52,10 @@ static void print_table(const struct verify *v) {
     print_row(v, "all", width, variants, all, "");
     printf("\n%u runs, for %u uses of them\n", v->tasks, v->uses);
     if (v->claimless) printf("%u file%s without claims left out\n", v->claimless, v->claimless == 1 ? "" : "s");
+    uint32_t means = count_means_of_one(v);
+    if (means)
+        printf("%u claim%s about a mean over seeds judged by one seed; --seeds 1..8 judges by the mean of eight\n",
+               means, means == 1 ? "" : "s");
     if (v->interrupted) printf("interrupted: what had not run to its end by then is not judged\n");
 }
 
@@ -79,6 +92,7 @@ static void print_claim(const struct verify *v, const struct verified *s, uint32
     weft_report_claim_head(stdout, c, verdict);
     if (v->seeds == 1) {
         print_filled(c, "", j->median, arena);
+        weft_report_claim_one_seed(stdout, c);
     } else {
         if (c->seeds == WEFT_CLAIM_SEEDS_MEAN)
             printf("%*sthe means over %u seeds %s\n", WEFT_CLAIM_INDENT, "", v->seeds,
@@ -161,6 +175,7 @@ static void json_claim(struct weft__json *j, const struct verify *v, const struc
                         judged.hold >= weft_claim_seeds_needed(c, judged.of) && (judged.hold || v->seeds > 1));
     weft__json_key_u64(j, "hold", judged.hold);
     weft__json_key_u64(j, "judged", judged.of);
+    if (c->seeds == WEFT_CLAIM_SEEDS_MEAN) weft__json_key_u64(j, "mean_of", v->seeds);
     weft__json_key_string(j, "filled", weft_claim_filled(c, judged.median, arena));
     json_values(j, "median", judged.median, c->metrics);
     json_values(j, "min", judged.least, c->metrics);

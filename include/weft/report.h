@@ -254,6 +254,8 @@ enum { WEFT_CLAIM_INDENT = 19 }; ///< of what stands below a verdict
 /// Its first lines: the verdict, what is claimed, and the expression; and its last, why it may be as it is.
 void weft_report_claim_head(FILE *file, const struct weft_claim *claim, const char *verdict);
 void weft_report_claim_reasons(FILE *file, const struct weft_claim *claim);
+/// Of a claim about the mean over seeds, after a run with one: that it is judged by that one.
+void weft_report_claim_one_seed(FILE *file, const struct weft_claim *claim);
 /// A finding is known not to hold, and so it is; a control must not, and does not. The last two are unexpected.
 enum weft_claim_verdict {
     WEFT_CLAIM_HOLDS,

@@ -53,11 +53,18 @@ void weft_report_claim_reasons(FILE *file, const struct weft_claim *c) {
                 c->seeds_reason);
 }
 
+void weft_report_claim_one_seed(FILE *file, const struct weft_claim *c) {
+    if (c->seeds == WEFT_CLAIM_SEEDS_MEAN)
+        fprintf(file, "%*sjudged by one seed; the claim is about the mean over seeds (weft verify --seeds)\n",
+                WEFT_CLAIM_INDENT, "");
+}
+
 void weft_report_claim(FILE *file, const struct weft_claim_result *r) {
     const struct weft_claim *c = r->claim;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     weft_report_claim_head(file, c, weft_claim_verdict_names[weft_claim_verdict(c, r->holds, 1)]);
     fprintf(file, "%*s%s\n", WEFT_CLAIM_INDENT, "", weft_claim_filled(c, r->value, arena));
+    weft_report_claim_one_seed(file, c);
     weft_report_claim_reasons(file, c);
     weft_arena_free(arena);
 }

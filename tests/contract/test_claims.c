@@ -436,7 +436,31 @@ static void means_are_judged_over_seeds(void **state) {
                 mean * (above ? 1.000001 : 0.999999));
         fclose(file);
         output_of("verify mean.yaml --seeds 1..8", above ? 5 : 0);
+        assert_null(strstr(text, "by one seed"));
     }
+}
+
+/// One seed is no mean: verify and compare say that it is what they judged by.
+static void a_mean_of_one_seed_says_so(void **state) {
+    (void)state;
+    static const char *const commands[] = {"verify one.yaml", "verify one.yaml --seed 3", "verify one.yaml --seeds 3"};
+    write_scenario("one.yaml", "  - {text: they end, that: small.g.finished == 2, seeds: mean}\n", true_claim);
+    for (unsigned i = 0; i < sizeof commands / sizeof *commands; i++) {
+        output_of(commands[i], 0);
+        assert_holds("1 claim about a mean over seeds judged by one seed; --seeds 1..8 judges by the mean of eight\n");
+    }
+    output_of("verify one.yaml --all", 0);
+    const char *line = "judged by one seed; the claim is about the mean over seeds (weft verify --seeds)\n";
+    assert_holds(line);
+    assert_null(strstr(strstr(text, line) + 1, line)); // of the other claim nothing
+    output_of("compare one.yaml", 0);
+    assert_holds(line);
+    output_of("verify one.yaml --seeds 1..2 --all", 0);
+    assert_null(strstr(text, "one seed"));
+    json_t *root = json_of("verify one.yaml --json", 0);
+    json_t *claim = json_array_get(json_object_get(json_array_get(json_object_get(root, "scenarios"), 0), "claims"), 0);
+    assert_int_equal(json_integer_value(json_object_get(claim, "mean_of")), 1);
+    json_decref(root);
 }
 
 /// Signals a verify of 200 runs once `enough` is so; the machine may be busy.
@@ -502,6 +526,7 @@ int main(void) {
         cmocka_unit_test(verify_counts_seeds),
         cmocka_unit_test(teeth_count_seeds),
         cmocka_unit_test(means_are_judged_over_seeds),
+        cmocka_unit_test(a_mean_of_one_seed_says_so),
         cmocka_unit_test(a_killed_verify_resumes),
         cmocka_unit_test(verify_tells_of_a_stall),
     };
