@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -115,11 +116,20 @@ static void abandon_runs(void *context) {
         if (r->process[i].pid > 0) waitpid(r->process[i].pid, NULL, 0);
 }
 
+/// A run that hangs does not look at flags; the default action of SIGALRM ends it wherever it is.
+static void limit_time(weft_time_ps timeout_ps) {
+    uint64_t us = (uint64_t)timeout_ps / 1000000;
+    struct itimerval limit = {.it_value = {.tv_sec = (time_t)(us / 1000000), .tv_usec = (suseconds_t)(us % 1000000)}};
+    signal(SIGALRM, SIG_DFL);
+    setitimer(ITIMER_REAL, &limit, NULL);
+}
+
 /// In the new process, which has nothing to do with the others, and ends with its parent.
 static _Noreturn void be_run(struct running *r, const struct process *process, pid_t parent) {
     for (uint32_t i = 0; i < r->p->at_a_time; i++)
         r->process[i].pid = 0;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (r->p->timeout_ps) limit_time(r->p->timeout_ps);
     dup2(fileno(process->out), STDOUT_FILENO);
     dup2(fileno(process->err), STDERR_FILENO);
     int status = getppid() == parent ? r->p->work(r->p->context, process->run) : WEFT_ERROR_SYSTEM;

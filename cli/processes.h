@@ -18,7 +18,8 @@ struct weft_cli_processes {
     const char *name; ///< of the command, for the progress
     uint32_t runs;    ///< numbered from 0
     uint32_t at_a_time;
-    bool quiet; ///< no progress
+    bool quiet;              ///< no progress
+    weft_time_ps timeout_ps; ///< SIGALRM ends a run after so much wall time; 0: no limit
     /// What a run costs, in any unit: the dearest begin first, so that none is left alone at the end. NULL: all the
     /// same, and begun in order.
     double (*cost)(void *context, uint32_t run);

@@ -8,10 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "processes.h"
 #include "terminal.h"
 
-static const char *sample_text, *seeds_text, *jobs_text, *task_text, *best_text, *metrics_text;
+enum { TIMEOUT_S_MAX = 8640000 }; // 100 days
+
+static const char *sample_text, *seeds_text, *jobs_text, *task_text, *best_text, *metrics_text, *timeout_text;
 static bool zip, merge, csv;
 static struct weft_cli_values vary;
 static const struct weft_cli_option own[] = {
@@ -23,6 +26,8 @@ static const struct weft_cli_option own[] = {
     {"best", "METRIC[:max]", "rank points by a metric, such as victims.fct.mean, the least first", &best_text, NULL},
     {"metrics", "LIST", "show these metrics, such as victims.fct.p99,counters.cnp", &metrics_text, NULL},
     {"jobs", "N", "runs at a time (default: one for each processor; in an MPI rank, one)", &jobs_text, NULL},
+    {"timeout", "TIME", "end a run that takes longer, such as 600s of wall time; it counts as failed", &timeout_text,
+     NULL},
     {"task", "I/N", "only the I-th of N parts of the runs; in a job array of Slurm or under MPI this is known",
      &task_text, NULL},
     {"merge", NULL, "run nothing: put together what the tasks have left in --out DIR", NULL, &merge},
@@ -85,10 +90,26 @@ static bool parse_sample(struct weft_sweep_options *ret) {
     return false;
 }
 
+static bool parse_timeout(weft_time_ps *ret_timeout) {
+    char why[256];
+    uint64_t time;
+    if (!timeout_text) return true;
+    if (!weft__quantity_parse(WEFT__TIME, timeout_text, &time, why, sizeof why)) {
+        fprintf(stderr, "weft: --timeout: %s\n", why);
+        return false;
+    }
+    if (time < WEFT_PS_PER_MS || time > TIMEOUT_S_MAX * WEFT_PS_PER_S) {
+        fprintf(stderr, "weft: --timeout: %s is out of range 1ms to %ds\n", timeout_text, TIMEOUT_S_MAX);
+        return false;
+    }
+    *ret_timeout = (weft_time_ps)time;
+    return true;
+}
+
 static bool parse_options(struct sweep *s, struct weft_sweep_options *ret, uint32_t *ret_jobs) {
     uint64_t *seed = NULL;
     *ret = (struct weft_sweep_options){.vary = vary.value, .varied = vary.n, .zip = zip};
-    if (!check_options(s->o) || !parse_sample(ret)) return false;
+    if (!check_options(s->o) || !parse_sample(ret) || !parse_timeout(&s->timeout_ps)) return false;
     if (seeds_text && !weft_cli_seeds_parse(seeds_text, s->o->arena, &seed, &ret->seeds)) return false;
     ret->seed = seed;
     return sweep_share_out(s, task_text, jobs_text, ret_jobs);

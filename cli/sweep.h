@@ -28,7 +28,8 @@ struct sweep {
     uint32_t *own, owned;     ///< runs of this process
     struct content *contents; ///< of files that values name
     bool interrupted;
-    bool merge; ///< nothing is run
+    bool merge;              ///< nothing is run
+    weft_time_ps timeout_ps; ///< of a run's wall time; 0: none
     /// What a command keeps of a run besides: [*ret_n], told in the process of the run. `ranks`: what was followed of
     /// them; NULL: nothing was. NULL: it keeps nothing.
     struct weft_sweep_kept *(*keep)(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a sweep: each run is a process that writes its own file.
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,8 +55,14 @@ static int run_point(void *context, uint32_t i) {
 }
 
 /// What a run printed last: why it failed.
-static const char *why(const struct weft_cli_ended *ended, struct weft_arena *arena) {
+static const char *why(const struct sweep *s, const struct weft_cli_ended *ended) {
+    struct weft_arena *arena = s->o->arena;
     size_t size;
+    if (ended->signal == SIGALRM && s->timeout_ps) {
+        char limit[WEFT_CLI_TEXT];
+        weft_format_time(s->timeout_ps, limit, sizeof limit);
+        return weft_arena_format(arena, "it took longer than %s (--timeout)", limit);
+    }
     char *text = weft_cli_printed(ended->err, arena, &size);
     while (size && text[size - 1] == '\n')
         text[--size] = 0;
@@ -73,7 +80,7 @@ static void on_end(void *context, uint32_t i, const struct weft_cli_ended *ended
     uint32_t run = s->own[i];
     struct weft_error error = {0};
     if (ended->status && ended->status != WEFT_ERROR_STALL) {
-        const char *message = why(ended, s->o->arena);
+        const char *message = why(s, ended);
         fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
         if (weft_sweep_record_failure(s->record[run], message, ended->status == WEFT_ERROR_CONSERVATION, &error))
             weft_cli_fail(&error);
@@ -97,6 +104,7 @@ enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *re
                                    .runs = s->owned,
                                    .at_a_time = jobs,
                                    .quiet = s->o->quiet,
+                                   .timeout_ps = s->timeout_ps,
                                    .cost = cost,
                                    .is_done = is_done,
                                    .work = run_point,

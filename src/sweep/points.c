@@ -116,7 +116,12 @@ static void sample_axis(struct design *d, const struct weft_sweep *s, uint32_t a
 }
 
 static enum weft_status sample(struct design *d, const struct weft_sweep *s, uint32_t points, uint64_t seed,
-                               struct weft_error *ret_error) {
+                               struct weft_place place, struct weft_error *ret_error) {
+    if (!s->axes)
+        return FAIL(
+            ret_error, place,
+            "no parameter is varied, so all points of the sample would be the same; expected --vary PATH=VALUES "
+            "or `vary:`");
     enum weft_status status = check_size(s, points, ret_error);
     if (status) return status;
     make_room(d, s, points);
@@ -158,11 +163,11 @@ enum weft_status weft_sweep_new(const struct weft_scenario_file *file, const str
     s->best_place = place_of(section, "best");
     s->metrics_place = place_of(section, "metrics");
     if (o->sample)
-        status = sample(&d, s, o->sample, o->sample_seed, ret_error);
+        status = sample(&d, s, o->sample, o->sample_seed, (struct weft_place){.file = "--sample"}, ret_error);
     else if (o->zip || conf.zip)
         status = zip(&d, s, ret_error);
     else if (conf.sample)
-        status = sample(&d, s, (uint32_t)conf.sample, conf.sample_seed, ret_error);
+        status = sample(&d, s, (uint32_t)conf.sample, conf.sample_seed, place_of(section, "sample"), ret_error);
     else
         status = cross(&d, s, ret_error);
     if (!status) status = cross_variants(s, &d, o->variant, ret_error);

@@ -321,6 +321,19 @@ static void a_point_stalls(void **state) {
     assert_int_equal(query(f, "st", "SELECT count(*) FROM runs WHERE state = 'stalled' AND point = 0"), 1);
 }
 
+/// A point that takes too long has failed, does not hold up the others, and is run again with more time.
+static void a_point_takes_too_long(void **state) {
+    struct fixture *f = *state;
+    static const char *const point = "weft: point 2 (workload.0.size=100GB), seed 1 failed: it took longer than 500ms "
+                                     "(--timeout)\n";
+    assert_int_equal(weft(f, "sweep lasting.yaml --out t --jobs 1 --timeout 500ms"), 1);
+    assert_non_null(strstr(f->err, point));
+    assert_int_equal(query(f, "t", "SELECT count(*) FROM runs WHERE state = 'done'"), 2);
+    assert_int_equal(query(f, "t", "SELECT point FROM runs WHERE state = 'failed' AND message LIKE '%--timeout)'"), 2);
+    assert_int_equal(count(f, "ls t/runs/*.tmp 2>/dev/null | wc -l"), 0);
+    assert_int_equal(weft(f, "sweep s.yaml --out t2 --timeout 600s --quiet"), 0);
+}
+
 /// Nothing is run and nothing is written.
 static void bad_input(void **state) {
     struct fixture *f = *state;
@@ -341,6 +354,8 @@ static void bad_input(void **state) {
         {"--zip --sample 3", "expected one of them"},
         {"--sample 0", "weft: --sample: '0' is not understood"},
         {"--sample 3:x", "weft: --sample: "},
+        {"--timeout 20", "weft: --timeout: \"20\" has no unit"},
+        {"--timeout 1us", "weft: --timeout: 1us is out of range"},
         {"--csv --json", "expected one of them"},
         {"--variant nope", "no such variant"},
         {"--jobs 0", "weft: --jobs: 0 is out of range"},
@@ -357,16 +372,31 @@ static void bad_input(void **state) {
     assert_int_equal(weft(f, "sweep bad.yaml"), 2);
     assert_non_null(strstr(f->err, "weft: bad.yaml:6:26: host.cc: no cc \"dcqc\""));
     assert_int_equal(weft(f, "check bad.yaml"), 2);
+    write_text(f, "plain.yaml", NETWORK);
+    assert_int_equal(weft(f, "sweep plain.yaml --sample 3"), 2);
+    assert_non_null(strstr(f->err, "weft: --sample: no parameter is varied"));
+    write_text(f, "plain.yaml", NETWORK "sweep: {sample: 3}\n");
+    assert_int_equal(weft(f, "sweep plain.yaml"), 2);
+    assert_non_null(strstr(f->err, "weft: plain.yaml:5:17: no parameter is varied"));
     assert_int_equal(weft(f, "sweep s.yaml --task 1/2"), 2);
     assert_non_null(strstr(f->err, "weft: --task: expected --out DIR"));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tidy_table),   cmocka_unit_test(summary),        cmocka_unit_test(named_metrics),
-        cmocka_unit_test(in_parts),     cmocka_unit_test(equal_runs),     cmocka_unit_test(named_files),
-        cmocka_unit_test(environments), cmocka_unit_test(failures),       cmocka_unit_test(goes_on),
-        cmocka_unit_test(killed),       cmocka_unit_test(a_process_dies), cmocka_unit_test(a_point_stalls),
+        cmocka_unit_test(tidy_table),
+        cmocka_unit_test(summary),
+        cmocka_unit_test(named_metrics),
+        cmocka_unit_test(in_parts),
+        cmocka_unit_test(equal_runs),
+        cmocka_unit_test(named_files),
+        cmocka_unit_test(environments),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(goes_on),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(a_process_dies),
+        cmocka_unit_test(a_point_stalls),
+        cmocka_unit_test(a_point_takes_too_long),
         cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
