@@ -16,7 +16,8 @@ static const struct weft_cli_option own[] = {
     {"job", "NAME", "an iteration of a job instead of a flow: what its critical path waited for", &asked.job, NULL},
     {"iteration", "N", "with --job: which one, from 0 (default: the longest)", &asked.iteration, NULL},
     {"rma", "NAME",
-     "of a group of 1RMA: the operation at its 99th percentile beside the one at its median, or with --slowest the N "
+     "of a group of remote memory access: the operation at its 99th percentile beside the one at its median, or with "
+     "--slowest the N "
      "longest",
      &asked.rma, NULL},
     {0},

@@ -12,9 +12,9 @@ struct weft_cli_why_wanted {
     uint32_t slowest;            ///< so many flows
     const char *group;           ///< its 99th percentile and its median; NULL: none
     const char *job, *iteration; ///< iteration NULL: the longest; job NULL: none
-    const char *rma;             ///< of a group of 1RMA, as `group`, or as `slowest` if that is given; NULL: none
-    bool jobs;                   ///< of every job, the last iteration that has ended
-    bool as_it_is;               ///< what has not finished is left out, and is no error
+    const char *rma; ///< of a group of remote memory access, as `group`, or as `slowest` if that is given; NULL: none
+    bool jobs;       ///< of every job, the last iteration that has ended
+    bool as_it_is;   ///< what has not finished is left out, and is no error
 };
 
 struct weft_cli_why {

@@ -51,8 +51,11 @@ static enum weft_status choose_followed(const struct work *x, const struct weft_
     const struct weft_cli_why_wanted *wanted = x->wanted;
     follow->ranks = wanted->job || wanted->jobs;
     if (wanted->rma) {
+        bool *of_rma = weft_arena_alloc(x->arena, w->flows, sizeof *of_rma);
+        for (uint32_t i = 0; i < w->flows; i++) // those of software; hardware has none
+            of_rma[i] = w->flow[i].rma;
         follow->rma = true;
-        follow->flow = weft_arena_alloc(x->arena, w->flows, sizeof *follow->flow); // none
+        follow->flow = of_rma;
         return WEFT_OK;
     }
     if (wanted->slowest || wanted->group) return WEFT_OK; // any flow
@@ -165,6 +168,7 @@ static enum weft_status choose_slowest(const struct work *x, struct weft_error *
 
 static enum weft_status choose_flows(const struct work *x, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
+    if (x->wanted->rma) return WEFT_OK;
     if (x->wanted->group) return choose_of_group(x, ret_error);
     if (x->wanted->slowest) return choose_slowest(x, ret_error);
     if (!x->wanted->flow) return WEFT_OK;
@@ -219,32 +223,30 @@ static enum weft_status choose_iterations(const struct work *x, struct weft_erro
     return WEFT_OK;
 }
 
-// --- operations of 1RMA -------------------------------------------------------------------------------------------
+// --- operations of remote memory access
+// -------------------------------------------------------------------------------------------
 
 static enum weft_status find_rma(const struct work *x, uint32_t *ret_entry, struct weft_error *ret_error) {
     const struct weft_workload *w = x->why->run.workload;
-    const char **name = weft_arena_alloc(x->arena, w->rmas + (size_t)1, sizeof *name), *what = "no such group of 1RMA";
+    const char **name = weft_arena_alloc(x->arena, w->rmas + (size_t)1, sizeof *name);
     char expected[512] = "the run has none";
-    uint32_t n = 0;
     for (uint32_t i = 0; i < w->rmas; i++) {
-        bool hardware = w->rma[i].conf->transport == WEFT_RMA_1RMA && w->rma[i].conf->verb != WEFT_RMA_SEND;
-        const char *group = w->group[w->rma[i].group];
+        name[i] = w->group[w->rma[i].group];
         *ret_entry = i;
-        if (!strcmp(group, x->wanted->rma) && hardware) return WEFT_OK;
-        if (!strcmp(group, x->wanted->rma)) what = "its operations are not followed: of software, or without an answer";
-        if (hardware) name[n++] = group;
+        if (!strcmp(name[i], x->wanted->rma)) return WEFT_OK;
     }
-    if (n) weft__names_expected(x->wanted->rma, name, n, expected, sizeof expected);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--rma %s: %s; %s", x->wanted->rma, what,
-                          expected);
+    if (w->rmas) weft__names_expected(x->wanted->rma, name, w->rmas, expected, sizeof expected);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                          "--rma %s: no such group of remote memory access; %s", x->wanted->rma, expected);
 }
 
-static enum weft_status explain_operations(const struct work *x, struct weft_error *ret_error) {
+static enum weft_status choose_operations(const struct work *x, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
     uint32_t entry = 0, n, at[2];
+    if (!x->wanted->rma) return WEFT_OK;
     enum weft_status status = find_rma(x, &entry, ret_error);
     if (status) return status;
-    const struct weft_why_rma *rma = weft_why_rma_new(&ret->run, &ret->follow, x->arena);
+    const struct weft_why_rma *rma = weft_why_rma_new(&ret->run, &ret->follow, NULL, x->arena);
     struct weft_why_operation *all = weft_why_operations(rma, entry, &n);
     if (!n)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--rma %s: no operation ended",
@@ -253,18 +255,25 @@ static enum weft_status explain_operations(const struct work *x, struct weft_err
     ret->operations = slowest ? slowest : 2;
     ret->operation = weft_arena_alloc(x->arena, ret->operations, sizeof *ret->operation);
     ranks_of(n, at);
-    for (uint32_t i = 0; i < ret->operations; i++) {
+    for (uint32_t i = 0; i < ret->operations; i++)
         ret->operation[i] = all[slowest ? i : at[i]];
-        weft_why_operation(rma, &ret->operation[i]);
-    }
     if (!slowest) ret->title = ranks_titles;
     return WEFT_OK;
 }
 
 // --- explaining them ----------------------------------------------------------------------------------------------
 
+static void find_ports_of_rma(const struct work *x, bool *port) {
+    const struct weft_cli_why *ret = x->why;
+    const struct weft_why_rma *rma = weft_why_rma_new(&ret->run, &ret->follow, NULL, x->arena);
+    for (uint32_t i = 0; i < ret->operations; i++)
+        weft_why_operation_ports(rma, &ret->operation[i], port);
+}
+
 static enum weft_status find_ports(const struct work *x, bool *port, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
+    if (ret->operations) find_ports_of_rma(x, port);
+    if (ret->operations) return WEFT_OK;
     struct weft_whys *whys = weft_whys_new(&ret->run, &ret->follow, NULL, x->arena);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < ret->iterations && !status; i++)
@@ -274,8 +283,17 @@ static enum weft_status find_ports(const struct work *x, bool *port, struct weft
     return status;
 }
 
+static void explain_operations(const struct work *x) {
+    struct weft_cli_why *ret = x->why;
+    const struct weft_why_rma *rma = weft_why_rma_new(&ret->run, &ret->follow, &ret->others, x->arena);
+    for (uint32_t i = 0; i < ret->operations; i++)
+        weft_why_operation(rma, &ret->operation[i]);
+}
+
 static enum weft_status explain(const struct work *x, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
+    if (ret->operations) explain_operations(x);
+    if (ret->operations) return WEFT_OK;
     struct weft_whys *whys = weft_whys_new(&ret->run, &ret->follow, &ret->others, x->arena);
     enum weft_status status = WEFT_OK;
     ret->why = weft_arena_alloc(x->arena, ret->flows, sizeof *ret->why);
@@ -295,10 +313,10 @@ static enum weft_status run_twice(const struct work *x, const struct weft_stored
     if (!status) status = choose_followed(x, ret->first.workload, &ret->follow, ret_error);
     if (!status) status = run_once(x, &ret->first, "following", &ret->follow, &ret->run, ret_error);
     if (!status) status = weft_cli_compare_digests(stored, ret->run.outcome, ret_error);
-    if (!status && x->wanted->rma) return explain_operations(x, ret_error);
+    if (!status) status = choose_operations(x, ret_error);
     if (!status) status = choose_flows(x, ret_error);
     if (!status) status = choose_iterations(x, ret_error);
-    if (status || (!ret->flows && !ret->iterations)) return status;
+    if (status || (!ret->flows && !ret->iterations && !ret->operations)) return status;
     bool *port = weft_arena_alloc(x->arena, ret->run.topology->ports, sizeof *port);
     status = find_ports(x, port, ret_error);
     ret->others =

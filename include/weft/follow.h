@@ -39,6 +39,14 @@ enum weft_packet_stage {
     WEFT_STAGE_DELIVERED, ///< whole and in turn: it joins the queue of its port
 };
 
+/// What a cell of a Clique carries.
+enum weft_followed_cell {
+    WEFT_CARRIES_PACKET,  ///< a packet, whose kind is `kind`; so do all cells of a DSF
+    WEFT_CARRIES_SOLICIT, ///< an RTS, CTS or CTD
+    WEFT_CARRIES_REQUEST, ///< of 1RMA; qp, psn: the slot of the request and its use, or of a SEND when it began
+    WEFT_CARRIES_ANSWER,  ///< likewise
+};
+
 struct weft_followed {
     weft_time_ps time_ps;
     // FRAME
@@ -49,9 +57,11 @@ struct weft_followed {
     uint32_t port;           ///< that it happened at
     uint32_t qp, psn;
     uint8_t what;     ///< enum weft_followed_what
-    uint8_t kind;     ///< FRAME: enum weft_packet_kind
+    uint8_t kind;     ///< FRAME, CELL, CROSS: enum weft_packet_kind
     uint8_t priority; ///< FRAME, PAUSED, RESUMED
     uint8_t state;    ///< SENDER: enum weft_sender_state; STAGE; CROSS: it is at its end; CELL, CROSS: VC
+    uint8_t cell;     ///< CELL, CROSS: enum weft_followed_cell
+    uint16_t box;     ///< REQUEST, ANSWER: the box that asks
 };
 
 /// What a rank of a job did or was told. Whatever it does, it does at once when it is told what it waited for last: so
@@ -82,13 +92,15 @@ struct weft_rank_note {
 };
 
 /// What became of an operation of remote memory access, where its client is; and of the requests it makes, where they
-/// come.
+/// come. A request of software is a message of a connection: `box` is the connection, `slot` the message, and `flow`
+/// what carries it.
 enum weft_rma_what {
     // of an operation
     WEFT_RMA_BEGAN,
     WEFT_RMA_SUBMITTED, ///< the client's software has done its part
     WEFT_RMA_COMMANDED, ///< congestion control has let it go: the command goes to the hardware
-    WEFT_RMA_READY,     ///< it is at the solicitation window
+    WEFT_RMA_READY,     ///< it is at the solicitation window; of software: its request is sent
+    WEFT_RMA_LEFT,      ///< its request is sent, which nobody answers
     WEFT_RMA_LANDED,    ///< the completion is in the client's memory
     WEFT_RMA_UNSENT,    ///< it waited too long for the window, and begins again
     WEFT_RMA_UNHEARD,   ///< its answer did not come in time, and it begins again
@@ -97,8 +109,9 @@ enum weft_rma_what {
     // of a request: of an operation, or for the data of a write
     WEFT_RMA_ASKED,    ///< its cell is sent
     WEFT_RMA_ANSWERED, ///< the last cell of its answer has come
-    WEFT_RMA_CAME,     ///< where it is executed: its cell has come
-    WEFT_RMA_SENT,     ///< there: the last cell of its answer is sent
+    WEFT_RMA_CAME,     ///< where it is executed: its cell has come, or its message
+    WEFT_RMA_SERVED,   ///< there: software has executed it
+    WEFT_RMA_SENT,     ///< there: the last cell of its answer is sent, or its answer is
     WEFT_RMA_PULLS,    ///< there: of a write; it is to be asked for by the request `own_slot`
 };
 struct weft_rma_note {
@@ -108,6 +121,7 @@ struct weft_rma_note {
     uint32_t server;            ///< of an operation: the server among those of its entry
     uint32_t box, slot, use;    ///< of a request: the box that asks, where it stands there, and the how many-th there
     uint32_t own_box, own_slot, own_use; ///< PULLS
+    uint32_t flow;                       ///< READY, SENT of software
     uint32_t what;                       ///< enum weft_rma_what
 };
 

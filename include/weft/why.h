@@ -123,24 +123,30 @@ enum weft_status weft_why_iteration_flows(const struct weft_whys *whys, uint32_t
 /// Says in `ret_port` ([ports]) which ports its messages used.
 enum weft_status weft_why_iteration_ports(const struct weft_whys *whys, uint32_t job, uint32_t iteration,
                                           bool *ret_port, struct weft_error *ret_error);
-// --- operations of 1RMA -------------------------------------------------------------------------------------------
 
-/// An operation that has ended. Those that nobody answers (SEND) are none.
+// --- operations of remote memory access ---------------------------------------------------------------------------
+
+/// An operation that has ended: its client has the answer or, of a SEND, its server has the message.
 struct weft_why_operation {
     uint32_t entry, client, server; ///< entry: of the workload's rma; client and server: among its own
-    uint32_t node;                  ///< of the box that the client is at
+    uint32_t node;                  ///< of the box that the client is at; of software, its host
     weft_time_ps begun_ps, latency_ps;
     const struct weft_rma_note *first, *last;
-    struct weft_why_part *part; ///< add up to latency_ps; not before weft_why_operation
+    const struct weft_rma_note *came; ///< of a SEND: where its server noted it
+    struct weft_why_part *part;       ///< add up to latency_ps; not before weft_why_operation
     uint32_t parts;
 };
 struct weft_why_rma;
-/// `follow`: what a run has kept (weft_follow.rma). In `arena`.
+/// `follow`: what a run has kept (weft_follow.rma; of software also the flows that carry its messages). `others` (or
+/// NULL): as in weft_whys_new. In `arena`.
 struct weft_why_rma *weft_why_rma_new(const struct weft_run *run, const struct weft_follow *follow,
-                                      struct weft_arena *arena);
+                                      const struct weft_follow *others, struct weft_arena *arena);
 /// Those of an entry that began after its warm-up, the longest first.
 struct weft_why_operation *weft_why_operations(const struct weft_why_rma *rma, uint32_t entry, uint32_t *ret_n);
 /// Tells its parts: along the way from its client to its server and back.
 void weft_why_operation(const struct weft_why_rma *rma, struct weft_why_operation *operation);
+/// Says in `ret_port` ([ports]) which ports its cells or packets used.
+void weft_why_operation_ports(const struct weft_why_rma *rma, const struct weft_why_operation *operation,
+                              bool *ret_port);
 
 #endif

@@ -42,6 +42,17 @@ struct weft__follow_list {
     struct weft__follow_chunk *first, *last;
 };
 
+/// What the second record of a cell says in busy_ps; 0: a data packet's in a DSF.
+struct weft__follow_cell {
+    uint32_t vc, kind, cell, box;
+};
+static inline uint32_t weft__follow_cell_bits(struct weft__follow_cell c) {
+    return c.vc | c.kind << 8 | c.cell << 12 | c.box << 16;
+}
+static inline struct weft__follow_cell weft__follow_cell_of(uint32_t bits) {
+    return (struct weft__follow_cell){bits & 255, bits >> 8 & 15, bits >> 12 & 15, bits >> 16};
+}
+
 /// Blocks that chunks of all nodes are cut from.
 struct weft__follow_pool {
     pthread_mutex_t lock;

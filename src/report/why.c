@@ -26,6 +26,14 @@ int weft__why_by_packet(const void *a, const void *b) {
     return (x->time_ps > y->time_ps) - (x->time_ps < y->time_ps);
 }
 
+int weft__why_by_request(const void *a, const void *b) {
+    const struct weft_followed *x = *(const struct weft_followed *const *)a;
+    const struct weft_followed *y = *(const struct weft_followed *const *)b;
+    if (x->box != y->box) return x->box < y->box ? -1 : 1;
+    if (x->cell != y->cell) return x->cell < y->cell ? -1 : 1;
+    return weft__why_by_packet(a, b);
+}
+
 static bool is_data(const struct weft_followed *f) {
     return f->what == WEFT_FOLLOWED_FRAME && f->kind == WEFT_PACKET_DATA;
 }
@@ -58,6 +66,7 @@ struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_fo
     y->all = others && others != follow ? weft_follow_list(others, arena) : y->own;
     y->frame = weft_arena_alloc(arena, y->own.n, sizeof *y->frame);
     y->cell = weft_arena_alloc(arena, y->own.n, sizeof *y->cell);
+    y->rma = weft_arena_alloc(arena, follow->rma ? y->own.n : 0, sizeof *y->rma);
     y->finished = weft_arena_alloc(arena, w->flows, sizeof *y->finished);
     y->qp0 = weft_arena_alloc(arena, w->flows + (size_t)1, sizeof *y->qp0);
     for (uint32_t i = 0; i < w->flows; i++)
@@ -66,12 +75,16 @@ struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_fo
         const struct weft_followed *f = &y->own.followed[i];
         if (is_data(f)) y->frame[y->frames++] = f;
         bool in_fabric = f->what >= WEFT_FOLLOWED_CELL && f->what <= WEFT_FOLLOWED_STAGE;
-        if (in_fabric) y->cell[y->cells++] = f;
+        if (in_fabric && f->cell >= WEFT_CARRIES_REQUEST && follow->rma)
+            y->rma[y->rmas++] = f;
+        else if (in_fabric && f->cell == WEFT_CARRIES_PACKET && f->kind == WEFT_PACKET_DATA)
+            y->cell[y->cells++] = f;
         if (f->what == WEFT_FOLLOWED_FINISHED) y->finished[weft__why_flow_of(y, f->qp)] = f;
     }
     const struct weft_outcome *o = run->outcome;
     if (o->recorded) y->pause = weft_pauses_list(o->record, o->recorded, run->topology->ports, arena, &y->pauses);
     if (y->frames) qsort(y->frame, y->frames, sizeof *y->frame, weft__why_by_packet);
+    if (y->rmas) qsort(y->rma, y->rmas, sizeof *y->rma, weft__why_by_request);
     if (y->cells) qsort(y->cell, y->cells, sizeof *y->cell, weft__why_by_packet);
     find_lasts(y);
     return y;
@@ -253,6 +266,13 @@ static const char *flow_name(const struct weft_whys *y, uint32_t flow) {
                              t->node[t->host[f->src]].name, t->node[t->host[f->dst]].name);
 }
 
+static const char *rma_name(const struct weft_whys *y, struct weft__why_name name) {
+    uint32_t node = name.id < y->rma_nodes ? y->rma_node[name.id] : WEFT_NONE;
+    bool answers = name.more == WEFT_CARRIES_ANSWER;
+    if (node == WEFT_NONE) return answers ? "answers of 1RMA" : "requests of 1RMA";
+    return weft_arena_format(y->arena, answers ? "answers to %s" : "requests of %s", y->run->topology->node[node].name);
+}
+
 /// `flow`: the one whose time it is.
 static const char *name_of(const struct weft_whys *y, uint32_t flow, struct weft__why_name name) {
     const struct weft_node_info *node = y->run->topology->node;
@@ -277,6 +297,10 @@ static const char *name_of(const struct weft_whys *y, uint32_t flow, struct weft
     case WEFT__WHY_SENDS:
         return weft_arena_format(y->arena, "%s, which sends %s", port_name(y, name.more),
                                  name.id == flow ? "earlier frames of the flow" : flow_name(y, name.id));
+    case WEFT__WHY_SOLICIT:
+        return "RTS and CTS cells";
+    case WEFT__WHY_RMA:
+        return rma_name(y, name);
     case WEFT__WHY_NOTHING:
         break;
     }
@@ -316,16 +340,21 @@ static void add_stay(const struct weft_whys *y, const struct weft__why_path *p, 
     }
 }
 
+void weft__why_path_add(const struct weft_whys *y, const struct weft__why_path *path, struct weft__why_list *l) {
+    weft_time_ps sent = path->hop[0]->time_ps;
+    l->at_ps = sent < path->from_ps ? sent : path->from_ps;
+    l->from_ps = path->from_ps;
+    if (sent > path->from_ps) weft__why_sender(y, path, l);
+    for (uint32_t i = 0; i < path->hops; i++) {
+        add_link(y, l, path->hop[i]);
+        add_stay(y, path, i, l);
+    }
+}
+
 void weft__why_path_parts(const struct weft_whys *y, const struct weft__why_path *path, struct weft_why_part **ret_part,
                           uint32_t *ret_parts) {
-    weft_time_ps sent = path->hop[0]->time_ps;
-    struct weft__why_list list = {
-        .arena = y->arena, .at_ps = sent < path->from_ps ? sent : path->from_ps, .from_ps = path->from_ps};
-    if (sent > path->from_ps) weft__why_sender(y, path, &list);
-    for (uint32_t i = 0; i < path->hops; i++) {
-        add_link(y, &list, path->hop[i]);
-        add_stay(y, path, i, &list);
-    }
+    struct weft__why_list list = {.arena = y->arena};
+    weft__why_path_add(y, path, &list);
     weft__why_list_parts(y, path->flow, &list, ret_part, ret_parts);
 }
 

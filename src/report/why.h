@@ -17,6 +17,10 @@ struct weft_whys {
     uint64_t frames;
     const struct weft_followed **cell; ///< [cells] of data, and stages, likewise
     uint64_t cells;
+    const struct weft_followed **rma; ///< [rmas] cells of 1RMA, by request, direction and time
+    uint64_t rmas;
+    const uint32_t *rma_node; ///< [rma_nodes] of a box; NULL, WEFT_NONE: not known
+    uint32_t rma_nodes;
     const struct weft_followed **finished; ///< [flows], NULL: it did not finish, or was not followed
     uint32_t *qp0;                         ///< [flows + 1]: the first queue pair
     const struct weft_pause *pause;        ///< [pauses] of the run's events
@@ -47,6 +51,8 @@ enum weft__why_what {
     WEFT__WHY_PAUSE,   ///< by a port, because of the queue of another (WEFT_NONE: not known)
     WEFT__WHY_MARKS,   ///< by the queue of a port
     WEFT__WHY_SENDS,   ///< a port (more) that sends data of a flow
+    WEFT__WHY_SOLICIT, ///< RTS, CTS and CTD
+    WEFT__WHY_RMA,     ///< cells of 1RMA, of what box `id` asks; more: enum weft_followed_cell
 };
 struct weft__why_name {
     enum weft__why_what what;
@@ -80,6 +86,22 @@ weft_time_ps weft__why_fabric(const struct weft_whys *y, const struct weft__why_
 /// The ports within a cell fabric that it used.
 void weft__why_fabric_ports(const struct weft_whys *y, const struct weft_followed *hop,
                             const struct weft_followed *next, bool *ret_port);
+/// A cell's way back through a cell fabric, the last hop first.
+struct weft__why_way {
+    struct {
+        const struct weft_followed *cell, *cross; ///< cross: of a Clique; cell NULL: to its end
+    } hop[WEFT__WHY_HOPS_MAX];
+    uint32_t hops, from, to; ///< nodes
+};
+/// The last cell of a request of 1RMA, or of its answer, which came to `to` at `to_ps`: where it was when. False: it
+/// was not seen.
+bool weft__why_rma_way(const struct weft_whys *y, const struct weft_rma_note *request, enum weft_followed_cell cell,
+                       uint32_t from, uint32_t to, weft_time_ps from_ps, weft_time_ps to_ps, struct weft__why_way *ret);
+/// Its parts from `at` on; until when they tell.
+weft_time_ps weft__why_way_add(const struct weft_whys *y, const struct weft__why_way *way, weft_time_ps at,
+                               struct weft__why_list *l);
+void weft__why_way_ports(const struct weft__why_way *way, bool *ret_port);
+int weft__why_by_request(const void *a, const void *b);
 int weft__why_by_packet(const void *a, const void *b);
 uint32_t weft__why_far_node(const struct weft_whys *y, uint32_t port);
 /// What a cell waits for at its port: others, or else `idle`.
@@ -90,7 +112,9 @@ void weft__why_cells(const struct weft_whys *y, const struct weft__why_path *pat
 enum weft_status weft__why_find_path(const struct weft_whys *y, uint32_t flow, weft_time_ps from, weft_time_ps to,
                                      struct weft__why_path *ret_path, struct weft_error *ret_error);
 void weft__why_path_ports(const struct weft_whys *y, const struct weft__why_path *path, bool *ret_port);
-/// All of a path's parts, with names.
+/// All of a path's parts.
+void weft__why_path_add(const struct weft_whys *y, const struct weft__why_path *path, struct weft__why_list *l);
+/// With names.
 void weft__why_path_parts(const struct weft_whys *y, const struct weft__why_path *path, struct weft_why_part **ret_part,
                           uint32_t *ret_parts);
 

@@ -50,7 +50,8 @@ static void find_frames(struct wait *x) {
     x->frames = layer_new(x, n);
     for (uint64_t i = 0; i < n; i++) {
         if (f[i].what != WEFT_FOLLOWED_FRAME && f[i].what != WEFT_FOLLOWED_CELL) continue;
-        bool own = f[i].qp == x->qp && f[i].kind == WEFT_PACKET_DATA, again = own && f[i].psn < highest;
+        bool own = f[i].qp == x->qp && f[i].kind == WEFT_PACKET_DATA && f[i].cell == WEFT_CARRIES_PACKET,
+             again = own && f[i].psn < highest;
         if (own && !again) highest = f[i].psn + 1;
         add_span(x, &x->frames, (struct span){f[i].time_ps, f[i].busy_ps, &f[i], again});
     }
@@ -146,6 +147,8 @@ static struct weft__why_name mark_cause(const struct wait *x, weft_time_ps at) {
 }
 
 static struct weft__why_name frame_cause(const struct wait *x, const struct weft_followed *f) {
+    if (f->cell == WEFT_CARRIES_SOLICIT) return (struct weft__why_name){.what = WEFT__WHY_SOLICIT};
+    if (f->cell != WEFT_CARRIES_PACKET) return (struct weft__why_name){WEFT__WHY_RMA, f->box, f->cell};
     if (f->kind >= WEFT_PACKET_PFC) return (struct weft__why_name){.what = WEFT__WHY_LOCAL};
     return (struct weft__why_name){f->kind == WEFT_PACKET_DATA ? WEFT__WHY_FLOW : WEFT__WHY_CONTROL,
                                    weft__why_flow_of(x->y, f->qp), 0};

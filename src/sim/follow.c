@@ -2,6 +2,7 @@
 #include "sim/follow.h"
 
 #include "transport/program.h"
+#include "transport/rma.h"
 
 #include "weft/memory.h"
 
@@ -62,6 +63,8 @@ void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
     if (follow->rma) log->rma = weft__arena_lines(arena, t->nodes, sizeof *log->rma);
     for (uint32_t n = 0; n < t->nodes && log->rma; n++)
         log->node[n].rma = &log->rma[n];
+    for (uint32_t h = 0; h < t->hosts && log->rma && net->rma; h++)
+        if (net->rma->host[h]) net->rma->host[h]->log = &log->rma[t->host[h]];
     net->following = weft_arena_alloc(net->arena_qp, 1, sizeof *net->following);
     *net->following = (struct weft__following){follow, log};
 }
@@ -131,10 +134,13 @@ static struct weft_followed followed_of(const struct weft_follow_log *log, uint3
     if (r->more) f.came_ps = (weft_time_ps)r[1].psn << 32 | r[1].qp;
     f.busy_ps = r->busy_ps;
     if (f.what == WEFT_FOLLOWED_CELL || f.what == WEFT_FOLLOWED_CROSS) {
-        f.kind = WEFT_PACKET_DATA;
+        struct weft__follow_cell cell = weft__follow_cell_of(r[1].busy_ps);
+        f.kind = (uint8_t)cell.kind;
+        f.cell = (uint8_t)cell.cell;
+        f.box = (uint16_t)cell.box;
         f.busy_ps = r->time_ps + r->busy_ps;
         f.arrival_ps = f.sent_ps = r[1].time_ps;
-        f.state = f.what == WEFT_FOLLOWED_CROSS && r->home ? UINT8_MAX : (uint8_t)r[1].busy_ps;
+        f.state = f.what == WEFT_FOLLOWED_CROSS && r->home ? UINT8_MAX : (uint8_t)cell.vc;
         if (r->lost) f.arrival_ps = WEFT_TIME_NEVER;
     }
     if (f.what != WEFT_FOLLOWED_FRAME) return f;

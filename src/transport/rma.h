@@ -80,7 +80,7 @@ struct weft__rma_connection {
     struct weft__rma_pipe request, answer;
     uint32_t asked, answered;             ///< at the client: requests
     uint32_t waiting_first, waiting_last; ///< there: operations that wait for a slot
-    uint32_t served;                      ///< at the server: requests
+    uint32_t came, served;                ///< at the server: requests
 };
 
 /// What a host does for software transports.
@@ -88,8 +88,9 @@ struct weft__rma_host {
     uint32_t clients;
     struct weft__rma_client *client;
     struct weft__rma_processor processor;
-    struct weft__fifo work; ///< time_ps: when done; qp: connection; psn: operation; flags: enum work
-    uint32_t key0;          ///< timers: the processor, then of the clients
+    struct weft__fifo work;    ///< time_ps: when done; qp: connection; psn: operation; flags: enum work
+    uint32_t key0;             ///< timers: the processor, then of the clients
+    struct weft__rma_log *log; ///< NULL: what it does is not followed
 };
 
 /// All of a run's.

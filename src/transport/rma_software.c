@@ -5,6 +5,7 @@
 // takes its time of one processor a host, in the order in which work comes.
 // Differs: connections are queue pairs with go-back-N of the NIC, where Pony Express acknowledges selectively; requests
 // to a server beyond `under_way` wait at the client.
+#include "link/follow.h"
 #include "transport/rma.h"
 
 enum work { SUBMIT, SERVE, COMPLETE };
@@ -27,6 +28,41 @@ static const struct weft_rma_conf *conf_of(const struct weft__endpoint *end, con
 
 static struct weft__rma_client *client_of(struct weft__endpoint *end, const struct weft__rma_connection *c) {
     return &end->rma->client[all_of(end)->client_at[c->rma][c->client]];
+}
+
+// --- what is followed ----------------------------------------------------------------------------------------------
+
+/// `message`: of the connection, numbered from 0.
+static struct weft_rma_note note_of(const struct weft__endpoint *end, const struct weft__worker *w,
+                                    enum weft_rma_what what, const struct weft__rma_connection *c, uint32_t message) {
+    return (struct weft_rma_note){.time_ps = w->now_ps,
+                                  .client = WEFT_NONE,
+                                  .box = (uint32_t)(c - all_of(end)->connection),
+                                  .slot = message,
+                                  .what = what};
+}
+
+/// What becomes of an operation.
+static void note_op(struct weft__endpoint *end, const struct weft__worker *w, enum weft_rma_what what,
+                    const struct weft__rma_connection *c, uint32_t op, uint32_t message) {
+    if (__builtin_expect(end->rma->log == NULL, 1)) return;
+    const struct weft__rma_client *client = client_of(end, c);
+    struct weft_rma_note note = note_of(end, w, what, c, message);
+    note.entry = client->rma->entry;
+    note.client = client->index;
+    note.op = op;
+    note.server = client->op[op].server;
+    note.flow = end->hosts->qp[c->request.qp].flow;
+    weft__rma_note(end->rma->log, note);
+}
+
+/// What becomes of a message, or of its answer.
+static void note_message(const struct weft__endpoint *end, const struct weft__worker *w, enum weft_rma_what what,
+                         const struct weft__rma_connection *c, uint32_t message) {
+    if (__builtin_expect(end->rma->log == NULL, 1)) return;
+    struct weft_rma_note note = note_of(end, w, what, c, message);
+    note.flow = end->hosts->qp[c->answer.qp].flow;
+    weft__rma_note(end->rma->log, note);
 }
 
 // --- the processor ------------------------------------------------------------------------------------------------
@@ -82,6 +118,7 @@ static void ask(struct weft__node *node, struct weft__endpoint *end, struct weft
     bool read = conf->verb == WEFT_RMA_READ, write = conf->verb == WEFT_RMA_WRITE;
     c->asked++;
     client->stats->requests++;
+    note_op(end, w, WEFT_RMA_READY, c, op, c->request.filled);
     post(node, end, w, &c->request, c->slots, header + (read ? 0 : value), op, header + (write ? 0 : value));
 }
 
@@ -110,6 +147,7 @@ static void ask_waiting(struct weft__node *node, struct weft__endpoint *end, str
 
 static void submit(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                    struct weft__rma_connection *c, uint32_t op) {
+    note_op(end, w, WEFT_RMA_SUBMITTED, c, op, 0);
     if (c->waiting_first == WEFT_NONE && may_ask(c))
         ask(node, end, w, c, op);
     else
@@ -122,11 +160,13 @@ static void begin(struct weft__node *node, struct weft__endpoint *end, struct we
     uint32_t op = weft__rma_begin(client, w), entry = (uint32_t)(client->rma - all->rma);
     uint32_t at = all->connection0[entry] + weft_rma_connection(client->rma, client->index, client->op[op].server);
     if (!client->over) weft__timer_set(&node->timers, end->rma->key0 + 1 + k, client->next_ps);
+    note_op(end, w, WEFT_RMA_BEGAN, &all->connection[at], op, 0);
     add_work(node, end, w, SUBMIT, &all->connection[at], op);
 }
 
 static void complete(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                      struct weft__rma_connection *c, uint32_t op) {
+    note_op(end, w, client_of(end, c)->op[op].left > 1 ? WEFT_RMA_CHAINED : WEFT_RMA_ENDED, c, op, 0);
     if (!weft__rma_answered(client_of(end, c), w, op))
         add_work(node, end, w, SUBMIT, c, op); // the value, after the index
 }
@@ -138,6 +178,7 @@ static void answer(struct weft__node *node, struct weft__endpoint *end, struct w
                    struct weft__rma_connection *c) {
     while (c->answer.filled < c->served && c->answer.filled - c->answer.acked < c->slots) {
         const struct weft__rma_message *request = &c->request.message[c->answer.filled % c->slots];
+        note_message(end, w, WEFT_RMA_SENT, c, c->answer.filled);
         post(node, end, w, &c->answer, c->slots, request->wanted, 0, 0);
     }
 }
@@ -148,9 +189,11 @@ void weft__rma_arrived(struct weft__node *node, struct weft__endpoint *end, stru
     struct weft__rma_pipe *pipe;
     struct weft__rma_connection *c = connection_of(end, qp, &pipe);
     if (pipe == &c->request) {
+        note_message(end, w, WEFT_RMA_CAME, c, c->came++);
         add_work(node, end, w, SERVE, c, 0);
         return;
     }
+    note_message(end, w, WEFT_RMA_ANSWERED, c, c->answered);
     uint32_t op = c->request.message[c->answered++ % c->slots].op;
     add_work(node, end, w, COMPLETE, c, op);
     ask_waiting(node, end, w, c);
@@ -178,7 +221,7 @@ static void on_work(struct weft__node *node, struct weft__endpoint *end, struct 
         submit(node, end, w, c, p.psn);
         break;
     case SERVE:
-        c->served++;
+        note_message(end, w, WEFT_RMA_SERVED, c, c->served++);
         answer(node, end, w, c);
         break;
     case COMPLETE:

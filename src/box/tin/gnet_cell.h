@@ -22,6 +22,7 @@
 #define WEFT_BOX_TIN_GNET_CELL_H
 
 #include "weft/packet.h"
+#include "weft/rma.h"
 #include "weft/tin.h"
 
 enum weft__cell_type {
@@ -101,6 +102,40 @@ static inline void weft__gnet_set_use(struct weft_packet *cell, uint32_t use) {
     cell->dscp = use >> 5 & 63u;
     cell->flags = use >> 2 & 7u;
     cell->ecn = use & 3u;
+}
+
+// What cells say. A Req: qp: slot of the asking TiN; psn: its use, bytes, host, verb; dscp: host that a write comes
+// from; ecn: bulk. A Resp: qp, psn: slot and use. A Req that nobody answers: qp, and the lower bits of psn: when its
+// operation began; dscp: of which entry it is.
+enum { WEFT__TIN_USE_BITS = 12, WEFT__TIN_BYTES_BITS = 13, WEFT__TIN_HOST_BITS = 4 };
+enum {
+    WEFT__TIN_HOST_AT = WEFT__TIN_USE_BITS + WEFT__TIN_BYTES_BITS,
+    WEFT__TIN_VERB_AT = WEFT__TIN_HOST_AT + WEFT__TIN_HOST_BITS
+};
+static inline uint32_t weft__tin_req_psn(uint32_t use, uint32_t bytes, uint32_t host, uint32_t verb) {
+    return use | bytes << WEFT__TIN_USE_BITS | host << WEFT__TIN_HOST_AT | verb << WEFT__TIN_VERB_AT;
+}
+static inline uint32_t weft__tin_req_use(uint32_t psn) {
+    return psn & ((1u << WEFT__TIN_USE_BITS) - 1);
+}
+static inline uint32_t weft__tin_req_bytes(uint32_t psn) {
+    return psn >> WEFT__TIN_USE_BITS & ((1u << WEFT__TIN_BYTES_BITS) - 1);
+}
+static inline uint32_t weft__tin_req_host(uint32_t psn) {
+    return psn >> WEFT__TIN_HOST_AT & ((1u << WEFT__TIN_HOST_BITS) - 1);
+}
+static inline enum weft_rma_verb weft__tin_req_verb(uint32_t psn) {
+    return (enum weft_rma_verb)(psn >> WEFT__TIN_VERB_AT);
+}
+
+enum { WEFT__TIN_BEGUN_BITS = WEFT__TIN_USE_BITS + WEFT__TIN_BYTES_BITS }; ///< in psn, above those of qp
+static inline weft_time_ps weft__tin_req_begun(const struct weft_packet *cell) {
+    return (weft_time_ps)(cell->psn & ((1u << WEFT__TIN_BEGUN_BITS) - 1)) << 32 | cell->qp;
+}
+/// By which what is noted of a request knows it: the use of its slot, or of what nobody answers the rest of when it
+/// began.
+static inline uint32_t weft__tin_req_number(uint32_t psn) {
+    return weft__tin_req_verb(psn) == WEFT_RMA_SEND ? psn & ((1u << WEFT__TIN_BEGUN_BITS) - 1) : weft__tin_req_use(psn);
 }
 
 /// What a credit record returns: up to six VCs, each with a number of units of WEFT_GNET_CREDIT_UNIT bytes.

@@ -112,32 +112,6 @@ static __attribute__((cold, noinline)) void lose(struct weft__gnet *g, struct we
     if (seen) seen->cells_lost += cells;
 }
 
-// --- what is followed ---------------------------------------------------------------------------------------------
-
-static bool is_followed(const struct weft__gnet *g, const struct weft_packet *cell, uint32_t o) {
-    const struct weft__follow *f = g->follow_log;
-    if (weft__gnet_type(cell) != WEFT__GNET_DATA || cell->kind != WEFT_PACKET_DATA) return false;
-    return weft__follow_has_qp(f, cell->qp) || (f->all && is_link(&g->in[o]) && f->all[o]);
-}
-
-static __attribute__((cold, noinline)) void follow_two(struct weft__gnet *g, const struct weft_packet *cell,
-                                                       enum weft_followed_what what, uint32_t o, uint32_t vc,
-                                                       const weft_time_ps time[4]) {
-    if (!is_followed(g, cell, o)) return;
-    bool home = what == WEFT_FOLLOWED_CROSS && g->out[o].rate == WEFT__GNET_NO_LINK;
-    struct weft__follow_record *second =
-        weft__follow_two(g->follow_log,
-                         (struct weft__follow_record){.time_ps = time[0],
-                                                      .qp = cell->qp,
-                                                      .psn = cell->psn,
-                                                      .busy_ps = (uint32_t)(time[1] - time[0]),
-                                                      .port = home ? 0 : (uint16_t)o,
-                                                      .what = (uint8_t)what,
-                                                      .home = home},
-                         time[2], time[3]);
-    second->busy_ps = vc;
-}
-
 // --- output -------------------------------------------------------------------------------------------------------
 
 static inline void arm_sent(struct weft__node *node, struct weft__gnet *g, uint32_t o) {
@@ -184,7 +158,7 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
     weft_time_ps arrival = start + out->delay_ps;
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, start, o, vc, arrival);
     if (__builtin_expect(g->follow_log != NULL, 0))
-        follow_two(g, cell, WEFT_FOLLOWED_CELL, o, vc, (weft_time_ps[]){start, out->busy_until_ps, arrival, 0});
+        weft__gnet_follow(g, cell, WEFT_FOLLOWED_CELL, o, vc, (weft_time_ps[]){start, out->busy_until_ps, arrival, 0});
     struct weft_packet *p =
         weft__send(w, (struct weft__to){out->peer_inbox, out->peer_node, out->peer_port}, arrival, cell);
     p->entropy = weft__gnet_next_head(cell, vc) & 0x3fffu;
@@ -335,7 +309,8 @@ static inline void cross(struct weft__node *node, struct weft__gnet *g, struct w
     if (__builtin_expect(g->follow_log != NULL, 0)) {
         weft_time_ps sends = goes ? time_of(g, out->rate, wire) : 0;
         weft_time_ps start = now + (time > sends ? time - sends : 0);
-        follow_two(g, cell, WEFT_FOLLOWED_CROSS, o, out_vc, (weft_time_ps[]){now, now + time, start, cell->time_ps});
+        weft__gnet_follow(g, cell, WEFT_FOLLOWED_CROSS, o, out_vc,
+                          (weft_time_ps[]){now, now + time, start, cell->time_ps});
     }
     if (!goes) {
         arrive(node, g, i, o, out_vc, cell);

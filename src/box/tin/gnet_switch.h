@@ -387,6 +387,11 @@ weft_bytes weft__gnet_output_bytes(const struct weft__gnet *g, uint32_t port);
 weft_bytes weft__gnet_fifo_bytes(const struct weft__gnet *g, uint32_t port);
 /// In the FIFO of a VC at an input.
 weft_bytes weft__gnet_vc_bytes(const struct weft__gnet *g, uint32_t port, uint32_t vc);
+/// A cell is sent on its way to output o, or begins to cross to it: what who follows it keeps (link/follow.h). time:
+/// from when, until when, and of weft__follow_two.
+__attribute__((cold)) void weft__gnet_follow(struct weft__gnet *g, const struct weft_packet *cell,
+                                             enum weft_followed_what what, uint32_t o, uint32_t vc,
+                                             const weft_time_ps time[4]);
 /// A cell is lost at a port: an event.
 void weft__gnet_note_loss(const struct weft__gnet *g, weft_time_ps now, uint32_t port, const struct weft_packet *cell,
                           enum weft_drop reason);

@@ -59,6 +59,16 @@ static void note_request(const struct weft__tin_rma *rma, const struct weft__wor
                                                .what = what});
 }
 
+/// An operation that nobody answers is known by when it began.
+static void note_left(const struct weft__tin_rma *rma, const struct weft__worker *w, const struct weft__tin_request *r,
+                      uint32_t begun, uint32_t high) {
+    struct weft__rma_log *log = log_of(rma);
+    if (!log) return;
+    note_op(rma, w, WEFT_RMA_LEFT, r->client, r->op, WEFT_NONE);
+    log->note[log->n - 1].slot = begun;
+    log->note[log->n - 1].use = high;
+}
+
 // --- cells that are sent -------------------------------------------------------------------------------------------
 
 /// `host`: of which it is a request; WEFT_NONE: it is none.
@@ -187,6 +197,7 @@ static void send(struct weft__node *node, struct weft__tin_rma *rma, struct weft
     struct weft__rma_client *core = rma->client[r.client].core;
     weft_time_ps begun = core->op[r.op].begun_ps;
     uint32_t high = (uint32_t)(begun >> 32) & ((1u << WEFT__TIN_BEGUN_BITS) - 1);
+    note_left(rma, w, &r, (uint32_t)begun, high);
     struct weft_packet cell = {
         .bytes = WEFT_GNET_REQUEST_BYTES,
         .dst = weft__gnet_pair(r.tin, rma->self),
@@ -512,8 +523,7 @@ static void on_request(struct weft__node *node, struct weft__tin_rma *rma, struc
                        const struct weft_packet *cell) {
     struct weft_packet answer = answer_to(rma, weft__gnet_from(cell), cell->qp, weft__tin_req_use(cell->psn), cell);
     uint32_t host = weft__tin_req_host(cell->psn);
-    if (weft__tin_req_verb(cell->psn) != WEFT_RMA_SEND)
-        note_request(rma, w, WEFT_RMA_CAME, weft__gnet_from(cell), cell->qp, weft__tin_req_use(cell->psn), WEFT_NONE);
+    note_request(rma, w, WEFT_RMA_CAME, weft__gnet_from(cell), cell->qp, weft__tin_req_number(cell->psn), WEFT_NONE);
     switch (weft__tin_req_verb(cell->psn)) {
     case WEFT_RMA_READ:
         read_memory(node, rma, w, host, &answer, weft__tin_req_bytes(cell->psn));

@@ -85,35 +85,6 @@ struct weft__tin_rma {
     uint64_t late; ///< cells that came for what had been given up
 };
 
-// What cells say. A Req: qp: slot of the asking TiN; psn: its use, bytes, host, verb; dscp: host that a write comes
-// from; ecn: bulk. A Resp: qp, psn: slot and use. A Req that nobody answers: qp, and the lower bits of psn: when its
-// operation began; dscp: of which entry it is.
-enum { WEFT__TIN_USE_BITS = 12, WEFT__TIN_BYTES_BITS = 13, WEFT__TIN_HOST_BITS = 4 };
-enum {
-    WEFT__TIN_HOST_AT = WEFT__TIN_USE_BITS + WEFT__TIN_BYTES_BITS,
-    WEFT__TIN_VERB_AT = WEFT__TIN_HOST_AT + WEFT__TIN_HOST_BITS
-};
-static inline uint32_t weft__tin_req_psn(uint32_t use, uint32_t bytes, uint32_t host, uint32_t verb) {
-    return use | bytes << WEFT__TIN_USE_BITS | host << WEFT__TIN_HOST_AT | verb << WEFT__TIN_VERB_AT;
-}
-static inline uint32_t weft__tin_req_use(uint32_t psn) {
-    return psn & ((1u << WEFT__TIN_USE_BITS) - 1);
-}
-static inline uint32_t weft__tin_req_bytes(uint32_t psn) {
-    return psn >> WEFT__TIN_USE_BITS & ((1u << WEFT__TIN_BYTES_BITS) - 1);
-}
-static inline uint32_t weft__tin_req_host(uint32_t psn) {
-    return psn >> WEFT__TIN_HOST_AT & ((1u << WEFT__TIN_HOST_BITS) - 1);
-}
-static inline enum weft_rma_verb weft__tin_req_verb(uint32_t psn) {
-    return (enum weft_rma_verb)(psn >> WEFT__TIN_VERB_AT);
-}
-
-enum { WEFT__TIN_BEGUN_BITS = WEFT__TIN_USE_BITS + WEFT__TIN_BYTES_BITS }; ///< in psn, above those of qp
-static inline weft_time_ps weft__tin_req_begun(const struct weft_packet *cell) {
-    return (weft_time_ps)(cell->psn & ((1u << WEFT__TIN_BEGUN_BITS) - 1)) << 32 | cell->qp;
-}
-
 struct weft__tin_rma_setup {
     const struct weft_tin_rma_conf *conf;
     struct weft__tin_rma_places places;
