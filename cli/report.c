@@ -4,7 +4,7 @@
 
 #include "why.h"
 
-enum { FLOWS = 3, HOPS_MAX = 10000000 };
+enum { FLOWS = 3, HOPS_MAX = 2000000 };
 
 static struct {
     const char *out, *why;
@@ -16,7 +16,7 @@ static const struct weft_cli_option own[] = {
     {"why", "N",
      "run the runs again to explain the N slowest flows of each and the last iteration of each job; 0: do not "
      "(default: 3 "
-     "flows, of runs with up to 10 million packet-hops in all)",
+     "flows, of runs with up to 2 million packet-hops in all)",
      &asked.why, NULL},
     {0},
 };

@@ -52,8 +52,8 @@ void weft_cli_why_json_iteration(struct weft__json *j, const struct weft_run *ru
                                  const struct weft_why_iteration *why);
 void weft_cli_why_json_operation(struct weft__json *j, const struct weft_run *run, const struct weft_why_operation *op,
                                  const char *title);
-/// All of it for the page of a report: {"flows", "iterations"}. Of an iteration only the longest steps, with what is
-/// 1% of it or more.
+/// All of it for the page of a report: {"flows", "iterations"}. Of a flow only the longest parts, and the others
+/// summed; of an iteration only the longest steps, with what is 1% of it or more.
 void weft_cli_why_json_page(struct weft__json *j, const struct weft_cli_why *why, struct weft_arena *arena);
 
 #endif

@@ -5,7 +5,7 @@
 #include "weft/rma.h"
 #include "why.h"
 
-enum { PAGE_STEPS = 60 };
+enum { PAGE_STEPS = 60, PAGE_PARTS = 100 };
 
 // --- what is shown of many steps ----------------------------------------------------------------------------------
 
@@ -56,8 +56,9 @@ static void parts(struct weft__json *j, const struct weft_why_part *list, uint32
     weft__json_end_array(j);
 }
 
-void weft_cli_why_json_flow(struct weft__json *j, const struct weft_run *run, const struct weft_why *why,
-                            const char *title) {
+/// A flow, up to its parts.
+static void begin_flow(struct weft__json *j, const struct weft_run *run, const struct weft_why *why,
+                       const char *title) {
     const struct weft_topology *t = run->topology;
     const struct weft_flow *f = &run->workload->flow[why->flow];
     weft_time_ps ideal = run->outcome->flow[why->flow].ideal_ps;
@@ -70,6 +71,11 @@ void weft_cli_why_json_flow(struct weft__json *j, const struct weft_run *run, co
     weft__json_key_u64(j, "bytes", f->bytes);
     weft__json_key_u64(j, "fct_ps", why->fct_ps);
     if (ideal && ideal != WEFT_TIME_NEVER) weft__json_key_u64(j, "ideal_ps", ideal);
+}
+
+void weft_cli_why_json_flow(struct weft__json *j, const struct weft_run *run, const struct weft_why *why,
+                            const char *title) {
+    begin_flow(j, run, why, title);
     parts(j, why->part, why->parts);
     weft__json_end_object(j);
 }
@@ -177,11 +183,38 @@ static void page_iteration(struct weft__json *j, const struct weft_run *run, con
     weft__json_end_object(j);
 }
 
+/// The longest parts of a flow, and the others as sums of their kind.
+static void page_flow(struct weft__json *j, const struct weft_run *run, const struct weft_why *why,
+                      struct weft_arena *arena) {
+    weft_time_ps rest[WEFT_WHYS] = {0}, *time = weft_arena_alloc(arena, why->parts, sizeof *time);
+    uint32_t others[WEFT_WHYS] = {0};
+    for (uint32_t i = 0; i < why->parts; i++)
+        time[i] = why->part[i].time_ps;
+    if (why->parts) qsort(time, why->parts, sizeof *time, by_time);
+    weft_time_ps above = why->parts > PAGE_PARTS ? time[why->parts - PAGE_PARTS - 1] : 0;
+    begin_flow(j, run, why, NULL);
+    weft__json_key(j, "parts");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < why->parts; i++) {
+        const struct weft_why_part *p = &why->part[i];
+        if (p->time_ps > above) part(j, p, p->time_ps);
+        if (p->time_ps > above) continue;
+        rest[p->kind] += p->time_ps;
+        others[p->kind]++;
+    }
+    for (uint32_t k = 0; k < WEFT_WHYS; k++) {
+        const char *where = weft_arena_format(arena, "%u shorter part%s", others[k], others[k] == 1 ? "" : "s");
+        if (others[k]) part(j, &(struct weft_why_part){(enum weft_why_kind)k, where, "", rest[k]}, rest[k]);
+    }
+    weft__json_end_array(j);
+    weft__json_end_object(j);
+}
+
 void weft_cli_why_json_page(struct weft__json *j, const struct weft_cli_why *why, struct weft_arena *arena) {
     weft__json_key(j, "flows");
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < why->flows; i++)
-        weft_cli_why_json_flow(j, &why->run, &why->why[i], NULL);
+        page_flow(j, &why->run, &why->why[i], arena);
     weft__json_end_array(j);
     weft__json_key(j, "iterations");
     weft__json_begin_array(j);
