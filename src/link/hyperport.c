@@ -13,7 +13,7 @@
 void weft__port_set_members(struct weft__port *port, uint32_t n, struct weft_arena *arena) {
     port->members = weft_arena_alloc(arena, 1, sizeof *port->members + n * sizeof *port->members->until_ps);
     port->members->n = n;
-    port->special = true;
+    port->special = WEFT__PORT_SPECIAL;
     port->cut_through = false; // the far end must have all of a frame to release it in order
 }
 

@@ -29,7 +29,7 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .peer_inbox = (uint8_t)peer->inbox,
         .cut_through = peer->cut_through,
         .counters = counters,
-        .special = faults || tap,
+        .special = faults || tap ? WEFT__PORT_SPECIAL : WEFT__PORT_PLAIN,
         .faults = faults,
         .tap = tap,
         .speed = weft__speed_of(link->rate_bps),
@@ -53,7 +53,7 @@ weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, 
 void weft__port_set_wire(struct weft__port *port, const struct weft_wire_conf *conf, struct weft_arena *arena) {
     port->wire = weft_arena_alloc(arena, 1, sizeof *port->wire);
     port->wire->conf = conf;
-    port->special = true;
+    port->special = WEFT__PORT_SPECIAL;
 }
 
 weft_time_ps weft__wire_take(struct weft__port *port, weft_time_ps now, uint32_t bytes) {
@@ -170,6 +170,15 @@ static void note_telemetry(const struct weft__port *port, struct weft__worker *w
     t->rate_mbps[t->hops] = (uint32_t)(port->speed.byte_den * 8000000 / port->speed.byte_num);
     t->path = (uint16_t)(t->path ^ (port->id + 1) * (uint32_t)(t->hops + 1));
     t->hops++;
+}
+
+bool weft__port_transmit_followed(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
+                                  weft_time_ps delay) {
+    weft_time_ps now = w->now_ps, sent = weft__port_sent(port, now, packet, port->busy_until_ps - port->gap_ps);
+    if (weft__follow_has(port->follow, port->id, packet))
+        follow(port, now, packet, weft__side_psn(w, packet), sent, false);
+    weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, sent + delay, packet);
+    return true;
 }
 
 bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,

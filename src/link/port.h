@@ -86,6 +86,12 @@ static inline bool weft__speed_is_faster(struct weft__speed a, struct weft__spee
     return (unsigned __int128)a.byte_num * b.byte_den < (unsigned __int128)b.byte_num * a.byte_den;
 }
 
+enum weft__port_special {
+    WEFT__PORT_PLAIN,
+    WEFT__PORT_SPECIAL,  ///< has faults, a tap, members or a wire of its own, counts flows or notes telemetry
+    WEFT__PORT_FOLLOWED, ///< follows frames, and no more than that
+};
+
 struct weft__port {
     // line 1: every frame
     weft_time_ps busy_until_ps;
@@ -100,9 +106,9 @@ struct weft__port {
     uint8_t paused;             ///< priorities under a pause from the peer
     uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
     uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
-    bool special; ///< has faults, a tap, members or a wire of its own, counts flows, follows some or notes telemetry
-    uint8_t lossless; ///< priorities that we pause the peer for
-    uint8_t ready;    ///< priorities whose FIFO holds something
+    uint8_t special;            ///< enum weft__port_special
+    uint8_t lossless;           ///< priorities that we pause the peer for
+    uint8_t ready;              ///< priorities whose FIFO holds something
     // lines 2 to 9: one a priority
     _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
     // less often
@@ -178,6 +184,9 @@ weft_time_ps weft__wire_take(struct weft__port *port, weft_time_ps now, uint32_t
 
 enum { WEFT__PREAMBLE = 8, WEFT__GAP = 12, WEFT__HEADER = 64 };
 
+/// On a port that follows frames, and is special in nothing else.
+bool weft__port_transmit_followed(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
+                                  weft_time_ps delay);
 /// On a special port, as weft__port_transmit.
 bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                                  weft_time_ps time, weft_time_ps delay);
@@ -216,7 +225,9 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
         port->speed.byte_den == 1 ? wire * port->speed.byte_num : weft__port_time_carried(port, now, wire);
     port->busy_until_ps = now + time;
     weft__count(w, WEFT__COUNT_PACKET_HOPS, 1);
-    if (__builtin_expect(port->special, 0)) return weft__port_transmit_special(port, w, packet, time, delay);
+    if (__builtin_expect(port->special != WEFT__PORT_PLAIN, 0))
+        return port->special == WEFT__PORT_FOLLOWED ? weft__port_transmit_followed(port, w, packet, delay)
+                                                    : weft__port_transmit_special(port, w, packet, time, delay);
     weft_time_ps arrival = weft__port_sent(port, now, packet, port->busy_until_ps - port->gap_ps) + delay;
     weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, arrival, packet);
     return true;

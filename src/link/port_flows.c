@@ -26,7 +26,7 @@ void weft__port_count_flows(struct weft__port *port, weft_bytes bytes_min) {
     f->slots = SLOTS_MIN;
     f->entry = weft_memory_new(WEFT_MEMORY_SERIES, f->slots, sizeof *f->entry);
     port->flows = f;
-    port->special = true;
+    port->special = WEFT__PORT_SPECIAL;
 }
 
 /// Its entry, or the free one where it belongs. There is always a free one.

@@ -110,7 +110,10 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     own->trace = weft__network_trace(net, info->node);
     own->follow = weft__network_follow(net, info->node);
     own->telemetry = net->telemetry && t->node[info->node].role == WEFT_NODE_SWITCH;
-    own->special |= own->follow != NULL || own->telemetry;
+    if (own->telemetry)
+        own->special = WEFT__PORT_SPECIAL;
+    else if (own->follow && own->special == WEFT__PORT_PLAIN)
+        own->special = WEFT__PORT_FOLLOWED;
     own->lldp = weft__lldp_new(net, port, arena);
 }
 
