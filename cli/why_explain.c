@@ -161,7 +161,8 @@ static enum weft_status choose_slowest(const struct work *x, struct weft_error *
     }
     ret->flow = slowest_first(&ret->run, WEFT_NONE, of_jobs, x->arena, &ret->flows);
     if (!ret->flows && !x->wanted->as_it_is)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--slowest: no flow finished");
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--slowest: no flow finished%s",
+                              ret->run.workload->rmas ? "; operations of remote memory access: --rma NAME" : "");
     if (ret->flows > x->wanted->slowest) ret->flows = x->wanted->slowest;
     return WEFT_OK;
 }

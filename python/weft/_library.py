@@ -236,5 +236,7 @@ def options(guard, threads=None, record=False, capture=None, progress=None):
             guard.asked = True
         return not guard.asked
 
+    if threads is not None and not 1 <= threads <= 1024:
+        raise ValueError(f"threads={threads}: expected 1 to 1024")
     return COptions(threads=threads or 0, record=record, capture_file=os.fsencode(capture) if capture else None,
                     on_progress=ON_PROGRESS(lambda _, told: guard(tell, told[0]) is True))

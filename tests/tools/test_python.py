@@ -121,6 +121,9 @@ class Scenarios(unittest.TestCase):
         self.assertIn(":3:", str(caught.exception))
         with self.assertRaisesRegex(weft.InputError, "nosuch.yaml"):
             weft.Scenario("nosuch.yaml")
+        for threads in (0, -1, 5000):
+            with self.assertRaisesRegex(ValueError, "expected 1 to 1024"):
+                weft.Scenario(SMALL).run(threads=threads)
         with self.assertRaises(ValueError):  # JSON has no such number
             weft.Scenario(SMALL).set("host.cc.g", float("nan"))
         found = weft.Scenario({**SMALL, "variants": {"good": {}, "bad": {"switch.buffer.size": "5"}}}).check()
