@@ -5,8 +5,38 @@ static uint32_t host_of_event(const struct weft_workload *w, const struct weft_a
     return a->delivered ? w->flow[a->flow].dst : w->flow[a->flow].src;
 }
 
-static uint32_t counting_host(const struct weft_workload *w, uint32_t trigger) {
-    return w->flow[w->trigger[trigger].flow[0]].src;
+/// Its activations are counted one by one, in the order in which they come.
+static bool is_in_order(const struct weft_trigger *t) {
+    return t->kind == WEFT_TRIGGER_NEXT && t->flows > 1;
+}
+
+/// A host where no activation of the trigger happens: a schedule receives messages in the order in which they come, and
+/// what happens at the host itself is none. WEFT_NONE: there is no such host.
+static uint32_t find_apart(const struct weft_workload *w, uint32_t trigger, struct weft_arena *arena) {
+    bool *happens = weft_arena_alloc(arena, w->topology->hosts, sizeof *happens);
+    uint32_t first = w->flow[w->trigger[trigger].flow[0]].src, host = 0;
+    for (uint32_t a = 0; a < w->activations; a++)
+        if (w->activation[a].trigger == trigger) happens[host_of_event(w, &w->activation[a])] = true;
+    if (!happens[first]) return first;
+    while (host < w->topology->hosts && happens[host])
+        host++;
+    return host < w->topology->hosts ? host : WEFT_NONE;
+}
+
+static enum weft_status choose_counters(struct weft__notes *n, const char *name, struct weft_arena *arena,
+                                        struct weft_error *ret_error) {
+    const struct weft_workload *w = n->w;
+    n->counter = weft_arena_alloc(arena, w->triggers, sizeof *n->counter);
+    for (uint32_t t = 0; t < w->triggers; t++) {
+        bool in_order = is_in_order(&w->trigger[t]);
+        n->counter[t] = in_order ? find_apart(w, t, arena) : w->flow[w->trigger[t].flow[0]].src;
+        if (n->counter[t] == WEFT_NONE)
+            return weft_error_set(
+                ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name},
+                "a multishot trigger is activated at every host, so none is left to count by the order "
+                "of messages, as a schedule has to; expected a host without");
+    }
+    return WEFT_OK;
 }
 
 /// Numbers 0 .. n by key[i], which is below `keys`.
@@ -34,8 +64,9 @@ static void list_told(struct weft__notes *n, struct weft_arena *arena) {
         const struct weft_trigger *trigger = &w->trigger[t];
         for (uint32_t i = 0; i < trigger->flows;) {
             uint32_t first = i, host = w->flow[trigger->flow[i]].src;
-            while (i < trigger->flows && w->flow[trigger->flow[i]].src == host)
+            do
                 i++;
+            while (i < trigger->flows && w->flow[trigger->flow[i]].src == host && !is_in_order(trigger));
             n->told[told++] = (struct weft__told){t, first, i};
         }
         n->told0[t + 1] = told;
@@ -45,11 +76,8 @@ static void list_told(struct weft__notes *n, struct weft_arena *arena) {
 enum weft_status weft__notes_make(const struct weft_workload *w, const char *name, struct weft_arena *arena,
                                   struct weft__notes *ret, struct weft_error *ret_error) {
     *ret = (struct weft__notes){.w = w};
-    for (uint32_t t = 0; t < w->triggers; t++)
-        if (w->trigger[t].kind == WEFT_TRIGGER_NEXT && w->trigger[t].flows > 1)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name},
-                                  "a multishot trigger starts flows in the order of its activations, which a schedule "
-                                  "cannot say; expected oneshot or barrier");
+    enum weft_status status = choose_counters(ret, name, arena, ret_error);
+    if (status) return status;
     list_told(ret, arena);
     uint32_t hosts = w->topology->hosts, told = ret->told0[w->triggers],
              most = w->activations > told ? w->activations : told;
@@ -62,7 +90,7 @@ enum weft_status weft__notes_make(const struct weft_workload *w, const char *nam
         key[a] = host_of_event(w, &w->activation[a]);
     ret->happens = list_by(key, w->activations, hosts, arena);
     for (uint32_t t = 0; t < w->triggers; t++)
-        key[t] = counting_host(w, t);
+        key[t] = ret->counter[t];
     ret->counts = list_by(key, w->triggers, hosts, arena);
     for (uint32_t i = 0; i < told; i++)
         key[i] = w->flow[w->trigger[ret->told[i].trigger].flow[ret->told[i].first]].src;
@@ -108,6 +136,36 @@ static void start(struct weft__notes *n, struct weft__emitter *e, const struct w
         add_edge(e, step, n->sent[n->w->trigger[told->trigger].flow[i]]);
 }
 
+/// Of activations that count in order all messages have the tag of the first.
+static uint32_t tag_of(const struct weft__notes *n, uint32_t activation) {
+    uint32_t trigger = n->w->activation[activation].trigger;
+    return n->tag0 + (is_in_order(&n->w->trigger[trigger]) ? n->activated.of[n->activated.first[trigger]] : activation);
+}
+
+/// What was counted starts those that wait: at the host itself, or by a message.
+static void tell(struct weft__notes *n, struct weft__emitter *e, uint32_t told, uint32_t host, uint32_t step,
+                 uint8_t cpu) {
+    const struct weft_workload *w = n->w;
+    uint32_t to = w->flow[w->trigger[n->told[told].trigger].flow[n->told[told].first]].src;
+    if (to == host)
+        start(n, e, &n->told[told], step);
+    else
+        add_edge(e, step, add_note(e, true, to, n->tag0 + w->activations + told, cpu));
+}
+
+/// The host takes activations as they come, one after another, and each starts the next flow.
+static void emit_in_order(struct weft__notes *n, struct weft__emitter *e, uint32_t trigger, uint32_t host,
+                          uint8_t cpu) {
+    uint32_t first = n->activated.first[trigger], activations = n->activated.first[trigger + 1] - first;
+    uint32_t told0 = n->told0[trigger], before = 0;
+    for (uint32_t k = 0; k < activations && !e->full; k++) {
+        uint32_t taken = add_note(e, false, WEFT_SCHEDULE_ANY, tag_of(n, n->activated.of[first]), cpu);
+        if (k) add_edge(e, before, taken);
+        before = taken;
+        if (told0 + k < n->told0[trigger + 1]) tell(n, e, told0 + k, host, taken, cpu);
+    }
+}
+
 /// The host counts activations, and tells those that wait.
 static void emit_count(struct weft__notes *n, struct weft__emitter *e, uint32_t trigger, uint32_t host, uint8_t cpu) {
     const struct weft_workload *w = n->w;
@@ -117,26 +175,26 @@ static void emit_count(struct weft__notes *n, struct weft__emitter *e, uint32_t 
         uint32_t a = n->activated.of[i], from = host_of_event(w, &w->activation[a]);
         add_edge(e, from == host ? event_step(n, &w->activation[a]) : add_note(e, false, from, n->tag0 + a, cpu), all);
     }
-    for (uint32_t i = n->told0[trigger]; i < n->told0[trigger + 1]; i++) {
-        uint32_t to = w->flow[w->trigger[trigger].flow[n->told[i].first]].src;
-        if (to == host)
-            start(n, e, &n->told[i], all);
-        else
-            add_edge(e, all, add_note(e, true, to, n->tag0 + w->activations + i, cpu));
-    }
+    for (uint32_t i = n->told0[trigger]; i < n->told0[trigger + 1]; i++)
+        tell(n, e, i, host, all, cpu);
 }
 
 void weft__notes_emit(struct weft__notes *n, struct weft__emitter *e, uint32_t host, uint8_t cpu) {
     const struct weft_workload *w = n->w;
     find_flows(n, e);
     for (uint32_t i = n->happens.first[host]; i < n->happens.first[host + 1] && !e->full; i++) {
-        uint32_t a = n->happens.of[i], to = counting_host(w, w->activation[a].trigger);
-        if (to != host) add_edge(e, event_step(n, &w->activation[a]), add_note(e, true, to, n->tag0 + a, cpu));
+        uint32_t a = n->happens.of[i], to = n->counter[w->activation[a].trigger];
+        if (to != host) add_edge(e, event_step(n, &w->activation[a]), add_note(e, true, to, tag_of(n, a), cpu));
     }
-    for (uint32_t i = n->counts.first[host]; i < n->counts.first[host + 1] && !e->full; i++)
-        emit_count(n, e, n->counts.of[i], host, cpu);
+    for (uint32_t i = n->counts.first[host]; i < n->counts.first[host + 1] && !e->full; i++) {
+        uint32_t trigger = n->counts.of[i];
+        if (is_in_order(&w->trigger[trigger]))
+            emit_in_order(n, e, trigger, host, cpu);
+        else
+            emit_count(n, e, trigger, host, cpu);
+    }
     for (uint32_t i = n->waits.first[host]; i < n->waits.first[host + 1] && !e->full; i++) {
-        uint32_t told = n->waits.of[i], from = counting_host(w, n->told[told].trigger);
+        uint32_t told = n->waits.of[i], from = n->counter[n->told[told].trigger];
         if (from != host) start(n, e, &n->told[told], add_note(e, false, from, n->tag0 + w->activations + told, cpu));
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triggers (weft/trigger.h) in a schedule: what happens at one host and starts flows at others is told by messages of
 // one byte. As in a run, the host of a trigger's first flow counts: an activation tells it, and it tells the others.
-// The messages stand for the delay of the trigger.
+// The messages stand for the delay of the trigger. A multishot trigger receives them from any source, one after
+// another; activations of its own host could not be in that order, so then another host counts.
 #ifndef WEFT_WORKLOAD_DAG_TRIGGERS_H
 #define WEFT_WORKLOAD_DAG_TRIGGERS_H
 
@@ -18,6 +19,7 @@ struct weft__lists {
 struct weft__notes {
     const struct weft_workload *w;
     uint32_t tag0, tags;
+    uint32_t *counter; ///< [triggers] the host that counts
     struct weft__told *told;
     uint32_t *told0;                           ///< [triggers + 1] of `told`
     struct weft__lists activated;              ///< activations by trigger
@@ -25,7 +27,7 @@ struct weft__notes {
     uint32_t *sent, *received;                 ///< [flows] steps of the host under way
 };
 
-/// Triggers that start one flow after the other: an error.
+/// A multishot trigger that every host activates: an error.
 enum weft_status weft__notes_make(const struct weft_workload *w, const char *name, struct weft_arena *arena,
                                   struct weft__notes *ret_notes, struct weft_error *ret_error);
 /// When all other steps of a host are there. `cpu`: the stream of what it does.

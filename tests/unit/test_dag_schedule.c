@@ -452,6 +452,20 @@ static void triggers_are_messages(void **state) {
          {1, 2},
          4 + 1,
          1 + 1},
+        // a multishot: host 1 takes what 0 and 2 tell, in turn; the second starts a flow at 3, which is told at 2
+        {"Nodes 8\nConnections 4\nTriggers 1\n0->1 start 0 size 1 send_done_trigger 1\n2->1 start 0 size 1 "
+         "send_done_trigger 1\n1->2 trigger 1 size 1\n3->2 trigger 1 size 1\ntrigger id 1 multishot\n",
+         {2, 3},
+         {3, 2},
+         8 + 2 + 2 + 2,
+         2 + 1 + 2 + 1},
+        // its own host activates it as well, so another counts: that of the lowest number without, 2
+        {"Nodes 8\nConnections 4\nTriggers 1\n0->1 start 0 size 1 send_done_trigger 1\n1->0 start 0 size 1 "
+         "send_done_trigger 1\n1->4 trigger 1 size 1\n1->3 trigger 1 size 1\ntrigger id 1 multishot\n",
+         {4, 3},
+         {3, 3},
+         8 + 2 + 2 + 4,
+         2 + 1 + 2 + 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char matrix[128], *text;
@@ -472,9 +486,12 @@ static void triggers_are_messages(void **state) {
 
 static void what_is_refused(void **state) {
     char matrix[128], goal[128], *text;
-    put_matrix("Nodes 8\nConnections 4\nTriggers 1\n0->1 start 0 size 1 send_done_trigger 1\n2->1 start 0 size 1 "
-               "send_done_trigger 1\n1->2 trigger 1 size 1\n3->2 trigger 1 size 1\ntrigger id 1 multishot\n",
-               matrix);
+    char all[1024] = "Nodes 8\nConnections 10\nTriggers 1\n1->2 trigger 1 size 1\n3->2 trigger 1 size 1\ntrigger id 1 "
+                     "multishot\n";
+    for (uint32_t h = 0; h < 8; h++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%u->%u start 0 size 1 send_done_trigger 1\n", h,
+                 (h + 1) % 8);
+    put_matrix(all, matrix);
     FILE *file;
     snprintf(goal, sizeof goal, "%s/w.goal", folder);
     file = fopen(goal, "w");
@@ -485,7 +502,7 @@ static void what_is_refused(void **state) {
         const char *expected;
     } bad[] = {
         {text_of(NETWORK "workload: [{kind: htsim, file: %s}]\n", matrix),
-         "t.yaml: a multishot trigger starts flows in the order"},
+         "t.yaml: a multishot trigger is activated at every host"},
         {text_of(NETWORK "workload: [{kind: rma, clients: host-0, servers: host-1}]\n"),
          "t.yaml: what remote memory access"},
         {text_of(NETWORK "workload: [{kind: goal, file: %s}, {kind: flow, src: host-0, dst: host-1, size: 1B}]\n",
