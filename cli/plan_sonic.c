@@ -13,12 +13,13 @@
 #include "base/param.h"
 #include "base/stream.h"
 
-static const char *patch_file, *scenario_file, *given[3];
+static const char *patch_file, *scenario_file, *profiles_file, *given[3];
 static const char *const rows[] = {"formula", "processing", "mtu"};
 static const struct weft_cli_option own[] = {
     {"patch", "FILE", "write what mends the findings to FILE, as a JSON patch (RFC 6902)", &patch_file, NULL},
     {"scenario", "FILE", "take MTU, processing, reaction and missing cables from the links to switches of a scenario",
      &scenario_file, NULL},
+    {"profiles", "FILE", "pg_profile_lookup.ini of the device, for profiles that SONiC computes", &profiles_file, NULL},
     {"formula", "NAME", "of the headroom: bound, study or sonic (default bound)", &given[0], NULL},
     {"processing", "TIME", "of the switch, from the last bit of a frame to its buffer (default 300ns)", &given[1],
      NULL},
@@ -162,11 +163,13 @@ static enum weft_status write_patch(const struct weft_sonic_finding *f, uint32_t
 static int judge(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct weft_plan_pfc_conf base = {0};
     struct weft_sonic *s = NULL;
+    struct weft_sonic_lookup *lookup = NULL;
     uint32_t findings = 0;
     enum weft_status status = load_base(&base, true, o->arena, ret_error);
     if (!status && scenario_file) status = load_scenario(&base, ret_error);
     if (!status) status = load_base(&base, false, o->arena, ret_error);
-    if (!status) status = weft_sonic_read(o->operand[0], o->arena, &s, ret_error);
+    if (!status && profiles_file) status = weft_sonic_lookup_read(profiles_file, o->arena, &lookup, ret_error);
+    if (!status) status = weft_sonic_read(o->operand[0], lookup, o->arena, &s, ret_error);
     if (status) return (int)status;
     const struct weft_sonic_finding *f = weft_plan_sonic(s, &base, o->arena, &findings);
     if (patch_file) status = write_patch(f, findings, o->arena, ret_error);

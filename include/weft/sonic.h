@@ -16,6 +16,24 @@ struct weft_sonic_pool {
     bool dynamic, ingress;
 };
 
+/// pg_profile_lookup.ini: what profile a device has for a speed and a cable.
+struct weft_sonic_lookup_row {
+    weft_rate_bps rate_bps;
+    uint64_t cable_mm;
+    weft_bytes size_bytes, xon_bytes, xoff_bytes, xon_offset_bytes;
+    int64_t threshold; ///< dynamic_th in a dynamic pool, else bytes
+};
+struct weft_sonic_lookup {
+    const char *path;
+    struct weft_sonic_lookup_row *row;
+    uint32_t rows;
+};
+enum weft_status weft_sonic_lookup_read(const char *path, struct weft_arena *arena,
+                                        struct weft_sonic_lookup **ret_lookup, struct weft_error *ret_error);
+/// NULL: there is none. `lookup` may be NULL.
+const struct weft_sonic_lookup_row *weft_sonic_lookup_find(const struct weft_sonic_lookup *lookup, weft_rate_bps rate,
+                                                           uint64_t cable_mm);
+
 struct weft_sonic_profile {
     const char *name;
     const struct weft_sonic_pool *pool;
@@ -23,7 +41,9 @@ struct weft_sonic_profile {
     weft_bytes xoff_bytes; ///< headroom above the threshold; 0: lossy
     int64_t dynamic_th;    ///< alpha is 2^dynamic_th
     bool has_dynamic, has_static;
-    bool computed; ///< as SONiC would, by WEFT_PLAN_SONIC
+    bool computed;  ///< as SONiC would, by WEFT_PLAN_SONIC or as the device's lookup has it
+    bool looked_up; ///< the lookup has it
+    bool unlisted;  ///< there is a lookup, and it lacks this one
 };
 
 struct weft_sonic_wred {
@@ -101,9 +121,10 @@ struct weft_sonic {
     uint64_t small_percent; ///< of packets
 };
 
-/// Everything in `arena`. Errors: the place of a fault of syntax, else "TABLE|key.field: " and what was expected.
-enum weft_status weft_sonic_read(const char *path, struct weft_arena *arena, struct weft_sonic **ret_sonic,
-                                 struct weft_error *ret_error);
+/// Everything in `arena`. `lookup` (or NULL): profiles that SONiC computes are taken from it. Errors: the place of a
+/// fault of syntax, else "TABLE|key.field: " and what was expected.
+enum weft_status weft_sonic_read(const char *path, const struct weft_sonic_lookup *lookup, struct weft_arena *arena,
+                                 struct weft_sonic **ret_sonic, struct weft_error *ret_error);
 
 /// The group or queue of a PFC priority, the queue and group of a traffic class: as the port's maps say, else equal.
 static inline uint32_t weft_sonic_at(const struct weft_sonic_port *port, enum weft_sonic_map_kind kind, uint32_t key) {

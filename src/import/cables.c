@@ -62,7 +62,7 @@ static enum weft_status read_json(const char *path, const char *device, const st
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){path, 1, 1},
                               "neither 'lldp' nor 'PORT'; expected what lldpctl -f json writes, or a SONiC "
                               "config_db.json");
-    status = weft_sonic_read(path, list->arena, &s, ret_error);
+    status = weft_sonic_read(path, NULL, list->arena, &s, ret_error);
     if (!status) weft__cables_add_sonic(s, device, conf->metre_ps, place, list);
     return status;
 }

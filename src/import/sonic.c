@@ -26,10 +26,22 @@ static const struct weft_param_table import_params =
 #define NOTE(note, format, ...) weft_import_note(m->im, WEFT_IMPORT_##note, "%s" format, m->prefix, ##__VA_ARGS__)
 #define BYTES(bytes) weft__bytes_text(bytes).text
 
+/// The first line that is no comment has a speed, a cable and four numbers at least.
+static bool is_lookup(const char *head) {
+    char cable[16], unit;
+    unsigned long speed, size, xon, xoff;
+    long threshold;
+    for (head += strspn(head, " \t\r\n"); *head == '#'; head += strspn(head, " \t\r\n"))
+        head += strcspn(head, "\n");
+    return sscanf(head, "%lu %14[0-9.]%c %lu %lu %lu %ld", &speed, cable, &unit, &size, &xon, &xoff, &threshold) == 7 &&
+           unit == 'm';
+}
+
 static const char *sonic_recognise(const struct weft_import_file *file) {
     static const char *const tables[] = {
         "\"PORT\"",      "\"PORT_QOS_MAP\"",    "\"BUFFER_P",          "\"CABLE_LENGTH\"", "\"PFC_WD\"",
         "\"ACL_TABLE\"", "\"DEVICE_METADATA\"", "\"DEVICE_NEIGHBOR\"", "\"BGP_NEIGHBOR\"", "\"DSCP_TO_TC_MAP\""};
+    if (is_lookup(file->head)) return "profiles";
     if (file->head[strspn(file->head, " \t\r\n")] != '{') return NULL;
     for (uint32_t t = 0; t < sizeof tables / sizeof *tables; t++)
         if (strstr(file->head, tables[t])) return "config_db";
@@ -192,6 +204,15 @@ static void say_static(struct weft__sonic_making *m, const struct weft_sonic_pro
          p->name);
 }
 
+static void note_computed(struct weft__sonic_making *m, const struct weft_sonic_profile *p) {
+    if (p->looked_up)
+        NOTE(FOUND, "profile %.60s: xoff %s, as the device's profiles have it", p->name, BYTES(p->xoff_bytes));
+    else
+        NOTE(ASSUMED, "profile %.60s: xoff %s, as SONiC's formula computes it (weft plan pfc --formula sonic)%s%s",
+             p->name, BYTES(p->xoff_bytes), m->s->dynamic_th_said ? "" : "; dynamic_th 0",
+             p->unlisted ? "; the device's profiles have none of this speed and cable" : "");
+}
+
 static void say_buffer(struct weft__sonic_making *m) {
     weft_bytes headroom = largest_headroom(m);
     const struct weft_sonic_profile *p = NULL;
@@ -208,10 +229,7 @@ static void say_buffer(struct weft__sonic_making *m) {
     else
         say_dynamic(m, p, headroom);
     for (uint32_t i = 0; i < m->s->profiles; i++)
-        if (m->s->profile[i].computed && m->s->profile[i].xoff_bytes)
-            NOTE(ASSUMED, "profile %.60s: xoff %s, as SONiC's formula computes it (weft plan pfc --formula sonic)%s",
-                 m->s->profile[i].name, BYTES(m->s->profile[i].xoff_bytes),
-                 m->s->dynamic_th_said ? "" : "; dynamic_th 0");
+        if (m->s->profile[i].computed && m->s->profile[i].xoff_bytes) note_computed(m, &m->s->profile[i]);
 }
 
 static void say_aqm(struct weft__sonic_making *m) {
@@ -396,11 +414,41 @@ static void say_alone(struct weft__sonic_making *m) {
     weft__text_stream_free(&sw);
 }
 
-static enum weft_status sonic_make(const void *conf, const struct weft_import_file *file, uint32_t files,
+/// The switches among the files, and the device's profiles if there are any.
+static enum weft_status sort_files(const struct weft_import_file *file, uint32_t files, struct weft_arena *arena,
+                                   struct weft_import_file **ret_switch, uint32_t *ret_switches,
+                                   struct weft_sonic_lookup **ret_lookup, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    *ret_switch = weft_arena_alloc(arena, files, sizeof **ret_switch);
+    for (uint32_t f = 0; f < files && !status; f++) {
+        struct weft_place place = {.file = file[f].path};
+        if (strcmp(file[f].what, "profiles"))
+            (*ret_switch)[(*ret_switches)++] = file[f];
+        else if (*ret_lookup)
+            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "a second file of profiles, beside %s",
+                                    (*ret_lookup)->path);
+        else
+            status = weft_sonic_lookup_read(file[f].path, arena, ret_lookup, ret_error);
+    }
+    if (!status && !*ret_switches)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
+                                "profiles alone; expected the config_db.json of a switch beside them");
+    return status;
+}
+
+static enum weft_status sonic_make(const void *conf, const struct weft_import_file *all, uint32_t files,
                                    struct weft_import *import, struct weft_error *ret_error) {
     struct weft_sonic *s = NULL;
-    if (files > 1) return weft__sonic_make_fleet(conf, file, files, import, ret_error);
-    enum weft_status status = weft_sonic_read(file->path, weft_import_arena(import), &s, ret_error);
+    struct weft_sonic_lookup *lookup = NULL;
+    struct weft_import_file *file;
+    uint32_t switches = 0;
+    enum weft_status status = sort_files(all, files, weft_import_arena(import), &file, &switches, &lookup, ret_error);
+    if (status) return status;
+    if (lookup)
+        weft_import_note(import, WEFT_IMPORT_FOUND, "%.60s: %" PRIu32 " lossless profiles by speed and cable",
+                         lookup->path, lookup->rows);
+    if (switches > 1) return weft__sonic_make_fleet(conf, file, switches, lookup, import, ret_error);
+    status = weft_sonic_read(file->path, lookup, weft_import_arena(import), &s, ret_error);
     if (status) return status;
     struct weft__sonic_making m = {.s = s, .conf = conf, .im = import, .prefix = ""};
     status = weft__sonic_making_init(&m, file, 2, ret_error);
@@ -411,8 +459,8 @@ static enum weft_status sonic_make(const void *conf, const struct weft_import_fi
 static const struct weft_import_ops import_ops = {
     .recognise = sonic_recognise,
     .make = sonic_make,
-    .syntax = WEFT_IMPORT_JSON,
-    .begins = "tables of SONiC such as PORT and BUFFER_PG",
+    .syntax = WEFT_IMPORT_JSON | WEFT_IMPORT_TEXT,
+    .begins = "tables of SONiC such as PORT and BUFFER_PG, or lines of pg_profile_lookup.ini",
 };
 
 const struct weft_model weft__import_sonic = {

@@ -25,6 +25,7 @@ struct fleet {
     const struct weft__sonic_import_conf *conf;
     struct weft_import *import;
     struct weft_arena *arena;
+    const struct weft_sonic_lookup *lookup;
     struct member *member;
     uint32_t n;
     struct weft__cables cables;
@@ -39,7 +40,7 @@ static const char *keep(struct fleet *f, struct weft__text_stream *stream) {
 /// What a switch and its hosts are, with the notes of it.
 static enum weft_status read_member(struct fleet *f, const struct weft_import_file *file, struct member *member,
                                     struct weft_error *ret_error) {
-    enum weft_status status = weft_sonic_read(file->path, f->arena, &member->s, ret_error);
+    enum weft_status status = weft_sonic_read(file->path, f->lookup, f->arena, &member->s, ret_error);
     if (status) return status;
     struct weft_place place = {.file = file->path};
     if (!weft__topology_node_name_is_good(member->s->hostname))
@@ -178,8 +179,9 @@ static void say_workload(struct fleet *f) {
 }
 
 enum weft_status weft__sonic_make_fleet(const struct weft__sonic_import_conf *conf, const struct weft_import_file *file,
-                                        uint32_t files, struct weft_import *import, struct weft_error *ret_error) {
-    struct fleet f = {.conf = conf, .import = import, .arena = weft_import_arena(import), .n = files};
+                                        uint32_t files, const struct weft_sonic_lookup *lookup,
+                                        struct weft_import *import, struct weft_error *ret_error) {
+    struct fleet f = {.conf = conf, .import = import, .arena = weft_import_arena(import), .lookup = lookup, .n = files};
     f.member = weft_arena_alloc(f.arena, files, sizeof *f.member);
     enum weft_status status = read_members(&f, file, ret_error);
     if (!status) status = find_network(&f, file, ret_error);

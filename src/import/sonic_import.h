@@ -31,6 +31,7 @@ enum weft_status weft__sonic_making_init(struct weft__sonic_making *m, const str
 void weft__sonic_say_boxes(struct weft__sonic_making *m);
 /// Several switches: the network that their neighbours make, and an entry of `devices` for each.
 enum weft_status weft__sonic_make_fleet(const struct weft__sonic_import_conf *conf, const struct weft_import_file *file,
-                                        uint32_t files, struct weft_import *import, struct weft_error *ret_error);
+                                        uint32_t files, const struct weft_sonic_lookup *lookup,
+                                        struct weft_import *import, struct weft_error *ret_error);
 
 #endif

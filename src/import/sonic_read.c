@@ -66,6 +66,7 @@ struct reader {
     struct weft_arena *arena;
     const char *path;
     json_t *root;
+    const struct weft_sonic_lookup *lookup; ///< NULL: none
     struct weft_error *error;
     enum weft_status status; ///< of the first error; what is read after it is nothing
     struct weft_sonic_map *map[WEFT_SONIC_MAPS];
@@ -472,9 +473,27 @@ uint8_t weft_sonic_lossless(const struct weft_sonic_port *port) {
     return mask;
 }
 
+static void look_up(struct weft_sonic_profile *profile, const struct weft_sonic_lookup_row *row) {
+    profile->size_bytes = row->size_bytes;
+    profile->xon_bytes = row->xon_bytes;
+    profile->xoff_bytes = row->xoff_bytes;
+    profile->xon_offset_bytes = row->xon_offset_bytes;
+    profile->has_dynamic = !profile->pool || profile->pool->dynamic;
+    profile->has_static = !profile->has_dynamic;
+    if (profile->has_dynamic) profile->dynamic_th = row->threshold;
+    if (profile->has_static) profile->static_bytes = row->threshold > 0 ? (weft_bytes)row->threshold : 0;
+    profile->computed = profile->looked_up = true;
+}
+
 /// Headroom, XON and size of a computed profile. Where groups share headroom, what each has of its own is XON alone.
 static void compute(struct reader *r, struct weft_sonic_profile *profile, weft_rate_bps rate, uint64_t cable_mm,
                     const struct weft_sonic_port *port) {
+    const struct weft_sonic_lookup_row *row = weft_sonic_lookup_find(r->lookup, rate, cable_mm);
+    if (row) {
+        look_up(profile, row);
+        return;
+    }
+    profile->unlisted = r->lookup != NULL;
     struct weft_plan_pfc_conf conf = {0};
     const struct weft_param_table *table = &weft_plan_pfc_table;
     for (uint32_t i = 0; i < table->n; i++)
@@ -659,8 +678,8 @@ static void drop_json(void *root) {
     json_decref(root);
 }
 
-enum weft_status weft_sonic_read(const char *path, struct weft_arena *arena, struct weft_sonic **ret_sonic,
-                                 struct weft_error *ret_error) {
+enum weft_status weft_sonic_read(const char *path, const struct weft_sonic_lookup *lookup, struct weft_arena *arena,
+                                 struct weft_sonic **ret_sonic, struct weft_error *ret_error) {
     struct weft_place place = {.file = path};
     struct weft_memory_cleanup cleanup;
     json_error_t why;
@@ -680,8 +699,12 @@ enum weft_status weft_sonic_read(const char *path, struct weft_arena *arena, str
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s; expected JSON", why.text);
     }
     weft_memory_cleanup_add(&cleanup, drop_json, root);
-    struct reader r = {
-        .s = weft_arena_alloc(arena, 1, sizeof *r.s), .arena = arena, .path = path, .root = root, .error = ret_error};
+    struct reader r = {.s = weft_arena_alloc(arena, 1, sizeof *r.s),
+                       .arena = arena,
+                       .path = path,
+                       .root = root,
+                       .lookup = lookup,
+                       .error = ret_error};
     r.s->hostname = "";
     if (json_is_object(root))
         read_tables(&r);

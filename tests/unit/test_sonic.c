@@ -39,7 +39,7 @@ static struct weft_sonic *read_text(const char *text, struct weft_arena *arena) 
     struct weft_error error = {0};
     struct weft_sonic *s = NULL;
     put(file_path, text);
-    if (weft_sonic_read(file_path, arena, &s, &error)) fail_msg("%s", error.text);
+    if (weft_sonic_read(file_path, NULL, arena, &s, &error)) fail_msg("%s", error.text);
     return s;
 }
 
@@ -202,7 +202,7 @@ static void bad_files(void **state) {
         struct weft_error error = {0};
         struct weft_sonic *s;
         put(file_path, bad[i].text);
-        assert_int_equal(weft_sonic_read(file_path, arena, &s, &error), WEFT_ERROR_INPUT);
+        assert_int_equal(weft_sonic_read(file_path, NULL, arena, &s, &error), WEFT_ERROR_INPUT);
         if (!strstr(error.text, bad[i].expected) || strncmp(error.text, file_path, strlen(file_path)))
             fail_msg("'%s': '%s' where '%s' was expected", bad[i].text, error.text, bad[i].expected);
         weft_arena_free(arena);
@@ -229,7 +229,7 @@ static void speed_not_said(void **state) {
     struct weft_sonic *s;
     put(file_path, "{\"PORT\": {\"Ethernet0\": {}}, \"CABLE_LENGTH\": {\"AZURE\": {\"Ethernet0\": \"5m\"}}, "
                    "\"BUFFER_PG\": {\"Ethernet0|3\": {\"profile\": \"NULL\"}}}");
-    assert_int_equal(weft_sonic_read(file_path, arena, &s, &error), WEFT_ERROR_INPUT);
+    assert_int_equal(weft_sonic_read(file_path, NULL, arena, &s, &error), WEFT_ERROR_INPUT);
     assert_non_null(strstr(error.text, "is left to SONiC, but PORT says no speed of Ethernet0"));
     weft_arena_free(arena);
 }
@@ -265,11 +265,74 @@ static void the_sample_runs(void **state) {
     run_free(&r);
 }
 
+/// Profiles that SONiC computes are those of the device's file, if it has their speed and cable.
+static void looked_up(void **state) {
+    static const char config[] =
+        "{" PORTS ", \"CABLE_LENGTH\": {\"A\": {\"Ethernet0\": \"40m\", \"Ethernet4\": \"5m\"}}, "
+        "\"BUFFER_POOL\": {\"ingress_lossless_pool\": {\"type\": \"ingress\", \"mode\": \"%s\", \"size\": "
+        "\"60000000\"}}, "
+        "\"PORT_QOS_MAP\": {\"Ethernet0,Ethernet4\": {\"pfc_enable\": \"3\"}}}";
+    static const char *const modes[] = {"dynamic", "static"};
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_error error = {0};
+    char path[512], text[2048];
+    snprintf(path, sizeof path, "%s/pg_profile_lookup.ini", folder);
+    put(path, "# PG lossless profiles.\n# speed cable size xon xoff threshold xon_offset\n"
+              " 400000 40m 18796 100 612140 3 3556\n400000 5m 18796 0 500000 -1\n400000 5m 18796 0 500000 -1\n");
+    for (uint32_t mode = 0; mode < 2; mode++) {
+        struct weft_sonic_lookup *lookup = NULL;
+        struct weft_sonic *s = NULL;
+        if (weft_sonic_lookup_read(path, arena, &lookup, &error)) fail_msg("%s", error.text);
+        assert_int_equal(lookup->rows, 2); // the same line again is no other
+        snprintf(text, sizeof text, config, modes[mode]);
+        put(file_path, text);
+        if (weft_sonic_read(file_path, lookup, arena, &s, &error)) fail_msg("%s", error.text);
+        const struct weft_sonic_profile *p = s->port[0].pg[3], *other = s->port[1].pg[3];
+        assert_string_equal(p->name, "pg_lossless_400000_40m_profile");
+        assert_true(p->looked_up && !p->unlisted);
+        assert_int_equal(p->xoff_bytes, 612140);
+        assert_int_equal(p->xon_bytes, 100);
+        assert_int_equal(p->xon_offset_bytes, 3556);
+        assert_int_equal(p->size_bytes, 18796);
+        assert_int_equal(mode ? (int64_t)p->static_bytes : p->dynamic_th, 3);
+        assert_true(p->has_static == mode && p->has_dynamic != mode);
+        assert_true(other->unlisted && !other->looked_up && other->xoff_bytes > 0); // 100G and 5m: by the formula
+    }
+    weft_arena_free(arena);
+}
+
+static void bad_lookups(void **state) {
+    static const char *const cases[][2] = {
+        {"400000 5m 1 2\n", ":1:14: the line ends here; expected xoff"},
+        {"400000 5 1 2 3 4\n", ":1:8: a cable: \"5\" has no unit"},
+        {"# x\n4x 5m 1 2 3 4\n", ":2:1: a speed in Mbit/s"},
+        {"999 5m 1 2 3 4\n", ":1:1: speed 999: expected Mbit/s, 1000 to 3200000"},
+        {"400000 5m 1 2 3 4 5 6\n", "'6' after xon_offset"},
+        {"400000 5m 1 2 3 x\n", ":1:17: 'x': expected a threshold"},
+        {"400000 5m 1 2 3\n", "the line ends: expected a threshold"},
+        {"400000 5m 1 2 18446744073709551616 0\n", ":1:15: xoff"},
+        {"400000 2000km 1 2 3 0\n", "expected a cable of at most 1000km"},
+        {"400000 5m 1 2 3 0\n400000 5m 1 2 4 0\n", ":2:1: a second profile of 400000 Mbit/s and 5m"},
+        {"# nothing\n", ": no profile; expected lines"},
+    };
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    char path[512];
+    snprintf(path, sizeof path, "%s/pg_profile_lookup.ini", folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_sonic_lookup *lookup = NULL;
+        struct weft_error error = {0};
+        put(path, cases[i][0]);
+        assert_int_equal(weft_sonic_lookup_read(path, arena, &lookup, &error), WEFT_ERROR_INPUT);
+        if (!strstr(error.text, cases[i][1])) fail_msg("%s: %s", cases[i][0], error.text);
+    }
+    weft_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_styles),      cmocka_unit_test(what_sonic_computes), cmocka_unit_test(shared_headroom),
-        cmocka_unit_test(traffic_patterns), cmocka_unit_test(bad_files),           cmocka_unit_test(speed_not_said),
-        cmocka_unit_test(the_sample_runs),
+        cmocka_unit_test(looked_up),           cmocka_unit_test(bad_lookups),     cmocka_unit_test(both_styles),
+        cmocka_unit_test(what_sonic_computes), cmocka_unit_test(shared_headroom), cmocka_unit_test(traffic_patterns),
+        cmocka_unit_test(bad_files),           cmocka_unit_test(speed_not_said),  cmocka_unit_test(the_sample_runs),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
