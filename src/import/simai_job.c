@@ -13,8 +13,8 @@
 // backward in turn (workload/pipeline.h). Lines before the first microbatch have their forward pass before all of that;
 // those behind the last, and the backward pass of the former, which reduces gradients, are done after it.
 //
-// Differences: updates of weights are computed at the end of the backward pass, beside what overlaps there; virtual
-// stages (vpp) are not distinguished.
+// Differences: updates of weights are computed at the end of the backward pass, beside what overlaps there. vpp is
+// not used: AICB's generator writes the model's layers there, and no file says which lines are of which virtual stage.
 #include <inttypes.h>
 #include <string.h>
 
