@@ -57,6 +57,15 @@ static enum weft_status check_sport(const struct weft__table_row *row, struct we
                           port);
 }
 
+/// What a row may say on any network.
+static enum weft_status check_row(const struct weft__table_row *row, struct weft_error *ret_error) {
+    enum weft_status status = check_range(row, BYTES, 1, UINT64_C(100000000000000), ret_error);
+    if (!status) status = check_range(row, PRIORITY, 0, PRIORITY_MAX, ret_error);
+    if (!status) status = check_range(row, QPS, 1, QPS_MAX, ret_error);
+    if (!status) status = check_sport(row, ret_error);
+    return status ? status : check_range(row, DPORT, 0, PORT_MAX, ret_error);
+}
+
 struct reader {
     const struct csv_conf *conf;
     struct weft__file_hosts hosts;
@@ -70,11 +79,7 @@ static enum weft_status add_row(const struct reader *r, struct weft__lines *line
                                             [QPS] = r->conf->flows.common.qps}};
     uint32_t src, dst;
     enum weft_status status = weft__table_row(lines, &r->table, false, &row, ret_error);
-    if (!status) status = check_range(&row, BYTES, 1, UINT64_C(100000000000000), ret_error);
-    if (!status) status = check_range(&row, PRIORITY, 0, PRIORITY_MAX, ret_error);
-    if (!status) status = check_range(&row, QPS, 1, QPS_MAX, ret_error);
-    if (!status) status = check_sport(&row, ret_error);
-    if (!status) status = check_range(&row, DPORT, 0, PORT_MAX, ret_error);
+    if (!status) status = check_row(&row, ret_error);
     if (!status) status = weft__file_hosts_find(&r->hosts, row.text[SRC], row.place[SRC], &src, ret_error);
     if (!status) status = weft__file_hosts_find(&r->hosts, row.text[DST], row.place[DST], &dst, ret_error);
     if (status) return status;
@@ -139,10 +144,12 @@ static enum weft_status scan(struct weft__lines *lines, const struct weft__table
                              uint64_t *ret_flows, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     for (bool more = true; more && !status;) {
-        struct weft__table_row row = {0};
+        struct weft__table_row row = {.value = {[BYTES] = 1, [QPS] = 1}};
+        uint32_t number[2] = {0};
         status = weft__lines_next_full(lines, &more, ret_error);
         if (status || !more) break;
         status = weft__table_row(lines, table, false, &row, ret_error);
+        if (!status) status = check_row(&row, ret_error);
         ++*ret_flows;
         for (uint32_t k = 0; k < 2 && !status; k++) {
             const char *host = row.text[k ? DST : SRC];
@@ -153,8 +160,12 @@ static enum weft_status scan(struct weft__lines *lines, const struct weft__table
                                       "'%.60s' is no number of a host, and there is no topology with such a name; "
                                       "expected 0, 1, ... or host-0, host-1, ...",
                                       row.text[k ? DST : SRC]);
-            weft_import_need_hosts(import, (uint32_t)strtoul(host, NULL, 10) + 1);
+            number[k] = (uint32_t)strtoul(host, NULL, 10);
+            weft_import_need_hosts(import, number[k] + 1);
         }
+        if (!status && number[0] == number[1])
+            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, row.place[DST],
+                                    "a flow from host %" PRIu32 " to itself; expected two different hosts", number[0]);
     }
     return status;
 }
