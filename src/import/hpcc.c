@@ -211,12 +211,13 @@ static enum weft_status check_hosts(const struct weft__hpcc_topology *t, const c
 }
 
 static enum weft_status make_topology(const struct weft_import_file *file, const struct weft__hpcc_config *c,
-                                      struct weft_import *import, struct rates *rates, struct weft_error *ret_error) {
-    struct weft__hpcc_topology t;
+                                      struct weft_import *import, struct rates *rates,
+                                      struct weft__hpcc_topology *ret_topology, struct weft_error *ret_error) {
     enum weft_status status =
-        weft__hpcc_read_topology(file->path, WEFT_NOWHERE, weft_import_arena(import), &t, ret_error);
-    if (!status) status = check_hosts(&t, file->path, weft_import_arena(import), ret_error);
+        weft__hpcc_read_topology(file->path, WEFT_NOWHERE, weft_import_arena(import), ret_topology, ret_error);
+    if (!status) status = check_hosts(ret_topology, file->path, weft_import_arena(import), ret_error);
     if (status) return status;
+    const struct weft__hpcc_topology t = *ret_topology;
     uint32_t hosts = t.nodes - t.switches - t.nvswitches;
     bool lossy = false;
     for (uint32_t i = 0; i < t.links; i++)
@@ -240,8 +241,26 @@ static enum weft_status make_topology(const struct weft_import_file *file, const
     return WEFT_OK;
 }
 
-static enum weft_status make_flows(const struct weft_import_file *file, struct weft_import *import,
+/// `t`: the topology that was given; role NULL: none was.
+static enum weft_status check_flow(const struct weft__hpcc_topology *t, const struct weft__file_flow *f,
                                    struct weft_error *ret_error) {
+    const uint64_t end[2] = {f->src, f->dst};
+    if (f->src == f->dst)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
+                              "a flow from host %" PRIu64 " to itself; expected two different hosts", f->src);
+    for (uint32_t k = 0; k < 2 && t->role; k++) {
+        if (end[k] >= t->nodes)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
+                                  "node %" PRIu64 ": the topology has %" PRIu32 " nodes", end[k], t->nodes);
+        if (t->role[end[k]] != WEFT__HPCC_HOST)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
+                                  "node %" PRIu64 " is a switch of the topology; expected a host", end[k]);
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status make_flows(const struct weft_import_file *file, const struct weft__hpcc_topology *t,
+                                   struct weft_import *import, struct weft_error *ret_error) {
     struct weft__hpcc_flows flows;
     weft_bytes bytes = 0;
     enum weft_status status = weft__hpcc_flows_open(&flows, file->path, WEFT_NOWHERE, ret_error);
@@ -250,6 +269,7 @@ static enum weft_status make_flows(const struct weft_import_file *file, struct w
         struct weft__file_flow f = {0};
         status = weft__hpcc_flows_next(&flows, &f, &more, ret_error);
         if (status || !more) break;
+        status = check_flow(t, &f, ret_error);
         weft_import_need_hosts(import, (uint32_t)(f.src > f.dst ? f.src : f.dst) + 1);
         bytes += f.bytes;
     }
@@ -417,6 +437,7 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
                                   *config = weft_import_find(file, files, "configuration");
     const struct weft_import_common *common = conf;
     struct weft_import_file room[2];
+    struct weft__hpcc_topology t = {.role = NULL};
     struct weft__hpcc_config c = {.ignored = "", .window_off = !config};
     struct rates rates = {.host_bps = common->rate_bps, .port_bps = common->rate_bps};
     enum weft_status status = weft_import_once(file, files, "topology", ret_error);
@@ -426,11 +447,11 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
         status = find_named(config, c.topology, c.topology_place, "topology", import, &room[0], &topology, ret_error);
     if (!status && config)
         status = find_named(config, c.flows, c.flows_place, "flows", import, &room[1], &flows, ret_error);
-    if (!status && flows == &room[1]) status = make_flows(flows, import, ret_error);
-    for (uint32_t f = 0; f < files && !status; f++)
-        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], import, ret_error);
     if (topology) rates = (struct rates){0};
-    if (!status && topology) status = make_topology(topology, &c, import, &rates, ret_error);
+    if (!status && topology) status = make_topology(topology, &c, import, &rates, &t, ret_error);
+    if (!status && flows == &room[1]) status = make_flows(flows, &t, import, ret_error);
+    for (uint32_t f = 0; f < files && !status; f++)
+        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], &t, import, ret_error);
     if (!status) say_config(import, &c, &rates);
     return status;
 }

@@ -492,11 +492,23 @@ static void what_cannot_be_read(void **state) {
 }
 
 static void a_host_that_is_not_there(void **state) {
-    const char *path[] = {put("topo.txt", topology), put("flow.txt", "1\n0 3 3 100 1 2.0\n")};
+    static const char *const bad[][2] = {
+        {"1\n0 3 3 100 1 2.0\n", "flow.txt:2:1: node 3 is a switch of the topology"},
+        {"1\n9 0 3 100 1 2.0\n", "flow.txt:2:1: node 9: the topology has"},
+        {"1\n1 1 3 100 1 2.0\n", "flow.txt:2:1: a flow from host 1 to itself"},
+    };
+    const char *path[] = {put("topo.txt", topology), ""};
     struct weft_error error;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        path[1] = put("flow.txt", bad[i][0]);
+        free(import("hpcc", path, 2, &error));
+        if (!strstr(error.text, bad[i][1])) fail_msg("%s", error.text);
+    }
+    path[1] = put("flow.txt", "1\n0 1 3 100 1 2.0\n");
     char *text = import("hpcc", path, 2, &error);
     struct run r = {0};
     assert_string_equal(error.text, "");
+    put("flow.txt", bad[0][0]); // and in place
     const char *scenario = put("scenario.yaml", text);
     assert_int_equal(weft_scenario_file_read(scenario, NULL, 0, &r.file, &r.error), WEFT_OK);
     assert_int_equal(run_bind(&r, 0), WEFT_ERROR_INPUT);
