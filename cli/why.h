@@ -13,8 +13,8 @@ struct weft_cli_why_wanted {
     const char *group;           ///< its 99th percentile and its median; NULL: none
     const char *job, *iteration; ///< iteration NULL: the longest; job NULL: none
     const char *rma; ///< of a group of remote memory access, as `group`, or as `slowest` if that is given; NULL: none
-    bool jobs;       ///< of every job, the last iteration that has ended
-    bool as_it_is;   ///< what has not finished is left out, and is no error
+    bool jobs;     ///< of every job, the last iteration that has ended; of groups of remote memory access, the slowest
+    bool as_it_is; ///< what has not finished is left out, and is no error
 };
 
 struct weft_cli_why {
@@ -52,7 +52,8 @@ void weft_cli_why_json_iteration(struct weft__json *j, const struct weft_run *ru
                                  const struct weft_why_iteration *why);
 void weft_cli_why_json_operation(struct weft__json *j, const struct weft_run *run, const struct weft_why_operation *op,
                                  const char *title);
-/// All of it for the page of a report: {"flows", "iterations"}. Of a flow only the longest parts, and the others
+/// All of it for the page of a report: {"flows", "iterations", "operations"}. Of a flow or an
+/// operation only the longest parts, and the others
 /// summed; of an iteration only the longest steps, with what is 1% of it or more.
 void weft_cli_why_json_page(struct weft__json *j, const struct weft_cli_why *why, struct weft_arena *arena);
 

@@ -50,6 +50,7 @@ static enum weft_status choose_followed(const struct work *x, const struct weft_
                                         struct weft_error *ret_error) {
     const struct weft_cli_why_wanted *wanted = x->wanted;
     follow->ranks = wanted->job || wanted->jobs;
+    follow->rma = wanted->jobs && w->rmas;
     if (wanted->rma) {
         bool *of_rma = weft_arena_alloc(x->arena, w->flows, sizeof *of_rma);
         for (uint32_t i = 0; i < w->flows; i++) // those of software; hardware has none
@@ -241,9 +242,25 @@ static enum weft_status find_rma(const struct work *x, uint32_t *ret_entry, stru
                           "--rma %s: no such group of remote memory access; %s", x->wanted->rma, expected);
 }
 
+/// The slowest of each group, of as many groups as a page has room for.
+static void choose_slowest_operations(const struct work *x) {
+    enum { GROUPS = 8 };
+    struct weft_cli_why *ret = x->why;
+    uint32_t n, entries = ret->run.workload->rmas < GROUPS ? ret->run.workload->rmas : GROUPS;
+    if (!entries) return;
+    const struct weft_why_rma *rma = weft_why_rma_new(&ret->run, &ret->follow, NULL, x->arena);
+    ret->operation = weft_arena_alloc(x->arena, entries * (size_t)x->wanted->slowest, sizeof *ret->operation);
+    for (uint32_t e = 0; e < entries; e++) {
+        const struct weft_why_operation *all = weft_why_operations(rma, e, &n);
+        for (uint32_t i = 0; i < n && i < x->wanted->slowest; i++)
+            ret->operation[ret->operations++] = all[i];
+    }
+}
+
 static enum weft_status choose_operations(const struct work *x, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
     uint32_t entry = 0, n, at[2];
+    if (x->wanted->jobs) choose_slowest_operations(x);
     if (!x->wanted->rma) return WEFT_OK;
     enum weft_status status = find_rma(x, &entry, ret_error);
     if (status) return status;
@@ -274,7 +291,7 @@ static void find_ports_of_rma(const struct work *x, bool *port) {
 static enum weft_status find_ports(const struct work *x, bool *port, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
     if (ret->operations) find_ports_of_rma(x, port);
-    if (ret->operations) return WEFT_OK;
+    if (!ret->flows && !ret->iterations) return WEFT_OK;
     struct weft_whys *whys = weft_whys_new(&ret->run, &ret->follow, NULL, x->arena);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < ret->iterations && !status; i++)
@@ -294,7 +311,7 @@ static void explain_operations(const struct work *x) {
 static enum weft_status explain(const struct work *x, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
     if (ret->operations) explain_operations(x);
-    if (ret->operations) return WEFT_OK;
+    if (!ret->flows && !ret->iterations) return WEFT_OK;
     struct weft_whys *whys = weft_whys_new(&ret->run, &ret->follow, &ret->others, x->arena);
     enum weft_status status = WEFT_OK;
     ret->why = weft_arena_alloc(x->arena, ret->flows, sizeof *ret->why);

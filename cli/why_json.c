@@ -123,8 +123,9 @@ void weft_cli_why_json_iteration(struct weft__json *j, const struct weft_run *ru
     weft__json_end_object(j);
 }
 
-void weft_cli_why_json_operation(struct weft__json *j, const struct weft_run *run, const struct weft_why_operation *op,
-                                 const char *title) {
+/// An operation, up to its parts.
+static void begin_operation(struct weft__json *j, const struct weft_run *run, const struct weft_why_operation *op,
+                            const char *title) {
     const struct weft_rma *rma = &run->workload->rma[op->entry];
     const struct weft_topology *t = run->topology;
     weft__json_begin_object(j);
@@ -134,6 +135,11 @@ void weft_cli_why_json_operation(struct weft__json *j, const struct weft_run *ru
     weft__json_key_string(j, "server", t->node[t->host[rma->server[op->server]]].name);
     weft__json_key_u64(j, "begun_ps", op->begun_ps);
     weft__json_key_u64(j, "latency_ps", op->latency_ps);
+}
+
+void weft_cli_why_json_operation(struct weft__json *j, const struct weft_run *run, const struct weft_why_operation *op,
+                                 const char *title) {
+    begin_operation(j, run, op, title);
     parts(j, op->part, op->parts);
     weft__json_end_object(j);
 }
@@ -183,20 +189,18 @@ static void page_iteration(struct weft__json *j, const struct weft_run *run, con
     weft__json_end_object(j);
 }
 
-/// The longest parts of a flow, and the others as sums of their kind.
-static void page_flow(struct weft__json *j, const struct weft_run *run, const struct weft_why *why,
-                      struct weft_arena *arena) {
-    weft_time_ps rest[WEFT_WHYS] = {0}, *time = weft_arena_alloc(arena, why->parts, sizeof *time);
+/// The longest parts, and the others as sums of their kind.
+static void page_parts(struct weft__json *j, const struct weft_why_part *list, uint32_t n, struct weft_arena *arena) {
+    weft_time_ps rest[WEFT_WHYS] = {0}, *time = weft_arena_alloc(arena, n, sizeof *time);
     uint32_t others[WEFT_WHYS] = {0};
-    for (uint32_t i = 0; i < why->parts; i++)
-        time[i] = why->part[i].time_ps;
-    if (why->parts) qsort(time, why->parts, sizeof *time, by_time);
-    weft_time_ps above = why->parts > PAGE_PARTS ? time[why->parts - PAGE_PARTS - 1] : 0;
-    begin_flow(j, run, why, NULL);
+    for (uint32_t i = 0; i < n; i++)
+        time[i] = list[i].time_ps;
+    if (n) qsort(time, n, sizeof *time, by_time);
+    weft_time_ps above = n > PAGE_PARTS ? time[n - PAGE_PARTS - 1] : 0;
     weft__json_key(j, "parts");
     weft__json_begin_array(j);
-    for (uint32_t i = 0; i < why->parts; i++) {
-        const struct weft_why_part *p = &why->part[i];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_why_part *p = &list[i];
         if (p->time_ps > above) part(j, p, p->time_ps);
         if (p->time_ps > above) continue;
         rest[p->kind] += p->time_ps;
@@ -207,18 +211,28 @@ static void page_flow(struct weft__json *j, const struct weft_run *run, const st
         if (others[k]) part(j, &(struct weft_why_part){(enum weft_why_kind)k, where, "", rest[k]}, rest[k]);
     }
     weft__json_end_array(j);
-    weft__json_end_object(j);
 }
 
 void weft_cli_why_json_page(struct weft__json *j, const struct weft_cli_why *why, struct weft_arena *arena) {
     weft__json_key(j, "flows");
     weft__json_begin_array(j);
-    for (uint32_t i = 0; i < why->flows; i++)
-        page_flow(j, &why->run, &why->why[i], arena);
+    for (uint32_t i = 0; i < why->flows; i++) {
+        begin_flow(j, &why->run, &why->why[i], NULL);
+        page_parts(j, why->why[i].part, why->why[i].parts, arena);
+        weft__json_end_object(j);
+    }
     weft__json_end_array(j);
     weft__json_key(j, "iterations");
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < why->iterations; i++)
         page_iteration(j, &why->run, &why->iteration[i], arena);
+    weft__json_end_array(j);
+    weft__json_key(j, "operations");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < why->operations; i++) {
+        begin_operation(j, &why->run, &why->operation[i], NULL);
+        page_parts(j, why->operation[i].part, why->operation[i].parts, arena);
+        weft__json_end_object(j);
+    }
     weft__json_end_array(j);
 }

@@ -54,12 +54,13 @@ struct weft__json; // base/json.h
 /// A run whose pictures the page has.
 struct weft_report_shown {
     const char *dir, *variant;
-    uint64_t seed, packet_hops;
+    uint64_t seed;
+    uint64_t packet_hops; ///< of a run without packets: events
 };
 struct weft_report_options {
     bool no_data; ///< pictures without links to their numbers
-    /// Adds to the object at hand where the time of its slowest flows and of its jobs went: {"flows", "iterations"} as
-    /// weft why has them, or why it does not in "note". NULL: nothing does.
+    /// Adds to the object at hand where the time of its slowest flows and of its jobs went: {"flows", "iterations",
+    /// "operations"} as weft why has them, or why it does not in "note". NULL: nothing does.
     enum weft_status (*explain)(void *context, const struct weft_report_shown *run, struct weft__json *j,
                                 struct weft_error *ret_error);
     void *context;

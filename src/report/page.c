@@ -179,7 +179,7 @@ static enum weft_status compare_folder(struct weft__page_comparison *c, const ch
 }
 
 static uint64_t read_hops(struct weft__reader *r) {
-    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT packet_hops FROM run WHERE id = ?");
+    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT iif(packet_hops > 0, packet_hops, events) FROM run WHERE id = ?");
     uint64_t hops = weft__reader_next(r, s) ? weft__reader_number(s, 0, 0) : 0;
     sqlite3_finalize(s);
     return hops;

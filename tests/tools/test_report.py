@@ -157,6 +157,23 @@ class Report(unittest.TestCase):
         exposed = self.query("r/results.sqlite", "SELECT ranks * sum(i.exposed_ps) / 1e6 FROM iterations AS i JOIN jobs USING (run, job) WHERE run = 1")
         self.assertAlmostEqual(waits, exposed[0][0], delta=1e-4)
 
+    def test_where_the_time_of_operations_went(self):
+        """Of a Clique without a packet too: its operations of remote memory access."""
+        with open(os.path.join(self.folder, "rma.yaml"), "w", encoding="utf-8") as file:
+            file.write("topology: {kind: dragonfly, pods: 2, tins: 2}\nworkload:\n"
+                       "- {kind: rma, group: reads, transport: 1rma, rate: 200000, duration: 50us}\n"
+                       "- {kind: rma, group: sends, transport: 1rma, verb: send, rate: 10000, duration: 50us}\n")
+        self.assertEqual(weft(self.folder, "run", "rma.yaml", "--out", "rma", "--quiet").returncode, 0)
+        operations = self.data(self.report("rma"))["runs"][0]["why"]["operations"]
+        self.assertEqual([o["group"] for o in operations], ["reads"] * 3 + ["sends"] * 3)
+        for group, latest in self.query("rma/results.sqlite", "SELECT name, latency_ps_max FROM rma"):
+            of_group = [o for o in operations if o["group"] == group]
+            self.assertEqual(of_group[0]["latency_ps"], latest)
+            for o in of_group:
+                self.assertEqual(sum(part["time_ps"] for part in o["parts"]), o["latency_ps"])
+        if BROWSER:
+            self.assertIn("Where the time of the slowest operations of remote memory access went", self.look(1200, "rma.html")["sections"])
+
     def test_what_cannot_be_explained(self):
         """A run that does not repeat, or is long, has a report; if its parts are asked for it is an error."""
         shutil.copytree(os.path.join(self.folder, "r"), os.path.join(self.folder, "other"))

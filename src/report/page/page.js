@@ -12,7 +12,8 @@ function answer(run) {
   if (run.end === "stall") text += "The network stalled: no more progress after " + time(run.sim_time_us) + ". ";
   else if (flows) text += (done === flows ? "All " + flows : done + " of " + flows) + " flows finished" + (run.end === "done" ? " in " + time(run.sim_time_us) : "") + ". ";
   var of_job = w && rows(run, "jobs").some(function (j) { return j.name === w.name; });
-  if (w && !of_job) text += "The slowest group is " + w.name + ": 99% within " + time(w.p99_us) + ", " + three(w.slowdown_p99) + " times what its flows take alone. ";
+  if (w && !of_job) text += "The slowest group is " + w.name + ": 99% within " + time(w.p99_us) +
+    (w.slowdown_p99 === null ? ". " : ", " + three(w.slowdown_p99) + " times what its flows take alone. "); // operations of remote memory access have none
   rows(run, "jobs").forEach(function (j) {
     if (j.iteration_us !== null) text += "Job " + j.name + ": " + time(j.iteration_us) + " an iteration, of which " + time(j.exposed_us) + " wait for the network. ";
   });

@@ -76,13 +76,23 @@ function iterationPath(parent, w) {
   });
   cells(d, ["time", "of it", "step or part", "where", "because of"], list);
 }
+function operationName(w, i) { return w.group + " " + (i + 1) + ", " + w.client + " at " + w.server; }
+function operationPath(parent, w, i) {
+  var d = el(parent, "details");
+  el(d, "summary", operationName(w, i) + ", begun at " + time(w.begun_ps / 1e6) + ": " + time(w.latency_ps / 1e6) + "; along its way");
+  cells(d, ["time", "of it", "part", "where", "because of"], w.parts.map(function (p) {
+    return [time(p.time_ps / 1e6), percent(p.time_ps / w.latency_ps), p.kind, p.where, p.because_of];
+  }));
+}
 /// As figure() wants them: the parts as tables.
 function whyTables(w) {
-  var flows = [], steps = [];
+  var flows = [], steps = [], operations = [];
+  w.operations.forEach(function (o) { o.parts.forEach(function (p) { operations.push([o.group, o.client, o.server, o.begun_ps, o.latency_ps, p.kind, p.where, p.because_of, p.time_ps]); }); });
   w.flows.forEach(function (f) { f.parts.forEach(function (p) { flows.push([f.flow, f.group, f.fct_ps, p.kind, p.where, p.because_of, p.time_ps]); }); });
   w.iterations.forEach(function (i) { i.steps.forEach(function (s) { steps.push([i.job, i.iteration, s.from_ps, s.time_ps, s.rank, s.host, s.what, s.operation]); }); });
   return { tables: {
     flow_parts: { columns: ["flow", "group", "fct_ps", "kind", "where", "because_of", "time_ps"], rows: flows, sql: "weft why DIR --slowest " + w.flows.length },
+    operation_parts: { columns: ["group", "client", "server", "begun_ps", "latency_ps", "kind", "where", "because_of", "time_ps"], rows: operations, sql: "weft why DIR --rma GROUP --slowest N" },
     critical_path: { columns: ["job", "iteration", "from_ps", "time_ps", "rank", "host", "what", "operation"], rows: steps, sql: "weft why DIR --job NAME --iteration N" },
   } };
 }
@@ -95,6 +105,11 @@ function why(s, run) {
     f = figure(s, "Where the time of the slowest flows went", "The " + w.flows.length + " flows with the longest completion time; the parts of each add up to it. They were found by running the scenario again, with the same digest.", data, ["flow_parts"]);
     stacks(f, w.flows.map(function (x) { return { name: flowName(x), all: x.fct_ps, kinds: sumKinds(x.parts) }; }), "parts of the slowest flows");
     w.flows.forEach(function (x) { flowPath(f.body, x); });
+  }
+  if (w.operations.length) {
+    f = figure(s, "Where the time of the slowest operations of remote memory access went", "The operations of each group that took longest; the parts of each add up to it. They were found by running the scenario again, with the same digest.", data, ["operation_parts"]);
+    stacks(f, w.operations.map(function (x, i) { return { name: operationName(x, i), all: x.latency_ps, kinds: sumKinds(x.parts) }; }), "parts of the slowest operations");
+    w.operations.forEach(function (x, i) { operationPath(f.body, x, i); });
   }
   if (!w.iterations.length) return;
   f = figure(s, "Where the time of iterations went", "The last iteration of each job, along its critical path: from its end at the last rank back to its beginning.", data, ["critical_path"]);
