@@ -41,7 +41,7 @@ extern const char *const weft_drop_names[WEFT_DROPS];
 
 /// Counters of one port and priority. X(field, type, SAI-style name with %u for the priority, meaning). Types are those
 /// of weft/result.h, and meanings stand alone: results are sorted and searched.
-#define WEFT_PRIORITY_COUNTERS(X) WEFT_QUEUE_COUNTERS(X) WEFT_SFC_COUNTERS(X)
+#define WEFT_PRIORITY_COUNTERS(X) WEFT_QUEUE_COUNTERS(X) WEFT_SFC_COUNTERS(X) WEFT_LINK_COUNTERS(X)
 #define WEFT_QUEUE_COUNTERS(X)                                                                                         \
     X(tx_packets, COUNT, "SAI_QUEUE_STAT_PACKETS", "frames sent")                                                      \
     X(tx_bytes, BYTES, "SAI_QUEUE_STAT_BYTES", "bytes of frames sent, destination MAC to FCS")                         \
@@ -68,6 +68,9 @@ extern const char *const weft_drop_names[WEFT_DROPS];
     X(sfc_received, COUNT, "SFC_%u_RX_MESSAGES", "source flow control messages that reached the NIC at this port")     \
     X(sfc_proxied, COUNT, "SFC_%u_PROXIED",                                                                            \
       "source flow control messages turned into a pause for the NIC at the other end of this port")
+/// The link layer. Names ours.
+#define WEFT_LINK_COUNTERS(X)                                                                                          \
+    X(link_retries, COUNT, "LLR_%u_TX_REPLAYS", "tries of frames that the link sent again after bit errors")
 struct weft_counters {
 #define X(field, type, sai, help) uint64_t field;
     WEFT_PRIORITY_COUNTERS(X)

@@ -108,25 +108,50 @@ void weft__tap_note(const struct weft__port_tap *tap, const struct weft_packet *
         note(tap->log, packet, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
 }
 
+/// A frame on the wire, by its last try.
+struct on_wire {
+    weft_time_ps begun, last_bit;
+    weft_time_ps lost_at; ///< if it is lost
+};
+
+/// Why the link loses the frame, whose first try is `frame` and takes `time`; WEFT_DROPS: it arrives. Frames that bit
+/// errors destroy are tried again.
+static enum weft_drop cross(struct weft__port *port, const struct weft_packet *packet, weft_time_ps time,
+                            struct on_wire *frame) {
+    struct weft__port_faults *f = port->faults;
+    if (!f) return WEFT_DROPS;
+    enum weft_drop loss = weft__faults_loss(f, packet->bytes, frame->begun, frame->last_bit, &frame->lost_at);
+    struct weft_retry_fact fact = {.link_delay_ps = f->link_delay_ps, .rate_bps = f->retry.rate_bps, .tries = 1};
+    for (; loss == WEFT_DROP_BIT_ERROR && f->retry.ops; fact.tries++) {
+        weft_time_ps wait = f->retry.ops->wait(f->retry.conf, &fact);
+        if (wait == WEFT_TIME_NEVER) break;
+        frame->begun = frame->lost_at = frame->last_bit + wait;
+        port->busy_until_ps = frame->begun + time;
+        frame->last_bit =
+            port->wire ? weft__wire_take(port, frame->begun, packet->bytes) : port->busy_until_ps - port->gap_ps;
+        port->counters[packet->priority].link_retries++;
+        loss = weft__faults_loss(f, packet->bytes, frame->begun, frame->last_bit, &frame->lost_at);
+    }
+    return loss;
+}
+
 /// What a frame meets on a special port. True: lost on the link, and counted so.
 static bool is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
-                    weft_time_ps last_bit) {
-    weft_time_ps at = w->now_ps;
+                    weft_time_ps time, struct on_wire *frame) {
     if (port->flows && packet->kind == WEFT_PACKET_DATA) weft__port_note_flow(port->flows, packet);
-    enum weft_drop loss =
-        port->faults ? weft__faults_loss(port->faults, packet->bytes, w->now_ps, last_bit, &at) : WEFT_DROPS;
+    enum weft_drop loss = cross(port, packet, time, frame);
     if (port->tap) {
         struct weft_packet seen = *packet;
         seen.psn = weft__side_psn(w, packet);
         seen.side = false;
-        weft__tap_note(port->tap, &seen, last_bit, loss);
+        weft__tap_note(port->tap, &seen, frame->last_bit, loss);
     }
     if (loss == WEFT_DROPS) return false;
     weft__count_drop(w, loss, packet);
     if (packet->kind == WEFT_PACKET_LLDP) w->tally.unawaited_bytes -= packet->bytes;
     port->counters[packet->priority].drops++;
     if (__builtin_expect(port->trace != NULL, 0))
-        weft__trace_dropped(port->trace, at, packet, trace_port(port), loss, 0);
+        weft__trace_dropped(port->trace, frame->lost_at, packet, trace_port(port), loss, 0);
     return true;
 }
 
@@ -188,8 +213,9 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
     if (port->wire) last_bit = weft__wire_take(port, now, packet->bytes);
     if (port->members) last_bit = weft__members_take(port, now, packet, time);
     uint32_t psn = weft__side_psn(w, packet); // what is lost has no record any more
-    bool lost = is_lost(port, w, packet, last_bit);
-    weft_time_ps sent = weft__port_sent(port, now, packet, last_bit);
+    struct on_wire frame = {.begun = now, .last_bit = last_bit, .lost_at = now};
+    bool lost = is_lost(port, w, packet, time, &frame);
+    weft_time_ps sent = weft__port_sent(port, frame.begun, packet, frame.last_bit);
     if (port->follow && weft__follow_has(port->follow, port->id, packet)) follow(port, now, packet, psn, sent, lost);
     if (lost) return false;
     weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, sent + delay, packet);

@@ -16,12 +16,21 @@
 #include "link/trace.h"
 #include "weft/buffer.h"
 #include "weft/device.h"
+#include "weft/retry.h"
 #include "weft/scheduler.h"
 #include "weft/sim.h"
+
+/// Frames that bit errors destroy are sent again by the link.
+struct weft__port_retry {
+    const struct weft_retry_ops *ops;
+    const void *conf;
+    weft_rate_bps rate_bps;
+};
 
 struct weft__port_faults {
     weft_time_ps link_delay_ps;
     double bit_error_rate;
+    struct weft__port_retry retry; ///< ops NULL: they are lost
     struct weft_random random;
     uint32_t downs;
     struct weft__down {

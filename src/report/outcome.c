@@ -86,6 +86,7 @@ static uint64_t mix_counters(uint64_t digest, const struct weft_counters *counte
 #define X(field, type, sai, help)                                                                                      \
     digest = weft__digest_mix_used(digest, offsetof(struct weft_counters, field), counters->field);
     WEFT_SFC_COUNTERS(X)
+    WEFT_LINK_COUNTERS(X)
 #undef X
     return digest;
 }

@@ -299,6 +299,7 @@ static const struct weft_result_column counters_columns[] = {
           "source flow control messages not made because it was too soon after another"),
     TOTAL(sfc_proxied, "sfc_proxied", COUNT, "source flow control messages turned into pause frames"),
     TOTAL(sfc_paused_ps, "sfc_paused_ps", TIME, "time that source flow control paused flows, summed over flows"),
+    TOTAL(link_retries, "link_retries", COUNT, "tries of frames that links sent again after bit errors (LLR)"),
 };
 const struct weft_result_table weft__results_counters = {
     .name = "counters",

@@ -108,6 +108,43 @@ static enum weft_status check_sections(const struct weft_scenario *scenario, con
     return WEFT_OK;
 }
 
+static const struct weft_model_conf *retry_of(const struct weft_scenario *scenario, const struct weft_node_info *node) {
+    const struct weft_device_conf *conf = weft_scenario_device(scenario, node->name);
+    return node->role == WEFT_NODE_HOST ? &conf->host.retry : &conf->sw.retry;
+}
+
+static bool retries(const struct weft_scenario *scenario) {
+    for (uint32_t d = 0; d < scenario->devices; d++) {
+        const struct weft_device_conf *device = &scenario->device[d];
+        if (((const struct weft_retry_ops *)device->host.retry.model->ops)->replays) return true;
+        if (((const struct weft_retry_ops *)device->sw.retry.model->ops)->replays) return true;
+    }
+    return false;
+}
+
+/// The two ends of a link do the same about bit errors, and do it for frames of one port.
+static enum weft_status check_retry(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                    struct weft_error *ret_error) {
+    if (!retries(scenario)) return WEFT_OK;
+    for (uint32_t p = 0; p < t->ports; p++) {
+        const struct weft_node_info *node = &t->node[t->port[p].node], *far = &t->node[t->port[t->port[p].peer].node];
+        const struct weft_model_conf *retry = retry_of(scenario, node), *other = retry_of(scenario, far);
+        const struct weft_retry_ops *ops = retry->model->ops;
+        if (!ops->replays || weft_topology_link_is_fabric(t, t->port[p].link)) continue;
+        if (other->model != retry->model)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, retry->place,
+                                  "retry of %s: %s, and of %s, which it has a link to: %s; expected the same at both "
+                                  "ends of a link",
+                                  node->name, retry->model->name, far->name, other->model->name);
+        if (t->link[t->port[p].link].members > 1)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, retry->place,
+                                  "retry of %s: %s, and its link to %s is a Hyperport, whose members number frames "
+                                  "themselves; expected retry: none",
+                                  node->name, retry->model->name, far->name);
+    }
+    return WEFT_OK;
+}
+
 /// An entry of `devices` that matches no node is a slip: it would be without effect.
 static enum weft_status check_matches(const struct weft_scenario *scenario, const struct weft_topology *t,
                                       struct weft_error *ret_error) {
@@ -280,6 +317,7 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     if (!status) status = check_controller(scenario, topology, ret_error);
     if (!status) status = check_sections(scenario, topology, ret_error);
     if (!status) status = check_route(scenario, topology, ret_error);
+    if (!status) status = check_retry(scenario, topology, ret_error);
     if (!status) status = check_framing(scenario, topology, ret_error);
     if (!status) status = weft__check_wire(scenario, topology, ret_error);
     uint32_t n;

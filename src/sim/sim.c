@@ -81,6 +81,16 @@ static bool is_sfc_proxy(const struct weft__network *net, uint32_t node, uint32_
     return net->device[node]->dcbx.enabled || !net->device[host_node]->host.sfc;
 }
 
+static void set_retry(struct weft__network *net, uint32_t port, struct weft__port_faults *faults) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_port_info *info = &t->port[port];
+    const struct weft_device_conf *device = net->device[info->node];
+    const struct weft_model_conf *retry =
+        t->node[info->node].role == WEFT_NODE_HOST ? &device->host.retry : &device->sw.retry;
+    if (!faults) return;
+    faults->retry = (struct weft__port_retry){retry->model->ops, retry->conf, t->link[info->link].rate_bps};
+}
+
 static void connect_port(struct weft__network *net, uint32_t port) {
     const struct weft_topology *t = net->topology;
     const struct weft_port_info *info = &t->port[port], *far = &t->port[info->peer];
@@ -95,6 +105,7 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     struct weft__port_peer peer = weft__network_peer(net, port);
     weft__port_init(own, port, &t->link[info->link], &peer, &net->outcome->port[(size_t)port * WEFT_PRIORITIES],
                     setup.faults, setup.tap);
+    set_retry(net, port, setup.faults);
     if (t->link[info->link].members > 1) weft__port_set_members(own, t->link[info->link].members, arena);
     const struct weft_device_conf *device = net->device[info->node];
     const struct weft_wire_conf *wire =

@@ -10,6 +10,7 @@
 #include "weft/import.h"
 #include "weft/place.h"
 #include "weft/queueing.h"
+#include "weft/retry.h"
 #include "weft/route.h"
 #include "weft/scheduler.h"
 #include "weft/spray.h"
@@ -96,6 +97,11 @@ static void required(const struct weft_model *model) {
     case WEFT_KIND_SPRAY: {
         const struct weft_spray_ops *o = ops;
         assert_true(o->state_size && o->values && o->start && o->next && o->check);
+        break;
+    }
+    case WEFT_KIND_RETRY: {
+        const struct weft_retry_ops *o = ops;
+        assert_true(o->wait != NULL);
         break;
     }
     case WEFT_KIND_QUEUEING: {

@@ -179,7 +179,7 @@ static void counters(void **state) {
     struct report_sample s;
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
-    check_keys(root, "counters", 11);
+    check_keys(root, "counters", 12);
     is_int(root, "counters.pfc_xoff_frames", 11);
     is_int(root, "counters.pfc_paused_ps", 128000000);
     is_int(root, "counters.pfc_storms", 1);
@@ -189,6 +189,7 @@ static void counters(void **state) {
     is_int(root, "counters.sfc_received", 18);
     is_int(root, "counters.sfc_suppressed", 13);
     is_int(root, "counters.sfc_proxied", 2);
+    is_int(root, "counters.link_retries", 5);
     is_int(root, "counters.sfc_paused_ps", 10000000);
     check_keys(root, "counters.drops", WEFT_DROPS);
     for (unsigned d = 0; d < WEFT_DROPS; d++)

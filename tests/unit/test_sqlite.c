@@ -113,7 +113,7 @@ static void what_was_run(void **state) {
         "1|sample|pfc|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678\n"
         "2|sample|pfc+dcqcn|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678");
     expect_rows(f->dir, "SELECT * FROM conservation WHERE run = 1", "1|13500000|12700000|8356|791644");
-    expect_rows(f->dir, "SELECT * FROM counters WHERE run = 2", "2|11|128000000|1|321|7|21|18|13|2|10000000");
+    expect_rows(f->dir, "SELECT * FROM counters WHERE run = 2", "2|11|128000000|1|321|7|21|18|13|2|10000000|5");
     expect_rows(f->dir,
                 "SELECT value FROM config WHERE run = 1 AND path IN ('run.seed', 'workload.0.size') ORDER BY path",
                 "42\n4KB");

@@ -126,6 +126,8 @@ static const struct weft_param host_rows[] = {
     WEFT_BYTES(struct weft_host_conf, cnp_bytes, "cnp_frame", "0B", "0B", "1500B",
                "frame of a CNP; 0B: that of RoCE, 78 B"),
     WEFT_SECTION(struct weft_host_conf, wire, "wire", &weft_wire_table, "what a frame costs on the wire"),
+    WEFT_MODEL_PARAM(struct weft_host_conf, retry, "retry", WEFT_KIND_RETRY, "none",
+                     "what its ports do about frames that bit errors destroy on their links"),
     WEFT_SECTION(struct weft_host_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
     WEFT_BOOL(struct weft_host_conf, sfc, "sfc", "true", "the NIC understands source flow control messages"),
     WEFT_CHOICE(struct weft_host_conf, sfc_scope, "sfc_scope", "flow", sfc_scopes,

@@ -78,6 +78,8 @@ static const struct weft_param switch_rows[] = {
     WEFT_DSCP_MAP(struct weft_switch_conf, dscp_map, "dscp_map", "24:3,26:3,46:5,48:7",
                   "priority of the code points named; the others have their class, dscp >> 3 (assumed)"),
     WEFT_SECTION(struct weft_switch_conf, wire, "wire", &weft_wire_table, "what a frame costs on the wire"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, retry, "retry", WEFT_KIND_RETRY, "none",
+                     "what its ports do about frames that bit errors destroy on their links"),
     WEFT_SECTION(struct weft_switch_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
     WEFT_MODEL_PARAM(struct weft_switch_conf, sfc, "sfc", WEFT_KIND_SFC, "none",
                      "when the source of a packet is told to pause (IEEE P802.1Qdw)"),
