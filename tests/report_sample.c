@@ -104,8 +104,12 @@ static void fill_counters(struct report_sample *s) {
         .tx_packets = 1250, .tx_bytes = 5100000, .pfc_rx_xoff = 4, .paused_ps = 31000000, .sfc_received = 6};
     s->counters[3 * WEFT_PRIORITIES + 3] =
         (struct weft_counters){.ingress_bytes_max = 780000, .pfc_tx_xoff = 7, .pfc_tx_xon = 6};
-    s->counters[4 * WEFT_PRIORITIES + 3] = (struct weft_counters){
-        .ingress_bytes_max = 781000, .pfc_tx_xoff = 4, .pfc_tx_xon = 4, .drops = 2, .sfc_proxied = 2, .link_retries = 5};
+    s->counters[4 * WEFT_PRIORITIES + 3] = (struct weft_counters){.ingress_bytes_max = 781000,
+                                                                  .pfc_tx_xoff = 4,
+                                                                  .pfc_tx_xon = 4,
+                                                                  .drops = 2,
+                                                                  .sfc_proxied = 2,
+                                                                  .link_retries = 5};
     s->counters[5 * WEFT_PRIORITIES + 3] = (struct weft_counters){.tx_packets = 2700,
                                                                   .tx_bytes = 10900000,
                                                                   .ecn_marked = 321,

@@ -28,6 +28,7 @@ struct weft_cc_act {
     weft_rate_bps rate_bps;  ///< pace at this rate, 0 < rate <= line rate
     weft_time_ps timer_ps;   ///< absolute; WEFT_TIME_NEVER: no call wanted. Never earlier than now
     weft_bytes window_bytes; ///< payload in flight at most; UINT64_MAX: no window
+    bool new_path;           ///< packets are to take another path from now on; false before the call
 };
 
 /// How a receiver grants credit.
@@ -53,6 +54,7 @@ struct weft_cc_ops {
     bool (*by_credit)(const void *conf); ///< optional: is it so under this configuration?
     /// Required. NULL, or which invariant is broken.
     const char *(*check)(const void *state, const void *conf, const struct weft_cc_act *);
+    bool moves_path;  ///< may answer with new_path
     bool wants_marks; ///< goes by fact.marked: needs a transport whose acknowledgements say so
     /// Optional. Data packets collect telemetry, and acknowledgements bring it back; so much longer is each frame.
     weft_bytes (*telemetry_bytes)(const void *conf);

@@ -52,6 +52,7 @@ struct weft_qp_sample {
     uint32_t psn;    ///< its acknowledgement ends it
     uint32_t below;  ///< of a sender that counts: everything below is acknowledged
     uint32_t credit; ///< the caller's: granted since the start, in quanta
+    uint32_t path;   ///< the caller's: how often the congestion control has left a path
 };
 
 /// What an ACK or NAK says beyond its PSN, if its transport acknowledges selectively.

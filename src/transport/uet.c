@@ -130,7 +130,7 @@ static void uet_turn(struct weft_qp_sender *s, const struct weft_transport_fact 
     uint32_t value = single ? 0 : spray_of(c)->next(state->spray, c->spray.conf, fact->now_ps);
     state->sent[ret->psn & state->board->mask] =
         (struct sent){(uint32_t)(fact->now_ps / WEFT_PS_PER_NS), (uint16_t)value, ret->again};
-    ret->entropy = (uint16_t)((fact->qp->entropy & ~(values - 1)) | value);
+    ret->entropy = (uint16_t)((ret->entropy & ~(values - 1)) | value);
     bool full = (weft_bytes)(s->next - s->una) * fact->qp->mtu >= s->window_bytes;
     if (ret->again || full || s->blocked || s->next == s->posted) ret->flags = WEFT_PACKET_ACK_REQUEST;
     if (!s->armed)

@@ -18,11 +18,13 @@ struct caller {
 static void tell(struct caller *c,
                  void (*on_fact)(void *, const void *, const struct weft_cc_fact *, struct weft_cc_act *)) {
     if (!on_fact) return;
+    c->act.new_path = false;
     on_fact(c->state, c->conf, &c->fact, &c->act);
     assert_true(c->act.rate_bps > 0);
     assert_true(c->act.rate_bps <= c->fact.line_rate_bps);
     assert_true(c->act.timer_ps >= c->fact.now_ps);
     assert_true(c->act.window_bytes > 0);
+    assert_true(!c->act.new_path || c->ops->moves_path);
     const char *broken = c->ops->check(c->state, c->conf, &c->act);
     if (broken) fail_msg("%s", broken);
     c->digest = (c->digest ^ c->act.rate_bps ^ c->act.timer_ps << 20) * UINT64_C(0x9e3779b97f4a7c15);
@@ -89,7 +91,7 @@ static void random_fact(struct caller *c, struct weft_random *random) {
 
 static uint64_t run(const struct weft_model *model, const void *conf, weft_rate_bps line, uint64_t seed) {
     struct caller c = {.ops = model->ops, .conf = conf, .fact = {.line_rate_bps = line, .packet_bytes = 4096}};
-    c.act = (struct weft_cc_act){line, WEFT_TIME_NEVER, UINT64_MAX};
+    c.act = (struct weft_cc_act){line, WEFT_TIME_NEVER, UINT64_MAX, false};
     c.state = calloc(1, c.ops->state_size(conf) + 1);
     struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
     c.fact.now_ps = weft_random_below(&random, WEFT_PS_PER_S);

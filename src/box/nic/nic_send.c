@@ -170,6 +170,7 @@ static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft_
     weft_time_ps timer = weft__timer_at(&node->timers, key);
     struct weft_cc_act act = {.rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = s->window_bytes};
     handler(s->cc, nic->conf->cc.conf, &fact, &act);
+    if (__builtin_expect(act.new_path, 0)) nic->end.hosts->sample[qp].path++;
     weft_rate_bps rate_before = s->rate_bps;
     s->rate_bps = act.rate_bps;
     if (__builtin_expect(nic->trace != NULL, 0) && act.rate_bps != rate_before)
@@ -251,12 +252,19 @@ static void on_credit(struct weft__node *node, struct weft__nic *nic, struct wef
     weft__nic_kick(node, nic, w);
 }
 
+/// Of the path that the queue pair has come to: the values differ, until all have had their turn.
+static uint16_t path_entropy(const struct weft__nic *nic, uint32_t qp) {
+    enum { STEP = 5077 }; // odd
+    return (uint16_t)((nic->end.hosts->qp[qp].entropy + nic->end.hosts->sample[qp].path * STEP) & 0x3fffu);
+}
+
 void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t priority) {
     uint32_t qp = ready_pop(nic, priority);
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
     struct weft_transport_send turn = {.entropy = conf->entropy};
+    if (__builtin_expect(nic->cc->moves_path, 0)) turn.entropy = path_entropy(nic, qp);
     nic->transport->on_turn(s, &fact, &turn);
     struct weft_packet p = {
         .bytes = (uint16_t)weft__qp_frame_bytes(conf, turn.psn, nic->end.hosts->data_header_bytes),
