@@ -60,7 +60,7 @@ struct weft_switch_conf {
     struct weft_pfc_conf pfc;
     struct weft_wire_conf wire;
     uint32_t preset; ///< of weft_switch_table
-    struct weft_model_conf sfc, retry;
+    struct weft_model_conf sfc, retry, credit;
     bool sfc_proxy; ///< turns source flow control messages to hosts that do not understand them into pause frames
 };
 extern const struct weft_param_table weft_switch_table;
@@ -92,7 +92,7 @@ enum weft_roce { WEFT_ROCE_V2, WEFT_ROCE_V1 };
 struct weft_host_conf {
     uint64_t mtu_bytes;         ///< payload of a full packet
     weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
-    struct weft_model_conf transport, cc, scheduler, retry;
+    struct weft_model_conf transport, cc, scheduler, retry, credit;
     weft_bytes window_bytes;         ///< payload in flight of a queue pair at most; 0: none
     uint64_t dscp[WEFT_PRIORITIES];  ///< that packets of each priority are sent with
     weft_time_ps work_request_ps;    ///< that one takes

@@ -19,6 +19,7 @@ enum weft_model_kind {
     WEFT_KIND_TRANSPORT,  ///< ops: struct weft_transport_ops  (weft/transport.h)
     WEFT_KIND_SPRAY,      ///< ops: struct weft_spray_ops      (weft/spray.h)
     WEFT_KIND_RETRY,      ///< ops: struct weft_retry_ops      (weft/retry.h)
+    WEFT_KIND_CREDIT,     ///< ops: struct weft_credit_ops     (weft/credit.h)
     WEFT_KIND_SFC,        ///< ops: struct weft_sfc_ops        (weft/sfc.h)
     WEFT_KIND_COLLECTIVE, ///< ops: struct weft_collective_ops (weft/collective.h)
     WEFT_KIND_PLACEMENT,  ///< ops: struct weft_placement_ops  (weft/place.h)

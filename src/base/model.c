@@ -33,6 +33,7 @@ static const char *const kind_names[WEFT_KINDS] = {
     [WEFT_KIND_TRANSPORT] = "transport",
     [WEFT_KIND_SPRAY] = "spray",
     [WEFT_KIND_RETRY] = "retry",
+    [WEFT_KIND_CREDIT] = "credit",
     [WEFT_KIND_COLLECTIVE] = "collective",
     [WEFT_KIND_SFC] = "sfc",
     [WEFT_KIND_PLACEMENT] = "placement",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/box.h"
+#include "link/port_credit.h"
 
 uint32_t weft__planes(const struct weft_topology *t, const struct weft_device_conf *const *device) {
     return t->hosts && device[t->host[0]]->host.planes == WEFT_PLANES_QUEUE_PAIR ? t->networks : 1;
@@ -70,4 +71,38 @@ struct weft__port_peer weft__network_peer(const struct weft__network *net, uint3
         .processing_ps = reaction.processing_ps,
         .pause_reaction_ps = reaction.pause_ps,
     };
+}
+
+const struct weft_model_conf *weft__credit_of(const struct weft_device_conf *device,
+                                              const struct weft_node_info *node) {
+    return node->role == WEFT_NODE_HOST ? &device->host.credit : &device->sw.credit;
+}
+
+struct weft__port_credit *weft__network_credit(const struct weft__network *net, uint32_t port,
+                                               const struct weft__port_peer *peer, struct weft_arena *arena) {
+    const struct weft_topology *t = net->topology;
+    uint32_t at = t->port[port].node, far = t->port[t->port[port].peer].node;
+    const struct weft_model_conf *own = weft__credit_of(net->device[at], &t->node[at]),
+                                 *other = weft__credit_of(net->device[far], &t->node[far]);
+    const struct weft_credit_ops *grants = own->model->ops, *needs = other->model->ops;
+    struct weft__port_credit c = {.priorities = needs->priorities(other->conf),
+                                  .granted = grants->priorities(own->conf),
+                                  .unit = needs->unit(other->conf),
+                                  .granted_unit = grants->unit(own->conf)};
+    if (!c.priorities && !c.granted) return NULL;
+    const struct weft_link_info *link = &t->link[t->port[port].link];
+    struct weft__speed speed = weft__speed_of(link->rate_bps);
+    struct weft__box_reaction reaction = weft__box_at(t, port)->reaction(net->device[at], t, port);
+    uint32_t both = 2 * WEFT__PREAMBLE + net->frame_bytes + WEFT_FRAME_MIN; // the frame and the message
+    struct weft_credit_fact fact = {
+        .loop_ps = weft__speed_time(speed, both) + 2 * link->delay_ps + peer->processing_ps + reaction.pause_ps,
+        .rate_bps = link->rate_bps,
+        .frame_bytes = net->frame_bytes,
+    };
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        c.left[p] = needs->grant(other->conf, &fact);
+    c.frame_take = weft_credit_take(c.unit, net->frame_bytes);
+    struct weft__port_credit *credit = weft_arena_alloc(arena, 1, sizeof *credit);
+    *credit = c;
+    return credit;
 }

@@ -33,6 +33,7 @@ struct weft__network {
         uint32_t *send, *receive;             ///< queue pairs that each host sends, or receives
     } qp_lists;
     bool made;                           ///< the devices are
+    uint32_t frame_bytes;                ///< the largest frame that a host sends
     bool telemetry;                      ///< some host's packets collect it
     struct weft__gpu **gpu;              ///< of a host, NULL if it is in no job; NULL: there is no job
     const struct weft__lldp_frame *lldp; ///< of every port; NULL: nobody speaks LLDP
@@ -57,6 +58,11 @@ struct weft__port_peer weft__network_peer(const struct weft__network *net, uint3
 /// What may happen to frames sent by a port; NULL: nothing.
 struct weft__port_faults *weft__network_faults(const struct weft__network *net, uint32_t port,
                                                struct weft_arena *arena);
+/// What a node's ports grant to their peers, struct weft_credit_ops.
+const struct weft_model_conf *weft__credit_of(const struct weft_device_conf *device, const struct weft_node_info *node);
+/// The credit of a port whose peer acts so; NULL: neither end goes by any.
+struct weft__port_credit *weft__network_credit(const struct weft__network *net, uint32_t port,
+                                               const struct weft__port_peer *peer, struct weft_arena *arena);
 /// The record of a node; NULL: none.
 struct weft__trace *weft__network_trace(const struct weft__network *net, uint32_t node);
 /// Where the node notes what is followed; NULL: nothing is.

@@ -2,6 +2,7 @@
 #include "link/ether.h"
 
 #include "link/lldp.h"
+#include "link/port_credit.h"
 
 void weft__ether_init(struct weft__ether *e, const struct weft__ether_setup *setup) {
     const struct weft_switch_conf *conf = setup->conf;
@@ -302,6 +303,11 @@ void weft__ether_on_local(struct weft__ether *e, struct weft__node *node, struct
                           const struct weft_packet *p) {
     uint32_t k = p->port;
     struct weft__port *port = &e->port[k];
+    if (p->kind == WEFT_PACKET_ROOM) {
+        weft__port_credit_come(port, w->now_ps, p);
+        weft__ether_kick(e, node, w, k);
+        return;
+    }
     if (p->kind == WEFT_PACKET_LLDP) {
         if (weft__lldp_on_frame(port, w, p)) set_lossless(e, node, w, k);
         if (port->lldp) weft__lldp_set_timer(port, &node->timers, weft__ether_key(WEFT__ETHER_KEY_LLDP, k));

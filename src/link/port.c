@@ -4,6 +4,8 @@
 // wait.
 #include "link/port.h"
 
+#include "link/port_credit.h"
+
 #include <math.h>
 
 #include "weft/memory.h"
@@ -218,6 +220,7 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
     weft_time_ps sent = weft__port_sent(port, frame.begun, packet, frame.last_bit);
     if (port->follow && weft__follow_has(port->follow, port->id, packet)) follow(port, now, packet, psn, sent, lost);
     if (lost) return false;
+    if (port->credit) weft__port_credit_spend(port, now, packet);
     weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, sent + delay, packet);
     return true;
 }
@@ -236,6 +239,21 @@ void weft__port_expire(struct weft__port *port, weft_time_ps now) {
             resume(port, p, port->pause_until_ps[p], WEFT_EVENT_BY_TIME);
 }
 
+void weft__port_pause_begin(struct weft__port *port, weft_time_ps now, uint32_t priority, weft_time_ps until) {
+    if (!(port->paused >> priority & 1)) {
+        port->paused_since_ps[priority] = now;
+        if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, port->id, now, priority, true);
+        if (__builtin_expect(port->trace != NULL, 0))
+            weft__trace_paused(port->trace, now, trace_port(port), priority, port->queue[priority].bytes);
+    }
+    port->paused |= (uint8_t)(1u << priority);
+    port->pause_until_ps[priority] = until;
+}
+
+void weft__port_pause_over(struct weft__port *port, weft_time_ps now, uint32_t priority) {
+    resume(port, priority, now, WEFT_EVENT_BY_FRAME);
+}
+
 void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet) {
     weft__port_expire(port, now);
     uint8_t classes = weft_packet_pfc_classes(packet);
@@ -247,19 +265,12 @@ void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct
         if (quanta) {
             port->counters[p].pfc_rx_xoff++;
             if (!(port->obeyed >> p & 1)) continue;
-            if (!(port->paused >> p & 1)) {
-                port->paused_since_ps[p] = now;
-                if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, port->id, now, p, true);
-                if (__builtin_expect(port->trace != NULL, 0))
-                    weft__trace_paused(port->trace, now, trace_port(port), p, port->queue[p].bytes);
-            }
-            port->paused |= (uint8_t)(1u << p);
-            port->pause_until_ps[p] = now + weft__port_time(port, quanta * UINT64_C(64)); // a quantum is 512 bit times
-            if (port->until_resume) port->pause_until_ps[p] = WEFT_TIME_NEVER;
+            weft_time_ps until = now + weft__port_time(port, quanta * UINT64_C(64)); // a quantum is 512 bit times
+            weft__port_pause_begin(port, now, p, port->until_resume ? WEFT_TIME_NEVER : until);
             port->pause_last_ps[p] = now;
         } else {
             port->counters[p].pfc_rx_xon++;
-            if (port->paused >> p & 1) resume(port, p, now, WEFT_EVENT_BY_FRAME);
+            if (port->paused & port->obeyed & 1u << p) resume(port, p, now, WEFT_EVENT_BY_FRAME);
         }
     }
 }
@@ -376,7 +387,7 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
                 *ret_ended |= bit;
             else
                 next = port->pause_last_ps[p] + pfc->restore_ps;
-        } else if (port->paused & bit) {
+        } else if (port->paused & port->obeyed & bit) {
             if (now - port->paused_since_ps[p] < pfc->watchdog_ps) {
                 next = port->paused_since_ps[p] + pfc->watchdog_ps;
             } else if (backlog & bit) {

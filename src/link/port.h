@@ -127,6 +127,7 @@ struct weft__port {
     uint64_t byte_rem;                ///< carried remainder of back-to-back frames
     struct weft__port_faults *faults; ///< NULL: a perfect link
     struct weft__port_tap *tap;       ///< NULL: not captured
+    struct weft__port_credit *credit; ///< NULL: neither end goes by credit
     struct weft__lldp *lldp;          ///< NULL: sends none
     struct weft__members *members;    ///< NULL: no Hyperport
     struct weft__port_wire *wire;     ///< NULL: that of IEEE 802.3
@@ -250,6 +251,9 @@ static inline bool weft__port_send(struct weft__port *port, struct weft__worker 
     return weft__port_transmit(port, w, packet, port->delay_data_ps);
 }
 
+/// The peer is not to be sent that priority until then, and may be again.
+void weft__port_pause_begin(struct weft__port *port, weft_time_ps now, uint32_t priority, weft_time_ps until);
+void weft__port_pause_over(struct weft__port *port, weft_time_ps now, uint32_t priority);
 /// A pause frame came.
 void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet);
 /// Pauses that have run out are ended, and counted as such.

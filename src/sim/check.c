@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "box/box.h"
+#include "sim/check_credit.h"
 #include "sim/check_wire.h"
 #include "weft/aqm.h"
 #include "weft/transport.h"
 
-/// The largest frame that a host would send.
-static uint32_t find_frame_bytes(const struct weft_scenario *scenario, const struct weft_topology *t) {
+uint32_t weft__frame_bytes_max(const struct weft_scenario *scenario, const struct weft_topology *t) {
     uint32_t bytes = WEFT_FRAME_MIN;
     for (uint32_t h = 0; h < t->hosts; h++) {
         const struct weft_host_conf *conf = &weft_scenario_device(scenario, t->node[t->host[h]].name)->host;
@@ -298,7 +298,7 @@ static enum weft_status check_boxes(const struct weft_scenario *scenario, const 
     struct weft__plan plan = {.scenario = scenario,
                               .topology = t,
                               .device = weft_device_confs(scenario, t, arena),
-                              .frame_bytes = find_frame_bytes(scenario, t)};
+                              .frame_bytes = weft__frame_bytes_max(scenario, t)};
     memset(plan.first, 0xff, sizeof plan.first); // WEFT_NONE
     for (uint32_t n = t->nodes; n-- > 0;)
         plan.first[t->node[n].box] = n;
@@ -318,6 +318,7 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     if (!status) status = check_sections(scenario, topology, ret_error);
     if (!status) status = check_route(scenario, topology, ret_error);
     if (!status) status = check_retry(scenario, topology, ret_error);
+    if (!status) status = weft__check_credit(scenario, topology, ret_error);
     if (!status) status = check_framing(scenario, topology, ret_error);
     if (!status) status = weft__check_wire(scenario, topology, ret_error);
     uint32_t n;

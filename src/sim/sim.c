@@ -9,6 +9,7 @@
 
 #include "box/box.h"
 #include "sim/capture.h"
+#include "sim/check_credit.h"
 #include "sim/check_wire.h"
 #include "sim/events.h"
 #include "sim/follow.h"
@@ -121,7 +122,8 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     own->trace = weft__network_trace(net, info->node);
     own->follow = weft__network_follow(net, info->node);
     own->telemetry = net->telemetry && t->node[info->node].role == WEFT_NODE_SWITCH;
-    if (own->telemetry)
+    own->credit = weft__network_credit(net, port, &peer, arena);
+    if (own->telemetry || own->credit)
         own->special = WEFT__PORT_SPECIAL;
     else if (own->follow && own->special == WEFT__PORT_PLAIN)
         own->special = WEFT__PORT_FOLLOWED;
@@ -326,6 +328,7 @@ static void make_devices(struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     for (uint32_t i = 0; i < t->nodes; i++)
         if (weft__network_is_own(net, i)) weft__box_of(&t->node[i])->make(net, i);
+    net->frame_bytes = weft__frame_bytes_max(net->scenario, t);
     for (uint32_t i = 0; i < t->ports; i++)
         if (weft__network_is_own(net, t->port[i].node)) connect_port(net, i);
     const struct weft__shared *shared;

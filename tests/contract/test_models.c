@@ -6,6 +6,7 @@
 #include "weft/arbiter.h"
 #include "weft/buffer.h"
 #include "weft/cc.h"
+#include "weft/credit.h"
 #include "weft/fabric.h"
 #include "weft/import.h"
 #include "weft/place.h"
@@ -97,6 +98,11 @@ static void required(const struct weft_model *model) {
     case WEFT_KIND_SPRAY: {
         const struct weft_spray_ops *o = ops;
         assert_true(o->state_size && o->values && o->start && o->next && o->check);
+        break;
+    }
+    case WEFT_KIND_CREDIT: {
+        const struct weft_credit_ops *o = ops;
+        assert_true(o->priorities && o->unit && o->grant);
         break;
     }
     case WEFT_KIND_RETRY: {

@@ -3,6 +3,7 @@
 #include "box/box.h"
 #include "box/nic/nic.h"
 #include "transport/rma.h"
+#include "weft/credit.h"
 #include "weft/transport.h"
 
 /// What the box at the far end of its link grants it.
@@ -87,7 +88,9 @@ static struct weft__box_reaction nic_reaction(const struct weft_device_conf *con
 
 /// A host as fast as its link takes what comes.
 static bool nic_is_quiet(const struct weft_device_conf *conf) {
-    return !conf->host.drain_rate_bps && !conf->dcbx.enabled;
+    const struct weft_model_conf *credit = &conf->host.credit;
+    bool grants = ((const struct weft_credit_ops *)credit->model->ops)->priorities(credit->conf);
+    return !conf->host.drain_rate_bps && !conf->dcbx.enabled && !grants;
 }
 
 static const struct weft_pfc_conf *nic_pfc(const struct weft_device_conf *conf) {

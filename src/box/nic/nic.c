@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "link/lldp.h"
+#include "link/port_credit.h"
 #include "transport/driven.h"
 #include "transport/program.h"
 #include "transport/rma.h"
@@ -167,6 +168,11 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
         weft__nic_on_sfcm(nic, w, p);
         return;
     }
+    if (p->kind == WEFT_PACKET_ROOM && nic->port.credit) {
+        weft__port_credit_come(&nic->port, w->now_ps, p);
+        kick(node, nic, w);
+        return;
+    }
     if (p->kind == WEFT_PACKET_ROOM) { // the neighbour took that much
         nic->room_bytes += p->psn;
         kick(node, nic, w);
@@ -197,10 +203,12 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) {
         on_signal(node, nic, w, p);
     } else if (__builtin_expect(nic->is_down, 0) && !nic->planes) {
+        weft__port_freed(&nic->port, w, p->priority, p->bytes);
         weft__nic_discard(nic, w, p, nic->down_drop);
     } else if (nic->conf->drain_rate_bps) {
         weft__nic_receive_slowly(node, nic, w, p);
     } else {
+        weft__port_freed(&nic->port, w, p->priority, p->bytes);
         take(node, nic, w, p);
     }
 }

@@ -128,6 +128,8 @@ static const struct weft_param host_rows[] = {
     WEFT_SECTION(struct weft_host_conf, wire, "wire", &weft_wire_table, "what a frame costs on the wire"),
     WEFT_MODEL_PARAM(struct weft_host_conf, retry, "retry", WEFT_KIND_RETRY, "none",
                      "what its ports do about frames that bit errors destroy on their links"),
+    WEFT_MODEL_PARAM(struct weft_host_conf, credit, "credit", WEFT_KIND_CREDIT, "none",
+                     "what its ports grant to those that send to them"),
     WEFT_SECTION(struct weft_host_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
     WEFT_BOOL(struct weft_host_conf, sfc, "sfc", "true", "the NIC understands source flow control messages"),
     WEFT_CHOICE(struct weft_host_conf, sfc_scope, "sfc_scope", "flow", sfc_scopes,

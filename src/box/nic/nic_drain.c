@@ -3,6 +3,7 @@
 // Which priorities it may pause is what both ends of the link have agreed on by DCBX, if they speak it.
 #include "box/nic/nic.h"
 #include "link/lldp.h"
+#include "link/port_credit.h"
 
 void weft__nic_discard(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p,
                        enum weft_drop reason) {
@@ -32,6 +33,7 @@ void weft__nic_receive_slowly(struct weft__node *node, struct weft__nic *nic, st
     if (*level + p->bytes > nic->conf->rx_buffer_bytes) {
         weft__nic_discard(nic, w, p, WEFT_DROP_NIC_BUFFER);
         nic->port.counters[p->priority].drops++;
+        weft__port_freed(&nic->port, w, p->priority, p->bytes);
         return;
     }
     if (!nic->received.n) weft__timer_set(&node->timers, WEFT__KEY_DRAIN, w->now_ps + drain_time(nic, p->bytes));
@@ -45,6 +47,7 @@ void weft__nic_on_drain(struct weft__node *node, struct weft__nic *nic, struct w
     struct weft_packet p;
     weft__fifo_pop(&nic->received, nic->end.pool, &p);
     nic->received_bytes[p.priority] -= p.bytes;
+    weft__port_freed(&nic->port, w, p.priority, p.bytes);
     if (nic->received.n)
         weft__timer_set(&node->timers, WEFT__KEY_DRAIN,
                         w->now_ps + drain_time(nic, weft__fifo_head(&nic->received)->bytes));

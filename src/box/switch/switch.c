@@ -12,6 +12,7 @@
 #include "box/switch/switch.h"
 
 #include "base/bits.h"
+#include "link/port_credit.h"
 #include "weft/memory.h"
 
 // For the record of a run; out of the way of runs that are not recorded.
@@ -34,6 +35,7 @@ static void drop(struct weft__switch *sw, struct weft__worker *w, const struct w
                  uint32_t out, enum weft_drop reason) {
     weft__count_drop(w, reason, p);
     sw->port[port].counters[p->priority].drops++;
+    weft__port_freed(&sw->port[p->port], w, p->priority, p->bytes); // the watchdog's have no credit
     if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_drop(sw, w->now_ps, p, port, out, reason);
 }
 
@@ -60,6 +62,7 @@ INLINE void leave_buffer(struct weft__node *node, struct weft__switch *sw, struc
         return;
     }
     if (__builtin_expect(sw->trace != NULL, 0)) trace_left(sw, w->now_ps, p, out);
+    weft__port_freed(&sw->port[p->port], w, p->priority, p->bytes);
     if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, out, p->priority, p->bytes) ==
             WEFT_BUFFER_XON &&
         sw->ether.xoffs[p->priority])

@@ -80,6 +80,8 @@ static const struct weft_param switch_rows[] = {
     WEFT_SECTION(struct weft_switch_conf, wire, "wire", &weft_wire_table, "what a frame costs on the wire"),
     WEFT_MODEL_PARAM(struct weft_switch_conf, retry, "retry", WEFT_KIND_RETRY, "none",
                      "what its ports do about frames that bit errors destroy on their links"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, credit, "credit", WEFT_KIND_CREDIT, "none",
+                     "what its ports grant to those that send to them"),
     WEFT_SECTION(struct weft_switch_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
     WEFT_MODEL_PARAM(struct weft_switch_conf, sfc, "sfc", WEFT_KIND_SFC, "none",
                      "when the source of a packet is told to pause (IEEE P802.1Qdw)"),

@@ -2,6 +2,7 @@
 // A switch made ready for a run, and what it holds at its end.
 #include "base/bits.h"
 #include "box/switch/switch.h"
+#include "weft/credit.h"
 #include "weft/memory.h"
 
 static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) {
@@ -25,6 +26,10 @@ static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) 
     sw->passed = weft_arena_alloc(arena, (size_t)sw->ports * sw->ports, sizeof *sw->passed);
     sw->insisting = weft_arena_alloc(arena, sw->words, sizeof *sw->insisting);
     sw->insisted = weft_arena_alloc(arena, sw->words, sizeof *sw->insisted);
+}
+
+static bool grants(const struct weft_switch_conf *conf) {
+    return ((const struct weft_credit_ops *)conf->credit.model->ops)->priorities(conf->credit.conf);
 }
 
 struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node) {
@@ -99,8 +104,8 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
                                     sw->aqm->thresholds ? thresholds : NULL, conf->aqm_priorities, setup->arena);
     }
 
-    sw->plain = sw->buffer->fixed && !setup->lldp && !sw->arbitrated && !sw->has_cut_through && !sw->aqm_leaving &&
-                !sw->trace && !sw->route_state && sw->by_tuple && !sw->scheduler->on_sent &&
+    sw->plain = sw->buffer->fixed && !setup->lldp && !sw->arbitrated && !sw->has_cut_through && !grants(conf) &&
+                !sw->aqm_leaving && !sw->trace && !sw->route_state && sw->by_tuple && !sw->scheduler->on_sent &&
                 sw->sfc_watch_bytes == UINT64_MAX;
     if (sw->plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
     sw->lossless = (uint8_t)conf->pfc.priorities;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit that the receiving end of a link grants to the sending end, so that nothing is sent which has no room. A model
+// says how much there is; ports count it: a frame takes whole units when it is sent, and gives them back when it leaves
+// the receiver's buffer.
+#ifndef WEFT_CREDIT_H
+#define WEFT_CREDIT_H
+
+#include "weft/model.h"
+#include "weft/types.h"
+
+struct weft_credit_fact {
+    weft_time_ps loop_ps;   ///< from a frame's first bit sent to its credit's return, if it leaves the receiver at once
+    weft_rate_bps rate_bps; ///< of the link
+    uint32_t frame_bytes;   ///< of the largest frame
+};
+
+struct weft_credit_ops {
+    /// Required, all three. Priorities that send by credit; the unit, at least 1; what is granted to each of them at
+    /// first, which is also all that it ever has, at least a frame's units.
+    uint8_t (*priorities)(const void *conf);
+    uint32_t (*unit)(const void *conf);
+    weft_bytes (*grant)(const void *conf, const struct weft_credit_fact *fact);
+};
+
+/// Credit that a frame takes.
+static inline uint32_t weft_credit_take(uint32_t unit, uint32_t bytes) {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit-based flow control of a link, as in Ultra Ethernet: for each of its priorities the receiver of a link has room
+// set aside, and the sender sends a frame only if it has credit for one of the largest size. With n frames of credit
+//
+//   rate <= n frames / loop         loop: a frame, the link, the receiver's processing, a message, the link, a reaction
+//   full rate: n = floor(loop / frame time) + 1, of the shortest frames that take as many units as the largest one
+//
+// and never more than the credit is in the receiver's buffer, so nothing is lost, whatever happens behind it: PFC has
+// to keep headroom for a loop above the level at which it pauses; credit is that headroom and nothing else.
+//
+// Assumed: messages take no time of the reverse direction (in Ultra Ethernet they are control ordered sets), are as
+// long under way as a pause frame on an idle line and are never lost; one goes for each frame; what a link loses gives
+// its credit back at once (in Ultra Ethernet the sender's count of what it has sent is compared now and then).
+#include "weft/credit.h"
+#include "weft/packet.h"
+
+struct cbfc_conf {
+    uint8_t priorities;
+    weft_bytes grant_bytes;
+    uint64_t unit;
+};
+
+static const struct weft_param rows[] = {
+    WEFT_PRIORITY_SET(struct cbfc_conf, priorities, "priorities", "3", "priorities that send by credit (assumed)"),
+    WEFT_BYTES(struct cbfc_conf, grant_bytes, "grant", "0B", "0B", "1GB",
+               "credit of each priority, a frame at least; 0B: what full rate needs over the link's cable"),
+    WEFT_UINT(struct cbfc_conf, unit, "unit", "256", "1", "9216",
+              "bytes of a credit; a frame takes whole ones (assumed)"),
+};
+static const struct weft_param_table params = WEFT_PARAM_TABLE("cbfc", struct cbfc_conf, rows);
+
+static uint8_t cbfc_priorities(const void *conf) {
+    return ((const struct cbfc_conf *)conf)->priorities;
+}
+
+static uint32_t cbfc_unit(const void *conf) {
+    return (uint32_t)((const struct cbfc_conf *)conf)->unit;
+}
+
+static weft_bytes cbfc_grant(const void *conf, const struct weft_credit_fact *fact) {
+    const struct cbfc_conf *c = conf;
+    weft_bytes frame = weft_credit_take((uint32_t)c->unit, fact->frame_bytes);
+    if (c->grant_bytes) return c->grant_bytes > frame ? c->grant_bytes : frame;
+    weft_bytes shortest = frame - c->unit + 1; // of those that take as much as the largest
+    return (fact->loop_ps / weft_time_of_bytes(shortest + WEFT_WIRE_OVERHEAD, fact->rate_bps) + 1) * frame;
+}
+
+static const struct weft_credit_ops ops = {.priorities = cbfc_priorities, .unit = cbfc_unit, .grant = cbfc_grant};
+
+const struct weft_model weft__credit_cbfc = {
+    .kind = WEFT_KIND_CREDIT,
+    .name = "cbfc",
+    .summary = "the receiver of a link grants credit for the room it has",
+    .source = "Ultra Ethernet Specification 1.0 (2025), link layer: credit-based flow control; H. T. Kung, R. Morris, "
+              "\"Credit-based flow control for ATM networks\", IEEE Network 9(2), 1995, for rate and credit",
+    .params = &params,
+    .ops = &ops,
+};

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links without credit: frames are sent without regard to room, unless PFC pauses them.
+#include "weft/credit.h"
+
+struct none_conf {
+    uint8_t unused;
+};
+static const struct weft_param_table params = {.name = "none", .conf_size = sizeof(struct none_conf)};
+
+static uint8_t none_priorities(const void *conf) {
+    return 0;
+}
+
+static uint32_t none_unit(const void *conf) {
+    return 1;
+}
+
+static weft_bytes none_grant(const void *conf, const struct weft_credit_fact *fact) {
+    return fact->frame_bytes;
+}
+
+static const struct weft_credit_ops ops = {.priorities = none_priorities, .unit = none_unit, .grant = none_grant};
+
+const struct weft_model weft__credit_none = {
+    .kind = WEFT_KIND_CREDIT,
+    .name = "none",
+    .summary = "frames are sent without credit",
+    .source = "IEEE 802.3; the baseline",
+    .params = &params,
+    .ops = &ops,
+};

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/check_credit.h"
+
+#include "weft/aqm.h"
+#include "weft/credit.h"
+#include "weft/sfc.h"
+
+/// Priorities that a node's ports grant credit to.
+static uint8_t granted(const struct weft_device_conf *device, const struct weft_node_info *node) {
+    const struct weft_model_conf *credit = weft__credit_of(device, node);
+    return ((const struct weft_credit_ops *)credit->model->ops)->priorities(credit->conf);
+}
+
+/// A frame has the same priority at both ends of a link: else its credit would be taken of one and given to another.
+static bool keeps_priorities(const struct weft_switch_conf *sw, const struct weft_host_conf *host, uint8_t priorities) {
+    if (sw->trust != WEFT_TRUST_DSCP) return false;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        uint32_t at = sw->dscp_map[host->dscp[p]] & 7u;
+        if (at != p && (priorities >> p | priorities >> at) & 1) return false;
+    }
+    return true;
+}
+
+/// The code points of all hosts, at a switch.
+static enum weft_status check_maps(const struct weft_device_conf **device, const struct weft_topology *t, uint32_t n,
+                                   uint8_t priorities, struct weft_error *ret_error) {
+    const struct weft_device_conf *seen = NULL;
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        const struct weft_device_conf *host = device[t->host[h]];
+        if (host != seen && !keeps_priorities(&device[n]->sw, &host->host, priorities))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft__credit_of(device[n], &t->node[n])->place,
+                                  "%s puts frames of %s at another priority than that host, and links go by credit; "
+                                  "expected switch.trust: dscp, and a dscp_map that leads back to it",
+                                  t->node[n].name, t->node[t->host[h]].name);
+        seen = host;
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status check_node(const struct weft_device_conf **devices, const struct weft_topology *t, uint32_t n,
+                                   uint8_t priorities, struct weft_error *ret_error) {
+    const struct weft_node_info *node = &t->node[n];
+    const struct weft_device_conf *device = devices[n];
+    bool is_host = node->role == WEFT_NODE_HOST;
+    struct weft_place place = weft__credit_of(device, node)->place;
+    if (!is_host && !weft__box_of(node)->takes_routes)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "links go by credit, and %s is no Ethernet switch; expected credit: none", node->name);
+    if ((is_host ? &device->host.pfc : &device->sw.pfc)->priorities & priorities)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "%s has PFC at a priority that goes by credit; expected pfc.priorities without it, or "
+                              "none",
+                              node->name);
+    if (device->dcbx.enabled)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "%s speaks DCBX, and links go by credit; expected dcbx.enabled: false", node->name);
+    if (is_host) return WEFT_OK;
+    if (((const struct weft_aqm_ops *)device->sw.aqm.model->ops)->trim)
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, place,
+            "%s trims packets, which changes what they take, and links go by credit; expected another "
+            "switch.aqm",
+            node->name);
+    if (((const struct weft_sfc_ops *)device->sw.sfc.model->ops)->watch(device->sw.sfc.conf) != UINT64_MAX)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "%s makes source flow control messages, and links go by credit; expected sfc: none",
+                              node->name);
+    return check_maps(devices, t, n, priorities, ret_error);
+}
+
+enum weft_status weft__check_credit(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                    struct weft_error *ret_error) {
+    uint8_t priorities = 0;
+    for (uint32_t d = 0; d < scenario->devices; d++) {
+        static const struct weft_node_info host = {.role = WEFT_NODE_HOST}, sw = {.role = WEFT_NODE_SWITCH};
+        priorities |= granted(&scenario->device[d], &host) | granted(&scenario->device[d], &sw);
+    }
+    if (!priorities) return WEFT_OK;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const struct weft_device_conf **device = weft_device_confs(scenario, t, arena);
+    enum weft_status status = WEFT_OK;
+    for (uint32_t n = 0; n < t->nodes && !status; n++)
+        status = check_node(device, t, n, priorities, ret_error);
+    weft_arena_free(arena);
+    return status;
+}

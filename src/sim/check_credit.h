@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit-based flow control of links, and what it cannot go with.
+#ifndef WEFT_SIM_CHECK_CREDIT_H
+#define WEFT_SIM_CHECK_CREDIT_H
+
+#include "box/box.h"
+
+enum weft_status weft__check_credit(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                    struct weft_error *ret_error);
+/// The largest frame that a host would send.
+uint32_t weft__frame_bytes_max(const struct weft_scenario *scenario, const struct weft_topology *t);
+
+#endif
