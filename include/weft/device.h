@@ -80,8 +80,8 @@ enum weft_sfc_scope { WEFT_SFC_FLOW, WEFT_SFC_DESTINATION, WEFT_SFC_PRIORITY };
 enum weft_source_port { WEFT_SOURCE_PORT_QUEUE_PAIR, WEFT_SOURCE_PORT_HOST_PAIR, WEFT_SOURCE_PORT_NUMBERED };
 
 /// What host h of several equal networks is: a NIC in each, or a port of one NIC in each, which its queue pairs take in
-/// turn.
-enum weft_planes { WEFT_PLANES_SEPARATE, WEFT_PLANES_QUEUE_PAIR };
+/// turn, or its packets.
+enum weft_planes { WEFT_PLANES_SEPARATE, WEFT_PLANES_QUEUE_PAIR, WEFT_PLANES_PACKET };
 
 /// From when on a new rate holds: for what is left of the wait for the next packet, or after that packet.
 enum weft_pace_change { WEFT_PACE_AT_ONCE, WEFT_PACE_NEXT_PACKET };

@@ -3,7 +3,7 @@
 #include "link/port_credit.h"
 
 uint32_t weft__planes(const struct weft_topology *t, const struct weft_device_conf *const *device) {
-    return t->hosts && device[t->host[0]]->host.planes == WEFT_PLANES_QUEUE_PAIR ? t->networks : 1;
+    return t->hosts && device[t->host[0]]->host.planes != WEFT_PLANES_SEPARATE ? t->networks : 1;
 }
 
 struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port) {

@@ -93,10 +93,15 @@ static weft_time_ps one_frame(const struct hop *hop, uint32_t hops, uint32_t byt
     return start;
 }
 
-/// What the first of `planes` carries of a flow, whose queue pairs take them in turn: no other has more.
-static struct weft_flow part_of(const struct weft_flow *flow, uint32_t planes) {
+/// What the first of `planes` carries of a flow, whose queue pairs, or packets, take them in turn: no other has more.
+static struct weft_flow part_of(const struct weft_flow *flow, uint32_t planes, bool by_packet) {
     struct weft_flow part = *flow;
     if (planes == 1) return part;
+    if (by_packet) {
+        part.bytes = (flow->bytes + planes - 1) / planes;
+        part.qps = 1;
+        return part;
+    }
     part.bytes = 0;
     part.qps = 0;
     for (uint32_t q = 0; q < flow->qps && q < flow->bytes; q += planes) {
@@ -108,9 +113,9 @@ static struct weft_flow part_of(const struct weft_flow *flow, uint32_t planes) {
 
 weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *whole, uint32_t planes,
                                   uint32_t qp, uint16_t entropy) {
-    const struct weft_flow part = part_of(whole, planes), *flow = &part;
+    const struct weft_host_conf *conf = &ways->device[ways->t->host[whole->src]]->host;
+    const struct weft_flow part = part_of(whole, planes, conf->planes == WEFT_PLANES_PACKET), *flow = &part;
     struct hop hop[HOPS_MAX];
-    const struct weft_host_conf *conf = &ways->device[ways->t->host[flow->src]]->host;
     weft_time_ps request = 0;
     uint32_t framing = weft_host_framing_bytes(conf), header = (uint32_t)conf->data_header_bytes;
     if (flow->verb == WEFT_VERB_READ) {

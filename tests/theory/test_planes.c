@@ -30,6 +30,37 @@ static void planes_add_up(void **state) {
     run_free(&three);
 }
 
+/// Of 24 MB from host 1 to host 2 of three planes, packet by packet, with UET: time to the last byte.
+static double spray_us(const char *topology, const char *rest) {
+    struct run r = RUN(run_text,
+                       "topology: %s\nswitch: {processing: 0ns, aqm: trim, pfc: {priorities: none}}\n"
+                       "host: {preset: uet, planes: packet, transport: {kind: uet, spray: reps}, cc: {kind: nscc, "
+                       "base_rtt: 3us, target: 1.5}}\n%s"
+                       "workload: [{kind: flow, src: a-host-1, dst: a-host-2, size: 24MB}]\n",
+                       topology, rest);
+    run_assert_complete(&r);
+    double us = (double)run_fct(&r, 0) * 1e-6;
+    run_free(&r);
+    return us;
+}
+
+// A queue pair whose packets take the planes in turn has the sum of their rates R: bytes / R, where a frame of 4096 B
+// payload takes 4180 B of the wire. A plane at half its rate takes half as many packets, for its port is busy twice as
+// long, and leaves 2.5 R of 3 R. A plane whose NIC port is lost at the start leaves 2 R, after its packets of the
+// detection time were lost, and sent again; NSCC's window shrinks by each of them.
+static void packets_take_all_planes(void **state) {
+    static const char *const slow =
+        "{kind: networks, networks: {a: &s {kind: single, hosts: 4}, b: *s, c: {kind: single, hosts: 4, rate: "
+        "100Gbps}}}";
+    double alone = 24e6 / 4096 * 4180 * 8 / 200e9 * 1e6; // at the rate of one plane, 200G
+    double all = spray_us(single, ""), half = spray_us(slow, "");
+    double lost = spray_us(single, "events: [{at: 10us, link: 'b-host-1/0', state: down}]\nrun: {detection: 10us}\n");
+    print_message("alone %.1f us, three planes %.1f, one at half %.1f, one lost %.1f\n", alone, all, half, lost);
+    assert_true(all > alone / 3 && all < alone / 3 * 1.05);
+    assert_true(half > alone / 2.5 && half < alone / 2.5 * 1.05);
+    assert_true(lost > alone / 2 * .95 && lost < alone / 2 * 1.25);
+}
+
 /// All of a plane's links between its boxes, or of its NIC ports, for good or for a while; and both planes, one after
 /// the other. `run_text` runs with one thread and with several.
 static void losses_are_survived(void **state) {
@@ -115,9 +146,8 @@ static void what_cannot_be(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_add_up),
-        cmocka_unit_test(losses_are_survived),
-        cmocka_unit_test(planes_of_ethernet),
+        cmocka_unit_test(planes_add_up),       cmocka_unit_test(packets_take_all_planes),
+        cmocka_unit_test(losses_are_survived), cmocka_unit_test(planes_of_ethernet),
         cmocka_unit_test(what_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

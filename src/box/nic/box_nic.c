@@ -120,18 +120,18 @@ static enum weft_status nic_check(const struct weft__plan *plan, uint32_t node, 
                               "host.planes of %s and %s differ; expected the same for all hosts", t->node[node].name,
                               t->node[t->host[0]].name);
     if (device->host.planes == WEFT_PLANES_SEPARATE) return WEFT_OK;
+    const char *mode = device->host.planes == WEFT_PLANES_PACKET ? "packet" : "queue_pair";
     bool equal = t->networks > 1 && t->networks <= WEFT__NIC_PLANES_MAX && !weft_node_is_processor(&t->node[node]);
     for (uint32_t i = 1; i < t->networks; i++)
         equal &= t->network[i].hosts == t->network[0].hosts;
     if (!equal)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "host.planes: queue_pair, and topology %s is no 2 to %d networks of as many hosts; "
+                              "host.planes: %s, and topology %s is no 2 to %d networks of as many hosts; "
                               "expected some, as of topology.planes",
-                              t->kind, WEFT__NIC_PLANES_MAX);
+                              mode, t->kind, WEFT__NIC_PLANES_MAX);
     if (device->host.drain_rate_bps || device->dcbx.enabled)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "host.planes: queue_pair, and %s of %s; expected it off",
-                              device->dcbx.enabled ? "dcbx" : "host.drain_rate", t->node[node].name);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "host.planes: %s, and %s of %s; expected it off",
+                              mode, device->dcbx.enabled ? "dcbx" : "host.drain_rate", t->node[node].name);
     return WEFT_OK;
 }
 

@@ -189,6 +189,8 @@ struct weft__nic *weft__nic_plane_granting(const struct weft__nic *nic, uint32_t
 static inline struct weft__nic *weft__nic_of_sender(struct weft__nic *nic, uint32_t qp) {
     return __builtin_expect(nic->planes != NULL, 0) ? weft__nic_plane_of(nic, qp) : nic;
 }
+/// The queue pair has just sent a packet by this port: that by which it goes on.
+struct weft__nic *weft__nic_plane_next(struct weft__nic *nic, uint32_t qp);
 /// A queue pair has had a timeout: it may go on by another plane. The port by which it goes now.
 struct weft__nic *weft__nic_plane_migrate(struct weft__nic *nic, uint32_t qp);
 /// The link of this port is down, or up again.

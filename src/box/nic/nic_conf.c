@@ -9,7 +9,7 @@
 #include "weft/transport.h"
 
 static const char *const source_ports[] = {"queue_pair", "host_pair", "numbered", NULL};
-static const char *const planes[] = {"separate", "queue_pair", NULL};
+static const char *const planes[] = {"separate", "queue_pair", "packet", NULL};
 static const char *const roces[] = {"v2", "v1", NULL};
 static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL};
 
@@ -137,10 +137,12 @@ static const struct weft_param host_rows[] = {
     WEFT_CHOICE(
         struct weft_host_conf, planes, "planes", "separate", planes,
         "in a topology of equal networks (planes): host h of each is a NIC of its own, or they are the ports of "
-        "one NIC, and its queue pairs take the planes in turn (NCCL: devices of a merged NIC)"),
+        "one NIC; its queue pairs take the planes in turn (NCCL: devices of a merged NIC), or each packet takes the "
+        "plane "
+        "whose port is free first (OCP MRC: an 800G NIC is eight planes of 100G)"),
     WEFT_UINT(
         struct weft_host_conf, plane_timeouts, "plane_timeouts", "1", "1", "100",
-        "with planes: queue_pair: after so many timeouts in a row a queue pair goes on by the next plane (assumed; "
+        "with planes: queue_pair, after so many timeouts in a row a queue pair goes on by the next plane (assumed; "
         "as InfiniBand's automatic path migration, which RoCE NICs do not have)"),
 };
 

@@ -4,6 +4,9 @@
 // NIC in turn; the receiver answers by the plane by which data came. Each port has queues and pauses of its own
 // (struct weft__nic); the node, timers, programs and queue pairs are those of the first port.
 //
+// With planes: packet each packet takes the plane whose port is free first, from the one after the last on. Nothing is
+// learnt of planes beyond the NIC's own links: which path within a plane, the transport and its marks say.
+//
 // Sources: NCCL's net_ib.cc for queue pairs that alternate between the devices of a merged NIC; the affinity of queue
 // pairs to ports of a bonded mlx5, which go by another port while theirs is down. Assumed: a NIC notices its own link
 // after run.detection; where the loss is further away, a queue pair goes on by the next plane after host.plane_timeouts
@@ -30,6 +33,11 @@ void weft__nic_planes_join(struct weft__nic *nic, struct weft__nic *first, uint3
     nic->planes = first->planes;
     nic->planes->nic[plane] = nic;
     nic->plane = plane;
+    if (nic->conf->planes == WEFT_PLANES_PACKET) { // a queue pair can send at the rate of all
+        first->line_rate_bps += nic->line_rate_bps;
+        for (uint32_t k = 1; k <= plane; k++)
+            nic->planes->nic[k]->line_rate_bps = first->line_rate_bps;
+    }
     nic->peer_offset = plane * hosts;
     nic->port_number = nic->planes->key0 / WEFT__ETHER_KEYS_A_PORT + plane - 1;
     nic->key_read0 = first->key_read0;
@@ -45,7 +53,31 @@ static struct weft__nic *first_up(const struct weft__nic_planes *p, uint32_t pla
     return p->nic[plane];
 }
 
+/// From a plane on, the first whose port is free and not paused, else the one that is free first, of those whose link
+/// is up.
+static struct weft__nic *first_free(const struct weft__nic_planes *p, uint32_t plane, uint32_t priority) {
+    struct weft__nic *best = NULL;
+    for (uint32_t k = 0; k < p->n; k++) {
+        struct weft__nic *nic = p->nic[(plane + k) % p->n];
+        if (nic->is_down) continue;
+        bool paused = nic->port.paused >> priority & 1, best_paused = best && best->port.paused >> priority & 1;
+        if (!best || (best_paused && !paused) ||
+            (best_paused == paused && nic->port.busy_until_ps < best->port.busy_until_ps))
+            best = nic;
+    }
+    return best ? best : p->nic[plane];
+}
+
+struct weft__nic *weft__nic_plane_next(struct weft__nic *nic, uint32_t qp) {
+    uint8_t *plane = &nic->planes->sending[nic->end.hosts->qp[qp].at_src];
+    if (nic->conf->planes == WEFT_PLANES_PACKET) *plane = (uint8_t)((nic->plane + 1) % nic->planes->n);
+    return weft__nic_plane_of(nic, qp);
+}
+
 struct weft__nic *weft__nic_plane_of(const struct weft__nic *nic, uint32_t qp) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    if (nic->conf->planes == WEFT_PLANES_PACKET)
+        return first_free(nic->planes, nic->planes->sending[conf->at_src], conf->priority);
     return first_up(nic->planes, nic->planes->sending[nic->end.hosts->qp[qp].at_src]);
 }
 
@@ -64,6 +96,7 @@ struct weft__nic *weft__nic_plane_migrate(struct weft__nic *nic, uint32_t qp) {
     struct weft__nic_planes *p = nic->planes;
     const struct weft__hosts *hosts = nic->end.hosts;
     uint8_t *plane = &p->sending[hosts->qp[qp].at_src];
+    if (nic->conf->planes == WEFT_PLANES_PACKET) return nic;
     if (p->nic[*plane]->is_down || hosts->sender[qp].timeouts % nic->conf->plane_timeouts) return nic;
     *plane = (uint8_t)((*plane + 1u) % p->n);
     weft__nic_unready(nic, qp);

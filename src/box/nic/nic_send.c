@@ -252,6 +252,14 @@ static void on_credit(struct weft__node *node, struct weft__nic *nic, struct wef
     weft__nic_kick(node, nic, w);
 }
 
+/// The queue pair has sent a packet by one of several ports, and its next one may go by another, at once.
+static void go_on(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    struct weft__nic *next = weft__nic_plane_next(nic, qp);
+    weft_time_ps free = next->port.busy_until_ps;
+    schedule(node, next, qp, free > w->now_ps ? free : w->now_ps);
+    if (next != nic) weft__nic_kick(node, next, w);
+}
+
 /// Of the path that the queue pair has come to: the values differ, until all have had their turn.
 static uint16_t path_entropy(const struct weft__nic *nic, uint32_t qp) {
     enum { STEP = 5077 }; // odd
@@ -301,7 +309,10 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
     pace(nic, s, w->now_ps, wire);
     if (nic->conf->work_request_qp_ps && conf->packets == WEFT_QP_MESSAGES) pace_messages(nic, w->now_ps, &p);
-    schedule(node, nic, qp, nic->port.busy_until_ps);
+    if (__builtin_expect(nic->planes != NULL, 0))
+        go_on(node, nic, w, qp);
+    else
+        schedule(node, nic, qp, nic->port.busy_until_ps);
 }
 
 // --- what comes back ----------------------------------------------------------------------------------------------
