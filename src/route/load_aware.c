@@ -2,7 +2,7 @@
 // Load-aware ECMP: the least loaded of the candidates' egress queues, among a few drawn at random or among all, for
 // every packet or every flowlet. Sources: S. Ghorbani et al., "DRILL: micro load balancing for low-latency data center
 // networks", SIGCOMM 2017 (per packet, two samples); M. Mitzenmacher, "The power of two choices in randomized load
-// balancing", 2001. Differences: DRILL also remembers the best of the last round; queues are seen as they are, not some
+// balancing", 2001. Differences: queues are seen as they are, not some
 // cycles late, and only this switch's own: congestion further on shows as backlog here, or not at all.
 #include "route/flowlets.h"
 
@@ -14,12 +14,15 @@ struct load_aware_conf {
     struct weft__flowlets_conf flowlets;
     uint64_t samples;
     uint32_t per;
+    bool memory;
 };
 
 static const struct weft_param load_aware_rows[] = {
     WEFT_CHOICE(struct load_aware_conf, per, "per", "packet", per_names, "what is given a path"),
     WEFT_UINT(struct load_aware_conf, samples, "samples", "2", "0", "64",
               "candidates drawn and compared, 1: random; 0: all (DRILL: 2)"),
+    WEFT_BOOL(struct load_aware_conf, memory, "memory", "false",
+              "the port taken last is compared with those drawn (DRILL: true)"),
     WEFT__FLOWLETS_ROWS(struct load_aware_conf),
 };
 static const struct weft_param_table load_aware_params =
@@ -27,6 +30,7 @@ static const struct weft_param_table load_aware_params =
 
 struct load_aware_state {
     struct weft_random random;
+    uint32_t last;                ///< port taken
     struct weft__flowlet table[]; ///< per flowlet only
 };
 
@@ -39,6 +43,7 @@ static size_t load_aware_state_size(const void *conf, const struct weft_route_se
 static void load_aware_init(void *state, const void *conf, const struct weft_route_setup *setup) {
     struct load_aware_state *s = state;
     s->random = weft_random_stream(setup->seed, setup->sw, WEFT_RANDOM_ROUTE);
+    s->last = WEFT_NONE;
 }
 
 static weft_bytes depth_of(const struct weft_route_query *query, const struct weft_route_queues *queues,
@@ -83,15 +88,26 @@ static uint32_t least_of_sample(struct load_aware_state *s, const struct weft_ro
     return best;
 }
 
+/// The one drawn, or the one taken last if that is emptier.
+static uint32_t remember(struct load_aware_state *s, const struct weft_route_query *query,
+                         const struct weft_route_queues *queues, uint32_t index) {
+    uint32_t last = weft__route_find(query, s->last);
+    if (last != WEFT_NONE && depth_of(query, queues, last) < depth_of(query, queues, index)) index = last;
+    s->last = query->port[index];
+    return index;
+}
+
 static uint32_t load_aware_choose(void *state, const void *conf, const struct weft_route_query *query,
                                   const struct weft_route_queues *queues) {
     struct load_aware_state *s = state;
     const struct load_aware_conf *c = conf;
     struct weft__flowlet *flowlet = c->per == PER_FLOWLET ? weft__flowlets_at(s->table, &c->flowlets, query) : NULL;
     uint32_t index = flowlet ? weft__flowlets_kept(flowlet, &c->flowlets, query) : WEFT_NONE;
-    if (index == WEFT_NONE)
+    bool kept = index != WEFT_NONE;
+    if (!kept)
         index = c->samples && c->samples < query->ports ? least_of_sample(s, query, queues, (uint32_t)c->samples)
                                                         : least_of_all(s, query, queues);
+    if (!kept && c->memory) index = remember(s, query, queues, index);
     if (flowlet) weft__flowlets_note(flowlet, query, index);
     return index;
 }
