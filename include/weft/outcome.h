@@ -160,6 +160,17 @@ struct weft_rank_outcome {
     weft_bytes peak_rss_bytes;
 };
 
+/// What of a run was not run, because it repeats (docs/fast-forward.md).
+struct weft_fast_forward_outcome {
+    uint32_t stretches;       ///< skipped
+    uint64_t iterations;      ///< of jobs, in them
+    weft_time_ps skipped_ps;  ///< simulated time, in all
+    double error;             ///< steady: estimate of the relative error of the skipped time; 0: none
+    uint32_t audited, failed; ///< stretches run in full instead; of these, came out otherwise than foretold
+    double audit_error;       ///< the largest relative difference of an audited stretch's time
+    const char *refused;      ///< why nothing could be skipped; NULL: nothing stands against it
+};
+
 struct weft_sample {
     weft_time_ps time_ps;
     uint32_t port; ///< among all ports
@@ -206,6 +217,7 @@ struct weft_outcome {
     uint64_t cnps; ///< sent by receivers
 
     weft_bytes injected_bytes, delivered_bytes, dropped_bytes, held_bytes; ///< frames, every kind
+    struct weft_fast_forward_outcome *fast_forward; ///< NULL: run.fast_forward is off
     const struct weft_te_outcome *te;                                      ///< NULL: no controller
     const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: nobody speaks LLDP
     /// What boxes of a kind of node tell besides ports and drops (weft/dsf_outcome.h, weft/tin_outcome.h); NULL:

@@ -11,6 +11,7 @@
 #include "box/network.h"
 #include "box/results.h"
 #include "box/view.h"
+#include "link/still.h"
 
 /// How a box acts on what comes by one of its ports, from the last bit received.
 struct weft__box_reaction {
@@ -91,6 +92,9 @@ struct weft__box {
     bool (*is_quiet)(const struct weft_device_conf *conf);
     struct weft__trace *(*trace)(const void *state); ///< NULL: not recorded
     weft_bytes (*held)(const void *state);
+    /// Optional, while no packet is under way: mixes into `ret` all that what it does from now on depends on, times
+    /// relative to ret->now_ps. NULL, or why that cannot be told, ever. Without it: it cannot.
+    const char *(*still)(const struct weft__network *net, uint32_t node, struct weft__still *ret);
     /// Everything that was counted into the outcome, at the end of a run.
     void (*finish)(struct weft__network *net, uint32_t node, weft_time_ps now);
     void (*deinit)(void *state); ///< optional: frees what the arena does not

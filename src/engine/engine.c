@@ -438,6 +438,7 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     if (all->next_window == WEFT__NO_WINDOW || begin >= e->conf.until_ps) return true;
     *ret_end = WEFT_END_PAUSED;
     if (begin > e->pause_ps) return true;
+    if (e->conf.rests && !all->under_way_bytes && all->progress_ps > e->rested_ps) return true;
     *ret_end = WEFT_END_STALL;
     // While a flow is still to start at its time, there is something to wait for.
     bool active =

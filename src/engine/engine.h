@@ -166,6 +166,7 @@ struct weft__engine_conf {
     weft_time_ps stall_ps, settled_ps; ///< so long without progress, since settled_ps at the earliest, is a stall
     uint64_t work;    ///< pieces of work; the run is done when as many have finished and no packet is under way
     uint64_t waiting; ///< of these, start when others have finished
+    bool rests; ///< pause between windows when no packet is under way and there has been progress since the last pause
     bool profile;
     const volatile sig_atomic_t *interrupt;
     /// count: the first WEFT__COUNTS_SHOWN of the tally. False: the run ends as by `interrupt`.
@@ -194,6 +195,7 @@ struct weft__engine {
     uint32_t inboxes; ///< of workers, and then of their leaves, if there are any
     uint64_t windows;
     weft_time_ps pause_ps; ///< driven: what begins later waits for the next weft__engine_run
+    weft_time_ps rested_ps; ///< progress when it paused last to rest
     bool held;             ///< driven: on_window wants to pause
     bool stopped;          ///< by on_progress; worker 0's
     enum weft_end end;
@@ -219,6 +221,8 @@ struct weft__tally weft__engine_tally(const struct weft__engine *engine);
 void weft__engine_reschedule(struct weft__engine *engine, uint32_t node);
 /// The end of the window just run; 0: none has been.
 weft_time_ps weft__engine_ran_until(const struct weft__engine *engine);
+/// No packet of any kind is on a link.
+bool weft__engine_is_empty(const struct weft__engine *engine);
 /// Bytes of packets on links now.
 weft_bytes weft__engine_in_flight(const struct weft__engine *engine);
 /// Records (side.h) that no packet on a link has: of packets that nodes hold, or forgotten.

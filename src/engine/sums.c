@@ -24,11 +24,12 @@ struct weft__tally weft__engine_tally(const struct weft__engine *e) {
 /// What is on links.
 struct flight {
     weft_bytes bytes;
-    uint64_t sides;
+    uint64_t packets, sides;
 };
 
 static void add_packet(struct flight *f, const struct weft_packet *p) {
     f->bytes += p->bytes;
+    f->packets++;
     f->sides += p->side;
 }
 
@@ -61,6 +62,10 @@ static struct flight count_flight(const struct weft__engine *e) {
 
 weft_bytes weft__engine_in_flight(const struct weft__engine *e) {
     return count_flight(e).bytes;
+}
+
+bool weft__engine_is_empty(const struct weft__engine *e) {
+    return !count_flight(e).packets;
 }
 
 uint64_t weft__engine_sides_kept(const struct weft__engine *e) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft/scenario.h"
 
+static const char *const fast_forwards[] = {"off", "exact", "steady", NULL};
+
 static const struct weft_param run_rows[] = {
     WEFT_UINT(struct weft_run_conf, seed, "seed", "1", "0", "9223372036854775807", "of everything random"),
     WEFT_TIME(struct weft_run_conf, until_ps, "until", "never", "1ns", "never",
@@ -11,6 +13,16 @@ static const struct weft_param run_rows[] = {
         "in store are added"),
     WEFT_TIME(struct weft_run_conf, detection_ps, "detection", "10ms", "0ns", "1000s",
               "from the failure or return of a link to new routes (assumed)"),
+    WEFT_CHOICE(struct weft_run_conf, fast_forward, "fast_forward", "off", fast_forwards,
+                "iterations of jobs that repeat the one before are not run: exact, if the network's state is provably "
+                "the same; steady, if their times hardly differ (docs/fast-forward.md)"),
+    WEFT_REAL(struct weft_run_conf, steady_error, "steady_error", "0.005", "0", "0.1",
+              "steady: two iterations in a row may differ by so much of their time, to be taken for the same (assumed)",
+              .needs = "fast_forward"),
+    WEFT_UINT(struct weft_run_conf, fast_forward_audit, "fast_forward_audit", "0", "0", "1000000",
+              "so many of the stretches that would be skipped are run in full instead, and compared with what was "
+              "foretold",
+              .needs = "fast_forward"),
     WEFT_TIME(struct weft_run_conf, sample_interval_ps, "sample_interval", "0ns", "0ns", "1000s",
               "of the time series of queues and rates; 0ns: none"),
     WEFT_TEXT(struct weft_run_conf, sample_ports, "sample_ports", "*",

@@ -12,6 +12,7 @@
 #include "sim/check_credit.h"
 #include "sim/check_wire.h"
 #include "sim/events.h"
+#include "sim/fast_forward.h"
 #include "sim/follow.h"
 #include "sim/jobs.h"
 #include "sim/lldp.h"
@@ -347,7 +348,7 @@ static bool on_progress(void *context, const uint64_t *count, weft_time_ps now) 
     double wall = seconds(CLOCK_MONOTONIC);
     if (wall - run->told_s < 0.05) return true;
     run->told_s = wall;
-    run->progress.now_ps = now;
+    run->progress.now_ps = now + weft__fast_forward_skipped(run);
     run->progress.wall_s = wall - run->begun_s;
     run->progress.packet_hops = count[WEFT__COUNT_PACKET_HOPS];
     run->progress.delivered_bytes = count[WEFT__COUNT_PAYLOAD_BYTES];
@@ -483,11 +484,13 @@ enum weft_end weft__network_end(const struct weft__network *net) {
     return due ? WEFT_END_TIME : WEFT_END_STALL;
 }
 
-static void collect(struct weft__network *net) {
+static void collect(struct weft__run *run) {
+    struct weft__network *net = &run->net;
     struct weft_outcome *o = net->outcome;
+    weft__fast_forward_settle(run);
     struct weft__tally sum = weft__engine_tally(&net->engine);
     o->end = weft__network_end(net);
-    o->sim_time_ps = sum.last_ps;
+    o->sim_time_ps = sum.last_ps; // by the engine's clock until all is collected
     o->packet_hops = sum.count[WEFT__COUNT_PACKET_HOPS];
     o->cell_hops = sum.count[WEFT__COUNT_CELL_HOPS];
     const struct weft__shared *shared;
@@ -520,6 +523,7 @@ static void collect(struct weft__network *net) {
     if (net->events_max) weft__network_collect_events(net);
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
         if (shared->collect) shared->collect(net);
+    o->sim_time_ps += weft__fast_forward_skipped(run);
     o->digest = weft_outcome_digest(o);
 }
 
@@ -631,7 +635,7 @@ static void measure(struct weft__run *run) {
     for (uint32_t r = 1; r < o->ranks; r++)
         o->cpu_s += o->rank[r].cpu_s;
     double ran_s = seconds(CLOCK_MONOTONIC);
-    collect(net);
+    collect(run);
     if (run->options.profile) {
         o->phase_s[WEFT_PHASE_SETUP] = run->assembled_s - run->begun_s;
         o->phase_s[WEFT_PHASE_COLLECT] = seconds(CLOCK_MONOTONIC) - ran_s;
@@ -692,7 +696,8 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     struct weft__run own, *run = arena ? weft__arena_lines(arena, 1, sizeof *run) : &own; // ranks have pointers to it
     enum weft_status status = weft__run_begin(run, scenario, topology, workload, options, NULL, ret_error);
     if (!status) {
-        weft__engine_run(&run->net.engine);
+        weft__fast_forward_start(run);
+        weft__fast_forward_run(run);
         if (options->ranks) status = weft__ranks_join(run, ret_error);
         enum weft_status ended = weft__run_end(run, status ? NULL : ret_outcome, ret_error);
         if (!status) status = ended;

@@ -30,6 +30,8 @@ struct weft__endpoint_ops {
                   uint32_t granted, uint32_t priority, uint32_t doublings);
     /// A queue pair that waited for a trigger starts at `time`; of READ at its receiver.
     void (*start)(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps time);
+    /// The timer by which a queue pair starts at its time.
+    uint32_t (*start_key)(uint32_t qp, const struct weft__hosts *hosts);
     /// Of a driven host (driven.h). It sends one more queue pair, from `start` on: its number among those that it
     /// sends.
     uint32_t (*open)(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps start);

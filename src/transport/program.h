@@ -232,6 +232,40 @@ void weft__gpu_on_arrival(struct weft__node *node, struct weft__endpoint *end, s
 void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                          const struct weft_packet *p);
 
+// Of programs that repeat themselves (program_skip.c), while nothing is under way.
+struct weft__still;
+/// Whether a timer of the host's programs, from gpu->key0 on, counts: not the start of one.
+bool weft__gpu_counts(const struct weft__endpoint *end, uint32_t key);
+/// What the host's programs do from now on depends on; iterations relative to the first program's of their job.
+void weft__gpu_still(const struct weft__endpoint *end, struct weft__still *s);
+/// Where they stand, whatever the network does.
+void weft__programs_still(const struct weft__programs *programs, const struct weft__gpu *gpu, struct weft__still *s);
+/// Where a program stands, and what it has noted so far of the iteration that it is in.
+struct weft__program_mark {
+    uint32_t iteration;
+    weft_time_ps exposed_ps, iteration_exposed_ps;
+    weft_time_ps *op_exposed_ps; ///< [ops]
+    weft_bytes *left_bytes;      ///< [sendings, then receivings]
+};
+void weft__program_mark_new(const struct weft__program *p, struct weft_arena *arena, struct weft__program_mark *ret);
+/// A stretch of time that is the same `times` times again: it began at begin_ps, where the mark was taken, ends now, at
+/// end_ps, and is skipped.
+struct weft__stretch {
+    weft_time_ps begin_ps, end_ps;
+    weft_time_ps skipped_ps; ///< before it, in the whole run
+    uint32_t times;
+};
+void weft__program_skip(struct weft__program *p, const struct weft__program_mark *mark,
+                        const struct weft__stretch *stretch);
+/// Times that were noted before something was skipped are true already, and say so by their topmost bit.
+#define WEFT__TRUE_TIME (UINT64_C(1) << 63)
+static inline weft_time_ps weft__true_time(weft_time_ps noted, weft_time_ps skipped) {
+    if (noted == WEFT_TIME_NEVER) return WEFT_TIME_NEVER;
+    return noted & WEFT__TRUE_TIME ? noted & ~WEFT__TRUE_TIME : noted + skipped;
+}
+/// At the end of a run: all noted times become true.
+void weft__program_settle(struct weft__program *p, weft_time_ps skipped);
+
 /// Whether the connection has room for one more; puts it there; takes one that has arrived, and gives the room back.
 bool weft__message_has_room(const struct weft__sending *s);
 void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes);

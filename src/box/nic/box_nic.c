@@ -144,6 +144,7 @@ static const struct weft__box nic_box = {
     .is_quiet = nic_is_quiet,
     .trace = nic_trace,
     .held = weft__nic_held,
+    .still = weft__nic_still,
     .finish = nic_finish,
     .patience = nic_patience,
     .endpoint = &weft__nic_endpoint_ops,

@@ -269,6 +269,11 @@ void weft__nic_work_add(struct weft__node *node, struct weft__nic *nic, struct w
                         const struct weft_packet *request);
 struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
 
+/// Of the box's operation `still`; nic_still.c.
+struct weft__still;
+struct weft__network;
+const char *weft__nic_still(const struct weft__network *net, uint32_t node, struct weft__still *ret);
+
 extern const struct weft__mechanisms weft__nic_mechanisms; ///< nic_mechanisms.c
 
 #endif

@@ -184,11 +184,16 @@ static void on_start(struct weft__node *node, struct weft__endpoint *end, uint32
                     time);
 }
 
+static uint32_t start_key(uint32_t qp, const struct weft__hosts *hosts) {
+    return weft__key_pace(hosts->qp[qp].at_src);
+}
+
 const struct weft__endpoint_ops weft__nic_endpoint_ops = {
     .post = on_post,
     .consumed = on_consumed,
     .grant = on_grant,
     .start = on_start,
+    .start_key = start_key,
     .open = weft__nic_open,
     .cancel = weft__nic_cancel,
 };

@@ -62,6 +62,7 @@ static const struct weft__box switch_box = {
     .pfc = weft__ethernet_pfc,
     .trace = switch_trace,
     .held = weft__switch_held,
+    .still = weft__switch_still,
     .finish = switch_finish,
     .deinit = weft__switch_deinit,
     .each_waiting = switch_each_waiting,

@@ -149,6 +149,11 @@ void weft__switch_deinit(void *state);
 /// Bytes waiting in queues, or being received by a cut-through switch that needs the whole frame first.
 weft_bytes weft__switch_held(const void *state);
 
+/// Of the box's operation `still`; switch_still.c.
+struct weft__still;
+struct weft__network;
+const char *weft__switch_still(const struct weft__network *net, uint32_t node, struct weft__still *ret);
+
 extern const struct weft__mechanisms weft__switch_mechanisms; ///< switch_mechanisms.c
 
 #endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a NIC does from now on depends on, while nothing is under way (link/still.h). Two kinds of timers do not count.
+// That of a sender with nothing outstanding: when it fires, it asks how long ago there was progress, and nothing else
+// (IBTA local ACK timeout, roce_rc.c). And those of what has yet to start, which whoever skips time moves.
+#include "box/box.h"
+#include "box/nic/nic.h"
+#include "transport/program.h"
+
+static const char *refuse(const struct weft__nic *nic) {
+    if (nic->planes) return "host.planes: a NIC of several ports";
+    if (nic->pull) return "congestion control by credit of receivers";
+    if (nic->end.rma) return "remote memory access";
+    if (nic->end.driven) return "a program drives the hosts";
+    if (nic->end.hosts->hold) return "source flow control";
+    if (nic->end.hosts->triggers) return "flows that wait for others";
+    if (nic->end.hosts->sender_state || nic->end.hosts->receiver_state)
+        return "a transport that keeps a state of its own: of packets out of order, or of selective acknowledgements";
+    if (nic->conf->drain_rate_bps) return "host.drain_rate";
+    if (nic->cc->state_size(nic->conf->cc.conf)) return "congestion control that keeps a state (host.cc)";
+    return NULL;
+}
+
+static void mix_sender(const struct weft__nic *nic, uint32_t qp, struct weft__still *s) {
+    const struct weft_qp_sender *sender = &nic->end.hosts->sender[qp];
+    weft__still_mix(s, (uint64_t)sender->started | (uint64_t)sender->ready << 1 | (uint64_t)sender->done << 2 |
+                           (uint64_t)sender->sampling << 3 | (uint64_t)sender->counts << 4 |
+                           (uint64_t)sender->blocked << 5 | (uint64_t)sender->timeouts << 8);
+    weft__still_mix(s, (uint64_t)(sender->posted - sender->next) << 32 | (sender->next - sender->una));
+    weft__still_mix(s, sender->highest - sender->next);
+    weft__still_mix(s, sender->rate_bps);
+    weft__still_mix(s, sender->window_bytes);
+    weft__still_mix_until(s, sender->next_send_ps);
+    if (sender->next != sender->una) weft__still_mix_since(s, sender->progress_ps);
+    const struct weft__carrier *carrier = nic->end.hosts->carrier ? &nic->end.hosts->carrier[qp] : NULL;
+    if (!carrier || !carrier->sending) return;
+    weft__still_mix(s, carrier->psn_end - sender->posted);
+    weft__still_mix_until(s, carrier->next_ps);
+}
+
+static void mix_receiver(const struct weft__nic *nic, uint32_t qp, struct weft__still *s) {
+    const struct weft_qp_receiver *r = &nic->end.hosts->receiver[qp];
+    weft__still_mix(s, (uint64_t)r->unacked | (uint64_t)r->nak_sent << 16 | (uint64_t)r->notified << 17 |
+                           (uint64_t)r->marked << 18 |
+                           (uint64_t)(nic->end.hosts->sender[qp].next - r->expected) << 32);
+    if (r->notified) weft__still_mix_since(s, r->cnp_ps);
+}
+
+/// A timer of the NIC, into a sum: their order in the heap depends on history. False: it does not count.
+static bool counts(const struct weft__nic *nic, uint32_t key, bool *ret_looks) {
+    *ret_looks = false;
+    if (key < WEFT__KEY_QPS) return true;
+    if (key < nic->key_read0) {
+        uint32_t qp = nic->send_qp[(key - WEFT__KEY_QPS) / WEFT__SENDER_KEYS];
+        const struct weft_qp_sender *sender = &nic->end.hosts->sender[qp];
+        if (!sender->started) return false;
+        return (key - WEFT__KEY_QPS) % WEFT__SENDER_KEYS != 1 || sender->next != sender->una;
+    }
+    *ret_looks = key < nic->key_read0 + nic->receives;
+    if (*ret_looks || !nic->end.gpu) return true;
+    return weft__gpu_counts(&nic->end, key);
+}
+
+static void mix_timers(const struct weft__node *node, const struct weft__nic *nic, struct weft__still *s) {
+    uint64_t sum[2] = {0}, looks[2] = {0};
+    for (uint32_t key = 0; key < node->timers.keys; key++) {
+        weft_time_ps at = weft__timer_at(&node->timers, key);
+        bool look;
+        if (at == WEFT_TIME_NEVER || !counts(nic, key, &look)) continue;
+        uint64_t both[2] = {key, key};
+        weft__still_mix_into(both, at - s->now_ps);
+        for (uint32_t k = 0; k < 2; k++)
+            *(look ? &looks[k] : &sum[k]) += both[k];
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+        weft__still_mix(s, sum[k]);
+        weft__still_mix_into(s->looks, looks[k]);
+    }
+}
+
+const char *weft__nic_still(const struct weft__network *net, uint32_t node, struct weft__still *ret) {
+    const struct weft__nic *nic = weft__network_state(net, node);
+    const char *refused = refuse(nic);
+    if (refused) return refused;
+    weft__port_still(&nic->port, ret);
+    bool takes_all = nic->room_bytes > INT64_MAX / 2; // it began with INT64_MAX
+    if (!takes_all) weft__still_mix(ret, (uint64_t)nic->room_bytes);
+    weft__still_mix(ret, (uint64_t)nic->control_mask | (uint64_t)nic->ready_mask << 8 | (uint64_t)nic->is_down << 16 |
+                             (uint64_t)nic->work.n << 32);
+    for (uint32_t k = 0; k < nic->sends; k++)
+        mix_sender(nic, nic->send_qp[k], ret);
+    for (uint32_t k = 0; k < nic->receives; k++)
+        mix_receiver(nic, nic->receive_qp[k], ret);
+    if (nic->end.gpu) weft__gpu_still(&nic->end, ret);
+    mix_timers(&net->engine.node[node], nic, ret);
+    return NULL;
+}

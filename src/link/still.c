@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/still.h"
+
+#include "link/port.h"
+
+void weft__still_mix_random(struct weft__still *s, const struct weft_random *random) {
+    weft__still_mix(s, random->drawn);
+}
+
+void weft__port_still(const struct weft__port *port, struct weft__still *s) {
+    weft__still_mix_until(s, port->busy_until_ps);
+    weft__still_mix(s, port->pending | (uint64_t)port->paused << 16 | (uint64_t)port->pfc_xoff << 24 |
+                           (uint64_t)port->pfc_told << 32 | (uint64_t)port->storm << 40 |
+                           (uint64_t)port->lossless << 48 | (uint64_t)port->ready << 56);
+    weft__still_mix(s, (uint64_t)port->obeyed | (uint64_t)port->waiting << 8);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        weft__still_mix(s, port->queue[p].bytes);
+        weft__still_mix(s, port->queue[p].group.level);
+        weft__still_mix(s, (uint64_t)(uint32_t)port->scheduler.credit[p] << 8 | port->scheduler.turn);
+        if (port->paused >> p & 1) weft__still_mix_until(s, port->pause_until_ps[p]);
+        if (port->paused >> p & 1) weft__still_mix_since(s, port->paused_since_ps[p]);
+        if (port->storm >> p & 1) weft__still_mix_since(s, port->pause_last_ps[p]);
+        if (port->proxy_until_ps) weft__still_mix_until(s, port->proxy_until_ps[p]);
+    }
+    // A remainder is carried over to a frame that follows at once.
+    if (port->busy_until_ps > s->now_ps) weft__still_mix(s, port->byte_rem);
+    if (port->members) {
+        weft__still_mix_until(s, port->members->released_ps);
+        for (uint32_t k = 0; k < port->members->n; k++)
+            weft__still_mix_until(s, port->members->until_ps[k]);
+    }
+    if (port->wire) {
+        weft__still_mix_until(s, port->wire->until_ps);
+        if (port->wire->until_ps > s->now_ps) weft__still_mix(s, port->wire->byte_rem);
+    }
+    if (port->faults && port->faults->bit_error_rate > 0) weft__still_mix_random(s, &port->faults->random);
+}

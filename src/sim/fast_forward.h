@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Iterations of jobs that repeat the one before, taken over instead of run; see fast_forward.c.
+#ifndef WEFT_SIM_FAST_FORWARD_H
+#define WEFT_SIM_FAST_FORWARD_H
+
+#include "sim/run.h"
+
+/// Before the run, assembled. Without run.fast_forward it does nothing.
+void weft__fast_forward_start(struct weft__run *run);
+/// Runs the engine to its end.
+void weft__fast_forward_run(struct weft__run *run);
+/// Simulated time that was skipped so far.
+weft_time_ps weft__fast_forward_skipped(const struct weft__run *run);
+/// When the engine has ended, before anything is collected: all noted times become true.
+void weft__fast_forward_settle(struct weft__run *run);
+
+#endif
