@@ -217,7 +217,7 @@ struct weft_outcome {
     uint64_t cnps; ///< sent by receivers
 
     weft_bytes injected_bytes, delivered_bytes, dropped_bytes, held_bytes; ///< frames, every kind
-    struct weft_fast_forward_outcome *fast_forward; ///< NULL: run.fast_forward is off
+    struct weft_fast_forward_outcome *fast_forward;                        ///< NULL: run.fast_forward is off
     const struct weft_te_outcome *te;                                      ///< NULL: no controller
     const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: nobody speaks LLDP
     /// What boxes of a kind of node tell besides ports and drops (weft/dsf_outcome.h, weft/tin_outcome.h); NULL:

@@ -523,6 +523,7 @@ static enum weft_status run_windows(void *context, struct weft_error *ret_error)
         if (is_over(e, &all, &end)) {
             if (t->own.id) break;
             e->end = end;
+            e->next_ps = all.next_window * first->length_ps;
             e->failed = all.failed;
             e->windows += t->windows;
             weft__threads_end(&e->threads);

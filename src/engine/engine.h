@@ -194,10 +194,11 @@ struct weft__engine {
     bool failed;      ///< memory ran out
     uint32_t inboxes; ///< of workers, and then of their leaves, if there are any
     uint64_t windows;
-    weft_time_ps pause_ps; ///< driven: what begins later waits for the next weft__engine_run
+    weft_time_ps pause_ps;  ///< driven: what begins later waits for the next weft__engine_run
+    weft_time_ps next_ps;   ///< when it has paused: where the next window begins
     weft_time_ps rested_ps; ///< progress when it paused last to rest
-    bool held;             ///< driven: on_window wants to pause
-    bool stopped;          ///< by on_progress; worker 0's
+    bool held;              ///< driven: on_window wants to pause
+    bool stopped;           ///< by on_progress; worker 0's
     enum weft_end end;
     uint32_t own_first, own_end;     ///< the workers that run here
     struct weft__exchange *exchange; ///< with other ranks; NULL: there are none

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a network in which nothing is under way, as numbers that are equal if and only if, for all that is known,
-// what comes of it is the same: all times are told relative to now, and sequence numbers relative to each other. What
-// is past and can only be compared with what is to come does not count.
+// The state of a network in which nothing is under way, as numbers that are equal if and only if, for all that is
+// known, what comes of it is the same: all times are told relative to now, and sequence numbers relative to each other.
+// What is past and can only be compared with what is to come does not count.
 #ifndef WEFT_LINK_STILL_H
 #define WEFT_LINK_STILL_H
 

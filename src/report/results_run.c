@@ -104,6 +104,61 @@ const struct weft_result_table weft__results_run = {
     .next = next_run,
 };
 
+// --- fast_forward -------------------------------------------------------------------------------------------------
+
+static bool has_fast_forward(const struct weft_run *run) {
+    return run->outcome->fast_forward != NULL;
+}
+
+static bool next_fast_forward(struct weft_result_cursor *c) {
+    c->part[0] = c->run->outcome->fast_forward;
+    return !c->at++;
+}
+
+static void print_fast_forward(FILE *file, const struct weft_run *run) {
+    const struct weft_fast_forward_outcome *o = run->outcome->fast_forward;
+    char skipped[32], whole[32];
+    weft_format_time(o->skipped_ps, skipped, sizeof skipped);
+    weft_format_time(run->outcome->sim_time_ps, whole, sizeof whole);
+    if (o->refused)
+        fprintf(file, "fast-forward: nothing was skipped: %s\n", o->refused);
+    else if (o->stretches)
+        fprintf(file, "fast-forward: %" PRIu64 " iterations, %s of %s, were taken over instead of run", o->iterations,
+                skipped, whole);
+    if (!o->refused && o->stretches && o->error > 0)
+        fprintf(file, "; iterations differed by %.3g %%", 100 * o->error);
+    else if (!o->refused && o->stretches && run->scenario->run.fast_forward == WEFT_FAST_FORWARD_EXACT)
+        fprintf(file, "; nothing differs from a full run");
+    if (o->stretches) putc('\n', file);
+    if (o->audited)
+        fprintf(file,
+                "fast-forward: to compare, %u %s in full, of which %u ended otherwise than foretold, by %.3g %% at "
+                "most\n",
+                o->audited, o->audited == 1 ? "stretch was run" : "stretches were run", o->failed,
+                100 * o->audit_error);
+}
+
+#define FAST(field, kind, ...) WEFT_RESULT(struct weft_fast_forward_outcome, field, kind, __VA_ARGS__)
+static const struct weft_result_column fast_forward_columns[] = {
+    FAST(refused, TEXT, "why nothing could be skipped; null: nothing stood against it", .flags = WEFT_RESULT_SPARSE),
+    FAST(stretches, COUNT, "stretches of time that were taken over instead of run"),
+    FAST(iterations, COUNT, "iterations of jobs in them"),
+    FAST(skipped_ps, TIME, "simulated time of all of them"),
+    FAST(error, REAL, "steady: largest relative difference between the iteration taken over and the one before it"),
+    FAST(audited, COUNT, "stretches that were run in full instead, to compare (run.fast_forward_audit)"),
+    FAST(failed, COUNT, "of these, ended at another time than foretold; steady: by more than run.steady_error"),
+    FAST(audit_error, REAL, "largest relative difference between the end foretold of an audited stretch and its end"),
+};
+const struct weft_result_table weft__results_fast_forward = {
+    .name = "fast_forward",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "what of a run was taken over instead of run (docs/fast-forward.md)",
+    WEFT_RESULT_COLUMNS(fast_forward_columns),
+    .next = next_fast_forward,
+    .print = print_fast_forward,
+    .present = has_fast_forward,
+};
+
 // --- config -------------------------------------------------------------------------------------------------------
 
 struct setting {

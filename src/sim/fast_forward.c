@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fast-forward (docs/fast-forward.md). A job repeats its iterations. Once an iteration, when no packet is under way, the
-// engine rests, and all that the network does from now on depends on is compared with what it was an iteration before.
+// Fast-forward (docs/fast-forward.md). A job repeats its iterations. Once an iteration, when no packet is under way,
+// the engine rests, and all that the network does from now on depends on is compared with what it was an iteration
+// before.
 //
 // exact: the numbers of link/still.h are equal, so what follows is what followed then: every event, a period later. So
 // many whole periods are taken over: the clock of the engine stands still, positions of programs move on, and what the
@@ -8,7 +9,8 @@
 // engine's clock says. Results are those of a run without, bit by bit.
 //
 // steady: the programs stand where they stood, and two periods in a row took about as long (run.steady_error); queue
-// pairs may have other rates by then. What is taken over is the last period; the difference is the estimate of the error.
+// pairs may have other rates by then. What is taken over is the last period; the difference is the estimate of the
+// error.
 //
 // Source: of the idea that what recurs need not be run, Wormhole (NSDI 2026), which skips flows at a steady rate and
 // remembers sets of flows; here it is iterations of jobs, and exact is provably so.
@@ -25,6 +27,7 @@
 enum {
     MARKS = 3,        ///< kept: so a period may be two iterations
     POSITIONS = 1024, ///< remembered; a power of two
+    LATER_MAX = 64,   ///< windows
 };
 
 /// Where the programs have stood when the network was at rest, by the low bits of its digest.
@@ -50,15 +53,16 @@ struct mark {
 struct weft__fast_forward {
     struct weft__network *net;
     struct weft_fast_forward_outcome *outcome;
-    bool exact, over; ///< over: nothing more can be skipped
-    struct mark mark[MARKS];   ///< the last first, all with the programs where `target` has them
-    struct position *position; ///< [POSITIONS]
+    bool exact, over;              ///< over: nothing more can be skipped
+    struct mark mark[MARKS];       ///< the last first, all with the programs where `target` has them
+    struct position *position;     ///< [POSITIONS]
     const struct position *target; ///< NULL: none has come again in another iteration
     weft_time_ps skipped_ps;
     struct weft_histogram **histogram; ///< what programs and queue pairs count in
     uint32_t histograms;
-    uint64_t audits;       ///< left
-    uint32_t audit_until;  ///< iteration of the first program of job 0 that an audit runs to; 0: none
+    uint32_t later;       ///< windows until it looks again
+    uint64_t audits;      ///< left
+    uint32_t audit_until; ///< iteration of the first program of job 0 that an audit runs to; 0: none
     weft_time_ps foretold_ps;
 };
 
@@ -162,8 +166,8 @@ static void repeat_flows(const struct weft__fast_forward *f, const struct mark *
 
 static void repeat_histogram(struct weft_histogram *h, const struct weft_histogram *before, uint32_t times) {
     struct weft_histogram more = {.n = h->n - before->n, .min = h->min, .max = h->max};
-    unsigned __int128 sum = (((unsigned __int128)h->sum_high << 64 | h->sum) -
-                             ((unsigned __int128)before->sum_high << 64 | before->sum));
+    unsigned __int128 sum =
+        (((unsigned __int128)h->sum_high << 64 | h->sum) - ((unsigned __int128)before->sum_high << 64 | before->sum));
     if (!more.n) return;
     more.sum = (uint64_t)sum;
     more.sum_high = (uint64_t)(sum >> 64);
@@ -252,7 +256,7 @@ static weft_time_ps next_start(const struct weft__network *net) {
     return next;
 }
 
-/// How often the stretch between two marks may be repeated: the last iteration of each job is run.
+/// How often the stretch between two marks may be repeated: the end of each job is run.
 static uint32_t count_times(const struct weft__fast_forward *f, const struct mark *before, const struct mark *now) {
     const struct weft__network *net = f->net;
     weft_time_ps period = now->still.now_ps - before->still.now_ps, next = next_start(net);
@@ -261,12 +265,12 @@ static uint32_t count_times(const struct weft__fast_forward *f, const struct mar
     for (uint32_t i = 0; i < net->programs->n; i++) {
         const struct weft__program *p = &net->programs->program[i];
         const struct weft__program *first = p - p->rank;
-        uint32_t moved = p->iteration - before->program[i].iteration, left = p->job->iterations - p->iteration;
+        uint32_t moved = p->iteration - before->program[i].iteration;
         if (moved != first->iteration - before->program[i - p->rank].iteration) return 0;
         if (!moved && p->started && !p->done) return 0;
         if (!moved) continue;
         moves = true;
-        uint64_t own = left ? (left - 1) / moved : 0;
+        uint64_t own = weft__program_skips_max(p, &before->program[i]);
         if (own < times) times = own;
     }
     return moves ? (uint32_t)(times < UINT32_MAX ? times : UINT32_MAX) : 0;
@@ -296,7 +300,9 @@ static bool waits_for_none(const struct weft__network *net) {
     for (uint32_t i = 0; i < net->programs->n; i++) {
         const struct weft__program *p = &net->programs->program[i];
         for (uint32_t k = 0; k < p->receivings; k++)
-            if (p->receiving[k].qp != WEFT_NONE && p->receiving[k].posted != p->receiving[k].arrived) return false;
+            if (p->receiving[k].qp != WEFT_NONE && !p->job->unadmitted &&
+                p->receiving[k].posted != p->receiving[k].arrived)
+                return false;
     }
     return true;
 }
@@ -331,8 +337,7 @@ static const struct mark *find_stretch(struct weft__fast_forward *f, double *ret
 /// Where the programs stand, whatever the network does.
 static void mix_programs(const struct weft__network *net, struct weft__still *ret) {
     for (uint32_t h = 0; h < net->topology->hosts; h++)
-        if (net->gpu[h])
-            weft__programs_still(net->programs, net->gpu[h], ret);
+        if (net->gpu[h]) weft__programs_still(net->programs, net->gpu[h], ret);
 }
 
 /// The first job that is not over is in this iteration.
@@ -476,16 +481,34 @@ void weft__fast_forward_start(struct weft__run *run) {
     net->engine.conf.rests = true;
 }
 
+/// Messages within servers have no bytes under way, and what is left of them when nothing else moves, room given back,
+/// is no progress: then it looks again a little later.
+static void look_later(struct weft__fast_forward *f) {
+    struct weft__engine *engine = &f->net->engine;
+    engine->rested_ps = weft__engine_tally(engine).progress_ps;
+    engine->pause_ps = WEFT_TIME_NEVER;
+    bool later = !weft__engine_is_empty(engine) && !weft__engine_in_flight(engine);
+    f->later = !later ? 1 : f->later < LATER_MAX ? 2 * f->later : f->later;
+    if (later) engine->pause_ps = engine->next_ps + (f->later - 1) * engine->conf.window_ps;
+}
+
 void weft__fast_forward_run(struct weft__run *run) {
     struct weft__engine *engine = &run->net.engine;
     for (;;) {
         weft__engine_run(engine);
         if (engine->end != WEFT_END_PAUSED) break;
-        engine->rested_ps = weft__engine_tally(engine).progress_ps;
+        look_later(run->fast_forward);
         rest(run->fast_forward);
         engine->conf.rests = !run->fast_forward->over;
     }
-    if (run->fast_forward) forget_marks(run->fast_forward);
+    if (!run->fast_forward) return;
+    forget_marks(run->fast_forward);
+    struct weft_fast_forward_outcome *o = run->fast_forward->outcome;
+    if (o->refused || o->stretches || o->audited) return;
+    o->refused =
+        run->fast_forward->exact
+            ? "the network was never in the same state twice while nothing was under way"
+            : "no three iterations in a row took about as long while ranks stood alike and nothing was under way";
 }
 
 weft_time_ps weft__fast_forward_skipped(const struct weft__run *run) {

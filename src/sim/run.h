@@ -11,7 +11,7 @@ struct weft__run {
     struct weft_sim_options options;
     struct weft_progress progress;
     struct weft__fast_forward *fast_forward; ///< fast_forward.h; NULL: run.fast_forward is off
-    double begun_s, told_s, assembled_s; ///< wall time
+    double begun_s, told_s, assembled_s;     ///< wall time
     double begun_cpu_s;
 };
 

@@ -248,6 +248,9 @@ struct weft__program_mark {
     weft_bytes *left_bytes;      ///< [sendings, then receivings]
 };
 void weft__program_mark_new(const struct weft__program *p, struct weft_arena *arena, struct weft__program_mark *ret);
+/// How often what has happened since the mark may be repeated, so that the last message of each connection, and the
+/// last iteration's end, are still to come.
+uint64_t weft__program_skips_max(const struct weft__program *p, const struct weft__program_mark *mark);
 /// A stretch of time that is the same `times` times again: it began at begin_ps, where the mark was taken, ends now, at
 /// end_ps, and is skipped.
 struct weft__stretch {

@@ -48,7 +48,7 @@ static void mix_connections(const struct weft__program *p, struct weft__still *s
     for (uint32_t k = 0; k < p->sendings; k++) {
         const struct weft__sending *c = &p->sending[k];
         weft__still_mix(s, (uint64_t)c->lane << 32 | c->stream);
-        weft__still_mix(s, c->granted - c->filled);
+        if (c->qp == WEFT_NONE || !p->job->unadmitted) weft__still_mix(s, c->granted - c->filled);
         if (c->qp == WEFT_NONE) continue;
         weft__still_mix(s, (uint64_t)(c->filled - c->posted) << 32 | (c->filled - c->acked));
         weft__still_mix(s, c->filled % c->qps);
@@ -56,8 +56,9 @@ static void mix_connections(const struct weft__program *p, struct weft__still *s
     for (uint32_t k = 0; k < p->receivings; k++) {
         const struct weft__receiving *c = &p->receiving[k];
         weft__still_mix(s, (uint64_t)c->lane << 32 | c->stream);
-        weft__still_mix(s, (uint64_t)(c->arrived - c->consumed) << 32 | (c->due - c->consumed));
-        if (c->qp != WEFT_NONE) weft__still_mix(s, c->posted - c->consumed);
+        weft__still_mix(s, c->arrived - c->consumed);
+        if (c->qp == WEFT_NONE || p->job->unadmitted) continue; // nothing is cleared to be sent
+        weft__still_mix(s, (uint64_t)(c->due - c->consumed) << 32 | (c->posted - c->consumed));
     }
 }
 
@@ -111,11 +112,11 @@ void weft__gpu_still(const struct weft__endpoint *end, struct weft__still *s) {
 
 void weft__program_mark_new(const struct weft__program *p, struct weft_arena *arena, struct weft__program_mark *ret) {
     uint32_t ops = p->job->ops;
-    *ret = (struct weft__program_mark){.iteration = p->iteration,
-                                       .exposed_ps = p->exposed_ps,
-                                       .op_exposed_ps = weft_arena_alloc(arena, ops, sizeof *ret->op_exposed_ps),
-                                       .left_bytes = weft_arena_alloc(arena, p->sendings + p->receivings,
-                                                                      sizeof *ret->left_bytes)};
+    *ret = (struct weft__program_mark){
+        .iteration = p->iteration,
+        .exposed_ps = p->exposed_ps,
+        .op_exposed_ps = weft_arena_alloc(arena, ops, sizeof *ret->op_exposed_ps),
+        .left_bytes = weft_arena_alloc(arena, p->sendings + p->receivings, sizeof *ret->left_bytes)};
     if (p->iteration < p->job->iterations) {
         ret->iteration_exposed_ps = p->iteration_exposed_ps[p->iteration];
         memcpy(ret->op_exposed_ps, &p->op_exposed_ps[(size_t)p->iteration * ops], ops * sizeof *ret->op_exposed_ps);
@@ -124,6 +125,22 @@ void weft__program_mark_new(const struct weft__program *p, struct weft_arena *ar
         ret->left_bytes[k] = p->sending[k].left_bytes;
     for (uint32_t k = 0; k < p->receivings; k++)
         ret->left_bytes[p->sendings + k] = p->receiving[k].left_bytes;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+uint64_t weft__program_skips_max(const struct weft__program *p, const struct weft__program_mark *mark) {
+    uint32_t period = p->iteration - mark->iteration, left = p->job->iterations - p->iteration;
+    if (!period) return UINT64_MAX;
+    uint64_t times = left ? (left - 1) / period : 0;
+    for (uint32_t k = 0; k < p->sendings + p->receivings; k++) {
+        weft_bytes now = k < p->sendings ? p->sending[k].left_bytes : p->receiving[k - p->sendings].left_bytes;
+        weft_bytes moved = mark->left_bytes[k] - now;
+        if (moved) times = least(times, now ? (now - 1) / moved : 0);
+    }
+    return times;
 }
 
 /// A list of times noted, one an iteration and operation: what was noted in the stretch is noted again in each of its
@@ -162,8 +179,7 @@ static void repeat_sums(const struct noted *n, const struct weft__stretch *s) {
     }
 }
 
-void weft__program_skip(struct weft__program *p, const struct weft__program_mark *mark,
-                        const struct weft__stretch *s) {
+void weft__program_skip(struct weft__program *p, const struct weft__program_mark *mark, const struct weft__stretch *s) {
     uint32_t period = p->iteration - mark->iteration;
     struct noted n = {.from = mark->iteration, .to = p->iteration, .period = period, .iterations = p->job->iterations};
     struct noted ops = n, ends = n;

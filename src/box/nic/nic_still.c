@@ -40,8 +40,7 @@ static void mix_sender(const struct weft__nic *nic, uint32_t qp, struct weft__st
 static void mix_receiver(const struct weft__nic *nic, uint32_t qp, struct weft__still *s) {
     const struct weft_qp_receiver *r = &nic->end.hosts->receiver[qp];
     weft__still_mix(s, (uint64_t)r->unacked | (uint64_t)r->nak_sent << 16 | (uint64_t)r->notified << 17 |
-                           (uint64_t)r->marked << 18 |
-                           (uint64_t)(nic->end.hosts->sender[qp].next - r->expected) << 32);
+                           (uint64_t)r->marked << 18 | (uint64_t)(nic->end.hosts->sender[qp].next - r->expected) << 32);
     if (r->notified) weft__still_mix_since(s, r->cnp_ps);
 }
 

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fast-forward. exact: whatever a job does, every number of the result is that of a run in full, on any number of
+// threads; and it does skip where the state of the network repeats. steady: times stay within the stated error. An
+// audited stretch ends when it was foretold. What cannot be skipped is refused with the reason.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "models.h"
+#include "run.h"
+
+/// A run of the text with that key of run.
+static struct run run_mode(const char *text, const char *mode) {
+    char *all = text_of("%srun: {fast_forward: %s}\n", text, mode);
+    struct run r = run_once(all);
+    free(all);
+    return r;
+}
+
+static void assert_same_wait(const struct weft_wait_outcome *a, const struct weft_wait_outcome *b) {
+    assert_memory_equal(a, b, sizeof *a);
+}
+
+static void assert_same_job(const struct weft_job_outcome *a, const struct weft_job_outcome *b) {
+    assert_memory_equal(a->op, b->op, (size_t)a->iterations * a->ops * sizeof *a->op);
+    assert_memory_equal(a->iteration_end_ps, b->iteration_end_ps, a->iterations * sizeof *a->iteration_end_ps);
+    assert_memory_equal(a->iteration_exposed_ps, b->iteration_exposed_ps,
+                        a->iterations * sizeof *a->iteration_exposed_ps);
+    assert_int_equal(a->end_ps, b->end_ps);
+    assert_int_equal(a->exposed_ps, b->exposed_ps);
+    assert_int_equal(a->ranks_done, b->ranks_done);
+    assert_same_wait(&a->cts_wait, &b->cts_wait);
+    assert_same_wait(&a->sender_wait, &b->sender_wait);
+    assert_int_equal(a->in_flight_bytes_max, b->in_flight_bytes_max);
+}
+
+/// Everything that results tell of the network, beyond what the digest covers.
+static void assert_same_outcome(const struct weft_outcome *a, const struct weft_outcome *b) {
+    // The last event may be a timer of a sender that has nothing outstanding; when it fires changes nothing else.
+    assert_true(a->sim_time_ps < b->sim_time_ps + a->window_ps && b->sim_time_ps < a->sim_time_ps + a->window_ps);
+    assert_int_equal(a->packet_hops, b->packet_hops);
+    assert_memory_equal(a->flow, b->flow, a->flows * sizeof *a->flow);
+    assert_memory_equal(a->port, b->port, (size_t)a->ports * WEFT_PRIORITIES * sizeof *a->port);
+    assert_memory_equal(a->drops, b->drops, sizeof a->drops);
+    assert_int_equal(a->injected_bytes, b->injected_bytes);
+    assert_int_equal(a->held_bytes, b->held_bytes);
+    assert_int_equal(a->server_sent_bytes, b->server_sent_bytes);
+    assert_int_equal(a->server_received_bytes, b->server_received_bytes);
+    for (uint32_t j = 0; j < a->jobs; j++)
+        assert_same_job(&a->job[j], &b->job[j]);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES && a->round_trip; p++)
+        assert_same_wait(&a->round_trip[p], &b->round_trip[p]);
+    assert_int_equal(a->digest, b->digest);
+}
+
+/// Answers how many iterations exact skipped.
+static uint64_t compare_exact(const char *text) {
+    struct run off = run_mode(text, "off"), exact = run_mode(text, "exact");
+    assert_null(off.outcome->fast_forward);
+    if (off.status != exact.status || off.outcome->digest != exact.outcome->digest) fputs(text, stderr);
+    assert_int_equal(off.status, exact.status);
+    assert_same_outcome(off.outcome, exact.outcome);
+    uint64_t iterations = exact.outcome->fast_forward->iterations;
+    if (iterations)
+        for (uint32_t threads = 2; threads <= 3; threads++) {
+            struct weft_outcome *o = run_again(&exact, threads, text);
+            assert_same_outcome(off.outcome, o);
+            assert_int_equal(o->fast_forward->iterations, iterations);
+            weft_outcome_free(o);
+        }
+    run_free(&off);
+    run_free(&exact);
+    return iterations;
+}
+
+#define ONE_SWITCH "topology: {kind: single, hosts: 16, rate: 200Gbps, delay: 500ns}\n"
+#define CLOS "topology: {kind: leaf_spine, leaves: 4, spines: 4, hosts_per_leaf: 4, rate: 200Gbps, delay: 500ns}\n"
+#define BUFFER "switch: {buffer: {kind: static, size: 8MB, xoff: 7MB, xon: 6500KB}}\n"
+
+/// The first two iterations are run, and the last; all that lie between are alike.
+static void skips_what_repeats(void **state) {
+    (void)state;
+    static const char *const jobs[] = {
+        "  - {kind: job, iterations: 20, operations: [{compute: 100us, collective: all_reduce_ring, size: 4MB}]}\n",
+        "  - {kind: job, iterations: 20, operations: [{compute: 100us, collective: all_to_all, size: 1MB}]}\n",
+        "  - {kind: job, iterations: 20, server: {gpus: 4}, operations: [{compute: 30us}, {compute: 50us, collective: "
+        "{kind: all_reduce_hierarchical, channels: 4}, size: 1MB}]}\n",
+        "  - {kind: job, iterations: 20, slow_rank: 3, slow_factor: 2, operations: [{compute: 100us, collective: "
+        "all_gather, size: 1MB}, {compute: 20us, collective: reduce_scatter, size: 1MB}]}\n",
+    };
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        char *text = text_of(ONE_SWITCH BUFFER "workload:\n%s", jobs[i]);
+        uint64_t iterations = compare_exact(text);
+        if (iterations < 14) fail_msg("%" PRIu64 " iterations were skipped of job %zu", iterations, i);
+        free(text);
+    }
+}
+
+/// A flow that begins in the middle bounds what is skipped, and is not missed; nor is the end that run.until sets.
+static void minds_what_comes(void **state) {
+    (void)state;
+    const char *job = "workload:\n  - {kind: job, hosts: \"host-0..7\", iterations: 40, operations: [{compute: 100us, "
+                      "collective: all_to_all, size: 500KB}]}\n";
+    char *flow =
+        text_of(ONE_SWITCH BUFFER "%s  - {kind: flow, src: host-0, dst: host-9, size: 3MB, start: 3ms}\n", job);
+    assert_true(compare_exact(flow) > 10);
+    char *late =
+        text_of(ONE_SWITCH BUFFER
+                "%s  - {kind: job, hosts: \"host-8..11\", start: 2ms, iterations: 9, operations: [{compute: 70us, "
+                "collective: all_reduce_ring, size: 200KB}]}\n",
+                job);
+    assert_true(compare_exact(late) > 5);
+    char *until = text_of(ONE_SWITCH BUFFER "%s", job);
+    struct run off = run_mode(until, "off, until: 3333us"), exact = run_mode(until, "exact, until: 3333us");
+    assert_int_equal(exact.outcome->end, WEFT_END_UNTIL);
+    assert_true(exact.outcome->fast_forward->iterations > 5);
+    assert_same_outcome(off.outcome, exact.outcome);
+    run_free(&off);
+    run_free(&exact);
+    free(flow);
+    free(late);
+    free(until);
+}
+
+struct text {
+    FILE *file;
+    struct weft_random random;
+};
+
+static uint64_t draw(struct text *t, uint64_t n) {
+    return weft_random_u64(&t->random) % n;
+}
+
+static const char *one_of(struct text *t, const char *const *choice) {
+    uint64_t n = 0;
+    while (choice[n])
+        n++;
+    return choice[draw(t, n)];
+}
+#define ONE_OF(t, ...) one_of(t, (const char *const[]){__VA_ARGS__, NULL})
+
+static char *any_job(uint64_t seed) {
+    char *at;
+    size_t size;
+    struct text t = {.file = open_memstream(&at, &size), .random = weft_random_stream(seed, 7, WEFT_RANDOM_WORKLOAD)};
+    fputs(draw(&t, 4) ? ONE_SWITCH : CLOS, t.file);
+    fprintf(t.file, "switch: {route: %s, buffer: %s}\n", ONE_OF(&t, "ecmp", "e_ecmp", "path_pinning"),
+            ONE_OF(&t, "{kind: static, size: 8MB, xoff: 7MB, xon: 6500KB}",
+                   "{kind: static, size: 4MB, xoff: 40KB, xon: 20KB}",
+                   "{kind: dynamic, total: 32MB, headroom: 200KB}"));
+    fprintf(t.file, "host: {mtu: %s, ack_every: %s, window: %s, work_request: %s, transport: roce_rc, timeout: %s}\n",
+            ONE_OF(&t, "1000B", "4096B"), ONE_OF(&t, "1", "4"), ONE_OF(&t, "0B", "64KB"), ONE_OF(&t, "0ns", "100ns"),
+            ONE_OF(&t, "16ms", "700us"));
+    fprintf(t.file,
+            "workload:\n  - {kind: job, server: {gpus: %s}, ranks: 8, qps: %" PRIu64 ", admission: %s, start: %s, "
+            "iterations: %" PRIu64 ", slow_rank: %" PRIu64 ", slow_factor: %s, operations: [",
+            ONE_OF(&t, "1", "2", "4"), 1 + draw(&t, 3), ONE_OF(&t, "cts", "cts", "none"), ONE_OF(&t, "0s", "7us"),
+            8 + draw(&t, 12), draw(&t, 8), ONE_OF(&t, "1", "1", "3"));
+    for (uint64_t n = 1 + draw(&t, 3); n; n--)
+        fprintf(t.file,
+                "{compute: %s, size: %s, times: %" PRIu64 ", overlap: %s, collective: {kind: %s, channels: %" PRIu64
+                ", chunk: 8KB, slice: %s, slots: %s}}, ",
+                ONE_OF(&t, "3us", "50us", "400us"), ONE_OF(&t, "1B", "7KB", "64KB", "100003B"), 1 + draw(&t, 2),
+                ONE_OF(&t, "off", "off", "on"), general_collective((uint32_t)draw(&t, general_collectives()))->name,
+                1 + draw(&t, 3), ONE_OF(&t, "8KB", "3KB"), ONE_OF(&t, "4", "8"));
+    fputs("]}\n", t.file);
+    fclose(t.file);
+    return at;
+}
+
+static void changes_nothing(void **state) {
+    (void)state;
+    enum { RUNS = 60 };
+    uint64_t skipped = 0;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        char *text = any_job(seed);
+        skipped += compare_exact(text) > 0;
+        free(text);
+    }
+    if (skipped < RUNS / 4) fail_msg("only %" PRIu64 " of %d random jobs had anything to skip", skipped, RUNS);
+}
+
+/// An audited stretch is run, and ends when it was foretold.
+static void audits(void **state) {
+    (void)state;
+    char *text = text_of(ONE_SWITCH BUFFER "workload:\n  - {kind: job, iterations: 12, operations: [{compute: 100us, "
+                                           "collective: all_to_all, size: 1MB}]}\n");
+    struct run r = run_mode(text, "exact, fast_forward_audit: 1");
+    assert_int_equal(r.outcome->fast_forward->audited, 1);
+    assert_int_equal(r.outcome->fast_forward->failed, 0);
+    assert_true(r.outcome->fast_forward->audit_error == 0); // NOLINT: the same picosecond
+    assert_int_equal(r.outcome->fast_forward->iterations, 0);
+    run_free(&r);
+    free(text);
+}
+
+/// Mean iteration time within 1%, and the error that it states is not above what was allowed.
+static void stays_near(void **state) {
+    (void)state;
+    static const char *const hosts[] = {"", "host: {cc: dcqcn}\n", "host: {cc: swift}\n"};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        char *text =
+            text_of(CLOS "switch: {buffer: {kind: static, size: 8MB, xoff: 7MB, xon: 6500KB}, aqm: {kind: wred, "
+                         "min: 100KB, max: 400KB}}\n%sworkload:\n  - {kind: job, iterations: 30, operations: "
+                         "[{compute: 300us, collective: all_reduce_ring, size: 4MB}]}\n",
+                    hosts[i]);
+        struct run off = run_mode(text, "off"), steady = run_mode(text, "steady");
+        const struct weft_fast_forward_outcome *f = steady.outcome->fast_forward;
+        double error = (double)steady.outcome->job[0].end_ps / (double)off.outcome->job[0].end_ps - 1;
+        if (f->refused) fail_msg("%s: %s", hosts[i], f->refused);
+        assert_true(f->iterations > 0);
+        assert_true(f->error <= 0.005);
+        if (error > 0.01 || error < -0.01) fail_msg("%sdiffers by %.4f", hosts[i], error);
+        assert_int_equal(steady.outcome->job[0].ranks_done, off.outcome->job[0].ranks_done);
+        assert_int_equal(steady.outcome->flow[0].delivered_bytes, off.outcome->flow[0].delivered_bytes);
+        run_free(&off);
+        run_free(&steady);
+        free(text);
+    }
+}
+
+static void refuses(void **state) {
+    (void)state;
+    const char *job = "workload:\n  - {kind: job, iterations: 6, operations: [{compute: 100us, collective: "
+                      "all_to_all, size: 100KB}]}\n";
+    const struct {
+        const char *more, *run, *expected;
+    } cases[] = {
+        {ONE_SWITCH "host: {cc: dcqcn}\n", "exact", "host.cc"},
+        {ONE_SWITCH "host: {out_of_order: accept}\n", "exact", "state of its own"},
+        {CLOS "switch: {route: load_aware}\n", "exact", "route model"},
+        {CLOS "events: [{at: 1ms, link: leaf-0/4, state: down}]\n", "steady", "events"},
+        {ONE_SWITCH, "steady, sample_interval: 1us", "sample_interval"},
+        {ONE_SWITCH "dcbx: {enabled: on}\n", "exact", "LLDP"},
+        {"topology: {kind: dsf_l1_zone, rdsws: 4, fdsws: 4, hosts_per_rdsw: 2, rails: 1}\n", "exact",
+         "boxes other than"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = text_of("%s%s", cases[i].more, job);
+        struct run r = run_mode(text, cases[i].run);
+        const char *refused = r.outcome->fast_forward->refused;
+        if (!refused || !strstr(refused, cases[i].expected))
+            fail_msg("%s: refused is \"%s\"; expected %s", cases[i].more, refused ? refused : "", cases[i].expected);
+        assert_int_equal(r.outcome->fast_forward->iterations, 0);
+        run_free(&r);
+        free(text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(skips_what_repeats), cmocka_unit_test(minds_what_comes),
+        cmocka_unit_test(changes_nothing),    cmocka_unit_test(audits),
+        cmocka_unit_test(stays_near),         cmocka_unit_test(refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
