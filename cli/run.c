@@ -5,19 +5,25 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "checkpoint.h"
 #include "claims.h"
 #include "results.h"
+#include "terminal.h"
 
 static const char *export_text, *table_name;
+static struct weft_cli_checkpoint_options saving;
 static const struct weft_cli_option own[] = {
     {"export", "FORMAT[,...]", "also write files as other programs do into --out DIR: hpcc, htsim, nccl-tests",
      &export_text, NULL},
     {"table", "NAME", "print the collectives as nccl-tests does, instead of the report: nccl-tests", &table_name, NULL},
+    {"checkpoint", "TIME", "save the run into --out DIR each time so much wall time has passed, and on Ctrl-C: 600s",
+     &saving.every, NULL},
+    {"resume", "DIR", "instead of SCENARIO: continue the run that was saved in DIR", &saving.resume, NULL},
     {0}};
 
 static const struct weft_cli_command command = {
     .name = "run",
-    .operands = "SCENARIO",
+    .operands = "SCENARIO, or --resume DIR",
     .about =
         "Runs one variant of a scenario (the first, if none is named) and reports what it measured: completion\n"
         "times by flow group, pauses, marks and drops. SCENARIO is a YAML file, - for standard input, or a\n"
@@ -27,7 +33,7 @@ static const struct weft_cli_command command = {
         "simulated time (100 days) was over, 5 a repeated run has another digest, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_CAPTURE | WEFT_CLI_JSON |
               WEFT_CLI_QUIET,
-    .operands_min = 1,
+    .operands_min = 0,
     .operands_max = 1,
     .option = own,
 };
@@ -144,48 +150,164 @@ static void mention_ranks(const struct weft_outcome *o) {
     }
 }
 
-/// Returns the exit status; `error` is set if something should be said on standard error.
-static enum weft_status run(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                            struct weft_error *error) {
-    struct weft_cli_simulation s = {0};
+/// One run, from its options to its report. Of one that is saved it is in the image, and so is what it points to.
+struct work {
+    struct weft_cli_options o;
+    const char *export_text, *table_name;
+    struct weft_scenario_file *read;
+    const struct weft_scenario_file *file; ///< that, or with another seed
+    struct weft_cli_simulation s;
     struct weft_run run;
-    struct exports exports = {0};
+    struct exports exports;
     struct weft_stored stored;
+};
+
+/// What the run writes while it goes on would not be as it was.
+static enum weft_status check_savable(const struct weft_cli_simulation *s, struct weft_error *error) {
+    if (!*s->scenario->capture.ports) return WEFT_OK;
+    return weft_error_set(
+        error, WEFT_ERROR_INPUT, s->scenario->capture_place,
+        "--checkpoint: a capture is written while the run goes on, and a checkpoint does not hold it; "
+        "expected no capture, or no --checkpoint");
+}
+
+/// Everything short of running.
+static enum weft_status prepare(struct work *work, struct weft_error *error) {
+    const struct weft_cli_options *o = &work->o;
     uint32_t variant;
     struct weft_cli_claims claims; // of no use to a single run, but a file with a mistake in them is refused
-    enum weft_status status = weft_cli_claims_init(&claims, file, o->arena, error);
+    struct weft_checkpoint *checkpoint = NULL;
+    enum weft_status status = weft_cli_scenario_read(o, &work->read, error);
+    work->file = work->read;
+    if (!status) status = weft_cli_claims_init(&claims, work->file, o->arena, error);
     if (!status) status = check_table(o, error);
-    if (!status) status = parse_exports(o, &exports, error);
-    if (!status) status = weft_cli_stored_variant(o, &file, &stored, &variant, error);
-    if (!status) status = weft_cli_simulation_init(&s, file, variant, error);
-    if (!status) {
-        if (!o->variant && !stored.variant && !o->json && !o->quiet) mention_others(o, file);
-        weft_cli_catch_interrupt();
-        status = weft_cli_simulation_run(&s, o, s.scenario->variant, &run, error);
-    }
-    if (s.outcome) {
-        struct weft_error output = {0};
-        struct weft_cli_results results = {.run = &run, .runs = 1};
-        add_exports(&run, &exports);
-        if (o->out) weft_cli_write_results(o->out, &results, &output);
-        if (!output.status) write_exports(o, &exports, &run, &output);
-        if (table_name)
-            weft_report_nccl_tests(stdout, &run);
-        else
-            weft_cli_print_results(stdout, &results, o->json);
-        if (!o->quiet && !o->json) mention_ranks(s.outcome);
-        if (!status && stored.variant) status = weft_cli_compare_digests(&stored, s.outcome, error);
-        if (!status && stored.digest && !stored.interrupted && !o->quiet && !o->json)
-            fprintf(stderr, "weft: the same digest as in %s\n", o->operand[0]);
-        if (output.status) {
-            *error = output;
-            status = output.status;
-        }
-    }
-    weft_cli_simulation_deinit(&s);
+    if (!status) status = parse_exports(o, &work->exports, error);
+    if (!status && saving.every) status = weft_cli_checkpoint_new(o, saving.every, work, &checkpoint, error);
+    if (!status) status = weft_cli_stored_variant(o, &work->file, &work->stored, &variant, error);
+    if (!status) status = weft_cli_simulation_init(&work->s, work->file, variant, error);
+    if (!status && checkpoint) status = check_savable(&work->s, error);
+    work->s.checkpoint = checkpoint;
+    if (!status && !o->variant && !work->stored.variant && !o->json && !o->quiet) mention_others(o, work->file);
     return status;
 }
 
+static void mention_checkpoint(const struct work *work) {
+    const struct weft_checkpoint *checkpoint = work->s.checkpoint;
+    bool saved = checkpoint && checkpoint->written && work->s.outcome->end == WEFT_END_INTERRUPTED;
+    if (saved && !work->o.quiet && !work->o.json)
+        fprintf(stderr, "weft: `weft run --resume %s` continues the run\n", work->o.out);
+}
+
+/// Writes and prints what the run has measured; `error` is that of the run.
+static enum weft_status report(struct work *work, enum weft_status status, struct weft_error *error) {
+    const struct weft_cli_options *o = &work->o;
+    const struct weft_stored *stored = &work->stored;
+    struct weft_error output = {0};
+    struct weft_cli_results results = {.run = &work->run, .runs = 1};
+    add_exports(&work->run, &work->exports);
+    if (o->out) weft_cli_write_results(o->out, &results, &output);
+    if (!output.status) write_exports(o, &work->exports, &work->run, &output);
+    if (work->s.checkpoint && !output.status && work->s.outcome->end != WEFT_END_INTERRUPTED)
+        weft_cli_checkpoint_remove(work->s.checkpoint);
+    if (table_name)
+        weft_report_nccl_tests(stdout, &work->run);
+    else
+        weft_cli_print_results(stdout, &results, o->json);
+    if (!o->quiet && !o->json) mention_ranks(work->s.outcome);
+    mention_checkpoint(work);
+    if (!status && stored->variant) status = weft_cli_compare_digests(stored, work->s.outcome, error);
+    if (!status && stored->digest && !stored->interrupted && !o->quiet && !o->json)
+        fprintf(stderr, "weft: the same digest as in %s\n", o->operand[0]);
+    if (!output.status) return status;
+    *error = output;
+    return output.status;
+}
+
+/// Returns the exit status; `error` is set if something should be said on standard error.
+static enum weft_status run(struct work *work, struct weft_error *error) {
+    weft_cli_catch_interrupt();
+    const struct weft_scenario *scenario = work->s.scenario;
+    enum weft_status status = weft_cli_simulation_run(&work->s, &work->o, scenario->variant, &work->run, error);
+    if (work->s.outcome) status = report(work, status, error);
+    return status;
+}
+
+static void work_end(struct work *work) {
+    weft_cli_simulation_deinit(&work->s);
+    weft_scenario_file_free(work->read);
+    weft_cli_options_deinit(&work->o);
+}
+
+/// `given`: the options of this command, which count beside those that the run began with.
+static enum weft_status resume(const struct weft_cli_options *given, struct weft_error *error) {
+    struct weft_checkpoint *checkpoint;
+    if (export_text || table_name)
+        return weft_error_set(
+            error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+            "--resume and --%s; expected the folder alone: what the run writes was said when it began",
+            export_text ? "export" : "table");
+    enum weft_status status = weft_cli_checkpoint_resume(given, &saving, &checkpoint, error);
+    if (status) return status;
+    struct work *work = checkpoint->root;
+    struct weft_cli_options *o = &work->o;
+    o->threads = given->threads;
+    o->oversubscribe = given->oversubscribe;
+    o->quiet |= given->quiet;
+    o->json |= given->json;
+    o->out = weft_arena_text(o->arena, saving.resume);
+    checkpoint->file = weft_arena_text(o->arena, checkpoint->file);
+    export_text = work->export_text;
+    table_name = work->table_name;
+    work->s.resumed = true;
+    if (o->json) weft_cli_terminal_raw();
+    status = run(work, error);
+    work_end(work);
+    return status;
+}
+
+static enum weft_status begin(struct work *work, struct weft_error *error) {
+    work->export_text = export_text;
+    work->table_name = table_name;
+    enum weft_status status = prepare(work, error);
+    if (!status) status = run(work, error);
+    return status;
+}
+
+static int end(const struct weft_error *error, enum weft_status status) {
+    if (error->status) weft_cli_fail(error);
+    return (int)status;
+}
+
+/// Parses the options again, so that they are where a checkpoint finds them.
+static int run_saved(int argc, char **argv) {
+    struct weft_error error = {0};
+    enum weft_status status = weft_cli_checkpoint_begin(&saving, argc, &argv, &error);
+    if (status) return end(&error, status);
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct work *work = weft_arena_alloc(arena, 1, sizeof *work);
+    int exit_status = weft_cli_parse(&command, argc, argv, &work->o);
+    if (exit_status == WEFT_CLI_GO) exit_status = end(&error, begin(work, &error));
+    work_end(work);
+    return exit_status;
+}
+
+static int expect_scenario(void) {
+    fprintf(stderr, "weft run: expected %s\nweft: see weft run --help\n", command.operands);
+    return WEFT_ERROR_INPUT;
+}
+
 int weft_cli_run(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, run);
+    struct work work = {0};
+    struct weft_error error = {0};
+    int exit_status = weft_cli_parse(&command, argc, argv, &work.o);
+    if (exit_status == WEFT_CLI_GO && saving.resume)
+        exit_status = end(&error, resume(&work.o, &error));
+    else if (exit_status == WEFT_CLI_GO && !work.o.operands)
+        exit_status = expect_scenario();
+    else if (exit_status == WEFT_CLI_GO && saving.every)
+        exit_status = run_saved(argc, argv);
+    else if (exit_status == WEFT_CLI_GO)
+        exit_status = end(&error, begin(&work, &error));
+    work_end(&work);
+    return exit_status;
 }

@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "progress.h"
 #include "ranks.h"
+#include "weft/checkpoint.h"
 #include "weft/sweep.h"
 
 static atomic_bool interrupted; ///< read by all threads that run something
@@ -182,13 +183,19 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
                                    .context = &progress,
                                    .capture_file = s->follow ? NULL : capture_file(s, options->out),
                                    .follow = s->follow,
-                                   .ranks = weft_cli_ranks()};
-    weft_memory_reset_max();
-    enum weft_status status = check_workload(s, ret_error);
-    if (options->out && !status)
-        status = weft_report_folder(options->out, ret_error); // better said before the run than after it
-    if (!status && sim.capture_file) mention_capture_size(s, options);
-    if (!status) status = weft_simulate(s->scenario, s->topology, s->workload, &sim, &s->outcome, ret_error);
+                                   .ranks = weft_cli_ranks(),
+                                   .checkpoint = s->checkpoint};
+    enum weft_status status = WEFT_OK;
+    if (s->resumed) {
+        status = weft_simulate_on(s->checkpoint, &sim, &s->outcome, ret_error);
+    } else {
+        weft_memory_reset_max();
+        status = check_workload(s, ret_error);
+        if (options->out && !status)
+            status = weft_report_folder(options->out, ret_error); // better said before the run than after it
+        if (!status && sim.capture_file) mention_capture_size(s, options);
+        if (!status) status = weft_simulate(s->scenario, s->topology, s->workload, &sim, &s->outcome, ret_error);
+    }
     if (s->outcome) {
         struct weft_progress end = end_of(s->workload, s->outcome);
         weft_cli_progress_done(&progress, &end);

@@ -14,9 +14,11 @@ struct weft_cli_simulation {
     struct weft_topology *topology;
     struct weft_workload *workload;
     struct weft_arena *arena;
-    struct weft_outcome *outcome; ///< NULL before it ran
-    struct weft_follow *follow;   ///< what the run is to follow; NULL: nothing
-    bool one_of_several;          ///< files that it writes itself bear the variant's name
+    struct weft_outcome *outcome;       ///< NULL before it ran
+    struct weft_follow *follow;         ///< what the run is to follow; NULL: nothing
+    struct weft_checkpoint *checkpoint; ///< NULL: the run is not saved
+    bool resumed;                       ///< it goes on from there
+    bool one_of_several;                ///< files that it writes itself bear the variant's name
 };
 
 /// Everything short of running. Deinit whatever it returns.

@@ -83,6 +83,14 @@ weft_bytes weft_memory_bytes_max(enum weft_memory_kind kind);
 weft_bytes weft_memory_held(const struct weft_memory *memory, enum weft_memory_kind kind);
 const char *weft_memory_name(enum weft_memory_kind kind);
 void weft_memory_reset_max(void);
+/// All of these figures, and what they are from now on: a process takes over what another had.
+struct weft_memory_figure {
+    weft_bytes now, max;
+};
+void weft_memory_figures(struct weft_memory_figure ret_figure[WEFT_MEMORY_KINDS]);
+void weft_memory_figures_set(const struct weft_memory_figure figure[WEFT_MEMORY_KINDS]);
+/// Whether this thread's memory has clean-ups: something is open that is not memory.
+bool weft_memory_has_cleanups(void);
 
 /// Bump allocator. Everything in it is freed at once. Not thread-safe. It belongs to the memory that it was made in,
 /// and all that is in it does.

@@ -114,9 +114,10 @@ struct weft_sim_options {
     const volatile sig_atomic_t *interrupt; ///< non-zero ends the run with what it has measured; may be NULL
     bool (*on_progress)(void *context, const struct weft_progress *progress); ///< false: as `interrupt`; may be NULL
     void *context;
-    const char *capture_file;   ///< of what the scenario's `capture` asks for; NULL: nothing is captured
-    struct weft_follow *follow; ///< the project's own; NULL
-    struct weft_ranks *ranks;   ///< likewise
+    const char *capture_file;           ///< of what the scenario's `capture` asks for; NULL: nothing is captured
+    struct weft_follow *follow;         ///< the project's own; NULL
+    struct weft_ranks *ranks;           ///< likewise
+    struct weft_checkpoint *checkpoint; ///< likewise
 };
 
 /// What a run measured.

@@ -58,7 +58,7 @@ ON_PROGRESS = CFUNCTYPE(c_bool, c_void_p, POINTER(CProgress))
 class COptions(Structure):
     _fields_ = [("profile", c_bool), ("record", c_bool), ("oversubscribe", c_bool), ("threads", c_uint32), ("interrupt", c_void_p),
                 ("on_progress", ON_PROGRESS), ("context", c_void_p), ("capture_file", c_char_p), ("follow", c_void_p),
-                ("ranks", c_void_p)]
+                ("ranks", c_void_p), ("checkpoint", c_void_p)]
 
 
 ON_ERROR = CFUNCTYPE(None, c_void_p, c_uint32, POINTER(CError))

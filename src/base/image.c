@@ -14,8 +14,9 @@ enum { REGIONS = OWN + WEFT__IMAGE_RANKS_MAX };
 enum { PAGE = 4096, LARGE_PAGE = 2 << 20, LARGE_FROM = 1 << 20, FINE = 16, FINE_UP_TO = 512, STEPS = 4 };
 enum { CLASSES = FINE_UP_TO / FINE + 1 + STEPS * 64 };
 
-/// Far from where programs, libraries and stacks are on x86-64 and 64-bit ARM with 47 bits of addresses.
-static const uintptr_t base = UINT64_C(1) << 44;
+/// Far from where programs, libraries, stacks and sanitizers' shadows are on x86-64 and 64-bit ARM with 47 bits of
+/// addresses.
+static const uintptr_t base = UINT64_C(17) << 40;
 static const size_t room = UINT64_C(1) << 40; ///< of a region
 
 /// A freed object, in the list of its size.
@@ -23,12 +24,17 @@ struct gap {
     struct gap *next;
 };
 
-static struct {
-    bool open, parted;
-    uint32_t self;
+/// What is where: part of what a file of the image holds.
+struct table {
     size_t used[REGIONS];
     uint64_t layout;
     struct gap *gap[CLASSES];
+};
+
+static struct {
+    bool open, parted;
+    uint32_t self;
+    struct table table;
     unsigned char *before; ///< the common region as it was at weft__image_part
     size_t before_bytes;
     pthread_mutex_t lock;
@@ -90,11 +96,11 @@ static uint32_t class_of(size_t bytes, size_t *ret_size) {
 
 /// Of fresh memory; large objects begin on a large page.
 static unsigned char *cut(uint32_t k, size_t size) {
-    size_t at = image.used[k] + WEFT__IMAGE_HEAD;
+    size_t at = image.table.used[k] + WEFT__IMAGE_HEAD;
     if (size >= LARGE_FROM) at = (at + LARGE_PAGE - 1) & ~(size_t)(LARGE_PAGE - 1);
     if (at + size > room) return NULL;
-    image.used[k] = at + size;
-    image.layout = (image.layout ^ (at << 8) ^ k) * UINT64_C(0x9e3779b97f4a7c15);
+    image.table.used[k] = at + size;
+    image.table.layout = (image.table.layout ^ (at << 8) ^ k) * UINT64_C(0x9e3779b97f4a7c15);
     return region(k) + at;
 }
 
@@ -103,8 +109,8 @@ void *weft__image_new(size_t bytes, bool constant) {
     if (bytes > room) return NULL;
     uint32_t class = class_of(bytes, &size), k = image.parted ? OWN + image.self : constant ? CONSTANT : COMMON;
     pthread_mutex_lock(&image.lock);
-    struct gap *gap = k == CONSTANT ? NULL : image.gap[class];
-    if (gap) image.gap[class] = gap->next;
+    struct gap *gap = k == CONSTANT ? NULL : image.table.gap[class];
+    if (gap) image.table.gap[class] = gap->next;
     unsigned char *memory = gap ? (unsigned char *)gap : cut(k, size);
     pthread_mutex_unlock(&image.lock);
     if (gap) memset(memory, 0, bytes);
@@ -118,13 +124,13 @@ void weft__image_free(void *memory, size_t bytes) {
     if (offset < (CONSTANT + 1) * room || bytes < sizeof(struct gap)) return;
     pthread_mutex_lock(&image.lock);
     struct gap *gap = memory;
-    gap->next = image.gap[class];
-    image.gap[class] = gap;
+    gap->next = image.table.gap[class];
+    image.table.gap[class] = gap;
     pthread_mutex_unlock(&image.lock);
 }
 
 uint64_t weft__image_layout(void) {
-    return image.layout;
+    return image.table.layout;
 }
 
 static bool is_zero(const unsigned char *memory, size_t n) {
@@ -132,16 +138,16 @@ static bool is_zero(const unsigned char *memory, size_t n) {
 }
 
 bool weft__image_part(void) {
-    size_t bytes = (image.used[COMMON] + PAGE - 1) & ~(size_t)(PAGE - 1);
+    size_t bytes = (image.table.used[COMMON] + PAGE - 1) & ~(size_t)(PAGE - 1);
     unsigned char *copy = mmap(NULL, bytes ? bytes : PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy == MAP_FAILED) return false;
     for (size_t at = 0; at < bytes; at += PAGE) // a page that nobody has used takes no memory here either
         if (!is_zero(region(COMMON) + at, PAGE)) memcpy(copy + at, region(COMMON) + at, PAGE);
     image.before = copy;
     image.before_bytes = bytes;
-    memset(image.gap, 0, sizeof image.gap); // each process would fill the same
+    memset(image.table.gap, 0, sizeof image.table.gap); // each process would fill the same
     image.parted = true;
-    return !mprotect(region(CONSTANT), (image.used[CONSTANT] + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ);
+    return !mprotect(region(CONSTANT), (image.table.used[CONSTANT] + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ);
 }
 
 void weft__image_forget(void *memory, size_t bytes) {
@@ -151,7 +157,7 @@ void weft__image_forget(void *memory, size_t bytes) {
 }
 
 void *weft__image_own(size_t *ret_bytes) {
-    *ret_bytes = image.used[OWN + image.self];
+    *ret_bytes = image.table.used[OWN + image.self];
     return region(OWN + image.self);
 }
 
@@ -229,9 +235,15 @@ bool weft__image_apply(const uint64_t *change, size_t words) {
 }
 
 void weft__image_join(void) {
-    mprotect(region(CONSTANT), (image.used[CONSTANT] + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE);
+    mprotect(region(CONSTANT), (image.table.used[CONSTANT] + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE);
     if (image.before) munmap(image.before, image.before_bytes ? image.before_bytes : PAGE);
     image.before = NULL;
     image.parted = false;
-    memset(image.gap, 0, sizeof image.gap);
+    memset(image.table.gap, 0, sizeof image.table.gap);
+}
+
+void weft__image_pieces(struct weft__image_piece ret_piece[WEFT__IMAGE_PIECES]) {
+    ret_piece[0] = (struct weft__image_piece){(unsigned char *)&image.table, sizeof image.table, sizeof image.table};
+    for (uint32_t k = CONSTANT; k <= COMMON; k++)
+        ret_piece[1 + k] = (struct weft__image_piece){region(k), image.table.used[k], room};
 }

@@ -7,6 +7,8 @@
 // each process will change those that are its own. From then on each has a region to itself. At the end the first
 // process takes over the others' regions, and what they have changed of the common one: that no two have changed the
 // same byte is checked.
+//
+// A single process uses it for checkpoints (base/image_file.h): they hold the image, and another process maps it again.
 #ifndef WEFT_BASE_IMAGE_H
 #define WEFT_BASE_IMAGE_H
 
@@ -46,4 +48,13 @@ uint64_t *weft__image_changes(size_t *ret_words);
 bool weft__image_apply(const uint64_t *change, size_t words);
 /// All is put together: constant objects may be freed again.
 void weft__image_join(void);
+
+/// Of an image that is not parted: all that another process needs to have the same. The first piece tells what the
+/// others hold, and is of a fixed size.
+enum { WEFT__IMAGE_PIECES = 3 };
+struct weft__image_piece {
+    unsigned char *at;
+    size_t bytes, room; ///< `room`: it may have as many
+};
+void weft__image_pieces(struct weft__image_piece ret_piece[WEFT__IMAGE_PIECES]);
 #endif

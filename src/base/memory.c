@@ -30,9 +30,7 @@ _Static_assert(sizeof(struct head) % 16 == 0, "what is handed out is aligned lik
 struct weft_memory {
     pthread_mutex_t lock; ///< of heads and figures; the engine's workers share a memory
     struct head *first;
-    struct {
-        weft_bytes now, max;
-    } held[WEFT_MEMORY_KINDS];
+    struct weft_memory_figure held[WEFT_MEMORY_KINDS];
     struct weft_memory_cleanup *cleanup; ///< the last one added
     uint64_t cleanups;                   ///< ever added
 };
@@ -166,7 +164,8 @@ static struct weft_memory *owner_of(const void *memory) {
 }
 
 void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_old, size_t bytes_new) {
-    if (weft__image_is_open()) return resize_in_image(kind, memory, bytes_old, bytes_new);
+    if (memory ? weft__image_holds(memory) : weft__image_is_open())
+        return resize_in_image(kind, memory, bytes_old, bytes_new);
     struct weft_memory *owner = memory ? owner_of(memory) : current;
     struct head *old = memory ? unlink_from(memory, kind, bytes_old) : NULL, *moved;
     if (bytes_old < LARGE_FROM && bytes_new < LARGE_FROM) {
@@ -181,7 +180,7 @@ void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_
 }
 
 void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes) {
-    if (memory && weft__image_is_open())
+    if (weft__image_holds(memory))
         free_in_image(kind, memory, bytes);
     else if (memory)
         release(unlink_from(memory, kind, bytes));
@@ -294,6 +293,20 @@ void weft_memory_reset_max(void) {
     assert(current);
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
         current->held[k].max = current->held[k].now;
+}
+
+void weft_memory_figures(struct weft_memory_figure ret_figure[WEFT_MEMORY_KINDS]) {
+    assert(current);
+    memcpy(ret_figure, current->held, sizeof current->held);
+}
+
+void weft_memory_figures_set(const struct weft_memory_figure figure[WEFT_MEMORY_KINDS]) {
+    assert(current);
+    memcpy(current->held, figure, sizeof current->held);
+}
+
+bool weft_memory_has_cleanups(void) {
+    return current && current->cleanup;
 }
 
 // --- arena --------------------------------------------------------------------------------------------------------

@@ -415,6 +415,7 @@ static void publish(struct weft__worker *w) {
         .events = events,
         .failed = w->failed,
         .sides = weft__sides_were_sent(w),
+        .pausing = w->id == e->own_first && e->pausing,
         .interrupt = w->id == e->own_first && (e->stopped || (e->conf.interrupt && *e->conf.interrupt)),
     };
     memcpy(report->count, t->count, sizeof report->count);
@@ -433,6 +434,8 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     if (all->finished == e->conf.work && all->under_way_bytes == 0 && !all->failed) return true;
     *ret_end = WEFT_END_INTERRUPTED;
     if (all->interrupt || all->failed) return true;
+    *ret_end = WEFT_END_PAUSED;
+    if (all->pausing) return true;
     weft_time_ps begin = all->next_window * e->worker[0].length_ps;
     *ret_end = e->conf.until_ps != WEFT_TIME_NEVER ? WEFT_END_UNTIL : WEFT_END_STALL;
     if (all->next_window == WEFT__NO_WINDOW || begin >= e->conf.until_ps) return true;
@@ -566,9 +569,10 @@ static void run_threads(struct weft__engine *e, struct weft_memory *memory) {
     struct thread thread[WEFT__THREADS_MAX];
     pthread_t handle[WEFT__THREADS_MAX];
     uint32_t n = 1; // there may be fewer than wanted: the result is the same
-    for (uint32_t j = 0; j < e->threads.n; j++)
+    uint32_t most = e->conf.threads && e->conf.threads < e->threads.n ? e->conf.threads : e->threads.n;
+    for (uint32_t j = 0; j < most; j++)
         thread[j] = (struct thread){.engine = e, .memory = memory, .own = {.all = &e->threads, .id = j}};
-    while (n < e->threads.n && !pthread_create(&handle[n], NULL, begin_work, &thread[n]))
+    while (n < most && !pthread_create(&handle[n], NULL, begin_work, &thread[n]))
         n++;
     weft__threads_start(&e->threads, n);
     weft__threads_begin(&thread[0].own);

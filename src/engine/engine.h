@@ -158,6 +158,7 @@ struct weft__worker {
 struct weft__engine_conf {
     uint32_t nodes, workers;
     uint32_t meeting_events; ///< what it costs workers to meet (see threads.h); 0: each has a thread, in every window
+    uint32_t threads;        ///< at most; 0: one per worker
     bool oversubscribe;      ///< threads may be more than processors
     weft_time_ps lookahead_ps;
     weft_time_ps window_ps; ///< no longer than that; 0: as long, but WEFT__WINDOW_PS_MAX at most
@@ -199,6 +200,7 @@ struct weft__engine {
     weft_time_ps rested_ps; ///< progress when it paused last to rest
     bool held;              ///< driven: on_window wants to pause
     bool stopped;           ///< by on_progress; worker 0's
+    bool pausing;           ///< likewise: the run pauses before the next window
     enum weft_end end;
     uint32_t own_first, own_end;     ///< the workers that run here
     struct weft__exchange *exchange; ///< with other ranks; NULL: there are none

@@ -35,6 +35,7 @@ static void add(struct weft__report *all, const struct weft__report *r) {
     for (uint32_t c = 0; c < WEFT__COUNTS_SHOWN; c++)
         all->count[c] += r->count[c];
     all->interrupt |= r->interrupt;
+    all->pausing |= r->pausing;
     all->failed |= r->failed;
     all->sides |= r->sides;
 }

@@ -27,7 +27,7 @@ struct weft__report {
     weft_time_ps progress_ps;
     uint64_t count[WEFT__COUNTS_SHOWN];
     uint32_t events; ///< in the last window
-    bool interrupt, failed;
+    bool interrupt, pausing, failed;
     bool sides;     ///< in the last window it had records of other workers
     char apart[64]; ///< no two workers write one cache line
 };

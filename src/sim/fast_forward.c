@@ -492,15 +492,16 @@ static void look_later(struct weft__fast_forward *f) {
     if (later) engine->pause_ps = engine->next_ps + (f->later - 1) * engine->conf.window_ps;
 }
 
-void weft__fast_forward_run(struct weft__run *run) {
+bool weft__fast_forward_on(struct weft__run *run) {
     struct weft__engine *engine = &run->net.engine;
-    for (;;) {
-        weft__engine_run(engine);
-        if (engine->end != WEFT_END_PAUSED) break;
-        look_later(run->fast_forward);
-        rest(run->fast_forward);
-        engine->conf.rests = !run->fast_forward->over;
-    }
+    if (!run->fast_forward || engine->end != WEFT_END_PAUSED || engine->pausing) return false;
+    look_later(run->fast_forward);
+    rest(run->fast_forward);
+    engine->conf.rests = !run->fast_forward->over;
+    return true;
+}
+
+void weft__fast_forward_end(struct weft__run *run) {
     if (!run->fast_forward) return;
     forget_marks(run->fast_forward);
     struct weft_fast_forward_outcome *o = run->fast_forward->outcome;

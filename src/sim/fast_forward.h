@@ -7,8 +7,10 @@
 
 /// Before the run, assembled. Without run.fast_forward it does nothing.
 void weft__fast_forward_start(struct weft__run *run);
-/// Runs the engine to its end.
-void weft__fast_forward_run(struct weft__run *run);
+/// The engine has stopped. True: at rest, and it is to be run on.
+bool weft__fast_forward_on(struct weft__run *run);
+/// It has come to the run's end.
+void weft__fast_forward_end(struct weft__run *run);
 /// Simulated time that was skipped so far.
 weft_time_ps weft__fast_forward_skipped(const struct weft__run *run);
 /// When the engine has ended, before anything is collected: all noted times become true.

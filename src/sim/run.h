@@ -10,8 +10,8 @@ struct weft__run {
     struct weft__network net;
     struct weft_sim_options options;
     struct weft_progress progress;
-    struct weft__fast_forward *fast_forward; ///< fast_forward.h; NULL: run.fast_forward is off
-    double begun_s, told_s, assembled_s;     ///< wall time
+    struct weft__fast_forward *fast_forward;      ///< fast_forward.h; NULL: run.fast_forward is off
+    double begun_s, told_s, assembled_s, saved_s; ///< wall time
     double begun_cpu_s;
 };
 
@@ -22,6 +22,10 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
                                  struct weft_error *ret_error);
 /// As weft_simulate ends. `ret_outcome` NULL: it is not wanted, and nothing is worked out.
 enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_outcome, struct weft_error *ret_error);
+
+/// Runs the engine to the end, with checkpoints, and then weft__run_end.
+enum weft_status weft__run_finish(struct weft__run *run, struct weft_outcome **ret_outcome,
+                                  struct weft_error *ret_error);
 
 /// How the engine has ended.
 enum weft_end weft__network_end(const struct weft__network *net);

@@ -11,6 +11,7 @@
 #include "sim/capture.h"
 #include "sim/check_credit.h"
 #include "sim/check_wire.h"
+#include "sim/checkpoint.h"
 #include "sim/events.h"
 #include "sim/fast_forward.h"
 #include "sim/follow.h"
@@ -23,6 +24,7 @@
 #include "sim/triggers.h"
 #include "weft/aqm.h"
 #include "weft/cc.h"
+#include "weft/checkpoint.h"
 #include "weft/ranks.h"
 #include "weft/transport.h"
 
@@ -353,8 +355,10 @@ static bool on_progress(void *context, const uint64_t *count, weft_time_ps now) 
     run->progress.packet_hops = count[WEFT__COUNT_PACKET_HOPS];
     run->progress.delivered_bytes = count[WEFT__COUNT_PAYLOAD_BYTES];
     run->progress.flows_done = (uint32_t)count[WEFT__COUNT_FLOWS_DONE];
+    const struct weft_checkpoint *checkpoint = run->options.checkpoint;
+    if (checkpoint && wall - run->saved_s >= checkpoint->every_s) run->net.engine.pausing = true;
     struct weft_memory *memory = weft_memory_use(NULL); // what a callback allocates is none of the run
-    bool on = run->options.on_progress(run->options.context, &run->progress);
+    bool on = !run->options.on_progress || run->options.on_progress(run->options.context, &run->progress);
     weft_memory_use(memory);
     return on;
 }
@@ -403,7 +407,7 @@ static void start_engine(struct weft__run *run) {
         .waiting = weft__triggers_waiting(net->workload),
         .profile = options->profile,
         .interrupt = options->interrupt,
-        .on_progress = options->on_progress ? on_progress : NULL,
+        .on_progress = options->on_progress || options->checkpoint ? on_progress : NULL,
         .context = run,
         .on_window = net->driver ? weft__driver_on_window : NULL,
         .driver = run,
@@ -622,7 +626,7 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
     };
     status = assemble(run, ret_error);
     if (status) weft__run_end(run, NULL, NULL);
-    run->assembled_s = seconds(CLOCK_MONOTONIC);
+    run->assembled_s = run->saved_s = seconds(CLOCK_MONOTONIC);
     return status;
 }
 
@@ -689,18 +693,28 @@ enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_
     return o->end == WEFT_END_STALL || o->end == WEFT_END_TIME ? WEFT_ERROR_STALL : WEFT_OK;
 }
 
+enum weft_status weft__run_finish(struct weft__run *run, struct weft_outcome **ret_outcome,
+                                  struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    do
+        weft__engine_run(&run->net.engine);
+    while (weft__fast_forward_on(run) || weft__checkpoint_on(run));
+    weft__fast_forward_end(run);
+    if (run->options.ranks) status = weft__ranks_join(run, ret_error);
+    enum weft_status ended = weft__run_end(run, status ? NULL : ret_outcome, ret_error);
+    return status ? status : ended;
+}
+
 enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                const struct weft_workload *workload, const struct weft_sim_options *options,
                                struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
-    struct weft_arena *arena = options->ranks ? weft_arena_new(WEFT_MEMORY_SWITCH) : NULL;
-    struct weft__run own, *run = arena ? weft__arena_lines(arena, 1, sizeof *run) : &own; // ranks have pointers to it
+    // Ranks and checkpoints have pointers to it.
+    struct weft_arena *arena = options->ranks || options->checkpoint ? weft_arena_new(WEFT_MEMORY_SWITCH) : NULL;
+    struct weft__run own, *run = arena ? weft__arena_lines(arena, 1, sizeof *run) : &own;
     enum weft_status status = weft__run_begin(run, scenario, topology, workload, options, NULL, ret_error);
     if (!status) {
         weft__fast_forward_start(run);
-        weft__fast_forward_run(run);
-        if (options->ranks) status = weft__ranks_join(run, ret_error);
-        enum weft_status ended = weft__run_end(run, status ? NULL : ret_outcome, ret_error);
-        if (!status) status = ended;
+        status = weft__run_finish(run, ret_outcome, ret_error);
     }
     weft_arena_free(arena);
     return status;

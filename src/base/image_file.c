@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/image_file.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/image.h"
+
+enum { PAGE = 4096, LEVEL = 1 };
+
+/// A run of pages; `bytes` of 0 ends a piece.
+struct run {
+    uint64_t offset, bytes;
+};
+
+// --- writing ------------------------------------------------------------------------------------------------------
+
+struct writer {
+    FILE *file;
+    ZSTD_CCtx *zstd;
+    void *part;
+    size_t part_bytes;
+    bool failed;
+};
+
+static void write_bytes(struct writer *w, const void *bytes, size_t n, ZSTD_EndDirective directive) {
+    ZSTD_inBuffer in = {bytes, n, 0};
+    size_t left = 1;
+    while (!w->failed && (in.pos < n || (directive == ZSTD_e_end && left))) {
+        ZSTD_outBuffer out = {w->part, w->part_bytes, 0};
+        left = ZSTD_compressStream2(w->zstd, &out, &in, directive);
+        if (ZSTD_isError(left)) errno = ENOMEM;
+        w->failed = ZSTD_isError(left) || fwrite(w->part, 1, out.pos, w->file) != out.pos;
+    }
+}
+
+static bool is_zero(const unsigned char *memory, size_t n) {
+    return !*memory && !memcmp(memory, memory + 1, n - 1);
+}
+
+static void write_piece(struct writer *w, const struct weft__image_piece *piece) {
+    for (size_t at = 0, end; at < piece->bytes && !w->failed; at = end) {
+        size_t left = piece->bytes - at;
+        end = at + (left < PAGE ? left : PAGE);
+        if (is_zero(piece->at + at, end - at)) continue;
+        while (end < piece->bytes) {
+            left = piece->bytes - end < PAGE ? piece->bytes - end : PAGE;
+            if (is_zero(piece->at + end, left)) break;
+            end += left;
+        }
+        struct run run = {at, end - at};
+        write_bytes(w, &run, sizeof run, ZSTD_e_continue);
+        write_bytes(w, piece->at + at, end - at, ZSTD_e_continue);
+    }
+    write_bytes(w, &(struct run){0}, sizeof(struct run), ZSTD_e_continue);
+}
+
+bool weft__image_write(FILE *file, const void *note, size_t note_bytes) {
+    struct writer w = {.file = file, .zstd = ZSTD_createCCtx(), .part_bytes = ZSTD_CStreamOutSize()};
+    w.part = malloc(w.part_bytes);
+    w.failed = !w.zstd || !w.part;
+    if (!w.failed) {
+        ZSTD_CCtx_setParameter(w.zstd, ZSTD_c_compressionLevel, LEVEL);
+        ZSTD_CCtx_setParameter(w.zstd, ZSTD_c_checksumFlag, 1);
+    }
+    struct weft__image_piece piece[WEFT__IMAGE_PIECES];
+    weft__image_pieces(piece);
+    write_bytes(&w, note, note_bytes, ZSTD_e_continue);
+    for (uint32_t i = 0; i < WEFT__IMAGE_PIECES; i++)
+        write_piece(&w, &piece[i]);
+    write_bytes(&w, NULL, 0, ZSTD_e_end);
+    int why = errno;
+    ZSTD_freeCCtx(w.zstd);
+    free(w.part);
+    errno = why;
+    return !w.failed;
+}
+
+// --- reading ------------------------------------------------------------------------------------------------------
+
+struct reader {
+    FILE *file;
+    ZSTD_DCtx *zstd;
+    void *part;
+    size_t part_bytes, bytes_read;
+    ZSTD_inBuffer in;
+    bool ended; ///< the frame; its checksum was right
+    const char *wrong;
+};
+
+/// The next part of the file; none is left: it is cut off.
+static void fill(struct reader *r) {
+    size_t n = fread(r->part, 1, r->part_bytes, r->file);
+    if (!n) r->wrong = ferror(r->file) ? strerror(errno) : "it ends in the middle; expected all of a checkpoint";
+    r->in = (ZSTD_inBuffer){r->part, n, 0};
+    r->bytes_read += n;
+}
+
+/// Whatever `bytes` are: exactly so many.
+static void read_bytes(struct reader *r, void *bytes, size_t n) {
+    ZSTD_outBuffer out = {bytes, n, 0};
+    while (!r->wrong && out.pos < n) {
+        if (r->ended) r->wrong = "it holds less than it says; expected all of a checkpoint";
+        if (!r->wrong && r->in.pos == r->in.size) fill(r);
+        if (r->wrong) return;
+        size_t left = ZSTD_decompressStream(r->zstd, &out, &r->in);
+        if (ZSTD_isError(left)) r->wrong = "it is damaged; expected what weft wrote";
+        r->ended = !left;
+    }
+}
+
+static void read_piece(struct reader *r, const struct weft__image_piece *piece) {
+    struct run run = {0};
+    uint64_t from = 0;
+    for (;;) {
+        read_bytes(r, &run, sizeof run);
+        if (r->wrong || !run.bytes) return;
+        if (run.offset < from || run.offset > piece->bytes || run.bytes > piece->bytes - run.offset) {
+            r->wrong = "it is damaged; expected what weft wrote";
+            return;
+        }
+        read_bytes(r, piece->at + run.offset, run.bytes);
+        from = run.offset + run.bytes;
+    }
+}
+
+/// The checksum comes after the last byte, and nothing after that.
+static void read_end(struct reader *r) {
+    char none;
+    ZSTD_outBuffer out = {&none, 0, 0};
+    while (!r->wrong && !r->ended) {
+        if (r->in.pos == r->in.size) fill(r);
+        if (r->wrong) return;
+        size_t left = ZSTD_decompressStream(r->zstd, &out, &r->in);
+        if (ZSTD_isError(left)) r->wrong = "its checksum is wrong; expected what weft wrote";
+        r->ended = !left;
+    }
+    if (!r->wrong && (r->in.pos < r->in.size || fgetc(r->file) != EOF))
+        r->wrong = "something follows it; expected the end of the file";
+}
+
+const char *weft__image_read(FILE *file, void *ret_note, size_t note_bytes, size_t *ret_byte) {
+    struct reader r = {.file = file, .zstd = ZSTD_createDCtx(), .part_bytes = ZSTD_DStreamInSize()};
+    r.part = malloc(r.part_bytes);
+    if (!r.zstd || !r.part) r.wrong = "out of memory";
+    read_bytes(&r, ret_note, note_bytes);
+    for (uint32_t i = 0; i < WEFT__IMAGE_PIECES; i++) {
+        struct weft__image_piece piece[WEFT__IMAGE_PIECES];
+        weft__image_pieces(piece); // the first one tells about the others
+        if (!r.wrong && piece[i].bytes > piece[i].room) r.wrong = "it is damaged; expected what weft wrote";
+        if (!r.wrong) read_piece(&r, &piece[i]);
+    }
+    read_end(&r);
+    *ret_byte = r.bytes_read - (r.in.size - r.in.pos);
+    ZSTD_freeDCtx(r.zstd);
+    free(r.part);
+    return r.wrong;
+}

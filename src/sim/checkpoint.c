@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// A checkpoint is the memory of a run between two windows, when no worker runs (base/image_file.h), behind a header
+// that tells which program can go on with it. Pointers in it, to functions and constants too, are good in a process of
+// the same program file, which is not position-independent.
+#include "sim/checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/draft.h"
+#include "base/hash.h"
+#include "base/image.h"
+#include "base/image_file.h"
+#include "base/stream.h"
+#include "weft/checkpoint.h"
+#include "weft/error.h"
+
+static const char magic[16] = "weft checkpoint";
+enum { FORM = 1 }; ///< of the file
+
+/// The C library chooses the functions of its mathematics by these; they may differ in the last bit.
+enum { CPU_FMA = 1, CPU_AVX2 = 2, CPU_AVX512F = 4 };
+
+struct header {
+    char magic[16];
+    uint32_t form, cpu;
+    struct weft_checkpoint_program program;
+    char libc[24];
+    uint64_t sum; ///< of all before
+};
+
+/// In front of the image.
+struct note {
+    struct weft_checkpoint *checkpoint;
+    double wall_s, cpu_s; ///< that the run has taken
+    struct weft_memory_figure memory[WEFT_MEMORY_KINDS];
+};
+
+static struct header own; ///< of this program
+
+static uint32_t cpu_of_machine(void) {
+#ifdef __x86_64__
+    return (__builtin_cpu_supports("fma") ? CPU_FMA : 0) | (__builtin_cpu_supports("avx2") ? CPU_AVX2 : 0) |
+           (__builtin_cpu_supports("avx512f") ? CPU_AVX512F : 0);
+#else
+    return 0;
+#endif
+}
+
+static uint64_t sum_of(const struct header *header) {
+    return weft__hash(WEFT__HASH_START, header, offsetof(struct header, sum));
+}
+
+static double seconds(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+enum weft_status weft_checkpoint_open(const struct weft_checkpoint_program *program, struct weft_error *ret_error) {
+    memset(&own, 0, sizeof own);
+    memcpy(own.magic, magic, sizeof magic);
+    own.form = FORM;
+    own.cpu = cpu_of_machine();
+    own.program = *program;
+    strncpy(own.libc, gnu_get_libc_version(), sizeof own.libc - 1);
+    own.sum = sum_of(&own);
+    if (weft__image_open(1, 0)) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
+                          "a checkpoint takes %d TiB of addresses, of which little is used, and they cannot be had: %s",
+                          WEFT__IMAGE_PIECES, strerror(errno));
+}
+
+// --- writing ------------------------------------------------------------------------------------------------------
+
+/// A name is there for good when its folder is.
+static void sync_folder(const char *file, struct weft_arena *arena) {
+    const char *slash = strrchr(file, '/');
+    const char *name = !slash ? "." : weft_arena_format(arena, "%.*s", (int)(slash == file ? 1 : slash - file), file);
+    int folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    fsync(folder);
+    close(folder);
+}
+
+/// Under another name first: NULL, or why it could not be done.
+static const char *write_file(const char *path, const struct note *note, struct weft_arena *arena) {
+    const char *draft = weft__draft_name(path, arena);
+    FILE *file = weft__file_open(draft, "w");
+    if (!file) return strerror(errno);
+    bool written = fwrite(&own, sizeof own, 1, file) == 1 && weft__image_write(file, note, sizeof *note) &&
+                   !fflush(file) && !fsync(fileno(file));
+    int why = errno;
+    if (fclose(file) && written) {
+        written = false;
+        why = errno;
+    }
+    if (written && rename(draft, path)) {
+        written = false;
+        why = errno;
+    }
+    if (written)
+        sync_folder(path, arena);
+    else
+        unlink(draft);
+    return written ? NULL : strerror(why);
+}
+
+static void write_checkpoint(struct weft__run *run) {
+    struct weft_checkpoint *checkpoint = run->options.checkpoint;
+    struct note note = {
+        .checkpoint = checkpoint,
+        .wall_s = seconds(CLOCK_MONOTONIC) - run->begun_s,
+        .cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s,
+    };
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const char *why = "a file is open that the run reads or writes";
+    checkpoint->run = run;
+    checkpoint->written++;
+    weft_memory_figures(note.memory);
+    if (!weft_memory_has_cleanups()) why = write_file(checkpoint->file, &note, arena);
+    if (why) checkpoint->written--;
+    if (why) checkpoint->on_failure(why);
+    weft_arena_free(arena);
+}
+
+bool weft__checkpoint_on(struct weft__run *run) {
+    struct weft__engine *e = &run->net.engine;
+    if (!run->options.checkpoint || (e->end != WEFT_END_PAUSED && e->end != WEFT_END_INTERRUPTED)) return false;
+    bool interrupted = e->end == WEFT_END_INTERRUPTED;
+    e->pausing = e->stopped = false;
+    write_checkpoint(run);
+    run->saved_s = seconds(CLOCK_MONOTONIC);
+    return !interrupted;
+}
+
+// --- reading ------------------------------------------------------------------------------------------------------
+
+/// What the file is not; NULL: it is of this program.
+static const char *find_fault(const struct header *header) {
+    if (memcmp(header->magic, magic, sizeof magic)) return "it is no checkpoint of weft";
+    if (header->form != FORM) return "it is of another version of weft";
+    if (header->sum != sum_of(header)) return "it is damaged";
+    if (header->program.hash != own.program.hash) return "it is of another build of weft";
+    if (strcmp(header->libc, own.libc)) return "it was written with another version of the C library";
+    if (header->cpu != own.cpu)
+        return "it was written on a processor with other instructions (FMA, AVX2, AVX-512), for which the C library "
+               "may compute otherwise";
+    return NULL;
+}
+
+static enum weft_status check_header(FILE *file, const char *path, struct weft_error *ret_error) {
+    struct header header = {0};
+    const struct weft_place place = {.file = path};
+    size_t n = fread(&header, 1, sizeof header, file);
+    bool begins = !memcmp(header.magic, magic, n < sizeof magic ? n : sizeof magic);
+    if (n < sizeof header)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "byte %zu: %s; expected all of a checkpoint", n,
+                              begins ? "it ends in the middle" : "it is no checkpoint of weft");
+    const char *fault = find_fault(&header);
+    if (!fault) return WEFT_OK;
+    bool foreign = !strncmp(fault, "it is of another build", 22);
+    header.program.text[sizeof header.program.text - 1] = 0;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "byte 0: %s%s%s%s; expected one of %s", fault,
+                          foreign ? " (" : "", foreign ? header.program.text : "", foreign ? ")" : "",
+                          own.program.text);
+}
+
+static enum weft_status read_image(FILE *file, const char *path, struct note *ret_note, struct weft_error *ret_error) {
+    size_t byte;
+    enum weft_status status = check_header(file, path, ret_error);
+    if (status) return status;
+    const char *wrong = weft__image_read(file, ret_note, sizeof *ret_note, &byte);
+    if (!wrong) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path}, "byte %zu: %s",
+                          byte + sizeof own, wrong);
+}
+
+enum weft_status weft_checkpoint_read(const char *path, const struct weft_checkpoint_program *program,
+                                      struct weft_checkpoint **ret_checkpoint, struct weft_error *ret_error) {
+    FILE *file = weft__file_open(path, "r");
+    if (!file)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
+                              "%s; expected a checkpoint that weft run --checkpoint has written", strerror(errno));
+    struct note note;
+    enum weft_status status = weft_checkpoint_open(program, ret_error);
+    if (!status) status = read_image(file, path, &note, ret_error);
+    fclose(file);
+    if (status) return status;
+    weft_memory_figures_set(note.memory);
+    struct weft__run *run = note.checkpoint->run;
+    double wall_s = seconds(CLOCK_MONOTONIC), cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    run->assembled_s += wall_s - note.wall_s - run->begun_s;
+    run->begun_s = wall_s - note.wall_s;
+    run->begun_cpu_s = cpu_s - note.cpu_s;
+    run->told_s = run->saved_s = wall_s;
+    *ret_checkpoint = note.checkpoint;
+    return WEFT_OK;
+}
+
+enum weft_status weft_simulate_on(struct weft_checkpoint *checkpoint, const struct weft_sim_options *options,
+                                  struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
+    struct weft__run *run = checkpoint->run;
+    struct weft__engine_conf *conf = &run->net.engine.conf;
+    run->options.on_progress = options->on_progress;
+    run->options.context = options->context;
+    conf->threads = options->threads;
+    conf->oversubscribe = options->oversubscribe;
+    return weft__run_finish(run, ret_outcome, ret_error);
+}
