@@ -16,6 +16,7 @@ static const char *refuse(const struct weft__nic *nic) {
     if (nic->end.hosts->sender_state || nic->end.hosts->receiver_state)
         return "a transport that keeps a state of its own: of packets out of order, or of selective acknowledgements";
     if (nic->conf->drain_rate_bps) return "host.drain_rate";
+    if (nic->port.credit) return "credit-based flow control of links";
     if (nic->cc->state_size(nic->conf->cc.conf)) return "congestion control that keeps a state (host.cc)";
     return NULL;
 }

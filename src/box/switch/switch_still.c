@@ -9,6 +9,8 @@ static const char *refuse(const struct weft__switch *sw) {
     if (sw->arbitrated) return "switches with queues at inputs";
     if (sw->sfc_watch_bytes != UINT64_MAX) return "source flow control";
     if (sw->te) return "traffic engineering";
+    for (uint32_t k = 0; k < sw->ports; k++)
+        if (sw->port[k].credit) return "credit-based flow control of links";
     return NULL;
 }
 
