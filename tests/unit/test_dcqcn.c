@@ -22,7 +22,7 @@ static struct rp rp_new(const char *name, const char *yaml, weft_rate_bps line) 
     const struct weft_model *model = model_of(WEFT_KIND_CC, name);
     struct rp rp = {.ops = model->ops, .conf = conf_of(model, yaml), .fact.line_rate_bps = line};
     rp.state = calloc(1, rp.ops->state_size(rp.conf));
-    rp.act = (struct weft_cc_act){1, 1, UINT64_MAX};
+    rp.act = (struct weft_cc_act){.rate_bps = 1, .timer_ps = 1, .window_bytes = UINT64_MAX};
     rp.ops->on_start(rp.state, rp.conf, &rp.fact, &rp.act);
     assert_int_equal(rp.act.rate_bps, line);
     assert_int_equal(rp.act.timer_ps, WEFT_TIME_NEVER); // nothing runs before the first CNP
