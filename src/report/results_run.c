@@ -142,11 +142,12 @@ static void print_fast_forward(FILE *file, const struct weft_run *run) {
 static const struct weft_result_column fast_forward_columns[] = {
     FAST(refused, TEXT, "why nothing could be skipped; null: nothing stood against it", .flags = WEFT_RESULT_SPARSE),
     FAST(stretches, COUNT, "stretches of time that were taken over instead of run"),
-    FAST(iterations, COUNT, "iterations of jobs in them"),
-    FAST(skipped_ps, TIME, "simulated time of all of them"),
+    FAST(iterations, COUNT, "iterations of jobs that were taken over instead of run"),
+    FAST(skipped_ps, TIME, "simulated time that was taken over instead of run"),
     FAST(error, REAL, "steady: largest relative difference between the iteration taken over and the one before it"),
     FAST(audited, COUNT, "stretches that were run in full instead, to compare (run.fast_forward_audit)"),
-    FAST(failed, COUNT, "of these, ended at another time than foretold; steady: by more than run.steady_error"),
+    FAST(failed, COUNT,
+         "audited stretches that ended at another time than foretold; steady: by more than run.steady_error"),
     FAST(audit_error, REAL, "largest relative difference between the end foretold of an audited stretch and its end"),
 };
 const struct weft_result_table weft__results_fast_forward = {
