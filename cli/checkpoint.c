@@ -47,7 +47,7 @@ enum weft_status weft_cli_checkpoint_begin(const struct weft_cli_checkpoint_opti
     if (!status) status = refuse_ranks(ret_error);
     if (!status) status = weft_checkpoint_open(&program, ret_error);
     if (status) return status;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO); // as long as the process
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO); // it lasts until the process ends
     char **copy = weft_arena_alloc(arena, (size_t)argc + 1, sizeof *copy);
     for (int i = 0; i < argc; i++)
         copy[i] = weft_arena_text(arena, (*argv)[i]);

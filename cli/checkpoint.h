@@ -11,7 +11,7 @@ struct weft_cli_checkpoint_options {
     const char *every, *resume;
 };
 
-/// All that is made from now on can be saved: `argv`, of which the options are then parsed again, is copied.
+/// Puts memory made from now on where a checkpoint can save it, and copies `argv` there. Options must be parsed again.
 enum weft_status weft_cli_checkpoint_begin(const struct weft_cli_checkpoint_options *given, int argc, char ***argv,
                                            struct weft_error *ret_error);
 /// Before the run: whether it can be saved. Its options name its folder. `root` is found again by _resume.

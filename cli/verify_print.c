@@ -19,7 +19,7 @@ static const char *note_of(const struct verified *s) {
     return s->ended ? "" : "  not run to its end";
 }
 
-/// Claims about a mean that only one seed has been run for: that is no mean.
+/// How many claims about a mean were judged by one seed.
 static uint32_t count_means_of_one(const struct verify *v) {
     uint32_t n = 0;
     for (const struct verified *s = v->first; s && v->seeds == 1; s = s->next)

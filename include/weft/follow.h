@@ -100,7 +100,7 @@ enum weft_rma_what {
     WEFT_RMA_SUBMITTED, ///< the client's software has done its part
     WEFT_RMA_COMMANDED, ///< congestion control has let it go: the command goes to the hardware
     WEFT_RMA_READY,     ///< it is at the solicitation window; of software: its request is sent
-    WEFT_RMA_LEFT,      ///< its request is sent, which nobody answers
+    WEFT_RMA_LEFT,      ///< its request is sent; no answer will come
     WEFT_RMA_LANDED,    ///< the completion is in the client's memory
     WEFT_RMA_UNSENT,    ///< it waited too long for the window, and begins again
     WEFT_RMA_UNHEARD,   ///< its answer did not come in time, and it begins again

@@ -89,7 +89,7 @@ struct weft_memory_figure {
 };
 void weft_memory_figures(struct weft_memory_figure ret_figure[WEFT_MEMORY_KINDS]);
 void weft_memory_figures_set(const struct weft_memory_figure figure[WEFT_MEMORY_KINDS]);
-/// Whether this thread's memory has clean-ups: something is open that is not memory.
+/// Whether this thread's memory has clean-ups: a file, for example, is open.
 bool weft_memory_has_cleanups(void);
 
 /// Bump allocator. Everything in it is freed at once. Not thread-safe. It belongs to the memory that it was made in,
