@@ -92,7 +92,7 @@ static void mark_free(struct mark *m) {
 static const char *take_still(const struct weft__network *net, struct weft__still *ret) {
     for (uint32_t i = 0; i < net->topology->nodes; i++) {
         const struct weft__box *box = weft__box_of(&net->topology->node[i]);
-        const char *refused = box->still ? box->still(net, i, ret) : "boxes other than Ethernet switches and NICs";
+        const char *refused = box->still(net, i, ret);
         if (refused) return refused;
     }
     return NULL;
@@ -363,6 +363,12 @@ static void judge_audit(struct weft__fast_forward *f, weft_time_ps now) {
     forget_marks(f);
 }
 
+/// What had been foretold for it cannot be judged any more.
+static void drop_target(struct weft__fast_forward *f) {
+    f->target = NULL;
+    f->audit_until = 0;
+}
+
 /// Whether a mark is to be taken here: the programs have stood like this in an iteration before. Of such positions one
 /// is the target, until it does not come any more.
 static bool find_position(struct weft__fast_forward *f, uint32_t iteration, weft_time_ps now) {
@@ -370,9 +376,9 @@ static bool find_position(struct weft__fast_forward *f, uint32_t iteration, weft
     mix_programs(f->net, &programs);
     struct position *p = &f->position[programs.all[0] & (POSITIONS - 1)];
     bool again = is_same_position(p, &programs) && p->iteration != iteration;
-    if (f->target && f->target->iteration + 2 < iteration) f->target = NULL; // it does not come any more
+    if (f->target && f->target->iteration + 2 < iteration) drop_target(f); // it does not come any more
     if (is_same_position(p, &programs) && !again) return false;
-    if (f->target == p && !again) f->target = NULL; // displaced
+    if (f->target == p && !again) drop_target(f); // displaced
     if (!again) *p = (struct position){.all = {programs.all[0], programs.all[1]}};
     memmove(&p->time_ps[1], p->time_ps, 2 * sizeof *p->time_ps);
     p->time_ps[0] = now;
@@ -441,7 +447,9 @@ static const char *refuse(const struct weft__run *run) {
     if (conf->sample_interval_ps) return "time series (run.sample_interval)";
     if (conf->count_flows) return "run.count_flows";
     for (uint32_t i = 0; i < net->topology->nodes; i++)
-        if (!weft__box_of(&net->topology->node[i])->still) return "boxes other than Ethernet switches and NICs";
+        if (!weft__box_of(&net->topology->node[i])->still)
+            return weft_arena_format(net->outcome->arena, "boxes of kind %s, whose state cannot be compared",
+                                     weft__box_name(net->topology->node[i].box));
     return NULL;
 }
 

@@ -12,26 +12,10 @@
 #include <cmocka.h>
 
 #include "models.h"
+#include "random_text.h"
 #include "run.h"
 
 static uint64_t runs = 50, first_seed = 1;
-
-struct text {
-    FILE *file;
-    struct weft_random random;
-};
-
-static uint64_t draw(struct text *t, uint64_t n) {
-    return weft_random_u64(&t->random) % n;
-}
-
-static const char *one_of(struct text *t, const char *const *choice) {
-    uint64_t n = 0;
-    while (choice[n])
-        n++;
-    return choice[draw(t, n)];
-}
-#define ONE_OF(t, ...) one_of(t, (const char *const[]){__VA_ARGS__, NULL})
 
 static const char *any_collective(struct text *t) {
     return general_collective((uint32_t)draw(t, general_collectives()))->name;
