@@ -141,8 +141,9 @@ bool weft__image_part(void) {
     size_t bytes = (image.table.used[COMMON] + PAGE - 1) & ~(size_t)(PAGE - 1);
     unsigned char *copy = mmap(NULL, bytes ? bytes : PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy == MAP_FAILED) return false;
-    for (size_t at = 0; at < bytes; at += PAGE) // a page that nobody has used takes no memory here either
-        if (!is_zero(region(COMMON) + at, PAGE)) memcpy(copy + at, region(COMMON) + at, PAGE);
+    const unsigned char *from = region(COMMON), *end = from + bytes;
+    for (unsigned char *to = copy; from < end; from += PAGE, to += PAGE)
+        if (!is_zero(from, PAGE)) memcpy(to, from, PAGE); // a page that nobody has used takes no memory here either
     image.before = copy;
     image.before_bytes = bytes;
     memset(image.table.gap, 0, sizeof image.table.gap); // each process would fill the same
