@@ -5,8 +5,9 @@
 //   rate <= n frames / loop         loop: a frame, the link, the receiver's processing, a message, the link, a reaction
 //   full rate: n = floor(loop / frame time) + 1, of the shortest frames that take as many units as the largest one
 //
-// and never more than the credit is in the receiver's buffer, so nothing is lost, whatever happens behind it: PFC has
-// to keep headroom for a loop above the level at which it pauses; credit is that headroom and nothing else.
+// and never more than the credit is in the receiver's buffer: one that is as large as the credit loses nothing,
+// whatever happens behind it. Nothing checks that it is as large. PFC has to keep headroom for a loop above the level
+// at which it pauses; credit is that headroom and nothing else.
 //
 // Assumed: messages take no time of the reverse direction (in Ultra Ethernet they are control ordered sets), are as
 // long under way as a pause frame on an idle line and are never lost; one goes for each frame; what a link loses gives
