@@ -205,6 +205,9 @@ struct weft_pfc_layers {
     uint32_t ports, paused_ports;          ///< of `to` towards `from`; those that were paused at all
     uint64_t frames;                       ///< with a time above 0
     weft_time_ps paused_ps, paused_max_ps; ///< of all those ports, and of the one paused longest
+    /// The most of one priority that waited at a port of `to` to leave for `from`, and that a port of `from` held of
+    /// it.
+    uint64_t queue_bytes_max, ingress_bytes_max;
 };
 /// One entry an ordered pair of neighbouring layers, hosts included; in `arena`. No more than 64.
 struct weft_pfc_layers *weft_report_pfc_layers(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);

@@ -19,8 +19,12 @@ static struct weft_pfc_layers *entry_of(struct weft_pfc_layers *list, uint32_t *
 static void add_port(struct weft_pfc_layers *e, const struct weft_outcome *o, uint32_t port, uint32_t peer) {
     weft_time_ps paused = 0;
     for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
-        paused += o->port[(size_t)port * WEFT_PRIORITIES + p].paused_ps;
-        e->frames += o->port[(size_t)peer * WEFT_PRIORITIES + p].pfc_tx_xoff;
+        const struct weft_counters *own = &o->port[(size_t)port * WEFT_PRIORITIES + p];
+        const struct weft_counters *other = &o->port[(size_t)peer * WEFT_PRIORITIES + p];
+        paused += own->paused_ps;
+        e->frames += other->pfc_tx_xoff;
+        if (own->queue_bytes_max > e->queue_bytes_max) e->queue_bytes_max = own->queue_bytes_max;
+        if (other->ingress_bytes_max > e->ingress_bytes_max) e->ingress_bytes_max = other->ingress_bytes_max;
     }
     e->ports++;
     e->paused_ports += paused > 0;

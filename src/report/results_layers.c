@@ -64,6 +64,10 @@ static const struct weft_result_column pfc_layers_columns[] = {
     PFC(paused_ports, COUNT, "ports of the paused layer that were paused at all"),
     PFC(paused_ps, TIME, "time that ports could not send a priority, summed over both"),
     PFC(paused_max_ps, TIME, "time that the port paused longest could not send, summed over its priorities"),
+    PFC(queue_bytes_max, BYTES,
+        "most bytes of one priority that waited at a port of the paused layer to leave for the other"),
+    PFC(ingress_bytes_max, BYTES,
+        "most bytes of one priority that a port of the layer that sends pauses held of the other"),
 };
 const struct weft_result_table weft__results_pfc_layers = {
     .name = "pfc_layers",

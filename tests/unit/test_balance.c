@@ -109,7 +109,7 @@ static struct weft_counters *counters_of(struct run *r, const char *name, unsign
 }
 
 // A spine sends 3 + 2 pause frames to a leaf, which is paused for 70 and 30 at two priorities of one port, 50 at
-// another.
+// another. That leaf has 700 to send to spines at most, and a spine holds 400 of leaves; what its hosts do is theirs.
 static void pauses(void **state) {
     struct run r = leaf_spine();
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
@@ -119,13 +119,22 @@ static void pauses(void **state) {
     counters_of(&r, "leaf-0->spine-1", 4)->paused_ps = 30;
     counters_of(&r, "leaf-1->spine-2", 3)->paused_ps = 50;
     counters_of(&r, "host-3/0", 3)->pfc_tx_xoff = 9;
+    counters_of(&r, "leaf-0->spine-1", 3)->queue_bytes_max = 700;
+    counters_of(&r, "leaf-0->spine-1", 4)->queue_bytes_max = 600;
+    counters_of(&r, "leaf-1->host-2", 3)->queue_bytes_max = 900;
+    counters_of(&r, "spine-1->leaf-0", 3)->ingress_bytes_max = 300;
+    counters_of(&r, "spine-2->leaf-1", 4)->ingress_bytes_max = 400;
     const struct weft_pfc_layers *l = layers_of(&r, arena, "spine-leaf");
     assert_int_equal(l->frames, 5);
     assert_int_equal(l->ports, 6);
     assert_int_equal(l->paused_ports, 2);
     assert_int_equal(l->paused_ps, 150);
     assert_int_equal(l->paused_max_ps, 100);
+    assert_int_equal(l->queue_bytes_max, 700);
+    assert_int_equal(l->ingress_bytes_max, 400);
     assert_int_equal(layers_of(&r, arena, "leaf-spine")->frames, 0);
+    assert_int_equal(layers_of(&r, arena, "leaf-spine")->queue_bytes_max, 0);
+    assert_int_equal(layers_of(&r, arena, "host-leaf")->queue_bytes_max, 900);
     assert_int_equal(layers_of(&r, arena, "host-leaf")->frames, 9);
     assert_int_equal(layers_of(&r, arena, "host-leaf")->ports, 4);
     assert_int_equal(layers_of(&r, arena, "leaf-host")->paused_ps, 0);
