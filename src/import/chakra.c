@@ -111,6 +111,19 @@ static enum weft_status take_collective(struct loader *l, const struct weft__cha
     return WEFT_OK;
 }
 
+/// The other rank of a process group of two, which Chakra's converter from PyTorch leaves to the group.
+static bool find_peer(struct loader *l, const struct weft__chakra_node *n, uint32_t rank, uint64_t *ret_peer) {
+    bool several = false;
+    uint32_t group = *n->group
+                         ? weft__chakra_group_of(&l->groups, weft__chakra_name(&l->groups, n->group), rank, &several)
+                         : WEFT_NONE;
+    if (group == WEFT_NONE || l->groups.group[group].ranks != 2) return false;
+    const uint32_t *pair = l->groups.group[group].rank;
+    *ret_peer = pair[pair[0] == rank];
+    l->facts->peers++;
+    return true;
+}
+
 /// A send or receive: with whom. A message is of the rank that has the node unless it says so.
 static enum weft_status take_message(struct loader *l, const struct weft__chakra_reader *r,
                                      const struct weft__chakra_node *n, uint32_t rank,
@@ -122,12 +135,16 @@ static enum weft_status take_message(struct loader *l, const struct weft__chakra
     if (weft__chakra_has(n, own) && n->number[own] != rank)
         return NODE_FAIL(l, r, n, "%s of rank %" PRIu64 " in the trace of rank %" PRIu32,
                          sends ? "a send" : "a receive", n->number[own], rank);
-    if (!weft__chakra_has(n, peer) || n->number[peer] >= l->groups.ranks)
+    uint64_t with = n->number[peer];
+    if (!weft__chakra_has(n, peer) && !find_peer(l, n, rank, &with))
+        return NODE_FAIL(l, r, n, "no %s; expected one, or a pg_name that is known by then, of a group of two ranks",
+                         sends ? "comm_dst" : "comm_src");
+    if (with >= l->groups.ranks)
         return NODE_FAIL(l, r, n, "expected a %s of 0 to %" PRIu32, sends ? "comm_dst" : "comm_src",
                          l->groups.ranks - 1);
     if (tag >= WEFT_SCHEDULE_ANY) return NODE_FAIL(l, r, n, "a comm_tag of %" PRIu64 "; expected less", tag);
     step->kind = sends ? WEFT_SCHEDULE_SEND : WEFT_SCHEDULE_RECV;
-    step->peer = (uint32_t)n->number[peer];
+    step->peer = (uint32_t)with;
     step->tag = (uint32_t)tag;
     return WEFT_OK;
 }
@@ -141,6 +158,10 @@ static enum weft_status take_communication(struct loader *l, const struct weft__
     if (!sized && !barrier) return NODE_FAIL(l, r, n, "communication without a %s", "comm_size");
     if (size >= WEFT_SCHEDULE_BYTES_MAX)
         return NODE_FAIL(l, r, n, "a comm_size of %" PRIu64 "; expected less than 2^63", size);
+    if (!size && n->type == WEFT__CHAKRA_COLL && !barrier) { // NCCL discards these (enqueue.cc)
+        l->facts->empty++;
+        return WEFT_OK;
+    }
     step->size = size;
     l->facts->comms++;
     return n->type == WEFT__CHAKRA_COLL ? take_collective(l, r, n, step) : take_message(l, r, n, rank, step);

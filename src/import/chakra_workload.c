@@ -174,9 +174,11 @@ static void note(struct weft_import *import, const char *written, const struct w
     NOTE(f->by_ops, assumed, "nodes that say num_ops but no duration: %s", "the speed of a GPU (tflops)");
     NOTE(f->groups_found, assumed, "names of process groups that nothing defines: %s",
          "all ranks whose traces have the name are its members, or all ranks, if some reuse traces (groups)");
+    NOTE(f->peers, assumed, "messages say no peer: %s", "it is the other rank of their process group of two");
     NOTE(f->cpu_ops, assumed, "nodes of the CPU: %s", "they take their duration, one after another (cpu_ops)");
     weft_import_note(import, left_out, "start times of nodes: each begins when what it waits for is done");
     NOTE(f->wrappers, left_out, "wrappers of communication on the CPU: %s", "they take no time");
+    NOTE(f->empty, left_out, "collectives of 0 bytes: %s", "they take no time, as NCCL discards them");
     NOTE(f->memory, left_out, "nodes of memory or storage, or of a kind that weft does not know, %s",
          "that say no duration: they take no time");
     NOTE(f->deps_absent, left_out, "control dependencies on nodes that are not %s", "in the trace");

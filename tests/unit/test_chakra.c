@@ -208,6 +208,29 @@ static void collectives(void **state) {
     assert_string_equal(s->group[0].name, "all");
 }
 
+/// Chakra's converter of text writes an all-reduce of 0 bytes where a layer does not communicate.
+static void empty_collectives(void **state) {
+    for (unsigned rank = 0; rank < 2; rank++) {
+        struct bytes t = {.n = 0};
+        put_metadata(&t);
+        struct bytes n = node_of(0, COLL, "");
+        put_attribute(&n, 10, "comm_type", INT64, ALL_REDUCE);
+        put_attribute(&n, 10, "comm_size", INT64, 0);
+        put_message(&t, &n);
+        put_collective(&t, 1, "", BARRIER, 0, NULL);
+        put_collective(&t, 2, "", ALL_REDUCE, 1000, NULL);
+        write_trace(rank, &t);
+    }
+    const struct weft_schedule *s = must_load(path_of("x"), &usual);
+    assert_int_equal(facts.empty, 2);
+    assert_int_equal(facts.comms, 4);
+    assert_int_equal(s->collectives, 4);
+    assert_int_equal(s->rank[0].step[0].kind, WEFT_SCHEDULE_COMPUTE);
+    assert_int_equal(s->rank[0].step[0].size, 0);
+    assert_int_equal(s->rank[0].step[1].collective, WEFT_SCHEDULE_BARRIER);
+    assert_int_equal(s->rank[0].step[2].size, 1000);
+}
+
 // --- forms of the file --------------------------------------------------------------------------------------------
 
 /// The version stands in either place, or in none; there was a time when attributes stood where it stands now.
@@ -562,6 +585,30 @@ static void groups_of_metadata(void **state) {
     assert_int_equal(GROUP(s, 3)->ranks, 4);
 }
 
+/// Chakra's converter from PyTorch writes neither comm_src nor comm_dst: in a group of two it is the other rank.
+static void peers_of_a_group(void **state) {
+    struct weft__chakra_conf conf = usual;
+    conf.groups = write_text("g.json", "{\"pp\": [2, 0], \"all\": [0, 1, 2]}");
+    for (unsigned bad = 0; bad < 2; bad++) {
+        for (unsigned rank = 0; rank < 3; rank++) {
+            struct bytes t = {.n = 0}, n = node_of(5, rank ? RECV : SEND, "");
+            put_metadata(&t);
+            put_attribute(&n, 10, "comm_size", INT64, 8);
+            put_text_attribute(&n, 10, "pg_name", bad ? "all" : "pp");
+            if (rank != 1) put_message(&t, &n);
+            write_trace(rank, &t);
+        }
+        if (bad) break;
+        const struct weft_schedule *s = must_load(path_of("x"), &conf);
+        assert_int_equal(s->messages, 1);
+        assert_int_equal(s->rank[0].step[0].peer, 2);
+        assert_int_equal(s->rank[2].step[0].peer, 0);
+        assert_int_equal(facts.peers, 2);
+    }
+    REFUSED(path_of("x"), &conf,
+            "node 5: no comm_dst; expected one, or a pg_name that is known by then, of a group of");
+}
+
 // --- ranks without a trace ----------------------------------------------------------------------------------------
 
 static void reuse(void **state) {
@@ -727,6 +774,7 @@ int main(void) {
         cmocka_unit_test_setup(sample, empty),
         cmocka_unit_test_setup(computes, empty),
         cmocka_unit_test_setup(collectives, empty),
+        cmocka_unit_test_setup(empty_collectives, empty),
         cmocka_unit_test_setup(versions, empty),
         cmocka_unit_test_setup(types_of_attributes, empty),
         cmocka_unit_test_setup(unknown_fields, empty),
@@ -739,6 +787,7 @@ int main(void) {
         cmocka_unit_test_setup(groups_of_traces, empty),
         cmocka_unit_test_setup(groups_of_a_file, empty),
         cmocka_unit_test_setup(groups_of_metadata, empty),
+        cmocka_unit_test_setup(peers_of_a_group, empty),
         cmocka_unit_test_setup(reuse, empty),
         cmocka_unit_test_setup(files, empty),
         cmocka_unit_test_setup(same_time_as_a_collective, empty),
