@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/lines.h"
 #include "base/units.h"
 #include "import/infragraph_read.h"
@@ -28,7 +29,8 @@ struct topology_conf {
     struct weft__infragraph_conf graph;
 };
 static const struct weft_param topology_rows[] = {
-    WEFT_TEXT(struct topology_conf, file, "file", NULL, "the infrastructure; relative to the scenario"),
+    WEFT_TEXT(struct topology_conf, file, "file", NULL,
+              "the infrastructure; relative to the scenario. Several files, joined by commas or as a list, are one"),
     SWITCHES_ROW(struct topology_conf),
     WEFT_RATE(struct topology_conf, graph.rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",
               "rate of links without one in bits or bytes (assumed)"),
@@ -43,8 +45,15 @@ static enum weft_status infragraph_build(const void *conf, const struct weft_tre
     const struct topology_conf *c = conf;
     struct weft_place entry = b->place;
     struct weft__infragraph g;
-    enum weft_status status =
-        weft__infragraph_read(weft__path_beside(c->file, entry, b->arena), entry, &c->graph, b->arena, &g, ret_error);
+    const char **path = NULL, *rest = c->file;
+    char *item = weft_arena_alloc(b->arena, strlen(rest) + 1, 1);
+    uint32_t paths = 0;
+    while (weft__choice_next(&rest, item)) {
+        path = weft__arena_grow(b->arena, path, paths, sizeof *path);
+        path[paths++] = weft__path_beside(weft_arena_text(b->arena, item), entry, b->arena);
+    }
+    if (!paths) return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry, "file: expected the name of a file");
+    enum weft_status status = weft__infragraph_read(path, paths, entry, &c->graph, b->arena, &g, ret_error);
     return status ? status : weft__file_graph_build_parts(&g.graph, b, ret_error);
 }
 
@@ -71,17 +80,22 @@ static const struct weft_param import_rows[] = {
 };
 static const struct weft_param_table import_params = WEFT_PARAM_TABLE("infragraph", struct import_conf, import_rows);
 
+/// A key of YAML or JSON.
+static bool has_key(const char *text, const char *key) {
+    char yaml[24], json[24];
+    snprintf(yaml, sizeof yaml, "%s:", key);
+    snprintf(json, sizeof json, "\"%s\"", key);
+    return strstr(text, yaml) || strstr(text, json);
+}
+
 static const char *infragraph_recognise(const struct weft_import_file *file) {
-    static const char *const second[] = {"components", "connections"};
-    for (size_t k = 0; k < sizeof second / sizeof *second; k++) {
-        char yaml[16], json[16];
-        snprintf(yaml, sizeof yaml, "%s:", second[k]);
-        snprintf(json, sizeof json, "\"%s\"", second[k]);
-        if ((strstr(file->head, "devices:") && strstr(file->head, yaml)) ||
-            (strstr(file->head, "\"devices\"") && strstr(file->head, json)))
-            return "infrastructure";
-    }
-    return NULL;
+    const char *head = file->head;
+    bool components = has_key(head, "components"), connections = has_key(head, "connections");
+    if (has_key(head, "devices") && (components || connections)) return "infrastructure";
+    if (connections && has_key(head, "infrastructure")) return "infrastructure";
+    if (has_key(head, "instances") && (connections || (has_key(head, "ep1") && has_key(head, "ep2"))))
+        return "infrastructure"; // whose devices other files define
+    return components && has_key(head, "choice") && has_key(head, "count") ? "device" : NULL;
 }
 
 #define SAY(section, ...) weft_import_say(import, WEFT_IMPORT_##section, __VA_ARGS__)
@@ -143,6 +157,9 @@ static void say_inside(const struct weft__infragraph_instance *i, uint32_t parts
 static void note_inside(const struct weft__infragraph_instance *i, struct weft_import *import) {
     const struct weft__infragraph_device *d = i->device;
     const char *is = i->is_switch ? "switches" : "servers";
+    if (i->absent)
+        NOTE(LEFT_OUT, "instance %.60s: no edge ends at it, and no file defines its device '%.60s'", i->name,
+             i->absent);
     if (*d->inside) NOTE(LEFT_OUT, "links within %s %.60s: %s", is, i->name, d->inside);
     if (!i->is_switch && d->xpus)
         NOTE(LEFT_OUT,
@@ -167,16 +184,23 @@ static enum weft_status infragraph_make(const void *conf, const struct weft_impo
     struct weft__infragraph g;
     graph.rate_bps = c->common.rate_bps;
     graph.delay_ps = c->common.delay_ps;
-    enum weft_status status = weft_import_once(file, files, "infrastructure", ret_error);
-    if (!status)
-        status = weft__infragraph_read(file->path, (struct weft_place){.file = file->path}, &graph,
-                                       weft_import_arena(import), &g, ret_error);
+    const char **path = weft_arena_alloc(weft_import_arena(import), files, sizeof *path);
+    for (uint32_t f = 0; f < files; f++) {
+        path[f] = file[f].path;
+        if (strchr(file[f].written, ','))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path[f]},
+                                  "a comma in its name; expected a name without one");
+    }
+    enum weft_status status = weft__infragraph_read(path, files, (struct weft_place){.file = file->path}, &graph,
+                                                    weft_import_arena(import), &g, ret_error);
     if (!status)
         status = weft__file_graph_check(&g.graph, true, (struct weft_place){.file = file->path},
                                         weft_import_arena(import), ret_error);
     if (status) return status;
     uint32_t *part, parts = weft__file_graph_parts(&g.graph, weft_import_arena(import), &part);
-    SAY(TOPOLOGY, "  kind: infragraph\n  file: %s\n", weft_import_quote(import, file->written));
+    SAY(TOPOLOGY, "  kind: infragraph\n  file:%s", files > 1 ? "\n" : "");
+    for (uint32_t f = 0; f < files; f++)
+        SAY(TOPOLOGY, "%s %s\n", files > 1 ? "  -" : "", weft_import_quote(import, file[f].written));
     if (*graph.switches) SAY(TOPOLOGY, "  switches: %s\n", weft_import_quote(import, graph.switches));
     note_graph(&g, parts, file, import);
     say_defaults(&graph, &g, import);

@@ -19,7 +19,8 @@ enum { DEVICE_PARTS = 5, FILE_PARTS = 9 };
 struct upgrade {
     struct weft_arena *arena;
     struct weft_tree *devices, *instances, *edges;
-    bool said; ///< instances are
+    const struct weft_tree *connections; ///< of the file
+    bool said;                           ///< instances are
 };
 
 /// A key of an old object, and what it is called now; NULL: it is looked at apart, or means nothing to weft.
@@ -193,6 +194,29 @@ static enum weft_status take_connection(struct upgrade *u, const struct weft_tre
     return WEFT_OK;
 }
 
+/// How many of a name connections mention: the greatest of its indices + 1.
+static uint64_t mentioned(struct weft_arena *arena, const struct weft_tree *connections, uint32_t parts,
+                          const char *name) {
+    uint64_t count = 0;
+    for (uint32_t c = 0; connections && c < connections->n; c++) {
+        const char *part[FILE_PARTS], *text = connections->child[c]->text;
+        if (!text || split(arena, text, part, parts)) continue; // refused later
+        for (uint32_t e = 0; e < parts; e += parts == FILE_PARTS ? 5 : 3) {
+            uint64_t index = strtoull(part[e + 1], NULL, 10);
+            if (!strcmp(part[e], name) && index >= count) count = index + 1;
+        }
+    }
+    return count;
+}
+
+/// Instances and components had no count at first: there are as many as connections mention, one at least.
+static void put_count(struct upgrade *u, struct weft_tree *map, const struct weft_tree *connections, uint32_t parts) {
+    const struct weft_tree *name = weft_tree_find(map, "name");
+    if (weft_tree_find(map, "count") || !name || !name->text) return;
+    uint64_t count = mentioned(u->arena, connections, parts, name->text);
+    put_text(u->arena, map, "count", weft_arena_format(u->arena, "%" PRIu64, count ? count : 1));
+}
+
 // --- devices ------------------------------------------------------------------------------------------------------
 
 /// `name`: of the device that it stands in; NULL: it says which.
@@ -203,6 +227,7 @@ static enum weft_status take_instance(struct upgrade *u, const struct weft_tree 
     struct weft_tree *instance = append(u->arena, u->instances, make(u->arena, WEFT_TREE_MAP, old->place));
     enum weft_status status = take_keys(u->arena, old, "instance", keys, instance, ret_error);
     if (name && !weft_tree_find(instance, "device")) put_text(u->arena, instance, "device", name->text);
+    if (!status) put_count(u, instance, u->connections, FILE_PARTS);
     u->said = true;
     return status;
 }
@@ -239,6 +264,8 @@ static enum weft_status take_device(struct upgrade *u, const struct weft_tree *o
         put_text(u->arena, device, "name", weft_arena_format(u->arena, "device-%" PRIu32, devices->n));
     struct weft_tree *components = put(u->arena, device, "components", WEFT_TREE_LIST);
     if (!status) status = each(u, old, "components", components, take_component, ret_error);
+    for (uint32_t i = 0; i < components->n && !status; i++)
+        put_count(u, components->child[i], weft_tree_find(old, "connections"), DEVICE_PARTS);
     if (!status) name_ports(components);
     if (!status) status = each(u, old, "links", put(u->arena, device, "links", WEFT_TREE_LIST), take_link, ret_error);
     if (!status)
@@ -252,15 +279,7 @@ static enum weft_status take_device(struct upgrade *u, const struct weft_tree *o
 static void make_instances(struct upgrade *u, const struct weft_tree *connections) {
     for (uint32_t d = 0; d < u->devices->n; d++) {
         const char *name = weft_tree_find(u->devices->child[d], "name")->text;
-        uint64_t count = 0;
-        for (uint32_t c = 0; name && c < connections->n; c++) {
-            const char *part[FILE_PARTS];
-            split(u->arena, connections->child[c]->text, part, FILE_PARTS);
-            for (uint32_t e = 0; e < FILE_PARTS; e += 5) {
-                uint64_t index = strtoull(part[e + 1], NULL, 10);
-                if (!strcmp(part[e], name) && index >= count) count = index + 1;
-            }
-        }
+        uint64_t count = name ? mentioned(u->arena, connections, FILE_PARTS, name) : 0;
         if (!count) continue;
         struct weft_tree *instance = append(u->arena, u->instances, make(u->arena, WEFT_TREE_MAP, connections->place));
         put_text(u->arena, instance, "name", name);
@@ -280,6 +299,7 @@ enum weft_status weft__infragraph_upgrade(const struct weft_tree *root, struct w
     struct weft_tree *made = make(arena, WEFT_TREE_MAP, root->place);
     enum weft_status status = take_keys(arena, root, "file", keys, made, ret_error);
     struct upgrade u = {.arena = arena,
+                        .connections = connections,
                         .devices = put(arena, made, "devices", WEFT_TREE_LIST),
                         .instances = put(arena, made, "instances", WEFT_TREE_LIST),
                         .edges = put(arena, made, "edges", WEFT_TREE_LIST)};

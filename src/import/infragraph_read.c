@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/lines.h"
 #include "import/infragraph_device.h"
 #include "import/infragraph_old.h"
 
@@ -22,8 +21,11 @@ struct instance {
     struct weft__infragraph_instance *about;
     const struct weft__infragraph_part *part;
     uint64_t key; ///< the first
-    struct weft_place place;
+    struct weft_place place, device_place;
 };
+
+/// Of an instance whose device no file defines.
+static const struct weft__infragraph_part absent = {.about = {.name = "", .inside = ""}, .slots = 1};
 
 /// A link that an edge stands for.
 struct wire {
@@ -57,18 +59,21 @@ struct reader {
 static enum weft_status read_instance(struct reader *r, const struct weft_tree *tree, uint64_t *key,
                                       struct weft_error *ret_error) {
     struct weft__infragraph_instance_conf conf;
+    struct weft_error unused;
     uint32_t device = 0, i = r->graph->instances;
     enum weft_status status = weft_params_load(&weft__infragraph_instance_table, tree, &conf, r->arena, ret_error);
-    if (!status)
-        status = weft__names_find(&r->parts.names, conf.device, strlen(conf.device), "device",
-                                  weft_tree_find(tree, "device")->place, &device, ret_error);
     if (status) return status;
-    const struct weft__infragraph_part *p = &r->parts.part[device];
+    struct weft_place place = weft_tree_find(tree, "device")->place;
+    bool found = !weft__names_find(&r->parts.names, conf.device, strlen(conf.device), "", place, &device, &unused);
+    const struct weft__infragraph_part *p = found ? &r->parts.part[device] : &absent;
     bool is_switch =
         *r->conf->switches ? weft_glob_match(r->conf->switches, conf.named.name) : !p->has_nic && !p->about.xpus;
-    r->graph->instance[i] =
-        (struct weft__infragraph_instance){conf.named.name, &p->about, (uint32_t)conf.count, is_switch, 0};
-    r->instance[i] = (struct instance){&r->graph->instance[i], p, *key, tree->place};
+    r->graph->instance[i] = (struct weft__infragraph_instance){.name = conf.named.name,
+                                                               .absent = found ? NULL : conf.device,
+                                                               .device = &p->about,
+                                                               .count = (uint32_t)conf.count,
+                                                               .is_switch = is_switch};
+    r->instance[i] = (struct instance){&r->graph->instance[i], p, *key, tree->place, place};
     r->names.name[i] = conf.named.name;
     r->graph->instances++;
     *key += weft__times(conf.count, p->slots);
@@ -118,6 +123,10 @@ static enum weft_status expand_end(struct reader *r, const struct weft__infragra
         weft__names_find(&r->names, conf->instance, (size_t)(at - conf->instance), "instance", place, &i, ret_error);
     if (status) return status;
     end->instance = &r->instance[i];
+    const char *device = end->instance->about->absent;
+    if (device)
+        return weft__names_find(&r->parts.names, device, strlen(device), "device", end->instance->device_place, &i,
+                                ret_error);
     status =
         weft__infragraph_read_slice(&at, conf->instance, end->instance->about->count, place, &end->copies, ret_error);
     if (!status && *at) status = BAD(place, "'%.80s': expected an instance, such as host[0:4]", conf->instance);
@@ -253,9 +262,9 @@ static void make_graph(struct reader *r) {
 }
 
 static enum weft_status read_root(struct reader *r, const struct weft_tree *root, struct weft_error *ret_error) {
-    const struct weft_tree *list, *inner = weft_tree_find(root, "infrastructure");
+    const struct weft_tree *list;
     struct weft__infragraph_infrastructure_conf conf;
-    enum weft_status status = weft__infragraph_upgrade(inner ? inner : root, r->arena, &root, ret_error);
+    enum weft_status status = weft__infragraph_upgrade(root, r->arena, &root, ret_error);
     if (!status) status = weft_params_load(&weft__infragraph_infrastructure_table, root, &conf, r->arena, ret_error);
     if (!status) status = weft__infragraph_read_links(root, r->arena, &r->links, ret_error);
     if (!status) status = weft__infragraph_read_devices(root, r->arena, &r->parts, ret_error);
@@ -270,16 +279,12 @@ static enum weft_status read_root(struct reader *r, const struct weft_tree *root
     return status;
 }
 
-enum weft_status weft__infragraph_read(const char *path, struct weft_place place,
+enum weft_status weft__infragraph_read(const char *const *path, uint32_t paths, struct weft_place place,
                                        const struct weft__infragraph_conf *conf, struct weft_arena *arena,
                                        struct weft__infragraph *ret_graph, struct weft_error *ret_error) {
     struct reader r = {.conf = conf, .arena = arena, .graph = ret_graph};
-    struct weft__lines lines;
-    struct weft_tree *root = NULL;
+    const struct weft_tree *root = NULL;
     *ret_graph = (struct weft__infragraph){0};
-    enum weft_status status = weft__lines_open(&lines, path, place, ret_error); // not there: an error at `place`
-    if (status) return status;
-    weft__lines_close(&lines);
-    status = weft_tree_read(path, arena, &root, ret_error);
+    enum weft_status status = weft__infragraph_open(path, paths, place, arena, &root, ret_error);
     return status ? status : read_root(&r, root, ret_error);
 }

@@ -4,6 +4,7 @@
 #ifndef WEFT_IMPORT_INFRAGRAPH_READ_H
 #define WEFT_IMPORT_INFRAGRAPH_READ_H
 
+#include "base/tree.h"
 #include "import/file_graph.h"
 
 struct weft__infragraph_conf {
@@ -24,6 +25,7 @@ struct weft__infragraph_device {
 
 struct weft__infragraph_instance {
     const char *name;
+    const char *absent; ///< its device, which no file defines: no edge ends at it; NULL: it is defined
     const struct weft__infragraph_device *device;
     uint32_t count;
     bool is_switch;
@@ -41,8 +43,13 @@ struct weft__infragraph {
     uint32_t unnamed;   ///< ports likewise
 };
 
-/// In the arena. Errors are at `place` if the file cannot be read, else in it.
-enum weft_status weft__infragraph_read(const char *path, struct weft_place place,
+/// The infrastructure that the files are together, at least one of them.
+enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, struct weft_place place,
+                                       struct weft_arena *arena, const struct weft_tree **ret_root,
+                                       struct weft_error *ret_error);
+
+/// In the arena. Errors are at `place` if a file cannot be read, else in it.
+enum weft_status weft__infragraph_read(const char *const *path, uint32_t paths, struct weft_place place,
                                        const struct weft__infragraph_conf *conf, struct weft_arena *arena,
                                        struct weft__infragraph *ret_graph, struct weft_error *ret_error);
 

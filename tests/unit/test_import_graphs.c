@@ -170,6 +170,61 @@ static void infragraph_ring_compressed(void **state) {
     has(error.text, "bad.gz:5:");
 }
 
+/// Devices in files of their own, alone or in a list: read in place too. An instance without a device is left out
+/// unless an edge ends at it.
+static void infragraph_files(void **state) {
+    struct weft_error error;
+    const char *path[] = {
+        put("net.json",
+            "{\"links\": [{\"name\": \"e\"}],\n\"instances\": [{\"name\": \"h\", \"device\": \"dgx\", "
+            "\"count\": 3}, {\"name\": \"s\", \"device\": \"sw\", \"count\": 1}, {\"name\": \"r\", "
+            "\"device\": \"router\", \"count\": 1}],\n\"edges\": [" EDGE("h", "nic", "s[0]", "port", "one2one") "]}\n"),
+        put("devices.json", "{\"devices\": [" SERVER "," CARD "]}\n"),
+        put("switch.json", SWITCH),
+    };
+    char *text = import("infragraph", path, 3, &error);
+    has(text, "3 hosts, 1 switch, 3 links");
+    has(text, "switch.json (device)");
+    has(text, "instance r: no edge ends at it, and no file defines its device 'router'");
+    free(text);
+    struct run r = run_import("infragraph", path, 3);
+    assert_string_equal(peer(r.topology, "s.0/port.2"), "h.2.nic.0");
+    run_free(&r);
+    free(import("infragraph", path, 2, &error));
+    has(error.text, "net.json:2:");
+    has(error.text, "no device 'sw'");
+    const char *twice[] = {path[0], path[1], path[2], path[2]};
+    free(import("infragraph", twice, 4, &error));
+    has(error.text, "switch.json:1:1: a second device 'sw'");
+    const char *alone = path[2];
+    free(import("infragraph", &alone, 1, &error));
+    has(error.text, "no edges between instances");
+}
+
+/// The first schema had no counts: there are as many as connections mention.
+static void infragraph_without_counts(void **state) {
+    const char *path[] = {
+        put("net.yaml", "infrastructure:\n"
+                        "  links: [{name: eth, bandwidth: {choice: gigabytes_per_second, gigabytes_per_second: 50}}]\n"
+                        "  instances: [{name: leaf, device: generic-switch}, {name: server, device: generic-server}]\n"
+                        "  connections:\n"
+                        "  - server.0.nic.0.eth.leaf.0.port.0\n  - server.0.nic.1.eth.leaf.1.port.0\n"
+                        "  - server.2.nic.0.eth.leaf.0.port.1\n  - leaf.0.port.2.eth.leaf.1.port.2\n"),
+        put("server.yaml",
+            "infrastructure:\n  devices:\n  - name: generic-server\n    components: [{name: npu, type: npu}, "
+            "{name: nic, type: nic, external: true}]\n    links: [{name: pcie}]\n"
+            "    connections: [npu.0.pcie.nic.0, npu.0.pcie.nic.1]\n"),
+        put("switch.yaml", "infrastructure:\n  devices:\n  - name: generic-switch\n    components: [{name: asic, type: "
+                           "custom}, {name: port, type: nic, external: true}]\n    links: [{name: ic}]\n"
+                           "    connections: [asic.0.ic.port.0, asic.0.ic.port.1, asic.0.ic.port.2]\n"),
+    };
+    struct run r = run_import("infragraph", path, 3);
+    assert_int_equal(r.topology->hosts, 3);
+    assert_string_equal(peer(r.topology, "leaf.0/port.1"), "server.2.nic.0");
+    assert_string_equal(peer(r.topology, "leaf.0/port.2"), "leaf.1");
+    run_free(&r);
+}
+
 /// Before schema 1.0: connections, which say every link, here of instances in their devices.
 #define OLD(connections)                                                                                               \
     "name: old\n"                                                                                                      \
@@ -498,6 +553,8 @@ int main(void) {
         cmocka_unit_test(infragraph_paths),
         cmocka_unit_test(infragraph_parts),
         cmocka_unit_test(infragraph_many2many_and_switches),
+        cmocka_unit_test(infragraph_files),
+        cmocka_unit_test(infragraph_without_counts),
         cmocka_unit_test(infragraph_ring_compressed),
         cmocka_unit_test(what_infragraph_cannot_say),
         cmocka_unit_test(infragraph_connections),

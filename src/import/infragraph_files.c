@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several files as one infrastructure: their lists are joined, so one may define the devices of another.
+// Keysight/infragraph keeps devices in files of their own (yaml/, examples/), of which some are a device alone.
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/lines.h"
+#include "import/infragraph_read.h"
+
+static void append(struct weft_arena *arena, struct weft_tree *parent, struct weft_tree *child) {
+    parent->child = weft__arena_grow(arena, parent->child, parent->n, sizeof *parent->child);
+    parent->child[parent->n++] = child;
+}
+
+/// A copy, since trees are not changed once made; its children are the same.
+static struct weft_tree *copy(struct weft_arena *arena, const struct weft_tree *tree) {
+    struct weft_tree *t = weft_arena_alloc(arena, 1, sizeof *t);
+    *t = (struct weft_tree){tree->type, tree->place, tree->key_place, tree->key, tree->text, 0, NULL};
+    for (uint32_t i = 0; i < tree->n; i++)
+        append(arena, t, tree->child[i]);
+    return t;
+}
+
+/// What a file holds: an infrastructure, within a key of that name or not. A device alone becomes the only one of one.
+static const struct weft_tree *unwrap(struct weft_arena *arena, struct weft_tree *root) {
+    const struct weft_tree *inner = weft_tree_find(root, "infrastructure");
+    if (inner) return inner;
+    if (!weft_tree_find(root, "components") || weft_tree_find(root, "devices")) return root;
+    struct weft_tree *map = weft_arena_alloc(arena, 1, sizeof *map), *list = weft_arena_alloc(arena, 1, sizeof *list);
+    *map = (struct weft_tree){.type = WEFT_TREE_MAP, .place = root->place};
+    *list = (struct weft_tree){WEFT_TREE_LIST, root->place, root->place, "devices", NULL, 0, NULL};
+    append(arena, list, root);
+    append(arena, map, list);
+    return map;
+}
+
+/// Lists grow by those of `more`; of a name and a description the first file's is kept.
+static void join(struct weft_arena *arena, struct weft_tree *all, const struct weft_tree *more) {
+    for (uint32_t i = 0; i < more->n; i++) {
+        const struct weft_tree *child = more->child[i];
+        uint32_t at = 0;
+        while (at < all->n && strcmp(all->child[at]->key, child->key))
+            at++;
+        if (at == all->n) {
+            append(arena, all, copy(arena, child));
+        } else if (child->type == WEFT_TREE_LIST) {
+            if (all->child[at]->type == WEFT_TREE_NULL)
+                all->child[at] = copy(arena, child);
+            else if (all->child[at]->type == WEFT_TREE_LIST)
+                for (uint32_t k = 0; k < child->n; k++)
+                    append(arena, all->child[at], child->child[k]);
+        }
+    }
+}
+
+enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, struct weft_place place,
+                                       struct weft_arena *arena, const struct weft_tree **ret_root,
+                                       struct weft_error *ret_error) {
+    struct weft_tree *all = NULL;
+    for (uint32_t p = 0; p < paths; p++) {
+        struct weft__lines lines;
+        struct weft_tree *root = NULL;
+        enum weft_status status = weft__lines_open(&lines, path[p], place, ret_error); // not there: an error at `place`
+        if (status) return status;
+        weft__lines_close(&lines);
+        status = weft_tree_read(path[p], arena, &root, ret_error);
+        if (status) return status;
+        const struct weft_tree *more = unwrap(arena, root);
+        if (more->type != WEFT_TREE_MAP)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, more->place, "expected an infrastructure: a map");
+        if (all)
+            join(arena, all, more);
+        else
+            all = copy(arena, more);
+    }
+    *ret_root = all;
+    return WEFT_OK;
+}
