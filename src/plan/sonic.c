@@ -318,13 +318,14 @@ static bool is_torn(const struct weft_sonic_port *port, uint8_t lossless, uint32
     return *ret_by_group < WEFT_PRIORITIES || *ret_by_queue < WEFT_PRIORITIES;
 }
 
-/// A class by the lossless priority that its group or its queue is of.
+/// A class by the lossless priority that its queue is of, or else its group: a class keeps its queue, and with it its
+/// share of the link, if some group pauses that.
 static void judge_class(struct judge *j, const struct weft_sonic_port *port, uint8_t lossless, uint32_t class) {
     uint32_t group = weft_sonic_at(port, WEFT_SONIC_TC_TO_PG, class);
     uint32_t queue = weft_sonic_at(port, WEFT_SONIC_TC_TO_QUEUE, class);
     uint32_t by_group, by_queue;
     if (!is_torn(port, lossless, group, queue, &by_group, &by_queue)) return;
-    bool queue_wrong = by_group < WEFT_PRIORITIES;
+    bool queue_wrong = by_queue == WEFT_PRIORITIES;
     enum weft_sonic_map_kind kind = queue_wrong ? WEFT_SONIC_TC_TO_QUEUE : WEFT_SONIC_TC_TO_PG;
     const struct weft_sonic_map *map = port->map[kind];
     const char *name = map ? map->name : "(none)", *field = number(j, class);
@@ -335,8 +336,9 @@ static void judge_class(struct judge *j, const struct weft_sonic_port *port, uin
                                             ", but a pause of priority %" PRIu32 " stops queue %s",
                                             port->name, field, group, queue, by_group, value)
                                      : TEXT("%s: class %s has queue %" PRIu32 " of lossless priority %" PRIu32
-                                            ", but group %" PRIu32 ", which never pauses",
-                                            port->name, field, queue, by_queue, group);
+                                            ", but group %" PRIu32 ", which %s",
+                                            port->name, field, queue, by_queue, group,
+                                            by_group == WEFT_PRIORITIES ? "never pauses" : "pauses another one");
     struct weft_sonic_finding *f =
         add_port(j, WEFT_SONIC_MAP, TEXT("%s|%s.%s", weft_sonic_map_tables[kind], name, field), value, reason);
     if (!f || !map) return;

@@ -134,6 +134,7 @@ static const struct fault {
     {"BUFFER_PG", "Ethernet8|3-4", "profile", "ingress_lossy_profile", "pfc", true},
     {"TC_TO_QUEUE_MAP", "AZURE", "3", "2", "map", true},
     {"TC_TO_PRIORITY_GROUP_MAP", "AZURE", "4", "0", "map", true},
+    {"TC_TO_PRIORITY_GROUP_MAP", "AZURE", "4", "3", "map", true},
     {"DSCP_TO_TC_MAP", "AZURE", "3", "1", "map", false},
     {"PFC_WD", "Ethernet0", "detection_time", "50", "watchdog", true},
     {"PFC_WD", "Ethernet0", "restoration_time", "70000", "watchdog", true},
@@ -193,6 +194,22 @@ static void shared_maps(void **state) {
     json_decref(config);
 }
 
+/// A class between two lossless priorities keeps its queue: its share of the link is no matter of the patch, and each
+/// priority is still reached.
+static void a_class_keeps_its_queue(void **state) {
+    json_t *config = sample();
+    set(config, "TC_TO_PRIORITY_GROUP_MAP", "AZURE", "4", "3");
+    json_t *result = judged(config);
+    apply(config, json_object_get(result, "patch"));
+    json_t *again = judged(config);
+    assert_int_equal(json_array_size(json_object_get(again, "findings")), 0);
+    const json_t *map = json_object_get(json_object_get(config, "TC_TO_QUEUE_MAP"), "AZURE");
+    assert_string_equal(json_string_value(json_object_get(map, "4")), "4");
+    json_decref(again);
+    json_decref(result);
+    json_decref(config);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sample_is_sound),
@@ -200,6 +217,7 @@ int main(void) {
         cmocka_unit_test(each_fault_is_found_and_mended),
         cmocka_unit_test(faults_together),
         cmocka_unit_test(shared_maps),
+        cmocka_unit_test(a_class_keeps_its_queue),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
