@@ -59,7 +59,7 @@ static enum weft_status check_sport(const struct weft__table_row *row, struct we
 
 /// What a row may say on any network.
 static enum weft_status check_row(const struct weft__table_row *row, struct weft_error *ret_error) {
-    enum weft_status status = check_range(row, BYTES, 1, UINT64_C(100000000000000), ret_error);
+    enum weft_status status = check_range(row, BYTES, 1, WEFT__FILE_FLOW_BYTES_MAX, ret_error);
     if (!status) status = check_range(row, PRIORITY, 0, PRIORITY_MAX, ret_error);
     if (!status) status = check_range(row, QPS, 1, QPS_MAX, ret_error);
     if (!status) status = check_sport(row, ret_error);

@@ -18,6 +18,9 @@ struct weft__flow_file_conf {
         WEFT_TEXT(struct weft__flow_file_conf, file, "file", NULL, what "; relative to the scenario"),                 \
         WEFT__FILE_HOSTS_ROWS(struct weft__flow_file_conf)
 
+/// More no network carries in a time that weft simulates.
+#define WEFT__FILE_FLOW_BYTES_MAX UINT64_C(100000000000000)
+
 struct weft__file_flow {
     uint64_t src, dst; ///< numbers of hosts
     uint64_t priority;

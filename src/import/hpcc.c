@@ -177,6 +177,10 @@ struct rates {
     weft_bytes window_bytes;          ///< 0: not known
 };
 
+static weft_bytes headroom_of(weft_rate_bps rate_bps, weft_time_ps delay_ps) {
+    return (weft_bytes)(3 * (double)rate_bps * (double)delay_ps / (8 * (double)WEFT_PS_PER_S));
+}
+
 static void find_rates(const struct weft__hpcc_topology *t, struct rates *rates) {
     for (uint32_t i = 0; i < t->links; i++) {
         const struct weft__hpcc_link *l = &t->link[i];
@@ -184,8 +188,8 @@ static void find_rates(const struct weft__hpcc_topology *t, struct rates *rates)
         bool host = t->role[l->src] == WEFT__HPCC_HOST || t->role[l->dst] == WEFT__HPCC_HOST;
         if (host && l->rate_bps > rates->host_bps) rates->host_bps = l->rate_bps;
         if (l->rate_bps > rates->port_bps) rates->port_bps = l->rate_bps;
-        double bytes = 3 * (double)l->rate_bps * (double)l->delay_ps / (8 * (double)WEFT_PS_PER_S);
-        if (bytes > (double)rates->headroom_bytes) rates->headroom_bytes = (weft_bytes)bytes;
+        weft_bytes bytes = headroom_of(l->rate_bps, l->delay_ps);
+        if (bytes > rates->headroom_bytes) rates->headroom_bytes = bytes;
     }
 }
 
@@ -439,7 +443,9 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
     struct weft_import_file room[2];
     struct weft__hpcc_topology t = {.role = NULL};
     struct weft__hpcc_config c = {.ignored = "", .window_off = !config};
-    struct rates rates = {.host_bps = common->rate_bps, .port_bps = common->rate_bps};
+    struct rates rates = {.host_bps = common->rate_bps,
+                          .port_bps = common->rate_bps,
+                          .headroom_bytes = headroom_of(common->rate_bps, common->delay_ps)};
     enum weft_status status = weft_import_once(file, files, "topology", ret_error);
     if (!status) status = weft_import_once(file, files, "configuration", ret_error);
     if (!status && config) status = weft__hpcc_read_config(config->path, weft_import_arena(import), &c, ret_error);

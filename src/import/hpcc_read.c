@@ -194,7 +194,7 @@ enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct we
     if (!status) status = number(lines, "its priority group", PRIORITY_MAX, &f->priority, ret_error);
     if (!status && !flows->portless) status = number(lines, "its destination port", PORT_MAX, &port, ret_error);
     f->destination_port = (uint16_t)port;
-    if (!status) status = number(lines, "its bytes", UINT64_C(100000000000000), &f->bytes, ret_error);
+    if (!status) status = number(lines, "its bytes", WEFT__FILE_FLOW_BYTES_MAX, &f->bytes, ret_error);
     if (!status && !f->bytes) return BAD(lines, "a flow of 0 bytes; expected 1 at least");
     if (!status) status = quantity(lines, "its start", WEFT__TIME, "s", &f->start_ps, ret_error);
     return status;

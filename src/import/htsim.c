@@ -315,6 +315,10 @@ static enum weft_status say_failure(const struct weft__htsim_failure *f, const s
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
                               "a failed link; expected the fat tree (.topo) as well, which says where it is");
     struct failing x = failing_of(t, f->tier);
+    if (!x.switches)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
+                              "a failed link of an %s switch; in a fat tree of two tiers expected one of a ToR switch",
+                              layers[f->tier]);
     if (f->number >= x.switches || f->link >= x.links)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
                               "link %" PRIu64 " of %s-%" PRIu64 "; expected a link below %" PRIu64

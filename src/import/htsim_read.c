@@ -245,6 +245,9 @@ static enum weft_status check_flow(const struct weft__htsim_flow *f, bool starte
     if (started && f->trigger) return BAD(f->file.place, "a flow with start and trigger; expected one of them");
     if ((!started && !f->trigger) || !f->file.bytes)
         return BAD(f->file.place, "a flow needs start or trigger, and a size of at least 1 B");
+    if (f->file.bytes > WEFT__FILE_FLOW_BYTES_MAX)
+        return BAD(f->file.place, "a flow of %" PRIu64 " bytes; expected at most %" PRIu64, f->file.bytes,
+                   WEFT__FILE_FLOW_BYTES_MAX);
     return WEFT_OK;
 }
 

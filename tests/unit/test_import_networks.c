@@ -108,9 +108,27 @@ static void what_htsim_files_cannot_say(void **state) {
         {"htsim", CM("failure switch_type LEAF"), ":3:21: switch_type LEAF; expected TOR, AGG or CORE"},
         {"htsim", CM("failure switch_type AGG switch_id 1"), ":3:1: a failure needs switch_type"},
         {"htsim", CM("failure switch_type AGG switch_id 1 link_id 0"), ":3:1: a failed link; expected the fat tree"},
+        {"htsim", CM("0->1 start 0 size 9223372036854775808"),
+         ":3:1: a flow of 9223372036854775808 bytes; expected at"},
         {"htsim", "hello\n", "begins no file of htsim"},
     };
     refuse_all(bad, sizeof bad / sizeof *bad);
+    struct weft_error error;
+    const char *path[] = {
+        put("two.topo", "nodes 4\ntiers 2\npodsize 4\n" TIER("0", "1", "2", "Radix_Up 2\n") TIER("1", "1", "2", "")),
+        put("two.cm", CM("Failures 1\n0->1 start 0 size 1\n"
+                         "failure switch_type AGG switch_id 0 link_id 0"))};
+    free(import("htsim", path, 2, &error));
+    assert_non_null(strstr(error.text, "two.cm:5:1: a failed link of an agg switch; in a fat tree of two tiers"));
+}
+
+/// Flows alone: the headroom that is told is that of the network assumed, 3 x 200 Gbit/s x 150 ns.
+static void hpcc_flows_alone(void **state) {
+    struct weft_error error;
+    const char *path = put("flows.txt", "1\n0 1 3 100 1000 2.0\n");
+    char *text = import("hpcc", &path, 1, &error);
+    assert_non_null(strstr(text, "on the longest link: 11250 bytes"));
+    free(text);
 }
 
 int main(void) {
@@ -118,6 +136,7 @@ int main(void) {
         cmocka_unit_test(a_fat_tree_and_its_flows),
         cmocka_unit_test(aggregation_switches_have_their_own_cores),
         cmocka_unit_test(what_htsim_files_cannot_say),
+        cmocka_unit_test(hpcc_flows_alone),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
