@@ -61,10 +61,11 @@ void weft_place_graph(const struct weft_job *job, struct weft_arena *arena);
 /// The hosts of all ranks if unit u has slot[u].
 void weft_place_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t *ret_host);
 
-/// A rank file: a line a rank, "host-12 4": the host, and the number of the GPU in its server; "#" begins a comment.
+/// A rank file: a line a rank, "host-12 4": the host, and perhaps the number of the GPU in its server; "#" begins a
+/// comment.
 struct weft_rank_line {
     const char *host;
-    uint32_t gpu;
+    uint32_t gpu; ///< WEFT_NONE: the line does not say it
     struct weft_place place, gpu_place;
 };
 struct weft_rank_file {

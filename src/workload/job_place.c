@@ -197,7 +197,7 @@ static enum weft_status bind_line(struct finder *f, const struct weft_rank_line 
         return FAIL(f, line->place, "%s is of job %s already; expected a free one, or share_hosts: on", line->host,
                     f->workload->group[f->workload->job[taken - 1].group]);
     weft_server_of(&f->job->server, t, host, &gpu);
-    if (gpu != line->gpu)
+    if (line->gpu != WEFT_NONE && gpu != line->gpu)
         return FAIL(f, line->gpu_place, "%s is GPU %" PRIu32 " of its server, not %" PRIu32, line->host, gpu,
                     line->gpu);
     rank_of[host] = rank + 1;

@@ -81,10 +81,8 @@ static enum weft_status read_line(struct reader *r, struct weft_arena *arena, st
     skip(r, n);
     skip_blanks(r);
     ret_line->gpu_place = r->here;
-    if (at_line_end(r))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
-                              "no GPU after '%s'; expected its number in the server, as in \"host-12 4\"",
-                              ret_line->host);
+    ret_line->gpu = WEFT_NONE;
+    if (at_line_end(r)) return WEFT_OK;
     enum weft_status status = read_gpu(r, &ret_line->gpu, ret_error);
     if (status) return status;
     skip_blanks(r);
