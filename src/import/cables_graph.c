@@ -222,6 +222,39 @@ static enum weft_status join_cables(struct finish *f, struct weft_error *ret_err
     return status;
 }
 
+struct named_port {
+    uint32_t device;
+    const char *port;
+    struct weft_place place;
+};
+static int by_port(const void *a, const void *b) {
+    const struct named_port *x = a, *y = b;
+    if (x->device != y->device) return x->device < y->device ? -1 : 1;
+    int order = strcmp(x->port, y->port);
+    return order ? order : (x->place.line > y->place.line) - (x->place.line < y->place.line);
+}
+
+/// A port of a switch has one cable, also if its name is none in weft ("1/1"). Of ports that neighbours have heard of,
+/// several may be called alike (a bond's address).
+static enum weft_status check_ports(struct finish *f, struct weft_error *ret_error) {
+    struct named_port *port = weft_arena_alloc(f->list->arena, 2 * (size_t)f->joins, sizeof *port);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->joins; i++)
+        for (uint32_t e = 0; e < 2; e++) {
+            const struct joined *j = &f->joined[i];
+            if (j->heard || !j->port[e] || f->device[j->device[e]].role == WEFT__CABLE_HOST ||
+                weft__topology_port_name_is_good(j->port[e]))
+                continue;
+            port[n++] = (struct named_port){j->device[e], j->port[e], j->place};
+        }
+    if (n) qsort(port, n, sizeof *port, by_port);
+    for (uint32_t i = 1; i < n; i++)
+        if (port[i].device == port[i - 1].device && !strcmp(port[i].port, port[i - 1].port))
+            return BAD(port[i].place, "a second port %.60s at %.60s (the first is on line %d)", port[i].port,
+                       f->device[port[i].device].name, port[i - 1].place.line);
+    return WEFT_OK;
+}
+
 // --- the graph ----------------------------------------------------------------------------------------------------
 
 static void add_node(struct finish *f, const struct device *d, const char *name) {
@@ -297,6 +330,8 @@ enum weft_status weft__cables_finish(const struct weft__cable_list *list, const 
     if (!status) status = join_cables(&f, ret_error);
     if (status) return status;
     find_roles(&f);
+    status = check_ports(&f, ret_error);
+    if (status) return status;
     add_nodes(&f);
     add_links(&f);
     return WEFT_OK;

@@ -468,6 +468,7 @@ static void what_cables_cannot_be(void **state) {
         {"cables", LINE("a,p,b,q,100G,1\na,p,b,r,100G,1"), "at least two"},
         {"cables", LINE("a,p,b,q,100G,1\nb,q,a,p,200G,1"), ":3:1: the speed is not that of the other end"},
         {"cables", LINE("a,,s,p1,100G,1\nb,,s,p1,100G,1"), ":3:1: a second port p1 at s (the first is on line 2)"},
+        {"cables", LINE("a,,s,1/1,100G,1\nb,,s,1/1,100G,1"), ":3:1: a second port 1/1 at s (the first is on line 2)"},
         {"cables", LINE(""), "no cable is in it"},
         {"cables", "a,b\n1,2\n", "begins no file of cables"},
         {"cables", "{\"lldp\": {}}", ":1:10: no 'interface' in 'lldp'"},
