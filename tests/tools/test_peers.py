@@ -37,6 +37,10 @@ class Peers(unittest.TestCase):
         self.assertEqual(self.status("# within: 0\n", first="935"), 1)
         self.assertEqual(self.status("# within: 1\n", first="935"), 0)
 
+    def test_over_seeds(self):
+        self.assertEqual(self.status("# seeds: 2\n", first="950", second="1190"), 0)
+        self.assertEqual(self.status("# seeds: 2\n", first="970", second="1220"), 1)
+
     def test_by_mean_and_correlation(self):
         self.assertEqual(self.status("", first="936", second="1175"), 0)
         self.assertEqual(self.status("", first="950", second="1190"), 1)
