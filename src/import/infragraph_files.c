@@ -12,7 +12,7 @@ static void append(struct weft_arena *arena, struct weft_tree *parent, struct we
     parent->child[parent->n++] = child;
 }
 
-/// A copy, since trees are not changed once made; its children are the same.
+/// A copy to be appended to, as trees are not changed once made; its children are the same.
 static struct weft_tree *copy(struct weft_arena *arena, const struct weft_tree *tree) {
     struct weft_tree *t = weft_arena_alloc(arena, 1, sizeof *t);
     *t = (struct weft_tree){tree->type, tree->place, tree->key_place, tree->key, tree->text, 0, NULL};
@@ -34,23 +34,25 @@ static const struct weft_tree *unwrap(struct weft_arena *arena, struct weft_tree
     return map;
 }
 
-/// Lists grow by those of `more`; of a name and a description the first file's is kept.
-static void join(struct weft_arena *arena, struct weft_tree *all, const struct weft_tree *more) {
+/// Lists of `all`, which are its own, grow by those of `more`; of a name and a description the first file's is kept.
+static enum weft_status join(struct weft_arena *arena, struct weft_tree *all, const struct weft_tree *more,
+                             struct weft_error *ret_error) {
     for (uint32_t i = 0; i < more->n; i++) {
         const struct weft_tree *child = more->child[i];
         uint32_t at = 0;
         while (at < all->n && strcmp(all->child[at]->key, child->key))
             at++;
-        if (at == all->n) {
+        if (at == all->n)
             append(arena, all, copy(arena, child));
-        } else if (child->type == WEFT_TREE_LIST) {
-            if (all->child[at]->type == WEFT_TREE_NULL)
-                all->child[at] = copy(arena, child);
-            else if (all->child[at]->type == WEFT_TREE_LIST)
-                for (uint32_t k = 0; k < child->n; k++)
-                    append(arena, all->child[at], child->child[k]);
-        }
+        else if (all->child[at]->type == WEFT_TREE_NULL)
+            all->child[at] = copy(arena, child);
+        else if (all->child[at]->type == WEFT_TREE_LIST && child->type == WEFT_TREE_LIST)
+            for (uint32_t k = 0; k < child->n; k++)
+                append(arena, all->child[at], child->child[k]);
+        else if (all->child[at]->type == WEFT_TREE_LIST && child->type != WEFT_TREE_NULL)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, child->place, "%.60s: expected a list", child->key);
     }
+    return WEFT_OK;
 }
 
 enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, struct weft_place place,
@@ -68,10 +70,12 @@ enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, 
         const struct weft_tree *more = unwrap(arena, root);
         if (more->type != WEFT_TREE_MAP)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, more->place, "expected an infrastructure: a map");
-        if (all)
-            join(arena, all, more);
-        else
-            all = copy(arena, more);
+        if (!all) {
+            all = weft_arena_alloc(arena, 1, sizeof *all);
+            *all = (struct weft_tree){.type = WEFT_TREE_MAP, .place = more->place};
+        }
+        status = join(arena, all, more, ret_error);
+        if (status) return status;
     }
     *ret_root = all;
     return WEFT_OK;

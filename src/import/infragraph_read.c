@@ -59,7 +59,7 @@ struct reader {
 static enum weft_status read_instance(struct reader *r, const struct weft_tree *tree, uint64_t *key,
                                       struct weft_error *ret_error) {
     struct weft__infragraph_instance_conf conf;
-    struct weft_error unused;
+    struct weft_error unused = {0};
     uint32_t device = 0, i = r->graph->instances;
     enum weft_status status = weft_params_load(&weft__infragraph_instance_table, tree, &conf, r->arena, ret_error);
     if (status) return status;
