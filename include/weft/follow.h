@@ -136,8 +136,9 @@ struct weft_follow {
 void weft_follow_free(struct weft_follow *follow);
 
 struct weft_followed_list {
-    const struct weft_followed *followed; ///< by port: plain frames by time, then all else in the order it was noted
-    uint64_t *first, n;                   ///< first: [ports + 1]
+    const struct weft_followed
+        *followed;      ///< by port: plain frames by time, then senders, then all else, in the order they were noted
+    uint64_t *first, n; ///< first: [ports + 1]
 };
 /// All that was kept, in `arena`. What was noted later of a sender holds, even if it is of an earlier time.
 struct weft_followed_list weft_follow_list(const struct weft_follow *follow, struct weft_arena *arena);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node keeps of flows that are followed (weft/follow.h): 16 bytes for a frame, 24 for all else, in the order in
-// which they were noted, in chunks that never move. What the port's wire implies is not kept, but derived when the log
-// is read. Only the worker of the node touches it; chunks come from blocks that all nodes share, as most of the cost is
-// that the system has to give the memory, and that is least on large pages.
+// What a node keeps of flows that are followed (weft/follow.h), in the order in which they were noted: of a frame 4
+// bytes if it is the next one of its queue pair, else 8 or 20; of all else 24. What the port's wire implies is not
+// kept, but derived when the log is read. Chunks never move. Only the worker of the node touches them; they come from
+// blocks on large pages that all nodes share. Most of the cost is memory: cache lines, and pages that the system has to
+// clear.
 #ifndef WEFT_LINK_FOLLOW_H
 #define WEFT_LINK_FOLLOW_H
 
 #include <pthread.h>
+#include <stddef.h>
 
 #include "weft/follow.h"
 #include "weft/packet.h"
@@ -22,24 +24,45 @@ struct weft__follow_record {
 };
 _Static_assert(sizeof(struct weft__follow_record) == 24, "compact");
 
-/// A frame on a plain Ethernet port. `where`: time since the frame before it at this node, how long its port is busy,
-/// the port. `what`: queue pair, packet, kind, priority, lost. What does not fit is a record as above.
-struct weft__follow_frame {
-    uint64_t where, what;
+/// A frame on a plain Ethernet port is a word: the time since the frame before it at this node (22 bits), the row of
+/// `seen` (8), its form (2), and what that form says more. A frame that does not fit is a record as above.
+enum weft__frame_form {
+    WEFT__FRAME_NEXT, ///< as the last one of its row, with the next number
+    WEFT__FRAME_AWAY, ///< as that, at another port or with another number; one more word: the port, the difference <<
+                      ///< 16
+    WEFT__FRAME_FULL, ///< another one; four more words: struct weft__follow_seen
+    WEFT__FRAME_TIME, ///< no frame; two more words: the time from which on the next one counts
 };
-enum { WEFT__FRAME_SINCE = 26, WEFT__FRAME_BUSY = 22, WEFT__FRAME_NUMBER = 28 }; ///< bits
-/// `what` of what is no frame: `where` is a time, from which on the next one counts.
-#define WEFT__FRAME_TIME UINT64_MAX
+enum { WEFT__FRAME_SINCE = 22, WEFT__FRAME_ROW = 8, WEFT__FRAME_BUSY = 32, WEFT__FRAME_NUMBER = 28 }; ///< bits
+
+/// The last frame of a queue pair, or of another one of the same row. A queue pair has its row or the one beside it.
+struct weft__follow_seen {
+    uint64_t what;  ///< queue pair, packet << 28, kind << 56, priority << 60, lost << 63
+    uint64_t where; ///< how long its port was busy, the port << 32
+};
+
+/// What a sender is in from a time on is a word: that time less that of the note before (27 bits, signed), the state
+/// (3), the form (2), and what that form says more.
+enum weft__sender_form {
+    WEFT__SENDER_SAME,  ///< the queue pair is that of the note before
+    WEFT__SENDER_OTHER, ///< one more word: the queue pair
+    WEFT__SENDER_FAR,   ///< three more words: the queue pair, the time
+};
+enum { WEFT__SENDER_SINCE = 27, WEFT__SENDER_STATE = 3 }; ///< bits
+struct weft__follow_sender {
+    weft_time_ps time_ps;
+    uint32_t qp, state; ///< enum weft_sender_state
+};
 
 struct weft__follow_chunk {
     struct weft__follow_chunk *next;
     uint32_t bytes;
     _Alignas(8) unsigned char memory[];
 };
-/// Chunks in order, the last one up to `at`.
+/// Chunks in a ring: behind the last one is the first. The last one is filled up to `at`.
 struct weft__follow_list {
     unsigned char *at, *end;
-    struct weft__follow_chunk *first, *last;
+    struct weft__follow_chunk *last;
 };
 
 /// What the second record of a cell says in busy_ps; 0: a data packet's in a DSF.
@@ -62,17 +85,28 @@ struct weft__follow_pool {
 void weft__follow_pool_init(struct weft__follow_pool *pool);
 void weft__follow_pool_deinit(struct weft__follow_pool *pool);
 
-/// Of a node.
+/// Of a node. What a frame needs is one cache line.
 struct weft__follow {
-    struct weft__follow_list frames, others; ///< struct weft__follow_frame, struct weft__follow_record
-    weft_time_ps last_ps;                    ///< of the last of frames
+    _Alignas(64) struct weft__follow_list frames;
+    weft_time_ps last_ps;           ///< of the last of frames
+    const uint8_t *qp;              ///< [queue pairs]: whether its data is followed; NULL: all data is
+    const uint8_t *all;             ///< [ports of the node]: every frame is kept; NULL: of none
+    struct weft__follow_seen *seen; ///< [rows + 1], by the queue pair
+    uint32_t rows;                  ///< less one: a mask
+    uint32_t port0;                 ///< among all ports
+
+    struct weft__follow_list senders;
+    struct weft__follow_sender sender; ///< the last of senders
+    uint32_t *state;                   ///< [queue pairs] of all nodes: the sender's last, and at which node
     struct weft__follow_pool *pool;
-    const uint8_t *qp;         ///< [queue pairs]: whether its data is followed; NULL: all data is
-    const uint8_t *all;        ///< [ports of the node]: every frame is kept; NULL: of none
-    uint32_t *state;           ///< [queue pairs] of all nodes: the sender's last, and at which node
-    uint32_t port0;            ///< among all ports
+
     struct weft__rma_log *rma; ///< NULL: it is not followed
+
+    struct weft__follow_list others; ///< of struct weft__follow_record
 };
+_Static_assert(offsetof(struct weft__follow, senders) == 64 && offsetof(struct weft__follow, others) == 128 &&
+                   sizeof(struct weft__follow) == 192,
+               "cache lines");
 
 /// Of a rank of a job.
 struct weft__rank_log {
@@ -89,6 +123,24 @@ struct weft__rma_log {
 };
 void weft__rma_note(struct weft__rma_log *log, struct weft_rma_note note);
 void weft__rma_log_release(struct weft__rma_log *log);
+
+/// The chunk behind `c`, of NULL the first one.
+static inline const struct weft__follow_chunk *weft__follow_next(const struct weft__follow_list *list,
+                                                                 const struct weft__follow_chunk *c) {
+    if (!c) return list->last ? list->last->next : NULL;
+    return c == list->last ? NULL : c->next;
+}
+
+/// A frame that is read back.
+struct weft__follow_frame {
+    weft_time_ps time_ps;
+    struct weft__follow_seen frame;
+};
+/// What is next at `*at`, and behind it; `seen` is all zero before the first one. False: no frame, only a time.
+bool weft__follow_read(const uint32_t **at, struct weft__follow_seen *seen, struct weft__follow_frame *frame);
+
+/// Likewise of senders; `sender` is all zero before the first one.
+void weft__follow_read_sender(const uint32_t **at, struct weft__follow_sender *sender);
 
 /// Begins another chunk.
 void weft__follow_grow(struct weft__follow *f, struct weft__follow_list *list);
@@ -115,18 +167,26 @@ static inline struct weft__follow_record *weft__follow_last(const struct weft__f
     return (struct weft__follow_record *)(void *)f->others.at - 1;
 }
 
-/// Time passed without a frame for longer than a record can tell.
-void weft__follow_skip(struct weft__follow *f, weft_time_ps now);
+/// A frame that is not as the last one of its row, or late.
+void weft__follow_add_unlike(struct weft__follow *f, weft_time_ps now, struct weft__follow_seen frame);
 
 /// A frame, which the node sends no earlier than those before. False: it does not fit.
 static inline bool weft__follow_add_frame(struct weft__follow *f, weft_time_ps now, weft_time_ps busy, uint32_t port,
                                           uint32_t qp, uint32_t psn, uint32_t kind, uint32_t priority, bool lost) {
     if (__builtin_expect(busy >> WEFT__FRAME_BUSY || (qp | psn) >> WEFT__FRAME_NUMBER, 0)) return false;
-    if (__builtin_expect((now - f->last_ps) >> WEFT__FRAME_SINCE != 0, 0)) weft__follow_skip(f, now);
-    struct weft__follow_frame *frame = weft__follow_add_to(f, &f->frames, sizeof *frame);
-    frame->where = (now - f->last_ps) | busy << WEFT__FRAME_SINCE | (uint64_t)port << 48;
-    frame->what = qp | (uint64_t)psn << 28 | (uint64_t)kind << 56 | (uint64_t)priority << 60 | (uint64_t)lost << 63;
-    f->last_ps = now;
+    struct weft__follow_seen frame = {qp | (uint64_t)psn << 28 | (uint64_t)kind << 56 | (uint64_t)priority << 60 |
+                                          (uint64_t)lost << 63,
+                                      busy | (uint64_t)port << 32};
+    struct weft__follow_seen *seen = &f->seen[qp & f->rows];
+    weft_time_ps since = now - f->last_ps;
+    if (frame.what - seen->what == UINT64_C(1) << 28 && frame.where == seen->where && !(since >> WEFT__FRAME_SINCE)) {
+        uint32_t *word = weft__follow_add_to(f, &f->frames, sizeof *word);
+        *word = (uint32_t)since | (qp & f->rows) << WEFT__FRAME_SINCE;
+        seen->what = frame.what;
+        f->last_ps = now;
+    } else {
+        weft__follow_add_unlike(f, now, frame);
+    }
     return true;
 }
 
@@ -162,13 +222,14 @@ static inline struct weft__follow_record *weft__follow_two(struct weft__follow *
     return &r[1];
 }
 
+void weft__follow_add_sender(struct weft__follow *f, struct weft__follow_sender sender);
 /// What a sender is in from `at` on; what it was in already is not noted again.
 static inline void weft__follow_sender(struct weft__follow *f, weft_time_ps at, uint32_t qp,
                                        enum weft_sender_state state) {
     uint32_t is = f->port0 << 3 | (state + 1u);
     if (f->state[qp] == is) return;
     f->state[qp] = is;
-    weft__follow_note(f, at, WEFT_FOLLOWED_SENDER, state, qp, 0);
+    weft__follow_add_sender(f, (struct weft__follow_sender){at, qp, state});
 }
 
 #endif

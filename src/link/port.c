@@ -157,12 +157,11 @@ static bool is_lost(struct weft__port *port, struct weft__worker *w, const struc
     return true;
 }
 
-/// A frame that is followed is sent.
+/// A frame that is followed is sent. `plain`: its port has no wire of its own and no members.
 static inline void follow(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet, uint32_t psn,
-                          weft_time_ps sent, bool lost) {
+                          weft_time_ps sent, bool lost, bool plain) {
     weft_time_ps busy = port->busy_until_ps - now;
     uint32_t number = port->id - port->follow->port0;
-    bool plain = !port->wire && !port->members;
     if (plain &&
         weft__follow_add_frame(port->follow, now, busy, number, packet->qp, psn, packet->kind, packet->priority, lost))
         return;
@@ -203,7 +202,7 @@ bool weft__port_transmit_followed(struct weft__port *port, struct weft__worker *
                                   weft_time_ps delay) {
     weft_time_ps now = w->now_ps, sent = weft__port_sent(port, now, packet, port->busy_until_ps - port->gap_ps);
     if (weft__follow_has(port->follow, port->id, packet))
-        follow(port, now, packet, weft__side_psn(w, packet), sent, false);
+        follow(port, now, packet, weft__side_psn(w, packet), sent, false, true);
     weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, sent + delay, packet);
     return true;
 }
@@ -218,7 +217,8 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
     struct on_wire frame = {.begun = now, .last_bit = last_bit, .lost_at = now};
     bool lost = is_lost(port, w, packet, time, &frame);
     weft_time_ps sent = weft__port_sent(port, frame.begun, packet, frame.last_bit);
-    if (port->follow && weft__follow_has(port->follow, port->id, packet)) follow(port, now, packet, psn, sent, lost);
+    if (port->follow && weft__follow_has(port->follow, port->id, packet))
+        follow(port, now, packet, psn, sent, lost, !port->wire && !port->members);
     if (lost) return false;
     if (port->credit) weft__port_credit_spend(port, now, packet);
     weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, sent + delay, packet);

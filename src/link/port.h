@@ -121,9 +121,10 @@ struct weft__port {
     // lines 2 to 9: one a priority
     _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
     // less often
-    uint32_t waiting; ///< packets for it that wait at inputs of a switch
+    uint32_t waiting;            ///< packets for it that wait at inputs of a switch
+    uint32_t id;                 ///< among all ports
+    struct weft__follow *follow; ///< NULL: nothing is followed
     struct weft_scheduler_state scheduler;
-    uint32_t id;                      ///< among all ports
     uint64_t byte_rem;                ///< carried remainder of back-to-back frames
     struct weft__port_faults *faults; ///< NULL: a perfect link
     struct weft__port_tap *tap;       ///< NULL: not captured
@@ -139,7 +140,6 @@ struct weft__port {
     weft_time_ps *proxy_until_ps;
     struct weft__trace *trace;      ///< of its node; NULL: not recorded
     struct weft__port_flows *flows; ///< NULL: not counted
-    struct weft__follow *follow;    ///< NULL: nothing is followed
     weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
     uint64_t sampled_tx_bytes[WEFT_PRIORITIES];
 };

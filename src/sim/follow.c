@@ -33,6 +33,14 @@ static void follow_ranks(struct weft__network *net, struct weft_follow_log *log)
         net->programs->program[i].log = &log->rank[i];
 }
 
+/// Of what is kept of the last frames of its queue pairs.
+static uint32_t rows_of(uint32_t ports) {
+    uint32_t rows = 64;
+    while (rows < 32 * ports && rows < 1u << WEFT__FRAME_ROW)
+        rows *= 2;
+    return rows;
+}
+
 void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
     if (!follow) return;
     const struct weft_topology *t = net->topology;
@@ -53,12 +61,16 @@ void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
     if (follow->port) all = weft_arena_alloc(net->arena_qp, t->ports, sizeof *all);
     for (uint32_t i = 0; all && i < t->ports; i++)
         all[i] = follow->port[i];
-    for (uint32_t n = 0; n < t->nodes; n++)
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        uint32_t rows = rows_of(t->node[n].ports);
         log->node[n] = (struct weft__follow){.pool = &log->pool,
+                                             .seen = weft__arena_lines(net->arena_qp, rows, sizeof *log->node->seen),
+                                             .rows = rows - 1,
                                              .qp = qp,
                                              .all = all ? all + t->node[n].port0 : NULL,
                                              .state = state,
                                              .port0 = t->node[n].port0};
+    }
     if (follow->ranks) follow_ranks(net, log);
     if (follow->rma) log->rma = weft__arena_lines(arena, t->nodes, sizeof *log->rma);
     for (uint32_t n = 0; n < t->nodes && log->rma; n++)
@@ -84,6 +96,7 @@ void weft__follow_collect(struct weft__network *net) {
     }
     for (uint32_t n = 0; n < log->nodes; n++) {
         weft__follow_settle(&log->node[n].frames);
+        weft__follow_settle(&log->node[n].senders);
         weft__follow_settle(&log->node[n].others);
     }
     net->following->follow->log = log;
@@ -160,41 +173,56 @@ static struct weft_followed followed_of(const struct weft_follow_log *log, uint3
     return f;
 }
 
-static struct weft__follow_record record_of(const struct weft__follow_frame *f, weft_time_ps at) {
-    return (struct weft__follow_record){.time_ps = at,
-                                        .qp = f->what & ((1u << WEFT__FRAME_NUMBER) - 1),
-                                        .psn = f->what >> 28 & ((1u << WEFT__FRAME_NUMBER) - 1),
-                                        .busy_ps = f->where >> WEFT__FRAME_SINCE & ((1u << WEFT__FRAME_BUSY) - 1),
-                                        .port = (uint16_t)(f->where >> 48),
-                                        .what = (uint8_t)(WEFT_FOLLOWED_FRAME | (f->what >> 56 & 15) << 4),
-                                        .priority = f->what >> 60 & 7,
-                                        .lost = f->what >> 63 != 0};
+static struct weft__follow_record record_of(const struct weft__follow_frame *f) {
+    uint64_t what = f->frame.what;
+    return (struct weft__follow_record){.time_ps = f->time_ps,
+                                        .qp = what & ((1u << WEFT__FRAME_NUMBER) - 1),
+                                        .psn = what >> 28 & ((1u << WEFT__FRAME_NUMBER) - 1),
+                                        .busy_ps = (uint32_t)f->frame.where,
+                                        .port = (uint16_t)(f->frame.where >> 32),
+                                        .what = (uint8_t)(WEFT_FOLLOWED_FRAME | (what >> 56 & 15) << 4),
+                                        .priority = what >> 60 & 7,
+                                        .lost = what >> 63 != 0};
 }
 
 typedef void act_on(void *, const struct weft_followed *);
 
 static void each_frame(const struct weft_follow_log *log, const struct weft__follow *node, act_on *act, void *context) {
-    weft_time_ps at = 0;
-    for (const struct weft__follow_chunk *c = node->frames.first; c; c = c->next) {
-        const struct weft__follow_frame *frame = (const void *)c->memory, *end = (const void *)(c->memory + c->bytes);
-        for (; frame < end; frame++) {
-            if (frame->what == WEFT__FRAME_TIME) {
-                at = frame->where;
-                continue;
-            }
-            at += frame->where & ((1u << WEFT__FRAME_SINCE) - 1);
-            struct weft__follow_record r = record_of(frame, at);
+    struct weft__follow_seen seen[1 << WEFT__FRAME_ROW] = {0};
+    struct weft__follow_frame frame = {0};
+    for (const struct weft__follow_chunk *c = NULL; (c = weft__follow_next(&node->frames, c));) {
+        const uint32_t *at = (const void *)c->memory, *end = (const void *)(c->memory + c->bytes);
+        while (at < end) {
+            if (!weft__follow_read(&at, seen, &frame)) continue;
+            struct weft__follow_record r = record_of(&frame);
             struct weft_followed f = followed_of(log, node->port0, &r);
             act(context, &f);
         }
     }
 }
 
-/// Calls `act` with each of a node, frames first.
+static void each_sender(const struct weft__follow *node, act_on *act, void *context) {
+    struct weft__follow_sender sender = {0};
+    for (const struct weft__follow_chunk *c = NULL; (c = weft__follow_next(&node->senders, c));) {
+        const uint32_t *at = (const void *)c->memory, *end = (const void *)(c->memory + c->bytes);
+        while (at < end) {
+            weft__follow_read_sender(&at, &sender);
+            struct weft_followed f = {.time_ps = sender.time_ps,
+                                      .port = node->port0,
+                                      .qp = sender.qp,
+                                      .what = WEFT_FOLLOWED_SENDER,
+                                      .state = (uint8_t)sender.state};
+            act(context, &f);
+        }
+    }
+}
+
+/// Calls `act` with each of a node: frames, senders, others.
 static void each_of(const struct weft_follow_log *log, uint32_t n, act_on *act, void *context) {
     const struct weft__follow *node = &log->node[n];
     each_frame(log, node, act, context);
-    for (const struct weft__follow_chunk *c = node->others.first; c; c = c->next) {
+    each_sender(node, act, context);
+    for (const struct weft__follow_chunk *c = NULL; (c = weft__follow_next(&node->others, c));) {
         const struct weft__follow_record *r = (const void *)c->memory, *end = (const void *)(c->memory + c->bytes);
         for (; r < end; r += 1 + r->more) {
             struct weft_followed f = followed_of(log, node->port0, r);
