@@ -12,7 +12,7 @@
 
 #include "base/layout.h"
 
-enum { WIDTH_LEAST = 40 };
+enum { WIDTH_LEAST = 20 };
 
 static struct {
     FILE *file, *stream; ///< the real one; NULL: stdout is that. What stdout is instead

@@ -116,8 +116,11 @@ static void mark(struct table *t, const char *line) {
     }
 }
 
-static void find_parts(struct table *t) {
-    for (uint32_t i = 0; i < t->lines; i++)
+/// By the lines from `first` on.
+static void find_parts(struct table *t, uint32_t first) {
+    memset(t->filled, 0, t->columns);
+    t->parts = 0;
+    for (uint32_t i = first; i < t->lines; i++)
         mark(t, t->line[i]);
     for (unsigned c = 0; c < t->columns; c++) {
         if (!t->filled[c]) continue;
@@ -139,19 +142,55 @@ static bool is_numeric(const struct table *t, const struct part *p) {
     return numbers > texts;
 }
 
-/// The first column, and texts behind it as long as there is as much room for the others.
-static void find_keys(struct table *t) {
-    t->keys = 1;
-    while (t->keys + 1 < t->parts && t->part[t->keys].end <= t->width / 2 && !is_numeric(t, &t->part[t->keys]))
-        t->keys++;
-}
-
 static bool is_heading(const struct table *t, uint32_t line) {
     if (line > 1 || t->lines < 2) return false;
     char before = ' ';
     for (const char *s = t->line[line]; *s; before = *s++)
         if (before == ' ' && isdigit((unsigned char)*s)) return false;
     return !line || is_heading(t, line - 1);
+}
+
+/// Lines of headings: one, or two if the first line begins with a blank, as it stands over several columns.
+static uint32_t headings_of(const struct table *t) {
+    if (!is_heading(t, 0)) return 0;
+    return *t->line[0] == ' ' && t->lines > 2 && is_heading(t, 1) ? 2 : 1;
+}
+
+/// What a line has in a part, without blanks around it.
+static int cell_of(const char *line, const struct part *p, const char **ret_cell) {
+    const char *cell = at_column(line, p->begin), *end = at_column(line, p->end);
+    while (cell < end && *cell == ' ')
+        cell++;
+    while (end > cell && end[-1] == ' ')
+        end--;
+    *ret_cell = cell;
+    return (int)(end - cell);
+}
+
+/// Whether no line has the same in the first `keys` columns as the one before, or nothing.
+static bool distinguishes(const struct table *t, uint32_t keys) {
+    struct part all = {0, t->part[keys - 1].end};
+    for (uint32_t i = 1; i < t->lines; i++) {
+        const char *before, *cell;
+        int n_before = cell_of(t->line[i - 1], &all, &before), n = cell_of(t->line[i], &all, &cell);
+        if (!n || (n == n_before && !strncmp(before, cell, (size_t)n))) return false;
+    }
+    return true;
+}
+
+static uint32_t leading_texts(const struct table *t) {
+    uint32_t n = 1;
+    while (n + 1 < t->parts && !is_numeric(t, &t->part[n]))
+        n++;
+    return n;
+}
+
+/// The first column, and texts behind it as long as there is as much room for the others, or lines would look alike.
+static void find_keys(struct table *t) {
+    uint32_t texts = leading_texts(t);
+    t->keys = 1;
+    while (t->keys < texts && (t->part[t->keys].end <= t->width / 2 || !distinguishes(t, t->keys)))
+        t->keys++;
 }
 
 /// Columns begin..end of a line after the keys; a line without text there is left out, unless it is `all`.
@@ -190,17 +229,97 @@ static bool can_fold(const struct table *t) {
     return t->part[t->keys - 1].end < t->width;
 }
 
+/// What stands over part `p` in the first of two lines of headings: the last text that begins before the part ends.
+static int over(const struct table *t, const struct part *p, const char **ret_text) {
+    const char *line = t->line[0], *at = line, *end = at_column(line, p->end);
+    int n = 0;
+    while (at += strspn(at, " "), *at && at < end) {
+        const char *gap = strstr(at, "  ");
+        *ret_text = at;
+        n = (int)(gap ? gap - at : (long)strlen(at));
+        at += n;
+    }
+    return n;
+}
+
+/// A line with its gaps narrowed, wrapped.
+static void stack(FILE *file, const char *line, unsigned width) {
+    char *narrow = malloc(strlen(line) + 1), *to = narrow;
+    if (!narrow) return;
+    unsigned indent = (unsigned)strspn(line, " ");
+    for (const char *at = line; *at; at++)
+        if (at < line + indent || strncmp(at, "   ", 3)) *to++ = *at;
+    *to = 0;
+    if (indent > width / 4) indent = width / 4;
+    wrap(file, narrow + strspn(narrow, " ") - indent, width, indent + 2);
+    free(narrow);
+}
+
+struct cell {
+    unsigned indent, room; ///< room: of headings
+    int label, n;          ///< lengths
+    const char *heading, *text;
+};
+
+/// A cell behind its heading, and below it if both have no room in one line.
+static void write_cell(FILE *file, const struct table *t, const struct cell *c) {
+    char *line = malloc((size_t)c->label + (size_t)c->n + t->width + 8);
+    if (!line) return;
+    char *heading = strndup(c->heading, (size_t)c->label);
+    unsigned hang = c->label ? c->indent + c->room + 2 : c->indent, label = heading ? columns_of(heading) : 0;
+    if (label > c->room && c->n) {
+        write_cell(file, t, &(struct cell){c->indent, label, c->label, 0, c->heading, ""});
+        label = 0;
+    }
+    sprintf(line, "%*s%.*s%*s%.*s", (int)c->indent, "", label ? c->label : 0, c->heading,
+            c->n ? (int)(hang - c->indent - label) : 0, "", c->n, c->text);
+    wrap(file, line, t->width, c->n ? hang : c->indent);
+    free(heading);
+    free(line);
+}
+
+/// Of each line its cells, one below the other.
+static void turn(FILE *file, struct table *t, uint32_t headings) {
+    find_parts(t, headings - 1);
+    uint32_t keys = leading_texts(t);
+    struct cell c = {.room = 0};
+    for (uint32_t p = 0; p < t->parts; p++) {
+        c.label = cell_of(t->line[headings - 1], &t->part[p], &c.heading);
+        if ((unsigned)c.label > c.room && (unsigned)c.label <= t->width / 3) c.room = (unsigned)c.label;
+    }
+    for (uint32_t i = headings; i < t->lines; i++) {
+        if (i > headings) fputc('\n', file);
+        const char *above = NULL, *before = NULL;
+        for (uint32_t p = 0; p < t->parts; p++) {
+            c.label = cell_of(t->line[headings - 1], &t->part[p], &c.heading);
+            c.n = cell_of(t->line[i], &t->part[p], &c.text);
+            int n_above = headings > 1 ? over(t, &t->part[p], &above) : 0;
+            if (!c.n) continue;
+            if (n_above && above != before) write_cell(file, t, &(struct cell){2, c.room, n_above, 0, above, ""});
+            before = n_above ? above : NULL;
+            c.indent = n_above ? 4 : p < keys ? 0 : 2;
+            write_cell(file, t, &c);
+        }
+    }
+}
+
 static void write_table(FILE *file, struct table *t) {
     const struct part *last = &t->part[t->parts ? t->parts - 1 : 0];
-    bool text = t->parts > 1 && last->begin <= t->width * 6 / 10 && !is_numeric(t, last);
+    bool texts = t->parts > 1 && !is_numeric(t, last), text = texts && last->begin <= t->width * 6 / 10;
+    uint32_t headings = headings_of(t);
     if (t->columns <= t->width)
         for (uint32_t i = 0; i < t->lines; i++)
             write_fold(file, t, i, 0, t->columns, true);
-    else if (text || !can_fold(t))
+    else if (text)
         for (uint32_t i = 0; i < t->lines; i++)
-            wrap(file, t->line[i], t->width, text ? last->begin : text_column(t->line[i], t->width));
-    else
+            wrap(file, t->line[i], t->width, last->begin);
+    else if (can_fold(t) && (headings || !texts))
         fold(file, t);
+    else if (headings)
+        turn(file, t, headings);
+    else
+        for (uint32_t i = 0; i < t->lines; i++)
+            stack(file, t->line[i], t->width);
 }
 
 bool weft__layout_table(FILE *file, const char *const *line, uint32_t lines, unsigned width, bool bold) {
@@ -213,7 +332,7 @@ bool weft__layout_table(FILE *file, const char *const *line, uint32_t lines, uns
     t.part = calloc(t.columns + 1, sizeof *t.part);
     bool done = t.filled && t.part;
     if (done) {
-        find_parts(&t);
+        find_parts(&t, 0);
         if (t.parts) find_keys(&t);
         write_table(file, &t);
     }

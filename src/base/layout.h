@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text that is to fit a terminal: tables whose lines are too long are folded between columns, with the first columns
-// repeated; other lines are wrapped between words. Characters are counted, each as one column.
+// repeated; where these leave no room, the table is turned: a line for each cell, behind the heading of its column.
+// Other lines are wrapped between words. Characters are counted, each as one column.
 #ifndef WEFT_BASE_LAYOUT_H
 #define WEFT_BASE_LAYOUT_H
 

@@ -61,7 +61,8 @@ void weft__follow_grow(struct weft__follow *f, struct weft__follow_list *list) {
     *list = (struct weft__follow_list){.at = chunk->memory, .end = chunk->memory + room, .last = chunk};
 }
 
-#define NUMBER (((UINT64_C(1) << WEFT__FRAME_NUMBER) - 1) << 28)
+#define QP ((UINT64_C(1) << WEFT__FRAME_NUMBER) - 1)
+#define NUMBER (QP << 28)
 
 static int64_t psn_of(uint64_t what) {
     return (int64_t)((what & NUMBER) >> 28);
@@ -72,6 +73,14 @@ static enum weft__frame_form form_of(const struct weft__follow_seen *seen, const
     int64_t ahead = psn_of(frame->what) - psn_of(seen->what);
     if (!alike || ahead < INT16_MIN || ahead > INT16_MAX) return WEFT__FRAME_FULL;
     return ahead == 1 && frame->where == seen->where ? WEFT__FRAME_NEXT : WEFT__FRAME_AWAY;
+}
+
+/// Whether a queue pair takes the other row: it had that one, or only that one is free.
+static bool is_better(const struct weft__follow_seen *other, const struct weft__follow_seen *own,
+                      const struct weft__follow_seen *frame) {
+    bool was_own = !((own->what ^ frame->what) & QP) && own->where;
+    bool was_other = !((other->what ^ frame->what) & QP) && other->where;
+    return !was_own && (was_other || (own->where && !other->where));
 }
 
 void weft__follow_add_unlike(struct weft__follow *f, weft_time_ps now, struct weft__follow_seen frame) {
@@ -86,8 +95,7 @@ void weft__follow_add_unlike(struct weft__follow *f, weft_time_ps now, struct we
     f->last_ps = now;
     uint32_t row = (uint32_t)frame.what & f->rows;
     enum weft__frame_form form = form_of(&f->seen[row], &frame), other = form_of(&f->seen[row ^ 1], &frame);
-    bool is_free = form == WEFT__FRAME_FULL && f->seen[row].what && !f->seen[row ^ 1].what; // the other one is
-    if (other < form || is_free) {
+    if (other < form || (form == WEFT__FRAME_FULL && is_better(&f->seen[row ^ 1], &f->seen[row], &frame))) {
         row ^= 1;
         form = other;
     }

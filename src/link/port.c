@@ -201,7 +201,7 @@ static void note_telemetry(const struct weft__port *port, struct weft__worker *w
 bool weft__port_transmit_followed(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                                   weft_time_ps delay) {
     weft_time_ps now = w->now_ps, sent = weft__port_sent(port, now, packet, port->busy_until_ps - port->gap_ps);
-    if (weft__follow_has(port->follow, port->id, packet))
+    if (weft__follow_has_qp(port->follow, packet->qp))
         follow(port, now, packet, weft__side_psn(w, packet), sent, false, true);
     weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, sent + delay, packet);
     return true;

@@ -97,8 +97,9 @@ static inline bool weft__speed_is_faster(struct weft__speed a, struct weft__spee
 
 enum weft__port_special {
     WEFT__PORT_PLAIN,
-    WEFT__PORT_SPECIAL,  ///< has faults, a tap, members or a wire of its own, counts flows or notes telemetry
-    WEFT__PORT_FOLLOWED, ///< follows frames, and no more than that
+    WEFT__PORT_SPECIAL,  ///< has faults, a tap, members or a wire of its own, counts flows, notes telemetry or follows
+                         ///< every frame
+    WEFT__PORT_FOLLOWED, ///< follows data, and no more than that
 };
 
 struct weft__port {
@@ -194,7 +195,7 @@ weft_time_ps weft__wire_take(struct weft__port *port, weft_time_ps now, uint32_t
 
 enum { WEFT__PREAMBLE = 8, WEFT__GAP = 12, WEFT__HEADER = 64 };
 
-/// On a port that follows frames, and is special in nothing else.
+/// Data on a port that follows it, as weft__port_transmit.
 bool weft__port_transmit_followed(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                                   weft_time_ps delay);
 /// On a special port, as weft__port_transmit.
@@ -235,9 +236,10 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
         port->speed.byte_den == 1 ? wire * port->speed.byte_num : weft__port_time_carried(port, now, wire);
     port->busy_until_ps = now + time;
     weft__count(w, WEFT__COUNT_PACKET_HOPS, 1);
-    if (__builtin_expect(port->special != WEFT__PORT_PLAIN, 0))
-        return port->special == WEFT__PORT_FOLLOWED ? weft__port_transmit_followed(port, w, packet, delay)
-                                                    : weft__port_transmit_special(port, w, packet, time, delay);
+    if (__builtin_expect(port->special != WEFT__PORT_PLAIN, 0)) {
+        if (port->special == WEFT__PORT_SPECIAL) return weft__port_transmit_special(port, w, packet, time, delay);
+        if (packet->kind == WEFT_PACKET_DATA) return weft__port_transmit_followed(port, w, packet, delay);
+    }
     weft_time_ps arrival = weft__port_sent(port, now, packet, port->busy_until_ps - port->gap_ps) + delay;
     weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, arrival, packet);
     return true;
