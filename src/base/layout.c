@@ -42,7 +42,12 @@ bool weft__layout_tabular(const char *line) {
 
 // --- lines --------------------------------------------------------------------------------------------------------
 
-/// Where the text of a line begins: behind its label, if two blanks end one in the first half.
+/// How far in text begins at most: of a narrow terminal it is to have most.
+static unsigned hang_most(unsigned width) {
+    return width < 60 ? width / 3 : width / 2;
+}
+
+/// Where the text of a line begins: behind its label, if two blanks end one soon enough.
 static unsigned text_column(const char *line, unsigned width) {
     size_t indent = strspn(line, " ");
     const char *gap = strstr(line + indent, "  ");
@@ -50,7 +55,7 @@ static unsigned text_column(const char *line, unsigned width) {
     size_t text = (size_t)(gap - line) + strspn(gap, " ");
     unsigned column = (unsigned)indent;
     if (line[text]) column = columns_of(line) - columns_of(line + text);
-    return column <= width / 2 ? column : (unsigned)indent;
+    return column <= hang_most(width) ? column : (unsigned)indent;
 }
 
 /// The blank to break a line at, which is at most `width` columns from its start if there is one; NULL: none.
@@ -65,22 +70,40 @@ static const char *find_break(const char *text, unsigned width) {
     return found;
 }
 
+/// Writes `n` bytes without the blanks behind them. A word that has no room at the indent begins before it.
+static void write_piece(FILE *file, const char *text, size_t n, unsigned width, unsigned indent) {
+    while (n && text[n - 1] == ' ')
+        n--;
+    unsigned rest = columns_of(text + n), columns = columns_of(text) - rest;
+    if (columns + indent > width) indent = columns < width ? width - columns : 0;
+    for (; n > 1 && *text == ' ' && columns > width; columns--, n--)
+        text++;
+    fprintf(file, "%*s%.*s\n", (int)indent, "", (int)n, text);
+}
+
 static void wrap(FILE *file, const char *line, unsigned width, unsigned hang) {
     unsigned indent = 0;
     while (columns_of(line) > width - indent) {
-        // Of the first line what stands before its text is not broken.
+        // Of the first line what stands before its text is not broken, unless that has no room behind it.
         const char *from = indent ? line : at_column(line, hang);
         const char *end = find_break(from, width - (indent ? indent : hang));
+        const char *label_end = at_column(line, hang);
+        unsigned word = columns_of(from) - columns_of(from + strcspn(from, " "));
+        if (!indent && hang + word > width && label_end > line + strspn(line, " ") && label_end[-1] == ' ')
+            end = label_end;
         if (!end) break;
-        fprintf(file, "%*s%.*s\n", (int)indent, "", (int)(end - line), line);
+        write_piece(file, line, (size_t)(end - line), width, indent);
         line = end + strspn(end, " ");
         indent = hang;
     }
-    if (*line) fprintf(file, "%*s%s\n", (int)indent, "", line);
+    if (*line) write_piece(file, line, strlen(line), width, indent);
 }
 
 void weft__layout_line(FILE *file, const char *line, unsigned width) {
     bool command = *line == ' ' && !strncmp(line + strspn(line, " "), "weft ", 5);
+    size_t blanks = strspn(line, " ");
+    unsigned most = hang_most(width);
+    if (columns_of(line) > width && blanks > most) line += blanks - most;
     if (columns_of(line) <= width || command)
         fprintf(file, "%s\n", line);
     else
@@ -150,12 +173,6 @@ static bool is_heading(const struct table *t, uint32_t line) {
     return !line || is_heading(t, line - 1);
 }
 
-/// Lines of headings: one, or two if the first line begins with a blank, as it stands over several columns.
-static uint32_t headings_of(const struct table *t) {
-    if (!is_heading(t, 0)) return 0;
-    return *t->line[0] == ' ' && t->lines > 2 && is_heading(t, 1) ? 2 : 1;
-}
-
 /// What a line has in a part, without blanks around it.
 static int cell_of(const char *line, const struct part *p, const char **ret_cell) {
     const char *cell = at_column(line, p->begin), *end = at_column(line, p->end);
@@ -165,6 +182,24 @@ static int cell_of(const char *line, const struct part *p, const char **ret_cell
         end--;
     *ret_cell = cell;
     return (int)(end - cell);
+}
+
+/// Texts with two blanks between them.
+static uint32_t texts_of(const char *line) {
+    uint32_t n = 0;
+    for (const char *at = line + strspn(line, " "); *at; at += strspn(at, " ")) {
+        const char *gap = strstr(at, "  ");
+        at = gap ? gap : at + strlen(at);
+        n++;
+    }
+    return n;
+}
+
+/// Lines of headings: one, or two if the first one stands over several columns.
+static uint32_t headings_of(const struct table *t) {
+    if (!is_heading(t, 0)) return 0;
+    bool over = *t->line[0] == ' ' || texts_of(t->line[0]) < texts_of(t->line[1]);
+    return over && t->lines > 2 && is_heading(t, 1) ? 2 : 1;
 }
 
 /// Whether no line has the same in the first `keys` columns as the one before, or nothing.
@@ -229,6 +264,21 @@ static bool can_fold(const struct table *t) {
     return t->part[t->keys - 1].end < t->width;
 }
 
+/// Numbers without a heading belong to the column behind them, as changes do to what has changed.
+static void join_parts(struct table *t, uint32_t headings) {
+    uint32_t n = 0;
+    const char *cell;
+    for (uint32_t p = 0; p < t->parts; p++) {
+        bool joins =
+            n && p > 1 && !cell_of(t->line[headings - 1], &t->part[n - 1], &cell) && is_numeric(t, &t->part[n - 1]);
+        if (joins)
+            t->part[n - 1].end = t->part[p].end;
+        else
+            t->part[n++] = t->part[p];
+    }
+    t->parts = n;
+}
+
 /// What stands over part `p` in the first of two lines of headings: the last text that begins before the part ends.
 static int over(const struct table *t, const struct part *p, const char **ret_text) {
     const char *line = t->line[0], *at = line, *end = at_column(line, p->end);
@@ -281,6 +331,7 @@ static void write_cell(FILE *file, const struct table *t, const struct cell *c) 
 /// Of each line its cells, one below the other.
 static void turn(FILE *file, struct table *t, uint32_t headings) {
     find_parts(t, headings - 1);
+    join_parts(t, headings);
     uint32_t keys = leading_texts(t);
     struct cell c = {.room = 0};
     for (uint32_t p = 0; p < t->parts; p++) {
@@ -333,6 +384,7 @@ bool weft__layout_table(FILE *file, const char *const *line, uint32_t lines, uns
     bool done = t.filled && t.part;
     if (done) {
         find_parts(&t, 0);
+        if (headings_of(&t)) join_parts(&t, headings_of(&t));
         if (t.parts) find_keys(&t);
         write_table(file, &t);
     }

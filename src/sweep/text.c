@@ -109,7 +109,7 @@ static void print_grid(FILE *file, const struct grid *g) {
             uint32_t span = width[c];
             for (uint32_t end = c + 1; end < g->columns && !g->above[end]; end++)
                 span += 2 + width[end];
-            fprintf(line, "%*s%s%*s", (int)skipped, "", c ? "  " : "", c ? (int)span : -(int)span, g->above[c]);
+            fprintf(line, "%*s%s%-*s", (int)skipped, "", c ? "  " : "", (int)span, g->above[c]);
             skipped = 0;
         } else if (!g->above[0] && c < g->texts) {
             skipped += width[c] + (c ? 2 : 0);

@@ -262,27 +262,23 @@ static void goes_on(void **state) {
     struct fixture *f = *state;
     long id;
     static const char arguments[] = "sweep lasting.yaml --csv --jobs 2";
-    assert_int_equal(signalled(f, SIGINT, arguments, &id), 130);
+    static const char two_done[] = "[ $(ls weft/sweep*/*.sqlite 2>/dev/null | wc -l) = 2 ]";
+    assert_int_equal(signalled_when(f, SIGINT, arguments, two_done, &id), 130);
     assert_non_null(strstr(f->err, "weft: interrupted; the same command goes on from here\n"));
     assert_non_null(strstr(f->out, "\n1,,10KB,1,incast,done,"));
     assert_null(strstr(f->out, "\n2,"));
-    assert_int_equal(signalled(f, SIGINT, arguments, &id), 130);
+    assert_int_equal(signalled_when(f, SIGINT, arguments, "grep -q 'there already' err.txt", &id), 130);
     assert_non_null(strstr(f->err, "weft: 2 of 3 runs are there already\n"));
     assert_int_equal(count(f, "ls weft | grep -c ^sweep"), 1);
 }
 
 static void killed(void **state) {
     struct fixture *f = *state;
-    char line[512];
     assert_int_equal(weft(f, "sweep lasting.yaml --csv --vary workload.0.size=[1KB,10KB]"), 0);
     char *whole = strdup(f->out);
-    // one at a time, the longest first, is killed before it is done; then only the others are asked for
-    snprintf(line, sizeof line,
-             "cd %s && \"$WEFT\" sweep lasting.yaml --out k --jobs 2 --quiet >/dev/null 2>&1 & id=$!; cd %s;"
-             " until [ $(ls k/runs 2>/dev/null | wc -l) = 2 ]; do sleep 0.05; done; kill -9 $id; wait $id 2>/dev/null;"
-             " ! ls k/runs/*.tmp 2>/dev/null",
-             f->dir, f->dir);
-    assert_int_equal(system(line), 0);
+    // the longest, which is the first to begin, is killed before it is done; then only the others are asked for
+    killed_when(f, "sweep lasting.yaml --out k --jobs 2 --quiet", "[ $(ls k/runs 2>/dev/null | wc -l) = 2 ]");
+    assert_int_equal(count(f, "ls k/runs/*.tmp 2>/dev/null | wc -l"), 0);
     assert_false(there(f, "k/sweep.sqlite"));
     assert_int_equal(weft(f, "sweep lasting.yaml --out k --csv --vary workload.0.size=[1KB,10KB]"), 0);
     assert_non_null(strstr(f->err, "weft: 2 of 2 runs are there already\n"));

@@ -87,6 +87,21 @@ static void lines_fit(void **state) {
     }
 }
 
+/// Where a table has no room for columns beside those that name its rows, each cell has a line.
+static void narrow_terminals(void **state) {
+    struct fixture *f = *state;
+    static const char *const commands[] = {"run s.yaml --variant one --color never", "compare s.yaml --color never",
+                                           "sweep s.yaml --vary run.seed=1..2 --color never --quiet",
+                                           "models cc dcqcn --color never", "why s.yaml 0 --variant one --color never"};
+    for (unsigned width = 30; width <= 45; width += 5)
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+            assert_int_equal(on_terminal(f, width, commands[i]), 0);
+            if (longest_line(f->out) > width) fail_msg("%u, %s: %s", width, commands[i], f->out);
+        }
+    assert_int_equal(on_terminal(f, 30, "compare s.yaml --color never"), 0);
+    assert_non_null(strstr(f->out, "\nFCT p99, us\n  one "));
+}
+
 /// Nothing is lost: every number of the comparison is there, and its rows are named in each fold.
 static void a_comparison_is_folded(void **state) {
     struct fixture *f = *state;
@@ -144,8 +159,12 @@ static void what_programs_read_is_left_alone(void **state) {
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, remove_folder)
     const struct CMUnitTest tests[] = {
-        T(lines_fit), T(a_comparison_is_folded),           T(columns_of_the_environment_come_first),
-        T(colors),    T(what_programs_read_is_left_alone),
+        T(lines_fit),
+        T(narrow_terminals),
+        T(a_comparison_is_folded),
+        T(columns_of_the_environment_come_first),
+        T(colors),
+        T(what_programs_read_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "signalled.h"
 
 static const char job[] = "workload:\n- {kind: collective, collective: all_to_all, size: 256KiB, group: moe}\n";
 static const char mine[] = "base: roce-spray\nabout: spines of our own\nfabric: {per_leaf: 8}\n";
@@ -238,14 +239,12 @@ static void in_parts(void **state) {
 /// Killed in the middle: the runs that are done stay, and the same command does the others.
 static void goes_on(void **state) {
     struct fixture *f = *state;
-    char line[512];
     write_text(f, "long.yaml", "workload:\n- {kind: collective, collective: all_to_all, size: 16MiB}\n");
-    snprintf(line, sizeof line,
-             "cd %s && \"$WEFT\" versus long.yaml --hosts 16 --no-why --jobs 1 --out k --quiet >/dev/null 2>&1 & id=$!;"
-             " cd %s; until [ $(ls k/runs 2>/dev/null | wc -l) -ge 2 ]; do sleep 0.02; done; kill -9 $id;"
-             " wait $id 2>/dev/null; ! test -f k/versus.json",
-             f->dir, f->dir);
-    assert_int_equal(system(line), 0);
+    killed_when(f, "versus long.yaml --hosts 16 --no-why --jobs 1 --out k --quiet",
+                "[ $(ls k/runs 2>/dev/null | wc -l) -ge 2 ]");
+    char path[256];
+    snprintf(path, sizeof path, "%s/k/versus.json", f->dir);
+    assert_int_not_equal(access(path, F_OK), 0);
     assert_int_equal(weft(f, "versus long.yaml --hosts 16 --no-why --out k"), 0);
     unsigned there = 0;
     assert_int_equal(sscanf(strstr(f->err, "weft: "), "weft: %u of 15 runs are there already", &there), 1);

@@ -61,6 +61,80 @@ static void headings_are_bold(void **state) {
     expect_table("1us   10%   queueing\n2us   20%   pause\n", 80, true, "1us   10%   queueing\n2us   20%   pause\n");
 }
 
+/// Where columns that tell lines apart leave no room for the others, each cell has a line behind its heading.
+static void tables_are_turned_where_they_cannot_be_folded(void **state) {
+    expect_table(table, 30, false,
+                 "group   incast\n"
+                 "metric  FCT, us\n"
+                 "  first   12.50\n"
+                 "  second  13.50  +8.0%\n"
+                 "  third   14.50 +16.0%\n"
+                 "\n"
+                 "metric  slowdown\n"
+                 "  first   1.25\n"
+                 "  second  1.35  +8.0%\n"
+                 "  third   1.45 +16.0%\n");
+    expect_table("          time, us         slowdown (1: alone)\n"
+                 "group   mean     max      mean       p99   max\n"
+                 "a        1.0     2.0       1.0       1.1   1.2\n"
+                 "b        3.0     4.0       3.0       3.1   3.2\n",
+                 20, false,
+                 "group  a\n"
+                 "  time, us\n"
+                 "    mean   1.0\n"
+                 "    max    2.0\n"
+                 "  slowdown (1:\n"
+                 "  alone)\n"
+                 "    mean   1.0\n"
+                 "    p99    1.1\n"
+                 "    max    1.2\n"
+                 "\n"
+                 "group  b\n"
+                 "  time, us\n"
+                 "    mean   3.0\n"
+                 "    max    4.0\n"
+                 "  slowdown (1:\n"
+                 "  alone)\n"
+                 "    mean   3.0\n"
+                 "    p99    3.1\n"
+                 "    max    3.2\n");
+}
+
+/// Names of columns stand in the second line, below what several have in common.
+static void two_lines_of_headings_are_told_from_one(void **state) {
+    expect_table("group incast              fct.mean, us\n"
+                 "point   switch.aqm.min    mean       +/-\n"
+                 "    0   10KB              1003.72   1815.88\n"
+                 "    1   30KB              1285.00   1985.72\n",
+                 22, false,
+                 "  group incast\n"
+                 "    point  0\n"
+                 "    switch.aqm.min\n"
+                 "           10KB\n"
+                 "  fct.mean, us\n"
+                 "    mean   1003.72\n"
+                 "    +/-    1815.88\n"
+                 "\n"
+                 "  group incast\n"
+                 "    point  1\n"
+                 "    switch.aqm.min\n"
+                 "           30KB\n"
+                 "  fct.mean, us\n"
+                 "    mean   1285.00\n"
+                 "    +/-    1985.72\n");
+}
+
+static void lines_without_headings_are_stacked(void **state) {
+    expect_table("  163us   35.6%   serialisation   host-7/0\n"
+                 "   56us   12.3%   pause           leaf-1/4: spine-0/1\n",
+                 24, false,
+                 "  163us  35.6%\n"
+                 "    serialisation\n"
+                 "    host-7/0\n"
+                 "   56us  12.3%  pause\n"
+                 "     leaf-1/4: spine-0/1\n");
+}
+
 /// What stands over several columns stays with them: nothing is cut within it.
 static void headings_of_several_columns_stay_whole(void **state) {
     expect_table("          time, us         slowdown (1: alone)\n"
@@ -95,6 +169,10 @@ static void lines_are_wrapped_between_words(void **state) {
     expect_line("one two three four five six seven eight nine", 20, "one two three four\nfive six seven eight\nnine\n");
     expect_line("PFC    ports paused for 3us in all, and more of them", 30,
                 "PFC    ports paused for 3us in\n       all, and more of them\n");
+    expect_line("                        leaf-1/4  could not send for 277us", 30,
+                "          leaf-1/4  could not\n          send for 277us\n");
+    expect_line("  holds            one two three four five", 24, "  holds            one\n  two three four five\n");
+    expect_line("          a.name.without.a.blank > 1", 24, "  a.name.without.a.blank\n        > 1\n");
     expect_line("/a/path/that/has/no/blank/and/is/long", 20, "/a/path/that/has/no/blank/and/is/long\n");
     expect_line("  weft run a.yaml --set a=1 --set b=2", 20, "  weft run a.yaml --set a=1 --set b=2\n");
 }
@@ -116,6 +194,9 @@ static void tables_are_told_from_text(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_are_folded_between_columns),
+        cmocka_unit_test(tables_are_turned_where_they_cannot_be_folded),
+        cmocka_unit_test(two_lines_of_headings_are_told_from_one),
+        cmocka_unit_test(lines_without_headings_are_stacked),
         cmocka_unit_test(headings_are_bold),
         cmocka_unit_test(headings_of_several_columns_stay_whole),
         cmocka_unit_test(a_last_column_of_text_is_wrapped_below_itself),
