@@ -169,23 +169,44 @@ static weft_time_ps between(weft_time_ps start, weft_time_ps end) {
     return start == WEFT_TIME_NEVER || end == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : end - start;
 }
 
+/// An item of a job: an iteration, a rank, a collective.
+struct place {
+    uint32_t job, next_job;
+    uint64_t item, next;
+};
+
+/// The next item of the jobs, of which each has `count`.
+static bool next_place(struct place *at, const struct weft_run *run,
+                       uint64_t (*count)(const struct weft_run *run, uint32_t job)) {
+    for (; at->next_job < run->workload->jobs; at->next_job++, at->next = 0) {
+        if (at->next == count(run, at->next_job)) continue;
+        at->job = at->next_job;
+        at->item = at->next++;
+        return true;
+    }
+    return false;
+}
+
+#define OF_JOB(type)                                                                                                   \
+    WEFT_RESULT_NAMED(struct type, at.job, "job", COUNT, "number of the job", .references = "jobs",                    \
+                      .flags = WEFT_RESULT_KEY)
+
 struct iteration {
-    uint32_t job, iteration, next_job, next;
+    struct place at;
+    uint32_t iteration;
     weft_time_ps start_ps, end_ps, time_ps, exposed_ps;
 };
 
+static uint64_t iterations_of(const struct weft_run *run, uint32_t job) {
+    return run->workload->job[job].iterations;
+}
+
 static bool next_iteration(struct weft_result_cursor *c) {
-    const struct weft_workload *w = c->run->workload;
     struct iteration *i = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *i);
-    while (i->next_job < w->jobs && i->next == w->job[i->next_job].iterations) {
-        i->next_job++;
-        i->next = 0;
-    }
-    if (i->next_job == w->jobs) return false;
-    const struct weft_job_outcome *o = &c->run->outcome->job[i->next_job];
-    i->job = i->next_job;
-    i->iteration = i->next++;
-    i->start_ps = i->iteration ? o->iteration_end_ps[i->iteration - 1] : w->job[i->job].start_ps;
+    if (!next_place(&i->at, c->run, iterations_of)) return false;
+    const struct weft_job_outcome *o = &c->run->outcome->job[i->at.job];
+    i->iteration = (uint32_t)i->at.item;
+    i->start_ps = i->iteration ? o->iteration_end_ps[i->iteration - 1] : c->run->workload->job[i->at.job].start_ps;
     i->end_ps = o->iteration_end_ps[i->iteration];
     i->time_ps = between(i->start_ps, i->end_ps);
     i->exposed_ps = i->end_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->iteration_exposed_ps[i->iteration];
@@ -195,7 +216,7 @@ static bool next_iteration(struct weft_result_cursor *c) {
 
 #define OF_ITERATION(field, kind, ...) WEFT_RESULT(struct iteration, field, kind, __VA_ARGS__)
 static const struct weft_result_column iterations_columns[] = {
-    OF_ITERATION(job, COUNT, "number of the job", .references = "jobs", .flags = WEFT_RESULT_KEY),
+    OF_JOB(iteration),
     OF_ITERATION(iteration, COUNT, "number of the iteration, from 0", .flags = WEFT_RESULT_KEY),
     OF_ITERATION(start_ps, TIME, "when the previous iteration ended"),
     OF_ITERATION(end_ps, TIME, "when the last rank ended the iteration"),
@@ -215,31 +236,35 @@ const struct weft_result_table weft__results_iterations = {
 // --- ranks of a schedule ------------------------------------------------------------------------------------------
 
 struct rank {
-    uint32_t job, rank, next_job, next;
+    struct place at;
+    uint32_t rank;
     const char *host;
     weft_time_ps end_ps;
 };
 
+static uint64_t ranks_of(const struct weft_run *run, uint32_t job) {
+    const struct weft_job *j = &run->workload->job[job];
+    return j->schedule ? j->ranks : 0;
+}
+
+static const char *host_of(const struct weft_run *run, uint32_t job, uint32_t rank) {
+    const struct weft_topology *t = run->topology;
+    return t->node[t->host[run->workload->job[job].host[rank]]].name;
+}
+
 static bool next_rank(struct weft_result_cursor *c) {
-    const struct weft_workload *w = c->run->workload;
-    const struct weft_topology *t = c->run->topology;
     struct rank *x = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *x);
-    for (; x->next_job < w->jobs; x->next_job++, x->next = 0) {
-        const struct weft_job *j = &w->job[x->next_job];
-        if (!j->schedule || x->next == j->ranks) continue;
-        x->job = x->next_job;
-        x->rank = x->next++;
-        x->host = t->node[t->host[j->host[x->rank]]].name;
-        x->end_ps = c->run->outcome->job[x->job].rank_end_ps[x->rank];
-        c->part[0] = x;
-        return true;
-    }
-    return false;
+    if (!next_place(&x->at, c->run, ranks_of)) return false;
+    x->rank = (uint32_t)x->at.item;
+    x->host = host_of(c->run, x->at.job, x->rank);
+    x->end_ps = c->run->outcome->job[x->at.job].rank_end_ps[x->rank];
+    c->part[0] = x;
+    return true;
 }
 
 #define OF_RANK(field, kind, ...) WEFT_RESULT(struct rank, field, kind, __VA_ARGS__)
 static const struct weft_result_column schedule_ranks_columns[] = {
-    OF_RANK(job, COUNT, "number of the job", .references = "jobs", .flags = WEFT_RESULT_KEY),
+    OF_JOB(rank),
     OF_RANK(rank, COUNT, "number of the rank in the schedule", .flags = WEFT_RESULT_KEY),
     OF_RANK(host, TEXT, "name of the host on which the rank runs"),
     OF_RANK(end_ps, TIME, "when the rank had done all of its steps; none unless it has"),
@@ -255,8 +280,8 @@ const struct weft_result_table weft__results_schedule_ranks = {
 // --- ranks over time ----------------------------------------------------------------------------------------------
 
 struct rank_time {
-    uint32_t job, rank, iteration, operation;
-    uint64_t next;
+    struct place at;
+    uint32_t rank, iteration, operation;
     const char *host, *does, *what;
     weft_time_ps from_ps, until_ps;
 };
@@ -268,23 +293,20 @@ static const char *operation_name(const struct weft_job *j, const struct weft_ra
     return j->op[s->op].name ? j->op[s->op].name : "compute";
 }
 
+static uint64_t spans_of(const struct weft_run *run, uint32_t job) {
+    return run->outcome->job[job].spans;
+}
+
 static bool next_rank_time(struct weft_result_cursor *c) {
-    const struct weft_workload *w = c->run->workload;
-    const struct weft_topology *t = c->run->topology;
     struct rank_time *x = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *x);
-    while (x->job < w->jobs && x->next == c->run->outcome->job[x->job].spans) {
-        x->job++;
-        x->next = 0;
-    }
-    if (x->job == w->jobs) return false;
-    const struct weft_job *j = &w->job[x->job];
-    const struct weft_rank_span *s = &c->run->outcome->job[x->job].span[x->next++];
+    if (!next_place(&x->at, c->run, spans_of)) return false;
+    const struct weft_rank_span *s = &c->run->outcome->job[x->at.job].span[x->at.item];
     x->rank = s->rank;
     x->iteration = s->iteration;
     x->operation = s->op;
-    x->host = t->node[t->host[j->host[s->rank]]].name;
+    x->host = host_of(c->run, x->at.job, s->rank);
     x->does = s->computes ? "compute" : "wait";
-    x->what = operation_name(j, s);
+    x->what = operation_name(&c->run->workload->job[x->at.job], s);
     x->from_ps = s->from_ps;
     x->until_ps = s->to_ps;
     c->part[0] = x;
@@ -299,7 +321,7 @@ static bool has_rank_times(const struct weft_run *run) {
 
 #define OF_RANK_TIME(field, kind, ...) WEFT_RESULT(struct rank_time, field, kind, __VA_ARGS__)
 static const struct weft_result_column rank_times_columns[] = {
-    OF_RANK_TIME(job, COUNT, "number of the job", .references = "jobs", .flags = WEFT_RESULT_KEY),
+    OF_JOB(rank_time),
     OF_RANK_TIME(rank, COUNT, "number of the rank in its job", .flags = WEFT_RESULT_KEY),
     OF_RANK_TIME(from_ps, TIME, "when the rank began to compute or to wait", .flags = WEFT_RESULT_KEY),
     OF_RANK_TIME(until_ps, TIME, "when the rank ended it; none if the run ended before"),
@@ -324,8 +346,8 @@ const struct weft_result_table weft__results_rank_times = {
 // --- collectives --------------------------------------------------------------------------------------------------
 
 struct one {
-    uint32_t job, iteration, operation, ranks, next_job;
-    uint64_t next;
+    struct place at;
+    uint32_t iteration, operation, ranks;
     const char *collective;
     weft_bytes size;
     weft_time_ps start_ps, end_ps, time_ps, exposed_ps;
@@ -345,27 +367,27 @@ static void fill_one(struct one *x, const struct weft_job *j, const struct weft_
     x->exposed_ps = x->time_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->exposed_ps;
 }
 
+static uint64_t operations_of(const struct weft_run *run, uint32_t job) {
+    return (uint64_t)run->workload->job[job].iterations * run->workload->job[job].ops;
+}
+
 static bool next_one(struct weft_result_cursor *c) {
-    const struct weft_workload *w = c->run->workload;
     struct one *x = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *x);
-    for (; x->next_job < w->jobs; x->next_job++, x->next = 0) {
-        const struct weft_job *j = &w->job[x->next_job];
-        for (; x->next < (uint64_t)j->iterations * j->ops; x->next++) {
-            if (!j->op[x->next % j->ops].name) continue;
-            x->job = x->next_job;
-            x->iteration = (uint32_t)(x->next / j->ops);
-            x->operation = (uint32_t)(x->next % j->ops);
-            fill_one(x, j, &c->run->outcome->job[x->job].op[x->next++]);
-            c->part[0] = x;
-            return true;
-        }
+    while (next_place(&x->at, c->run, operations_of)) {
+        const struct weft_job *j = &c->run->workload->job[x->at.job];
+        x->iteration = (uint32_t)(x->at.item / j->ops);
+        x->operation = (uint32_t)(x->at.item % j->ops);
+        if (!j->op[x->operation].name) continue;
+        fill_one(x, j, &c->run->outcome->job[x->at.job].op[x->at.item]);
+        c->part[0] = x;
+        return true;
     }
     return false;
 }
 
 #define OF_ONE(field, kind, ...) WEFT_RESULT(struct one, field, kind, __VA_ARGS__)
 static const struct weft_result_column collectives_columns[] = {
-    OF_ONE(job, COUNT, "number of the job", .references = "jobs", .flags = WEFT_RESULT_KEY),
+    OF_JOB(one),
     OF_ONE(iteration, COUNT, "number of the iteration, from 0", .flags = WEFT_RESULT_KEY),
     OF_ONE(operation, COUNT, "number of the operation; repetitions by `times` are counted", .flags = WEFT_RESULT_KEY),
     OF_ONE(collective, TEXT, "name of the collective"),
