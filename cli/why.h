@@ -6,6 +6,9 @@
 #include "simulation.h"
 #include "weft/why.h"
 
+/// Of so many groups of remote memory access `jobs` gives the slowest operations.
+enum { WEFT_CLI_WHY_GROUPS = 32 };
+
 /// What of a run is to be explained.
 struct weft_cli_why_wanted {
     const char *flow;            ///< a number; NULL: none

@@ -225,8 +225,7 @@ static enum weft_status choose_iterations(const struct work *x, struct weft_erro
     return WEFT_OK;
 }
 
-// --- operations of remote memory access
-// -------------------------------------------------------------------------------------------
+// --- operations of remote memory access ---------------------------------------------------------------------------
 
 static enum weft_status find_rma(const struct work *x, uint32_t *ret_entry, struct weft_error *ret_error) {
     const struct weft_workload *w = x->why->run.workload;
@@ -242,19 +241,41 @@ static enum weft_status find_rma(const struct work *x, uint32_t *ret_entry, stru
                           "--rma %s: no such group of remote memory access; %s", x->wanted->rma, expected);
 }
 
-/// The slowest of each group, of as many groups as a page has room for.
+/// The operations of an entry, longest first.
+struct entry {
+    const struct weft_why_operation *all;
+    uint32_t number, n;
+};
+
+static int by_longest(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    weft_time_ps p = x->n ? x->all->latency_ps : 0, q = y->n ? y->all->latency_ps : 0;
+    return p != q ? (p < q) - (p > q) : (x->number > y->number) - (x->number < y->number);
+}
+
+static int by_number(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/// The slowest of each group; of more groups than a page has room for, those whose slowest took longest.
 static void choose_slowest_operations(const struct work *x) {
-    enum { GROUPS = 8 };
     struct weft_cli_why *ret = x->why;
-    uint32_t n, entries = ret->run.workload->rmas < GROUPS ? ret->run.workload->rmas : GROUPS;
+    uint32_t entries = ret->run.workload->rmas, shown = entries;
     if (!entries) return;
+    if (shown > WEFT_CLI_WHY_GROUPS) shown = WEFT_CLI_WHY_GROUPS;
     const struct weft_why_rma *rma = weft_why_rma_new(&ret->run, &ret->follow, NULL, x->arena);
-    ret->operation = weft_arena_alloc(x->arena, entries * (size_t)x->wanted->slowest, sizeof *ret->operation);
+    struct entry *entry = weft_arena_alloc(x->arena, entries, sizeof *entry);
     for (uint32_t e = 0; e < entries; e++) {
-        const struct weft_why_operation *all = weft_why_operations(rma, e, &n);
-        for (uint32_t i = 0; i < n && i < x->wanted->slowest; i++)
-            ret->operation[ret->operations++] = all[i];
+        entry[e].number = e;
+        entry[e].all = weft_why_operations(rma, e, &entry[e].n);
     }
+    qsort(entry, entries, sizeof *entry, by_longest);
+    qsort(entry, shown, sizeof *entry, by_number);
+    ret->operation = weft_arena_alloc(x->arena, shown * (size_t)x->wanted->slowest, sizeof *ret->operation);
+    for (uint32_t e = 0; e < shown; e++)
+        for (uint32_t i = 0; i < entry[e].n && i < x->wanted->slowest; i++)
+            ret->operation[ret->operations++] = entry[e].all[i];
 }
 
 static enum weft_status choose_operations(const struct work *x, struct weft_error *ret_error) {

@@ -227,6 +227,8 @@ void weft_cli_why_json_page(struct weft__json *j, const struct weft_cli_why *why
     for (uint32_t i = 0; i < why->iterations; i++)
         page_iteration(j, &why->run, &why->iteration[i], arena);
     weft__json_end_array(j);
+    weft__json_key_u64(j, "operation_groups", why->run.workload->rmas);
+    weft__json_key_u64(j, "operation_groups_most", WEFT_CLI_WHY_GROUPS);
     weft__json_key(j, "operations");
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < why->operations; i++) {

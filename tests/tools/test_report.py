@@ -174,6 +174,18 @@ class Report(unittest.TestCase):
         if BROWSER:
             self.assertIn("Where the time of the slowest operations of remote memory access went", self.look(1200, "rma.html")["sections"])
 
+    def test_operations_of_many_groups(self):
+        """Of 40 groups, the 32 whose slowest operation took longest."""
+        with open(os.path.join(self.folder, "many.yaml"), "w", encoding="utf-8") as file:
+            file.write("topology: {kind: dragonfly, pods: 2, tins: 2}\nworkload:\n")
+            for i in range(40):
+                file.write(f"- {{kind: rma, group: g{i:02}, transport: 1rma, rate: 5000, duration: 20us, start: {i}us}}\n")
+        self.assertEqual(weft(self.folder, "run", "many.yaml", "--out", "many", "--quiet").returncode, 0)
+        why = self.data(self.report("many"))["runs"][0]["why"]
+        longest = self.query("many/results.sqlite", "SELECT name FROM rma ORDER BY latency_ps_max DESC, name LIMIT 32")
+        self.assertEqual(sorted({o["group"] for o in why["operations"]}), sorted(name for name, in longest))
+        self.assertEqual((why["operation_groups"], why["operation_groups_most"]), (40, 32))
+
     def test_what_cannot_be_explained(self):
         """A run that does not repeat, or is long, has a report; if its parts are asked for it is an error."""
         shutil.copytree(os.path.join(self.folder, "r"), os.path.join(self.folder, "other"))

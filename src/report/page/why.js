@@ -107,7 +107,8 @@ function why(s, run) {
     w.flows.forEach(function (x) { flowPath(f.body, x); });
   }
   if (w.operations.length) {
-    f = figure(s, "Where the time of the slowest operations of remote memory access went", "The operations of each group that took longest; the parts of each add up to it. They were found by running the scenario again, with the same digest.", data, ["operation_parts"]);
+    f = figure(s, "Where the time of the slowest operations of remote memory access went", "The operations of each group that took longest" +
+      (w.operation_groups > w.operation_groups_most ? ", of the " + w.operation_groups_most + " of " + w.operation_groups + " groups whose slowest took longest" : "") + "; the parts of each add up to it. They were found by running the scenario again, with the same digest.", data, ["operation_parts"]);
     stacks(f, w.operations.map(function (x, i) { return { name: operationName(x, i), all: x.latency_ps, kinds: sumKinds(x.parts) }; }), "parts of the slowest operations");
     w.operations.forEach(function (x, i) { operationPath(f.body, x, i); });
   }
