@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -191,6 +192,9 @@ static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *c
     if (!status) {
         s->cost[point] = cost_of(&sim);
         check_metrics(s, &sim, variant, check);
+    } else if (status == WEFT_ERROR_INPUT) {
+        size_t used = strlen(ret_error->text);
+        snprintf(ret_error->text + used, sizeof ret_error->text - used, ", in %s", sweep_run_name(s, run));
     }
     weft_cli_simulation_deinit(&sim);
     weft_arena_free(arena);

@@ -67,10 +67,12 @@ static bool find_rank(struct sweep_share *ret_share, bool *ret_there) {
 
 /// A task of a job array. Numbers of the array must be evenly apart: of 1,3,7 no task knows which one it is.
 static bool find_array(struct sweep_share *ret_share, bool *ret_there) {
-    uint64_t id, count = 0, min = 0, step = 1;
-    *ret_there = number_of("SLURM_ARRAY_TASK_ID", &id);
+    uint64_t id = 0, count = 0, min = 0, step = 1;
+    const char *said = getenv("SLURM_ARRAY_TASK_ID");
+    *ret_there = said && *said;
     if (!*ret_there) return true;
-    bool counted = number_of("SLURM_ARRAY_TASK_COUNT", &count) && count && count <= TASKS_MAX;
+    bool counted = number_of("SLURM_ARRAY_TASK_ID", &id) && number_of("SLURM_ARRAY_TASK_COUNT", &count) && count &&
+                   count <= TASKS_MAX;
     number_of("SLURM_ARRAY_TASK_MIN", &min);
     number_of("SLURM_ARRAY_TASK_STEP", &step);
     if (!counted || !step || id < min || (id - min) % step || (id - min) / step >= count) {

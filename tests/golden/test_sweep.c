@@ -222,6 +222,8 @@ static void environments(void **state) {
         {"OMPI_COMM_WORLD_RANK=4 OMPI_COMM_WORLD_SIZE=4", "expected a rank below the number of ranks"},
         {"PMI_RANK=-1 PMI_SIZE=4", "expected a rank below the number of ranks"},
         {"PMI_RANK=0 PMI_SIZE=0", "expected a rank below the number of ranks"},
+        {"SLURM_ARRAY_TASK_ID=x SLURM_ARRAY_TASK_COUNT=3", "evenly apart"},
+        {"SLURM_ARRAY_TASK_ID=1", "evenly apart"},
         {"SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=1", "evenly apart"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -339,6 +341,8 @@ static void bad_input(void **state) {
         {"--vary host.cc=[none,dcqc]", "weft: --vary host.cc=[none,dcqc]: host.cc: no cc \"dcqc\""},
         {"--vary x=1..3", "weft: --vary x=1..3: x: unknown key"},
         {"--vary host.mtu=1..4", "weft: --vary host.mtu=1..4: host.mtu: \"1\" has no unit"},
+        {"--vary topology.hosts_per_leaf=[4,2]",
+         "nearest: 'host-0', in point 1 (pfc, host.mtu=1024B, topology.hosts_per_leaf=2), seed 1"},
         {"--metrics foo", "weft: --metrics: foo: variant pfc has no metric of that name"},
         {"--best victim.fct.mean", "did you mean \"victims\""},
         {"--best topo.hosts", "expected a metric of a run"},

@@ -179,7 +179,7 @@ class Report(unittest.TestCase):
         with open(os.path.join(self.folder, "many.yaml"), "w", encoding="utf-8") as file:
             file.write("topology: {kind: dragonfly, pods: 2, tins: 2}\nworkload:\n")
             for i in range(40):
-                file.write(f"- {{kind: rma, group: g{i:02}, transport: 1rma, rate: 5000, duration: 20us, start: {i}us}}\n")
+                file.write(f"- {{kind: rma, group: g{i:02}, transport: 1rma, rate: 100000, duration: 20us, start: {i}us}}\n")
         self.assertEqual(weft(self.folder, "run", "many.yaml", "--out", "many", "--quiet").returncode, 0)
         why = self.data(self.report("many"))["runs"][0]["why"]
         longest = self.query("many/results.sqlite", "SELECT name FROM rma ORDER BY latency_ps_max DESC, name LIMIT 32")
