@@ -60,6 +60,16 @@ PROBE = r"""<script>
     if (on) { on = light(d3.rgb(on) + "" && "rgb(" + [d3.rgb(on).r, d3.rgb(on).g, d3.rgb(on).b].join(",") + ")"); a = Math.max(l, on); b = Math.min(l, on); }
     found.contrast = Math.min(found.contrast, (a + .05) / (b + .05));
   });
+  found.text = 99; // the smallest, in pixels of the screen
+  document.querySelectorAll("svg[data-chart] text").forEach(function (t) {
+    var svg = t.ownerSVGElement;
+    if (svg.getBoundingClientRect().width) found.text = Math.min(found.text, parseFloat(getComputedStyle(t).fontSize) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width);
+  });
+  found.broken = [].filter.call(document.querySelectorAll("th, td"), function (c) { // words of a table on two lines
+    var word = document.createRange();
+    word.selectNodeContents(c);
+    return /^\w{1,14}$/.test(c.textContent) && word.getClientRects().length > 1;
+  }).map(function (c) { return c.textContent; });
   found.wider = document.documentElement.scrollWidth - window.innerWidth;
   found.loaded = performance.getEntriesByType("resource").length;
   found.hacked = document.body.hasAttribute("data-hacked");
@@ -430,7 +440,12 @@ class Report(unittest.TestCase):
 
     @unittest.skipUnless(BROWSER, "no chromium-headless-shell")
     def test_on_a_phone(self):
-        self.assertLessEqual(self.look(500)["wider"], 0)
+        weft(self.folder, "sweep", "sweep.yaml", "--vary", "host.mtu=[1KB,4KB]", "--seeds", "1..2", "--out", "phone", "--quiet")
+        for page in ("page.html", self.report("phone")):
+            found = self.look(390, page)
+            self.assertLessEqual(found["wider"], 0)
+            self.assertGreaterEqual(found["text"], 9)
+            self.assertEqual(found["broken"], [])
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ function figure(parent, title, caption, run, tables) {
   return f;
 }
 function canvas(f, height, what) {
-  return d3.select(f.body).append("svg").attr("viewBox", "0 0 " + width + " " + height).attr("role", "img")
+  return d3.select(f.body).append("div").attr("class", "wide").append("svg").attr("viewBox", "0 0 " + width + " " + height).attr("role", "img")
     .attr("tabindex", 0).attr("aria-label", what).attr("data-chart", "1");
 }
 function legend(f, names) {
