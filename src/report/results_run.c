@@ -123,10 +123,12 @@ static void print_fast_forward(FILE *file, const struct weft_run *run) {
     if (o->refused)
         fprintf(file, "fast-forward: nothing was skipped: %s\n", o->refused);
     else if (o->stretches)
-        fprintf(file, "fast-forward: %" PRIu64 " iterations, %s of %s, were taken over instead of run", o->iterations,
-                skipped, whole);
+        fprintf(file,
+                "fast-forward: %" PRIu64 " iterations and %" PRIu64
+                " steps of collectives, %s of %s, were taken over instead of run",
+                o->iterations, o->steps, skipped, whole);
     if (!o->refused && o->stretches && o->error > 0)
-        fprintf(file, "; iterations differed by %.3g %%", 100 * o->error);
+        fprintf(file, "; they differed from what came before by %.3g %% at most", 100 * o->error);
     else if (!o->refused && o->stretches && run->scenario->run.fast_forward == WEFT_FAST_FORWARD_EXACT)
         fprintf(file, "; nothing differs from a full run");
     if (o->stretches) putc('\n', file);
@@ -143,8 +145,11 @@ static const struct weft_result_column fast_forward_columns[] = {
     FAST(refused, TEXT, "why nothing could be skipped; null: nothing stood against it", .flags = WEFT_RESULT_SPARSE),
     FAST(stretches, COUNT, "stretches of time that were taken over instead of run"),
     FAST(iterations, COUNT, "iterations of jobs that were taken over instead of run"),
+    FAST(steps, COUNT, "steps of collectives, each at one rank and channel, that were taken over within operations"),
     FAST(skipped_ps, TIME, "simulated time that was taken over instead of run"),
-    FAST(error, REAL, "steady: largest relative difference between the iteration taken over and the one before it"),
+    FAST(error, REAL,
+         "steady: largest relative difference between what was taken over, an iteration or steps, and what came before "
+         "it"),
     FAST(audited, COUNT, "stretches that were run in full instead, to compare (run.fast_forward_audit)"),
     FAST(failed, COUNT,
          "audited stretches that ended at another time than foretold; steady: by more than run.steady_error"),

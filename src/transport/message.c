@@ -331,6 +331,27 @@ void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t
     if (r->posted < r->due) post_receive(at, r);
 }
 
+void weft__message_skip_sent(const struct weft__hosts *hosts, struct weft__gpu *gpu, struct weft__sending *s,
+                             uint32_t k, uint32_t bytes) {
+    if (s->qp == WEFT_NONE) {
+        gpu->sent_bytes += bytes;
+        return;
+    }
+    s->left_bytes -= bytes;
+    for (uint32_t part = 0; part < s->parts; part++) {
+        uint32_t qp = s->qp + carrier_of(s->qps, s->parts, s->filled + k, part);
+        hosts->receiver[qp].delivered_bytes += part_bytes(bytes, s->parts, part);
+    }
+}
+
+void weft__message_skip_taken(struct weft__gpu *gpu, struct weft__receiving *r, uint32_t bytes) {
+    r->left_bytes -= bytes;
+    if (r->qp == WEFT_NONE)
+        gpu->received_bytes += bytes;
+    else if (!r->program->job->unadmitted)
+        r->due--;
+}
+
 void weft__message_expect(struct weft__at *at, const struct weft__stream *stream, uint32_t volume) {
     uint32_t rounds = 0;
     if (at->p->job->unadmitted) return;

@@ -46,9 +46,9 @@ static const struct weft_job_turn *current_turn(const struct weft__program *p, u
     return &stage_of(p)->turn[order->turn[p->stream[stream].finished % order->turns]];
 }
 
-/// Both ends of a step, as connections of this rank: most often those of the step before.
-static void find_ends(const struct weft__program *p, uint32_t stream, const struct weft_step *step,
-                      struct weft__lane *lane) {
+/// As connections of this rank: most often those of the step before.
+void weft__lane_find_ends(const struct weft__program *p, uint32_t stream, const struct weft_step *step,
+                          struct weft__lane *lane) {
     const struct weft__stream *st = &p->stream[stream];
     lane->recvs = lane->sends = 0;
     for (uint32_t k = 0; k < WEFT_STEP_PEERS && step->recv[k] != WEFT_NONE; k++) {
@@ -106,7 +106,7 @@ static bool find_step(const struct weft__program *p, uint32_t stream, struct wef
     lane->bytes = (uint32_t)step.bytes;
     lane->wait_lane = step.wait_lane;
     lane->wait_steps = step.wait_steps;
-    find_ends(p, stream, &step, lane);
+    weft__lane_find_ends(p, stream, &step, lane);
     lane->found = true;
     return true;
 }
@@ -138,6 +138,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
         }
         do_step(at, lane);
         lane->index++;
+        if (__builtin_expect(lane->watch != NULL, 0)) weft__lane_note(lane, at->w->now_ps);
         lane->found = lane->timed = false;
     }
     if (lane->waiter) wake_waiters(at, stream, lane);

@@ -79,12 +79,22 @@ struct weft__waits {
     struct weft_histogram cts, sender;
 };
 
+enum { WEFT__LANE_SEEN = 3, WEFT__LANE_STRIDE = 8 }; ///< stride: at least
+/// When a lane has come so far: at step `next`, and every `stride` steps beyond.
+struct weft__lane_watch {
+    uint64_t next, stride;
+    uint64_t seen;                         ///< times
+    weft_time_ps seen_ps[WEFT__LANE_SEEN]; ///< the last, of time k at k % WEFT__LANE_SEEN
+    double foretold_ps;                    ///< of an audited stretch
+};
+
 /// A lane of a collective under way. What step `index` is and whom it needs is found once.
 struct weft__lane {
     uint64_t index, steps;
     struct weft__receiving *recv[WEFT_STEP_PEERS];
     struct weft__sending *send[WEFT_STEP_PEERS];
-    void *plan; ///< of the operation under way, if its collective has one
+    void *plan;                     ///< of the operation under way, if its collective has one
+    struct weft__lane_watch *watch; ///< of the operation under way; NULL: nobody wants to know
     uint32_t bytes;
     uint32_t wait_lane; ///< as weft_step has it
     uint64_t wait_steps;
@@ -252,14 +262,43 @@ void weft__program_mark_new(const struct weft__program *p, struct weft_arena *ar
 /// last iteration's end, are still to come.
 uint64_t weft__program_skips_max(const struct weft__program *p, const struct weft__program_mark *mark);
 /// A stretch of time that is the same `times` times again: it began at begin_ps, where the mark was taken, ends now, at
-/// end_ps, and is skipped.
+/// end_ps, and is skipped. Both count what has been skipped before.
 struct weft__stretch {
     weft_time_ps begin_ps, end_ps;
-    weft_time_ps skipped_ps; ///< before it, in the whole run
+    weft_time_ps skipped_ps; ///< so far, in the whole run
     uint32_t times;
 };
 void weft__program_skip(struct weft__program *p, const struct weft__program_mark *mark,
                         const struct weft__stretch *stretch);
+// Within an operation whose steps repeat themselves (lane_skip.c), whatever is under way.
+/// Which connections a step of a lane uses; lane->recv and send tell them.
+void weft__lane_find_ends(const struct weft__program *p, uint32_t stream, const struct weft_step *step,
+                          struct weft__lane *lane);
+/// Number of the lane among the timers of its program.
+static inline uint32_t weft__lane_key(const struct weft__program *p, uint32_t stream, uint32_t number) {
+    return p->stream[stream].key0 - p->key0 + number;
+}
+/// The number of steps after which a lane's steps are the same again, from the next one on: the same peers, and as many
+/// bytes but one. ret_end: the first step from which on they are not. 0: they never are.
+uint64_t weft__lane_period(const struct weft__stream *st, uint32_t number, uint64_t *ret_end);
+/// The lane has come to a step. Called if it is watched.
+void weft__lane_note(struct weft__lane *lane, weft_time_ps now);
+/// Whether the lane's next `steps` steps, whole periods, can be left out; adds to used[] of each connection, of all of
+/// the run's, the messages that are not sent, and takes away those that are not received.
+bool weft__lane_may_skip(struct weft__program *p, uint32_t stream, uint32_t number, uint64_t period, uint64_t steps,
+                         int64_t *used);
+/// Leaves them out: their bytes count as sent, delivered and taken.
+void weft__lane_skip(const struct weft__hosts *hosts, struct weft__gpu *gpu, struct weft__program *p, uint32_t stream,
+                     uint32_t number, uint64_t steps);
+/// A rank that takes part in it: what it computes is so much nearer to its end, and what it waits for has taken so much
+/// longer. `skipped_ps`: before.
+void weft__program_pass(struct weft__program *p, struct weft__timers *timers, weft_time_ps time,
+                        weft_time_ps skipped_ps);
+/// A message that is left out, number k of its lane's, is sent; or is taken.
+void weft__message_skip_sent(const struct weft__hosts *hosts, struct weft__gpu *gpu, struct weft__sending *s,
+                             uint32_t k, uint32_t bytes);
+void weft__message_skip_taken(struct weft__gpu *gpu, struct weft__receiving *r, uint32_t bytes);
+
 /// Times that were noted before something was skipped are true already, and say so by their topmost bit.
 #define WEFT__TRUE_TIME (UINT64_C(1) << 63)
 static inline weft_time_ps weft__true_time(weft_time_ps noted, weft_time_ps skipped) {

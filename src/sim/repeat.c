@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/repeat.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "box/box.h"
+#include "link/measure.h"
+#include "transport/program.h"
+
+// --- marks --------------------------------------------------------------------------------------------------------
+
+static struct weft__port_queue *queue_of(const struct weft__network *net, uint32_t port, uint32_t priority) {
+    struct weft__port *own = weft__network_port(net, port);
+    return own ? &own->queue[priority] : NULL;
+}
+
+/// Counters as they will be found at the end, but for watermarks, which do not add up.
+static struct weft_counters counters_of(const struct weft__network *net, uint32_t port, uint32_t priority) {
+    struct weft_counters c = net->outcome->port[(size_t)port * WEFT_PRIORITIES + priority];
+    const struct weft__port_queue *q = queue_of(net, port, priority);
+    if (q) c.tx_packets = q->tx_packets;
+    if (q) c.tx_bytes = q->tx_bytes;
+    c.queue_bytes_max = c.ingress_bytes_max = 0;
+    return c;
+}
+
+void weft__mark_free(struct weft__mark *m) {
+    weft_arena_free(m->arena);
+    *m = (struct weft__mark){0};
+}
+
+void weft__mark_take(const struct weft__skips *s, weft_time_ps now, struct weft__mark *ret) {
+    const struct weft__network *net = s->net;
+    const struct weft_outcome *o = net->outcome;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft__mark m = {.arena = arena, .time_ps = now + s->skipped_ps, .tally = weft__engine_tally(&net->engine)};
+    m.port = weft_arena_alloc(arena, (size_t)o->ports * WEFT_PRIORITIES, sizeof *m.port);
+    for (uint32_t i = 0; i < o->ports; i++)
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+            m.port[(size_t)i * WEFT_PRIORITIES + p] = counters_of(net, i, p);
+    m.flow = weft_arena_alloc(arena, o->flows, sizeof *m.flow);
+    if (o->flows) memcpy(m.flow, o->flow, o->flows * sizeof *m.flow);
+    m.delivered = weft_arena_alloc(arena, net->qps, sizeof *m.delivered);
+    for (uint32_t q = 0; q < net->qps; q++)
+        m.delivered[q] = net->hosts.receiver[q].delivered_bytes;
+    m.program = weft_arena_alloc(arena, net->programs->n, sizeof *m.program);
+    for (uint32_t i = 0; i < net->programs->n; i++)
+        weft__program_mark_new(&net->programs->program[i], arena, &m.program[i]);
+    m.waits = weft_arena_alloc(arena, s->histograms, sizeof *m.waits);
+    for (uint32_t i = 0; i < s->histograms; i++)
+        m.waits[i] = *s->histogram[i];
+    m.server = weft_arena_alloc(arena, 2 * (size_t)net->topology->hosts, sizeof *m.server);
+    for (uint32_t h = 0; h < net->topology->hosts; h++) {
+        if (!net->gpu[h]) continue;
+        m.server[2 * h] = net->gpu[h]->sent_bytes;
+        m.server[2 * h + 1] = net->gpu[h]->received_bytes;
+    }
+    *ret = m;
+}
+
+// --- what is counted again ----------------------------------------------------------------------------------------
+
+/// To the nearest.
+static uint64_t scale(uint64_t counted, struct weft__ratio r) {
+    return (uint64_t)(((unsigned __int128)counted * r.times + r.of / 2) / r.of);
+}
+
+static void repeat_counters(struct weft__network *net, const struct weft__mark *before, struct weft__ratio r) {
+    for (uint32_t i = 0; i < net->outcome->ports; i++)
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+            size_t at = (size_t)i * WEFT_PRIORITIES + p;
+            struct weft_counters now = counters_of(net, i, p), *own = &net->outcome->port[at];
+            struct weft__port_queue *q = queue_of(net, i, p);
+#define X(field, type, sai, help) own->field += scale(now.field - before->port[at].field, r);
+            WEFT_PRIORITY_COUNTERS(X)
+#undef X
+            if (!q) continue;
+            q->tx_packets += scale(now.tx_packets - before->port[at].tx_packets, r);
+            q->tx_bytes += scale(now.tx_bytes - before->port[at].tx_bytes, r);
+        }
+}
+
+static void note_true(weft_time_ps *time, weft_time_ps skipped) {
+    if (*time != WEFT_TIME_NEVER) *time = weft__true_time(*time, skipped) | WEFT__TRUE_TIME;
+}
+
+static void repeat_flows(const struct weft__skips *s, const struct weft__mark *before, struct weft__ratio r) {
+    for (uint32_t i = 0; i < s->net->outcome->flows; i++) {
+        struct weft_flow_outcome *now = &s->net->outcome->flow[i];
+        const struct weft_flow_outcome *was = &before->flow[i];
+#define AGAIN(field) now->field += (__typeof__(now->field))scale(now->field - was->field, r)
+        AGAIN(cnps);
+        AGAIN(packets_again);
+        AGAIN(sfc_messages);
+        AGAIN(sfc_paused_ps);
+        AGAIN(out_of_order);
+        AGAIN(out_of_order_placed);
+#undef AGAIN
+        note_true(&now->end_ps, s->skipped_ps);
+        note_true(&now->acked_ps, s->skipped_ps);
+    }
+}
+
+static void repeat_histogram(struct weft_histogram *h, const struct weft_histogram *before, struct weft__ratio r) {
+    if (h->n == before->n) return;
+    struct weft_histogram more = {.min = h->min, .max = h->max};
+    unsigned __int128 sum =
+        (((unsigned __int128)h->sum_high << 64 | h->sum) - ((unsigned __int128)before->sum_high << 64 | before->sum));
+    sum = sum / r.of * r.times + sum % r.of * r.times / r.of;
+    more.sum = (uint64_t)sum;
+    more.sum_high = (uint64_t)(sum >> 64);
+    for (uint32_t i = 0; i < WEFT_HISTOGRAM_BUCKETS; i++)
+        more.n += more.bucket[i] = scale(h->bucket[i] - before->bucket[i], r);
+    weft_histogram_merge(h, &more);
+}
+
+/// What is under way stays as much.
+static void repeat_tally(struct weft__network *net, const struct weft__mark *before, struct weft__ratio r) {
+    struct weft__tally now = weft__engine_tally(&net->engine), *own = &net->engine.worker[0].tally;
+    weft_bytes delivered = scale(now.delivered_bytes - before->tally.delivered_bytes, r);
+    weft_bytes dropped = scale(now.dropped_bytes - before->tally.dropped_bytes, r);
+    own->injected_bytes += delivered + dropped;
+    own->delivered_bytes += delivered;
+    own->dropped_bytes += dropped;
+    for (uint32_t c = 0; c < WEFT__COUNTS_MAX; c++)
+        own->count[c] += scale(now.count[c] - before->tally.count[c], r);
+}
+
+void weft__skips_repeat(struct weft__skips *s, const struct weft__mark *before, struct weft__ratio ratio) {
+    repeat_counters(s->net, before, ratio);
+    repeat_flows(s, before, ratio);
+    repeat_tally(s->net, before, ratio);
+    for (uint32_t i = 0; i < s->histograms; i++)
+        repeat_histogram(s->histogram[i], &before->waits[i], ratio);
+}
+
+// --- time ---------------------------------------------------------------------------------------------------------
+
+/// What is to begin at its time is so much nearer.
+static void move_starts(struct weft__network *net, weft_time_ps nearer) {
+    const struct weft__hosts *hosts = &net->hosts;
+    for (uint32_t h = 0; h < net->topology->hosts; h++) {
+        uint32_t node = net->topology->host[h];
+        struct weft__timers *timers = &net->engine.node[node].timers;
+        for (uint32_t i = net->qp_lists.send_first[h]; i < net->qp_lists.send_first[h + 1]; i++) {
+            uint32_t qp = net->qp_lists.send[i], key;
+            if (hosts->sender[qp].started) continue;
+            key = hosts->ops->start_key(qp, hosts);
+            if (weft__timer_at(timers, key) != WEFT_TIME_NEVER)
+                weft__timer_set(timers, key, weft__timer_at(timers, key) - nearer);
+        }
+        for (uint32_t k = 0; net->gpu[h] && k < net->gpu[h]->programs; k++) {
+            const struct weft__program *p = &net->programs->program[net->gpu[h]->program[k]];
+            if (!p->started) weft__timer_set(timers, p->key0, weft__timer_at(timers, p->key0) - nearer);
+        }
+        weft__engine_reschedule(&net->engine, node);
+    }
+}
+
+weft_time_ps weft__skips_next_start(const struct weft__skips *s) {
+    const struct weft__network *net = s->net;
+    weft_time_ps next = net->engine.conf.until_ps;
+    for (uint32_t q = 0; q < net->qps; q++) {
+        const struct weft_flow *flow = &net->workload->flow[net->qp[q].flow];
+        const struct weft__timers *timers = &net->engine.node[net->topology->host[net->qp[q].src]].timers;
+        if (net->hosts.sender[q].started || flow->messages) continue;
+        weft_time_ps at = weft__timer_at(timers, net->hosts.ops->start_key(q, &net->hosts));
+        if (at < next) next = at;
+    }
+    for (uint32_t i = 0; i < net->programs->n; i++) {
+        const struct weft__program *p = &net->programs->program[i];
+        uint32_t node = net->programs->node[p->job->host[p->rank]];
+        weft_time_ps at = p->started ? WEFT_TIME_NEVER : weft__timer_at(&net->engine.node[node].timers, p->key0);
+        if (at < next) next = at;
+    }
+    return next;
+}
+
+void weft__skips_pass(struct weft__skips *s, weft_time_ps time) {
+    move_starts(s->net, time);
+    if (s->net->engine.conf.until_ps < WEFT_TIME_MAX) s->net->engine.conf.until_ps -= time;
+    s->skipped_ps += time;
+    s->outcome->stretches++;
+    s->outcome->skipped_ps = s->skipped_ps;
+}
+
+// --- audits -------------------------------------------------------------------------------------------------------
+
+double weft__skips_difference(weft_time_ps a, weft_time_ps b) {
+    return fabs((double)a - (double)b) / (double)b;
+}
+
+void weft__skips_judge(struct weft__skips *s, double error) {
+    const struct weft_run_conf *conf = &s->net->scenario->run;
+    s->outcome->audited++;
+    s->outcome->failed += error > (conf->fast_forward == WEFT_FAST_FORWARD_EXACT ? 0 : conf->steady_error);
+    if (error > s->outcome->audit_error) s->outcome->audit_error = error;
+}
+
+// --- a run --------------------------------------------------------------------------------------------------------
+
+static void find_histograms(struct weft__skips *s) {
+    struct weft__network *net = s->net;
+    uint32_t workers = net->engine.conf.workers, at = 0;
+    size_t most = 2 * (size_t)net->workload->jobs * workers + (size_t)workers * WEFT_PRIORITIES;
+    s->histogram = weft_arena_alloc(net->arena_qp, most, sizeof(struct weft_histogram *));
+    for (size_t i = 0; i < (size_t)net->workload->jobs * workers; i++) {
+        if (!net->programs->waits[i]) continue;
+        s->histogram[at++] = &net->programs->waits[i]->cts;
+        s->histogram[at++] = &net->programs->waits[i]->sender;
+    }
+    for (uint32_t k = 0; net->round_trips && k < workers; k++)
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+            s->histogram[at++] = &net->round_trips[k][p];
+    s->histograms = at;
+}
+
+void weft__skips_init(struct weft__skips *s, struct weft__network *net) {
+    *s = (struct weft__skips){.net = net, .outcome = net->outcome->fast_forward};
+    s->audits = net->scenario->run.fast_forward_audit;
+    find_histograms(s);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stretch of a run that is taken over instead of run (docs/fast-forward.md). The engine's clock stands still while it
+// passes: what was counted since a mark is counted again, in proportion; what begins at its time is so much nearer; and
+// a time that is noted later is so much later than the clock says.
+#ifndef WEFT_SIM_REPEAT_H
+#define WEFT_SIM_REPEAT_H
+
+#include "sim/run.h"
+#include "weft/histogram.h"
+
+/// What a run has skipped so far, and where it counts.
+struct weft__skips {
+    struct weft__network *net;
+    struct weft_fast_forward_outcome *outcome;
+    weft_time_ps skipped_ps;
+    struct weft_histogram **histogram; ///< what programs and queue pairs count in
+    uint32_t histograms;
+    uint64_t audits; ///< left: stretches to be run in full, to compare
+};
+
+/// All that had been counted at a time.
+struct weft__mark {
+    struct weft_arena *arena; ///< NULL: none
+    weft_time_ps time_ps;     ///< what had been skipped included
+    struct weft__tally tally;
+    struct weft_counters *port; ///< [ports * WEFT_PRIORITIES]
+    struct weft_flow_outcome *flow;
+    weft_bytes *delivered; ///< [qps]
+    struct weft__program_mark *program;
+    struct weft_histogram *waits; ///< [histograms]
+    weft_bytes *server;           ///< [2 * hosts]
+};
+
+/// So many times what is counted in such a part of it.
+struct weft__ratio {
+    uint64_t times, of;
+};
+
+/// Before a run.
+void weft__skips_init(struct weft__skips *s, struct weft__network *net);
+
+/// `now`: by the engine's clock. Freed by weft__mark_free, which may be told of one that was never taken.
+void weft__mark_take(const struct weft__skips *s, weft_time_ps now, struct weft__mark *ret);
+void weft__mark_free(struct weft__mark *m);
+
+/// What was counted since the mark is counted again: ports, drops, packets, waits, and what flows count besides their
+/// bytes. All times noted so far become true.
+void weft__skips_repeat(struct weft__skips *s, const struct weft__mark *before, struct weft__ratio ratio);
+
+/// When, by the engine's clock, the first of what waits for its time begins, or the run is to end.
+weft_time_ps weft__skips_next_start(const struct weft__skips *s);
+
+/// So much time has passed.
+void weft__skips_pass(struct weft__skips *s, weft_time_ps time);
+
+/// Relative.
+double weft__skips_difference(weft_time_ps a, weft_time_ps b);
+
+/// An audited stretch has been run, and ended then.
+void weft__skips_judge(struct weft__skips *s, double error);
+
+#endif

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fast-forward within an operation (docs/fast-forward.md). A ring does the same step over and over. While every rank
+// does what it did, each ring of lanes (a channel of a group of ranks) is watched: how long its last steps took, and
+// the same number before them. If they took as long (run.steady_error), so do those that follow, up to where something
+// changes: the steps of a ring end, a compute ends, something starts. All but the last of these are taken over: each
+// lane is so many steps further, and the network stays as it is, with all that is under way. What is under way belongs
+// to later steps then; they are alike (transport/lane_skip.c).
+//
+// Nothing proves that the network would have been in that state: this is done only where run.fast_forward is steady.
+// The error that is told is the difference that was found, and what a ring is early or late because it advances by
+// whole periods.
+#include "sim/steps.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "link/still.h"
+#include "transport/program.h"
+
+enum {
+    LOOK_WINDOWS = 16,       ///< at least, from one look to the next
+    LOOK_WINDOWS_MAX = 1024, ///< while there is nothing to watch
+    LOOK_PART = 8,           ///< of the time that it has watched
+    LAST_STEPS = 8,          ///< of a lane, at least, are run
+};
+
+/// Lanes that hand on to one another: one of each rank of a group. They advance together.
+struct ring {
+    uint64_t lanes;
+    uint64_t period, end; ///< of its steps
+    uint64_t left;        ///< steps of the lane that has the fewest, whole periods
+    double before, now;   ///< sums over its lanes of the time for `stride` steps: before, and the last
+    uint64_t stride, steps;
+    double found; ///< relative difference of an audited stretch; summed
+};
+
+struct lane_at {
+    uint32_t program, stream, number;
+    struct weft__program *p;
+    struct weft__stream *st;
+    struct weft__lane *lane;
+    struct ring *ring;
+    struct weft__lane_watch *watch;
+};
+
+struct weft__steps {
+    struct weft__skips *skips;
+    struct weft__network *net;
+    uint64_t *first; ///< [programs]: its first ring or watch, by number of its timer
+    struct ring *ring;
+    uint64_t rings; ///< places for one, and for watches
+    struct weft__lane_watch *watch;
+    int64_t *used; ///< [connections]
+    uint32_t connections;
+    uint64_t stride; ///< of lanes that are watched, at least
+    bool flows;      ///< there are some besides messages of jobs
+    bool watching, auditing;
+    struct weft__still position; ///< of programs, when it began to watch
+    struct weft__mark mark;
+    uint64_t mark_steps;   ///< that all lanes had done then
+    uint64_t steps;        ///< scratch: sums over lanes
+    weft_time_ps since_ps; ///< by the engine's clock: it watches
+    uint32_t wait;         ///< windows to the next look while there is nothing to watch
+};
+
+struct weft__steps *weft__steps_new(struct weft__skips *skips) {
+    struct weft__network *net = skips->net;
+    struct weft_arena *arena = net->arena_qp;
+    struct weft__steps *s = weft_arena_alloc(arena, 1, sizeof *s);
+    *s = (struct weft__steps){.skips = skips, .net = net, .wait = LOOK_WINDOWS, .stride = WEFT__LANE_STRIDE};
+    uint64_t keys = 0;
+    s->first = weft_arena_alloc(arena, net->programs->n, sizeof *s->first);
+    for (uint32_t i = 0; i < net->programs->n; i++) {
+        s->first[i] = keys;
+        keys += net->programs->program[i].keys;
+    }
+    for (uint32_t j = 0; j < net->workload->jobs; j++)
+        s->connections += net->workload->job[j].connections;
+    for (uint32_t i = 0; i < net->workload->flows; i++)
+        s->flows |= !net->workload->flow[i].messages;
+    s->rings = keys;
+    s->ring = weft_arena_alloc(arena, keys, sizeof *s->ring);
+    s->watch = weft_arena_alloc(arena, keys, sizeof *s->watch);
+    s->used = weft_arena_alloc(arena, s->connections, sizeof *s->used);
+    net->engine.pause_ps = 0;
+    return s;
+}
+
+// --- lanes --------------------------------------------------------------------------------------------------------
+
+static struct lane_at lane_of(const struct weft__steps *s, uint32_t program, uint32_t stream, uint32_t number) {
+    struct weft__program *p = &s->net->programs->program[program];
+    struct weft__stream *st = &p->stream[stream];
+    uint32_t head = program - p->rank + weft_job_fellow(st->op, p->rank, st->number, 0);
+    uint64_t key = weft__lane_key(p, stream, number);
+    return (struct lane_at){
+        .program = program,
+        .stream = stream,
+        .number = number,
+        .p = p,
+        .st = st,
+        .lane = &st->lane[number],
+        .ring = &s->ring[s->first[head] + key],
+        .watch = &s->watch[s->first[program] + key],
+    };
+}
+
+/// For each lane that has steps left; false ends it.
+static bool for_lanes(struct weft__steps *s, bool (*what)(struct weft__steps *, const struct lane_at *)) {
+    const struct weft__programs *programs = s->net->programs;
+    for (uint32_t i = 0; i < programs->n; i++)
+        for (uint32_t c = 0; c < programs->program[i].job->communicators; c++) {
+            const struct weft__stream *st = &programs->program[i].stream[c];
+            uint32_t lanes = st->lanes_left ? st->op->ops->lanes(st->op->conf, &st->op->shape) : 0;
+            for (uint32_t k = 0; k < lanes; k++) {
+                if (st->lane[k].index >= st->lane[k].steps) continue;
+                struct lane_at at = lane_of(s, i, c, k);
+                if (!what(s, &at)) return false;
+            }
+        }
+    return true;
+}
+
+/// What every rank does, but for the steps that its lanes are at.
+static struct weft__still position_of(const struct weft__steps *s) {
+    struct weft__still position = {0};
+    struct weft__tally tally = weft__engine_tally(&s->net->engine);
+    weft__still_mix(&position, tally.started);
+    weft__still_mix(&position, tally.finished);
+    for (uint32_t i = 0; i < s->net->programs->n; i++) {
+        const struct weft__program *p = &s->net->programs->program[i];
+        weft__still_mix(&position, (uint64_t)p->iteration << 32 | p->turn);
+        weft__still_mix(&position, (uint64_t)p->computed << 32 | p->waits_for);
+        for (uint32_t c = 0; c < p->job->communicators; c++) {
+            weft__still_mix(&position, (uint64_t)p->stream[c].queued << 32 | p->stream[c].finished);
+            weft__still_mix(&position, p->stream[c].lanes_left);
+        }
+    }
+    return position;
+}
+
+// --- watching -----------------------------------------------------------------------------------------------------
+
+/// Whether there are enough alike to be seen and then left out.
+static bool may_watch(struct weft__steps *s, const struct lane_at *at) {
+    struct ring *ring = at->ring;
+    if (!ring->lanes++) {
+        ring->period = weft__lane_period(at->st, at->number, &ring->end);
+        if (!ring->period) return false;
+        ring->stride = (s->stride + ring->period - 1) / ring->period * ring->period;
+    }
+    return at->lane->index + (WEFT__LANE_SEEN + 1) * ring->stride + LAST_STEPS < ring->end;
+}
+
+static bool watch(struct weft__steps *s, const struct lane_at *at) {
+    (void)s;
+    *at->watch = (struct weft__lane_watch){.next = at->lane->index + 1, .stride = at->ring->stride};
+    at->lane->watch = at->watch;
+    return true;
+}
+
+static bool watch_no_more(struct weft__steps *s, const struct lane_at *at) {
+    (void)s;
+    at->lane->watch = NULL;
+    return true;
+}
+
+static bool add_index(struct weft__steps *s, const struct lane_at *at) {
+    s->steps += at->lane->index;
+    return true;
+}
+
+/// Steps done by all lanes that have some left, of what they do now.
+static uint64_t steps_done(struct weft__steps *s) {
+    s->steps = 0;
+    for_lanes(s, add_index);
+    return s->steps;
+}
+
+static void take_mark(struct weft__steps *s, weft_time_ps now) {
+    weft__mark_free(&s->mark);
+    weft__mark_take(s->skips, now, &s->mark);
+    s->mark_steps = steps_done(s);
+}
+
+static void stop_watching(struct weft__steps *s) {
+    for_lanes(s, watch_no_more);
+    weft__mark_free(&s->mark);
+    s->watching = s->auditing = false;
+}
+
+/// A flow besides the messages of jobs is under way.
+static bool has_flows(const struct weft__steps *s) {
+    const struct weft__network *net = s->net;
+    for (uint32_t q = 0; q < net->qps && s->flows; q++) {
+        uint32_t flow = net->qp[q].flow;
+        bool ended = net->outcome->flow[flow].end_ps != WEFT_TIME_NEVER;
+        if (!net->workload->flow[flow].messages && net->hosts.sender[q].started && !ended) return true;
+    }
+    return false;
+}
+
+static bool has_lane(struct weft__steps *s, const struct lane_at *at) {
+    (void)s;
+    (void)at;
+    return false;
+}
+
+static void begin_to_watch(struct weft__steps *s, weft_time_ps now) {
+    if (for_lanes(s, has_lane) || has_flows(s)) return;
+    memset(s->ring, 0, s->rings * sizeof *s->ring);
+    if (!for_lanes(s, may_watch)) return;
+    for_lanes(s, watch);
+    take_mark(s, now);
+    s->position = position_of(s);
+    s->since_ps = now;
+    s->watching = true;
+}
+
+// --- whether ------------------------------------------------------------------------------------------------------
+
+static bool has_seen(struct weft__steps *s, const struct lane_at *at) {
+    return at->watch->seen >= (s->auditing ? 1 : WEFT__LANE_SEEN);
+}
+
+static bool reset_sums(struct weft__steps *s, const struct lane_at *at) {
+    (void)s;
+    at->ring->now = at->ring->before = at->ring->found = 0;
+    at->ring->left = UINT64_MAX;
+    return true;
+}
+
+/// The last time that it came `back` strides ago.
+static weft_time_ps seen_at(const struct weft__lane_watch *w, uint32_t back) {
+    return w->seen_ps[(w->seen - 1 - back) % WEFT__LANE_SEEN];
+}
+
+static bool sum_lane(struct weft__steps *s, const struct lane_at *at) {
+    (void)s;
+    struct ring *ring = at->ring;
+    uint64_t end = at->lane->index + LAST_STEPS, left = ring->end > end ? ring->end - end : 0;
+    // Steps are compared with those a period later.
+    left = left > ring->period ? (left - ring->period) / ring->period * ring->period : 0;
+    if (left < ring->left) ring->left = left;
+    ring->now += (double)(seen_at(at->watch, 0) - seen_at(at->watch, 1));
+    ring->before += (double)(seen_at(at->watch, 1) - seen_at(at->watch, 2));
+    return true;
+}
+
+/// A lane that does not keep pace with its ring comes nearer to others, or falls behind: what follows will be
+/// different.
+static bool keeps_pace(struct weft__steps *s, const struct lane_at *at) {
+    const struct ring *ring = at->ring;
+    double own[] = {(double)(seen_at(at->watch, 0) - seen_at(at->watch, 1)),
+                    (double)(seen_at(at->watch, 1) - seen_at(at->watch, 2))};
+    double mean = ring->now / (double)ring->lanes, most = s->net->scenario->run.steady_error * mean;
+    return fabs(own[0] - mean) <= most && fabs(own[1] - mean) <= most;
+}
+
+/// When the first compute ends.
+static weft_time_ps next_compute(const struct weft__steps *s) {
+    weft_time_ps next = WEFT_TIME_NEVER;
+    for (uint32_t i = 0; i < s->net->programs->n; i++) {
+        const struct weft__program *p = &s->net->programs->program[i];
+        if (!p->started || p->compute_speed <= 0) continue;
+        const struct weft__node *node = &s->net->engine.node[s->net->programs->node[p->job->host[p->rank]]];
+        weft_time_ps at = weft__timer_at(&node->timers, p->key0);
+        if (at < next) next = at;
+    }
+    return next;
+}
+
+/// What a step of the ring takes.
+static double step_ps(const struct ring *ring) {
+    return ring->now / (double)(ring->lanes * ring->stride);
+}
+
+/// What is to be left out.
+struct plan {
+    double time_ps, error;
+};
+
+/// As much as the ring allows. False: its steps do not take as long as those before.
+static bool bound_time(struct plan *plan, const struct ring *ring, double steady_error) {
+    double difference = fabs(ring->now - ring->before) / ring->now, time = (double)ring->left * step_ps(ring);
+    if (difference > plan->error) plan->error = difference;
+    if (time < plan->time_ps) plan->time_ps = time;
+    return difference <= steady_error;
+}
+
+/// Whole periods that come nearest to the time. False: they are not near enough.
+static bool count_steps(struct plan *plan, struct ring *ring, double steady_error) {
+    double periods = floor(plan->time_ps / (step_ps(ring) * (double)ring->period) + 0.5);
+    ring->steps = (uint64_t)periods * ring->period;
+    if (ring->steps > ring->left) ring->steps = ring->left;
+    double difference = fabs((double)ring->steps * step_ps(ring) - plan->time_ps) / plan->time_ps;
+    if (difference > plan->error) plan->error = difference;
+    return ring->steps && difference <= steady_error;
+}
+
+/// The longest time, whole picoseconds, that all rings allow and nothing else disturbs. False: there is none.
+static bool make_plan(struct weft__steps *s, weft_time_ps now, struct plan *ret) {
+    double steady_error = s->net->scenario->run.steady_error;
+    weft_time_ps start = weft__skips_next_start(s->skips), compute = next_compute(s);
+    weft_time_ps next = start < compute ? start : compute;
+    struct plan plan = {.time_ps = next > now ? (double)(next - 1 - now) : 0};
+    const struct ring *slowest = NULL;
+    for (uint64_t i = 0; i < s->rings; i++) {
+        if (!s->ring[i].lanes) continue;
+        if (!bound_time(&plan, &s->ring[i], steady_error)) return false;
+        if (!slowest || step_ps(&s->ring[i]) > step_ps(slowest)) slowest = &s->ring[i];
+    }
+    double period = step_ps(slowest) * (double)slowest->period;
+    plan.time_ps = floor(floor(plan.time_ps / period) * period);
+    // What is not worth its trouble: it took as long to find.
+    if (plan.time_ps < (double)(now - s->since_ps)) return false;
+    for (uint64_t i = 0; i < s->rings; i++)
+        if (s->ring[i].lanes && !count_steps(&plan, &s->ring[i], steady_error)) return false;
+    *ret = plan;
+    return true;
+}
+
+static bool may_skip(struct weft__steps *s, const struct lane_at *at) {
+    return weft__lane_may_skip(at->p, at->stream, at->number, at->ring->period, at->ring->steps, s->used);
+}
+
+/// Both ends of each connection leave out as many messages.
+static bool ends_agree(struct weft__steps *s) {
+    for (uint32_t i = 0; i < s->connections; i++)
+        s->used[i] = 0;
+    if (!for_lanes(s, may_skip)) return false;
+    for (uint32_t i = 0; i < s->connections; i++)
+        if (s->used[i]) return false;
+    return true;
+}
+
+// --- what is skipped ----------------------------------------------------------------------------------------------
+
+static bool skip_lane(struct weft__steps *s, const struct lane_at *at) {
+    struct weft__gpu *gpu = s->net->gpu[at->p->job->host[at->p->rank]];
+    weft__lane_skip(&s->net->hosts, gpu, at->p, at->stream, at->number, at->ring->steps);
+    return true;
+}
+
+static void skip(struct weft__steps *s, const struct plan *plan) {
+    struct weft__network *net = s->net;
+    weft_time_ps time = (weft_time_ps)plan->time_ps;
+    uint64_t run = steps_done(s) - s->mark_steps;
+    uint64_t skipped = 0;
+    for (uint64_t i = 0; i < s->rings; i++)
+        skipped += s->ring[i].lanes * s->ring[i].steps;
+    weft__skips_repeat(s->skips, &s->mark, (struct weft__ratio){skipped, run});
+    s->skips->outcome->steps += skipped;
+    for_lanes(s, skip_lane);
+    for (uint32_t i = 0; i < net->programs->n; i++) {
+        struct weft__program *p = &net->programs->program[i];
+        uint32_t node = net->programs->node[p->job->host[p->rank]];
+        weft__program_pass(p, &net->engine.node[node].timers, time, s->skips->skipped_ps);
+    }
+    weft__skips_pass(s->skips, time); // reschedules the hosts' nodes
+    if (plan->error > s->skips->outcome->error) s->skips->outcome->error = plan->error;
+    stop_watching(s);
+}
+
+// --- audits -------------------------------------------------------------------------------------------------------
+
+static bool foretell(struct weft__steps *s, const struct lane_at *at) {
+    (void)s;
+    double time = (double)at->ring->steps * step_ps(at->ring);
+    uint64_t last = at->watch->next - at->watch->stride;
+    *at->watch = (struct weft__lane_watch){
+        .next = last + at->ring->steps,
+        .stride = UINT64_MAX / 2,
+        .foretold_ps = (double)seen_at(at->watch, 0) + time,
+    };
+    return true;
+}
+
+static bool compare(struct weft__steps *s, const struct lane_at *at) {
+    (void)s;
+    double time = (double)at->ring->steps * step_ps(at->ring);
+    at->ring->found += ((double)at->watch->seen_ps[0] - at->watch->foretold_ps) / time / (double)at->ring->lanes;
+    return true;
+}
+
+/// All lanes have come to where the audited stretch ends.
+static void judge(struct weft__steps *s) {
+    double largest = 0;
+    for_lanes(s, reset_sums);
+    for_lanes(s, compare);
+    for (uint64_t i = 0; i < s->rings; i++)
+        if (s->ring[i].lanes && fabs(s->ring[i].found) > largest) largest = fabs(s->ring[i].found);
+    weft__skips_judge(s->skips, largest);
+    stop_watching(s);
+}
+
+// --- looking ------------------------------------------------------------------------------------------------------
+
+/// All lanes have been seen often enough: skips what follows, or goes on watching.
+static void decide(struct weft__steps *s, weft_time_ps now) {
+    struct plan plan;
+    for_lanes(s, reset_sums);
+    for_lanes(s, sum_lane);
+    if (!for_lanes(s, keeps_pace) || !make_plan(s, now, &plan) || !ends_agree(s)) {
+        stop_watching(s);
+        s->stride *= 2; // what changes from step to step evens out, and what settles has time
+        return;
+    }
+    if (!s->skips->audits) {
+        skip(s, &plan);
+        return;
+    }
+    s->skips->audits--;
+    for_lanes(s, foretell);
+    s->auditing = true;
+}
+
+weft_time_ps weft__steps_look(struct weft__steps *s) {
+    const struct weft__engine *engine = &s->net->engine;
+    weft_time_ps now = engine->next_ps, window = engine->conf.window_ps;
+    if (s->watching) {
+        struct weft__still position = position_of(s);
+        bool same = position.all[0] == s->position.all[0] && position.all[1] == s->position.all[1];
+        if (!same) stop_watching(s);
+        if (!same) s->stride = WEFT__LANE_STRIDE;
+    }
+    if (s->watching && for_lanes(s, has_seen)) {
+        if (s->auditing)
+            judge(s);
+        else
+            decide(s, now);
+    }
+    if (!s->watching) begin_to_watch(s, now);
+    if (s->watching) {
+        s->wait = LOOK_WINDOWS;
+        weft_time_ps part = (now - s->since_ps) / LOOK_PART;
+        return now + (part > LOOK_WINDOWS * window ? part : LOOK_WINDOWS * window);
+    }
+    if (s->wait < LOOK_WINDOWS_MAX) s->wait *= 2;
+    return now + s->wait * window;
+}
+
+void weft__steps_end(struct weft__steps *s) {
+    stop_watching(s);
+}

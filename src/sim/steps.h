@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of collectives that repeat themselves, taken over instead of run; see steps.c.
+#ifndef WEFT_SIM_STEPS_H
+#define WEFT_SIM_STEPS_H
+
+#include "sim/repeat.h"
+
+struct weft__steps;
+
+struct weft__steps *weft__steps_new(struct weft__skips *skips);
+/// The engine has stopped between two windows, whatever is under way. Answers when it should stop again.
+weft_time_ps weft__steps_look(struct weft__steps *s);
+/// What was held is freed.
+void weft__steps_end(struct weft__steps *s);
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes of collectives whose steps repeat themselves: every step of a ring but the first and the last of a loop, and
+// every loop. Steps that are left out move a lane on and nothing else: what is under way on its connections stays what
+// it is, and becomes part of later steps, which are alike.
+#include <assert.h>
+
+#include "transport/program.h"
+
+enum { LOOK_MAX = 1 << 16 }; ///< steps in which a period is looked for
+
+/// False: there is none in which there is something to do, or it is beyond the end.
+static bool step_at(const struct weft__stream *st, uint32_t number, uint64_t index, struct weft_step *ret) {
+    uint64_t at = index, steps = st->lane[number].steps;
+    return weft_job_find_step(st->op, st->part, st->number, number, st->lane[number].plan, steps, &at, ret) &&
+           at == index;
+}
+
+static bool same_peers(const uint32_t *a, const uint32_t *b) {
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS; k++) {
+        if (a[k] != b[k]) return false;
+        if (a[k] == WEFT_NONE) break;
+    }
+    return true;
+}
+
+static bool is_like(const struct weft_step *a, const struct weft_step *b) {
+    weft_bytes more = a->bytes > b->bytes ? a->bytes - b->bytes : b->bytes - a->bytes;
+    return same_peers(a->recv, b->recv) && same_peers(a->send, b->send) && a->channel == b->channel && more <= 1 &&
+           !a->wait_steps && !b->wait_steps;
+}
+
+static bool steps_are_like(const struct weft__stream *st, uint32_t number, uint64_t i, uint64_t j) {
+    struct weft_step a, b;
+    return step_at(st, number, i, &a) && step_at(st, number, j, &b) && is_like(&a, &b);
+}
+
+/// The first step from `from` on that is not as the one before it; `end`: there is none.
+static uint64_t find_change(const struct weft__stream *st, uint32_t number, uint64_t from, uint64_t end) {
+    struct weft_step before, now;
+    if (from >= end || !step_at(st, number, from - 1, &before)) return from < end ? from : end;
+    for (; from < end; from++) {
+        if (!step_at(st, number, from, &now) || !is_like(&before, &now)) return from;
+        before = now;
+    }
+    return end;
+}
+
+uint64_t weft__lane_period(const struct weft__stream *st, uint32_t number, uint64_t *ret_end) {
+    const struct weft__lane *lane = &st->lane[number];
+    uint64_t from = lane->index + 1, end = lane->steps;
+    uint64_t look = end - from < LOOK_MAX ? end : from + LOOK_MAX;
+    if (from >= end) return 0;
+    uint64_t change = find_change(st, number, from, look), again = change;
+    *ret_end = change;
+    if (change == end) return 1;
+    do
+        again = find_change(st, number, again + 1, look);
+    while (again < look &&
+           !(steps_are_like(st, number, again - 1, change - 1) && steps_are_like(st, number, again, change)));
+    uint64_t loop = again - change, loops = again < look ? (end - change) / loop : 0;
+    // What is run: of whole loops, as many as have to be seen; or of every loop, as many steps as have to be.
+    if (loops <= WEFT__LANE_SEEN + 1 || loops * WEFT__LANE_STRIDE < loop) return 1;
+    *ret_end = end;
+    return loop;
+}
+
+void weft__lane_note(struct weft__lane *lane, weft_time_ps now) {
+    struct weft__lane_watch *w = lane->watch;
+    for (; lane->index >= w->next; w->next += w->stride)
+        w->seen_ps[w->seen++ % WEFT__LANE_SEEN] = now;
+}
+
+/// Of a receiver that has posted buffers for messages which are not to be left out.
+static bool has_enough_due(const struct weft__receiving *r, uint64_t messages) {
+    return r->qp == WEFT_NONE || r->program->job->unadmitted || r->due - r->posted >= messages;
+}
+
+bool weft__lane_may_skip(struct weft__program *p, uint32_t stream, uint32_t number, uint64_t period, uint64_t steps,
+                         int64_t *used) {
+    struct weft__stream *st = &p->stream[stream];
+    struct weft__lane *lane = &st->lane[number], ends = *lane;
+    uint64_t taken[WEFT_STEP_PEERS] = {0};
+    const struct weft__receiving *from[WEFT_STEP_PEERS] = {0};
+    for (uint64_t i = lane->index; i < lane->index + steps; i++) {
+        struct weft_step step;
+        if (!steps_are_like(st, number, i, i + period) || !step_at(st, number, i, &step)) return false;
+        weft__lane_find_ends(p, stream, &step, &ends);
+        for (uint32_t k = 0; k < ends.sends; k++)
+            used[ends.send[k]->connection]++;
+        for (uint32_t k = 0; k < ends.recvs; k++) {
+            used[ends.recv[k]->connection]--;
+            if (from[k] && from[k] != ends.recv[k]) return false; // a lane that receives from many in turn
+            from[k] = ends.recv[k];
+            taken[k]++;
+        }
+    }
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS; k++)
+        if (from[k] && !has_enough_due(from[k], taken[k])) return false;
+    return true;
+}
+
+void weft__lane_skip(const struct weft__hosts *hosts, struct weft__gpu *gpu, struct weft__program *p, uint32_t stream,
+                     uint32_t number, uint64_t steps) {
+    struct weft__stream *st = &p->stream[stream];
+    struct weft__lane *lane = &st->lane[number];
+    for (uint64_t k = 0; k < steps; k++) {
+        struct weft_step step;
+        bool found = step_at(st, number, lane->index + k, &step);
+        assert(found);
+        (void)found;
+        weft__lane_find_ends(p, stream, &step, lane);
+        for (uint32_t i = 0; i < lane->recvs; i++)
+            weft__message_skip_taken(gpu, lane->recv[i], (uint32_t)step.bytes);
+        for (uint32_t i = 0; i < lane->sends; i++)
+            weft__message_skip_sent(hosts, gpu, lane->send[i], (uint32_t)k, (uint32_t)step.bytes);
+    }
+    lane->index += steps;
+    lane->found = false; // the step that it stands at is another one, and alike
+    lane->watch = NULL;
+}
+
+static void note_true(weft_time_ps *time, size_t n, weft_time_ps skipped) {
+    for (size_t i = 0; i < n; i++)
+        if (time[i] != WEFT_TIME_NEVER) time[i] = weft__true_time(time[i], skipped) | WEFT__TRUE_TIME;
+}
+
+void weft__program_pass(struct weft__program *p, struct weft__timers *timers, weft_time_ps time,
+                        weft_time_ps skipped_ps) {
+    size_t results = (size_t)p->job->iterations * p->job->ops;
+    note_true(p->op_start_ps, results, skipped_ps);
+    note_true(p->op_end_ps, results, skipped_ps);
+    note_true(p->iteration_end_ps, p->job->iterations, skipped_ps);
+    if (!p->started || p->done) return;
+    p->waiting_since_ps -= time;
+    if (p->compute_speed <= 0) return;
+    p->compute_left_ps -= (double)time * p->compute_speed;
+    weft__timer_set(timers, p->key0, weft__timer_at(timers, p->key0) - time);
+}
