@@ -22,19 +22,39 @@ static uint64_t steps(const void *conf, const struct weft_collective_shape *shap
     return weft__loops_steps(&ring.loops, per_loop(shape));
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+/// What all steps of a lane share.
+struct ring_plan {
+    struct weft__ring ring;
+    struct weft_collective_shape shape;
+    uint32_t lane;
+};
+
+static void plan(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 void *ret_plan) {
     const struct conf *c = conf;
-    uint32_t n = shape->ranks;
-    struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, n);
-    struct weft__loop_step at = weft__loops_at(&ring.loops, per_loop(shape), index);
-    weft__step_clear(ret_step, lane);
-    ret_step->offset = ring.start;
-    weft__loop_piece(&at, (uint32_t)((ring.position + 2 * (uint64_t)n - 1 - at.j) % n), ret_step);
-    if (at.j > 0) ret_step->recv[0] = ring.previous;
-    if (at.j + 1 < per_loop(shape)) ret_step->send[0] = ring.next;
+    *(struct ring_plan *)ret_plan =
+        (struct ring_plan){weft__ring_of(&c->common, shape, rank, lane, shape->bytes, shape->ranks), *shape, lane};
+}
+
+static void planned(const void *ring_plan, uint64_t index, struct weft_step *ret_step) {
+    const struct ring_plan *p = ring_plan;
+    const struct weft__ring *ring = &p->ring;
+    uint32_t n = p->shape.ranks;
+    struct weft__loop_step at = weft__loops_at(&ring->loops, per_loop(&p->shape), index);
+    weft__step_clear(ret_step, p->lane);
+    ret_step->offset = ring->start;
+    weft__loop_piece(&at, (uint32_t)((ring->position + 2 * (uint64_t)n - 1 - at.j) % n), ret_step);
+    if (at.j > 0) ret_step->recv[0] = ring->previous;
+    if (at.j + 1 < per_loop(&p->shape)) ret_step->send[0] = ring->next;
     ret_step->own = at.j < n;
     ret_step->keep = at.j + 1 >= n;
+}
+
+static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 uint64_t index, struct weft_step *ret_step) {
+    struct ring_plan p;
+    plan(conf, shape, rank, lane, &p);
+    planned(&p, index, ret_step);
 }
 
 /// Every block twice, but for the two that the last two of 2 n steps would send: there are no such steps.
@@ -57,7 +77,15 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
 }
 
 static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = weft__ring_lanes, .steps = steps, .step = step, .sent = sent};
+    .goal = WEFT_GOAL_ALL_REDUCE,
+    .lanes = weft__ring_lanes,
+    .steps = steps,
+    .step = step,
+    .plan_size = sizeof(struct ring_plan),
+    .plan = plan,
+    .planned = planned,
+    .sent = sent,
+};
 
 const struct weft_model weft__collective_all_reduce_ring = {
     .kind = WEFT_KIND_COLLECTIVE,

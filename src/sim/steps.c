@@ -22,6 +22,7 @@ enum {
     LOOK_WINDOWS_MAX = 1024, ///< while there is nothing to watch
     LOOK_PART = 8,           ///< of the time that it has watched
     LAST_STEPS = 8,          ///< of a lane, at least, are run
+    FULL_STRIDE = 32,        ///< the difference allowed between fewer steps than that is so much smaller
 };
 
 /// Lanes that hand on to one another: one of each rank of a group. They advance together.
@@ -57,17 +58,17 @@ struct weft__steps {
     bool watching, auditing;
     struct weft__still position; ///< of programs, when it began to watch
     struct weft__mark mark;
-    uint64_t mark_steps;   ///< that all lanes had done then
-    uint64_t steps;        ///< scratch: sums over lanes
-    weft_time_ps since_ps; ///< by the engine's clock: it watches
-    uint32_t wait;         ///< windows to the next look while there is nothing to watch
+    weft_time_ps since_ps, mark_ps; ///< by the engine's clock: since when it watches; when the mark was taken
+    weft_time_ps due_ps;            ///< whole periods after the mark; never: not known
+    uint32_t wait;                  ///< windows to the next look while there is nothing to watch
 };
 
 struct weft__steps *weft__steps_new(struct weft__skips *skips) {
     struct weft__network *net = skips->net;
     struct weft_arena *arena = net->arena_qp;
     struct weft__steps *s = weft_arena_alloc(arena, 1, sizeof *s);
-    *s = (struct weft__steps){.skips = skips, .net = net, .wait = LOOK_WINDOWS, .stride = WEFT__LANE_STRIDE};
+    *s = (struct weft__steps){
+        .skips = skips, .net = net, .wait = LOOK_WINDOWS, .stride = WEFT__LANE_STRIDE, .due_ps = WEFT_TIME_NEVER};
     uint64_t keys = 0;
     s->first = weft_arena_alloc(arena, net->programs->n, sizeof *s->first);
     for (uint32_t i = 0; i < net->programs->n; i++) {
@@ -165,27 +166,10 @@ static bool watch_no_more(struct weft__steps *s, const struct lane_at *at) {
     return true;
 }
 
-static bool add_index(struct weft__steps *s, const struct lane_at *at) {
-    s->steps += at->lane->index;
-    return true;
-}
-
-/// Steps done by all lanes that have some left, of what they do now.
-static uint64_t steps_done(struct weft__steps *s) {
-    s->steps = 0;
-    for_lanes(s, add_index);
-    return s->steps;
-}
-
-static void take_mark(struct weft__steps *s, weft_time_ps now) {
-    weft__mark_free(&s->mark);
-    weft__mark_take(s->skips, now, &s->mark);
-    s->mark_steps = steps_done(s);
-}
-
 static void stop_watching(struct weft__steps *s) {
     for_lanes(s, watch_no_more);
     weft__mark_free(&s->mark);
+    s->due_ps = WEFT_TIME_NEVER;
     s->watching = s->auditing = false;
 }
 
@@ -211,7 +195,6 @@ static void begin_to_watch(struct weft__steps *s, weft_time_ps now) {
     memset(s->ring, 0, s->rings * sizeof *s->ring);
     if (!for_lanes(s, may_watch)) return;
     for_lanes(s, watch);
-    take_mark(s, now);
     s->position = position_of(s);
     s->since_ps = now;
     s->watching = true;
@@ -219,8 +202,14 @@ static void begin_to_watch(struct weft__steps *s, weft_time_ps now) {
 
 // --- whether ------------------------------------------------------------------------------------------------------
 
-static bool has_seen(struct weft__steps *s, const struct lane_at *at) {
-    return at->watch->seen >= (s->auditing ? 1 : WEFT__LANE_SEEN);
+static bool has_seen_first(struct weft__steps *s, const struct lane_at *at) {
+    (void)s;
+    return at->watch->seen > 0;
+}
+
+static bool has_seen_all(struct weft__steps *s, const struct lane_at *at) {
+    (void)s;
+    return at->watch->seen >= WEFT__LANE_SEEN;
 }
 
 static bool reset_sums(struct weft__steps *s, const struct lane_at *at) {
@@ -228,6 +217,12 @@ static bool reset_sums(struct weft__steps *s, const struct lane_at *at) {
     at->ring->now = at->ring->before = at->ring->found = 0;
     at->ring->left = UINT64_MAX;
     return true;
+}
+
+/// A difference that lasts adds up, and among few steps it may hide.
+static double error_allowed(const struct weft__steps *s, const struct ring *ring) {
+    double evidence = (double)ring->stride / FULL_STRIDE;
+    return s->net->scenario->run.steady_error * (evidence < 1 ? evidence : 1);
 }
 
 /// The last time that it came `back` strides ago.
@@ -253,7 +248,7 @@ static bool keeps_pace(struct weft__steps *s, const struct lane_at *at) {
     const struct ring *ring = at->ring;
     double own[] = {(double)(seen_at(at->watch, 0) - seen_at(at->watch, 1)),
                     (double)(seen_at(at->watch, 1) - seen_at(at->watch, 2))};
-    double mean = ring->now / (double)ring->lanes, most = s->net->scenario->run.steady_error * mean;
+    double mean = ring->now / (double)ring->lanes, most = error_allowed(s, ring) * mean;
     return fabs(own[0] - mean) <= most && fabs(own[1] - mean) <= most;
 }
 
@@ -278,14 +273,15 @@ static double step_ps(const struct ring *ring) {
 /// What is to be left out.
 struct plan {
     double time_ps, error;
+    double period_ps; ///< of the slowest ring
 };
 
 /// As much as the ring allows. False: its steps do not take as long as those before.
-static bool bound_time(struct plan *plan, const struct ring *ring, double steady_error) {
+static bool bound_time(struct plan *plan, const struct ring *ring, double error) {
     double difference = fabs(ring->now - ring->before) / ring->now, time = (double)ring->left * step_ps(ring);
     if (difference > plan->error) plan->error = difference;
     if (time < plan->time_ps) plan->time_ps = time;
-    return difference <= steady_error;
+    return difference <= error;
 }
 
 /// Whole periods that come nearest to the time. False: they are not near enough.
@@ -307,11 +303,11 @@ static bool make_plan(struct weft__steps *s, weft_time_ps now, struct plan *ret)
     const struct ring *slowest = NULL;
     for (uint64_t i = 0; i < s->rings; i++) {
         if (!s->ring[i].lanes) continue;
-        if (!bound_time(&plan, &s->ring[i], steady_error)) return false;
+        if (!bound_time(&plan, &s->ring[i], error_allowed(s, &s->ring[i]))) return false;
         if (!slowest || step_ps(&s->ring[i]) > step_ps(slowest)) slowest = &s->ring[i];
     }
-    double period = step_ps(slowest) * (double)slowest->period;
-    plan.time_ps = floor(floor(plan.time_ps / period) * period);
+    plan.period_ps = step_ps(slowest) * (double)slowest->period;
+    plan.time_ps = floor(floor(plan.time_ps / plan.period_ps) * plan.period_ps);
     // What is not worth its trouble: it took as long to find.
     if (plan.time_ps < (double)(now - s->since_ps)) return false;
     for (uint64_t i = 0; i < s->rings; i++)
@@ -338,19 +334,15 @@ static bool ends_agree(struct weft__steps *s) {
 
 static bool skip_lane(struct weft__steps *s, const struct lane_at *at) {
     struct weft__gpu *gpu = s->net->gpu[at->p->job->host[at->p->rank]];
+    s->skips->outcome->steps += at->ring->steps;
     weft__lane_skip(&s->net->hosts, gpu, at->p, at->stream, at->number, at->ring->steps);
     return true;
 }
 
-static void skip(struct weft__steps *s, const struct plan *plan) {
+static void skip(struct weft__steps *s, const struct plan *plan, weft_time_ps now) {
     struct weft__network *net = s->net;
     weft_time_ps time = (weft_time_ps)plan->time_ps;
-    uint64_t run = steps_done(s) - s->mark_steps;
-    uint64_t skipped = 0;
-    for (uint64_t i = 0; i < s->rings; i++)
-        skipped += s->ring[i].lanes * s->ring[i].steps;
-    weft__skips_repeat(s->skips, &s->mark, (struct weft__ratio){skipped, run});
-    s->skips->outcome->steps += skipped;
+    weft__skips_repeat(s->skips, &s->mark, (struct weft__ratio){time, now - s->mark_ps});
     for_lanes(s, skip_lane);
     for (uint32_t i = 0; i < net->programs->n; i++) {
         struct weft__program *p = &net->programs->program[i];
@@ -396,7 +388,7 @@ static void judge(struct weft__steps *s) {
 
 // --- looking ------------------------------------------------------------------------------------------------------
 
-/// All lanes have been seen often enough: skips what follows, or goes on watching.
+/// All lanes have been seen often enough: skips what follows, once it is whole periods since the mark, or watches anew.
 static void decide(struct weft__steps *s, weft_time_ps now) {
     struct plan plan;
     for_lanes(s, reset_sums);
@@ -406,8 +398,13 @@ static void decide(struct weft__steps *s, weft_time_ps now) {
         s->stride *= 2; // what changes from step to step evens out, and what settles has time
         return;
     }
+    if (s->due_ps == WEFT_TIME_NEVER) {
+        double periods = ceil((double)(now - s->mark_ps) / plan.period_ps);
+        s->due_ps = s->mark_ps + (weft_time_ps)(periods * plan.period_ps);
+        if (s->due_ps > now) return;
+    }
     if (!s->skips->audits) {
-        skip(s, &plan);
+        skip(s, &plan, now);
         return;
     }
     s->skips->audits--;
@@ -415,29 +412,42 @@ static void decide(struct weft__steps *s, weft_time_ps now) {
     s->auditing = true;
 }
 
+static void watch_on(struct weft__steps *s, weft_time_ps now) {
+    struct weft__still position = position_of(s);
+    if (position.all[0] != s->position.all[0] || position.all[1] != s->position.all[1]) {
+        stop_watching(s);
+        s->stride = WEFT__LANE_STRIDE;
+        return;
+    }
+    if (s->auditing) {
+        if (for_lanes(s, has_seen_first)) judge(s);
+        return;
+    }
+    bool begins = !s->mark.arena && for_lanes(s, has_seen_first);
+    if (begins) weft__mark_take(s->skips, now, &s->mark);
+    if (begins) s->mark_ps = now;
+    bool due = s->due_ps == WEFT_TIME_NEVER || now >= s->due_ps;
+    if (!begins && due && for_lanes(s, has_seen_all)) decide(s, now);
+}
+
+/// When to look again.
+static weft_time_ps next_look(struct weft__steps *s, weft_time_ps now) {
+    weft_time_ps window = s->net->engine.conf.window_ps;
+    if (!s->watching) {
+        if (s->wait < LOOK_WINDOWS_MAX) s->wait *= 2;
+        return now + s->wait * window;
+    }
+    s->wait = LOOK_WINDOWS;
+    weft_time_ps part = (now - s->since_ps) / LOOK_PART, least = LOOK_WINDOWS * window;
+    weft_time_ps next = now + (part > least ? part : least);
+    return s->due_ps > now && s->due_ps < next ? s->due_ps : next;
+}
+
 weft_time_ps weft__steps_look(struct weft__steps *s) {
-    const struct weft__engine *engine = &s->net->engine;
-    weft_time_ps now = engine->next_ps, window = engine->conf.window_ps;
-    if (s->watching) {
-        struct weft__still position = position_of(s);
-        bool same = position.all[0] == s->position.all[0] && position.all[1] == s->position.all[1];
-        if (!same) stop_watching(s);
-        if (!same) s->stride = WEFT__LANE_STRIDE;
-    }
-    if (s->watching && for_lanes(s, has_seen)) {
-        if (s->auditing)
-            judge(s);
-        else
-            decide(s, now);
-    }
+    weft_time_ps now = s->net->engine.next_ps;
+    if (s->watching) watch_on(s, now);
     if (!s->watching) begin_to_watch(s, now);
-    if (s->watching) {
-        s->wait = LOOK_WINDOWS;
-        weft_time_ps part = (now - s->since_ps) / LOOK_PART;
-        return now + (part > LOOK_WINDOWS * window ? part : LOOK_WINDOWS * window);
-    }
-    if (s->wait < LOOK_WINDOWS_MAX) s->wait *= 2;
-    return now + s->wait * window;
+    return next_look(s, now);
 }
 
 void weft__steps_end(struct weft__steps *s) {

@@ -81,9 +81,10 @@ bool weft__lane_may_skip(struct weft__program *p, uint32_t stream, uint32_t numb
     struct weft__lane *lane = &st->lane[number], ends = *lane;
     uint64_t taken[WEFT_STEP_PEERS] = {0};
     const struct weft__receiving *from[WEFT_STEP_PEERS] = {0};
+    struct weft_step step, later;
+    if (!step_at(st, number, lane->index, &step)) return false;
     for (uint64_t i = lane->index; i < lane->index + steps; i++) {
-        struct weft_step step;
-        if (!steps_are_like(st, number, i, i + period) || !step_at(st, number, i, &step)) return false;
+        if (!step_at(st, number, i + period, &later) || !is_like(&step, &later)) return false;
         weft__lane_find_ends(p, stream, &step, &ends);
         for (uint32_t k = 0; k < ends.sends; k++)
             used[ends.send[k]->connection]++;
@@ -93,6 +94,10 @@ bool weft__lane_may_skip(struct weft__program *p, uint32_t stream, uint32_t numb
             from[k] = ends.recv[k];
             taken[k]++;
         }
+        if (period == 1)
+            step = later;
+        else if (!step_at(st, number, i + 1, &step))
+            return false;
     }
     for (uint32_t k = 0; k < WEFT_STEP_PEERS; k++)
         if (from[k] && !has_enough_due(from[k], taken[k])) return false;

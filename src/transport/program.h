@@ -79,7 +79,7 @@ struct weft__waits {
     struct weft_histogram cts, sender;
 };
 
-enum { WEFT__LANE_SEEN = 3, WEFT__LANE_STRIDE = 8 }; ///< stride: at least
+enum { WEFT__LANE_SEEN = 3, WEFT__LANE_STRIDE = 4 }; ///< stride: at least
 /// When a lane has come so far: at step `next`, and every `stride` steps beyond.
 struct weft__lane_watch {
     uint64_t next, stride;
