@@ -154,14 +154,16 @@ struct noted {
 
 static void repeat_times(const struct noted *n, const struct weft__stretch *s) {
     weft_time_ps length = s->end_ps - s->begin_ps;
-    for (size_t i = 0; i < (size_t)(n->to + 1) * n->width && i < (size_t)n->iterations * n->width; i++) {
+    size_t all = (size_t)n->iterations * n->width, end = (size_t)(n->to + 1) * n->width;
+    // From the last on, so that what is noted again is not itself repeated.
+    for (size_t i = end < all ? end : all; i-- > 0;) {
         if (n->at[i] == WEFT_TIME_NEVER) continue;
         weft_time_ps noted = weft__true_time(n->at[i], s->skipped_ps);
         n->at[i] = noted | WEFT__TRUE_TIME;
         if (noted <= s->begin_ps) continue;
         for (uint32_t j = 1; j <= s->times; j++) {
             size_t again = i + (size_t)j * n->period * n->width;
-            if (again < (size_t)n->iterations * n->width) n->at[again] = (noted + j * length) | WEFT__TRUE_TIME;
+            if (again < all) n->at[again] = (noted + j * length) | WEFT__TRUE_TIME;
         }
     }
 }
