@@ -32,7 +32,7 @@ static const struct weft_cli_option own_options[] = {
 
 static const struct weft_cli_command command = {
     .name = "bench",
-    .operands = "engine|uet|dsf|aquila|te",
+    .operands = "engine|uet|dsf|aquila|te|fast-forward",
     .about =
         "Measures packet-hops per CPU second: a k-ary fat tree, 200G, 150 ns links, 4096 B payload, a permutation of\n"
         "line-rate flows, ECMP, static ingress buffers with PFC, ECN, DCQCN, an ACK for every data packet. A\n"
@@ -40,7 +40,11 @@ static const struct weft_cli_command command = {
         "zone of a DSF, 32 hosts of 400G at "
         "each\nRDSW under 40 FDSWs of 4 virtual devices, all to all; or an Aquila Clique of 576 TiNs, 25G from each of "
         "two hosts to "
-        "any.\nOr te: CPU seconds that the controller of traffic engineering takes to place all demands of an AI zone.",
+        "any.\nOr te: CPU seconds that the controller of traffic engineering takes to place all demands of an AI "
+        "zone.\nOr "
+        "fast-forward: what run.fast_forward skips of a set of jobs, beside runs in full (docs/fast-forward.md; the "
+        "last "
+        "job takes long).",
     .accept = WEFT_CLI_SET | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
@@ -318,10 +322,13 @@ int weft_cli_bench(int argc, char **argv) {
     uint64_t runs;
     if (status == WEFT_CLI_GO && !weft_cli_number("runs", runs_text, 1, RUNS_MAX, &runs)) status = WEFT_ERROR_INPUT;
     if (status == WEFT_CLI_GO && !strcmp(o.operand[0], "te")) status = weft_cli_bench_te(&o, k_text, runs);
+    if (status == WEFT_CLI_GO && !strcmp(o.operand[0], "fast-forward")) status = weft_cli_bench_fast_forward(&o);
     for (unsigned i = 0; status == WEFT_CLI_GO && i < BENCHMARKS; i++)
         if (!strcmp(o.operand[0], benchmarks[i].name)) benchmark = &benchmarks[i];
     if (status == WEFT_CLI_GO && !benchmark) {
-        fprintf(stderr, "weft: no benchmark '%s'; there are 'engine', 'uet', 'dsf', 'aquila' and 'te'\n", o.operand[0]);
+        fprintf(stderr,
+                "weft: no benchmark '%s'; there are 'engine', 'uet', 'dsf', 'aquila', 'te' and 'fast-forward'\n",
+                o.operand[0]);
         status = WEFT_ERROR_INPUT;
     }
     if (status == WEFT_CLI_GO && compare_path && !(saved = load_saved())) status = WEFT_ERROR_INPUT;

@@ -127,9 +127,10 @@ static void print_fast_forward(FILE *file, const struct weft_run *run) {
                 "fast-forward: %" PRIu64 " iterations and %" PRIu64
                 " steps of collectives, %s of %s, were taken over instead of run",
                 o->iterations, o->steps, skipped, whole);
-    if (!o->refused && o->stretches && o->error > 0)
-        fprintf(file, "; they differed from what came before by %.3g %% at most", 100 * o->error);
-    else if (!o->refused && o->stretches && run->scenario->run.fast_forward == WEFT_FAST_FORWARD_EXACT)
+    bool exact = run->scenario->run.fast_forward == WEFT_FAST_FORWARD_EXACT;
+    if (!o->refused && o->stretches && !exact)
+        fprintf(file, "; they took as long as what came before, to %.2g %%", 100 * (o->error > 1e-6 ? o->error : 1e-6));
+    else if (!o->refused && o->stretches && exact)
         fprintf(file, "; nothing differs from a full run");
     if (o->stretches) putc('\n', file);
     if (o->audited)

@@ -54,6 +54,7 @@ struct weft__steps {
     int64_t *used; ///< [connections]
     uint32_t connections;
     uint64_t stride; ///< of lanes that are watched, at least
+    uint32_t failed; ///< times that what was seen did not repeat, since ranks do what they do
     bool flows;      ///< there are some besides messages of jobs
     bool watching, auditing;
     struct weft__still position; ///< of programs, when it began to watch
@@ -395,7 +396,8 @@ static void decide(struct weft__steps *s, weft_time_ps now) {
     for_lanes(s, sum_lane);
     if (!for_lanes(s, keeps_pace) || !make_plan(s, now, &plan) || !ends_agree(s)) {
         stop_watching(s);
-        s->stride *= 2; // what changes from step to step evens out, and what settles has time
+        // Once more, if it only has to settle; then over more steps, among which what changes evens out.
+        if (s->failed++ % 2) s->stride *= 2;
         return;
     }
     if (s->due_ps == WEFT_TIME_NEVER) {
@@ -417,6 +419,7 @@ static void watch_on(struct weft__steps *s, weft_time_ps now) {
     if (position.all[0] != s->position.all[0] || position.all[1] != s->position.all[1]) {
         stop_watching(s);
         s->stride = WEFT__LANE_STRIDE;
+        s->failed = 0;
         return;
     }
     if (s->auditing) {

@@ -60,7 +60,9 @@ uint64_t weft__lane_period(const struct weft__stream *st, uint32_t number, uint6
     uint64_t loop = again - change, loops = again < look ? (end - change) / loop : 0;
     // What is run: of whole loops, as many as have to be seen; or of every loop, as many steps as have to be.
     if (loops <= WEFT__LANE_SEEN + 1 || loops * WEFT__LANE_STRIDE < loop) return 1;
-    *ret_end = end;
+    while (again < look && steps_are_like(st, number, again - loop, again))
+        again++;
+    *ret_end = again;
     return loop;
 }
 

@@ -279,7 +279,7 @@ static inline uint32_t weft__lane_key(const struct weft__program *p, uint32_t st
     return p->stream[stream].key0 - p->key0 + number;
 }
 /// The number of steps after which a lane's steps are the same again, from the next one on: the same peers, and as many
-/// bytes but one. ret_end: the first step from which on they are not. 0: they never are.
+/// bytes but one. ret_end: the first step that is not as the one a period before it. 0: there is no period.
 uint64_t weft__lane_period(const struct weft__stream *st, uint32_t number, uint64_t *ret_end);
 /// The lane has come to a step. Called if it is watched.
 void weft__lane_note(struct weft__lane *lane, weft_time_ps now);

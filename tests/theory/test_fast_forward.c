@@ -206,6 +206,86 @@ static void stays_near(void **state) {
     }
 }
 
+#define RAILS "topology: {kind: leaf_spine, leaves: 8, spines: 8, hosts_per_leaf: 4, rate: 400Gbps, delay: 500ns}\n"
+
+/// Nearer than 1% of it.
+static void assert_near(const char *text, const char *what, double a, double b) {
+    if (a < 0.99 * b || a > 1.01 * b) fail_msg("%s%s is %g; in full %g", text, what, a, b);
+}
+
+/// Steps of rings are left out: rings of one server's GPU each, over rails, in loops, of sizes that do not divide, with
+/// several queue pairs, and while ranks compute. What was sent is all of it, and is counted.
+static void skips_steps(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t steps_min; ///< of all lanes
+    } cases[] = {
+        {RAILS BUFFER "workload: [{kind: job, operations: [{collective: {kind: all_reduce_ring, channels: 1}, size: "
+                      "64MiB}]}]\n",
+         2000},
+        {RAILS BUFFER "workload: [{kind: job, server: {gpus: 8, cabling: rail}, operations: [{collective: {kind: "
+                      "all_reduce_ring, channels: 8}, size: 100000007B}]}]\n",
+         8000},
+        {ONE_SWITCH BUFFER "workload: [{kind: job, operations: [{collective: {kind: all_reduce_ring, channels: 2, "
+                           "chunk: 64KB, slice: 64KB}, size: 64MiB}]}]\n",
+         8000},
+        {ONE_SWITCH BUFFER "workload: [{kind: job, qps: 3, qp_scaling: split, operations: [{collective: {kind: all_gather, "
+                           "channels: 1, chunk: 64KB, slice: 64KB}, size: 64MiB}]}]\n",
+         1000},
+        {ONE_SWITCH BUFFER "workload: [{kind: job, iterations: 3, operations: [{compute: 200us, overlap: on, "
+                           "collective: {kind: all_reduce_ring, channels: 1, chunk: 64KB, slice: 64KB}, size: 64MiB}, "
+                           "{compute: 5ms}]}]\n",
+         2000},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = cases[i].text;
+        struct run off = run_mode(text, "off"), steady = run_mode(text, "steady");
+        const struct weft_outcome *a = off.outcome, *b = steady.outcome;
+        if (b->fast_forward->refused) fail_msg("%s: %s", text, b->fast_forward->refused);
+        if (b->fast_forward->steps < cases[i].steps_min)
+            fail_msg("%s: %" PRIu64 " steps were skipped", text, b->fast_forward->steps);
+        assert_true(b->events < a->events / 2);
+        assert_near(text, "end", (double)b->job[0].end_ps, (double)a->job[0].end_ps);
+        assert_near(text, "packet-hops", (double)b->packet_hops, (double)a->packet_hops);
+        assert_near(text, "clear-to-sends", (double)b->job[0].cts_wait.messages, (double)a->job[0].cts_wait.messages);
+        assert_near(text, "exposed", (double)b->job[0].exposed_ps, (double)a->job[0].exposed_ps);
+        assert_int_equal(b->job[0].ranks_done, a->job[0].ranks_done);
+        assert_int_equal(b->server_sent_bytes, a->server_sent_bytes);
+        assert_int_equal(b->server_received_bytes, a->server_received_bytes);
+        assert_int_equal(b->injected_bytes, b->delivered_bytes + b->dropped_bytes + b->held_bytes);
+        assert_int_equal(b->flows, a->flows);
+        for (uint32_t f = 0; f < a->flows; f++)
+            assert_int_equal(b->flow[f].delivered_bytes, a->flow[f].delivered_bytes);
+        for (uint32_t threads = 2; threads <= 3; threads++) {
+            struct weft_outcome *o = run_again(&steady, threads, text);
+            assert_int_equal(o->digest, b->digest);
+            weft_outcome_free(o);
+        }
+        run_free(&off);
+        run_free(&steady);
+    }
+}
+
+/// Rings that get in each other's way advance unevenly until their buffers are full: nothing is skipped while they do,
+/// and times stay near. A stretch within an operation is audited as one of iterations is.
+static void steps_keep_pace(void **state) {
+    (void)state;
+    const char *text = CLOS BUFFER "workload: [{kind: job, server: {gpus: 4}, operations: [{collective: {kind: "
+                                   "all_reduce_ring, channels: 4, chunk: 64KB, slice: 64KB}, size: 64MiB}]}]\n";
+    struct run off = run_mode(text, "off"), steady = run_mode(text, "steady");
+    assert_near(text, "end", (double)steady.outcome->job[0].end_ps, (double)off.outcome->job[0].end_ps);
+    run_free(&steady);
+    run_free(&off);
+    text = RAILS BUFFER "workload: [{kind: job, operations: [{collective: {kind: all_reduce_ring, channels: 1}, size: "
+                        "64MiB}]}]\n";
+    steady = run_mode(text, "steady, fast_forward_audit: 1");
+    assert_int_equal(steady.outcome->fast_forward->audited, 1);
+    assert_int_equal(steady.outcome->fast_forward->failed, 0);
+    assert_true(steady.outcome->fast_forward->audit_error < 0.001);
+    run_free(&steady);
+}
+
 static void refuses(void **state) {
     (void)state;
     const char *job = "workload:\n  - {kind: job, iterations: 6, operations: [{compute: 100us, collective: "
@@ -238,7 +318,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skips_what_repeats), cmocka_unit_test(minds_what_comes),
         cmocka_unit_test(changes_nothing),    cmocka_unit_test(audits),
-        cmocka_unit_test(stays_near),         cmocka_unit_test(refuses),
+        cmocka_unit_test(stays_near),         cmocka_unit_test(skips_steps),
+        cmocka_unit_test(steps_keep_pace),    cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft bench fast-forward: what each mode of run.fast_forward skips of a set of jobs, how much sooner the run is over,
+// and how far its times are from those of the run in full.
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "weft/memory.h"
+
+#define CLOS "topology: {kind: leaf_spine, leaves: 8, spines: 8, hosts_per_leaf: 8, rate: 400Gbps, delay: 500ns}\n"
+#define RAILS "topology: {kind: leaf_spine, leaves: 8, spines: 8, hosts_per_leaf: 32, rate: 400Gbps, delay: 500ns}\n"
+#define BUFFER                                                                                                         \
+    "switch: {buffer: {kind: static, size: 8MB, xoff: 7MB, xon: 6500KB}, aqm: {kind: wred, min: 100KB, max: 400KB}}\n"
+#define SERVERS "server: {gpus: 8, cabling: rail}, "
+#define ALONE(collective) "workload: [{kind: job, " SERVERS "operations: [{collective: " collective "}]}]\n"
+
+/// GPT-3 13B (arXiv 2005.14165, table 2.1: 40 layers, width 5120, sequence 2048, batch 1 M tokens) on 128 GPUs: tensor
+/// parallel 8, in a server; 2 stages; 8 replicas. A GPU has 13e9 / 16 parameters, reduced in bf16. Layers of a
+/// microbatch are one operation: 20 layers, 4 all-reduces of 2048 x 5120 x 2 B each. 64 sequences of a replica, one at
+/// a time: 6 x 13e9 / 2 x 2048 FLOP over 8 GPUs at 156 TFLOPS (half of an A100's peak; assumed).
+#define GPT_13B                                                                                                        \
+    "topology: {kind: leaf_spine, leaves: 8, spines: 8, hosts_per_leaf: 16, rate: 400Gbps, delay: 500ns}\n" BUFFER     \
+    "workload: [{kind: job, iterations: 10, " SERVERS "dimensions: [tp:8, pp:2, dp:8], operations: ["                  \
+    "{compute: 64ms, collective: all_reduce_ring, size: 1678MB, over: tp, times: 64},"                                 \
+    "{collective: send_recv, size: 21MB, over: pp, times: 64},"                                                        \
+    "{collective: {kind: all_reduce_ring, channels: 4}, size: 1625MB, over: dp}]}]\n"
+
+static const struct example {
+    const char *name, *scenario;
+} examples[] = {
+    {"ring all-reduce of 1 GiB, 256 GPUs, rails",
+     RAILS BUFFER ALONE("{kind: all_reduce_ring, channels: 8}, size: 1GiB")},
+    {"the same with DCQCN",
+     RAILS BUFFER "host: {cc: dcqcn}\n" ALONE("{kind: all_reduce_ring, channels: 8}, size: 1GiB")},
+    {"the same with Swift",
+     RAILS BUFFER "host: {cc: swift}\n" ALONE("{kind: all_reduce_ring, channels: 8}, size: 1GiB")},
+    {"tree all-reduce of 256 MiB, 64 GPUs", CLOS BUFFER ALONE("{kind: all_reduce_tree, channels: 8}, size: 256MiB")},
+    {"ring all-gather of 256 MiB, 64 GPUs, ECMP", CLOS BUFFER
+     "workload: [{kind: job, server: {gpus: 8}, operations: [{collective: {kind: all_gather, channels: 8}, size: "
+     "256MiB}]}]\n"},
+    {"all-to-all of 64 MiB, 64 GPUs", CLOS BUFFER ALONE("all_to_all, size: 64MiB")},
+    {"permutation of 64 MiB, 64 hosts, DCQCN",
+     CLOS BUFFER "host: {cc: dcqcn}\nworkload: [{kind: permutation, size: 64MiB}]\n"},
+    {"GPT-3 13B, 10 iterations, 128 GPUs", GPT_13B},
+};
+
+/// Of a run.
+struct figures {
+    struct weft_fast_forward_outcome skipped;
+    uint64_t events, digest;
+    double cpu_s;
+    double mean_ps, p99_ps; ///< of iterations; or of flows, where there is no job
+    char refused[160];
+};
+
+static int by_time(const void *a, const void *b) {
+    weft_time_ps x = *(const weft_time_ps *)a, y = *(const weft_time_ps *)b;
+    return (x > y) - (x < y);
+}
+
+/// Times of iterations of the first job, or of flows, in order.
+static uint32_t list_times(const struct weft_outcome *o, weft_time_ps *ret) {
+    weft_time_ps before = 0;
+    if (!o->jobs) {
+        for (uint32_t i = 0; i < o->flows; i++)
+            ret[i] = o->flow[i].end_ps - o->flow[i].start_ps;
+        return o->flows;
+    }
+    for (uint32_t i = 0; i < o->job[0].iterations; before = o->job[0].iteration_end_ps[i++])
+        ret[i] = o->job[0].iteration_end_ps[i] - before;
+    return o->job[0].iterations;
+}
+
+static void tell_times(const struct weft_outcome *o, struct figures *f) {
+    uint32_t most = o->jobs ? o->job[0].iterations : o->flows;
+    weft_time_ps *time = weft_memory_new(WEFT_MEMORY_RESULT, most, sizeof *time);
+    uint32_t n = list_times(o, time);
+    qsort(time, n, sizeof *time, by_time);
+    for (uint32_t i = 0; i < n; i++)
+        f->mean_ps += (double)time[i] / n;
+    f->p99_ps = (double)time[(uint64_t)n * 99 / 100];
+    weft_memory_free(WEFT_MEMORY_RESULT, time, most * sizeof *time);
+}
+
+static enum weft_status run(const struct example *e, const char *mode, struct figures *ret, struct weft_error *error) {
+    char setting[64];
+    snprintf(setting, sizeof setting, "run.fast_forward=%s", mode);
+    const char *settings[] = {setting};
+    struct weft_scenario_file *file = NULL;
+    struct weft_cli_simulation s = {0};
+    *ret = (struct figures){0};
+    enum weft_status status =
+        weft_scenario_file_parse("bench", e->scenario, strlen(e->scenario), settings, 1, &file, error);
+    if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
+    struct weft_sim_options how = {.threads = 1};
+    if (!status) status = weft_simulate(s.scenario, s.topology, s.workload, &how, &s.outcome, error);
+    if (!status) {
+        const struct weft_fast_forward_outcome *skipped = s.outcome->fast_forward;
+        if (skipped) ret->skipped = *skipped;
+        if (skipped && skipped->refused) snprintf(ret->refused, sizeof ret->refused, "%s", skipped->refused);
+        ret->events = s.outcome->events;
+        ret->digest = s.outcome->digest;
+        ret->cpu_s = s.outcome->cpu_s;
+        tell_times(s.outcome, ret);
+    }
+    weft_cli_simulation_deinit(&s);
+    if (file) weft_scenario_file_free(file);
+    return status;
+}
+
+static json_t *to_json(const struct example *e, const char *mode, const struct figures *off, const struct figures *on) {
+    return json_pack("{s:s, s:s, s:s?, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "job", e->name, "mode", mode,
+                     "refused", on->refused[0] ? on->refused : NULL, "iterations", (json_int_t)on->skipped.iterations,
+                     "steps", (json_int_t)on->skipped.steps, "estimate", on->skipped.error, "events_ratio",
+                     (double)off->events / (double)on->events, "cpu_ratio", off->cpu_s / on->cpu_s, "mean_error",
+                     on->mean_ps / off->mean_ps - 1, "p99_error", on->p99_ps / off->p99_ps - 1, "same_digest",
+                     on->digest == off->digest);
+}
+
+static void print(const char *mode, const struct figures *off, const struct figures *on) {
+    printf("  %-7s events / %-5.1f CPU / %-5.1f mean %+.4f %%, p99 %+.4f %%%s", mode,
+           (double)off->events / (double)on->events, off->cpu_s / on->cpu_s, 100 * (on->mean_ps / off->mean_ps - 1),
+           100 * (on->p99_ps / off->p99_ps - 1), on->digest == off->digest ? ", same digest" : "");
+    if (on->refused[0])
+        printf("\n          nothing was skipped: %s\n", on->refused);
+    else
+        printf("; skipped %" PRIu64 " iterations and %" PRIu64 " steps\n", on->skipped.iterations, on->skipped.steps);
+}
+
+int weft_cli_bench_fast_forward(const struct weft_cli_options *options) {
+    static const char *const modes[] = {"exact", "steady"};
+    struct weft_error error = {0};
+    json_t *list = json_array();
+    enum weft_status status = WEFT_OK;
+    for (size_t i = 0; !status && i < sizeof examples / sizeof *examples; i++) {
+        struct figures off, on;
+        status = run(&examples[i], "off", &off, &error);
+        if (status) break;
+        if (!options->json)
+            printf("%s: %.1f M events, %.2f s of CPU\n", examples[i].name, 1e-6 * (double)off.events, off.cpu_s);
+        for (size_t m = 0; !status && m < 2; m++) {
+            status = run(&examples[i], modes[m], &on, &error);
+            if (status) break;
+            json_array_append_new(list, to_json(&examples[i], modes[m], &off, &on));
+            if (!options->json) print(modes[m], &off, &on);
+            fflush(stdout);
+        }
+    }
+    if (options->json && !status) {
+        json_t *all = json_pack("{s:s, s:s, s:O}", "weft", WEFT_VERSION, "bench", "fast-forward", "runs", list);
+        json_dumpf(all, stdout, JSON_COMPACT);
+        putchar('\n');
+        json_decref(all);
+    }
+    json_decref(list);
+    return status ? weft_cli_fail(&error) : 0;
+}
