@@ -14,10 +14,11 @@ static const struct weft_param run_rows[] = {
     WEFT_TIME(struct weft_run_conf, detection_ps, "detection", "10ms", "0ns", "1000s",
               "from the failure or return of a link to new routes (assumed)"),
     WEFT_CHOICE(struct weft_run_conf, fast_forward, "fast_forward", "off", fast_forwards,
-                "iterations of jobs that repeat the one before are not run: exact, if the network's state is provably "
-                "the same; steady, if their times hardly differ (docs/fast-forward.md)"),
+                "what repeats in jobs is not run: exact, iterations if the network's state is provably the same; steady, "
+                "iterations and steps of rings whose times hardly differ (docs/fast-forward.md)"),
     WEFT_REAL(struct weft_run_conf, steady_error, "steady_error", "0.005", "0", "0.1",
-              "steady: two iterations in a row may differ by so much of their time, to be taken for the same (assumed)",
+              "steady: iterations, or steps of a ring, may differ by so much of their time from those before, to be "
+              "taken for the same (assumed)",
               .needs = "fast_forward"),
     WEFT_UINT(struct weft_run_conf, fast_forward_audit, "fast_forward_audit", "0", "0", "1000000",
               "so many of the stretches that would be skipped are run in full instead, and compared with what was "
