@@ -230,8 +230,9 @@ static void skips_steps(void **state) {
         {ONE_SWITCH BUFFER "workload: [{kind: job, operations: [{collective: {kind: all_reduce_ring, channels: 2, "
                            "chunk: 64KB, slice: 64KB}, size: 64MiB}]}]\n",
          8000},
-        {ONE_SWITCH BUFFER "workload: [{kind: job, qps: 3, qp_scaling: split, operations: [{collective: {kind: all_gather, "
-                           "channels: 1, chunk: 64KB, slice: 64KB}, size: 64MiB}]}]\n",
+        {ONE_SWITCH BUFFER
+         "workload: [{kind: job, qps: 3, qp_scaling: split, operations: [{collective: {kind: all_gather, "
+         "channels: 1, chunk: 64KB, slice: 64KB}, size: 64MiB}]}]\n",
          1000},
         {ONE_SWITCH BUFFER "workload: [{kind: job, iterations: 3, operations: [{compute: 200us, overlap: on, "
                            "collective: {kind: all_reduce_ring, channels: 1, chunk: 64KB, slice: 64KB}, size: 64MiB}, "
