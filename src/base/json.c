@@ -109,13 +109,69 @@ void weft__json_u64(struct weft__json *j, uint64_t value) {
     fwrite_unlocked(at, 1, (size_t)(digits + sizeof digits - at), j->file);
 }
 
+/// value = mantissa / 2^shift.
+struct binary {
+    uint64_t mantissa;
+    unsigned shift;
+};
+
+/// The value times `power`, rounded as printf rounds; whether it reads back as the value. In the middle between two
+/// doubles, or between powers of two, reading back is left to the C library: *ret_unsure.
+static bool scale(const struct binary *b, uint64_t power, uint64_t *ret_scaled, bool *ret_unsure) {
+    unsigned __int128 exact = (unsigned __int128)b->mantissa * power, half = (unsigned __int128)1 << (b->shift - 1);
+    unsigned __int128 cut = exact & (2 * half - 1);
+    *ret_scaled = (uint64_t)(exact >> b->shift);
+    if (cut > half || (cut == half && (*ret_scaled & 1))) ++*ret_scaled;
+    unsigned __int128 back = (unsigned __int128)*ret_scaled << b->shift;
+    unsigned __int128 off = back > exact ? back - exact : exact - back;
+    *ret_unsure = 2 * off == power || (off && b->mantissa == UINT64_C(1) << 52);
+    return 2 * off < power;
+}
+
+/// A number of so many digits with a point behind the first of them, without zeros at the end; NULL: it has more.
+static char *print_digits(uint64_t number, unsigned digits, unsigned wholes, char *text) {
+    char *end = text + digits + 1, *point = text + wholes;
+    for (char *at = end; at-- > text;) {
+        *at = at == point ? '.' : (char)('0' + number % 10);
+        if (at != point) number /= 10;
+    }
+    while (end[-1] == '0')
+        end--;
+    return number ? NULL : end - (end[-1] == '.');
+}
+
+/// The fewest of 15 to 17 digits that read back the same, of values between 1 and 10^15, which 128 bits are enough for.
+/// Returns the text's end; NULL: a case for the C library.
+static char *print_quickly(double value, char *text) {
+    if (!(value >= 1 && value < 1e15)) return NULL;
+    int exponent;
+    double fraction = frexp(value, &exponent);
+    struct binary b = {(uint64_t)ldexp(fraction, 53), 53 - (unsigned)exponent};
+    uint64_t power = 1, scaled;
+    unsigned wholes = 1;
+    for (uint64_t whole = b.mantissa >> b.shift; whole >= 10; whole /= 10)
+        wholes++;
+    for (unsigned digits = wholes; digits <= 17; digits++, power *= 10) {
+        bool unsure;
+        if (digits < 15) continue;
+        bool same = scale(&b, power, &scaled, &unsure);
+        if (unsure) return NULL;
+        if (same) return print_digits(scaled, digits, wholes, text);
+    }
+    return NULL;
+}
+
 void weft__json_real(struct weft__json *j, double value) {
     if (!isfinite(value)) {
         weft__json_null(j);
         return;
     }
     before_value(j);
-    char text[40];
+    char text[40], *end = print_quickly(value, text);
+    if (end) {
+        fwrite_unlocked(text, 1, (size_t)(end - text), j->file);
+        return;
+    }
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         double back = strtod(text, NULL);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,11 +107,54 @@ static void reals_read_back(void **state) {
     free(s.text);
 }
 
+/// The fewest of 15 to 17 digits that read back, as the C library prints them.
+static void fewest_digits(double value, char text[40]) {
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, 40, "%.*g", digits, value);
+        double back = strtod(text, NULL);
+        if (!memcmp(&back, &value, sizeof back)) return;
+    }
+}
+
+static void reals_are_those_of_the_c_library(void **state) {
+    (void)state;
+    static const double edges[] = {1,
+                                   0x1.fffffffffffffp0,
+                                   9.9999999999999995,
+                                   999999999999999.9,
+                                   1e15,
+                                   1.5,
+                                   4,
+                                   1e14,
+                                   0x1.0000000000001p1,
+                                   9007199254740993.0,
+                                   999999999999999.0,
+                                   0.9999999999999999};
+    uint64_t random = 1;
+    for (uint32_t i = 0; i < 200000; i++) {
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        double value = (double)(random >> 11) / 9007199254740992.0; // below 1
+        value = i < sizeof edges / sizeof *edges ? edges[i]
+                : i % 3 == 0                     ? ldexp(1 + value, (int)(random % 56) - 3)
+                : i % 3 == 1                     ? 1 + (double)(random >> 48) / (double)(1 + (random & 0xffff))
+                                                 : (double)(random >> 40) / 1000;
+        char text[40];
+        struct sink s;
+        open_sink(&s);
+        weft__json_real(&s.j, value);
+        fclose(s.j.file);
+        fewest_digits(value, text);
+        assert_string_equal(s.text, text);
+        free(s.text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shape),
         cmocka_unit_test(strings_read_back),
         cmocka_unit_test(reals_read_back),
+        cmocka_unit_test(reals_are_those_of_the_c_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
