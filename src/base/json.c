@@ -51,10 +51,14 @@ void weft__json_end_array(struct weft__json *j) {
     end(j, false);
 }
 
+static bool is_plain(char c) {
+    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\';
+}
+
 /// How many bytes of a text stand for themselves: all of most.
 static size_t plain_length(const char *text) {
     size_t n = 0;
-    while ((unsigned char)text[n] >= 0x20 && (unsigned char)text[n] < 0x7f && text[n] != '"' && text[n] != '\\')
+    while (is_plain(text[n]))
         n++;
     return n;
 }
@@ -85,9 +89,21 @@ static void quote(FILE *file, const char *text) {
 
 void weft__json_key(struct weft__json *j, const char *key) {
     assert(j->depth && !j->keyed && (j->object & level(j)));
-    separate(j);
-    quote(j->file, key);
-    putc_unlocked(':', j->file);
+    char text[64] = ",\""; // of most keys all that is written
+    size_t n = 2;
+    for (const char *c = key; is_plain(*c) && n < sizeof text - 2; c++)
+        text[n++] = *c;
+    if (key[n - 2]) {
+        separate(j);
+        quote(j->file, key);
+        putc_unlocked(':', j->file);
+    } else {
+        bool first = !(j->filled & level(j));
+        text[n++] = '"';
+        text[n++] = ':';
+        fwrite_unlocked(text + first, 1, n - first, j->file);
+        j->filled |= level(j);
+    }
     j->keyed = true;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of results as a database.
+#include <string.h>
+
 #include "base/database.h"
 #include "base/stream.h"
 #include "rows.h"
@@ -91,34 +93,100 @@ static int bind(sqlite3_stmt *s, int k, const struct weft_result_value *v) {
     return sqlite3_bind_int64(s, k, (sqlite3_int64)v->whole);
 }
 
-static void write_rows(struct writer *w, sqlite3_stmt *s, const struct weft_result_table *t, uint32_t run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct weft_result_walk walk = weft_result_walk(&w->run[run], t, arena);
-    struct weft_result_cursor *row;
-    while (w->db.status == SQLITE_OK && (row = weft_result_next(&walk))) {
-        weft__database_bound(&w->db, sqlite3_bind_int64(s, 1, run + 1));
-        for (uint32_t i = 0; i < t->columns && w->db.status == SQLITE_OK; i++) {
-            struct weft_result_value value = weft_result_value(row, &t->column[i]);
-            weft__database_bound(&w->db, bind(s, (int)i + 2, &value));
-        }
-        weft__database_step(&w->db, s);
+/// Rows that one statement inserts: the cost of a statement is that of several rows. A table of fewer rows does not pay
+/// for preparing it.
+enum { ROWS_A_STATEMENT = 64 };
+
+static sqlite3_stmt *prepare_insert(struct writer *w, const struct weft_result_table *t, uint32_t rows) {
+    struct weft__text_stream stream;
+    FILE *sql = weft__text_stream_open(&stream);
+    char name[64];
+    fprintf(sql, "INSERT INTO \"%s\" VALUES ", weft_result_flat(t->name, name, sizeof name));
+    for (uint32_t r = 0; r < rows; r++) {
+        fputs(r ? ",(?" : "(?", sql);
+        for (uint32_t i = 0; i < t->columns; i++)
+            fputs(",?", sql);
+        fputs(")", sql);
     }
+    sqlite3_stmt *s = weft__database_prepare(&w->db, weft__text_stream_text(&stream));
+    weft__text_stream_free(&stream);
+    return s;
+}
+
+/// A table's statements: of a row, and of many, made when they are first needed.
+struct insert {
+    const struct weft_result_table *table;
+    sqlite3_stmt *one, *many;
+    struct weft_result_value *value; ///< [ROWS_A_STATEMENT * columns] of rows that are not written yet
+    struct weft_arena *arena;
+    char *text; ///< of these rows, for a table may keep the texts of one row at a time
+    size_t used, size;
+};
+
+static const char *keep_text(struct insert *in, const char *text) {
+    size_t bytes = strlen(text) + 1;
+    if (in->size - in->used < bytes) { // what is kept in the one before stays there
+        in->size = 2 * in->size + bytes;
+        in->text = weft_arena_alloc(in->arena, in->size, 1);
+        in->used = 0;
+    }
+    char *kept = memcpy(in->text + in->used, text, bytes);
+    in->used += bytes;
+    return kept;
+}
+
+static void keep_row(struct insert *in, struct weft_result_cursor *row, uint32_t number) {
+    const struct weft_result_table *t = in->table;
+    struct weft_result_value *value = &in->value[(size_t)number * t->columns];
+    for (uint32_t i = 0; i < t->columns; i++) {
+        value[i] = weft_result_value(row, &t->column[i]);
+        if (value[i].known && value[i].type == WEFT_RESULT_TEXT) value[i].text = keep_text(in, value[i].text);
+    }
+}
+
+static void insert_rows(struct writer *w, sqlite3_stmt *s, const struct insert *in, uint32_t run, uint32_t first,
+                        uint32_t rows) {
+    int k = 1;
+    for (uint32_t r = first; r < first + rows; r++) {
+        weft__database_bound(&w->db, sqlite3_bind_int64(s, k++, run + 1));
+        for (uint32_t i = 0; i < in->table->columns && w->db.status == SQLITE_OK; i++)
+            weft__database_bound(&w->db, bind(s, k++, &in->value[(size_t)r * in->table->columns + i]));
+    }
+    weft__database_step(&w->db, s);
+}
+
+static void flush(struct writer *w, struct insert *in, uint32_t run, uint32_t rows) {
+    uint32_t each = rows == ROWS_A_STATEMENT ? rows : 1;
+    sqlite3_stmt **s = each == 1 ? &in->one : &in->many;
+    if (rows && !*s) *s = prepare_insert(w, in->table, each);
+    for (uint32_t r = 0; r < rows; r += each)
+        insert_rows(w, *s, in, run, r, each);
+    in->used = 0;
+}
+
+static void write_rows(struct writer *w, struct insert *in, uint32_t run) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft_result_walk walk = weft_result_walk(&w->run[run], in->table, arena);
+    struct weft_result_cursor *row;
+    uint32_t rows = 0;
+    while (w->db.status == SQLITE_OK && (row = weft_result_next(&walk))) {
+        keep_row(in, row, rows++);
+        if (rows < ROWS_A_STATEMENT) continue;
+        flush(w, in, run, rows);
+        rows = 0;
+    }
+    flush(w, in, run, rows);
     weft_arena_free(arena);
 }
 
 static void write_table(struct writer *w, const struct weft_result_table *t) {
-    struct weft__text_stream stream;
-    FILE *sql = weft__text_stream_open(&stream);
-    char name[64];
-    fprintf(sql, "INSERT INTO \"%s\" VALUES (?", weft_result_flat(t->name, name, sizeof name));
-    for (uint32_t i = 0; i < t->columns; i++)
-        fputs(",?", sql);
-    fputs(")", sql);
-    sqlite3_stmt *s = weft__database_prepare(&w->db, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
+    struct insert in = {.table = t, .arena = weft_arena_new(WEFT_MEMORY_RESULT)};
+    in.value = weft_arena_alloc(in.arena, (size_t)ROWS_A_STATEMENT * t->columns, sizeof *in.value);
     for (uint32_t r = 0; r < w->runs; r++)
-        if (weft_result_table_present(t, &w->run[r])) write_rows(w, s, t, r);
-    sqlite3_finalize(s);
+        if (weft_result_table_present(t, &w->run[r])) write_rows(w, &in, r);
+    sqlite3_finalize(in.one);
+    sqlite3_finalize(in.many);
+    weft_arena_free(in.arena);
 }
 
 /// What columns mean, for those who have the file and not the documents.
