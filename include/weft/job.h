@@ -70,9 +70,9 @@ struct weft_job_stage {
 struct weft_connection {
     uint32_t src, dst; ///< ranks
     uint16_t communicator, channel;
-    uint16_t slots;
-    uint32_t flow;    ///< among all; WEFT_NONE: within a server, not over the network
-    weft_bytes bytes; ///< in the whole run
+    uint16_t slots, rings; ///< rings: slots that are ever used, no more than it has messages in the run
+    uint32_t flow;         ///< among all; WEFT_NONE: within a server, not over the network
+    weft_bytes bytes;      ///< in the whole run
     weft_bytes message_bytes_max;
     uint32_t *messages; ///< [volumes of its communicator]: in one operation; of sends of a schedule: NULL
 };

@@ -22,7 +22,7 @@ struct weft_simulation {
 enum weft_status weft_simulation_count(const struct weft_scenario_file *file, uint32_t variant,
                                        struct weft_simulation **ret_simulation, struct weft_error *ret_error);
 
-/// What a run keeps for a connection of an all-to-all, with one queue pair and 8 slots.
+/// What a run keeps for a connection of an all-to-all, with one queue pair and one message.
 weft_bytes weft_simulation_connection_bytes(void);
 
 /// Does the configuration of every device fit its place in the topology? weft_simulate asks too; ask first to fail

@@ -12,15 +12,14 @@ struct build {
 };
 
 weft_bytes weft_simulation_connection_bytes(void) {
-    enum { SLOTS = 8, ROUNDED = 16, LINE = 64, TIMERS = 48 };
-    weft_bytes made = sizeof(struct weft_flow) + sizeof(struct weft_connection) + ROUNDED; // and its messages
-    weft_bytes qp = sizeof(struct weft_qp_conf) + LINE * ((sizeof(struct weft_qp_sender) + LINE - 1) / LINE) +
-                    sizeof(struct weft_qp_sample) + sizeof(struct weft_qp_numbers) +
-                    LINE * ((sizeof(struct weft_qp_receiver) + LINE - 1) / LINE) + sizeof(uint64_t) +
-                    4 * sizeof(uint32_t); // qps before it, and in lists of hosts
+    enum { TIMERS = 48 };
+    weft_bytes made = sizeof(struct weft_flow) + sizeof(struct weft_connection) + sizeof(uint32_t); // and its messages
+    weft_bytes qp = sizeof(struct weft_qp_conf) + sizeof(struct weft_qp_sender) + sizeof(struct weft_qp_sample) +
+                    sizeof(struct weft_qp_numbers) + sizeof(struct weft_qp_receiver) +
+                    4 * sizeof(uint32_t); // of its flow, and in lists of hosts
     weft_bytes ends = sizeof(struct weft__sending) + sizeof(struct weft__receiving) + sizeof(struct weft__wire) +
-                      sizeof(struct weft__carrier) + sizeof(struct weft__receiving *) + ROUNDED +
-                      SLOTS * (sizeof(struct weft__span) + 2 * sizeof(weft_time_ps));
+                      sizeof(struct weft__carrier) + sizeof(struct weft__receiving *) + sizeof(uint32_t) +
+                      sizeof(struct weft__span) + 2 * sizeof(weft_time_ps);
     return made + qp + ends + TIMERS + sizeof(struct weft_flow_outcome);
 }
 
@@ -96,39 +95,81 @@ static uint16_t qps_of(const struct build *b, const struct weft_connection *c) {
     return c->flow == WEFT_NONE ? 1 : b->net->workload->flow[c->flow].qps;
 }
 
+/// Rings of all connections that a rank sends on, in blocks: most have a slot or two.
+struct rings {
+    struct weft__span *span;
+    weft_time_ps *filled_ps;
+};
+
+static struct rings make_rings(const struct build *b, const struct weft_job *job, uint32_t rank) {
+    struct rings r = {0};
+    size_t spans = 0, slots = 0;
+    for (uint32_t i = job->first[rank]; i < job->first[rank + 1]; i++) {
+        const struct weft_connection *c = &job->connection[i];
+        if (c->flow == WEFT_NONE) continue;
+        slots += c->rings;
+        spans += c->rings * (job->split ? qps_of(b, c) : (size_t)1);
+    }
+    r.span = weft_arena_alloc(b->arena, spans, sizeof *r.span);
+    r.filled_ps = weft_arena_alloc(b->arena, slots, sizeof *r.filled_ps);
+    return r;
+}
+
+static void make_sender(const struct build *b, struct weft__sending *s, uint32_t i, struct rings *rings,
+                        const uint32_t *qp_of_flow) {
+    const struct weft_job *job = s->program->job;
+    const struct weft_connection *c = &job->connection[i];
+    bool local = c->flow == WEFT_NONE, tagged = !c->messages, unadmitted = tagged || job->unadmitted;
+    s->qps = qps_of(b, c);
+    s->parts = job->split ? s->qps : 1;
+    s->granted = local ? c->slots : unadmitted ? UINT32_MAX : 0;
+    s->lane = WEFT_NONE;
+    s->slots = local ? c->slots : c->rings;
+    s->left_bytes = c->bytes;
+    s->peer = c->dst;
+    s->peer_node = b->all->node[job->host[c->dst]];
+    s->channel = c->channel;
+    s->sends = tagged ? make_sends(b, c) : NULL;
+    s->qp = local ? WEFT_NONE : qp_of_flow[c->flow];
+    b->all->wire[s->connection].sending = s;
+    if (local) return;
+    s->span = rings->span;
+    s->filled_ps = rings->filled_ps;
+    rings->span += (size_t)s->slots * s->parts;
+    rings->filled_ps += s->slots;
+    for (uint32_t q = s->qp; q < b->net->qps && b->net->qp[q].flow == c->flow; q++)
+        b->net->hosts.carrier[q].sending = s;
+}
+
 static void make_senders(const struct build *b, const struct weft_job *job, uint32_t program0, uint32_t connection0,
                          const uint32_t *qp_of_flow) {
-    for (uint32_t i = 0; i < job->connections; i++) {
-        const struct weft_connection *c = &job->connection[i];
-        struct weft__program *p = &b->all->program[program0 + c->src];
-        uint32_t k = i - job->first[c->src];
-        bool local = c->flow == WEFT_NONE, tagged = !c->messages, unadmitted = tagged || job->unadmitted;
-        uint16_t qps = qps_of(b, c), parts = job->split ? qps : 1;
-        p->sending[k] = (struct weft__sending){
-            .program = p,
-            .connection = connection0 + i,
-            .qp = local ? WEFT_NONE : qp_of_flow[c->flow],
-            .qps = qps,
-            .parts = parts,
-            .granted = local        ? c->slots
-                       : unadmitted ? UINT32_MAX
-                                    : 0,
-            .lane = WEFT_NONE,
-            .slots = c->slots,
-            .span = local ? NULL : weft_arena_alloc(b->arena, (size_t)c->slots * parts, sizeof *p->sending[k].span),
-            .filled_ps = local ? NULL : weft_arena_alloc(b->arena, c->slots, sizeof *p->sending[k].filled_ps),
-            .left_bytes = c->bytes,
-            .peer = c->dst,
-            .peer_node = b->all->node[job->host[c->dst]],
-            .channel = c->channel,
-            .sends = tagged ? make_sends(b, c) : NULL,
-        };
-        b->all->wire[connection0 + i].sending = &p->sending[k];
-        if (!local && !unadmitted)
-            b->all->wire[connection0 + i].granted_ps = weft_arena_alloc(b->arena, c->slots, sizeof(weft_time_ps));
-        for (uint32_t q = p->sending[k].qp; q < b->net->qps && b->net->qp[q].flow == c->flow; q++)
-            b->net->hosts.carrier[q].sending = &p->sending[k];
+    for (uint32_t rank = 0; rank < job->ranks; rank++) {
+        struct weft__program *p = &b->all->program[program0 + rank];
+        struct rings rings = make_rings(b, job, rank);
+        for (uint32_t i = job->first[rank]; i < job->first[rank + 1]; i++) {
+            struct weft__sending *s = &p->sending[i - job->first[rank]];
+            *s = (struct weft__sending){.program = p, .connection = connection0 + i};
+            make_sender(b, s, i, &rings, qp_of_flow);
+        }
     }
+}
+
+/// Likewise of all that it receives on.
+struct arrivals {
+    uint32_t *came;
+    weft_time_ps *granted_ps;
+};
+
+static struct arrivals make_arrivals(const struct build *b, const struct weft_job *job, const struct by_receiver *list,
+                                     uint32_t n) {
+    size_t qps = 0, slots = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        if (list[k].c->flow == WEFT_NONE) continue;
+        qps += qps_of(b, list[k].c);
+        slots += list[k].c->rings;
+    }
+    return (struct arrivals){weft_arena_alloc(b->arena, qps, sizeof(uint32_t)),
+                             weft_arena_alloc(b->arena, job->unadmitted ? 0 : slots, sizeof(weft_time_ps))};
 }
 
 static void make_receivers(const struct build *b, const struct weft_job *job, uint32_t program0, uint32_t connection0,
@@ -142,6 +183,7 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
         struct weft__program *p = &b->all->program[program0 + list[i].c->dst];
         for (n = 1; i + n < job->connections && list[i + n].c->dst == list[i].c->dst;)
             n++;
+        struct arrivals arrivals = make_arrivals(b, job, list + i, n);
         p->receivings = n;
         p->receiving = weft_arena_alloc(b->arena, n, sizeof *p->receiving);
         for (uint32_t k = 0; k < n; k++) {
@@ -155,16 +197,21 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 .qp = c->flow == WEFT_NONE ? WEFT_NONE : qp_of_flow[c->flow],
                 .qps = qps,
                 .parts = job->split ? qps : 1,
-                .came = c->flow == WEFT_NONE ? NULL : weft_arena_alloc(b->arena, qps, sizeof *p->receiving[k].came),
+                .came = c->flow == WEFT_NONE ? NULL : arrivals.came,
                 .lane = WEFT_NONE,
-                .slots = c->slots,
+                .slots = c->flow == WEFT_NONE ? c->slots : c->rings,
                 .messages = c->messages,
                 .left_bytes = c->bytes,
                 .peer = c->src,
                 .peer_node = b->all->node[job->host[c->src]],
                 .channel = c->channel,
             };
-            b->all->wire[list[i + k].connection].receiving = &p->receiving[k];
+            struct weft__wire *wire = &b->all->wire[list[i + k].connection];
+            wire->receiving = &p->receiving[k];
+            if (c->flow == WEFT_NONE) continue;
+            arrivals.came += qps;
+            if (c->messages && !job->unadmitted) wire->granted_ps = arrivals.granted_ps;
+            arrivals.granted_ps += c->rings;
             for (uint32_t q = p->receiving[k].qp; q < b->net->qps && b->net->qp[q].flow == c->flow; q++)
                 b->all->receiving[q] = &p->receiving[k];
         }

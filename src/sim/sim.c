@@ -250,7 +250,8 @@ static void make_queue_pairs(struct weft__network *net) {
     }
     net->qp = weft_arena_alloc(arena, net->qps, sizeof *net->qp);
     struct weft_qp_sender *sender = weft__arena_lines(arena, net->qps, sizeof *sender);
-    const uint64_t *before = weft_workload_qps_before(w, arena);
+    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_QP);
+    const uint64_t *before = weft_workload_qps_before(w, scratch);
     uint32_t *left = weft_arena_alloc(arena, w->flows, sizeof *left);
     uint32_t *unacked = weft_arena_alloc(arena, w->flows, sizeof *unacked);
     uint32_t *sends = weft_arena_alloc(arena, t->hosts, sizeof *sends);
@@ -287,6 +288,7 @@ static void make_queue_pairs(struct weft__network *net) {
             q++;
         }
     }
+    weft_arena_free(scratch);
     net->hosts = (struct weft__hosts){
         .qp = net->qp,
         .qp_numbers = weft__qp_numbers(w, t->hosts, arena),

@@ -36,8 +36,8 @@ struct weft__sending {
     uint32_t granted; ///< by the receiver
     uint32_t posted;  ///< to the queue pair
     uint32_t acked;
-    uint32_t stream, lane; ///< the lane that waits for room; WEFT_NONE: none
-    uint32_t slots;
+    uint32_t stream, lane;     ///< the lane that waits for room; WEFT_NONE: none
+    uint32_t slots;            ///< over the network, no more than it ever has messages
     struct weft__span *span;   ///< of message m, part k: [m % slots * parts + k]
     weft_time_ps *filled_ps;   ///< of message m: [m % slots]
     weft_bytes left_bytes;     ///< not acknowledged
@@ -67,10 +67,10 @@ struct weft__receiving {
     uint32_t arrived_before;  ///< at the last look for a lost clear-to-send
     uint32_t doublings;       ///< of the time to the next look
     uint32_t stream, lane;    ///< the lane that waits for a message; WEFT_NONE: none
-    uint32_t slots;
-    weft_bytes left_bytes;  ///< not consumed
-    uint32_t peer, channel; ///< the rank it comes from
-    uint32_t peer_node;     ///< whose host this is
+    uint32_t slots;           ///< as of the sender
+    weft_bytes left_bytes;    ///< not consumed
+    uint32_t peer, channel;   ///< the rank it comes from
+    uint32_t peer_node;       ///< whose host this is
 };
 
 /// What clear-to-send messages cost, a value a message: from the receiver's posting to the sender's having it; and from

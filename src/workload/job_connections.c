@@ -35,6 +35,17 @@ static struct weft_connection *add(struct weft__finder *f, uint32_t dst) {
     return &f->own.list[f->own.n++];
 }
 
+/// From blocks that many connections share: most have one number.
+static uint32_t *take_messages(struct weft__finder *f, uint32_t volumes) {
+    enum { BLOCK = 1024 };
+    if (f->counts_left < volumes) {
+        f->counts_left = volumes < BLOCK ? BLOCK : volumes;
+        f->counts = weft_arena_alloc(f->arena, f->counts_left, sizeof *f->counts);
+    }
+    f->counts_left -= volumes;
+    return f->counts + f->counts_left;
+}
+
 struct weft_connection *weft__finder_at(struct weft__finder *f, uint32_t rank, uint32_t dst, uint32_t communicator,
                                         uint32_t channel) {
     for (uint32_t at = f->head[dst]; at != WEFT_NONE; at = f->next[at]) {
@@ -49,7 +60,7 @@ struct weft_connection *weft__finder_at(struct weft__finder *f, uint32_t rank, u
         .communicator = (uint16_t)communicator,
         .channel = (uint16_t)channel,
         .flow = WEFT_NONE,
-        .messages = volumes ? weft_arena_alloc(f->arena, volumes, sizeof *c->messages) : NULL,
+        .messages = volumes ? take_messages(f, volumes) : NULL,
     };
     return c;
 }
@@ -64,6 +75,10 @@ struct walked {
     uint64_t times;
 };
 
+static uint64_t at_most(uint64_t n, uint64_t most) {
+    return n < most ? n : most;
+}
+
 static void note_sent(const struct walked *w, const struct weft_sent *sent) {
     const struct weft_collective_common *common = w->op->conf;
     uint32_t dst = weft_job_member(w->op, w->rank, sent->peer);
@@ -74,6 +89,8 @@ static void note_sent(const struct walked *w, const struct weft_sent *sent) {
     if (sent->message_bytes_max > c->message_bytes_max) c->message_bytes_max = sent->message_bytes_max;
     c->messages[w->op->volume] += (uint32_t)sent->messages; // messages are 1 KB at least, bytes are bounded
     c->slots = (uint16_t)common->slots;
+    uint64_t messages = c->rings + at_most(sent->messages, c->slots) * at_most(w->times, c->slots);
+    c->rings = (uint16_t)at_most(messages, c->slots);
 }
 
 static void note_channel(const struct walked *w, uint32_t channel) {

@@ -16,6 +16,7 @@ struct weft__finder {
     /// head: [ranks] the connection of the rank to that one found last, or WEFT_NONE; next: the one found before it
     uint32_t *head, *next;
     uint32_t next_capacity;
+    uint32_t *counts, counts_left; ///< for messages of connections
 };
 /// The job's communicators are known. Ranks follow in order.
 void weft__finder_init(struct weft__finder *f, struct weft_job *job, struct weft_arena *arena);

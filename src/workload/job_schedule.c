@@ -112,7 +112,7 @@ static void add_peers(struct finder *f, uint32_t rank, struct weft__finder *all)
         if (f->job->tag_first) to = f->job->tag[f->job->tag_first[rank] + f->key[k]];
         uint32_t channel = weft_job_tag_channel(f->job, rank, to.peer, to.tag);
         struct weft_connection *c = weft__finder_at(all, rank, to.peer, f->job->communicators, channel);
-        c->slots = (uint16_t)(sent->messages < SLOTS_MAX ? sent->messages : SLOTS_MAX);
+        c->slots = c->rings = (uint16_t)(sent->messages < SLOTS_MAX ? sent->messages : SLOTS_MAX);
         c->bytes = sent->bytes;
         c->message_bytes_max = sent->message_bytes_max;
         *sent = (struct sent){0};
