@@ -11,7 +11,15 @@
 
 enum { CONSTANT, COMMON, OWN }; // regions; from OWN on one a rank
 enum { REGIONS = OWN + WEFT__IMAGE_RANKS_MAX };
-enum { PAGE = 4096, LARGE_PAGE = 2 << 20, LARGE_FROM = 1 << 20, FINE = 16, FINE_UP_TO = 512, STEPS = 4 };
+enum {
+    PAGE = 4096,
+    LARGE_PAGE = 2 << 20,
+    LARGE_FROM = 1 << 20,
+    GIVEN_FROM = 32 << 10,
+    FINE = 16,
+    FINE_UP_TO = 512,
+    STEPS = 4
+};
 enum { CLASSES = FINE_UP_TO / FINE + 1 + STEPS * 64 };
 
 /// Far from where programs, libraries, stacks and sanitizers' shadows are on x86-64 and 64-bit ARM with 47 bits of
@@ -22,7 +30,9 @@ static const size_t room = UINT64_C(1) << 40; ///< of a region
 /// A freed object, in the list of its size.
 struct gap {
     struct gap *next;
+    bool zero; ///< what follows it has been given back to the system, and reads as zero
 };
+_Static_assert(sizeof(struct gap) <= FINE, "the smallest object has room for it");
 
 /// What is where: part of what a file of the image holds.
 struct table {
@@ -39,6 +49,10 @@ static struct {
     size_t before_bytes;
     pthread_mutex_t lock;
 } image = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uintptr_t page_of(uintptr_t at) {
+    return at & ~(uintptr_t)(PAGE - 1);
+}
 
 static unsigned char *region(uint32_t k) {
     return (unsigned char *)base + k * room;
@@ -113,17 +127,33 @@ void *weft__image_new(size_t bytes, bool constant) {
     if (gap) image.table.gap[class] = gap->next;
     unsigned char *memory = gap ? (unsigned char *)gap : cut(k, size);
     pthread_mutex_unlock(&image.lock);
-    if (gap) memset(memory, 0, bytes);
+    if (gap) memset(memory, 0, gap->zero ? sizeof *gap : bytes);
     return memory;
+}
+
+/// What a gap does not need, to the system, for arrays that grow leave behind as much as they become large. Pages that
+/// processes share stay as they are: each may write only what is its own.
+static bool give_back(unsigned char *memory, size_t size) {
+    if (size < GIVEN_FROM || weft__image_is_shared(memory)) return false;
+    unsigned char *end = memory + size,
+                  *from = (unsigned char *)page_of((uintptr_t)memory + sizeof(struct gap) + PAGE - 1);
+    unsigned char *to = (unsigned char *)page_of((uintptr_t)end);
+    if (madvise(from, (size_t)(to - from), MADV_DONTNEED)) return false;
+    memset(memory, 0, (size_t)(from - memory));
+    memset(to, 0, (size_t)(end - to));
+    return true;
 }
 
 /// Constant objects are freed only before they are shared, or at the end: no use is made of them again.
 void weft__image_free(void *memory, size_t bytes) {
     size_t size, offset = (size_t)((uintptr_t)memory - base);
     uint32_t class = class_of(bytes, &size);
-    if (offset < (CONSTANT + 1) * room || bytes < sizeof(struct gap)) return;
-    pthread_mutex_lock(&image.lock);
+    if (!size) return;
+    bool zero = give_back(memory, size);
+    if (offset < (CONSTANT + 1) * room) return;
     struct gap *gap = memory;
+    gap->zero = zero;
+    pthread_mutex_lock(&image.lock);
     gap->next = image.table.gap[class];
     image.table.gap[class] = gap;
     pthread_mutex_unlock(&image.lock);
