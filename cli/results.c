@@ -62,11 +62,13 @@ static uint32_t alike(const struct weft_result_table *t, uint32_t first) {
     return n;
 }
 
-/// What the help of alike columns has in common, without the comma or colon before what differs.
+/// What the help of alike columns has in common, in whole words, without the comma or colon before what differs.
 static int common_help(const struct weft_result_column *first, const struct weft_result_column *second) {
     size_t n = 0;
     while (first->help[n] && first->help[n] == second->help[n])
         n++;
+    while (n && first->help[n - 1] != ' ')
+        n--;
     while (n && strchr(" ,:", first->help[n - 1]))
         n--;
     return (int)n;

@@ -370,6 +370,26 @@ static const char *field(const char *s, char text[LINE]) {
     return s;
 }
 
+/// Memory access by software has no execution by hardware, and operations that did not end have no time.
+static void what_did_not_end_has_no_time(void **state) {
+    (void)state;
+    static const char *const text =
+        "topology: {kind: single, hosts: 4, delay: 1us}\n"
+        "run: {until: 40us}\n"
+        "workload: [{kind: rma, group: soft, clients: host-0, servers: host-1, rate: 1000000, duration: 10us},\n"
+        "{kind: rma, group: late, clients: host-2, servers: host-3, rate: 500000, start: 39us, duration: 9us}]\n";
+    struct fixture f;
+    open_run(&f, text);
+    json_t *rma = json_object_get(f.json, "rma"), *soft = json_object_get(rma, "soft");
+    json_t *late = json_object_get(rma, "late");
+    assert_true(json_is_integer(json_object_get(json_object_get(soft, "latency_ps"), "max")));
+    assert_true(json_is_null(json_object_get(json_object_get(soft, "execution_ps"), "max")));
+    assert_int_equal(json_integer_value(json_object_get(late, "completed")), 0);
+    assert_true(json_is_null(json_object_get(json_object_get(late, "latency_ps"), "mean")));
+    assert_true(json_is_null(json_object_get(json_object_get(late, "latency_ps"), "p99")));
+    close_run(&f);
+}
+
 static void csv_has_every_row(void **state) {
     for (unsigned i = 0; i < SCENARIOS; i++) {
         struct fixture f;
@@ -465,7 +485,7 @@ int main(void) {
         cmocka_unit_test(rows_are_sound),          cmocka_unit_test(old_names_are_understood),
         cmocka_unit_test(sqlite_has_every_row),    cmocka_unit_test(json_has_every_row),
         cmocka_unit_test(no_number_leads_nowhere), cmocka_unit_test(csv_has_every_row),
-        cmocka_unit_test(files_of_other_versions),
+        cmocka_unit_test(files_of_other_versions), cmocka_unit_test(what_did_not_end_has_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
