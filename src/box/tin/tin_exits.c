@@ -110,24 +110,23 @@ static void weigh(struct exit *exit, uint32_t n, const double *capacity, double 
 /// How often each exit is entered in a group of `size`: at least once, and else by weight, remainders to those that
 /// lack most. Returns by how much the one that gets most beyond its share exceeds that.
 static double divide(const struct exit *exit, uint32_t n, double sum, uint32_t size, uint32_t *entries) {
-    uint32_t left = size;
+    uint32_t all = 0;
     double most = 0;
     for (uint32_t i = 0; i < n; i++) {
         double share = exit[i].weight / sum * size;
         entries[i] = share < 1 ? 1 : (uint32_t)(share + 1e-9);
-        left -= entries[i] < left ? entries[i] : left;
+        all += entries[i];
     }
-    for (; left; left--) {
+    for (; all < size; all++) {
         uint32_t best = 0;
         for (uint32_t i = 1; i < n; i++)
             if (exit[i].weight * entries[best] > exit[best].weight * entries[i] * (1 + 1e-9)) best = i;
         entries[best]++;
     }
-    uint32_t all = 0;
-    for (uint32_t i = 0; i < n; i++)
-        all += entries[i];
-    for (uint32_t i = 0; i < n; i++)
-        most = fmax(most, entries[i] / (double)all / (exit[i].weight / sum));
+    for (uint32_t i = 0; i < n; i++) { // not fmax: gcc 12 for arm64 cannot vectorise it
+        double of_share = entries[i] / (double)all / (exit[i].weight / sum);
+        if (of_share > most) most = of_share;
+    }
     return most;
 }
 
