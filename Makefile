@@ -19,7 +19,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build build-tests mpi dist deb install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread fuzz \
+.PHONY: build build-tests mpi dist deb install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread arm64 fuzz \
         bench format format-check lint readme figures validation clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
@@ -92,6 +92,10 @@ test: build-tests ## run every test but the long ones
 
 test-long: build-tests ## run the long tests
 	@$(call run-tests,$(BUILD),--suite long)
+
+arm64: ## build for arm64, and by emulation compare digests and run tests of bytes, numbers and threads
+	@tools/setup arm64
+	@tools/cross-arm64 $(BUILD)-arm64 determinism engine fct histogram json peers units wire_frame wire_gnet wire_headers wire_lldp wire_sfcm
 
 sanitize: sanitize-address sanitize-thread ## run the tests under the address, undefined and thread sanitizers
 
