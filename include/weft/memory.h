@@ -98,7 +98,10 @@ struct weft_arena;
 struct weft_arena *weft_arena_new(enum weft_memory_kind kind);
 void weft_arena_free(struct weft_arena *arena);
 void *weft_arena_alloc(struct weft_arena *arena, size_t count, size_t size); ///< zeroed, 16-byte aligned
-char *weft_arena_text(struct weft_arena *arena, const char *text);           ///< a copy
+/// Room for `n` elements, the first `n_old` those of `list`, which nobody may use any more: a large one is freed at
+/// once.
+void *weft_arena_move(struct weft_arena *arena, void *list, size_t n_old, size_t n, size_t size);
+char *weft_arena_text(struct weft_arena *arena, const char *text); ///< a copy
 char *weft_arena_format(struct weft_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -367,6 +367,27 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t n, size_t size) {
     return memory;
 }
 
+/// A block that holds nothing but `memory` is freed.
+static void drop_block_of(struct weft_arena *arena, const void *memory) {
+    for (struct block **at = &arena->block; *at; at = &(*at)->next) {
+        struct block *b = *at;
+        if (b->data != memory) continue;
+        if (b == arena->block || b->used != b->bytes) return; // others fill it
+        *at = b->next;
+        arena->bytes -= b->bytes;
+        weft_memory_free(arena->kind, b, sizeof *b + b->bytes);
+        return;
+    }
+}
+
+void *weft_arena_move(struct weft_arena *arena, void *list, size_t n_old, size_t n, size_t size) {
+    void *moved = weft_arena_alloc(arena, n, size);
+    if (!list) return moved;
+    memcpy(moved, list, n_old * size);
+    if (!weft__image_is_shared(arena)) drop_block_of(arena, list);
+    return moved;
+}
+
 char *weft_arena_text(struct weft_arena *arena, const char *text) {
     size_t n = strlen(text) + 1;
     return memcpy(weft_arena_alloc(arena, n, 1), text, n);

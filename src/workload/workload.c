@@ -33,9 +33,7 @@ static void grow(struct weft_workload *w, uint64_t flows) {
     if (flows <= w->flows_capacity) return;
     uint64_t capacity = 2 * (uint64_t)w->flows_capacity; // single flows come by the thousand too
     if (capacity < flows) capacity = flows;
-    struct weft_flow *flow = weft_arena_alloc(w->arena, capacity, sizeof *flow);
-    if (w->flows) memcpy(flow, w->flow, w->flows * sizeof *flow);
-    w->flow = flow;
+    w->flow = weft_arena_move(w->arena, w->flow, w->flows, capacity, sizeof *w->flow);
     w->flows_capacity = (uint32_t)capacity;
 }
 

@@ -136,6 +136,34 @@ static void memories_are_apart(void **state) {
     weft_memory_close(b);
 }
 
+static enum weft_status grow_a_list(void *context, struct weft_error *ret_error) {
+    enum { N = 1 << 20 };
+    (void)context, (void)ret_error;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const char *text = weft_arena_text(arena, "before");
+    uint64_t *list = NULL;
+    size_t room = 0;
+    for (size_t n = 0; n < N; n++) {
+        if (n == room) list = weft_arena_move(arena, list, n, room = n ? 2 * n : 1, sizeof *list);
+        assert_int_equal(list[n], 0);
+        list[n] = n;
+        if (n % 1000 == 0) assert_string_equal(weft_arena_text(arena, text), "before");
+    }
+    for (size_t n = 0; n < N; n++)
+        assert_int_equal(list[n], n);
+    // what it has moved from is gone, but for that in blocks with others
+    assert_in_range(weft_memory_bytes(WEFT_MEMORY_SCENARIO), N * sizeof *list, N * sizeof *list * 5 / 4);
+    weft_arena_free(arena);
+    return weft_memory_bytes(WEFT_MEMORY_SCENARIO) ? WEFT_ERROR_INPUT : WEFT_OK;
+}
+
+static void lists_of_an_arena_move(void **state) {
+    (void)state;
+    struct weft_memory *memory = weft_memory_open();
+    assert_int_equal(weft_memory_guard(memory, grow_a_list, NULL, NULL), WEFT_OK);
+    weft_memory_close(memory);
+}
+
 // --- whole runs ---------------------------------------------------------------------------------------------------
 
 struct attempt {
@@ -275,8 +303,8 @@ static void in_each_entry(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(guards_nest),        cmocka_unit_test(memories_are_apart), cmocka_unit_test(in_one_thread),
-        cmocka_unit_test(in_several_threads), cmocka_unit_test(in_each_entry),
+        cmocka_unit_test(guards_nest),   cmocka_unit_test(memories_are_apart), cmocka_unit_test(lists_of_an_arena_move),
+        cmocka_unit_test(in_one_thread), cmocka_unit_test(in_several_threads), cmocka_unit_test(in_each_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
