@@ -125,6 +125,14 @@ static void count_guess(void *context, const struct weft_model *importer, const 
     known->files[i]++;
 }
 
+/// Whether another importer knows all files too, and reads more of them.
+static bool is_part(const struct known *known, uint32_t i, uint32_t files) {
+    const char *whole = ((const struct weft_import_ops *)known->importer[i]->ops)->whole;
+    for (uint32_t k = 0; k < known->n && whole; k++)
+        if (known->files[k] == files && !strcmp(known->importer[k]->name, whole)) return true;
+    return false;
+}
+
 /// The one importer that knows all files.
 static enum weft_status choose_importer(const struct weft_cli_options *o, const struct weft_model **ret_importer,
                                         struct weft_error *ret_error) {
@@ -135,7 +143,7 @@ static enum weft_status choose_importer(const struct weft_cli_options *o, const 
     const char *names = "";
     uint32_t n = 0;
     for (uint32_t i = 0; i < known.n && !status; i++) {
-        if (known.files[i] != o->operands) continue;
+        if (known.files[i] != o->operands || is_part(&known, i, o->operands)) continue;
         names = weft_arena_format(o->arena, "%s%s%s", names, n++ ? " and " : "", known.importer[i]->name);
         *ret_importer = known.importer[i];
     }

@@ -71,6 +71,9 @@ struct weft_import_ops {
                              struct weft_import *import, struct weft_error *ret_error);
     unsigned syntax;    ///< enum weft_import_syntax, several of them
     const char *begins; ///< by what recognise knows a file
+    /// The importer that reads all of a file of which this one reads a part: where both know it, it is meant. NULL:
+    /// none.
+    const char *whole;
 };
 
 /// Adds text to a section; without its key, indented as below the key. Nothing said: the section's default, if it has

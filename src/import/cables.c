@@ -243,6 +243,7 @@ static const struct weft_import_ops import_ops = {
     .make = cables_make,
     .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
     .begins = "a header that names \"device B\", or JSON of \"lldp\" or \"DEVICE_NEIGHBOR\"",
+    .whole = "sonic",
 };
 
 const struct weft_model weft__import_cables = {

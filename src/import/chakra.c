@@ -72,6 +72,7 @@ static enum weft_status find_time(struct loader *l, const struct weft__chakra_re
     if (cpu && !l->conf->cpu_ops) step->size = 0;
     if (step->size) step->cpu = cpu ? STREAM_CPU : STREAM_GPU;
     if (!step->size && n->type != WEFT__CHAKRA_COMP) l->facts->memory++;
+    l->facts->others += step->size && (n->type < 0 || n->type >= WEFT__CHAKRA_TYPES);
     return WEFT_OK;
 }
 

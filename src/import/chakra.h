@@ -102,6 +102,7 @@ struct weft__chakra_facts {
     uint32_t traces, groups; ///< groups: that communicate
     const char *version;     ///< of the first trace; "": it says none
     uint64_t nodes, comms, wrappers, cpu_ops, by_ops, memory, unknown_fields;
+    uint64_t others;       ///< of a kind that is none of weft__chakra_type, with a duration
     uint64_t empty, peers; ///< collectives of no bytes; messages whose peer is the other rank of a group of two
     uint64_t deps, deps_implied, deps_absent, groups_bad, groups_found;
 };

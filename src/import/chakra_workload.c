@@ -176,6 +176,7 @@ static void note(struct weft_import *import, const char *written, const struct w
          "all ranks whose traces have the name are its members, or all ranks, if some reuse traces (groups)");
     NOTE(f->peers, assumed, "messages say no peer: %s", "it is the other rank of their process group of two");
     NOTE(f->cpu_ops, assumed, "nodes of the CPU: %s", "they take their duration, one after another (cpu_ops)");
+    NOTE(f->others, assumed, "nodes of a kind that weft does not know: %s", "they take their duration");
     weft_import_note(import, left_out, "start times of nodes: each begins when what it waits for is done");
     NOTE(f->wrappers, left_out, "wrappers of communication on the CPU: %s", "they take no time");
     NOTE(f->empty, left_out, "collectives of 0 bytes: %s", "they take no time, as NCCL discards them");

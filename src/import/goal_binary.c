@@ -14,9 +14,12 @@ struct reader {
     struct weft_error *error;
 };
 
-/// What says where dependents of a node are, until the appendix comes.
-struct span {
-    uint32_t first, n;
+/// What a node says of others, until the appendix comes.
+struct links {
+    struct {
+        uint32_t first, n;
+    } of[2];        ///< where its dependents are: on its finish, on its start
+    uint32_t waits; ///< nodes that it waits for, less those that have been found
 };
 
 #define FAIL(r, at, ...) fail(r, at, __VA_ARGS__)
@@ -44,7 +47,7 @@ static enum weft_status need(const struct reader *r, size_t n) {
 }
 
 /// `left`: of the appendix, which no two nodes share.
-static enum weft_status take_node(struct reader *r, uint64_t appendix, uint64_t *left, struct span *ret_span) {
+static enum weft_status take_node(struct reader *r, uint64_t appendix, uint64_t *left, struct links *ret_links) {
     enum weft_status status = need(r, WEFT__GOAL_NODE);
     if (status) return status;
     const unsigned char *b = weft__goal_bytes(r->in);
@@ -59,33 +62,49 @@ static enum weft_status take_node(struct reader *r, uint64_t appendix, uint64_t 
         step.size *= 1000;
         step.peer = step.tag = 0;
     }
+    ret_links->waits = u32(b);
     for (uint32_t k = 0; k < 2; k++) {
-        ret_span[k] = (struct span){u32(b + 27 + 8 * k), u32(b + 23 + 8 * k)};
-        if (ret_span[k].n && (uint64_t)ret_span[k].first + ret_span[k].n > appendix)
+        uint32_t n = u32(b + 23 + 8 * k), first = u32(b + 27 + 8 * k);
+        if (n && (uint64_t)first + n > appendix)
             return FAIL(r, at + 23 + 8 * k,
                         "%" PRIu32 " dependents from number %" PRIu32 " of the appendix on, which "
                         "has %" PRIu64,
-                        ret_span[k].n, ret_span[k].first, appendix);
-        if (ret_span[k].n > *left)
-            return FAIL(r, at + 23 + 8 * k, "more dependents than the appendix has, %" PRIu64, appendix);
-        *left -= ret_span[k].n;
+                        n, first, appendix);
+        if (n > *left) return FAIL(r, at + 23 + 8 * k, "more dependents than the appendix has, %" PRIu64, appendix);
+        *left -= n;
+        ret_links->of[k].first = first;
+        ret_links->of[k].n = n;
     }
     weft__goal_take(r->in, WEFT__GOAL_NODE);
     if (!weft_schedule_add(&r->b, &step)) return FAIL(r, at, "expected at most 2^30 operations of a rank");
     return WEFT_OK;
 }
 
-static enum weft_status add_edges(struct reader *r, uint32_t nodes, const struct span *span, const uint32_t *appendix,
+static enum weft_status add_edges(struct reader *r, uint32_t nodes, struct links *links, const uint32_t *appendix,
                                   uint64_t appendix_at) {
     for (uint32_t i = 0; i < 2 * nodes; i++)
-        for (uint32_t k = 0; k < span[i].n; k++) {
-            uint32_t number = span[i].first + k, to = appendix[number];
+        for (uint32_t k = 0; k < links[i / 2].of[i % 2].n; k++) {
+            uint32_t number = links[i / 2].of[i % 2].first + k, to = appendix[number];
             if (to >= nodes)
                 return FAIL(r, appendix_at + 4 * (uint64_t)number,
                             "node %" PRIu32 "; expected one of the rank's %" PRIu32, to, nodes);
+            if (!links[to].waits--)
+                return FAIL(r, appendix_at + 4 * (uint64_t)number,
+                            "node %" PRIu32 " depends on more nodes than it says; expected as many", to);
             if (!weft_schedule_add_edge(&r->b, i / 2, to, i % 2))
                 return FAIL(r, appendix_at, "expected at most 2^30 dependencies of a rank");
         }
+    return WEFT_OK;
+}
+
+/// Whether each node has the dependencies that it counts.
+static enum weft_status check_waits(const struct reader *r, uint32_t nodes, const struct links *links,
+                                    uint64_t nodes_at) {
+    for (uint32_t i = 0; i < nodes; i++)
+        if (links[i].waits)
+            return FAIL(r, nodes_at + WEFT__GOAL_NODE * (uint64_t)i,
+                        "the node waits for %" PRIu32 " dependencies more than others have it as their dependent",
+                        links[i].waits);
     return WEFT_OK;
 }
 
@@ -101,12 +120,12 @@ static enum weft_status take_appendix(struct reader *r, uint64_t n, uint32_t **r
     return WEFT_OK;
 }
 
-static enum weft_status take_nodes(struct reader *r, uint32_t nodes, uint64_t appendix, struct span **ret,
+static enum weft_status take_nodes(struct reader *r, uint32_t nodes, uint64_t appendix, struct links **ret,
                                    size_t *ret_room) {
     uint64_t left = appendix;
     for (uint32_t i = 0; i < nodes; i++) {
-        *ret = weft__memory_grow_to(*ret, 2 * ((size_t)i + 1), ret_room, sizeof **ret);
-        enum weft_status status = take_node(r, appendix, &left, &(*ret)[2 * (size_t)i]);
+        *ret = weft__memory_grow_to(*ret, (size_t)i + 1, ret_room, sizeof **ret);
+        enum weft_status status = take_node(r, appendix, &left, &(*ret)[i]);
         if (status) return status;
     }
     return WEFT_OK;
@@ -127,14 +146,15 @@ static enum weft_status read_section(struct reader *r) {
         if (!status) weft__goal_take(r->in, 4);
     }
     uint64_t nodes_at = r->in->at, appendix = (size - own) / 4;
-    struct span *span = NULL;
+    struct links *links = NULL;
     uint32_t *number = NULL;
-    size_t spans = 0, numbers = 0;
-    if (!status) status = take_nodes(r, nodes, appendix, &span, &spans);
+    size_t rooms = 0, numbers = 0;
+    if (!status) status = take_nodes(r, nodes, appendix, &links, &rooms);
     if (!status) status = take_appendix(r, appendix, &number, &numbers);
-    if (!status) status = add_edges(r, nodes, span, number, r->end - 4 * appendix);
+    if (!status) status = add_edges(r, nodes, links, number, r->end - 4 * appendix);
+    if (!status) status = check_waits(r, nodes, links, nodes_at);
     if (!status) weft_schedule_end_rank(&r->b, nodes_at);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, span, spans * sizeof *span);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, links, rooms * sizeof *links);
     weft_memory_free(WEFT_MEMORY_SCENARIO, number, numbers * sizeof *number);
     return status;
 }

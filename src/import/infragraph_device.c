@@ -274,6 +274,7 @@ enum weft_status weft__infragraph_read_slice(const char **at, const char *text, 
     if (!ret->n) return BAD(place, "'%.80s' chooses nothing", text);
     int64_t last = ret->start + (int64_t)(ret->n - 1) * ret->step;
     int64_t least = ret->step < 0 ? last : ret->start, most = ret->step < 0 ? ret->start : last;
+    if (!count) return BAD(place, "'%.80s' chooses of none: its count is 0", text);
     if (least < 0 || most >= (int64_t)count)
         return BAD(place, "'%.80s' asks for numbers %" PRId64 " to %" PRId64 "; expected 0 to %" PRId64, text, least,
                    most, (int64_t)count - 1);

@@ -94,10 +94,12 @@ static enum weft_status read_number(const struct weft__lines *lines, const json_
 /// What the object says of its communicator, for itself and those that follow.
 static enum weft_status read_header(struct reader *r, const json_t *object, struct weft_error *ret_error) {
     const char *id = json_string_value(find(object, "id"));
-    double ranks, nodes = 1;
+    double ranks, nodes = 1, rank;
     enum weft_status status = read_number(&r->lines, object, "n_ranks", 1, RANKS_MAX, &ranks, ret_error);
     if (!status && find(object, "nnodes"))
         status = read_number(&r->lines, object, "nnodes", 1, RANKS_MAX, &nodes, ret_error);
+    if (!status && find(object, "rank"))
+        status = read_number(&r->lines, object, "rank", 0, ranks - 1, &rank, ret_error);
     if (status) return status;
     r->header = (struct weft__inspector_record){.ranks = (uint32_t)ranks, .nodes = (uint32_t)nodes};
     snprintf(r->header.id, sizeof r->header.id, "%s", id ? id : "");

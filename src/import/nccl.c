@@ -67,6 +67,20 @@ static enum weft_status read_servers(struct maker *m) {
     return WEFT_OK;
 }
 
+/// Whether the channels go through GPUs of the server.
+static enum weft_status check_channels(const struct maker *m) {
+    for (uint32_t k = 0; k < WEFT__NCCL_ALGORITHMS; k++) {
+        const struct weft__nccl_graph *g = &m->graphs.of[k];
+        for (uint32_t i = 0; i < g->channels * g->gpus; i++)
+            if (weft__nccl_gpu_find(&m->server, g->gpu[i]) == WEFT_NONE)
+                return weft_error_set(m->error, WEFT_ERROR_INPUT, (struct weft_place){.file = m->channels_file->path},
+                                      "channel %" PRIu32 " of graph %" PRIu32 " has GPU %" PRId64
+                                      "; expected one of the %" PRIu32 " in %s",
+                                      i / g->gpus, k, (int64_t)g->gpu[i], m->server.gpus, m->server_file->path);
+    }
+    return WEFT_OK;
+}
+
 static enum weft_status read_channels(struct maker *m) {
     struct weft__nccl_graphs other, *g = &m->graphs;
     enum weft_status status = WEFT_OK;
@@ -81,7 +95,7 @@ static enum weft_status read_channels(struct maker *m) {
                               "has channels of %" PRIu32 " GPUs, and %s has %" PRIu32 "; expected those of the server",
                               gpus, m->server_file->path, m->gpus);
     m->gpus = gpus;
-    return WEFT_OK;
+    return m->server_file ? check_channels(m) : WEFT_OK;
 }
 
 // --- what is said -------------------------------------------------------------------------------------------------

@@ -19,6 +19,12 @@ enum { GPUS_MAX = 72, NICS_MAX = 1024, CHANNELS_MAX = 64, MBPS_MAX = 10000000, D
 
 #define FAIL(e, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (e)->place, __VA_ARGS__)
 
+/// NCCL refuses any other, too (xml.h).
+static enum weft_status check_version(const struct weft__xml_element *e, struct weft_error *ret_error) {
+    int64_t version;
+    return weft__xml_number_or(e, "version", 1, 1, 1, &version, ret_error);
+}
+
 // --- servers ------------------------------------------------------------------------------------------------------
 
 struct server_reader {
@@ -92,6 +98,7 @@ static enum weft_status read_net(struct server_reader *r, const struct weft__xml
 static enum weft_status server_begin(void *context, const struct weft__xml_element *e, struct weft_error *ret_error) {
     struct server_reader *r = context;
     if (!e->depth && strcmp(e->name, "system")) return FAIL(e, "expected <system> here");
+    if (!e->depth) return check_version(e, ret_error);
     r->path[e->depth] = ++r->elements;
     r->pci_gbps[e->depth + 1] = r->pci_gbps[e->depth];
     if (!strcmp(e->name, "pci")) r->pci_gbps[e->depth + 1] = pci_gbps(e);
@@ -247,6 +254,7 @@ static enum weft_status graph_begin(void *context, const struct weft__xml_elemen
     static const char *const levels[] = {"graphs", "graph", "channel"};
     struct graph_reader *r = context;
     if (e->depth < 3 && strcmp(e->name, levels[e->depth])) return FAIL(e, "expected <%s> here", levels[e->depth]);
+    if (!e->depth) return check_version(e, ret_error);
     if (e->depth == 1) return read_graph(r, e, ret_error);
     r->gpus = e->depth == 2 ? 0 : r->gpus;
     if (e->depth == 2) r->net = (struct weft__nccl_ends){-1, -1};

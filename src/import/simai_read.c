@@ -43,15 +43,15 @@ static enum weft_status read_header(struct weft__lines *lines, struct weft_arena
                                     struct list list[2], struct weft_error *ret_error) {
     const struct {
         const char *name;
-        uint64_t *value, max;
-    } keys[] = {{"model_parallel_NPU_group", &w->tp, NUMBER_MAX},
-                {"ep", &w->ep, NUMBER_MAX},
-                {"expert_parallel_npu_group", &w->ep, NUMBER_MAX},
-                {"pp", &w->pp, NUMBER_MAX},
-                {"vpp", &w->vpp, NUMBER_MAX},
-                {"ga", &w->ga, NUMBER_MAX},
-                {"all_gpus", &w->gpus, NUMBER_MAX},
-                {"pp_comm", &w->pp_bytes, bytes_max}};
+        uint64_t *value, min, max;
+    } keys[] = {{"model_parallel_NPU_group", &w->tp, 1, NUMBER_MAX},
+                {"ep", &w->ep, 1, NUMBER_MAX},
+                {"expert_parallel_npu_group", &w->ep, 1, NUMBER_MAX},
+                {"pp", &w->pp, 1, NUMBER_MAX},
+                {"vpp", &w->vpp, 0, NUMBER_MAX},
+                {"ga", &w->ga, 0, NUMBER_MAX}, // AICB writes 0 where the global batch is too small for a microbatch
+                {"all_gpus", &w->gpus, 1, NUMBER_MAX},
+                {"pp_comm", &w->pp_bytes, 0, bytes_max}};
     bool more;
     enum weft_status status = weft__lines_next_full(lines, &more, ret_error);
     if (status) return status;
@@ -80,6 +80,8 @@ static enum weft_status read_header(struct weft__lines *lines, struct weft_arena
                 "'%.40s' is not known; expected model_parallel_NPU_group, ep, pp, vpp, ga, all_gpus, checkpoints, "
                 "checkpoint_initiates or pp_comm",
                 word);
+        if (!status && k < sizeof keys / sizeof *keys && *keys[k].value < keys[k].min)
+            return BAD(lines, "%s is 0; expected 1 at least", keys[k].name);
     }
     return status;
 }

@@ -289,6 +289,19 @@ static void types_of_attributes(void **state) {
     REFUSED(path_of("x"), &usual, "comm_size is no whole number");
 }
 
+/// Kinds that the schema does not have take their duration, and are counted.
+static void unknown_kinds(void **state) {
+    struct bytes t = {.n = 0}, n = node_of(0, 55, "");
+    put_metadata(&t);
+    put_number(&n, 7, 7);
+    put_message(&t, &n);
+    n = node_of(1, 8, "");
+    put_message(&t, &n);
+    assert_int_equal(load_one(&t, &usual)->rank[0].step[0].size, 7000000);
+    assert_int_equal(facts.others, 1);
+    assert_int_equal(facts.memory, 1);
+}
+
 /// Fields that the schema does not have are ignored, and counted.
 static void unknown_fields(void **state) {
     struct bytes t = {.n = 0}, n;
@@ -777,6 +790,7 @@ int main(void) {
         cmocka_unit_test_setup(empty_collectives, empty),
         cmocka_unit_test_setup(versions, empty),
         cmocka_unit_test_setup(types_of_attributes, empty),
+        cmocka_unit_test_setup(unknown_kinds, empty),
         cmocka_unit_test_setup(unknown_fields, empty),
         cmocka_unit_test_setup(compressed, empty),
         cmocka_unit_test_setup(damage, empty),

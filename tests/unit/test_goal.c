@@ -173,6 +173,8 @@ static void what_is_refused_of_the_binary_form(void **state) {
         {46, 250, "x.goal: byte 46: 250 nodes and 1 roots"},
         {46 + 12 + 4, 9, "x.goal: byte 62: an operation of kind 9"},
         {46 + 12 + 23, 200, "x.goal: byte 81: 200 dependents from number 0 of the appendix"},
+        {46 + 12, 1, "x.goal: byte 58: the node waits for 1 dependencies more than others have it as their dependent"},
+        {46 + 12 + 39, 0, "x.goal: byte 136: node 1 depends on more nodes than it says"},
         {46 + 12 + 78, 2, "x.goal: byte 136: node 2; expected one of the rank's 2"},
         {46 + 12 + 39 + 5, 7, "x.goal: byte 97: rank 0, send of 8 bytes to rank 7, tag 0: expected a rank that exists"},
     };

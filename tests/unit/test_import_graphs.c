@@ -242,8 +242,30 @@ static void infragraph_without_counts(void **state) {
     "   instances: [{name: leaf, count: 1}]}\n"                                                                        \
     "connections:\n" connections
 
+/// With a list of cables beside it a config_db.json is one of them; alone it is read whole.
+static void a_config_db_alone_is_sonics(void **state) {
+    const char *db = put("leaf-1.json",
+                         "{\"PORT\": {\"Ethernet0\": {\"speed\": \"100000\", \"lanes\": \"0\"}, \"Ethernet8\": "
+                         "{\"speed\": \"100000\", \"lanes\": \"1\"}}, \"DEVICE_NEIGHBOR\": {\"Ethernet0\": "
+                         "{\"name\": \"a\"}, \"Ethernet8\": {\"name\": \"b\"}}}"),
+               *list = put("more.csv", "device a,port a,device b,port b\nleaf-1,Ethernet16,c,eth0\n");
+    char command[900];
+    for (int k = 0; k < 2; k++) {
+        snprintf(command, sizeof command,
+                 "\"$WEFT\" import %s %s --out %s/o.yaml && grep -q 'weft import %s of' %s/o.yaml", db, k ? list : "",
+                 folder, k ? "cables" : "sonic", folder);
+        assert_int_equal(system(command), 0);
+    }
+}
+
 static void what_infragraph_cannot_say(void **state) {
     static const struct bad_file bad[] = {
+        {"infragraph",
+         "devices: [{name: d, components: [{name: nic, count: 0, choice: nic}]}]\ninstances: [{name: h, device: d, "
+         "count: "
+         "2}]\nlinks: [{name: e}]\nedges: [{ep1: {instance: 'h[0]', component: 'nic[0]'}, ep2: {instance: 'h[1]', "
+         "component: 'nic[0]'}, scheme: one2one, link: e}]\n",
+         "'nic[0]' chooses of none: its count is 0"},
         {"infragraph", GRAPH(EDGE("h[0:4]", "nic", "s", "port", "one2one")),
          ":4:11: 'h[0:4]' asks for numbers 0 to 3; expected 0 to 2"},
         {"infragraph", GRAPH(EDGE("h[2:1]", "nic", "s", "port", "one2one")), ":4:11: 'h[2:1]' chooses nothing"},
@@ -561,6 +583,7 @@ int main(void) {
         cmocka_unit_test(infragraph_without_counts),
         cmocka_unit_test(infragraph_ring_compressed),
         cmocka_unit_test(what_infragraph_cannot_say),
+        cmocka_unit_test(a_config_db_alone_is_sonics),
         cmocka_unit_test(infragraph_connections),
         cmocka_unit_test(infragraph_without_instances),
         cmocka_unit_test(cables_sample),

@@ -143,6 +143,8 @@ static void bad_files(void **state) {
     static const struct bad_file bad[] = {
         {"nccl", "<system>", "1:9: no element found"},
         {"nccl", "<system/>", "1:1: no <gpu> is in it"},
+        {"nccl", "<system version='2'><gpu dev='0'/></system>", "1:1: <system> has version=\"2\"; expected"},
+        {"nccl", "<graphs version='2'/>", "1:1: <graphs> has version=\"2\"; expected"},
         {"nccl", "<system>\n<gpu/></system>", "2:1: <gpu> has no attribute 'dev'"},
         {"nccl", "<system>\n<gpu dev='0'/>\n<gpu dev='0'/></system>", "3:1: another GPU of the file has this dev"},
         {"nccl", "<system><gpu dev='0'><nvlink count='0'/></gpu></system>", "<nvlink> has count=\"0\""},
@@ -163,6 +165,11 @@ static void bad_files(void **state) {
     char *text = import("nccl", differ, 2, &error);
     assert_non_null(strstr(error.text, "b.xml: has 1 GPUs, and "));
     assert_string_equal(text, "");
+    free(text);
+    const char *apart[] = {put("a.xml", "<system><gpu dev='0'/></system>"),
+                           put("g.xml", GRAPH("<channel><gpu dev='7'/></channel>"))};
+    text = import("nccl", apart, 2, &error);
+    assert_non_null(strstr(error.text, "g.xml: channel 0 of graph 0 has GPU 7; expected one of the 1 in "));
     free(text);
 }
 
