@@ -186,6 +186,7 @@ struct weft_decode {
     const char *warning[WEFT_DECODE_WARNINGS];                ///< what was assumed or left out
     struct weft_conversation **by_key, **by_hosts, **by_seen; ///< [table] of the walk
     uint32_t table;                                           ///< a power of two
+    uint8_t *cooked; ///< the frame at hand, of a capture without Ethernet headers
 };
 
 /// Reads the whole capture. On an error nothing in `ret` is of use.

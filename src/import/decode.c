@@ -37,15 +37,58 @@ static uint16_t inner_type(const struct weft_frame *f) {
     return f->layers & WEFT_LAYER_VLAN ? f->vlan.ethertype : f->ethernet.ethertype;
 }
 
+// --- captures without the headers of Ethernet ---------------------------------------------------------------------
+
+/// LINKTYPE of packets that begin with IP, and of those of Linux's device `any`, which begin with a header of its own.
+enum link { OLD_RAW = 12, RAW = 101, LINUX = 113, IPV4 = 228, IPV6 = 229, LINUX_2 = 276 };
+enum { LINUX_BYTES = 16, LINUX_2_BYTES = 20, MAC_BYTES = 6 };
+
+static bool is_read(uint32_t link) {
+    return link == WEFT_PCAPNG_ETHERNET || link == OLD_RAW || link == RAW || link == LINUX || link == IPV4 ||
+           link == IPV6 || link == LINUX_2;
+}
+
+/// The packet behind an Ethernet header that has what its own header says. False: it is too short for that.
+static bool as_ethernet(struct weft_decode *d, uint32_t link, const struct weft_capture_frame *raw,
+                        struct weft_capture_frame *ret) {
+    const uint8_t *packet = raw->data;
+    uint32_t header = link == LINUX ? LINUX_BYTES : link == LINUX_2 ? LINUX_2_BYTES : 0;
+    if (raw->captured <= header) return false;
+    if (!d->cooked) d->cooked = weft_arena_alloc(d->arena, 1, WEFT_CAPTURE_FRAME_MAX + WEFT_ETHERNET_BYTES);
+    struct weft_ethernet ethernet = {.ethertype = packet[0] >> 4 == 6 ? WEFT_ETHERTYPE_IPV6 : WEFT_ETHERTYPE_IPV4};
+    if (header) {
+        const uint8_t *type = packet + (link == LINUX ? 14 : 0);
+        ethernet.ethertype = (uint16_t)(type[0] << 8 | type[1]);
+        memcpy(ethernet.src, packet + (link == LINUX ? 6 : 12), MAC_BYTES);
+    }
+    weft_ethernet_encode(&ethernet, d->cooked, WEFT_ETHERNET_BYTES);
+    memcpy(d->cooked + WEFT_ETHERNET_BYTES, packet + header, raw->captured - header);
+    *ret = *raw;
+    ret->data = d->cooked;
+    ret->captured = raw->captured - header + WEFT_ETHERNET_BYTES;
+    ret->bytes = raw->bytes - header + WEFT_ETHERNET_BYTES;
+    return true;
+}
+
+// --- frames -------------------------------------------------------------------------------------------------------
+
 static void take_frame(struct weft_decode *d, const struct weft_capture_frame *raw) {
     const struct weft_capture_interface *interface = weft_capture_interface_at(d->reader, raw->interface);
+    struct weft_capture_frame cooked;
     struct weft_frame frame;
     struct weft__decode_at at = {.raw = raw, .frame = &frame, .time_ps = time_of(d, raw)};
     d->frames++;
     d->bytes += raw->bytes;
-    if (interface->link != WEFT_PCAPNG_ETHERNET) {
+    if (!is_read(interface->link)) {
         d->foreign++;
         return;
+    }
+    if (interface->link != WEFT_PCAPNG_ETHERNET) {
+        if (!as_ethernet(d, interface->link, raw, &cooked)) {
+            if (!d->broken++) d->broken_first = raw->number;
+            return;
+        }
+        at.raw = raw = &cooked;
     }
     // the FCS is the first to go from a frame of which not all is kept
     bool has_fcs = interface->fcs_bytes == WEFT_FCS_BYTES && raw->captured == raw->bytes;
@@ -69,7 +112,8 @@ static void warn(struct weft_decode *d) {
         weft__decode_warn(
             d, "the file ends within the record that begins at byte %" PRIu64 "; what is before it counts", cut);
     if (d->foreign)
-        weft__decode_warn(d, "%" PRIu64 " frames of interfaces that are not Ethernet are left out", d->foreign);
+        weft__decode_warn(d, "%" PRIu64 " frames of interfaces with other link types than Ethernet and IP are left out",
+                          d->foreign);
     if (d->broken)
         weft__decode_warn(d, "%" PRIu64 " frames contradict themselves (lengths, headers); the first is frame %" PRIu64,
                           d->broken, d->broken_first);
@@ -89,9 +133,10 @@ static enum weft_status check_links(const struct weft_decode *d, struct weft_err
     struct weft_place place = {.file = d->file};
     if (!n) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no interface is described in it");
     for (uint32_t i = 0; i < n; i++)
-        if (weft_capture_interface_at(d->reader, i)->link == WEFT_PCAPNG_ETHERNET) return WEFT_OK;
+        if (is_read(weft_capture_interface_at(d->reader, i)->link)) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "frames are of link type %" PRIu32 ", expected Ethernet (1)",
+                          "frames are of link type %" PRIu32
+                          "; expected Ethernet (1), IP (101, 228, 229), or those of Linux's device any (113, 276)",
                           weft_capture_interface_at(d->reader, 0)->link);
 }
 

@@ -514,6 +514,64 @@ static void every_byte(void **state) {
     free(bytes);
 }
 
+/// The capture of rdma_rxe as other devices would have it: a header of `header` bytes in the place of Ethernet's 14. In
+/// it, the type of Ethernet stands at `type`, the source at `source`.
+static void decode_as(uint32_t link, size_t header, size_t type, size_t source, struct weft_decode *ret) {
+    char path[FILE_NAME], *text;
+    size_t size;
+    pcap_t *pcap = open_rxe(path);
+    struct pcap_pkthdr *head;
+    const uint8_t *bytes;
+    struct weft_error error = {0};
+    FILE *file = open_memstream(&text, &size);
+    const uint32_t start[] = {0xa1b2c3d4, 4u << 16 | 2, 0, 0, 65535, link};
+    fwrite(start, 1, sizeof start, file);
+    while (pcap_next_ex(pcap, &head, &bytes) == 1) {
+        uint8_t own[32] = {0};
+        if (header) memcpy(own + type, bytes + 12, 2);
+        if (header) memcpy(own + source, bytes + 6, 6);
+        uint32_t less = WEFT_ETHERNET_BYTES - (uint32_t)header;
+        const uint32_t record[] = {(uint32_t)head->ts.tv_sec, (uint32_t)head->ts.tv_usec, head->caplen - less,
+                                   head->len - less};
+        fwrite(record, 1, sizeof record, file);
+        fwrite(own, 1, header, file);
+        fwrite(bytes + WEFT_ETHERNET_BYTES, 1, head->caplen - WEFT_ETHERNET_BYTES, file);
+    }
+    const uint32_t empty[] = {0, 0, 0, 0};
+    fwrite(empty, 1, sizeof empty, file); // a packet of no bytes: broken
+    fclose(file);
+    pcap_close(pcap);
+    file = fmemopen(text, size, "rb");
+    assert_int_equal(weft_decode_run(file, "x", &(struct weft_decode_conf){0}, arena, ret, &error), WEFT_OK);
+    fclose(file);
+    free(text);
+}
+
+static void without_ethernet(void **state) {
+    static const struct {
+        uint32_t link, header, type, source;
+    } kinds[] = {{101, 0, 0, 0}, {12, 0, 0, 0}, {228, 0, 0, 0}, {113, 16, 14, 6}, {276, 20, 0, 12}};
+    char path[FILE_NAME];
+    pcap_close(open_rxe(path));
+    struct weft_decode as, d;
+    struct weft_error error = {0};
+    assert_int_equal(weft_decode_file(path, &(struct weft_decode_conf){0}, arena, &as, &error), WEFT_OK);
+    assert_true(as.roce > 0 && as.conversations > 0);
+    for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        decode_as(kinds[k].link, kinds[k].header, kinds[k].type, kinds[k].source, &d);
+        assert_int_equal(d.frames, as.frames + 1);
+        assert_int_equal(d.broken, as.broken + 1);
+        assert_int_equal(d.foreign, 0);
+        assert_int_equal(d.roce, as.roce);
+        assert_int_equal(d.conversations, as.conversations);
+        for (uint32_t c = 0; c < d.conversations; c++) {
+            assert_int_equal(d.conversation[c]->packets, as.conversation[c]->packets);
+            assert_int_equal(d.conversation[c]->payload_bytes, as.conversation[c]->payload_bytes);
+            assert_int_equal(d.conversation[c]->icrc_wrong, as.conversation[c]->icrc_wrong);
+        }
+    }
+}
+
 static void assert_refused(const void *bytes, size_t size, const char *why) {
     struct weft_decode d;
     struct weft_error error = {0};
@@ -544,7 +602,9 @@ static void refused(void **state) {
             0xa1, 0xb2, 0xc3, 0xd4, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 1, //
             0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0);
     REFUSED("x: no interface is described in it", SECTION);
-    REFUSED("x: frames are of link type 147, expected Ethernet (1)", SECTION, INTERFACE(147));
+    REFUSED("x: frames are of link type 147; expected Ethernet (1), IP (101, 228, 229), or those of Linux's device any "
+            "(113, 276)",
+            SECTION, INTERFACE(147));
     REFUSED("x: byte 0: a block that begins with length 28 and ends with 24", 0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d,
             0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 24, 0, 0, 0);
     REFUSED("x: byte 28: a block of 13 bytes; expected a multiple of 4, 12 at least", SECTION, 5, 0, 0, 0, 13, 0, 0, 0);
@@ -644,9 +704,10 @@ int main(void) {
         TEST(sequence),       TEST(sequence_wraps), TEST(messages),
         TEST(two_interfaces), TEST(answers),        TEST(who_belongs_together),
         TEST(rates),          TEST(pauses),         TEST(dcbx),
-        TEST(as_libpcap),     TEST(linux_rxe),      TEST(every_length),
-        TEST(every_byte),     TEST(refused),        TEST(stamps),
-        TEST(limit),          TEST(addresses),      TEST(tables),
+        TEST(as_libpcap),     TEST(linux_rxe),      TEST(without_ethernet),
+        TEST(every_length),   TEST(every_byte),     TEST(refused),
+        TEST(stamps),         TEST(limit),          TEST(addresses),
+        TEST(tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
