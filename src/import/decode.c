@@ -85,6 +85,7 @@ static void take_frame(struct weft_decode *d, const struct weft_capture_frame *r
     }
     if (interface->link != WEFT_PCAPNG_ETHERNET) {
         if (!as_ethernet(d, interface->link, raw, &cooked)) {
+            d->others++;
             if (!d->broken++) d->broken_first = raw->number;
             return;
         }

@@ -561,6 +561,7 @@ static void without_ethernet(void **state) {
         decode_as(kinds[k].link, kinds[k].header, kinds[k].type, kinds[k].source, &d);
         assert_int_equal(d.frames, as.frames + 1);
         assert_int_equal(d.broken, as.broken + 1);
+        assert_int_equal(d.others, as.others + 1);
         assert_int_equal(d.foreign, 0);
         assert_int_equal(d.roce, as.roce);
         assert_int_equal(d.conversations, as.conversations);
