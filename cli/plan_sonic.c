@@ -89,6 +89,7 @@ static bool is_first(const struct weft_sonic_finding *f, uint32_t i, uint32_t k)
     return true;
 }
 
+/// RFC 6902, section 4, has readers ignore members that it does not know: here the reason of each operation.
 static void json_patch(struct weft__json *j, const struct weft_sonic_finding *f, uint32_t findings) {
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < findings; i++)
@@ -98,6 +99,7 @@ static void json_patch(struct weft__json *j, const struct weft_sonic_finding *f,
             weft__json_key_string(j, "op", f[i].change[k].there ? "replace" : "add");
             weft__json_key_string(j, "path", f[i].change[k].pointer);
             weft__json_key_string(j, "value", f[i].change[k].value);
+            weft__json_key_string(j, "reason", f[i].reason);
             weft__json_end_object(j);
         }
     weft__json_end_array(j);

@@ -74,6 +74,7 @@ static void apply(json_t *config, const json_t *patch) {
         }
         assert_int_equal(json_object_get(at, part) != NULL, replace);
         json_object_set(at, part, json_object_get(op, "value"));
+        assert_true(json_string_length(json_object_get(op, "reason")) > 0);
     }
 }
 
