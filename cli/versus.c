@@ -17,8 +17,11 @@ static const char *hosts, *rate, *fabrics, *budget, *seeds_text, *jobs_text, *ta
 static struct versus_battery battery;
 static bool merge, csv, no_why, assumptions;
 static const struct weft_cli_option own[] = {
-    {"hosts", "N", "number of hosts (default: those of JOB's network, else as in `weft models fabric clos`)", &hosts,
-     NULL},
+    {"hosts", "LIST",
+     "number of hosts, or several for a map, such as 128,256 or 64..1024:5log (default: those of JOB's network, else "
+     "as "
+     "in `weft models fabric clos`)",
+     &hosts, NULL},
     {"rate", "RATE", "of a host's link (default: that of JOB's network, else likewise)", &rate, NULL},
     {"fabrics", "LIST", "blueprints and files, such as dsf-l1,mine.yaml; all: every blueprint (the default)", &fabrics,
      NULL},
@@ -156,6 +159,9 @@ static void write_csv(FILE *file, const void *context) {
     weft_versus_csv(file, &((const struct versus *)context)->v);
 }
 
+static void write_map_csv(FILE *file, const void *context) {
+    weft_versus_map_csv(file, &((const struct versus *)context)->v);
+}
 static void write_page(FILE *file, const void *context) {
     struct weft_report_page *page = weft_versus_page(&((const struct versus *)context)->v);
     weft_report_page_write(file, page);
@@ -166,11 +172,8 @@ static enum weft_status write_folder(struct versus *x, struct weft_error *ret_er
     static const struct {
         const char *name;
         void (*write)(FILE *file, const void *context);
-    } files[] = {{"versus.yaml", write_yaml},
-                 {"versus.json", write_json},
-                 {"versus.txt", write_text},
-                 {"versus.html", write_page},
-                 {"versus.csv", write_csv}};
+    } files[] = {{"versus.yaml", write_yaml}, {"versus.json", write_json}, {"versus.txt", write_text},
+                 {"versus.html", write_page}, {"versus.csv", write_csv},   {"map.csv", write_map_csv}};
     enum weft_status status = weft_sweep_sqlite(x->sweep.o->out, &x->sweep.r, ret_error);
     for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)
         status = weft_cli_replace_file(weft_arena_format(x->sweep.o->arena, "%s/%s", x->sweep.o->out, files[i].name),
@@ -240,14 +243,28 @@ static uint64_t fabric_default(const char *name, enum weft__quantity quantity) {
 }
 
 /// Of the command line, else of the job's own network, else what blueprints have.
-static enum weft_status size_up(const struct versus_job *job, struct weft_versus *v, struct weft_error *ret_error) {
-    char why[128];
-    uint64_t given = job->hosts ? job->hosts : fabric_default("hosts", WEFT__COUNT);
+static enum weft_status size_up(const struct weft_cli_options *o, const struct versus_job *job, struct weft_versus *v,
+                                struct weft_versus_scale **ret_scale, struct weft_error *ret_error) {
+    enum { SCALES_MAX = 64, HOSTS_MIN = 2, HOSTS_MAX = 1048576 };
+    char why[256];
+    uint64_t one = job->hosts ? job->hosts : fabric_default("hosts", WEFT__COUNT), *given = &one;
     uint64_t bps = job->rate_bps ? job->rate_bps : fabric_default("rate", WEFT__RATE);
-    if (hosts && !weft_cli_number("--hosts", hosts, 2, 1048576, &given)) return WEFT_ERROR_INPUT;
+    v->scales = 1;
+    if (hosts && !weft_numbers_parse(hosts, SCALES_MAX, o->arena, &given, &v->scales, why, sizeof why))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--hosts"}, "%s", why);
+    for (uint32_t s = 0; s < v->scales; s++)
+        if (given[s] < HOSTS_MIN || given[s] > HOSTS_MAX)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--hosts"},
+                                  "%llu is out of range; expected %d to %d", (unsigned long long)given[s], HOSTS_MIN,
+                                  HOSTS_MAX);
     if (rate && !weft__quantity_parse(WEFT__RATE, rate, &bps, why, sizeof why))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--rate"}, "%s", why);
-    v->hosts = given;
+    struct weft_versus_scale *scale = weft_arena_alloc(o->arena, v->scales, sizeof *scale);
+    for (uint32_t s = 0; s < v->scales; s++)
+        scale[s].hosts = given[s];
+    *ret_scale = scale;
+    v->scale = scale;
+    v->hosts = given[0];
     v->rate_bps = bps;
     return WEFT_OK;
 }
@@ -313,6 +330,7 @@ static enum weft_status versus(const struct weft_cli_options *o, struct versus_k
     struct versus x = {.sweep = {.o = o, .lock = -1, .merge = merge}};
     struct versus_job job = {0};
     const struct weft_scenario_file *file = NULL;
+    struct weft_versus_scale *scale = NULL;
     uint32_t jobs;
     if (!check_options(o) || !sweep_share_out(&x.sweep, task_text, jobs_text, &jobs)) return WEFT_ERROR_INPUT;
     enum weft_status status = diff ? versus_old_read(diff, o->arena, &x.old, ret_error) : WEFT_OK;
@@ -320,8 +338,8 @@ static enum weft_status versus(const struct weft_cli_options *o, struct versus_k
     x.v.job = job.path;
     x.v.ignored = job.ignored;
     x.v.n_ignored = job.n_ignored;
-    if (!status) status = size_up(&job, &x.v, ret_error);
-    if (!status) status = versus_fabrics_read(o, fabrics, budget, &x.v, kept, ret_error);
+    if (!status) status = size_up(o, &job, &x.v, &scale, ret_error);
+    if (!status) status = versus_fabrics_read(o, fabrics, budget, &x.v, scale, kept, ret_error);
     if (!status) status = add_cases(o, &job, &x.v, ret_error);
     x.v.n_all = x.v.n_cases;
     if (!status && assumptions) status = versus_assumptions_add(o, &x.v, ret_error);

@@ -74,8 +74,9 @@ static enum weft_status open_fabric(const struct finder *f, struct weft_scenario
                                     struct weft_error *ret_error) {
     static const char work[] = "workload=[{kind: flow, src: host-0, dst: host-1, size: 1B}]";
     const struct weft_cli_options *o = f->o;
-    const char *const size[] = {work, weft_arena_format(o->arena, "fabric.hosts=%llu", (unsigned long long)f->v->hosts),
-                                weft_arena_format(o->arena, "fabric.rate=%llubps", (unsigned long long)f->v->rate_bps)};
+    const char *const size[] = {
+        work, weft_arena_format(o->arena, "fabric.hosts=%llu", (unsigned long long)f->v->fabric[f->fabric].hosts),
+        weft_arena_format(o->arena, "fabric.rate=%llubps", (unsigned long long)f->v->rate_bps)};
     enum weft_status status = weft_scenario_file_read(f->v->fabric[f->fabric].base, NULL, 0, ret_file, ret_error);
     for (uint32_t i = 0; i < o->settings + 3 && !status; i++)
         status = weft_scenario_file_set(*ret_file, i < 3 ? size[i] : o->setting[i - 3], ret_error);
@@ -157,7 +158,7 @@ enum weft_status versus_assumptions_add(const struct weft_cli_options *o, struct
     f.value = weft_arena_alloc(o->arena, ASSUMPTIONS_MAX, sizeof *f.value);
     for (uint32_t i = 0; i < v->fabrics && !status; i++) {
         f.fabric = i;
-        if (v->fabric[i].variant != WEFT_NONE && i != v->ruler) status = add_fabric(&f, ret_error);
+        if (v->fabric[i].variant != WEFT_NONE && !v->fabric[i].is_ruler) status = add_fabric(&f, ret_error);
     }
     if (!status) add_cases(o, v);
     return status;

@@ -122,7 +122,8 @@ static void add_mixed(struct weft_versus *v, struct weft_arena *arena) {
                               "[{kind: poisson, group: rpc, distribution: websearch, load: %g, duration: 500us, start: "
                               "5s}]",
                               loads[i] / 100.0),
-            WEFT_VERSUS_P99);
+            WEFT_VERSUS_P99)
+            ->load_percent = loads[i];
     add(v, "checkpoint", "checkpoint",
         weft_arena_format(arena,
                           "[{kind: periodic, group: checkpoint, src: %s, dst: %s, size: 4MiB, start: 5s}, {kind: "
@@ -217,13 +218,10 @@ static enum weft_status add_named(const char *name, const weft_bytes *within, st
     return WEFT_OK;
 }
 
-enum weft_status versus_battery_add(const struct versus_battery *b, struct weft_versus *v, struct weft_arena *arena,
-                                    struct weft_error *ret_error) {
-    weft_bytes within[2] = {0, UINT64_MAX};
+/// The cases at one number of hosts.
+static enum weft_status add_at(const struct versus_battery *b, const weft_bytes *within, struct weft_versus *v,
+                               struct weft_arena *arena, struct weft_error *ret_error) {
     uint32_t from = v->n_cases;
-    if (b->sizes && !read_sizes(b->sizes, within, arena))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--sizes"},
-                              "'%s': expected the least and the greatest, such as 1KiB..64MiB", b->sizes);
     struct weft_versus_case *all = weft_arena_alloc(arena, CASES_MAX, sizeof *all);
     memcpy(all, v->cases, v->n_cases * sizeof *all);
     v->cases = all;
@@ -231,5 +229,29 @@ enum weft_status versus_battery_add(const struct versus_battery *b, struct weft_
     if (!status && b->cases && !choose(v, from, b->cases, arena))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--cases"},
                               "'%s': no case of the battery is called so; docs/versus.md lists them", b->cases);
+    return status;
+}
+
+enum weft_status versus_battery_add(const struct versus_battery *b, struct weft_versus *v, struct weft_arena *arena,
+                                    struct weft_error *ret_error) {
+    weft_bytes within[2] = {0, UINT64_MAX};
+    uint32_t from = v->n_cases;
+    if (b->sizes && !read_sizes(b->sizes, within, arena))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--sizes"},
+                              "'%s': expected the least and the greatest, such as 1KiB..64MiB", b->sizes);
+    enum weft_status status = WEFT_OK;
+    struct weft_versus first = {0};
+    for (uint32_t s = 0; s < v->scales && !status; s++) {
+        struct weft_versus at = weft_versus_at(v, s);
+        status = add_at(b, within, &at, arena, ret_error);
+        if (!s) first = at;
+        for (uint32_t c = from; c < at.n_cases && !status; c++) {
+            struct weft_versus_case *of = &first.cases[c];
+            if (!s) of->at_scale = weft_arena_alloc(arena, v->scales, sizeof *of->at_scale);
+            of->at_scale[s] = at.cases[c].workload;
+        }
+    }
+    v->cases = first.cases;
+    v->n_cases = first.n_cases;
     return status;
 }

@@ -104,12 +104,11 @@ static enum weft_status find_domains(const struct weft_cli_options *o, struct we
 }
 
 /// What it would take with half as many hosts again.
-static enum weft_status grow(const struct weft_cli_options *o, const struct weft_versus *v,
-                             struct weft_scenario_file *file, struct weft_versus_fabric *f,
-                             struct weft_error *ret_error) {
+static enum weft_status grow(const struct weft_cli_options *o, struct weft_scenario_file *file,
+                             struct weft_versus_fabric *f, struct weft_error *ret_error) {
     struct weft_model_conf model;
     const char *name, *about;
-    unsigned long long hosts = v->hosts + (v->hosts + 1) / 2;
+    unsigned long long hosts = f->hosts + (f->hosts + 1) / 2;
     enum weft_status status =
         weft_scenario_file_set(file, weft_arena_format(o->arena, "fabric.hosts=%llu", hosts), ret_error);
     if (!status) status = weft_scenario_fabric(file, 0, o->arena, &model, &name, &about, ret_error);
@@ -127,7 +126,7 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, const stru
     struct weft_model_conf model;
     const char *name;
     enum weft_status status = find_base(item, o->arena, &f->base, ret_error);
-    const char *const size[] = {weft_arena_format(o->arena, "fabric.hosts=%llu", (unsigned long long)v->hosts),
+    const char *const size[] = {weft_arena_format(o->arena, "fabric.hosts=%llu", (unsigned long long)f->hosts),
                                 weft_arena_format(o->arena, "fabric.rate=%llubps", (unsigned long long)v->rate_bps)};
     const struct weft_tree *root = NULL;
     if (!status) status = weft_scenario_file_read(f->base, NULL, 0, &file, ret_error);
@@ -153,48 +152,66 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, const stru
     const struct weft_tree *devices = weft_tree_find(root, "devices");
     if (devices && devices->type == WEFT_TREE_LIST) f->devices = weft_tree_text(devices, o->arena);
     status = find_domains(o, file, f, ret_error);
-    return status ? status : grow(o, v, file, f, ret_error);
+    return status ? status : grow(o, file, f, ret_error);
 }
 
-static enum weft_status add(const struct weft_cli_options *o, struct weft_versus *v, const char *item,
-                            const double *limit, struct versus_kept **kept, struct weft_error *ret_error) {
+/// Behind those that `scale` has.
+static enum weft_status add(const struct weft_cli_options *o, struct weft_versus *v, struct weft_versus_scale *scale,
+                            const char *item, const double *limit, struct versus_kept **kept,
+                            struct weft_error *ret_error) {
     struct weft_versus_fabric *f = &v->fabric[v->fabrics];
+    f->hosts = scale->hosts;
     enum weft_status status = read_fabric(o, v, item, f, kept, ret_error);
     if (status) return status;
-    for (uint32_t i = 0; i < v->fabrics; i++)
+    for (uint32_t i = scale->first; i < v->fabrics; i++)
         if (!strcmp(v->fabric[i].name, f->name))
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--fabrics"},
                                   "'%s' comes twice", f->name);
-    bool ruler = !strcmp(f->name, "ideal");
-    if (ruler) v->ruler = v->fabrics;
-    if (!ruler && f->status == WEFT_VERSUS_RAN) check_budget(f, limit, o->arena);
+    f->label = v->scales == 1 ? f->name : weft_arena_format(o->arena, "%s@%llu", f->name, (unsigned long long)f->hosts);
+    f->is_ruler = !strcmp(f->name, "ideal");
+    if (f->is_ruler) scale->ruler = scale->fabrics;
+    if (!f->is_ruler && f->status == WEFT_VERSUS_RAN) check_budget(f, limit, o->arena);
     if (f->status == WEFT_VERSUS_RAN) f->variant = v->variants++;
     v->fabrics++;
+    scale->fabrics++;
     return WEFT_OK;
 }
 
-enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const char *list, const char *budget,
-                                     struct weft_versus *v, struct versus_kept **kept, struct weft_error *ret_error) {
-    double limit[LIMITS] = {0};
+/// All fabrics of the list at one number of hosts.
+static enum weft_status add_list(const struct weft_cli_options *o, struct weft_versus *v,
+                                 struct weft_versus_scale *scale, const char *list, const double *limit,
+                                 struct versus_kept **kept, struct weft_error *ret_error) {
     uint32_t all = weft_blueprint_count();
+    scale->first = v->fabrics;
+    scale->ruler = WEFT_NONE;
+    enum weft_status status = add(o, v, scale, "ideal", limit, kept, ret_error); // the ruler is always there
+    while (*list && !status) {
+        size_t n = strcspn(list, ",");
+        const char *item = weft_arena_format(o->arena, "%.*s", (int)n, list);
+        for (uint32_t i = 0; i < all && !strcmp(item, "all") && !status; i++)
+            if (strcmp(weft_blueprint_at(i)->name, "ideal"))
+                status = add(o, v, scale, weft_blueprint_at(i)->name, limit, kept, ret_error);
+        if (strcmp(item, "all") && strcmp(item, "ideal") && *item)
+            status = add(o, v, scale, item, limit, kept, ret_error);
+        list += n + (list[n] == ',');
+    }
+    return status;
+}
+
+enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const char *list, const char *budget,
+                                     struct weft_versus *v, struct weft_versus_scale *scale, struct versus_kept **kept,
+                                     struct weft_error *ret_error) {
+    double limit[LIMITS] = {0};
     enum weft_status status = WEFT_OK;
     if (budget && !parse_budget(budget, limit))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--budget"},
                               "'%s' is not understood; expected limits such as watts=20000,optics=800 of chips, ports, "
                               "optics, fibre, watts, price",
                               budget);
-    v->ruler = WEFT_NONE;
-    v->fabric = weft_arena_alloc(o->arena, all + (list ? strlen(list) : 0) + 2, sizeof *v->fabric);
     if (!list) list = "all";
-    status = add(o, v, "ideal", limit, kept, ret_error); // the ruler is always there
-    while (*list && !status) {
-        size_t n = strcspn(list, ",");
-        const char *item = weft_arena_format(o->arena, "%.*s", (int)n, list);
-        for (uint32_t i = 0; i < all && !strcmp(item, "all") && !status; i++)
-            if (strcmp(weft_blueprint_at(i)->name, "ideal"))
-                status = add(o, v, weft_blueprint_at(i)->name, limit, kept, ret_error);
-        if (strcmp(item, "all") && strcmp(item, "ideal") && *item) status = add(o, v, item, limit, kept, ret_error);
-        list += n + (list[n] == ',');
-    }
+    v->fabric = weft_arena_alloc(o->arena, v->scales * (weft_blueprint_count() + strlen(list) + 2), sizeof *v->fabric);
+    for (uint32_t s = 0; s < v->scales && !status; s++)
+        status = add_list(o, v, &scale[s], list, limit, kept, ret_error);
+    v->ruler = v->scales == 1 ? scale->ruler : WEFT_NONE;
     return status;
 }

@@ -22,7 +22,7 @@ struct weft_advice {
     struct weft_advice_fact {
         const char *name, *text;
     } fact[WEFT_ADVICE_FACTS];
-    /// A parameter. `current` is NULL where its model is not in force.
+    /// A parameter. `current` is NULL where its model is not in force; the same text where it is what is recommended.
     struct weft_advice_row {
         const char *path, *current, *recommended, *formula, *source, *margin;
     } row[WEFT_ADVICE_ROWS];

@@ -81,8 +81,8 @@ struct weft_report_row {
     const char *unit;             ///< "ps", "bytes", "bit/s", or "" (a plain number)
 };
 /// How the page draws them: DOTS a picture a row, values with their intervals; MAP a picture a subject, its figures
-/// across and columns down, as dark as their value, the verdict "first" framed; STACK a picture a subject, a bar a
-/// column, made of the subject's figures.
+/// across and columns down, as dark as their value, the verdict "first" framed, any other ("star", "star, within
+/// noise") instead of the value; STACK a picture a subject, a bar a column, made of the subject's figures.
 enum weft_report_form { WEFT_REPORT_DOTS, WEFT_REPORT_MAP, WEFT_REPORT_STACK };
 struct weft_report_matrix {
     enum weft_report_form form;

@@ -85,6 +85,11 @@ struct weft_scenario_file *weft_sweep_with_seed(const struct weft_scenario_file 
 /// Seeds such as "1..5" or "1,2,7": at most WEFT_SWEEP_SEEDS_MAX, each once. False: it is not understood.
 bool weft_seeds_parse(const char *text, struct weft_arena *arena, uint64_t **ret_seed, uint32_t *ret_seeds);
 
+/// Whole numbers such as "128,256" or "64..1024:5log", each once, at most `max`, sorted. False: `why` says what is
+/// wrong.
+bool weft_numbers_parse(const char *text, uint32_t max, struct weft_arena *arena, uint64_t **ret_number,
+                        uint32_t *ret_numbers, char *why, size_t size);
+
 /// The section `sweep` of a scenario, besides `vary`.
 extern const struct weft_param_table weft_sweep_table;
 

@@ -103,8 +103,12 @@ enum weft_versus_status {
 };
 extern const char *const weft_versus_status_names[]; // "ran", "unbuildable", "over_budget", "stalled", "failed"
 
+/// A fabric at one number of hosts.
 struct weft_versus_fabric {
     const char *name, *about, *kind;
+    const char *label; ///< of its variant: its name; with several numbers of hosts "dsf-l1@128"
+    uint64_t hosts;
+    bool is_ruler;
     const char *base; ///< a blueprint's name, or the path of a file
     struct weft_fabric_plan *plan;
     struct weft_fabric_bill bill;
@@ -132,7 +136,9 @@ struct weft_versus_assumption {
 struct weft_versus_case {
     const char *name, *family;                 ///< "all-to-all-4KiB"; "all-to-all": cases that differ in size alone
     weft_bytes bytes;                          ///< 0: has no size
+    unsigned load_percent;                     ///< 0: has no load; cases of a family may differ in that instead
     const char *workload;                      ///< YAML on one line; NULL: the job's own
+    const char **at_scale;                     ///< [scales] the workload at each number of hosts; NULL: the same at all
     enum weft_versus_measure by;               ///< who is ahead is judged by this, the less the better
     const struct weft_versus_failure *failure; ///< NULL: nothing fails
     const struct weft_versus_assumption *assumption; ///< wrong in this case; NULL: none
@@ -140,17 +146,26 @@ struct weft_versus_case {
     uint32_t healthy;                                ///< the case that it is compared with; WEFT_NONE: none
 };
 
-struct weft_versus {
-    const char *job; ///< file; NULL: a battery alone
+/// A number of hosts, and the fabrics that are built for it.
+struct weft_versus_scale {
     uint64_t hosts;
+    uint32_t first, fabrics; ///< of weft_versus.fabric
+    uint32_t ruler;          ///< counted from the first; WEFT_NONE: it does not take part
+};
+
+struct weft_versus {
+    const char *job;                       ///< file; NULL: a battery alone
+    const struct weft_versus_scale *scale; ///< [scales] by hosts, fewest first
+    uint32_t scales;
+    uint64_t hosts; ///< of the first scale
     weft_rate_bps rate_bps;
-    struct weft_versus_fabric *fabric;
+    struct weft_versus_fabric *fabric; ///< scale by scale
     struct weft_versus_case *cases;
     uint32_t fabrics, n_cases, variants; ///< variants: of fabrics that run
     uint32_t n_all;                      ///< cases; those from n_cases on are others of them with an assumption wrong
     struct weft_versus_assumption *assumption;
     uint32_t assumptions;
-    uint32_t ruler;             ///< WEFT_NONE: it does not take part
+    uint32_t ruler;             ///< WEFT_NONE: it does not take part, or there are several scales
     const char *const *ignored; ///< [n_ignored] sections of the job that fabrics say themselves
     uint32_t n_ignored;
     const struct weft_sweep_results *results; ///< NULL: nothing ran
@@ -159,6 +174,8 @@ struct weft_versus {
     uint32_t changes;
 };
 
+/// What belongs to one number of hosts, which everything that ranks or compares fabrics takes. It lives as long as `v`.
+struct weft_versus weft_versus_at(const struct weft_versus *v, uint32_t scale);
 /// The scenario as YAML, in `arena`. `work`, `run`: sections of the job, NULL: none.
 const char *weft_versus_compose(const struct weft_versus *v, const struct weft_tree *work, const struct weft_tree *run,
                                 struct weft_arena *arena);
@@ -199,6 +216,8 @@ void weft_versus_text(FILE *file, const struct weft_versus *v);
 void weft_versus_json(FILE *file, const struct weft_versus *v, bool interrupted);
 /// A line for each fabric, case and seed.
 void weft_versus_csv(FILE *file, const struct weft_versus *v);
+/// The map of who leads: a line for each number of hosts and case in which nothing fails.
+void weft_versus_map_csv(FILE *file, const struct weft_versus *v);
 /// The answer as a page of HTML; free it.
 struct weft_report_page *weft_versus_page(const struct weft_versus *v);
 /// What the table says, in a paragraph.

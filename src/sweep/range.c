@@ -149,3 +149,54 @@ const char *weft__range_at(const struct weft_sweep_range *r, double at, struct w
     double value = r->log ? exp(log(a) + at * (log(b) - log(a))) : a + at * (b - a);
     return r->first.real ? real_text(r, value, arena) : quantity_text(r, (uint64_t)llround(value), arena);
 }
+
+// --- lists of whole numbers ---------------------------------------------------------------------------------------
+
+static int by_number(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/// The numbers of an item: one, or those of a range.
+static bool add_item(const char *item, uint32_t max, struct weft_arena *arena, uint64_t *number, uint32_t *numbers,
+                     char *why, size_t size) {
+    enum weft__range_kind kind;
+    struct weft_sweep_range *range;
+    uint32_t n = 1;
+    if (!weft__range_parse(item, arena, &kind, &range, &n, why, size)) return false;
+    if (kind == WEFT__RANGE_ANY || (kind == WEFT__RANGE_VALUES && !is_whole(range))) {
+        snprintf(why, size, "'%.80s': expected whole numbers, as in 64..1024:5log", item);
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const char *one = kind == WEFT__RANGE_NONE ? item : weft__range_at(range, n > 1 ? i / (n - 1.0) : 0, arena);
+        if (*numbers == max) {
+            snprintf(why, size, "more than %u numbers", max);
+            return false;
+        }
+        if (!weft__quantity_parse(WEFT__COUNT, one, &number[*numbers], why, size)) return false;
+        ++*numbers;
+    }
+    return true;
+}
+
+bool weft_numbers_parse(const char *text, uint32_t max, struct weft_arena *arena, uint64_t **ret_number,
+                        uint32_t *ret_numbers, char *why, size_t size) {
+    uint64_t *number = weft_arena_alloc(arena, max + 1, sizeof *number);
+    *ret_number = number;
+    *ret_numbers = 0;
+    for (const char *at = text;; at++) {
+        size_t n = strcspn(at, ",");
+        const char *item = weft_arena_format(arena, "%.*s", (int)n, at);
+        if (!add_item(item, max, arena, number, ret_numbers, why, size)) return false;
+        at += n;
+        if (!*at) break;
+    }
+    qsort(number, *ret_numbers, sizeof *number, by_number);
+    for (uint32_t i = 1; i < *ret_numbers; i++)
+        if (number[i] == number[i - 1]) {
+            snprintf(why, size, "%" PRIu64 " comes twice", number[i]);
+            return false;
+        }
+    return true;
+}

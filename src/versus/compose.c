@@ -47,38 +47,44 @@ static void write_slow(FILE *file, const struct weft_versus *v, const struct wef
             (unsigned long long)(v->rate_bps / 4));
 }
 
-/// What fails differs by fabric: names of links are its own.
-static void write_failure(FILE *file, const struct weft_versus *v, const struct weft_versus_failure *f) {
-    fputs(", variants: {", file);
-    for (uint32_t i = 0, n = 0; i < v->fabrics; i++) {
-        const struct weft_versus_fabric *fabric = &v->fabric[i];
-        const struct weft_versus_domain *d = weft_versus_domain_of(fabric, f->domain);
-        if (fabric->variant == WEFT_NONE || i == v->ruler || (f->kind != WEFT_VERSUS_SLOW && !d)) continue;
-        if (n++) fputs(", ", file);
-        quote(file, fabric->name);
-        fputs(": {", file);
-        if (f->kind == WEFT_VERSUS_SLOW)
-            write_slow(file, v, fabric);
-        else
-            write_events(file, f, d);
-        putc('}', file);
-    }
-    putc('}', file);
+/// What fails differs by fabric: names of links are its own. False: nothing does in this one.
+static bool has_failure(const struct weft_versus_fabric *fabric, const struct weft_versus_failure *f) {
+    return f && !fabric->is_ruler && (f->kind == WEFT_VERSUS_SLOW || weft_versus_domain_of(fabric, f->domain));
+}
+static void write_failure(FILE *file, const struct weft_versus *v, const struct weft_versus_fabric *fabric,
+                          const struct weft_versus_failure *f) {
+    if (f->kind == WEFT_VERSUS_SLOW)
+        write_slow(file, v, fabric);
+    else
+        write_events(file, f, weft_versus_domain_of(fabric, f->domain));
 }
 
-/// What is assumed differs by fabric too.
-static void write_assumption(FILE *file, const struct weft_versus *v, const struct weft_versus_case *c) {
-    fputs("variants: {", file);
-    for (uint32_t i = 0, n = 0; i < v->fabrics; i++) {
-        const char *value = c->assumption->value[c->twice][i];
-        if (!value) continue;
-        if (n++) fputs(", ", file);
-        quote(file, v->fabric[i].name);
-        fputs(": {", file);
-        quote(file, c->assumption->path);
-        fprintf(file, ": %s}", value);
-    }
-    putc('}', file);
+/// The workload of a fabric if that at its number of hosts is another one than at the first.
+static const char *own_workload(const struct weft_versus_case *c, uint32_t scale) {
+    return c->at_scale && strcmp(c->at_scale[scale], c->workload) ? c->at_scale[scale] : NULL;
+}
+
+/// What a case has of its own for each fabric: "variants: {...}", or nothing.
+static void write_own(FILE *file, const struct weft_versus *v, const struct weft_versus_case *c) {
+    uint32_t n = 0;
+    for (uint32_t s = 0, i = 0; s < v->scales; s++)
+        for (; i < v->scale[s].first + v->scale[s].fabrics; i++) {
+            const struct weft_versus_fabric *fabric = &v->fabric[i];
+            const char *workload = own_workload(c, s),
+                       *value = c->assumption ? c->assumption->value[c->twice][i] : NULL;
+            bool fails = has_failure(fabric, c->failure);
+            if (fabric->variant == WEFT_NONE || (!workload && !value && !fails)) continue;
+            fputs(n++ ? ", " : c->workload ? ", variants: {" : "variants: {", file);
+            quote(file, fabric->label);
+            fputs(": {", file);
+            if (workload) fprintf(file, "workload: %s%s", workload, value || fails ? ", " : "");
+            if (fails) write_failure(file, v, fabric, c->failure);
+            if (fails && value) fputs(", ", file);
+            if (value) quote(file, c->assumption->path);
+            if (value) fprintf(file, ": %s", value);
+            putc('}', file);
+        }
+    if (n) putc('}', file);
 }
 
 static void write_cases(FILE *file, const struct weft_versus *v) {
@@ -87,12 +93,9 @@ static void write_cases(FILE *file, const struct weft_versus *v) {
     for (uint32_t i = 0; i < v->n_all; i++) {
         fputs("  ", file);
         quote(file, v->cases[i].name);
-        const char *workload = v->cases[i].workload;
         fputs(": {", file);
-        if (workload) fprintf(file, "workload: %s", workload);
-        if (v->cases[i].failure) write_failure(file, v, v->cases[i].failure);
-        if (v->cases[i].assumption && workload) fputs(", ", file);
-        if (v->cases[i].assumption) write_assumption(file, v, &v->cases[i]);
+        if (v->cases[i].workload) fprintf(file, "workload: %s", v->cases[i].workload);
+        write_own(file, v, &v->cases[i]);
         fputs("}\n", file);
     }
 }
@@ -111,9 +114,10 @@ const char *weft_versus_compose(const struct weft_versus *v, const struct weft_t
     for (uint32_t i = 0; i < v->fabrics; i++) {
         if (v->fabric[i].variant == WEFT_NONE) continue;
         fputs("  ", file);
-        quote(file, v->fabric[i].name);
+        quote(file, v->fabric[i].label);
         fputs(": {base: ", file);
         quote(file, v->fabric[i].base);
+        if (v->scales > 1) fprintf(file, ", fabric.hosts: %llu", (unsigned long long)v->fabric[i].hosts);
         fputs("}\n", file);
     }
     const char *text = weft_arena_text(arena, weft__text_stream_text(&stream));

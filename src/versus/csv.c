@@ -16,7 +16,7 @@ static void line(FILE *file, const struct weft_versus *v, uint32_t f, uint32_t c
     const struct weft_versus_fabric *fabric = &v->fabric[f];
     const struct weft_sweep_run *run = weft__versus_run(v, f, c, k);
     weft__csv_text(file, fabric->name);
-    putc(',', file);
+    fprintf(file, ",%llu,", (unsigned long long)fabric->hosts);
     weft__csv_text(file, v->cases[c].name);
     fprintf(file, ",%llu,%llu,%s", (unsigned long long)v->cases[c].bytes, (unsigned long long)run->seed,
             weft_sweep_state_names[run->state]);
@@ -29,16 +29,12 @@ static void line(FILE *file, const struct weft_versus *v, uint32_t f, uint32_t c
     putc('\n', file);
 }
 
-void weft_versus_csv(FILE *file, const struct weft_versus *v) {
+static void scale_lines(FILE *file, const struct weft_versus *v) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    fputs("fabric,case,bytes,seed,end", file);
-    for (uint32_t i = 0; i < WEFT_VERSUS_MEASURED; i++)
-        fprintf(file, ",%s", weft_versus_measure_names[i]);
-    fputs(",chips,optics,watts,price\n", file);
     for (uint32_t f = 0; f < v->fabrics; f++) {
         if (v->fabric[f].variant == WEFT_NONE) {
             weft__csv_text(file, v->fabric[f].name);
-            fprintf(file, ",,,,%s", weft_versus_status_names[v->fabric[f].status]);
+            fprintf(file, ",%llu,,,,%s", (unsigned long long)v->hosts, weft_versus_status_names[v->fabric[f].status]);
             for (uint32_t i = 0; i < WEFT_VERSUS_MEASURED + 4; i++)
                 putc(',', file);
             putc('\n', file);
@@ -48,4 +44,15 @@ void weft_versus_csv(FILE *file, const struct weft_versus *v) {
                 line(file, v, f, c, k, arena);
     }
     weft_arena_free(arena);
+}
+
+void weft_versus_csv(FILE *file, const struct weft_versus *v) {
+    fputs("fabric,hosts,case,bytes,seed,end", file);
+    for (uint32_t i = 0; i < WEFT_VERSUS_MEASURED; i++)
+        fprintf(file, ",%s", weft_versus_measure_names[i]);
+    fputs(",chips,optics,watts,price\n", file);
+    for (uint32_t s = 0; s < v->scales; s++) {
+        const struct weft_versus at = weft_versus_at(v, s);
+        scale_lines(file, &at);
+    }
 }

@@ -93,6 +93,7 @@ static void json_fabric(struct weft__json *j, const struct weft_versus *v, uint3
     weft__json_key_string(j, "name", fabric->name);
     weft__json_key_string(j, "about", fabric->about);
     weft__json_key_string(j, "kind", fabric->kind);
+    weft__json_key_u64(j, "hosts", fabric->hosts);
     weft__json_key_string(j, "source", fabric->plan->conf->source);
     weft__json_key_string(j, "status", weft_versus_status_names[fabric->status]);
     weft__json_key_string(j, "reason", fabric->reason);
@@ -116,13 +117,15 @@ static void json_fabric(struct weft__json *j, const struct weft_versus *v, uint3
     weft__json_end_object(j);
 }
 
-static void json_leads(struct weft__json *j, const struct weft_versus *v, uint32_t c, struct weft_arena *arena) {
+static void json_leads_of(struct weft__json *j, const struct weft_versus *v, uint32_t c, struct weft_arena *arena) {
     uint32_t n;
     const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
     weft__json_begin_object(j);
     weft__json_key_string(j, "name", v->cases[c].name);
+    weft__json_key_u64(j, "hosts", v->hosts);
     weft__json_key_string(j, "family", v->cases[c].family);
     if (v->cases[c].bytes) weft__json_key_u64(j, "bytes", v->cases[c].bytes);
+    if (v->cases[c].load_percent) weft__json_key_u64(j, "load_percent", v->cases[c].load_percent);
     if (v->cases[c].failure) weft__json_key_string(j, "failure", v->cases[c].failure->name);
     if (v->cases[c].healthy != WEFT_NONE) weft__json_key_string(j, "healthy", v->cases[v->cases[c].healthy].name);
     weft__json_key_string(j, "judged_by", weft_versus_measure_names[v->cases[c].by]);
@@ -135,32 +138,93 @@ static void json_leads(struct weft__json *j, const struct weft_versus *v, uint32
     weft__json_end_object(j);
 }
 
+static void json_leads(struct weft__json *j, const struct weft_versus *v, struct weft_arena *arena) {
+    for (uint32_t c = 0; c < v->n_cases; c++)
+        json_leads_of(j, v, c, arena);
+}
+
+static void json_fabrics(struct weft__json *j, const struct weft_versus *v, struct weft_arena *arena) {
+    for (uint32_t f = 0; f < v->fabrics; f++)
+        json_fabric(j, v, f, arena);
+}
+
 static void json_borders(struct weft__json *j, const struct weft_versus *v, struct weft_arena *arena) {
     uint32_t n;
     const struct weft__versus_border *border = weft__versus_borders(v, arena, &n);
-    weft__json_key(j, "borders");
-    weft__json_begin_array(j);
     for (uint32_t i = 0; i < n; i++) {
+        bool sizes = v->cases[border[i].before].bytes;
         weft__json_begin_object(j);
         weft__json_key_string(j, "family", border[i].family);
+        weft__json_key_u64(j, "hosts", v->hosts);
         weft__json_key_string(j, "below", v->fabric[border[i].first].name);
         weft__json_key_string(j, "above", v->fabric[border[i].second].name);
-        weft__json_key_real(j, "bytes", border[i].bytes);
+        weft__json_key_real(j, sizes ? "bytes" : "load_percent", border[i].at);
         weft__json_key_bool(j, "within_noise", border[i].noise);
         weft__json_end_object(j);
     }
+}
+
+static void json_lead(struct weft__json *j, const struct weft_versus *v, uint32_t scale, uint32_t c,
+                      struct weft_arena *arena) {
+    const struct weft__versus_lead lead = weft__versus_lead(v, scale, c, arena);
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "hosts", v->scale[scale].hosts);
+    weft__json_key_string(j, "case", v->cases[c].name);
+    weft__json_key_string(j, "first", lead.first);
+    weft__json_key_string(j, "second", lead.second);
+    weft__json_key_real(j, "lead", lead.lead);
+    weft__json_key(j, "within_noise");
+    if (!lead.second || lead.unknown)
+        weft__json_null(j);
+    else
+        weft__json_bool(j, lead.noise);
+    weft__json_end_object(j);
+}
+
+/// Who leads where, and between which numbers of hosts that changes.
+static void json_map(struct weft__json *j, const struct weft_versus *v, struct weft_arena *arena) {
+    uint32_t n;
+    weft__json_key(j, "map");
+    weft__json_begin_object(j);
+    weft__json_key(j, "hosts");
+    weft__json_begin_array(j);
+    for (uint32_t s = 0; s < v->scales; s++)
+        weft__json_u64(j, v->scale[s].hosts);
     weft__json_end_array(j);
+    weft__json_key(j, "leads");
+    weft__json_begin_array(j);
+    const struct weft__versus_sheet *sheet = weft__versus_sheets(v, arena, &n);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t s = 0; s < v->scales; s++)
+            for (uint32_t k = 0; k < sheet[i].cases; k++)
+                json_lead(j, v, s, sheet[i].the_case[k], arena);
+    weft__json_end_array(j);
+    weft__json_key(j, "borders");
+    weft__json_begin_array(j);
+    const struct weft__versus_step *step = weft__versus_steps(v, arena, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "case", v->cases[step[i].the_case].name);
+        weft__json_key_string(j, "below", step[i].first);
+        weft__json_key_string(j, "above", step[i].second);
+        weft__json_key_u64(j, "from_hosts", v->scale[step[i].before].hosts);
+        weft__json_key_u64(j, "to_hosts", v->scale[step[i].before + 1].hosts);
+        weft__json_key_real(j, "hosts", step[i].hosts);
+        weft__json_key_bool(j, "within_noise", step[i].noise);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+    weft__json_end_object(j);
 }
 
 static void json_assumptions(struct weft__json *j, const struct weft_versus *v, struct weft_arena *arena) {
     uint32_t n;
     const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);
-    weft__json_key(j, "assumptions");
-    weft__json_begin_array(j);
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_versus_case *c = &v->cases[turn[i].the_case];
         weft__json_begin_object(j);
         weft__json_key_string(j, "case", v->cases[c->healthy].name);
+        weft__json_key_u64(j, "hosts", v->hosts);
         weft__json_key_string(j, "path", c->assumption->path);
         weft__json_key_string(j, "help", c->assumption->help);
         weft__json_key_real(j, "factor", c->twice ? 2 : 0.5);
@@ -171,7 +235,6 @@ static void json_assumptions(struct weft__json *j, const struct weft_versus *v, 
         weft__json_key_real(j, "lead_as_assumed", turn[i].lead_before);
         weft__json_end_object(j);
     }
-    weft__json_end_array(j);
 }
 
 static void json_since(struct weft__json *j, const struct weft_versus *v) {
@@ -201,23 +264,28 @@ static void json_head(struct weft__json *j, const struct weft_versus *v, bool in
     weft__json_end_array(j);
 }
 
+/// A list to which every number of hosts adds.
+static void json_list(struct weft__json *j, const char *key, const struct weft_versus *v, struct weft_arena *arena,
+                      void (*add)(struct weft__json *j, const struct weft_versus *at, struct weft_arena *arena)) {
+    weft__json_key(j, key);
+    weft__json_begin_array(j);
+    for (uint32_t s = 0; s < v->scales; s++) {
+        const struct weft_versus at = weft_versus_at(v, s);
+        add(j, &at, arena);
+    }
+    weft__json_end_array(j);
+}
+
 void weft_versus_json(FILE *file, const struct weft_versus *v, bool interrupted) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft__json j = {.file = file};
     weft__json_begin_object(&j);
     json_head(&j, v, interrupted);
-    weft__json_key(&j, "cases");
-    weft__json_begin_array(&j);
-    for (uint32_t c = 0; c < v->n_cases; c++)
-        json_leads(&j, v, c, arena);
-    weft__json_end_array(&j);
-    weft__json_key(&j, "fabrics");
-    weft__json_begin_array(&j);
-    for (uint32_t f = 0; f < v->fabrics; f++)
-        json_fabric(&j, v, f, arena);
-    weft__json_end_array(&j);
-    json_borders(&j, v, arena);
-    if (v->variants) json_assumptions(&j, v, arena);
+    json_list(&j, "cases", v, arena, json_leads);
+    json_list(&j, "fabrics", v, arena, json_fabrics);
+    json_list(&j, "borders", v, arena, json_borders);
+    if (v->variants) json_map(&j, v, arena);
+    if (v->variants) json_list(&j, "assumptions", v, arena, json_assumptions);
     json_since(&j, v);
     struct weft__text_stream stream;
     weft_versus_paragraph(weft__text_stream_open(&stream), v);

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is ahead at which message size, and where that changes.
+// Who is ahead at which message size, or load, and where that changes.
 #include <math.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "versus/versus.h"
 
+/// Where a case stands among those of its family: by size, or by load.
+static double axis(const struct weft_versus_case *c) {
+    return c->bytes ? (double)c->bytes : (double)c->load_percent;
+}
+
 static bool are_neighbours(const struct weft_versus *v, uint32_t c) {
-    return c + 1 < v->n_cases && v->cases[c].bytes && v->cases[c + 1].bytes &&
+    return c + 1 < v->n_cases && axis(&v->cases[c]) > 0 && axis(&v->cases[c + 1]) > 0 &&
            !strcmp(v->cases[c].family, v->cases[c + 1].family);
+}
+
+const char *weft__versus_column_text(const struct weft_versus_case *c, struct weft_arena *arena) {
+    if (c->bytes) return weft_arena_text(arena, weft__bytes_text(c->bytes).text);
+    return c->load_percent ? weft_arena_format(arena, "%u%%", c->load_percent) : c->name;
 }
 
 bool weft__versus_has_map(const struct weft_versus *v) {
@@ -21,12 +31,16 @@ static double mean(const struct weft_versus *v, uint32_t fabric, uint32_t c, str
     return weft__versus_spread(v, fabric, c, weft_versus_measure_names[v->cases[c].by], arena).mean;
 }
 
-/// Where ln(first / second) is 0 if it is a straight line over ln(bytes) between the two cases.
+double weft__versus_crossing(double from, double low, double to, double high) {
+    double x = log(from), width = log(to) - x;
+    low = log(low), high = log(high);
+    return exp(x + width * (high > low ? -low / (high - low) : 0.5));
+}
+
 static double crossing(const struct weft_versus *v, const struct weft__versus_border *b, struct weft_arena *arena) {
-    double low = log(mean(v, b->first, b->before, arena) / mean(v, b->second, b->before, arena));
-    double high = log(mean(v, b->first, b->after, arena) / mean(v, b->second, b->after, arena));
-    double from = log((double)v->cases[b->before].bytes), to = log((double)v->cases[b->after].bytes);
-    return exp(from + (to - from) * (high > low ? -low / (high - low) : 0.5));
+    double low = mean(v, b->first, b->before, arena) / mean(v, b->second, b->before, arena);
+    double high = mean(v, b->first, b->after, arena) / mean(v, b->second, b->after, arena);
+    return weft__versus_crossing(axis(&v->cases[b->before]), low, axis(&v->cases[b->after]), high);
 }
 
 static bool is_noise(const struct weft_versus_place *place, uint32_t n, uint32_t fabric) {
@@ -47,7 +61,7 @@ struct weft__versus_border *weft__versus_borders(const struct weft_versus *v, st
         struct weft__versus_border *b = &border[n++];
         *b = (struct weft__versus_border){v->cases[c].family, c, c + 1, now[0].fabric, then[0].fabric, 0, false};
         b->noise = is_noise(now, here, b->second) || is_noise(then, next, b->first);
-        b->bytes = crossing(v, b, arena);
+        b->at = crossing(v, b, arena);
     }
     *ret_n = n;
     return border;
@@ -56,7 +70,10 @@ struct weft__versus_border *weft__versus_borders(const struct weft_versus *v, st
 const char *weft__versus_border_text(const struct weft_versus *v, const struct weft__versus_border *border,
                                      struct weft_arena *arena) {
     char text[32];
-    weft_format_bytes((weft_bytes)border->bytes, text, sizeof text);
+    if (v->cases[border->before].bytes)
+        weft_format_bytes((weft_bytes)border->at, text, sizeof text);
+    else
+        snprintf(text, sizeof text, "%.0f%% load", border->at);
     return weft_arena_format(arena, "%s leads below about %s, %s above%s", v->fabric[border->first].name, text,
                              v->fabric[border->second].name, border->noise ? " (within noise)" : "");
 }
@@ -82,9 +99,10 @@ static void row(FILE *file, const struct weft_versus *v, uint32_t f, const char 
 static void family_map(FILE *file, const struct weft_versus *v, uint32_t first, struct weft_arena *arena) {
     const char *family = v->cases[first].family;
     fprintf(file, "\n%s, %s\n  %-18s", family,
-            v->ruler == WEFT_NONE ? "times the first; * the first" : "times the ruler; * the first", "bytes a rank");
+            v->ruler == WEFT_NONE ? "times the first; * the first" : "times the ruler; * the first",
+            v->cases[first].bytes ? "bytes a rank" : "load");
     for (uint32_t c = first; c < v->n_cases; c++)
-        if (!strcmp(v->cases[c].family, family)) fprintf(file, " %9s ", weft__bytes_text(v->cases[c].bytes).text);
+        if (!strcmp(v->cases[c].family, family)) fprintf(file, " %9s ", weft__versus_column_text(&v->cases[c], arena));
     putc('\n', file);
     for (uint32_t f = 0; f < v->fabrics; f++)
         if (f != v->ruler && v->fabric[f].variant != WEFT_NONE) row(file, v, f, family, arena);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A versus as a page of HTML: the answer in sentences, the map of message size against fabric, every case side by side,
-// where the time went, and what each fabric takes.
+// A versus as a page of HTML: the answer in sentences, the map of who leads at which number of hosts, the map of
+// message size against fabric, every case side by side, where the time went, and what each fabric takes.
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +13,7 @@ struct maker {
     struct weft_arena *arena;
     uint32_t columns, *fabric; ///< [columns]: those that run, the ruler first
     const char **column;
+    const char *where; ///< " at 128 hosts", where there are several numbers of hosts; else ""
 };
 /// A matrix that grows by rows.
 struct growing {
@@ -51,6 +52,7 @@ static void drop_empty(const struct maker *m, struct growing *g) {
 
 static struct weft_report_matrix finish(const struct maker *m, const struct growing *g, enum weft_report_form form,
                                         const char *title, const char *caption, const char *method) {
+    title = weft_arena_format(m->arena, "%s%s", title, m->where);
     return (struct weft_report_matrix){form, title, caption, method, m->columns, g->rows, m->column, g->row, g->cell};
 }
 
@@ -132,12 +134,12 @@ static struct weft_report_matrix cases_matrix(const struct maker *m) {
 static struct weft_report_matrix map_matrix(const struct maker *m) {
     struct growing g = growing_new(m, m->v->n_cases + 1);
     for (uint32_t c = 0; c < m->v->n_cases; c++)
-        if (m->v->cases[c].bytes)
-            add_of_ruler(m, &g, c, m->v->cases[c].family,
-                         weft_arena_text(m->arena, weft__bytes_text(m->v->cases[c].bytes).text));
+        if (m->v->cases[c].bytes || m->v->cases[c].load_percent)
+            add_of_ruler(m, &g, c, m->v->cases[c].family, weft__versus_column_text(&m->v->cases[c], m->arena));
     return finish(m, &g, WEFT_REPORT_MAP, "Message size against fabric",
-                  "Time over that of the ruler, by bytes a rank. Where the lead changes stands among the answers.",
-                  "time_ps of versus.csv over that of the ideal switch with the same seed, mean over seeds");
+                  "The measure that judges over that of the ruler, by bytes a rank, or by load. Where the lead changes "
+                  "stands among the answers.",
+                  "versus.csv over that of the ideal switch with the same seed, mean over seeds");
 }
 
 static struct weft_report_matrix degradation_matrix(const struct maker *m) {
@@ -276,41 +278,46 @@ static const char *case_text(const struct maker *m, uint32_t c) {
     return text;
 }
 
-/// [*ret_n][2]
-static const char **answers(const struct maker *m, uint32_t *ret_n) {
+struct answers {
+    const char **text; ///< [n][2]
+    uint32_t n;
+};
+
+static void answer(const struct maker *m, struct answers *a, const char *of, const char *text) {
+    bool several = *m->where && *of;
+    a->text[2 * a->n] =
+        *m->where ? weft_arena_format(m->arena, "%s%s%s", m->where + strlen(" at "), several ? ", " : "", of) : of;
+    a->text[2 * a->n++ + 1] = text;
+}
+
+/// Of one number of hosts.
+static void add_answers(const struct maker *m, struct answers *a) {
     const struct weft_versus *v = m->v;
-    uint32_t n = 0, borders, turns = 0;
+    uint32_t borders, turns = 0;
     const struct weft__versus_border *border = weft__versus_borders(v, m->arena, &borders);
     const struct weft_versus_turn *turn = v->variants ? weft_versus_turns(v, m->arena, &turns) : NULL;
     uint32_t turning = weft__versus_turning(turn, turns);
-    const char **answer =
-        weft_arena_alloc(m->arena, 2 * (v->n_cases + borders + turning + v->fabrics + 1), sizeof *answer);
-    for (uint32_t c = 0; c < v->n_cases && v->variants; c++, n++) {
-        answer[2 * n] = v->n_cases > 1 ? v->cases[c].name : "";
-        answer[2 * n + 1] = case_text(m, c);
-    }
-    for (uint32_t i = 0; i < borders; i++, n++) {
-        answer[2 * n] = border[i].family;
-        answer[2 * n + 1] = weft__versus_border_text(v, &border[i], m->arena);
-    }
-    for (uint32_t i = 0; i < turning; i++, n++) {
-        answer[2 * n] = "turns the answer";
-        answer[2 * n + 1] = weft__versus_turn_text(v, &turn[i], m->arena);
-    }
-    for (uint32_t f = 0; f < v->fabrics; f++) {
-        if (v->fabric[f].status == WEFT_VERSUS_RAN) continue;
-        answer[2 * n] = v->fabric[f].name;
-        answer[2 * n++ + 1] =
-            weft_arena_format(m->arena, "%s: %s", weft__versus_status_text(v->fabric[f].status), v->fabric[f].reason);
-    }
-    answer[2 * n] = "";
-    answer[2 * n + 1] = text_of(m, weft__versus_whole_say);
-    if (*answer[2 * n + 1]) n++;
-    *ret_n = n;
-    return answer;
+    const char **text =
+        weft_arena_alloc(m->arena, 2 * (a->n + v->n_cases + borders + turning + v->fabrics + 1), sizeof *text);
+    if (a->n) memcpy(text, a->text, 2 * a->n * sizeof *text);
+    a->text = text;
+    for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
+        answer(m, a, v->n_cases > 1 ? v->cases[c].name : "", case_text(m, c));
+    for (uint32_t i = 0; i < borders; i++)
+        answer(m, a, border[i].family, weft__versus_border_text(v, &border[i], m->arena));
+    for (uint32_t i = 0; i < turning; i++)
+        answer(m, a, "turns the answer", weft__versus_turn_text(v, &turn[i], m->arena));
+    for (uint32_t f = 0; f < v->fabrics; f++)
+        if (v->fabric[f].status != WEFT_VERSUS_RAN)
+            answer(m, a, v->fabric[f].name,
+                   weft_arena_format(m->arena, "%s: %s", weft__versus_status_text(v->fabric[f].status),
+                                     v->fabric[f].reason));
+    const char *whole = text_of(m, weft__versus_whole_say);
+    if (*whole) answer(m, a, "", whole);
 }
 
 static void find_columns(struct maker *m) {
+    m->columns = 0;
     m->fabric = weft_arena_alloc(m->arena, m->v->fabrics + 1, sizeof *m->fabric);
     m->column = weft_arena_alloc(m->arena, m->v->fabrics + 1, sizeof *m->column);
     for (uint32_t f = 0; f < m->v->fabrics; f++) {
@@ -320,26 +327,89 @@ static void find_columns(struct maker *m) {
     }
 }
 
+// --- all ----------------------------------------------------------------------------------------------------------
+
+enum { MATRICES = 7 }; // of a number of hosts
+
+static uint32_t add_matrices(const struct maker *m, struct weft_report_matrix *matrix) {
+    const struct weft_versus *v = m->v;
+    uint32_t n = 0;
+    if (!v->variants) return 0;
+    if (weft__versus_has_map(v)) matrix[n++] = map_matrix(m);
+    matrix[n++] = cases_matrix(m);
+    if (weft__versus_has_failures(v)) matrix[n++] = degradation_matrix(m);
+    matrix[n++] = why_matrix(m);
+    matrix[n++] = bill_matrix(m);
+    matrix[n++] = growth_matrix(m);
+    matrix[n++] = domains_matrix(m);
+    return n;
+}
+
+/// Numbers of hosts down, sizes or loads across.
+static struct weft_report_matrix leads_matrix(const struct maker *whole) {
+    const struct weft_versus *v = whole->v;
+    struct maker m = *whole;
+    uint32_t sheets;
+    m.columns = v->scales;
+    m.column = weft_arena_alloc(m.arena, m.columns, sizeof *m.column);
+    for (uint32_t s = 0; s < v->scales; s++)
+        m.column[s] = weft_arena_format(m.arena, "%llu hosts", (unsigned long long)v->scale[s].hosts);
+    struct growing g = growing_new(&m, v->n_cases + 1);
+    const struct weft__versus_sheet *sheet = weft__versus_sheets(v, m.arena, &sheets);
+    for (uint32_t i = 0; i < sheets; i++)
+        for (uint32_t k = 0; k < sheet[i].cases; k++) {
+            uint32_t c = sheet[i].the_case[k];
+            struct weft_report_cell *cell =
+                add_row(&m, &g, sheet[i].title, weft__versus_column_text(&v->cases[c], m.arena), "");
+            for (uint32_t s = 0; s < v->scales; s++) {
+                const struct weft__versus_lead lead = weft__versus_lead(v, s, c, m.arena);
+                if (!lead.first) continue;
+                cell[s].mean = lead.second ? lead.lead : 1;
+                cell[s].n = 1;
+                cell[s].verdict = weft_arena_format(m.arena, "%s%s", lead.first,
+                                                    !lead.second ? ", alone"
+                                                    : lead.noise ? ", within noise"
+                                                                 : "");
+            }
+        }
+    return finish(&m, &g, WEFT_REPORT_MAP, "Who leads",
+                  "The fabric that leads, by number of hosts and by message size, load or workload; as dark as the "
+                  "second is far behind. Where the lead changes stands among the answers.",
+                  "map.csv, of weft versus --out");
+}
+
+static void add_steps(const struct maker *m, struct answers *a) {
+    uint32_t n;
+    const struct weft__versus_step *step = weft__versus_steps(m->v, m->arena, &n);
+    a->text = weft_arena_alloc(m->arena, 2 * (n + 1), sizeof *a->text);
+    for (uint32_t i = 0; i < n; i++)
+        answer(m, a, m->v->cases[step[i].the_case].name, weft__versus_step_text(m->v, &step[i], m->arena));
+}
+
 struct weft_report_page *weft_versus_page(const struct weft_versus *v) {
-    struct maker m = {.v = v, .arena = weft_arena_new(WEFT_MEMORY_RESULT)};
+    struct maker m = {.v = v, .arena = weft_arena_new(WEFT_MEMORY_RESULT), .where = ""};
     char rate[32];
-    find_columns(&m);
+    uint32_t n = 0;
+    struct answers a = {NULL, 0};
+    struct weft_report_matrix *matrix = weft_arena_alloc(m.arena, 1 + MATRICES * v->scales, sizeof *matrix);
+    if (v->scales > 1 && v->variants) add_steps(&m, &a);
+    if (v->scales > 1 && v->variants) matrix[n++] = leads_matrix(&m);
+    for (uint32_t s = 0; s < v->scales; s++) {
+        const struct weft_versus at = weft_versus_at(v, s);
+        m.v = &at;
+        if (v->scales > 1) m.where = weft_arena_format(m.arena, " at %llu hosts", (unsigned long long)at.hosts);
+        find_columns(&m);
+        add_answers(&m, &a);
+        n += add_matrices(&m, matrix + n);
+    }
     weft_format_rate(v->rate_bps, rate, sizeof rate);
     struct weft_report_head head = {
         .title = weft_arena_format(m.arena, "%s on every fabric", v->job ? v->job : "A battery"),
-        .about = weft_arena_format(m.arena, "%llu hosts at %s; %u fabrics, %u seed%s; weft %s",
-                                   (unsigned long long)v->hosts, rate, v->fabrics, weft__versus_seeds(v),
-                                   weft__versus_seeds(v) == 1 ? "" : "s", WEFT_VERSION)};
-    head.answer = answers(&m, &head.answers);
-    struct weft_report_matrix matrix[7];
-    uint32_t n = 0;
-    if (v->variants && weft__versus_has_map(v)) matrix[n++] = map_matrix(&m);
-    if (v->variants) matrix[n++] = cases_matrix(&m);
-    if (v->variants && weft__versus_has_failures(v)) matrix[n++] = degradation_matrix(&m);
-    if (v->variants) matrix[n++] = why_matrix(&m);
-    if (v->variants) matrix[n++] = bill_matrix(&m);
-    if (v->variants) matrix[n++] = growth_matrix(&m);
-    if (v->variants) matrix[n++] = domains_matrix(&m);
+        .about = weft_arena_format(m.arena, "%s hosts at %s; %u fabrics, %u seed%s; weft %s",
+                                   weft__versus_hosts_text(v, m.arena), rate, v->scale[0].fabrics,
+                                   weft__versus_seeds(v), weft__versus_seeds(v) == 1 ? "" : "s", WEFT_VERSION),
+        .answer = a.text,
+        .answers = a.n};
     struct weft_report_page *page = weft_report_page_of(&head, matrix, n, false);
     weft_arena_free(m.arena);
     return page;

@@ -7,6 +7,8 @@
 #include "base/units.h"
 #include "versus/versus.h"
 
+static const char noise_unknown[] = " With one seed noise is not known: --seeds 1..5 tells it.";
+
 struct saying {
     FILE *file;
     const struct weft_versus *v;
@@ -89,11 +91,12 @@ static void say_power(const struct saying *s) {
             s->v->n_cases > 1 ? s->v->cases[0].name : "", watts, joule);
 }
 
+/// With the number of hosts where there are several.
 static void say_others(const struct saying *s) {
     uint32_t unbuildable = 0;
     for (uint32_t f = 0; f < s->v->fabrics; f++)
         if (s->v->fabric[f].status == WEFT_VERSUS_UNBUILDABLE)
-            fprintf(s->file, "%s%s", unbuildable++ ? ", " : " Not to be built: ", name_of(s, f));
+            fprintf(s->file, "%s%s", unbuildable++ ? ", " : " Not to be built: ", s->v->fabric[f].label);
     if (unbuildable) fputc('.', s->file);
 }
 
@@ -107,7 +110,7 @@ void weft__versus_whole_say(FILE *file, const struct weft_versus *v) {
     struct saying s = {file, v, weft_arena_new(WEFT_MEMORY_RESULT)};
     if (v->variants) say_power(&s);
     if (v->variants) weft__versus_assumptions_say(file, v);
-    if (weft__versus_seeds(v) == 1) fputs(" With one seed noise is not known: --seeds 1..5 tells it.", file);
+    if (weft__versus_seeds(v) == 1) fputs(noise_unknown, file);
     say_others(&s);
     weft_arena_free(s.arena);
 }
@@ -167,13 +170,29 @@ static void say_many(FILE *file, const struct weft_versus *v) {
     weft_arena_free(s.arena);
 }
 
+/// Of several numbers of hosts.
+static void say_scales(FILE *file, const struct weft_versus *v) {
+    if (v->variants) weft__versus_scales_say(file, v);
+    if (weft__versus_seeds(v) == 1) fputs(noise_unknown, file);
+    for (uint32_t i = 0; i < v->scales; i++) {
+        const struct weft_versus at = weft_versus_at(v, i);
+        struct saying s = {file, &at, weft_arena_new(WEFT_MEMORY_RESULT)};
+        say_others(&s);
+        weft_arena_free(s.arena);
+    }
+}
+
 void weft_versus_paragraph(FILE *file, const struct weft_versus *v) {
     enum { EACH = 12 }; // more sentences are no paragraph
-    if (v->variants && v->n_cases > EACH) say_many(file, v);
-    for (uint32_t c = 0; c < v->n_cases && v->variants && v->n_cases <= EACH; c++) {
-        if (v->n_cases > 1) fprintf(file, "%s%s: ", c ? " " : "", v->cases[c].name);
-        weft__versus_case_say(file, v, c);
+    if (v->scales > 1) {
+        say_scales(file, v);
+    } else {
+        if (v->variants && v->n_cases > EACH) say_many(file, v);
+        for (uint32_t c = 0; c < v->n_cases && v->variants && v->n_cases <= EACH; c++) {
+            if (v->n_cases > 1) fprintf(file, "%s%s: ", c ? " " : "", v->cases[c].name);
+            weft__versus_case_say(file, v, c);
+        }
+        weft__versus_whole_say(file, v);
     }
-    weft__versus_whole_say(file, v);
     fputc('\n', file);
 }

@@ -16,6 +16,18 @@ const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint3
     return &v->results->run[(size_t)weft__versus_point(v, fabric, the_case) * v->results->sweep->seeds + seed];
 }
 
+struct weft_versus weft_versus_at(const struct weft_versus *v, uint32_t scale) {
+    const struct weft_versus_scale *s = &v->scale[scale];
+    struct weft_versus at = *v;
+    at.scale = s;
+    at.scales = 1;
+    at.hosts = s->hosts;
+    at.fabric = v->fabric ? v->fabric + s->first : NULL;
+    at.fabrics = s->fabrics;
+    at.ruler = s->ruler;
+    return at;
+}
+
 const struct weft_versus_domain *weft_versus_domain_of(const struct weft_versus_fabric *fabric,
                                                        enum weft_versus_domain_kind kind) {
     for (uint32_t i = 0; i < fabric->domains; i++)

@@ -184,12 +184,8 @@ static void print_others(FILE *file, const struct weft_versus *v) {
     }
 }
 
-void weft_versus_text(FILE *file, const struct weft_versus *v) {
-    char rate[32];
-    weft_format_rate(v->rate_bps, rate, sizeof rate);
-    fprintf(file, "%s over %llu hosts at %s; %u fabrics, %u seed%s; +/-: half of the 95%% interval over seeds\n",
-            v->job ? v->job : "battery", (unsigned long long)v->hosts, rate, v->fabrics, weft__versus_seeds(v),
-            weft__versus_seeds(v) == 1 ? "" : "s");
+/// All of one number of hosts.
+static void print_scale(FILE *file, const struct weft_versus *v) {
     for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
         print_case(file, v, c);
     if (v->variants && weft__versus_has_map(v)) weft__versus_map_text(file, v);
@@ -201,6 +197,33 @@ void weft_versus_text(FILE *file, const struct weft_versus *v) {
     weft__versus_domains_text(file, v);
     weft__versus_growth_text(file, v);
     print_others(file, v);
+}
+
+const char *weft__versus_hosts_text(const struct weft_versus *v, struct weft_arena *arena) {
+    const char *text = "";
+    for (uint32_t s = 0; s < v->scales; s++)
+        text = weft_arena_format(arena, "%s%s%llu", text,
+                                 !s                  ? ""
+                                 : s + 1 < v->scales ? ", "
+                                                     : " and ",
+                                 (unsigned long long)v->scale[s].hosts);
+    return text;
+}
+
+void weft_versus_text(FILE *file, const struct weft_versus *v) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    char rate[32];
+    weft_format_rate(v->rate_bps, rate, sizeof rate);
+    fprintf(file, "%s over %s hosts at %s; %u fabrics, %u seed%s; +/-: half of the 95%% interval over seeds\n",
+            v->job ? v->job : "battery", weft__versus_hosts_text(v, arena), rate, v->scale[0].fabrics,
+            weft__versus_seeds(v), weft__versus_seeds(v) == 1 ? "" : "s");
+    weft_arena_free(arena);
+    if (v->scales > 1 && v->variants) weft__versus_scales_text(file, v);
+    for (uint32_t s = 0; s < v->scales; s++) {
+        const struct weft_versus at = weft_versus_at(v, s);
+        if (v->scales > 1) fprintf(file, "\n=== %llu hosts\n", (unsigned long long)at.hosts);
+        print_scale(file, &at);
+    }
     fputc('\n', file);
     weft_versus_paragraph(file, v);
 }

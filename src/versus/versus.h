@@ -39,7 +39,7 @@ struct weft__versus_border {
     const char *family;
     uint32_t before, after; ///< cases
     uint32_t first, second; ///< fabrics that lead
-    double bytes;           ///< where the lines through their times meet, both on logarithmic scales
+    double at;              ///< bytes, or load in per cent, where the lines meet
     bool noise;             ///< at one of the two sizes the difference is noise
 };
 struct weft__versus_border *weft__versus_borders(const struct weft_versus *v, struct weft_arena *arena,
@@ -47,6 +47,49 @@ struct weft__versus_border *weft__versus_borders(const struct weft_versus *v, st
 /// "star leads below about 32KiB, dsf-l1 above"
 const char *weft__versus_border_text(const struct weft_versus *v, const struct weft__versus_border *border,
                                      struct weft_arena *arena);
+/// Where two lines meet that are straight on logarithmic scales: at `from` one is `low` times the other, at `to`
+/// `high`.
+double weft__versus_crossing(double from, double low, double to, double high);
+/// "64KiB", "60%", or the name of the case.
+const char *weft__versus_column_text(const struct weft_versus_case *c, struct weft_arena *arena);
+
+// --- the map: who leads at which number of hosts, message size and load -----------------------------------------
+
+/// "16, 64 and 256"
+const char *weft__versus_hosts_text(const struct weft_versus *v, struct weft_arena *arena);
+/// Cases in which nothing fails: those of a family of several, or all those that are alone in theirs.
+struct weft__versus_sheet {
+    const char *title;
+    uint32_t *the_case, cases;
+};
+struct weft__versus_sheet *weft__versus_sheets(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n);
+
+/// Who leads in a case at one number of hosts.
+struct weft__versus_lead {
+    const char *first, *second; ///< NULL: none
+    double lead;                ///< the second's value over the first's; NAN: there is no second
+    bool noise, unknown;        ///< of their difference, as of a place
+};
+struct weft__versus_lead weft__versus_lead(const struct weft_versus *v, uint32_t scale, uint32_t the_case,
+                                           struct weft_arena *arena);
+/// "star 1.04", "star, noise", "star, alone", "-"
+const char *weft__versus_lead_text(const struct weft__versus_lead *lead, struct weft_arena *arena);
+
+/// Where a fabric that leads a case at one number of hosts no longer does at the next.
+struct weft__versus_step {
+    uint32_t the_case, before; ///< scales: this and the next
+    const char *first, *second;
+    double hosts;    ///< where the lines through their values meet; NAN: one of the two has no value at an end
+    bool first_ends; ///< hosts is NAN, and it is the first that has none at the next number of hosts
+    bool noise;      ///< at one of the two the difference is noise
+};
+struct weft__versus_step *weft__versus_steps(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n);
+const char *weft__versus_step_text(const struct weft_versus *v, const struct weft__versus_step *step,
+                                   struct weft_arena *arena);
+void weft__versus_scales_text(FILE *file, const struct weft_versus *v);
+/// How often each leads, and where that changes.
+void weft__versus_scales_say(FILE *file, const struct weft_versus *v);
+
 /// Whose parts of the time there are of a case.
 bool weft__versus_why_is_iteration(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena);
 const char *weft__versus_why_of(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -137,6 +138,154 @@ static void battery(void **state) {
     double small = figure(root, "star", "all-to-all-4KiB", "time_ps");
     assert_true(small > 0 && figure(root, "star", "all-to-all-4MiB", "time_ps") > small);
     json_decref(root);
+}
+
+/// Of a file; free it.
+static char *text_of(const struct fixture *f, const char *name) {
+    enum { ROOM = 4 << 20 };
+    char *text = malloc(ROOM);
+    assert_non_null(text);
+    slurp(f, name, text, ROOM);
+    return text;
+}
+
+/// A fabric at so many hosts.
+static const json_t *fabric_at(const json_t *root, const char *name, int hosts) {
+    size_t i;
+    const json_t *one, *list = json_object_get(root, "fabrics");
+    json_array_foreach(list, i, one) {
+        if (!strcmp(json_string_value(json_object_get(one, "name")), name) &&
+            json_integer_value(json_object_get(one, "hosts")) == hosts)
+            return one;
+    }
+    fail_msg("no fabric %s at %d hosts", name, hosts);
+    return NULL;
+}
+
+static double time_at(const json_t *root, const char *name, int hosts, const char *the_case) {
+    const json_t *cases = json_object_get(fabric_at(root, name, hosts), "cases");
+    return json_number_value(json_object_get(json_object_get(json_object_get(cases, the_case), "time_ps"), "mean"));
+}
+
+/// The place of the map.
+static const json_t *lead_at(const json_t *root, const char *the_case, int hosts) {
+    size_t i;
+    const json_t *one, *list = json_object_get(json_object_get(root, "map"), "leads");
+    json_array_foreach(list, i, one) {
+        if (!strcmp(json_string_value(json_object_get(one, "case")), the_case) &&
+            json_integer_value(json_object_get(one, "hosts")) == hosts)
+            return one;
+    }
+    fail_msg("no place %s at %d hosts", the_case, hosts);
+    return NULL;
+}
+
+/// Several numbers of hosts: each has the times of a versus of its own; the map says who leads by how much, and a
+/// border is where lines through the times of both cross. A star has long cables and a Clos is a single leaf with short
+/// ones up to 16 hosts, so that the lead turns between 16 and 32.
+static void map_over_hosts(void **state) {
+    struct fixture *f = *state;
+    static const char args[] = "--battery quick --sizes 4KiB..256KiB --fabrics roce-ecmp,star --no-why";
+    char line[256];
+    snprintf(line, sizeof line, "%s --hosts 32,8..16:2 --out map", args);
+    json_t *root = versus(f, line);
+    assert_int_equal(json_array_size(json_object_get(root, "fabrics")), 9);
+    assert_int_equal(json_array_size(json_object_get(root, "cases")), 12);
+    assert_int_equal(json_array_size(json_object_get(json_object_get(root, "map"), "leads")), 12);
+    static const int hosts[] = {8, 16, 32};
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(line, sizeof line, "%s --hosts %d", args, hosts[i]);
+        json_t *alone = versus(f, line);
+        double star = figure(alone, "star", "all-to-all-256KiB", "time_ps"),
+               clos = figure(alone, "roce-ecmp", "all-to-all-256KiB", "time_ps");
+        assert_true(time_at(root, "star", hosts[i], "all-to-all-256KiB") == star);
+        assert_true(time_at(root, "roce-ecmp", hosts[i], "all-to-all-256KiB") == clos);
+        const json_t *lead = lead_at(root, "all-to-all-256KiB", hosts[i]);
+        assert_string_equal(json_string_value(json_object_get(lead, "first")), star < clos ? "star" : "roce-ecmp");
+        assert_true(json_number_value(json_object_get(lead, "lead")) == (star < clos ? clos / star : star / clos));
+        assert_int_equal(star < clos, hosts[i] == 32);
+        json_decref(alone);
+    }
+    size_t i;
+    const json_t *border, *borders = json_object_get(json_object_get(root, "map"), "borders");
+    assert_int_equal(json_array_size(borders), 4);
+    json_array_foreach(borders, i, border) {
+        const char *name = json_string_value(json_object_get(border, "case"));
+        double low = log(time_at(root, "roce-ecmp", 16, name) / time_at(root, "star", 16, name));
+        double high = log(time_at(root, "roce-ecmp", 32, name) / time_at(root, "star", 32, name));
+        double at = json_number_value(json_object_get(border, "hosts"));
+        assert_true(fabs(at - 16 * pow(2, -low / (high - low))) < 1e-9 * at);
+        assert_string_equal(json_string_value(json_object_get(border, "below")), "roce-ecmp");
+    }
+    json_decref(root);
+    assert_int_equal(weft(f, "versus --battery quick --sizes 4KiB..256KiB --fabrics roce-ecmp,star --no-why --hosts "
+                             "32,8,16 --out map"),
+                     0);
+    assert_non_null(strstr(f->err, "36 of 36 runs are there already"));
+    assert_non_null(strstr(f->out, "who leads, and the second's value over the first's: all-to-all\n  bytes "));
+    assert_non_null(strstr(f->out, "\n  32             star 2.5"));
+    assert_non_null(strstr(f->out, "\n=== 32 hosts\n"));
+    char *page = text_of(f, "map/versus.html"), *table = text_of(f, "map/map.csv");
+    assert_non_null(strstr(page, "\"title\":\"Who leads\""));
+    assert_non_null(strstr(page, "\"title\":\"What is not equal at 16 hosts\""));
+    assert_non_null(strstr(table, "\n16,all-to-all,all-to-all-4KiB,4096,,roce-ecmp,star,1.3"));
+    free(page);
+    free(table);
+}
+
+/// A star ends at 128 hosts: at 160 it is a row with its reason, at 128 it runs. Parts give what the whole gives.
+static void map_with_an_end(void **state) {
+    struct fixture *f = *state;
+    static const char args[] = "few.yaml --hosts 128,160 --fabrics star,roce-ecmp --no-why";
+    char line[256];
+    snprintf(line, sizeof line, "%s --out whole", args);
+    json_t *root = versus(f, line);
+    assert_string_equal(json_string_value(json_object_get(fabric_at(root, "star", 128), "status")), "ran");
+    assert_string_equal(json_string_value(json_object_get(fabric_at(root, "star", 160), "status")), "unbuildable");
+    const json_t *lead = lead_at(root, "job", 160);
+    assert_string_equal(json_string_value(json_object_get(lead, "first")), "roce-ecmp");
+    assert_true(json_is_null(json_object_get(lead, "second")) && json_is_null(json_object_get(lead, "lead")));
+    assert_non_null(strstr(json_string_value(json_object_get(root, "paragraph")), "Not to be built: star@160."));
+    json_decref(root);
+    snprintf(line, sizeof line, "versus %s --csv --quiet --out whole", args);
+    assert_int_equal(weft(f, line), 0);
+    assert_non_null(strstr(f->out, "\nstar,128,job,0,1,done,"));
+    assert_non_null(strstr(f->out, "\nstar,160,,,,unbuildable,"));
+    char *whole = strdup(f->out);
+    for (unsigned i = 1; i <= 2; i++) {
+        snprintf(line, sizeof line, "versus %s --out halves --task %u/2", args, i);
+        assert_int_equal(weft(f, line), 0);
+    }
+    snprintf(line, sizeof line, "versus %s --out halves --merge --csv", args);
+    assert_int_equal(weft(f, line), 0);
+    assert_string_equal(f->out, whole);
+    free(whole);
+    snprintf(line, sizeof line, "versus %s --quiet --diff whole", args);
+    assert_int_equal(weft(f, line), 0);
+    assert_non_null(strstr(f->out, "\n  nothing has changed\n"));
+    assert_int_equal(weft(f, "versus few.yaml --hosts 64,128 --fabrics star,roce-ecmp --no-why --quiet --diff whole "
+                             "--rate 200Gbps"),
+                     0);
+    assert_non_null(strstr(f->out, "\n  160 hosts: no longer there\n"));
+    assert_non_null(strstr(f->out, "\n  64 hosts: were not there\n"));
+    assert_non_null(strstr(f->out, "\n  star@128, job: time_ps "));
+    assert_null(strstr(f->out, "@64, job: time_ps "));
+}
+
+/// Loads have a map too, and workloads that name hosts name those of each size.
+static void map_of_loads(void **state) {
+    struct fixture *f = *state;
+    json_t *root = versus(f, "--battery full --cases 'rpc*,incast,incast-link-gone' --hosts 16,24 --seeds 1 --no-why "
+                             "--fabrics dsf-l1,roce-spray --out loads");
+    assert_int_equal(json_array_size(json_object_get(json_object_get(root, "map"), "leads")), 8); // no failures
+    assert_int_equal(
+        json_integer_value(json_object_get(json_array_get(json_object_get(root, "cases"), 1), "load_percent")), 30);
+    json_decref(root);
+    char *text = text_of(f, "loads/versus.yaml");
+    assert_non_null(strstr(text, "sources: host-8..15, dst"));
+    assert_non_null(strstr(text, "\"dsf-l1@24\": {workload: [{kind: incast, group: incast, sources: host-12..23, dst"));
+    assert_null(strstr(text, "\"dsf-l1@16\": {workload: "));
+    free(text);
 }
 
 static double over_healthy(const json_t *root, const char *name, const char *the_case) {
@@ -313,6 +462,11 @@ static void bad_input(void **state) {
         {"job.yaml --fabrics star,star", "weft: --fabrics: 'star' comes twice"},
         {"job.yaml --fabrics job.yaml", "weft: job.yaml: has no section fabric"},
         {"job.yaml --hosts 1", "weft: --hosts: 1 is out of range"},
+        {"job.yaml --hosts 16,1", "weft: --hosts: 1 is out of range; expected 2 to 1048576"},
+        {"job.yaml --hosts 16,8..32:3,16", "weft: --hosts: 16 comes twice"},
+        {"job.yaml --hosts 16,", "weft: --hosts: "},
+        {"job.yaml --hosts 16KB..32KB:2", "weft: --hosts: '16KB..32KB:2': expected whole numbers"},
+        {"job.yaml --hosts 2..99", "weft: --hosts: more than 64 numbers"},
         {"job.yaml --rate 400", "weft: --rate: "},
         {"job.yaml --budget watt=3", "weft: --budget: 'watt=3' is not understood"},
         {"job.yaml --battery fast", "weft: --battery: 'fast': expected quick or full"},
@@ -352,11 +506,12 @@ static void variants_with_bases(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fabric), cmocka_unit_test(rows_with_reasons), cmocka_unit_test(own_blueprint),
-        cmocka_unit_test(noise),        cmocka_unit_test(battery),           cmocka_unit_test(full_battery),
-        cmocka_unit_test(chosen_cases), cmocka_unit_test(assumptions),       cmocka_unit_test(estimate),
-        cmocka_unit_test(in_parts),     cmocka_unit_test(goes_on),           cmocka_unit_test(changes),
-        cmocka_unit_test(other_jobs),   cmocka_unit_test(bad_input),         cmocka_unit_test(variants_with_bases),
+        cmocka_unit_test(every_fabric),   cmocka_unit_test(rows_with_reasons), cmocka_unit_test(own_blueprint),
+        cmocka_unit_test(noise),          cmocka_unit_test(battery),           cmocka_unit_test(full_battery),
+        cmocka_unit_test(map_over_hosts), cmocka_unit_test(map_with_an_end),   cmocka_unit_test(map_of_loads),
+        cmocka_unit_test(chosen_cases),   cmocka_unit_test(assumptions),       cmocka_unit_test(estimate),
+        cmocka_unit_test(in_parts),       cmocka_unit_test(goes_on),           cmocka_unit_test(changes),
+        cmocka_unit_test(other_jobs),     cmocka_unit_test(bad_input),         cmocka_unit_test(variants_with_bases),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }

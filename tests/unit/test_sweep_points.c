@@ -189,6 +189,29 @@ static void seeds(void **state) {
         assert_false(weft_seeds_parse(wrong[i], arena, &seed, &n));
 }
 
+/// Whole numbers as values of a sweep, sorted, each once.
+static void numbers(void **state) {
+    (void)state;
+    uint64_t *number;
+    uint32_t n;
+    char why[256];
+    assert_true(weft_numbers_parse("256,64..1024:3log,7..9", 8, arena, &number, &n, why, sizeof why) == false);
+    assert_string_equal(why, "256 comes twice"); // the middle of 64 and 1024
+    assert_true(weft_numbers_parse("64..1024:5log,7..9", 8, arena, &number, &n, why, sizeof why));
+    static const uint64_t expected[] = {7, 8, 9, 64, 128, 256, 512, 1024};
+    assert_int_equal(n, 8);
+    assert_memory_equal(number, expected, sizeof expected);
+    assert_true(weft_numbers_parse("12", 1, arena, &number, &n, why, sizeof why));
+    assert_true(n == 1 && number[0] == 12);
+    static const char *const wrong[] = {"",           "1,",       "1,,2",     "x",   "1..4,9..13",
+                                        "1KB..2KB:2", "0.5..1:2", "1..9:log"};
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        *why = 0;
+        assert_false(weft_numbers_parse(wrong[i], 8, arena, &number, &n, why, sizeof why));
+        assert_true(*why);
+    }
+}
+
 /// What stands in the file, and the command line instead.
 static void section(void **state) {
     (void)state;
@@ -286,6 +309,7 @@ int main(void) {
         cmocka_unit_test(variants_are_an_axis),
         cmocka_unit_test(latin_hypercube),
         cmocka_unit_test(seeds),
+        cmocka_unit_test(numbers),
         cmocka_unit_test(section),
         cmocka_unit_test(bound),
         cmocka_unit_test(wrong),

@@ -40,6 +40,12 @@ function dots(f, points, format, what) {
 function part_colour(i) { return i < 8 ? colours[i] : d3.rgb(colours[i % 8]).brighter(1.6).toString(); }
 function text_on(fill) { return d3.lab(fill).l > 60 ? "#1a1a1a" : "#fff"; }
 
+/// What stands in a cell of a map: a verdict that is a name, or the value.
+function cell_word(c, format) {
+  var word = (c.verdict || "").split(", ")[0];
+  return !word || word === "first" || word === "within noise" ? format(c.mean) : word;
+}
+
 /// Rows of one subject across, columns of the matrix down: as dark as the value, on a logarithmic scale.
 function grid(f, m, list) {
   var shown = m.columns.map(function (c, i) { return i; }).filter(function (i) { return list.some(function (r) { return known(r.cells[i].mean); }); });
@@ -57,13 +63,13 @@ function grid(f, m, list) {
       if (!(c.mean > 0)) { g.append("text").attr({ x: x + w / 2, y: y + h / 2 + 4, "text-anchor": "middle" }).text("-"); return; }
       var fill = shade_of(c.mean);
       g.append("rect").attr({ x: x, y: y, width: w - 1, height: h - 1 }).style("fill", fill);
-      if (w > 30) g.append("text").attr({ x: x + w / 2, y: y + h / 2 + 4, "text-anchor": "middle" }).style("fill", text_on(fill)).attr("data-on", fill).text(format(c.mean));
+      if (w > 30) g.append("text").attr({ x: x + w / 2, y: y + h / 2 + 4, "text-anchor": "middle" }).style("fill", text_on(fill)).attr("data-on", fill).text(cell_word(c, format).slice(0, Math.max(6, w / 6)));
       if (c.verdict === "first") g.append("rect").attr({ x: x + 1.5, y: y + 1.5, width: w - 4, height: h - 4 }).style({ fill: "none", stroke: "#D55E00", "stroke-width": 3 });
-      if (c.verdict === "within noise") g.append("circle").attr({ cx: x + 7, cy: y + 7, r: 3.5 }).style({ fill: "#ffb000", stroke: "#000", "stroke-width": .6 });
+      if (/within noise$/.test(c.verdict || "")) g.append("circle").attr({ cx: x + 7, cy: y + 7, r: 3.5 }).style({ fill: "#ffb000", stroke: "#000", "stroke-width": .6 });
       g.append("title").text(m.columns[i] + ", " + r.figure + ": " + plus_minus(c, format) + (c.verdict ? ", " + c.verdict : ""));
     });
   });
-  el(f.body, "p", "Light is little, dark is much. A frame: the first; a dot: differs from the first only within noise.", "soft");
+  el(f.body, "p", "Light is little, dark is much. A frame: the first; a dot: the difference from the first is noise.", "soft");
 }
 
 /// A bar a column of the matrix, made of the rows of one subject.

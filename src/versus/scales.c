@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The map of who leads: numbers of hosts down, message sizes or loads across, with its borders.
+#include <math.h>
+#include <string.h>
+
+#include "base/csv.h"
+#include "base/units.h"
+#include "versus/versus.h"
+
+// --- columns ------------------------------------------------------------------------------------------------------
+
+static bool is_on_map(const struct weft_versus_case *c) {
+    return !c->failure && c->healthy == WEFT_NONE;
+}
+
+static uint32_t family_size(const struct weft_versus *v, const char *family) {
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < v->n_cases; c++)
+        n += is_on_map(&v->cases[c]) && !strcmp(v->cases[c].family, family);
+    return n;
+}
+
+/// The sheet of a case: that of its family, or that of all that are alone; a new one if it is not there yet.
+static struct weft__versus_sheet *sheet_of(const struct weft_versus *v, const char *title,
+                                           struct weft__versus_sheet *sheet, uint32_t *sheets,
+                                           struct weft_arena *arena) {
+    for (uint32_t i = 0; i < *sheets; i++)
+        if (!strcmp(sheet[i].title, title)) return &sheet[i];
+    sheet[*sheets] = (struct weft__versus_sheet){title, weft_arena_alloc(arena, v->n_cases, sizeof(uint32_t)), 0};
+    return &sheet[(*sheets)++];
+}
+
+struct weft__versus_sheet *weft__versus_sheets(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n) {
+    struct weft__versus_sheet *sheet = weft_arena_alloc(arena, v->n_cases + 1, sizeof *sheet);
+    *ret_n = 0;
+    for (uint32_t c = 0; c < v->n_cases; c++) {
+        if (!is_on_map(&v->cases[c])) continue;
+        const char *family = v->cases[c].family;
+        struct weft__versus_sheet *of =
+            sheet_of(v, family_size(v, family) > 1 ? family : "by workload", sheet, ret_n, arena);
+        of->the_case[of->cases++] = c;
+    }
+    return sheet;
+}
+
+// --- who leads ----------------------------------------------------------------------------------------------------
+
+struct weft__versus_lead weft__versus_lead(const struct weft_versus *v, uint32_t scale, uint32_t the_case,
+                                           struct weft_arena *arena) {
+    const struct weft_versus at = weft_versus_at(v, scale);
+    uint32_t n;
+    const struct weft_versus_place *place = weft_versus_rank(&at, the_case, arena, &n);
+    struct weft__versus_lead lead = {.lead = NAN};
+    if (n) lead.first = at.fabric[place[0].fabric].name;
+    if (n < 2) return lead;
+    lead.second = at.fabric[place[1].fabric].name;
+    lead.lead = place[1].value.mean / place[0].value.mean;
+    lead.noise = place[1].noise;
+    lead.unknown = place[1].unknown;
+    return lead;
+}
+
+const char *weft__versus_lead_text(const struct weft__versus_lead *lead, struct weft_arena *arena) {
+    if (!lead->first) return "-";
+    if (!lead->second) return weft_arena_format(arena, "%s, alone", lead->first);
+    return lead->noise ? weft_arena_format(arena, "%s, noise", lead->first)
+                       : weft_arena_format(arena, "%s %.2f", lead->first, lead->lead);
+}
+
+// --- where that changes with the number of hosts ------------------------------------------------------------------
+
+/// NAN: no such fabric there, or it has no value.
+static double value_at(const struct weft_versus *v, uint32_t scale, uint32_t c, const char *fabric,
+                       struct weft_arena *arena) {
+    const struct weft_versus at = weft_versus_at(v, scale);
+    for (uint32_t f = 0; f < at.fabrics; f++)
+        if (!strcmp(at.fabric[f].name, fabric))
+            return weft__versus_spread(&at, f, c, weft_versus_measure_names[v->cases[c].by], arena).mean;
+    return NAN;
+}
+
+static void add_step(const struct weft_versus *v, uint32_t c, uint32_t s, struct weft__versus_step *step, uint32_t *n,
+                     struct weft_arena *arena) {
+    const struct weft__versus_lead now = weft__versus_lead(v, s, c, arena),
+                                   then = weft__versus_lead(v, s + 1, c, arena);
+    if (!now.first || !then.first || !strcmp(now.first, then.first)) return;
+    double low = value_at(v, s, c, now.first, arena) / value_at(v, s, c, then.first, arena);
+    double after = value_at(v, s + 1, c, now.first, arena), high = after / value_at(v, s + 1, c, then.first, arena);
+    struct weft__versus_step *one = &step[(*n)++];
+    *one = (struct weft__versus_step){.the_case = c, .before = s, .first = now.first, .second = then.first};
+    one->noise = now.noise || then.noise;
+    one->hosts = isnan(low) || isnan(high)
+                     ? (double)NAN
+                     : weft__versus_crossing((double)v->scale[s].hosts, low, (double)v->scale[s + 1].hosts, high);
+    one->first_ends = isnan(after);
+}
+
+struct weft__versus_step *weft__versus_steps(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n) {
+    struct weft__versus_step *step = weft_arena_alloc(arena, v->n_cases * v->scales + 1, sizeof *step);
+    *ret_n = 0;
+    for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
+        for (uint32_t s = 0; s + 1 < v->scales && is_on_map(&v->cases[c]); s++)
+            add_step(v, c, s, step, ret_n, arena);
+    return step;
+}
+
+const char *weft__versus_step_text(const struct weft_versus *v, const struct weft__versus_step *step,
+                                   struct weft_arena *arena) {
+    unsigned long long before = v->scale[step->before].hosts, after = v->scale[step->before + 1].hosts;
+    if (isnan(step->hosts))
+        return weft_arena_format(
+            arena, "%s leads at %llu hosts, %s at %llu, where %s", step->first, before, step->second, after,
+            step->first_ends ? weft_arena_format(arena, "%s does not run", step->first) : "it runs for the first time");
+    return weft_arena_format(arena, "%s leads below about %.0f hosts, %s above%s", step->first, step->hosts,
+                             step->second, step->noise ? " (within noise)" : "");
+}
+
+// --- outputs ------------------------------------------------------------------------------------------------------
+
+static void sheet_text(FILE *file, const struct weft_versus *v, const struct weft__versus_sheet *sheet,
+                       struct weft_arena *arena) {
+    const struct weft_versus_case *first = &v->cases[sheet->the_case[0]];
+    int *width = weft_arena_alloc(arena, sheet->cases, sizeof *width);
+    fprintf(file, "\nwho leads, and the second's value over the first's: %s\n  %-8s", sheet->title,
+            first->bytes          ? "bytes"
+            : first->load_percent ? "load"
+                                  : "");
+    for (uint32_t i = 0; i < sheet->cases; i++) {
+        const char *head = weft__versus_column_text(&v->cases[sheet->the_case[i]], arena);
+        width[i] = (int)strlen(head);
+        for (uint32_t s = 0; s < v->scales; s++) {
+            const struct weft__versus_lead lead = weft__versus_lead(v, s, sheet->the_case[i], arena);
+            int n = (int)strlen(weft__versus_lead_text(&lead, arena));
+            if (n > width[i]) width[i] = n;
+        }
+        fprintf(file, "  %*s", width[i], head);
+    }
+    for (uint32_t s = 0; s < v->scales; s++) {
+        fprintf(file, "\n  %-8llu", (unsigned long long)v->scale[s].hosts);
+        for (uint32_t i = 0; i < sheet->cases; i++) {
+            const struct weft__versus_lead lead = weft__versus_lead(v, s, sheet->the_case[i], arena);
+            fprintf(file, "  %*s", width[i], weft__versus_lead_text(&lead, arena));
+        }
+    }
+    putc('\n', file);
+}
+
+static void borders_text(FILE *file, const struct weft_versus *v, struct weft_arena *arena) {
+    bool any = false;
+    for (uint32_t s = 0; s < v->scales; s++) {
+        const struct weft_versus at = weft_versus_at(v, s);
+        uint32_t n;
+        const struct weft__versus_border *border = weft__versus_borders(&at, arena, &n);
+        for (uint32_t i = 0; i < n; i++, any = true)
+            fprintf(file, "%s  %llu hosts, %s: %s\n", any ? "" : "\nwhere the lead turns\n",
+                    (unsigned long long)at.hosts, border[i].family, weft__versus_border_text(&at, &border[i], arena));
+    }
+    uint32_t n;
+    const struct weft__versus_step *step = weft__versus_steps(v, arena, &n);
+    for (uint32_t i = 0; i < n; i++, any = true)
+        fprintf(file, "%s  %s: %s\n", any ? "" : "\nwhere the lead turns\n", v->cases[step[i].the_case].name,
+                weft__versus_step_text(v, &step[i], arena));
+}
+
+void weft__versus_scales_text(FILE *file, const struct weft_versus *v) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t n;
+    const struct weft__versus_sheet *sheet = weft__versus_sheets(v, arena, &n);
+    for (uint32_t i = 0; i < n; i++)
+        sheet_text(file, v, &sheet[i], arena);
+    borders_text(file, v, arena);
+    weft_arena_free(arena);
+}
+
+static void csv_number(FILE *file, uint64_t number) {
+    if (number)
+        fprintf(file, ",%llu", (unsigned long long)number);
+    else
+        putc(',', file);
+}
+
+void weft_versus_map_csv(FILE *file, const struct weft_versus *v) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    fputs("hosts,family,case,bytes,load_percent,first,second,lead,within_noise\n", file);
+    for (uint32_t s = 0; s < v->scales; s++)
+        for (uint32_t c = 0; c < v->n_cases; c++) {
+            if (!is_on_map(&v->cases[c])) continue;
+            const struct weft__versus_lead lead = weft__versus_lead(v, s, c, arena);
+            fprintf(file, "%llu,", (unsigned long long)v->scale[s].hosts);
+            weft__csv_text(file, v->cases[c].family);
+            putc(',', file);
+            weft__csv_text(file, v->cases[c].name);
+            csv_number(file, v->cases[c].bytes);
+            csv_number(file, v->cases[c].load_percent);
+            putc(',', file);
+            weft__csv_text(file, lead.first ? lead.first : "");
+            putc(',', file);
+            weft__csv_text(file, lead.second ? lead.second : "");
+            putc(',', file);
+            if (lead.second) fprintf(file, "%.17g", lead.lead);
+            fprintf(file, ",%s\n", !lead.second || lead.unknown ? "" : lead.noise ? "true" : "false");
+        }
+    weft_arena_free(arena);
+}
+
+static bool is_among(const char *name, const char *const *list, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(list[i], name)) return true;
+    return false;
+}
+
+/// How many places of the map each leads, most first.
+static void say_counts(FILE *file, const struct weft_versus *v, struct weft_arena *arena) {
+    const char **name = weft_arena_alloc(arena, v->fabrics + 1, sizeof *name);
+    uint32_t *leads = weft_arena_alloc(arena, v->fabrics + 1, sizeof *leads), names = 0, places = 0, said = 0;
+    for (uint32_t f = 0; f < v->fabrics; f++)
+        if (!is_among(v->fabric[f].name, name, names)) name[names++] = v->fabric[f].name;
+    for (uint32_t s = 0; s < v->scales; s++)
+        for (uint32_t c = 0; c < v->n_cases; c++) {
+            if (!is_on_map(&v->cases[c])) continue;
+            const struct weft__versus_lead lead = weft__versus_lead(v, s, c, arena);
+            places++;
+            for (uint32_t i = 0; i < names && lead.first; i++)
+                leads[i] += !strcmp(name[i], lead.first);
+        }
+    fprintf(file, "Of %u places of the map", places);
+    for (uint32_t most = places; most; most--)
+        for (uint32_t i = 0; i < names; i++)
+            if (leads[i] == most) fprintf(file, "%s %s leads in %u", said++ ? "," : "", name[i], most);
+    fputs(said ? "." : " none has a leader.", file);
+}
+
+void weft__versus_scales_say(FILE *file, const struct weft_versus *v) {
+    enum { EACH = 12 }; // more sentences are no paragraph
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t n;
+    say_counts(file, v, arena);
+    const struct weft__versus_step *step = weft__versus_steps(v, arena, &n);
+    for (uint32_t i = 0; i < n && i < EACH; i++)
+        fprintf(file, " %s: %s.", v->cases[step[i].the_case].name, weft__versus_step_text(v, &step[i], arena));
+    if (n > EACH) fprintf(file, " The lead turns at %u further borders.", n - EACH);
+    weft_arena_free(arena);
+}
