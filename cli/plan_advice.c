@@ -57,6 +57,14 @@ static bool is_same(const struct weft_advice_row *r) {
     return r->current && !strcmp(r->current, r->recommended);
 }
 
+/// The scenario has all that is advised.
+static bool is_nothing(const struct weft_advice *v) {
+    uint32_t same = 0;
+    while (same < v->rows && is_same(&v->row[same]))
+        same++;
+    return same == v->rows;
+}
+
 // --- the runs -----------------------------------------------------------------------------------------------------
 
 static void add_pair(struct advising *a, const char *name, uint32_t unit, const char *p0, const char *p1,
@@ -243,6 +251,9 @@ static void print_text(const struct advising *a) {
         if (*r->source) printf("  source   %s\n", r->source);
         if (*r->margin) printf("  margin   %s\n", r->margin);
     }
+    if (is_nothing(v))
+        printf("\nnothing to change%s%s%s\n", out_file ? ": " : "", out_file ? out_file : "",
+               out_file ? " is not written" : "");
     if (a->run) print_runs(a);
 }
 
@@ -295,6 +306,7 @@ static void print_json(const struct advising *a) {
         weft__json_string(&j, v->finding[i]);
     weft__json_end_array(&j);
     json_rows(&j, v);
+    weft__json_key_bool(&j, "nothing_to_change", is_nothing(v));
     if (a->run) {
         weft__json_key_string(&j, "run_until", a->until ? a->until : "");
         json_runs(&j, a);
@@ -335,8 +347,10 @@ static enum weft_status advise(struct advising *a, struct weft_error *ret_error)
     if (!status)
         status = weft_advise(a->subject, sim.scenario, sim.topology, sim.workload, o->arena, &a->advice, ret_error);
     weft_cli_simulation_deinit(&sim);
+    a->run &= !is_nothing(&a->advice); // both runs would be the same
     if (!status) status = run_both(a, ret_error);
-    if (!status && out_file) status = weft_cli_replace_file(out_file, write_patch, a, ret_error);
+    if (!status && out_file && !is_nothing(&a->advice))
+        status = weft_cli_replace_file(out_file, write_patch, a, ret_error);
     if (status) return status;
     (o->json ? print_json : print_text)(a);
     return WEFT_OK;
@@ -355,7 +369,7 @@ int plan_advice(const char *subject, int argc, char **argv) {
             "%s For the cables, rates, buffers and the\n"
             "incast of a scenario: values with formula, source and margin, what is wrong with those in force, and a\n"
             "run of the scenario with both. --out FILE writes the advice as a scenario that stands on this one.\n"
-            "docs/advice.md explains it.",
+            "Where there is nothing to change it says so, runs nothing and writes nothing. docs/advice.md explains it.",
             about[a.subject]),
         .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
         .operands_min = 1,

@@ -99,6 +99,17 @@ static void print_warnings(FILE *f, const struct view *v) {
                 TIME(v, p->pause_ps), TIME(v, p->pause_ps - p->pause_ps_max));
 }
 
+/// What a scenario would say.
+static void print_settings(FILE *f, const struct view *v) {
+    const struct weft_plan_sfc *p = v->sfc;
+    if (!p->threshold_bytes) {
+        fprintf(f, "  settings       none: no threshold is allowed\n");
+        return;
+    }
+    fprintf(f, "  settings       switch.sfc: {kind: fixed, threshold: %s, pause: %s, interval: %s}\n",
+            BYTES(v, p->threshold_bytes), TIME(v, p->pause_ps), TIME(v, p->interval_ps));
+}
+
 static void print_text(FILE *f, const struct view *v) {
     const struct weft_plan_place *place = v->place;
     if (place)
@@ -112,6 +123,7 @@ static void print_text(FILE *f, const struct view *v) {
     print_way(f, v);
     print_sfc(f, v);
     print_warnings(f, v);
+    print_settings(f, v);
 }
 
 static void json_inputs(struct weft__json *j, const struct weft_plan_sfc_conf *c) {

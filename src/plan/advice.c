@@ -54,8 +54,22 @@ static void add_finding(struct site *s, const char *text) {
     if (s->a->findings < WEFT_ADVICE_FINDINGS) s->a->finding[s->a->findings++] = text;
 }
 
+/// Whether both are one fraction: "1/256" and "0.00390625".
+static bool is_same_real(const struct site *s, const char *path, const char *current, const char *recommended) {
+    const struct weft_param *row = weft_scenario_row(s->scenario, path);
+    if (!current || !row || row->type != WEFT_PARAM_REAL) return false;
+    struct weft_param at0 = *row;
+    double value;
+    char text[TEXT];
+    at0.offset = 0;
+    if (weft_param_parse(&at0, recommended, WEFT_NOWHERE, &value, s->arena, NULL)) return false;
+    weft_param_format(&at0, &value, text, sizeof text);
+    return !strcmp(text, current);
+}
+
 static void add_row(struct site *s, const char *path, const char *current, const char *recommended, const char *formula,
                     const char *source, const char *margin) {
+    if (is_same_real(s, path, current, recommended)) current = recommended;
     s->a->row[s->a->rows++] = (struct weft_advice_row){path, current, recommended, formula, source, margin};
 }
 

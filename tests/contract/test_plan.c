@@ -71,6 +71,8 @@ static const struct {
     {"plan dsf --json", 0, "\"inflight_credits\":4,\"empty_bytes\":20480,\"balance_bytes_max\":45056"},
     // Scenarios: what is configured against what is computed, equal variants together.
     {"plan sfc" INCAST, 0, "variants pfc, pfc+dcqcn\nSFC for 3 to 1 at 200Gbps: queue of access-0 towards host-0"},
+    {"plan sfc" INCAST, 0,
+     "  all in range\n  settings       switch.sfc: {kind: fixed, threshold: 427KB, pause: 17us, interval: 17us}\n"},
     {"plan sfc" INCAST, 0, "5 links x 2 x 150ns + 9 switches x 300ns = 4.2us\n"},
     {"plan sfc" INCAST, 0, "at most 800KB - 15KB = 785KB; in force: 780KB\n"},
     {"plan sfc --incast 5 --threshold 200KB" INCAST, 0, "4 x 105KB = 420KB\n"},

@@ -116,6 +116,42 @@ static void test_patches(void **state) {
     assert_patch(*state, "buffers");
 }
 
+/// A scenario that has all that is advised: that is said, and no empty scenario is written.
+static void assert_nothing(struct fixture *f, const char *subject) {
+    char line[256], path[128];
+    snprintf(line, sizeof line, "plan %s s.yaml --variant plain --run off --quiet --out first-%s.yaml", subject,
+             subject);
+    assert_int_equal(weft(f, line), 0);
+    bool first = !strstr(f->out, "nothing to change");
+    if (!first) assert_non_null(strstr(f->out, "yaml is not written"));
+    snprintf(path, sizeof path, "%s/first-%s.yaml", f->dir, subject);
+    assert_int_equal(access(path, F_OK) == 0, first);
+    if (!first) return;
+    snprintf(line, sizeof line, "plan %s first-%s.yaml --variant plain --quiet --out second-%s.yaml", subject, subject,
+             subject);
+    assert_int_equal(weft(f, line), 0);
+    snprintf(line, sizeof line, "\nnothing to change: second-%s.yaml is not written\n", subject);
+    const char *said = strstr(f->out, line);
+    if (!said) fail_msg("%s", f->out);
+    assert_int_equal(said[strlen(line)], 0); // nothing is run
+    snprintf(path, sizeof path, "%s/second-%s.yaml", f->dir, subject);
+    assert_int_not_equal(access(path, F_OK), 0);
+    snprintf(line, sizeof line, "plan %s first-%s.yaml --variant plain --run full --quiet --json", subject, subject);
+    assert_int_equal(weft(f, line), 0);
+    json_t *plan = printed_json(f);
+    assert_true(json_is_true(json_object_get(plan, "nothing_to_change")));
+    assert_null(json_object_get(plan, "runs"));
+    json_decref(plan);
+}
+
+static void test_nothing_to_change(void **state) {
+    assert_nothing(*state, "ecn");
+    assert_nothing(*state, "dcqcn");
+    assert_nothing(*state, "sfc");
+    assert_nothing(*state, "admission");
+    assert_nothing(*state, "buffers");
+}
+
 /// With headroom and alpha as advised the incast pauses nobody and loses nothing.
 static void test_advice_helps(void **state) {
     struct fixture *f = *state;
@@ -152,6 +188,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_values_are_found),
         cmocka_unit_test(test_good_values_are_left),
         cmocka_unit_test(test_patches),
+        cmocka_unit_test(test_nothing_to_change),
         cmocka_unit_test(test_advice_helps),
         cmocka_unit_test(test_refused),
     };
