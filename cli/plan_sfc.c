@@ -99,15 +99,19 @@ static void print_warnings(FILE *f, const struct view *v) {
                 TIME(v, p->pause_ps), TIME(v, p->pause_ps - p->pause_ps_max));
 }
 
-/// What a scenario would say.
+/// What a scenario would say: the values above if they are in range, else those that are chosen where none is given.
 static void print_settings(FILE *f, const struct view *v) {
-    const struct weft_plan_sfc *p = v->sfc;
-    if (!p->threshold_bytes) {
-        fprintf(f, "  settings       none: no threshold is allowed\n");
-        return;
+    struct weft_plan_sfc p = *v->sfc;
+    if (p.warnings) {
+        struct weft_plan_sfc_conf conf = *v->conf;
+        conf.threshold_bytes = conf.pause_ps = conf.interval_ps = 0;
+        p = weft_plan_calc_sfc(&conf, v->own_way ? &v->place->way : NULL);
     }
-    fprintf(f, "  settings       switch.sfc: {kind: fixed, threshold: %s, pause: %s, interval: %s}\n",
-            BYTES(v, p->threshold_bytes), TIME(v, p->pause_ps), TIME(v, p->interval_ps));
+    if (p.warnings || !p.threshold_bytes)
+        fprintf(f, "  settings       none are in range\n");
+    else
+        fprintf(f, "  settings       switch.sfc: {kind: fixed, threshold: %s, pause: %s, interval: %s}\n",
+                BYTES(v, p.threshold_bytes), TIME(v, p.pause_ps), TIME(v, p.interval_ps));
 }
 
 static void print_text(FILE *f, const struct view *v) {
