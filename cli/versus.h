@@ -48,8 +48,8 @@ struct weft_sweep_kept *versus_why(const struct weft_cli_options *o, const struc
                                    uint32_t variant, const struct weft_run *measured, const struct weft_follow *ranks,
                                    uint32_t *ret_n);
 
-/// Reads and sizes the fabrics of a list of blueprints and files (NULL: all that come with weft), at v->rate_bps and the
-/// hosts of each `scale` [v->scales], which are v->scale. `budget`: "watts=20000,optics=800", or NULL.
+/// Reads and sizes the fabrics of a list of blueprints and files (NULL: all that come with weft), at v->rate_bps and
+/// the hosts of each `scale` [v->scales], which are v->scale. `budget`: "watts=20000,optics=800", or NULL.
 enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const char *list, const char *budget,
                                      struct weft_versus *v, struct weft_versus_scale *scale, struct versus_kept **kept,
                                      struct weft_error *ret_error);

@@ -203,8 +203,7 @@ static void numbers(void **state) {
     assert_memory_equal(number, expected, sizeof expected);
     assert_true(weft_numbers_parse("12", 1, arena, &number, &n, why, sizeof why));
     assert_true(n == 1 && number[0] == 12);
-    static const char *const wrong[] = {"",           "1,",       "1,,2",     "x",   "1..4,9..13",
-                                        "1KB..2KB:2", "0.5..1:2", "1..9:log"};
+    static const char *const wrong[] = {"", "1,", "1,,2", "x", "1..4,9..13", "1KB..2KB:2", "0.5..1:2", "1..9:log"};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         *why = 0;
         assert_false(weft_numbers_parse(wrong[i], 8, arena, &number, &n, why, sizeof why));
