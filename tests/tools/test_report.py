@@ -362,6 +362,27 @@ class Report(unittest.TestCase):
         self.report("raw", "--no-data")
         self.assertNotIn("sweep", self.data("raw.html")["sweeps"][0]["tables"])
 
+    def test_a_versus_over_hosts(self):
+        """Its page begins with the map of who leads, whose places are those of versus.json; everything else is there for each number of hosts."""
+        run = weft(self.folder, "versus", "--battery", "quick", "--hosts", "8,32", "--fabrics", "star,roce-ecmp", "--seeds", "1..2", "--no-why", "--quiet",
+                   "--out", "hosts")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with open(os.path.join(self.folder, "hosts", "versus.json"), encoding="utf-8") as file:
+            answer = json.load(file)
+        page = os.path.join("hosts", "versus.html")
+        self.page(page)
+        data = self.data(page)
+        leads = data["matrices"][0]
+        self.assertEqual((leads["title"], leads["form"], leads["columns"]), ("Who leads", "map", ["8 hosts", "32 hosts"]))
+        cells = [(hosts, cell) for row in leads["rows"] for hosts, cell in zip([8, 32], row["cells"])]
+        places = sorted(answer["map"]["leads"], key=lambda p: [c["name"] for c in answer["cases"]].index(p["case"]))
+        self.assertEqual(len(cells), 12)
+        for (hosts, cell), place in zip(cells, places):
+            self.assertEqual(hosts, place["hosts"])
+            self.assertEqual(cell["verdict"], place["first"] + (", within noise" if place["within_noise"] else ""))
+            self.assertAlmostEqual(cell["mean"], place["lead"], places=6)
+        self.assertEqual([m["title"] for m in data["matrices"] if m["title"].startswith("Side by side")], ["Side by side at 8 hosts", "Side by side at 32 hosts"])
+
     def test_a_versus(self):
         """Its page has the figures of versus.json: the map, every case, where the time went, the bill, the sentences."""
         with open(os.path.join(self.folder, "mine.yaml"), "w", encoding="utf-8") as file:
