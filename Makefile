@@ -91,6 +91,7 @@ test: build-tests ## run every test but the long ones
 	@$(call run-tests,$(BUILD),--no-suite long)
 
 test-long: build-tests ## run the long tests
+	@$(MAKE) -s mpi || echo "make test-long: the tests over several processes are skipped"
 	@$(call run-tests,$(BUILD),--suite long)
 
 arm64: ## build for arm64, and by emulation compare digests and run tests of bytes, numbers and threads

@@ -73,13 +73,16 @@ static bool map_region(uint32_t k) {
     return true;
 }
 
-bool weft__image_open(uint32_t ranks, uint32_t self) {
+const char *weft__image_open(uint32_t ranks, uint32_t self) {
     assert(!image.open && ranks <= WEFT__IMAGE_RANKS_MAX && self < ranks);
+#ifdef __SANITIZE_THREAD__ // nothing may be mapped at addresses beyond those that it knows
+    return "the thread sanitizer does not leave them to the program; expected a build without it";
+#endif
     for (uint32_t k = 0; k < OWN + ranks; k++)
-        if (!map_region(k)) return false;
+        if (!map_region(k)) return strerror(errno);
     image.open = true;
     image.self = self;
-    return true;
+    return NULL;
 }
 
 bool weft__image_is_open(void) {

@@ -18,8 +18,8 @@
 
 enum { WEFT__IMAGE_RANKS_MAX = 64, WEFT__IMAGE_HEAD = 32 };
 
-/// Maps the regions; false, and errno: they cannot be had.
-bool weft__image_open(uint32_t ranks, uint32_t self);
+/// Maps the regions. NULL, or why they cannot be had.
+const char *weft__image_open(uint32_t ranks, uint32_t self);
 bool weft__image_is_open(void);
 bool weft__image_holds(const void *memory);
 /// Whether it was handed out before weft__image_part, and that has been called.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <mpi.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,6 +225,7 @@ static bool check_launcher(int ranks) {
 bool weft_cli_ranks_begin(int *argc, char ***argv, int *ret_status) {
     int level, n, self;
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0); // see await
+    signal(SIGPIPE, SIG_IGN); // MPI is to find that another rank has died, and not this one to die of it
     *ret_status = WEFT_ERROR_SYSTEM;
     if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level)) return false;
     MPI_Comm_size(MPI_COMM_WORLD, &n);
@@ -250,7 +252,12 @@ bool weft_cli_ranks_begin(int *argc, char ***argv, int *ret_status) {
     mpi.request = calloc(4 * (size_t)n, sizeof(MPI_Request));
     if (!mpi.line || !mpi.request) fail("out of memory");
     if (self) fall_silent();
-    if (!weft__image_open((uint32_t)n, (uint32_t)self)) fail(strerror(errno));
+    const char *why = weft__image_open((uint32_t)n, (uint32_t)self);
+    if (why) {
+        char text[160];
+        snprintf(text, sizeof text, "the same addresses in all ranks cannot be had: %s", why);
+        fail(text);
+    }
     return true;
 }
 

@@ -69,10 +69,11 @@ enum weft_status weft_checkpoint_open(const struct weft_checkpoint_program *prog
     own.program = *program;
     strncpy(own.libc, gnu_get_libc_version(), sizeof own.libc - 1);
     own.sum = sum_of(&own);
-    if (weft__image_open(1, 0)) return WEFT_OK;
+    const char *why = weft__image_open(1, 0);
+    if (!why) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
                           "a checkpoint takes %d TiB of addresses, of which little is used, and they cannot be had: %s",
-                          WEFT__IMAGE_PIECES, strerror(errno));
+                          WEFT__IMAGE_PIECES, why);
 }
 
 // --- writing ------------------------------------------------------------------------------------------------------
