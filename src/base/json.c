@@ -5,15 +5,37 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t level(const struct weft__json *j) {
     return UINT64_C(1) << (j->depth - 1);
 }
 
+static void flush(struct weft__json *j) {
+    fwrite_unlocked(j->text, 1, j->kept, j->file);
+    j->kept = 0;
+}
+
+static void put(struct weft__json *j, char c) {
+    if (j->kept == WEFT__JSON_KEPT) flush(j);
+    j->text[j->kept++] = c;
+}
+
+static void put_bytes(struct weft__json *j, const void *bytes, size_t n) {
+    assert(n <= WEFT__JSON_KEPT);
+    if (n > WEFT__JSON_KEPT - j->kept) flush(j);
+    memcpy(j->text + j->kept, bytes, n);
+    j->kept += (uint32_t)n;
+}
+
+static void put_text(struct weft__json *j, const char *text) {
+    put_bytes(j, text, strlen(text));
+}
+
 /// Whatever must stand before the next value or key.
 static void separate(struct weft__json *j) {
     if (!j->depth) return;
-    if (j->filled & level(j)) putc_unlocked(',', j->file);
+    if (j->filled & level(j)) put(j, ',');
     j->filled |= level(j);
 }
 
@@ -23,19 +45,25 @@ static void before_value(struct weft__json *j) {
     j->keyed = false;
 }
 
+/// What stands alone is in the file when it has been written.
+static void after_value(struct weft__json *j) {
+    if (!j->depth) flush(j);
+}
+
 static void begin(struct weft__json *j, bool object) {
     before_value(j);
     assert(j->depth < WEFT__JSON_DEPTH);
     j->depth++;
     j->filled &= ~level(j);
     j->object = object ? j->object | level(j) : j->object & ~level(j);
-    putc_unlocked(object ? '{' : '[', j->file);
+    put(j, object ? '{' : '[');
 }
 
 static void end(struct weft__json *j, bool object) {
     assert(j->depth && !j->keyed && object == !!(j->object & level(j)));
     j->depth--;
-    putc_unlocked(object ? '}' : ']', j->file);
+    put(j, object ? '}' : ']');
+    after_value(j);
 }
 
 void weft__json_begin_object(struct weft__json *j) {
@@ -55,55 +83,46 @@ static bool is_plain(char c) {
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\';
 }
 
-/// How many bytes of a text stand for themselves: all of most.
-static size_t plain_length(const char *text) {
-    size_t n = 0;
-    while (is_plain(text[n]))
-        n++;
-    return n;
+/// The bytes that stand for themselves, all of most texts. Returns what follows.
+static const char *put_plain(struct weft__json *j, const char *text) {
+    do {
+        uint32_t kept = j->kept;
+        while (kept < WEFT__JSON_KEPT && is_plain(*text))
+            j->text[kept++] = *text++;
+        j->kept = kept;
+        if (kept == WEFT__JSON_KEPT) flush(j);
+    } while (is_plain(*text));
+    return text;
 }
 
-static void quote(FILE *file, const char *text) {
-    size_t plain = plain_length(text);
-    putc_unlocked('"', file);
-    fwrite_unlocked(text, 1, plain, file);
-    text += plain;
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+static void quote(struct weft__json *j, const char *text) {
+    put(j, '"');
+    for (const unsigned char *s = (const unsigned char *)put_plain(j, text); *s;) {
+        char code[8];
         unsigned n = weft__utf8_length(s);
         if (*s == '"' || *s == '\\') {
-            putc('\\', file);
-            putc(*s, file);
+            put(j, '\\');
+            put(j, (char)*s);
         } else if (*s == '\n') {
-            fputs("\\n", file);
+            put_text(j, "\\n");
         } else if (*s < 0x20 || *s == 0x7f) {
-            fprintf(file, "\\u%04x", *s);
+            snprintf(code, sizeof code, "\\u%04x", *s);
+            put_text(j, code);
         } else if (!n) {
-            fputs("\\ufffd", file);
+            put_text(j, "\\ufffd");
         } else {
-            fwrite(s, 1, n, file);
+            put_bytes(j, s, n);
         }
         s += n ? n : 1;
     }
-    putc('"', file);
+    put(j, '"');
 }
 
 void weft__json_key(struct weft__json *j, const char *key) {
     assert(j->depth && !j->keyed && (j->object & level(j)));
-    char text[64] = ",\""; // of most keys all that is written
-    size_t n = 2;
-    for (const char *c = key; is_plain(*c) && n < sizeof text - 2; c++)
-        text[n++] = *c;
-    if (key[n - 2]) {
-        separate(j);
-        quote(j->file, key);
-        putc_unlocked(':', j->file);
-    } else {
-        bool first = !(j->filled & level(j));
-        text[n++] = '"';
-        text[n++] = ':';
-        fwrite_unlocked(text + first, 1, n - first, j->file);
-        j->filled |= level(j);
-    }
+    separate(j);
+    quote(j, key);
+    put(j, ':');
     j->keyed = true;
 }
 
@@ -113,7 +132,8 @@ void weft__json_string(struct weft__json *j, const char *text) {
         return;
     }
     before_value(j);
-    quote(j->file, text);
+    quote(j, text);
+    after_value(j);
 }
 
 void weft__json_u64(struct weft__json *j, uint64_t value) {
@@ -122,7 +142,8 @@ void weft__json_u64(struct weft__json *j, uint64_t value) {
     do
         *--at = (char)('0' + value % 10);
     while (value /= 10);
-    fwrite_unlocked(at, 1, (size_t)(digits + sizeof digits - at), j->file);
+    put_bytes(j, at, (size_t)(digits + sizeof digits - at));
+    after_value(j);
 }
 
 /// value = mantissa / 2^shift.
@@ -184,31 +205,31 @@ void weft__json_real(struct weft__json *j, double value) {
     }
     before_value(j);
     char text[40], *end = print_quickly(value, text);
-    if (end) {
-        fwrite_unlocked(text, 1, (size_t)(end - text), j->file);
-        return;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
+    for (int digits = 15; !end; digits++) {
+        int n = snprintf(text, sizeof text, "%.*g", digits, value);
         double back = strtod(text, NULL);
-        if (back >= value && back <= value) break;
+        if (digits == 17 || (back >= value && back <= value)) end = text + n;
     }
-    fputs(text, j->file);
+    put_bytes(j, text, (size_t)(end - text));
+    after_value(j);
 }
 
 void weft__json_bool(struct weft__json *j, bool value) {
     before_value(j);
-    fputs(value ? "true" : "false", j->file);
+    put_text(j, value ? "true" : "false");
+    after_value(j);
 }
 
 FILE *weft__json_value(struct weft__json *j) {
     before_value(j);
+    flush(j);
     return j->file;
 }
 
 void weft__json_null(struct weft__json *j) {
     before_value(j);
-    fputs("null", j->file);
+    put_text(j, "null");
+    after_value(j);
 }
 
 void weft__json_key_string(struct weft__json *j, const char *key, const char *text) {

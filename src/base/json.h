@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON (RFC 8259) onto a stream, as it is made: nothing is kept but where we are. Misuse (a value without a key in an
-// object, an end that does not match) is a bug and asserts.
+// JSON (RFC 8259) onto a stream, as it is made: nothing is kept but where we are, and some text. Misuse (a value
+// without a key in an object, an end that does not match) is a bug and asserts.
 //
 //   struct weft__json j = {.file = stdout};
 //   weft__json_begin_object(&j);
@@ -15,6 +15,7 @@
 #include "weft/types.h"
 
 #define WEFT__JSON_DEPTH 64u
+#define WEFT__JSON_KEPT 4000u
 
 struct weft__json {
     FILE *file;
@@ -22,6 +23,9 @@ struct weft__json {
     bool keyed;      ///< a key was written and its value is due
     uint64_t object; ///< bit d: level d is an object
     uint64_t filled; ///< bit d: level d has a member already
+    uint32_t kept;
+    char
+        text[WEFT__JSON_KEPT]; ///< [kept] that goes to the file later, when the outermost value has ended at the latest
 };
 
 void weft__json_begin_object(struct weft__json *j);

@@ -19,11 +19,11 @@ WEFT = Path(os.environ["WEFT"])
 SLOWER_MOST = 0.07
 PAIRS = 7
 BENCHMARKS = [("engine", "16", "1MiB"), ("dsf", "16", "4096B"), ("aquila", "12", "4096B")]
-SAME = ["buildtype", "optimization", "debug", "b_ndebug", "b_lto", "c_args"]  # options of the build
+SAME = ["optimization", "debug", "b_ndebug", "b_lto", "c_args"]  # options of the build; its type would set others
 
 
-def options():
-    text = subprocess.run(["meson", "introspect", "--buildoptions", WEFT.parent], capture_output=True, check=True).stdout
+def options(folder):
+    text = subprocess.run(["meson", "introspect", "--buildoptions", folder], capture_output=True, check=True).stdout
     return {o["name"]: o["value"] for o in json.loads(text)}
 
 
@@ -38,6 +38,9 @@ def build(commit, folder, chosen):
     values = [f"-D{name}={','.join(v) if isinstance(v, list) else str(v).lower()}"
               for name, v in chosen.items() if name in SAME and v != []]
     subprocess.run(["meson", "setup", f"{folder}/build", folder, *values], check=True, stdout=subprocess.DEVNULL)
+    built = options(f"{folder}/build")
+    if any(built[name] != chosen[name] for name in SAME):
+        raise RuntimeError(f"another build than this one: {[(name, built[name], chosen[name]) for name in SAME]}")
     subprocess.run(["ninja", "-C", f"{folder}/build", "weft"], check=True, stdout=subprocess.DEVNULL)
     return Path(folder, "build", "weft")
 
@@ -71,7 +74,7 @@ class Speed(unittest.TestCase):
         self.assertFalse(is_slower([1.06, 1.3, 0.9, 1.0, 1.1]))
 
     def test_no_slower_than_the_parent(self):
-        chosen = options()
+        chosen = options(WEFT.parent)
         against = os.environ.get("WEFT_SPEED_AGAINST", "HEAD^")
         with tempfile.TemporaryDirectory(prefix="weft-speed-") as folder:
             before = build(against, folder, chosen)
@@ -93,6 +96,6 @@ def skip(why):
 if __name__ == "__main__":
     if not shutil.which("git") or git("rev-parse", "--verify", os.environ.get("WEFT_SPEED_AGAINST", "HEAD^")).returncode:
         skip("there is no git repository with a parent commit")
-    if options().get("b_sanitize", "none") != "none":
+    if options(WEFT.parent).get("b_sanitize", "none") != "none":
         skip("a build with sanitizers")
     unittest.main()
