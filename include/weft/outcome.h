@@ -164,6 +164,7 @@ struct weft_rank_outcome {
 struct weft_fast_forward_outcome {
     uint32_t stretches;       ///< skipped
     uint64_t iterations;      ///< of jobs, in them
+    uint64_t operations;      ///< of jobs, in stretches within an iteration
     uint64_t steps;           ///< of lanes of collectives, in stretches within an operation
     weft_time_ps skipped_ps;  ///< simulated time, in all
     double error;             ///< steady: estimate of the relative error of the skipped time; 0: none

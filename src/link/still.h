@@ -13,7 +13,8 @@ struct weft__port;
 
 struct weft__still {
     weft_time_ps now_ps; ///< of the last event
-    uint64_t all[2];     ///< two digests of all words, by different mixes
+    uint64_t all[2];     ///< two digests of all words but those below, by different mixes
+    uint64_t within[2]; ///< likewise, of how far jobs are in their iterations; `all` has what kind of operation is next
     /// Likewise, of what matters only if a message is waited for longer than its transport's patience.
     uint64_t looks[2];
 };

@@ -124,9 +124,9 @@ static void print_fast_forward(FILE *file, const struct weft_run *run) {
         fprintf(file, "fast-forward: nothing was skipped: %s\n", o->refused);
     else if (o->stretches)
         fprintf(file,
-                "fast-forward: %" PRIu64 " iterations and %" PRIu64
+                "fast-forward: %" PRIu64 " iterations, %" PRIu64 " operations and %" PRIu64
                 " steps of collectives, %s of %s, were taken over instead of run",
-                o->iterations, o->steps, skipped, whole);
+                o->iterations, o->operations, o->steps, skipped, whole);
     bool exact = run->scenario->run.fast_forward == WEFT_FAST_FORWARD_EXACT;
     if (!o->refused && o->stretches && !exact)
         fprintf(file, "; they took as long as what came before, to %.2g %%", 100 * (o->error > 1e-6 ? o->error : 1e-6));
@@ -146,6 +146,7 @@ static const struct weft_result_column fast_forward_columns[] = {
     FAST(refused, TEXT, "why nothing could be skipped; null: nothing stood against it", .flags = WEFT_RESULT_SPARSE),
     FAST(stretches, COUNT, "stretches of time that were taken over instead of run"),
     FAST(iterations, COUNT, "iterations of jobs that were taken over instead of run"),
+    FAST(operations, COUNT, "operations of jobs that were taken over within iterations"),
     FAST(steps, COUNT, "steps of collectives, each at one rank and channel, that were taken over within operations"),
     FAST(skipped_ps, TIME, "simulated time that was taken over instead of run"),
     FAST(error, REAL,

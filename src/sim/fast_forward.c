@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fast-forward (docs/fast-forward.md). A job repeats its iterations. Once an iteration, when no packet is under way,
-// the engine rests, and all that the network does from now on depends on is compared with what it was an iteration
-// before.
+// Fast-forward (docs/fast-forward.md). A job repeats its iterations, and within one its layers and microbatches: runs
+// of operations of the same kinds. Once an iteration, and once each time that operations repeat, when no packet is
+// under way, the engine rests, and all that the network does from now on depends on is compared with what it was a
+// period before: an iteration, or a few operations.
 //
 // exact: the numbers of link/still.h are equal, so what follows is what followed then: every event, a period later. So
 // many whole periods are taken over: the clock of the engine stands still, positions of programs move on, and what the
@@ -27,33 +28,46 @@ enum {
     MARKS = 3,        ///< kept: so a period may be two iterations
     POSITIONS = 1024, ///< remembered; a power of two
     LATER_MAX = 64,   ///< windows
+    MISSES_FREE = 4,  ///< of periods in a row that were not alike; then it looks at fewer of them
+    MISSES_MAX = 12,  ///< counted
 };
 
 /// Where the programs have stood when the network was at rest, by the low bits of its digest.
 struct position {
     uint64_t all[2];
     weft_time_ps time_ps[3]; ///< when; the last time first; 0: never
-    uint32_t iteration;
+    uint64_t at, period;     ///< the tracker's count then, and since it stood there before
 };
 
 /// How everything stood when the network was at rest.
 struct mark {
     struct weft__mark counted; ///< its arena NULL: none
     struct weft__still still;
+    uint64_t at;
 };
+
+/// What repeats: it counts iterations, or turns (struct weft_job_stage) within one, of the first job that is not over.
+struct tracker {
+    bool within;
+    const struct weft__program *first; ///< of that job
+    uint32_t iteration;                ///< within: of which the positions are
+    struct mark mark[MARKS];           ///< the last first, all with the programs where `target` has them
+    struct position *position;         ///< [POSITIONS]; NULL: nothing repeats
+    const struct position *target;     ///< NULL: none has come again
+    uint32_t misses, pass;             ///< pass: times that the target is still to be passed over
+    uint64_t audit_until;              ///< count that an audit runs to; 0: none
+    weft_time_ps foretold_ps;
+};
+enum { ITERATIONS, WITHIN, TRACKERS };
 
 struct weft__fast_forward {
     struct weft__network *net;
     struct weft_fast_forward_outcome *outcome;
     struct weft__skips skips;
-    struct weft__steps *steps;     ///< NULL: only whole iterations are taken over
-    bool exact, over;              ///< over: nothing more can be skipped
-    struct mark mark[MARKS];       ///< the last first, all with the programs where `target` has them
-    struct position *position;     ///< [POSITIONS]
-    const struct position *target; ///< NULL: none has come again in another iteration
-    uint32_t later;                ///< windows until it looks again
-    uint32_t audit_until;          ///< iteration of the first program of job 0 that an audit runs to; 0: none
-    weft_time_ps foretold_ps;
+    struct weft__steps *steps; ///< NULL: none within operations are taken over
+    bool exact, over;          ///< over: nothing more can be skipped
+    struct tracker tracker[TRACKERS];
+    uint32_t later; ///< windows until it looks again
 };
 
 // --- marks --------------------------------------------------------------------------------------------------------
@@ -94,7 +108,9 @@ static void skip(struct weft__fast_forward *f, const struct weft__mark *before, 
     struct weft__stretch stretch = {before->time_ps, now->time_ps, f->skips.skipped_ps, times};
     for (uint32_t i = 0; i < net->programs->n; i++) {
         struct weft__program *p = &net->programs->program[i];
-        if (!p->rank) f->outcome->iterations += times * (p->iteration - before->program[i].iteration);
+        uint32_t iterations = p->iteration - before->program[i].iteration;
+        if (!p->rank) f->outcome->iterations += (uint64_t)times * iterations;
+        if (!p->rank && !iterations) f->outcome->operations += (uint64_t)times * (p->turn - before->program[i].turn);
         weft__program_skip(p, &before->program[i], &stretch);
     }
     repeat_bytes(net, before, times);
@@ -115,9 +131,7 @@ static uint32_t count_times(const struct weft__fast_forward *f, const struct mar
         const struct weft__program *first = p - p->rank;
         uint32_t moved = p->iteration - before->counted.program[i].iteration;
         if (moved != first->iteration - before->counted.program[i - p->rank].iteration) return 0;
-        if (!moved && p->started && !p->done) return 0;
-        if (!moved) continue;
-        moves = true;
+        moves |= p->started && !p->done;
         uint64_t own = weft__program_skips_max(p, &before->counted.program[i]);
         if (own < times) times = own;
     }
@@ -128,8 +142,9 @@ static bool is_same_position(const struct position *p, const struct weft__still 
     return p->time_ps[0] && p->all[0] == programs->all[0] && p->all[1] == programs->all[1];
 }
 
-static bool is_same(const struct weft__still *a, const struct weft__still *b) {
-    return a->all[0] == b->all[0] && a->all[1] == b->all[1];
+static bool is_same(const struct weft__still *a, const struct weft__still *b, bool within) {
+    return a->all[0] == b->all[0] && a->all[1] == b->all[1] &&
+           (within || (a->within[0] == b->within[0] && a->within[1] == b->within[1]));
 }
 
 /// A transport that waits for nothing so long as a whole period does not repeat anything in one, whenever it looks.
@@ -155,27 +170,28 @@ static bool waits_for_none(const struct weft__network *net) {
     return true;
 }
 
-static bool repeats_exactly(const struct weft__fast_forward *f, const struct mark *before, const struct mark *now) {
-    if (!is_same(&before->still, &now->still)) return false;
+static bool repeats_exactly(const struct weft__fast_forward *f, const struct tracker *t, const struct mark *before,
+                            const struct mark *now) {
+    if (!is_same(&before->still, &now->still, t->within)) return false;
     bool looked = before->still.looks[0] == now->still.looks[0] && before->still.looks[1] == now->still.looks[1];
-    weft_time_ps period = now->still.now_ps - before->still.now_ps;
+    weft_time_ps period = now->counted.time_ps - before->counted.time_ps;
     return looked || (waits_for_none(f->net) && period < least_patience(f->net));
 }
 
 /// This stretch and the one before it took about as long.
-static bool repeats_steadily(const struct weft__fast_forward *f, double *ret_error) {
-    const weft_time_ps *time = f->target->time_ps;
+static bool repeats_steadily(const struct weft__fast_forward *f, const struct tracker *t, double *ret_error) {
+    const weft_time_ps *time = t->target->time_ps;
     if (!time[2]) return false;
     *ret_error = weft__skips_difference(time[1] - time[2], time[0] - time[1]);
     return *ret_error <= f->net->scenario->run.steady_error;
 }
 
 /// The mark that the stretch to be repeated began at; NULL: nothing repeats itself.
-static const struct mark *find_stretch(struct weft__fast_forward *f, double *ret_error) {
+static const struct mark *find_stretch(const struct weft__fast_forward *f, const struct tracker *t, double *ret_error) {
     *ret_error = 0;
-    for (uint32_t k = 1; f->exact && k < MARKS && f->mark[k].counted.arena; k++)
-        if (repeats_exactly(f, &f->mark[k], &f->mark[0])) return &f->mark[k];
-    return !f->exact && f->mark[1].counted.arena && repeats_steadily(f, ret_error) ? &f->mark[1] : NULL;
+    for (uint32_t k = 1; f->exact && k < MARKS && t->mark[k].counted.arena; k++)
+        if (repeats_exactly(f, t, &t->mark[k], &t->mark[0])) return &t->mark[k];
+    return !f->exact && t->mark[1].counted.arena && repeats_steadily(f, t, ret_error) ? &t->mark[1] : NULL;
 }
 
 /// Where the programs stand, whatever the network does.
@@ -184,85 +200,138 @@ static void mix_programs(const struct weft__network *net, struct weft__still *re
         if (net->gpu[h]) weft__programs_still(net->programs, net->gpu[h], ret);
 }
 
-/// The first job that is not over is in this iteration.
-static uint32_t iteration_now(const struct weft__network *net) {
+/// The first of the programs of the first job that is not over; NULL: all are.
+static const struct weft__program *first_program(const struct weft__network *net) {
     for (uint32_t i = 0; i < net->programs->n; i++)
-        if (!net->programs->program[i].done) return net->programs->program[i].iteration;
-    return UINT32_MAX;
+        if (!net->programs->program[i].done) return &net->programs->program[i];
+    return NULL;
 }
 
-static void forget_marks(struct weft__fast_forward *f) {
+static void forget_marks(struct tracker *t) {
     for (uint32_t k = 0; k < MARKS; k++)
-        mark_free(&f->mark[k]);
-}
-
-/// An audited stretch has been run: how far was what had been foretold from what came?
-static void judge_audit(struct weft__fast_forward *f, weft_time_ps now) {
-    weft__skips_judge(&f->skips, weft__skips_difference(f->foretold_ps, now));
-    f->audit_until = 0;
-    forget_marks(f);
+        mark_free(&t->mark[k]);
 }
 
 /// What had been foretold for it cannot be judged any more.
-static void drop_target(struct weft__fast_forward *f) {
-    f->target = NULL;
-    f->audit_until = 0;
+static void drop_target(struct tracker *t) {
+    t->target = NULL;
+    t->audit_until = 0;
 }
 
-/// Whether a mark is to be taken here: the programs have stood like this in an iteration before. Of such positions one
-/// is the target, until it does not come any more.
-static bool find_position(struct weft__fast_forward *f, uint32_t iteration, weft_time_ps now) {
-    struct weft__still programs = {.now_ps = now};
-    mix_programs(f->net, &programs);
-    struct position *p = &f->position[programs.all[0] & (POSITIONS - 1)];
-    bool again = is_same_position(p, &programs) && p->iteration != iteration;
-    if (f->target && f->target->iteration + 2 < iteration) drop_target(f); // it does not come any more
-    if (is_same_position(p, &programs) && !again) return false;
-    if (f->target == p && !again) drop_target(f); // displaced
-    if (!again) *p = (struct position){.all = {programs.all[0], programs.all[1]}};
+static void start_anew(struct tracker *t) {
+    forget_marks(t);
+    drop_target(t);
+    t->pass = 0;
+    memset(t->position, 0, POSITIONS * sizeof *t->position);
+}
+
+/// An audited stretch has been run: how far was what had been foretold from what came?
+static void judge_audit(struct weft__fast_forward *f, struct tracker *t, weft_time_ps now) {
+    weft__skips_judge(&f->skips, weft__skips_difference(t->foretold_ps, now));
+    t->audit_until = 0;
+    forget_marks(t);
+}
+
+static bool is_auditing(const struct weft__fast_forward *f) {
+    return f->tracker[ITERATIONS].audit_until || f->tracker[WITHIN].audit_until;
+}
+
+/// Whether a mark is to be taken here: the programs have stood like this before, when the count was another. Of such
+/// positions one is the target, until it does not come any more.
+static bool find_position(struct tracker *t, const struct weft__still *programs, uint64_t at, weft_time_ps now) {
+    struct position *p = &t->position[programs->all[0] & (POSITIONS - 1)];
+    bool again = is_same_position(p, programs) && p->at != at;
+    if (t->target && t->target->at + 2 * t->target->period < at) drop_target(t); // it does not come any more
+    if (is_same_position(p, programs) && !again) return false;
+    if (t->target == p && !again) drop_target(t); // displaced
+    if (!again) *p = (struct position){.all = {programs->all[0], programs->all[1]}};
     memmove(&p->time_ps[1], p->time_ps, 2 * sizeof *p->time_ps);
     p->time_ps[0] = now;
-    p->iteration = iteration;
-    if (again && !f->target) {
-        f->target = p;
-        forget_marks(f);
+    p->period = at - p->at;
+    p->at = at;
+    if (again && !t->target) {
+        t->target = p;
+        t->pass = 0;
+        forget_marks(t);
     }
-    return again && f->target == p;
+    return again && t->target == p;
+}
+
+/// What was compared did not repeat: then most of it need not be compared. (An iteration takes longer than that does.)
+static void miss(struct tracker *t) {
+    if (!t->within) return;
+    if (t->misses < MISSES_MAX) t->misses++;
+    if (t->misses <= MISSES_FREE) return;
+    t->pass = 1u << (t->misses - MISSES_FREE);
+    forget_marks(t);
+}
+
+/// Everything as it stands, before the marks that there are. False: that cannot be told.
+static bool take_mark(struct weft__fast_forward *f, struct tracker *t, uint64_t at, weft_time_ps now) {
+    struct mark next = {.still = {.now_ps = now}, .at = at};
+    if (f->exact) f->outcome->refused = take_still(f->net, &next.still);
+    f->over = f->outcome->refused != NULL;
+    if (f->over) return false;
+    weft__mark_take(&f->skips, now, &next.counted);
+    mark_free(&t->mark[MARKS - 1]);
+    memmove(&t->mark[1], &t->mark[0], (MARKS - 1) * sizeof *t->mark);
+    t->mark[0] = next;
+    return true;
+}
+
+/// The programs stand where the tracker's target has them. True: something was skipped, and they do not any more.
+static bool compare(struct weft__fast_forward *f, struct tracker *t, uint64_t at, weft_time_ps now) {
+    if (!take_mark(f, t, at, now)) return false;
+    double error;
+    const struct mark *stretch = find_stretch(f, t, &error);
+    if (!stretch && t->mark[f->exact ? 1 : 2].counted.arena) miss(t);
+    uint32_t times = stretch ? count_times(f, stretch, &t->mark[0]) : 0;
+    if (!times) return false;
+    t->misses = 0;
+    if (f->skips.audits) {
+        weft_time_ps true_now = t->mark[0].counted.time_ps;
+        f->skips.audits--;
+        t->audit_until = at + times * (at - stretch->at);
+        t->foretold_ps = true_now + times * (true_now - stretch->counted.time_ps);
+        return false;
+    }
+    if (error > f->outcome->error) f->outcome->error = error;
+    skip(f, &stretch->counted, &t->mark[0].counted, times);
+    return true;
+}
+
+static bool look(struct weft__fast_forward *f, struct tracker *t, const struct weft__still *programs,
+                 weft_time_ps now) {
+    const struct weft__program *first = first_program(f->net);
+    weft_time_ps true_now = now + f->skips.skipped_ps;
+    uint64_t at = t->within ? (uint64_t)first->iteration << 32 | first->turn : first->iteration;
+    if (t->first != first || (t->within && t->iteration != first->iteration)) start_anew(t);
+    t->first = first;
+    t->iteration = first->iteration;
+    bool here = find_position(t, programs, at, true_now);
+    if (t->audit_until && here && at >= t->audit_until) judge_audit(f, t, true_now);
+    if (is_auditing(f) || !here) return false;
+    if (!t->pass) return compare(f, t, at, now);
+    t->pass--;
+    return false;
 }
 
 /// The network is at rest.
 static void rest(struct weft__fast_forward *f) {
     struct weft__network *net = f->net;
-    uint32_t iteration = iteration_now(net);
-    if (f->over || iteration == UINT32_MAX || !weft__engine_is_empty(&net->engine)) return;
-    weft_time_ps now = weft__engine_tally(&net->engine).last_ps, true_now = now + f->skips.skipped_ps;
-    bool here = find_position(f, iteration, true_now);
-    if (f->audit_until && here && iteration >= f->audit_until) judge_audit(f, true_now);
-    if (f->audit_until || !here) return;
-    struct mark next = {.still = {.now_ps = now}};
-    if (f->exact) f->outcome->refused = take_still(net, &next.still);
-    f->over = f->outcome->refused != NULL;
-    if (f->over) return;
-    weft__mark_take(&f->skips, now, &next.counted);
-    mark_free(&f->mark[MARKS - 1]);
-    memmove(&f->mark[1], &f->mark[0], (MARKS - 1) * sizeof *f->mark);
-    f->mark[0] = next;
-    double error;
-    const struct mark *stretch = find_stretch(f, &error);
-    uint32_t times = stretch ? count_times(f, stretch, &f->mark[0]) : 0;
-    if (!times) return;
-    const struct weft__mark *before = &stretch->counted;
-    if (f->skips.audits) {
-        f->skips.audits--;
-        f->audit_until = iteration + times * (net->programs->program[0].iteration - before->program[0].iteration);
-        f->foretold_ps = true_now + times * (true_now - before->time_ps);
-        return;
+    if (f->over || !first_program(net) || !weft__engine_is_empty(&net->engine)) return;
+    weft_time_ps now = weft__engine_tally(&net->engine).last_ps;
+    struct weft__still within = {.now_ps = now}, all;
+    mix_programs(net, &within);
+    all = within;
+    for (uint32_t k = 0; k < 2; k++)
+        weft__still_mix(&all, within.within[k]);
+    if (look(f, &f->tracker[ITERATIONS], &all, now)) {
+        start_anew(&f->tracker[ITERATIONS]);
+        if (f->tracker[WITHIN].position) start_anew(&f->tracker[WITHIN]);
+    } else if (!f->over && f->tracker[WITHIN].position && look(f, &f->tracker[WITHIN], &within, now)) {
+        start_anew(&f->tracker[WITHIN]); // a whole iteration, with what was skipped of it, is still what it was
     }
-    if (error > f->outcome->error) f->outcome->error = error;
-    skip(f, before, &f->mark[0].counted, times);
-    forget_marks(f);
-    f->target = NULL;
-    memset(f->position, 0, POSITIONS * sizeof *f->position);
 }
 
 // --- a run --------------------------------------------------------------------------------------------------------
@@ -303,6 +372,7 @@ void weft__fast_forward_start(struct weft__run *run) {
         .net = net,
         .outcome = weft_arena_alloc(net->outcome->arena, 1, sizeof *f->outcome),
         .exact = conf->fast_forward == WEFT_FAST_FORWARD_EXACT,
+        .later = 1,
     };
     net->outcome->fast_forward = f->outcome;
     f->outcome->refused = refuse(run);
@@ -310,7 +380,10 @@ void weft__fast_forward_start(struct weft__run *run) {
     if (f->over) return;
     weft__skips_init(&f->skips, net);
     if (!f->exact) f->steps = weft__steps_new(&f->skips);
-    f->position = weft_arena_alloc(net->arena_qp, POSITIONS, sizeof *f->position);
+    bool repeats = weft__programs_find_kinds(net->programs, net->arena_qp);
+    for (uint32_t k = 0; k <= (repeats ? WITHIN : ITERATIONS); k++)
+        f->tracker[k] = (struct tracker){
+            .within = k == WITHIN, .position = weft_arena_alloc(net->arena_qp, POSITIONS, sizeof(struct position))};
     net->engine.conf.rests = true;
 }
 
@@ -332,7 +405,7 @@ bool weft__fast_forward_on(struct weft__run *run) {
     look_later(f);
     rest(f);
     engine->conf.rests = !f->over;
-    if (f->steps) {
+    if (f->steps && !is_auditing(f)) {
         weft_time_ps next = weft__steps_look(f->steps);
         if (next < engine->pause_ps) engine->pause_ps = next;
     }
@@ -341,7 +414,8 @@ bool weft__fast_forward_on(struct weft__run *run) {
 
 void weft__fast_forward_end(struct weft__run *run) {
     if (!run->fast_forward) return;
-    forget_marks(run->fast_forward);
+    for (uint32_t k = 0; k < TRACKERS; k++)
+        forget_marks(&run->fast_forward->tracker[k]);
     if (run->fast_forward->steps) weft__steps_end(run->fast_forward->steps);
     struct weft_fast_forward_outcome *o = run->fast_forward->outcome;
     if (o->refused || o->stretches || o->audited) return;

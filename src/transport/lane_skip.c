@@ -126,17 +126,9 @@ void weft__lane_skip(const struct weft__hosts *hosts, struct weft__gpu *gpu, str
     lane->watch = NULL;
 }
 
-static void note_true(weft_time_ps *time, size_t n, weft_time_ps skipped) {
-    for (size_t i = 0; i < n; i++)
-        if (time[i] != WEFT_TIME_NEVER) time[i] = weft__true_time(time[i], skipped) | WEFT__TRUE_TIME;
-}
-
 void weft__program_pass(struct weft__program *p, struct weft__timers *timers, weft_time_ps time,
                         weft_time_ps skipped_ps) {
-    size_t results = (size_t)p->job->iterations * p->job->ops;
-    note_true(p->op_start_ps, results, skipped_ps);
-    note_true(p->op_end_ps, results, skipped_ps);
-    note_true(p->iteration_end_ps, p->job->iterations, skipped_ps);
+    weft__program_note_true(p, skipped_ps);
     if (!p->started || p->done) return;
     p->waiting_since_ps -= time;
     if (p->compute_speed <= 0) return;

@@ -144,6 +144,7 @@ struct weft__rank_spans {
 struct weft__program {
     const struct weft_job *job;
     struct weft__schedule *schedule; ///< what it does; NULL: the job's operations
+    const uint32_t *kind;            ///< [ops]: the first of the job's that does the same; NULL: not asked for
     uint32_t rank;                   ///< in its job
     uint32_t connection0;            ///< its job's first connection, among all
     uint32_t sendings, receivings;
@@ -250,16 +251,21 @@ bool weft__gpu_counts(const struct weft__endpoint *end, uint32_t key);
 void weft__gpu_still(const struct weft__endpoint *end, struct weft__still *s);
 /// Where they stand, whatever the network does.
 void weft__programs_still(const struct weft__programs *programs, const struct weft__gpu *gpu, struct weft__still *s);
+/// Which operations of jobs do the same: needed for the two above. False: none comes again within an iteration.
+bool weft__programs_find_kinds(struct weft__programs *programs, struct weft_arena *arena);
 /// Where a program stands, and what it has noted so far of the iteration that it is in.
 struct weft__program_mark {
-    uint32_t iteration;
+    uint32_t iteration, turn;
+    uint32_t *finished; ///< [communicators]
+    bool waits;         ///< for the turn before
     weft_time_ps exposed_ps, iteration_exposed_ps;
     weft_time_ps *op_exposed_ps; ///< [ops]
     weft_bytes *left_bytes;      ///< [sendings, then receivings]
 };
 void weft__program_mark_new(const struct weft__program *p, struct weft_arena *arena, struct weft__program_mark *ret);
-/// How often what has happened since the mark may be repeated, so that the last message of each connection, and the
-/// last iteration's end, are still to come.
+/// How often what has happened since the mark, whole iterations or a part of one, may be repeated, so that the last
+/// message of each connection, and the last iteration's end, are still to come; parts of an iteration only as long as
+/// operations of the same kinds follow.
 uint64_t weft__program_skips_max(const struct weft__program *p, const struct weft__program_mark *mark);
 /// A stretch of time that is the same `times` times again: it began at begin_ps, where the mark was taken, ends now, at
 /// end_ps, and is skipped. Both count what has been skipped before.
@@ -305,7 +311,8 @@ static inline weft_time_ps weft__true_time(weft_time_ps noted, weft_time_ps skip
     if (noted == WEFT_TIME_NEVER) return WEFT_TIME_NEVER;
     return noted & WEFT__TRUE_TIME ? noted & ~WEFT__TRUE_TIME : noted + skipped;
 }
-/// At the end of a run: all noted times become true.
+/// Before something is skipped, and at the end of a run: all noted times become true.
+void weft__program_note_true(struct weft__program *p, weft_time_ps skipped);
 void weft__program_settle(struct weft__program *p, weft_time_ps skipped);
 
 /// Whether the connection has room for one more; puts it there; takes one that has arrived, and gives the room back.

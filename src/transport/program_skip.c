@@ -5,6 +5,7 @@
 
 #include "link/still.h"
 #include "transport/program.h"
+#include "weft/memory.h"
 
 static const struct weft__programs *programs_of(const struct weft__endpoint *end) {
     return end->hosts->programs;
@@ -35,10 +36,10 @@ static void mix_lane(const struct weft__lane *lane, struct weft__still *s) {
 
 static void mix_stream(const struct weft__program *p, uint32_t c, struct weft__still *s) {
     const struct weft__stream *st = &p->stream[c];
-    weft__still_mix(s, st->finished - p->iteration * stage_of(p)->order[c].turns);
+    weft__still_mix_into(s->within, st->finished - p->iteration * stage_of(p)->order[c].turns);
     weft__still_mix(s, (uint64_t)(st->queued - st->finished) << 32 | st->lanes_left);
     if (!st->lanes_left) return;
-    weft__still_mix(s, (uint64_t)(st->op - p->job->op) << 32 | st->part);
+    weft__still_mix(s, (uint64_t)p->kind[st->op - p->job->op] << 32 | st->part);
     for (uint32_t k = 0; k < st->op->ops->lanes(st->op->conf, &st->op->shape); k++)
         mix_lane(&st->lane[k], s);
 }
@@ -62,9 +63,16 @@ static void mix_connections(const struct weft__program *p, struct weft__still *s
     }
 }
 
+/// Of what is next.
+static uint64_t kind_at(const struct weft__program *p, uint32_t turn) {
+    const struct weft_job_stage *stage = stage_of(p);
+    return turn == stage->turns ? UINT64_MAX : (uint64_t)stage->turn[turn].part << 32 | p->kind[stage->turn[turn].op];
+}
+
 /// Where a program stands. Those of a job are side by side, and their iterations are told relative to the first.
 static void mix_position(const struct weft__program *p, struct weft__still *s) {
-    weft__still_mix(s, (uint64_t)(p->iteration - (p - p->rank)->iteration) << 32 | p->turn);
+    weft__still_mix_into(s->within, (uint64_t)(p->iteration - (p - p->rank)->iteration) << 32 | p->turn);
+    weft__still_mix(s, kind_at(p, p->turn));
     weft__still_mix(s, (uint64_t)p->started | (uint64_t)p->computed << 1 | (uint64_t)p->stepping << 2 |
                            (uint64_t)p->done << 3 | (uint64_t)p->waits_for << 32);
     for (uint32_t c = 0; c < p->job->communicators; c++)
@@ -108,12 +116,53 @@ void weft__gpu_still(const struct weft__endpoint *end, struct weft__still *s) {
         mix_program(program_at(end, k), s);
 }
 
+// --- operations that do the same ----------------------------------------------------------------------------------
+
+/// At every rank. (Groups and algorithm are the communicator's, sizes the volume's.)
+static bool do_the_same(const struct weft_job_op *a, const struct weft_job_op *b) {
+    if (a->compute_ps != b->compute_ps || !a->name != !b->name) return false;
+    return !a->name || (a->communicator == b->communicator && a->volume == b->volume && a->overlap == b->overlap);
+}
+
+/// Numbers of the first of each kind; how many of them.
+static uint32_t find_kinds(const struct weft_job *job, uint32_t *first, uint32_t *ret_kind) {
+    uint32_t kinds = 0;
+    for (uint32_t i = 0; i < job->ops; i++) {
+        uint32_t k = 0;
+        while (k < kinds && !do_the_same(&job->op[first[k]], &job->op[i]))
+            k++;
+        if (k == kinds) first[kinds++] = i;
+        ret_kind[i] = first[k];
+    }
+    return kinds;
+}
+
+bool weft__programs_find_kinds(struct weft__programs *programs, struct weft_arena *arena) {
+    bool again = false;
+    for (uint32_t i = 0; i < programs->n; i++) {
+        struct weft__program *p = &programs->program[i];
+        if (p->rank) {
+            p->kind = (p - 1)->kind;
+            continue;
+        }
+        uint32_t *kind = weft_arena_alloc(arena, p->job->ops, sizeof *kind);
+        uint32_t *first = weft_memory_new(WEFT_MEMORY_QP, p->job->ops, sizeof *first);
+        again |= find_kinds(p->job, first, kind) < p->job->ops;
+        weft_memory_free(WEFT_MEMORY_QP, first, p->job->ops * sizeof *first);
+        p->kind = kind;
+    }
+    return again;
+}
+
 // --- what they would have done ------------------------------------------------------------------------------------
 
 void weft__program_mark_new(const struct weft__program *p, struct weft_arena *arena, struct weft__program_mark *ret) {
     uint32_t ops = p->job->ops;
     *ret = (struct weft__program_mark){
         .iteration = p->iteration,
+        .turn = p->turn,
+        .waits = p->waits_for != WEFT_NONE,
+        .finished = weft_arena_alloc(arena, p->job->communicators, sizeof *ret->finished),
         .exposed_ps = p->exposed_ps,
         .op_exposed_ps = weft_arena_alloc(arena, ops, sizeof *ret->op_exposed_ps),
         .left_bytes = weft_arena_alloc(arena, p->sendings + p->receivings, sizeof *ret->left_bytes)};
@@ -121,6 +170,8 @@ void weft__program_mark_new(const struct weft__program *p, struct weft_arena *ar
         ret->iteration_exposed_ps = p->iteration_exposed_ps[p->iteration];
         memcpy(ret->op_exposed_ps, &p->op_exposed_ps[(size_t)p->iteration * ops], ops * sizeof *ret->op_exposed_ps);
     }
+    for (uint32_t c = 0; c < p->job->communicators; c++)
+        ret->finished[c] = p->stream[c].finished;
     for (uint32_t k = 0; k < p->sendings; k++)
         ret->left_bytes[k] = p->sending[k].left_bytes;
     for (uint32_t k = 0; k < p->receivings; k++)
@@ -131,10 +182,39 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+/// A stretch within an iteration, in turns of the program's stage.
+struct part {
+    uint32_t from; ///< the first whose operation was under way in it
+    uint32_t to;   ///< where it ended
+    uint32_t turns;
+};
+
+static struct part part_of(const struct weft__program *p, const struct weft__program_mark *mark) {
+    const struct weft_job_stage *stage = stage_of(p);
+    struct part part = {.from = mark->turn - (mark->waits && mark->turn), .to = p->turn, .turns = p->turn - mark->turn};
+    for (uint32_t c = 0; c < p->job->communicators; c++) {
+        const struct weft_job_order *order = &stage->order[c];
+        if (p->stream[c].finished == mark->finished[c]) continue;
+        uint32_t first = order->turn[mark->finished[c] % order->turns];
+        if (first < part.from) part.from = first;
+    }
+    return part;
+}
+
+/// How often the same kinds of operations follow, and what ends the iteration is still to come.
+static uint64_t count_parts(const struct weft__program *p, const struct part *part) {
+    uint32_t turns = stage_of(p)->turns, i = part->from;
+    while (i + part->turns < turns && kind_at(p, i) == kind_at(p, i + part->turns))
+        i++;
+    return i > part->to ? (i - part->to - 1) / part->turns + 1 : 0;
+}
+
 uint64_t weft__program_skips_max(const struct weft__program *p, const struct weft__program_mark *mark) {
     uint32_t period = p->iteration - mark->iteration, left = p->job->iterations - p->iteration;
-    if (!period) return UINT64_MAX;
-    uint64_t times = left ? (left - 1) / period : 0;
+    if (!period && (p->done || !p->started)) return UINT64_MAX;
+    if (period ? p->turn != mark->turn : p->turn <= mark->turn) return 0;
+    struct part part = part_of(p, mark);
+    uint64_t times = !period ? count_parts(p, &part) : left ? (left - 1) / period : 0;
     for (uint32_t k = 0; k < p->sendings + p->receivings; k++) {
         weft_bytes now = k < p->sendings ? p->sending[k].left_bytes : p->receiving[k - p->sendings].left_bytes;
         weft_bytes moved = mark->left_bytes[k] - now;
@@ -180,7 +260,16 @@ static void repeat_sums(const struct noted *n, const struct weft__stretch *s) {
     }
 }
 
-void weft__program_skip(struct weft__program *p, const struct weft__program_mark *mark, const struct weft__stretch *s) {
+/// What the stretch added to it is added for each repetition.
+static void repeat_left_bytes(struct weft__program *p, const struct weft__program_mark *mark, uint32_t times) {
+    for (uint32_t k = 0; k < p->sendings; k++)
+        p->sending[k].left_bytes -= times * (mark->left_bytes[k] - p->sending[k].left_bytes);
+    for (uint32_t k = 0; k < p->receivings; k++)
+        p->receiving[k].left_bytes -= times * (mark->left_bytes[p->sendings + k] - p->receiving[k].left_bytes);
+}
+
+static void skip_iterations(struct weft__program *p, const struct weft__program_mark *mark,
+                            const struct weft__stretch *s) {
     uint32_t period = p->iteration - mark->iteration;
     struct noted n = {.from = mark->iteration, .to = p->iteration, .period = period, .iterations = p->job->iterations};
     struct noted ops = n, ends = n;
@@ -192,7 +281,6 @@ void weft__program_skip(struct weft__program *p, const struct weft__program_mark
     repeat_times(&ops, s);
     ends.at = p->iteration_end_ps;
     repeat_times(&ends, s);
-    if (!period) return; // it is done, or has yet to start
     ops.at = p->op_exposed_ps;
     ops.before = mark->op_exposed_ps;
     repeat_sums(&ops, s);
@@ -200,16 +288,83 @@ void weft__program_skip(struct weft__program *p, const struct weft__program_mark
     ends.before = &mark->iteration_exposed_ps;
     repeat_sums(&ends, s);
     p->exposed_ps += s->times * (p->exposed_ps - mark->exposed_ps);
-    for (uint32_t k = 0; k < p->sendings; k++)
-        p->sending[k].left_bytes -= s->times * (mark->left_bytes[k] - p->sending[k].left_bytes);
-    for (uint32_t k = 0; k < p->receivings; k++)
-        p->receiving[k].left_bytes -= s->times * (mark->left_bytes[p->sendings + k] - p->receiving[k].left_bytes);
+    repeat_left_bytes(p, mark, s->times);
     p->iteration += s->times * period;
     for (uint32_t c = 0; c < p->job->communicators; c++) {
         uint32_t turns = s->times * period * stage_of(p)->order[c].turns;
         p->stream[c].queued += turns;
         p->stream[c].finished += turns;
     }
+}
+
+/// Of the iteration under way, whose operations have noted these times: what was noted in the stretch is noted again
+/// for the operations of the turns that repeat its turns. An operation of two turns keeps the later one's.
+static void repeat_op_times(const struct weft__program *p, const struct part *part, const struct weft__stretch *s,
+                            weft_time_ps *at) {
+    const struct weft_job_turn *turn = stage_of(p)->turn;
+    weft_time_ps length = s->end_ps - s->begin_ps;
+    // From the last on, so that what is noted again is not itself repeated.
+    for (uint32_t i = part->to + 1; i-- > part->from;) {
+        weft_time_ps noted = at[turn[i].op] & ~WEFT__TRUE_TIME;
+        if (at[turn[i].op] == WEFT_TIME_NEVER || noted <= s->begin_ps || noted > s->end_ps) continue;
+        for (uint32_t j = 1; j <= s->times; j++) {
+            weft_time_ps *again = &at[turn[i + j * part->turns].op], own = (noted + j * length) | WEFT__TRUE_TIME;
+            if (*again == WEFT_TIME_NEVER || *again < own) *again = own;
+        }
+    }
+}
+
+static void repeat_op_exposed(const struct weft__program *p, const struct part *part,
+                              const struct weft__program_mark *mark, uint32_t times, weft_time_ps *at) {
+    const struct weft_job_turn *turn = stage_of(p)->turn;
+    for (uint32_t i = part->to; i-- > part->from;) { // likewise; what a rank waits for has one turn at which it does
+        if (!weft_job_turn_blocks(p->job, &turn[i])) continue;
+        weft_time_ps more = at[turn[i].op] - mark->op_exposed_ps[turn[i].op];
+        for (uint32_t j = 1; j <= times; j++)
+            at[turn[i + j * part->turns].op] += more;
+    }
+}
+
+static void note_true(weft_time_ps *time, size_t n, weft_time_ps skipped) {
+    for (size_t i = 0; i < n; i++)
+        if (time[i] != WEFT_TIME_NEVER) time[i] = weft__true_time(time[i], skipped) | WEFT__TRUE_TIME;
+}
+
+void weft__program_note_true(struct weft__program *p, weft_time_ps skipped) {
+    size_t results = (size_t)p->job->iterations * p->job->ops;
+    note_true(p->op_start_ps, results, skipped);
+    note_true(p->op_end_ps, results, skipped);
+    note_true(p->iteration_end_ps, p->job->iterations, skipped);
+}
+
+static void skip_parts(struct weft__program *p, const struct weft__program_mark *mark, const struct weft__stretch *s) {
+    const struct weft_job_stage *stage = stage_of(p);
+    struct part part = part_of(p, mark);
+    size_t first = (size_t)p->iteration * p->job->ops;
+    weft__program_note_true(p, s->skipped_ps);
+    repeat_op_times(p, &part, s, &p->op_start_ps[first]);
+    repeat_op_times(p, &part, s, &p->op_end_ps[first]);
+    repeat_op_exposed(p, &part, mark, s->times, &p->op_exposed_ps[first]);
+    weft_time_ps *exposed = &p->iteration_exposed_ps[p->iteration];
+    *exposed += s->times * (*exposed - mark->iteration_exposed_ps);
+    p->exposed_ps += s->times * (p->exposed_ps - mark->exposed_ps);
+    repeat_left_bytes(p, mark, s->times);
+    for (uint32_t i = mark->turn; i < part.to; i++) {
+        const struct weft_job_op *op = &p->job->op[stage->turn[i].op];
+        if (!op->name) continue;
+        p->stream[op->communicator].queued += s->times;
+        p->stream[op->communicator].finished += s->times;
+    }
+    p->turn += s->times * part.turns;
+}
+
+void weft__program_skip(struct weft__program *p, const struct weft__program_mark *mark, const struct weft__stretch *s) {
+    if (p->iteration != mark->iteration)
+        skip_iterations(p, mark, s);
+    else if (p->done || !p->started)
+        weft__program_note_true(p, s->skipped_ps);
+    else
+        skip_parts(p, mark, s);
 }
 
 static void settle(weft_time_ps *time, size_t n, weft_time_ps skipped) {

@@ -57,24 +57,30 @@ static void assert_same_outcome(const struct weft_outcome *a, const struct weft_
     assert_int_equal(a->digest, b->digest);
 }
 
-/// Answers how many iterations exact skipped.
-static uint64_t compare_exact(const char *text) {
+/// What exact skipped.
+struct skipped {
+    uint64_t iterations, operations;
+};
+
+static struct skipped compare_exact(const char *text) {
     struct run off = run_mode(text, "off"), exact = run_mode(text, "exact");
     assert_null(off.outcome->fast_forward);
     if (off.status != exact.status || off.outcome->digest != exact.outcome->digest) fputs(text, stderr);
     assert_int_equal(off.status, exact.status);
     assert_same_outcome(off.outcome, exact.outcome);
-    uint64_t iterations = exact.outcome->fast_forward->iterations;
-    if (iterations)
+    const struct weft_fast_forward_outcome *f = exact.outcome->fast_forward;
+    struct skipped skipped = {f->iterations, f->operations};
+    if (f->stretches)
         for (uint32_t threads = 2; threads <= 3; threads++) {
             struct weft_outcome *o = run_again(&exact, threads, text);
             assert_same_outcome(off.outcome, o);
-            assert_int_equal(o->fast_forward->iterations, iterations);
+            assert_int_equal(o->fast_forward->iterations, skipped.iterations);
+            assert_int_equal(o->fast_forward->operations, skipped.operations);
             weft_outcome_free(o);
         }
     run_free(&off);
     run_free(&exact);
-    return iterations;
+    return skipped;
 }
 
 #define ONE_SWITCH "topology: {kind: single, hosts: 16, rate: 200Gbps, delay: 500ns}\n"
@@ -94,8 +100,41 @@ static void skips_what_repeats(void **state) {
     };
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         char *text = text_of(ONE_SWITCH BUFFER "workload:\n%s", jobs[i]);
-        uint64_t iterations = compare_exact(text);
+        uint64_t iterations = compare_exact(text).iterations;
         if (iterations < 14) fail_msg("%" PRIu64 " iterations were skipped of job %zu", iterations, i);
+        free(text);
+    }
+}
+
+/// Within an iteration, operations of the same kind follow one another: of each run of them the first two or three are
+/// run, and the last; that is so in every iteration that is run. Layers of a pipeline's microbatches come in turn:
+/// forward and backward, at each stage in another order.
+static void skips_operations(void **state) {
+    (void)state;
+    static const struct {
+        const char *job;
+        uint64_t operations_min;
+    } cases[] = {
+        {"{kind: job, operations: [{compute: 100us, collective: all_reduce_ring, size: 1MB, times: 40}]}", 35},
+        {"{kind: job, iterations: 2, operations: [{compute: 70us, collective: all_to_all, size: 1MB, times: 20}, "
+         "{compute: 30us, times: 20}, {compute: 90us, collective: all_gather, size: 500KB, times: 20}]}",
+         70},
+        {"{kind: job, server: {gpus: 4}, dimensions: [tp:4, dp:4], operations: [{compute: 50us, collective: "
+         "all_reduce_ring, size: 1MB, over: tp, times: 30}, {collective: all_reduce_ring, size: 1MB, over: dp}]}",
+         25},
+        {"{kind: job, slow_rank: 3, slow_factor: 1.5, operations: [{compute: 50us, collective: all_gather, size: "
+         "100KB, "
+         "overlap: on, times: 30}]}",
+         20},
+        {"{kind: job, dimensions: [tp:4, pp:4], operations: [{pipeline: {microbatches: 24, size: 64KB, forward: "
+         "[{compute: 100us, collective: all_reduce_ring, size: 64KB, over: tp}], backward: [{compute: 200us}]}}]}",
+         20},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = text_of(ONE_SWITCH BUFFER "workload:\n  - %s\n", cases[i].job);
+        struct skipped skipped = compare_exact(text);
+        if (skipped.operations < cases[i].operations_min)
+            fail_msg("%" PRIu64 " operations were skipped of job %zu", skipped.operations, i);
         free(text);
     }
 }
@@ -107,13 +146,13 @@ static void minds_what_comes(void **state) {
                       "collective: all_to_all, size: 500KB}]}\n";
     char *flow =
         text_of(ONE_SWITCH BUFFER "%s  - {kind: flow, src: host-0, dst: host-9, size: 3MB, start: 3ms}\n", job);
-    assert_true(compare_exact(flow) > 10);
+    assert_true(compare_exact(flow).iterations > 10);
     char *late =
         text_of(ONE_SWITCH BUFFER
                 "%s  - {kind: job, hosts: \"host-8..11\", start: 2ms, iterations: 9, operations: [{compute: 70us, "
                 "collective: all_reduce_ring, size: 200KB}]}\n",
                 job);
-    assert_true(compare_exact(late) > 5);
+    assert_true(compare_exact(late).iterations > 5);
     char *until = text_of(ONE_SWITCH BUFFER "%s", job);
     struct run off = run_mode(until, "off, until: 3333us"), exact = run_mode(until, "exact, until: 3333us");
     assert_int_equal(exact.outcome->end, WEFT_END_UNTIL);
@@ -145,11 +184,12 @@ static char *any_job(uint64_t seed) {
             8 + draw(&t, 12), draw(&t, 8), ONE_OF(&t, "1", "1", "3"));
     for (uint64_t n = 1 + draw(&t, 3); n; n--)
         fprintf(t.file,
-                "{compute: %s, size: %s, times: %" PRIu64 ", overlap: %s, collective: {kind: %s, channels: %" PRIu64
+                "{compute: %s, size: %s, times: %s, overlap: %s, collective: {kind: %s, channels: %" PRIu64
                 ", chunk: 8KB, slice: %s, slots: %s}}, ",
-                ONE_OF(&t, "3us", "50us", "400us"), ONE_OF(&t, "1B", "7KB", "64KB", "100003B"), 1 + draw(&t, 2),
-                ONE_OF(&t, "off", "off", "on"), general_collective((uint32_t)draw(&t, general_collectives()))->name,
-                1 + draw(&t, 3), ONE_OF(&t, "8KB", "3KB"), ONE_OF(&t, "4", "8"));
+                ONE_OF(&t, "3us", "50us", "400us"), ONE_OF(&t, "1B", "7KB", "64KB", "100003B"),
+                ONE_OF(&t, "1", "2", "9"), ONE_OF(&t, "off", "off", "on"),
+                general_collective((uint32_t)draw(&t, general_collectives()))->name, 1 + draw(&t, 3),
+                ONE_OF(&t, "8KB", "3KB"), ONE_OF(&t, "4", "8"));
     fputs("]}\n", t.file);
     fclose(t.file);
     return at;
@@ -158,13 +198,17 @@ static char *any_job(uint64_t seed) {
 static void changes_nothing(void **state) {
     (void)state;
     enum { RUNS = 60 };
-    uint64_t skipped = 0;
+    struct skipped runs = {0};
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         char *text = any_job(seed);
-        skipped += compare_exact(text) > 0;
+        struct skipped skipped = compare_exact(text);
+        runs.iterations += skipped.iterations > 0;
+        runs.operations += skipped.operations > 0;
         free(text);
     }
-    if (skipped < RUNS / 4) fail_msg("only %" PRIu64 " of %d random jobs had anything to skip", skipped, RUNS);
+    if (runs.iterations < RUNS / 4 || runs.operations < RUNS / 10)
+        fail_msg("of %d random jobs only %" PRIu64 " had iterations to skip, and %" PRIu64 " operations", RUNS,
+                 runs.iterations, runs.operations);
 }
 
 /// An audited stretch is run, and ends when it was foretold.
@@ -317,10 +361,9 @@ static void refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(skips_what_repeats), cmocka_unit_test(minds_what_comes),
-        cmocka_unit_test(changes_nothing),    cmocka_unit_test(audits),
-        cmocka_unit_test(stays_near),         cmocka_unit_test(skips_steps),
-        cmocka_unit_test(steps_keep_pace),    cmocka_unit_test(refuses),
+        cmocka_unit_test(skips_what_repeats), cmocka_unit_test(skips_operations), cmocka_unit_test(minds_what_comes),
+        cmocka_unit_test(changes_nothing),    cmocka_unit_test(audits),           cmocka_unit_test(stays_near),
+        cmocka_unit_test(skips_steps),        cmocka_unit_test(steps_keep_pace),  cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
