@@ -27,7 +27,7 @@
 enum {
     MARKS = 3,        ///< kept: so a period may be two iterations
     POSITIONS = 1024, ///< remembered; a power of two
-    LATER_MAX = 64,   ///< windows
+    LATER_MAX = 8,    ///< windows
     MISSES_FREE = 4,  ///< of periods in a row that were not alike; then it looks at fewer of them
     MISSES_MAX = 12,  ///< counted
 };
