@@ -15,8 +15,10 @@ struct weft__still {
     weft_time_ps now_ps; ///< of the last event
     uint64_t all[2];     ///< two digests of all words but those below, by different mixes
     uint64_t within[2]; ///< likewise, of how far jobs are in their iterations; `all` has what kind of operation is next
-    /// Likewise, of what matters only if a message is waited for longer than its transport's patience.
-    uint64_t looks[2];
+    /// Likewise, of what matters only if a message is waited for longer than its transport's patience: a look whether
+    /// it was lost. kept: with the times of looks as the engine has them; looks_ps: the first of them; 0: none.
+    uint64_t looks[2], kept[2];
+    weft_time_ps looks_ps;
 };
 
 static inline void weft__still_mix_into(uint64_t digest[2], uint64_t word) {

@@ -102,6 +102,14 @@ static void repeat_bytes(struct weft__network *net, const struct weft__mark *bef
     }
 }
 
+/// Looks for lost messages come so much nearer.
+static void pass_looks(struct weft__network *net, weft_time_ps time) {
+    for (uint32_t i = 0; i < net->topology->nodes; i++) {
+        const struct weft__box *box = weft__box_of(&net->topology->node[i]);
+        if (box->pass_looks) box->pass_looks(net, i, time);
+    }
+}
+
 static void skip(struct weft__fast_forward *f, const struct weft__mark *before, const struct weft__mark *now,
                  uint32_t times) {
     struct weft__network *net = f->net;
@@ -120,10 +128,19 @@ static void skip(struct weft__fast_forward *f, const struct weft__mark *before, 
 
 // --- whether, and how much ----------------------------------------------------------------------------------------
 
-/// How often the stretch between two marks may be repeated: the end of each job is run.
-static uint32_t count_times(const struct weft__fast_forward *f, const struct mark *before, const struct mark *now) {
+/// What may be repeated: from that mark to the last.
+struct found {
+    const struct mark *before; ///< NULL: nothing
+    double error;
+    bool keeps_looks; ///< those for lost messages are not periodic, so none may be due in it
+};
+
+/// How often it may be: the end of each job is run.
+static uint32_t count_times(const struct weft__fast_forward *f, const struct found *found, const struct mark *now) {
     const struct weft__network *net = f->net;
+    const struct mark *before = found->before;
     weft_time_ps period = now->counted.time_ps - before->counted.time_ps, next = weft__skips_next_start(&f->skips);
+    if (found->keeps_looks && now->still.looks_ps && now->still.looks_ps < next) next = now->still.looks_ps;
     uint64_t times = next > now->still.now_ps ? (next - 1 - now->still.now_ps) / period : 0;
     bool moves = false;
     for (uint32_t i = 0; i < net->programs->n; i++) {
@@ -138,13 +155,12 @@ static uint32_t count_times(const struct weft__fast_forward *f, const struct mar
     return moves ? (uint32_t)(times < UINT32_MAX ? times : UINT32_MAX) : 0;
 }
 
-static bool is_same_position(const struct position *p, const struct weft__still *programs) {
-    return p->time_ps[0] && p->all[0] == programs->all[0] && p->all[1] == programs->all[1];
+static bool is_same(const uint64_t a[2], const uint64_t b[2]) {
+    return a[0] == b[0] && a[1] == b[1];
 }
 
-static bool is_same(const struct weft__still *a, const struct weft__still *b, bool within) {
-    return a->all[0] == b->all[0] && a->all[1] == b->all[1] &&
-           (within || (a->within[0] == b->within[0] && a->within[1] == b->within[1]));
+static bool is_same_position(const struct position *p, const struct weft__still *programs) {
+    return p->time_ps[0] && is_same(p->all, programs->all);
 }
 
 /// A transport that waits for nothing so long as a whole period does not repeat anything in one, whenever it looks.
@@ -170,12 +186,17 @@ static bool waits_for_none(const struct weft__network *net) {
     return true;
 }
 
+/// What comes is what came, but for looks for lost messages: these are periodic too; or nothing waits so long in an
+/// iteration, and iterations are all that comes; or, as other operations come behind a part of one, they are kept.
 static bool repeats_exactly(const struct weft__fast_forward *f, const struct tracker *t, const struct mark *before,
-                            const struct mark *now) {
-    if (!is_same(&before->still, &now->still, t->within)) return false;
-    bool looked = before->still.looks[0] == now->still.looks[0] && before->still.looks[1] == now->still.looks[1];
+                            const struct mark *now, bool *ret_keeps_looks) {
+    const struct weft__still *a = &before->still, *b = &now->still;
+    *ret_keeps_looks = false;
+    if (!is_same(a->all, b->all) || !(t->within || is_same(a->within, b->within))) return false;
     weft_time_ps period = now->counted.time_ps - before->counted.time_ps;
-    return looked || (waits_for_none(f->net) && period < least_patience(f->net));
+    if (is_same(a->looks, b->looks)) return true;
+    if (!t->within) return waits_for_none(f->net) && period < least_patience(f->net);
+    return *ret_keeps_looks = is_same(a->kept, b->kept);
 }
 
 /// This stretch and the one before it took about as long.
@@ -186,12 +207,15 @@ static bool repeats_steadily(const struct weft__fast_forward *f, const struct tr
     return *ret_error <= f->net->scenario->run.steady_error;
 }
 
-/// The mark that the stretch to be repeated began at; NULL: nothing repeats itself.
-static const struct mark *find_stretch(const struct weft__fast_forward *f, const struct tracker *t, double *ret_error) {
-    *ret_error = 0;
+static struct found find_stretch(const struct weft__fast_forward *f, const struct tracker *t) {
+    struct found found = {0};
     for (uint32_t k = 1; f->exact && k < MARKS && t->mark[k].counted.arena; k++)
-        if (repeats_exactly(f, t, &t->mark[k], &t->mark[0])) return &t->mark[k];
-    return !f->exact && t->mark[1].counted.arena && repeats_steadily(f, t, ret_error) ? &t->mark[1] : NULL;
+        if (repeats_exactly(f, t, &t->mark[k], &t->mark[0], &found.keeps_looks)) {
+            found.before = &t->mark[k];
+            return found;
+        }
+    if (!f->exact && t->mark[1].counted.arena && repeats_steadily(f, t, &found.error)) found.before = &t->mark[1];
+    return found;
 }
 
 /// Where the programs stand, whatever the network does.
@@ -282,21 +306,21 @@ static bool take_mark(struct weft__fast_forward *f, struct tracker *t, uint64_t 
 /// The programs stand where the tracker's target has them. True: something was skipped, and they do not any more.
 static bool compare(struct weft__fast_forward *f, struct tracker *t, uint64_t at, weft_time_ps now) {
     if (!take_mark(f, t, at, now)) return false;
-    double error;
-    const struct mark *stretch = find_stretch(f, t, &error);
-    if (!stretch && t->mark[f->exact ? 1 : 2].counted.arena) miss(t);
-    uint32_t times = stretch ? count_times(f, stretch, &t->mark[0]) : 0;
+    struct found found = find_stretch(f, t);
+    if (!found.before && t->mark[f->exact ? 1 : 2].counted.arena) miss(t);
+    uint32_t times = found.before ? count_times(f, &found, &t->mark[0]) : 0;
     if (!times) return false;
     t->misses = 0;
     if (f->skips.audits) {
         weft_time_ps true_now = t->mark[0].counted.time_ps;
         f->skips.audits--;
-        t->audit_until = at + times * (at - stretch->at);
-        t->foretold_ps = true_now + times * (true_now - stretch->counted.time_ps);
+        t->audit_until = at + times * (at - found.before->at);
+        t->foretold_ps = true_now + times * (true_now - found.before->counted.time_ps);
         return false;
     }
-    if (error > f->outcome->error) f->outcome->error = error;
-    skip(f, &stretch->counted, &t->mark[0].counted, times);
+    if (found.error > f->outcome->error) f->outcome->error = found.error;
+    skip(f, &found.before->counted, &t->mark[0].counted, times);
+    if (found.keeps_looks) pass_looks(f->net, times * (t->mark[0].counted.time_ps - found.before->counted.time_ps));
     return true;
 }
 

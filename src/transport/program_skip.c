@@ -103,7 +103,10 @@ static void mix_program(const struct weft__program *p, struct weft__still *s) {
     }
     for (uint32_t k = 0; k < p->receivings; k++) {
         const struct weft__receiving *c = &p->receiving[k];
-        weft__still_mix_into(s->looks, (uint64_t)c->doublings << 32 | (c->arrived - c->arrived_before));
+        // All that the next look asks (weft__message_look): what has come since the last one makes it forget the rest.
+        uint64_t before = c->arrived != c->arrived_before ? UINT64_MAX : c->doublings;
+        weft__still_mix_into(s->looks, before);
+        weft__still_mix_into(s->kept, before);
     }
 }
 

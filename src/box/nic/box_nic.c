@@ -145,6 +145,7 @@ static const struct weft__box nic_box = {
     .trace = nic_trace,
     .held = weft__nic_held,
     .still = weft__nic_still,
+    .pass_looks = weft__nic_pass_looks,
     .finish = nic_finish,
     .patience = nic_patience,
     .endpoint = &weft__nic_endpoint_ops,

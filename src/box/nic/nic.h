@@ -273,6 +273,7 @@ struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic
 struct weft__still;
 struct weft__network;
 const char *weft__nic_still(const struct weft__network *net, uint32_t node, struct weft__still *ret);
+void weft__nic_pass_looks(struct weft__network *net, uint32_t node, weft_time_ps time);
 
 extern const struct weft__mechanisms weft__nic_mechanisms; ///< nic_mechanisms.c
 

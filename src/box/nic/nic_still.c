@@ -61,20 +61,36 @@ static bool counts(const struct weft__nic *nic, uint32_t key, bool *ret_looks) {
 }
 
 static void mix_timers(const struct weft__node *node, const struct weft__nic *nic, struct weft__still *s) {
-    uint64_t sum[2] = {0}, looks[2] = {0};
+    uint64_t sum[2] = {0}, looks[2] = {0}, kept[2] = {0};
     for (uint32_t key = 0; key < node->timers.keys; key++) {
         weft_time_ps at = weft__timer_at(&node->timers, key);
         bool look;
         if (at == WEFT_TIME_NEVER || !counts(nic, key, &look)) continue;
-        uint64_t both[2] = {key, key};
+        uint64_t both[2] = {key, key}, fixed[2] = {key, key};
         weft__still_mix_into(both, at - s->now_ps);
+        weft__still_mix_into(fixed, at);
         for (uint32_t k = 0; k < 2; k++)
             *(look ? &looks[k] : &sum[k]) += both[k];
+        for (uint32_t k = 0; k < 2 && look; k++)
+            kept[k] += fixed[k];
+        if (look && (!s->looks_ps || at < s->looks_ps)) s->looks_ps = at;
     }
     for (uint32_t k = 0; k < 2; k++) {
         weft__still_mix(s, sum[k]);
         weft__still_mix_into(s->looks, looks[k]);
+        weft__still_mix_into(s->kept, kept[k]);
     }
+}
+
+void weft__nic_pass_looks(struct weft__network *net, uint32_t node, weft_time_ps time) {
+    const struct weft__nic *nic = weft__network_state(net, node);
+    struct weft__timers *timers = &net->engine.node[node].timers;
+    for (uint32_t k = 0; k < nic->receives; k++) {
+        uint32_t key = weft__key_read(nic, k);
+        if (weft__timer_at(timers, key) != WEFT_TIME_NEVER)
+            weft__timer_set(timers, key, weft__timer_at(timers, key) - time);
+    }
+    weft__engine_reschedule(&net->engine, node);
 }
 
 const char *weft__nic_still(const struct weft__network *net, uint32_t node, struct weft__still *ret) {
