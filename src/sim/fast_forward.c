@@ -174,13 +174,14 @@ static weft_time_ps least_patience(const struct weft__network *net) {
     return least;
 }
 
-/// No message is waited for: each clear-to-send was answered.
-static bool waits_for_none(const struct weft__network *net) {
+/// Each connection that waits for a message got one since the mark.
+static bool waits_in_turn(const struct weft__network *net, const struct weft__mark *before) {
     for (uint32_t i = 0; i < net->programs->n; i++) {
         const struct weft__program *p = &net->programs->program[i];
         for (uint32_t k = 0; k < p->receivings; k++)
             if (p->receiving[k].qp != WEFT_NONE && !p->job->unadmitted &&
-                p->receiving[k].posted != p->receiving[k].arrived)
+                p->receiving[k].posted != p->receiving[k].arrived &&
+                p->receiving[k].left_bytes == before->program[i].left_bytes[p->sendings + k])
                 return false;
     }
     return true;
@@ -195,7 +196,7 @@ static bool repeats_exactly(const struct weft__fast_forward *f, const struct tra
     if (!is_same(a->all, b->all) || !(t->within || is_same(a->within, b->within))) return false;
     weft_time_ps period = now->counted.time_ps - before->counted.time_ps;
     if (is_same(a->looks, b->looks)) return true;
-    if (!t->within) return waits_for_none(f->net) && period < least_patience(f->net);
+    if (!t->within) return waits_in_turn(f->net, &before->counted) && period < least_patience(f->net);
     return *ret_keeps_looks = is_same(a->kept, b->kept);
 }
 

@@ -20,7 +20,8 @@
 enum {
     LOOK_WINDOWS = 16,       ///< at least, from one look to the next
     LOOK_WINDOWS_MAX = 1024, ///< while there is nothing to watch
-    LOOK_PART = 8,           ///< of the time that it has watched
+    LOOK_PART = 32,          ///< of the time that it has watched
+    WHOLE_PART = 16,         ///< of a period: so much later than whole periods since the mark is soon enough
     LAST_STEPS = 8,          ///< of a lane, at least, are run
     FULL_STRIDE = 32,        ///< the difference allowed between fewer steps than that is so much smaller
 };
@@ -235,8 +236,7 @@ static bool sum_lane(struct weft__steps *s, const struct lane_at *at) {
     (void)s;
     struct ring *ring = at->ring;
     uint64_t end = at->lane->index + LAST_STEPS, left = ring->end > end ? ring->end - end : 0;
-    // Steps are compared with those a period later.
-    left = left > ring->period ? (left - ring->period) / ring->period * ring->period : 0;
+    left = left / ring->period * ring->period;
     if (left < ring->left) ring->left = left;
     ring->now += (double)(seen_at(at->watch, 0) - seen_at(at->watch, 1));
     ring->before += (double)(seen_at(at->watch, 1) - seen_at(at->watch, 2));
@@ -401,7 +401,7 @@ static void decide(struct weft__steps *s, weft_time_ps now) {
         return;
     }
     if (s->due_ps == WEFT_TIME_NEVER) {
-        double periods = ceil((double)(now - s->mark_ps) / plan.period_ps);
+        double periods = ceil((double)(now - s->mark_ps) / plan.period_ps - 1. / WHOLE_PART);
         s->due_ps = s->mark_ps + (weft_time_ps)(periods * plan.period_ps);
         if (s->due_ps > now) return;
     }

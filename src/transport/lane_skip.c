@@ -84,9 +84,11 @@ bool weft__lane_may_skip(struct weft__program *p, uint32_t stream, uint32_t numb
     uint64_t taken[WEFT_STEP_PEERS] = {0};
     const struct weft__receiving *from[WEFT_STEP_PEERS] = {0};
     struct weft_step step, later;
+    uint64_t end = lane->index + steps;
     if (!step_at(st, number, lane->index, &step)) return false;
-    for (uint64_t i = lane->index; i < lane->index + steps; i++) {
-        if (!step_at(st, number, i + period, &later) || !is_like(&step, &later)) return false;
+    for (uint64_t i = lane->index; i < end; i++) {
+        // It comes to stand at `end`; the steps behind it are run.
+        if (i + period <= end && (!step_at(st, number, i + period, &later) || !is_like(&step, &later))) return false;
         weft__lane_find_ends(p, stream, &step, &ends);
         for (uint32_t k = 0; k < ends.sends; k++)
             used[ends.send[k]->connection]++;

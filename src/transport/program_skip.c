@@ -44,11 +44,16 @@ static void mix_stream(const struct weft__program *p, uint32_t c, struct weft__s
         mix_lane(&st->lane[k], s);
 }
 
+/// Where none waits, it does not matter of which stream the last one was.
+static uint64_t waiting_lane(uint32_t stream, uint32_t lane) {
+    return lane == WEFT_NONE ? WEFT_NONE : (uint64_t)lane << 32 | stream;
+}
+
 /// Counts of messages, relative to each other.
 static void mix_connections(const struct weft__program *p, struct weft__still *s) {
     for (uint32_t k = 0; k < p->sendings; k++) {
         const struct weft__sending *c = &p->sending[k];
-        weft__still_mix(s, (uint64_t)c->lane << 32 | c->stream);
+        weft__still_mix(s, waiting_lane(c->stream, c->lane));
         if (c->qp == WEFT_NONE || !p->job->unadmitted) weft__still_mix(s, c->granted - c->filled);
         if (c->qp == WEFT_NONE) continue;
         weft__still_mix(s, (uint64_t)(c->filled - c->posted) << 32 | (c->filled - c->acked));
@@ -56,7 +61,7 @@ static void mix_connections(const struct weft__program *p, struct weft__still *s
     }
     for (uint32_t k = 0; k < p->receivings; k++) {
         const struct weft__receiving *c = &p->receiving[k];
-        weft__still_mix(s, (uint64_t)c->lane << 32 | c->stream);
+        weft__still_mix(s, waiting_lane(c->stream, c->lane));
         weft__still_mix(s, c->arrived - c->consumed);
         if (c->qp == WEFT_NONE || p->job->unadmitted) continue; // nothing is cleared to be sent
         weft__still_mix(s, (uint64_t)(c->due - c->consumed) << 32 | (c->posted - c->consumed));
