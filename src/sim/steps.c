@@ -23,6 +23,7 @@ enum {
     LOOK_PART = 32,          ///< of the time that it has watched
     WHOLE_PART = 16,         ///< of a period: so much later than whole periods since the mark is soon enough
     LAST_STEPS = 8,          ///< of a lane, at least, are run
+    MEMOS = 64,              ///< of operations under way whose pace is known; a power of two
     FULL_STRIDE = 32,        ///< the difference allowed between fewer steps than that is so much smaller
 };
 
@@ -34,6 +35,12 @@ struct ring {
     double before, now;   ///< sums over its lanes of the time for `stride` steps: before, and the last
     uint64_t stride, steps;
     double found; ///< relative difference of an audited stretch; summed
+};
+
+/// What came of it when ranks did this before: a skip.
+struct memo {
+    uint64_t kinds[2], stride; ///< stride: 0: there is none
+    double *pace;              ///< [rings]: time of `stride` steps, summed over lanes
 };
 
 struct lane_at {
@@ -56,7 +63,9 @@ struct weft__steps {
     uint32_t connections;
     uint64_t stride; ///< of lanes that are watched, at least
     uint32_t failed; ///< times that what was seen did not repeat, since ranks do what they do
-    bool flows;      ///< there are some besides messages of jobs
+    struct memo memo[MEMOS];
+    struct memo *known; ///< of what is watched; NULL: nothing
+    bool flows;         ///< there are some besides messages of jobs
     bool watching, auditing;
     struct weft__still position; ///< of programs, when it began to watch
     struct weft__mark mark;
@@ -142,6 +151,43 @@ static struct weft__still position_of(const struct weft__steps *s) {
     return position;
 }
 
+/// Kinds of what every rank does.
+static struct weft__still kinds_of(const struct weft__steps *s) {
+    struct weft__still kinds = {0};
+    for (uint32_t i = 0; i < s->net->programs->n; i++) {
+        const struct weft__program *p = &s->net->programs->program[i];
+        weft__still_mix(&kinds, (uint64_t)p->computed << 32 | p->waits_for);
+        for (uint32_t c = 0; c < p->job->communicators; c++) {
+            const struct weft__stream *st = &p->stream[c];
+            if (st->lanes_left) weft__still_mix(&kinds, (uint64_t)p->kind[st->op - p->job->op] << 32 | st->part);
+            weft__still_mix(&kinds, st->lanes_left);
+        }
+    }
+    return kinds;
+}
+
+static struct memo *memo_of(struct weft__steps *s, const struct weft__still *kinds) {
+    return &s->memo[kinds->all[0] & (MEMOS - 1)];
+}
+
+/// What is known of what every rank does, if it has been skipped before.
+static struct memo *find_memo(struct weft__steps *s) {
+    struct weft__still kinds = kinds_of(s);
+    struct memo *m = memo_of(s, &kinds);
+    return m->stride && m->kinds[0] == kinds.all[0] && m->kinds[1] == kinds.all[1] ? m : NULL;
+}
+
+static void remember(struct weft__steps *s) {
+    struct weft__still kinds = kinds_of(s);
+    struct memo *m = memo_of(s, &kinds);
+    if (!m->pace) m->pace = weft_arena_alloc(s->net->arena_qp, s->rings, sizeof *m->pace);
+    for (uint64_t i = 0; i < s->rings; i++)
+        m->pace[i] = s->ring[i].lanes ? s->ring[i].now : 0;
+    m->stride = s->stride;
+    m->kinds[0] = kinds.all[0];
+    m->kinds[1] = kinds.all[1];
+}
+
 // --- watching -----------------------------------------------------------------------------------------------------
 
 /// Whether there are enough alike to be seen and then left out.
@@ -195,6 +241,8 @@ static bool has_lane(struct weft__steps *s, const struct lane_at *at) {
 static void begin_to_watch(struct weft__steps *s, weft_time_ps now) {
     if (for_lanes(s, has_lane) || has_flows(s)) return;
     memset(s->ring, 0, s->rings * sizeof *s->ring);
+    s->known = s->failed ? NULL : find_memo(s);
+    if (s->known) s->stride = s->known->stride;
     if (!for_lanes(s, may_watch)) return;
     for_lanes(s, watch);
     s->position = position_of(s);
@@ -210,8 +258,7 @@ static bool has_seen_first(struct weft__steps *s, const struct lane_at *at) {
 }
 
 static bool has_seen_all(struct weft__steps *s, const struct lane_at *at) {
-    (void)s;
-    return at->watch->seen >= WEFT__LANE_SEEN;
+    return at->watch->seen >= (s->known ? WEFT__LANE_SEEN - 1 : WEFT__LANE_SEEN);
 }
 
 static bool reset_sums(struct weft__steps *s, const struct lane_at *at) {
@@ -233,13 +280,15 @@ static weft_time_ps seen_at(const struct weft__lane_watch *w, uint32_t back) {
 }
 
 static bool sum_lane(struct weft__steps *s, const struct lane_at *at) {
-    (void)s;
     struct ring *ring = at->ring;
     uint64_t end = at->lane->index + LAST_STEPS, left = ring->end > end ? ring->end - end : 0;
     left = left / ring->period * ring->period;
     if (left < ring->left) ring->left = left;
     ring->now += (double)(seen_at(at->watch, 0) - seen_at(at->watch, 1));
-    ring->before += (double)(seen_at(at->watch, 1) - seen_at(at->watch, 2));
+    if (s->known)
+        ring->before = s->known->pace[ring - s->ring];
+    else
+        ring->before += (double)(seen_at(at->watch, 1) - seen_at(at->watch, 2));
     return true;
 }
 
@@ -247,10 +296,10 @@ static bool sum_lane(struct weft__steps *s, const struct lane_at *at) {
 /// different.
 static bool keeps_pace(struct weft__steps *s, const struct lane_at *at) {
     const struct ring *ring = at->ring;
-    double own[] = {(double)(seen_at(at->watch, 0) - seen_at(at->watch, 1)),
-                    (double)(seen_at(at->watch, 1) - seen_at(at->watch, 2))};
     double mean = ring->now / (double)ring->lanes, most = error_allowed(s, ring) * mean;
-    return fabs(own[0] - mean) <= most && fabs(own[1] - mean) <= most;
+    for (uint32_t k = 0; k < (s->known ? 1u : 2u); k++)
+        if (fabs((double)(seen_at(at->watch, k) - seen_at(at->watch, k + 1)) - mean) > most) return false;
+    return true;
 }
 
 /// When the first compute ends.
@@ -406,6 +455,7 @@ static void decide(struct weft__steps *s, weft_time_ps now) {
         if (s->due_ps > now) return;
     }
     if (!s->skips->audits) {
+        remember(s);
         skip(s, &plan, now);
         return;
     }
