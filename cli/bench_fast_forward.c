@@ -113,12 +113,12 @@ static enum weft_status run(const struct example *e, const char *mode, struct fi
 }
 
 static json_t *to_json(const struct example *e, const char *mode, const struct figures *off, const struct figures *on) {
-    return json_pack("{s:s, s:s, s:s?, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "job", e->name, "mode", mode,
+    return json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "job", e->name, "mode", mode,
                      "refused", on->refused[0] ? on->refused : NULL, "iterations", (json_int_t)on->skipped.iterations,
-                     "steps", (json_int_t)on->skipped.steps, "estimate", on->skipped.error, "events_ratio",
-                     (double)off->events / (double)on->events, "cpu_ratio", off->cpu_s / on->cpu_s, "mean_error",
-                     on->mean_ps / off->mean_ps - 1, "p99_error", on->p99_ps / off->p99_ps - 1, "same_digest",
-                     on->digest == off->digest);
+                     "operations", (json_int_t)on->skipped.operations, "steps", (json_int_t)on->skipped.steps,
+                     "estimate", on->skipped.error, "events_ratio", (double)off->events / (double)on->events,
+                     "cpu_ratio", off->cpu_s / on->cpu_s, "mean_error", on->mean_ps / off->mean_ps - 1, "p99_error",
+                     on->p99_ps / off->p99_ps - 1, "same_digest", on->digest == off->digest);
 }
 
 static void print(const char *mode, const struct figures *off, const struct figures *on) {
@@ -128,7 +128,8 @@ static void print(const char *mode, const struct figures *off, const struct figu
     if (on->refused[0])
         printf("\n          nothing was skipped: %s\n", on->refused);
     else
-        printf("; skipped %" PRIu64 " iterations and %" PRIu64 " steps\n", on->skipped.iterations, on->skipped.steps);
+        printf("; skipped %" PRIu64 " iterations, %" PRIu64 " operations, %" PRIu64 " steps\n", on->skipped.iterations,
+               on->skipped.operations, on->skipped.steps);
 }
 
 int weft_cli_bench_fast_forward(const struct weft_cli_options *options) {

@@ -150,8 +150,9 @@ static const struct weft_result_column fast_forward_columns[] = {
     FAST(steps, COUNT, "steps of collectives, each at one rank and channel, that were taken over within operations"),
     FAST(skipped_ps, TIME, "simulated time that was taken over instead of run"),
     FAST(error, REAL,
-         "steady: largest relative difference between what was taken over, an iteration or steps, and what came before "
-         "it"),
+         "steady: largest relative difference between what was taken over, iterations, operations or steps, and what "
+         "came "
+         "before it"),
     FAST(audited, COUNT, "stretches that were run in full instead, to compare (run.fast_forward_audit)"),
     FAST(failed, COUNT,
          "audited stretches that ended at another time than foretold; steady: by more than run.steady_error"),

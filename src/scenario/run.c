@@ -15,10 +15,12 @@ static const struct weft_param run_rows[] = {
               "from the failure or return of a link to new routes (assumed)"),
     WEFT_CHOICE(
         struct weft_run_conf, fast_forward, "fast_forward", "off", fast_forwards,
-        "what repeats in jobs is not run: exact, iterations if the network's state is provably the same; steady, "
-        "iterations and steps of rings whose times hardly differ (docs/fast-forward.md)"),
+        "what repeats in jobs is not run: exact, iterations, and layers and microbatches within them, if the network's "
+        "state is provably the same; steady, those and steps of rings whose times hardly differ "
+        "(docs/fast-forward.md)"),
     WEFT_REAL(struct weft_run_conf, steady_error, "steady_error", "0.005", "0", "0.1",
-              "steady: iterations, or steps of a ring, may differ by so much of their time from those before, to be "
+              "steady: iterations, operations or steps of a ring may differ by so much of their time from those "
+              "before, to be "
               "taken for the same (assumed)",
               .needs = "fast_forward"),
     WEFT_UINT(struct weft_run_conf, fast_forward_audit, "fast_forward_audit", "0", "0", "1000000",

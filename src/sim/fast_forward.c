@@ -447,7 +447,8 @@ void weft__fast_forward_end(struct weft__run *run) {
     o->refused =
         run->fast_forward->exact
             ? "the network was never in the same state twice while nothing was under way"
-            : "neither steps of a ring, all ranks keeping pace, nor three iterations in a row took about as long";
+            : "neither steps of a ring, all ranks keeping pace, nor three iterations, or groups of operations within "
+              "one, in a row took about as long";
 }
 
 weft_time_ps weft__fast_forward_skipped(const struct weft__run *run) {
