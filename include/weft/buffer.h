@@ -70,6 +70,10 @@ struct weft_buffer_ops {
     bool (*by_port)(const void *conf);
     /// Required. For a configuration that fits.
     void (*plan)(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan);
+    /// Required. The most that a lossy priority of one port holds of what is for one output, when the switch holds
+    /// nothing else. Models that go by links take the port's.
+    weft_bytes (*lossy_most)(const void *conf, const struct weft_buffer_port *port, uint32_t ports,
+                             uint8_t lossless_mask, uint32_t priority);
     size_t (*state_size)(const void *conf, uint32_t ports);                             ///< required
     void (*init)(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask); ///< required
     /// Optional, both or neither: admit and release are weft_buffer_fixed_admit and _release of a group that is the

@@ -55,7 +55,7 @@ extern const char *const weft_drop_names[WEFT_DROPS];
     X(pfc_rx_xoff, COUNT, "SAI_PORT_STAT_PFC_%u_RX_PKTS", "pause frames received with a time above 0")                 \
     X(pfc_rx_xon, COUNT, "SAI_PORT_STAT_PFC_%u_ON2OFF_RX_PKTS", "pause frames received with time 0")                   \
     X(paused_ps, TIME, "SAI_PORT_STAT_PFC_%u_RX_PAUSE_DURATION_PS",                                                    \
-      "time that this port could not send the priority (SAI: us)")                                                     \
+      "time that pause frames kept this port from sending the priority (SAI: us)")                                     \
     X(watchdog_storms, COUNT, "SAI_QUEUE_STAT_PFC_WATCHDOG_STORMS",                                                    \
       "pause storms that the watchdog found (name ours)")                                                              \
     X(drops, COUNT, "SAI_QUEUE_STAT_DROPPED_PACKETS", "packets dropped at this port and priority, for any reason")
@@ -70,7 +70,9 @@ extern const char *const weft_drop_names[WEFT_DROPS];
       "source flow control messages turned into a pause for the NIC at the other end of this port")
 /// The link layer. Names ours.
 #define WEFT_LINK_COUNTERS(X)                                                                                          \
-    X(link_retries, COUNT, "LLR_%u_TX_REPLAYS", "tries of frames that the link sent again after bit errors")
+    X(link_retries, COUNT, "LLR_%u_TX_REPLAYS", "tries of frames that the link sent again after bit errors")           \
+    X(credit_wait_ps, TIME, "CBFC_%u_TX_WAIT_PS",                                                                      \
+      "time that this port lacked credit of its link for a frame of the priority, after its last one was sent (CBFC)")
 struct weft_counters {
 #define X(field, type, sai, help) uint64_t field;
     WEFT_PRIORITY_COUNTERS(X)

@@ -174,6 +174,8 @@ enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t no
 /// The links of a switch's ports, for its buffer; NULL: the buffer does not go by them.
 const struct weft_buffer_port *weft__ethernet_links(const struct weft_switch_conf *conf, const struct weft_topology *t,
                                                     uint32_t node, struct weft_arena *arena);
+/// Of the slowest link of a host.
+weft_rate_bps weft__host_rate_least(const struct weft_topology *t);
 /// From a pause frame at this port to the stop of what it pauses.
 weft_time_ps weft__pause_reaction(const struct weft_pfc_conf *pfc, const struct weft_topology *t, uint32_t port);
 /// What the shortest frame takes that comes by this port.

@@ -37,8 +37,7 @@ static bool aqm_by_port(const struct weft_switch_conf *conf) {
     return aqm->by_port && aqm->by_port(conf->aqm.conf);
 }
 
-/// Of the slowest host.
-static weft_rate_bps find_host_rate(const struct weft_topology *t) {
+weft_rate_bps weft__host_rate_least(const struct weft_topology *t) {
     weft_rate_bps least = UINT64_MAX;
     for (uint32_t h = 0; h < t->hosts; h++) {
         weft_rate_bps rate = t->link[weft_topology_port(t, t->host[h], 0)->link].rate_bps;
@@ -51,7 +50,7 @@ const struct weft_buffer_port *weft__ethernet_links(const struct weft_switch_con
                                                     uint32_t node, struct weft_arena *arena) {
     if (!buffer_by_port(conf) && !aqm_by_port(conf)) return NULL;
     struct weft_buffer_port *port = weft_arena_alloc(arena, t->node[node].ports, sizeof *port);
-    weft_rate_bps host_rate = find_host_rate(t);
+    weft_rate_bps host_rate = weft__host_rate_least(t);
     for (uint32_t k = 0; k < t->node[node].ports; k++) {
         const struct weft_link_info *link = &t->link[weft_topology_port(t, node, k)->link];
         port[k] = (struct weft_buffer_port){link->rate_bps, host_rate, link->delay_ps};

@@ -78,8 +78,24 @@ const struct weft_model_conf *weft__credit_of(const struct weft_device_conf *dev
     return node->role == WEFT_NODE_HOST ? &device->host.credit : &device->sw.credit;
 }
 
+weft_bytes weft__credit_granted(const struct weft_topology *t, const struct weft_device_conf *const *device,
+                                uint32_t frame_bytes, uint32_t port) {
+    const struct weft_link_info *link = &t->link[t->port[port].link];
+    uint32_t peer = t->port[port].peer, at = t->port[port].node, far = t->port[peer].node;
+    const struct weft_model_conf *conf = weft__credit_of(device[far], &t->node[far]);
+    uint32_t both = 2 * WEFT__PREAMBLE + frame_bytes + WEFT_FRAME_MIN; // the frame and the message
+    weft_time_ps processing = weft__box_at(t, peer)->reaction(device[far], t, peer).processing_ps;
+    weft_time_ps reaction = weft__box_at(t, port)->reaction(device[at], t, port).pause_ps;
+    struct weft_credit_fact fact = {
+        .loop_ps = weft__speed_time(weft__speed_of(link->rate_bps), both) + 2 * link->delay_ps + processing + reaction,
+        .rate_bps = link->rate_bps,
+        .frame_bytes = frame_bytes,
+    };
+    return ((const struct weft_credit_ops *)conf->model->ops)->grant(conf->conf, &fact);
+}
+
 struct weft__port_credit *weft__network_credit(const struct weft__network *net, uint32_t port,
-                                               const struct weft__port_peer *peer, struct weft_arena *arena) {
+                                               struct weft_arena *arena) {
     const struct weft_topology *t = net->topology;
     uint32_t at = t->port[port].node, far = t->port[t->port[port].peer].node;
     const struct weft_model_conf *own = weft__credit_of(net->device[at], &t->node[at]),
@@ -90,17 +106,8 @@ struct weft__port_credit *weft__network_credit(const struct weft__network *net, 
                                   .unit = needs->unit(other->conf),
                                   .granted_unit = grants->unit(own->conf)};
     if (!c.priorities && !c.granted) return NULL;
-    const struct weft_link_info *link = &t->link[t->port[port].link];
-    struct weft__speed speed = weft__speed_of(link->rate_bps);
-    struct weft__box_reaction reaction = weft__box_at(t, port)->reaction(net->device[at], t, port);
-    uint32_t both = 2 * WEFT__PREAMBLE + net->frame_bytes + WEFT_FRAME_MIN; // the frame and the message
-    struct weft_credit_fact fact = {
-        .loop_ps = weft__speed_time(speed, both) + 2 * link->delay_ps + peer->processing_ps + reaction.pause_ps,
-        .rate_bps = link->rate_bps,
-        .frame_bytes = net->frame_bytes,
-    };
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        c.left[p] = needs->grant(other->conf, &fact);
+        c.left[p] = weft__credit_granted(t, net->device, net->frame_bytes, port);
     c.frame_take = weft_credit_take(c.unit, net->frame_bytes);
     struct weft__port_credit *credit = weft_arena_alloc(arena, 1, sizeof *credit);
     *credit = c;

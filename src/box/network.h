@@ -60,9 +60,12 @@ struct weft__port_faults *weft__network_faults(const struct weft__network *net, 
                                                struct weft_arena *arena);
 /// What a node's ports grant to their peers, struct weft_credit_ops.
 const struct weft_model_conf *weft__credit_of(const struct weft_device_conf *device, const struct weft_node_info *node);
-/// The credit of a port whose peer acts so; NULL: neither end goes by any.
+/// What the far end of the port's link grants it of each priority, in a network of frames so large at most.
+weft_bytes weft__credit_granted(const struct weft_topology *t, const struct weft_device_conf *const *device,
+                                uint32_t frame_bytes, uint32_t port);
+/// The credit of a port; NULL: neither end goes by any.
 struct weft__port_credit *weft__network_credit(const struct weft__network *net, uint32_t port,
-                                               const struct weft__port_peer *peer, struct weft_arena *arena);
+                                               struct weft_arena *arena);
 /// The record of a node; NULL: none.
 struct weft__trace *weft__network_trace(const struct weft__network *net, uint32_t node);
 /// Where the node notes what is followed; NULL: nothing is.

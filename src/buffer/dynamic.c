@@ -153,12 +153,17 @@ static const char *dynamic_fit_ports(const void *conf, const struct weft_buffer_
     return text;
 }
 
-static void dynamic_set_port(void *state, const void *conf, uint32_t port, const struct weft_buffer_port *link) {
-    const struct dynamic_conf *c = conf;
-    struct dynamic_state *s = state;
+static uint32_t calc_doublings(const struct dynamic_conf *c, const struct weft_buffer_port *link) {
     uint32_t doublings = 0;
     for (weft_rate_bps rate = link->rate_bps; c->alpha_by_rate && rate > link->host_rate_bps; rate /= 2)
         doublings += c->alpha * (double)(UINT64_C(1) << doublings) < 1;
+    return doublings;
+}
+
+static void dynamic_set_port(void *state, const void *conf, uint32_t port, const struct weft_buffer_port *link) {
+    const struct dynamic_conf *c = conf;
+    struct dynamic_state *s = state;
+    uint32_t doublings = calc_doublings(c, link);
     for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++) {
         s->group[port * WEFT_PRIORITIES + priority].headroom_max = (uint32_t)calc_headroom(c, link);
         s->group[port * WEFT_PRIORITIES + priority].doublings = doublings;
@@ -231,16 +236,26 @@ static uint64_t least_weight(const struct dynamic_conf *c, uint8_t lossless_mask
 }
 
 /// One congested group holds T = alpha x (shared - T), and its reserve.
-static void dynamic_plan(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan) {
-    const struct dynamic_conf *c = conf;
+static weft_bytes calc_alone(const struct dynamic_conf *c, uint32_t ports, uint8_t lossless_mask, double alpha) {
     weft_bytes dedicated = calc_dedicated(c, ports, lossless_mask);
     weft_bytes shared = dedicated < c->total_bytes ? c->total_bytes - dedicated : 0;
-    double alpha = c->alpha * (double)least_weight(c, lossless_mask);
     weft_bytes threshold = (weft_bytes)((double)shared * alpha / (1 + alpha));
     if (threshold < c->threshold_bytes_min) threshold = c->threshold_bytes_min;
     if (threshold > c->threshold_bytes_max) threshold = c->threshold_bytes_max;
-    if (threshold > shared) threshold = shared;
-    *ret_plan = (struct weft_buffer_plan){.xoff_bytes = c->reserve_bytes + threshold,
+    return c->reserve_bytes + (threshold < shared ? threshold : shared);
+}
+
+static weft_bytes dynamic_lossy_most(const void *conf, const struct weft_buffer_port *port, uint32_t ports,
+                                     uint8_t lossless_mask, uint32_t priority) {
+    const struct dynamic_conf *c = conf;
+    uint64_t times = c->weight[priority] << calc_doublings(c, port);
+    return calc_alone(c, ports, lossless_mask, c->alpha * (double)times);
+}
+
+static void dynamic_plan(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan) {
+    const struct dynamic_conf *c = conf;
+    double alpha = c->alpha * (double)least_weight(c, lossless_mask);
+    *ret_plan = (struct weft_buffer_plan){.xoff_bytes = calc_alone(c, ports, lossless_mask, alpha),
                                           .headroom_bytes = lossless_mask ? c->headroom_bytes : 0};
     snprintf(ret_plan->text, sizeof ret_plan->text, "dynamic threshold of one congested group, %s, and headroom %s",
              weft__bytes_text(ret_plan->xoff_bytes).text, weft__bytes_text(ret_plan->headroom_bytes).text);
@@ -364,6 +379,7 @@ static const struct weft_buffer_ops dynamic_ops = {
     .set_port = dynamic_set_port,
     .by_port = dynamic_by_port,
     .plan = dynamic_plan,
+    .lossy_most = dynamic_lossy_most,
     .state_size = dynamic_state_size,
     .init = dynamic_init,
     .admit = dynamic_admit,

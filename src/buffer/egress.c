@@ -51,6 +51,7 @@ static const struct weft_buffer_ops egress_ops = {
     .by_output = true,
     .fit = weft__shared_fit,
     .plan = egress_plan,
+    .lossy_most = weft__shared_lossy_most,
     .state_size = egress_state_size,
     .init = egress_init,
     .admit = egress_admit,

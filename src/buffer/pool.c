@@ -50,6 +50,7 @@ static weft_bytes pool_room(const void *state, const void *conf, uint32_t port, 
 static const struct weft_buffer_ops pool_ops = {
     .fit = weft__shared_fit,
     .plan = pool_plan,
+    .lossy_most = weft__shared_lossy_most,
     .state_size = pool_state_size,
     .init = pool_init,
     .admit = pool_admit,

@@ -80,6 +80,11 @@ void weft__shared_plan(const void *conf, uint8_t lossless_mask, const char *of, 
                  weft__bytes_text(c->size_bytes).text, weft__bytes_text(xoff).text);
 }
 
+weft_bytes weft__shared_lossy_most(const void *conf, const struct weft_buffer_port *port, uint32_t ports,
+                                   uint8_t lossless_mask, uint32_t priority) {
+    return limit_of(conf, false);
+}
+
 static size_t groups_size(uint32_t ports) {
     return sizeof(struct shared_state) + (size_t)ports * WEFT_PRIORITIES * sizeof(struct group);
 }

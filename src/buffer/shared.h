@@ -18,6 +18,8 @@ const char *weft__shared_fit(const void *conf, uint32_t ports, uint8_t lossless_
                              size_t size);
 /// `of`: whose room it is, in the text.
 void weft__shared_plan(const void *conf, uint8_t lossless_mask, const char *of, struct weft_buffer_plan *ret_plan);
+weft_bytes weft__shared_lossy_most(const void *conf, const struct weft_buffer_port *port, uint32_t ports,
+                                   uint8_t lossless_mask, uint32_t priority);
 size_t weft__shared_state_size(uint32_t ports, uint32_t rooms);
 void weft__shared_init(void *state, uint32_t ports, uint32_t rooms, uint8_t lossless_mask);
 enum weft_buffer_answer weft__shared_admit(void *state, const void *conf, uint32_t port, uint32_t room,

@@ -62,6 +62,11 @@ static void static_plan(const void *conf, uint32_t ports, uint8_t lossless_mask,
              weft__bytes_text(c->size_bytes).text, weft__bytes_text(xoff).text);
 }
 
+static weft_bytes static_lossy_most(const void *conf, const struct weft_buffer_port *port, uint32_t ports,
+                                    uint8_t lossless_mask, uint32_t priority) {
+    return ((const struct static_conf *)conf)->size_bytes;
+}
+
 static size_t static_state_size(const void *conf, uint32_t ports) {
     return sizeof(struct static_state) + ports * (WEFT_PRIORITIES * sizeof(struct weft_buffer_group) + 1);
 }
@@ -149,6 +154,7 @@ static const char *static_check(const void *state, const void *conf) {
 static const struct weft_buffer_ops static_ops = {
     .fit = static_fit,
     .plan = static_plan,
+    .lossy_most = static_lossy_most,
     .state_size = static_state_size,
     .init = static_init,
     .fixed = static_fixed,

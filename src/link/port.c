@@ -227,7 +227,10 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
 
 static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at, enum weft_event_resumed how) {
     port->paused &= (uint8_t) ~(1u << priority);
-    port->counters[priority].paused_ps += at - port->paused_since_ps[priority];
+    if (port->credit && port->credit->priorities >> priority & 1)
+        port->counters[priority].credit_wait_ps += weft__port_credit_waited(port, priority, at);
+    else
+        port->counters[priority].paused_ps += at - port->paused_since_ps[priority];
     if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, port->id, at, priority, false);
     if (__builtin_expect(port->trace != NULL, 0))
         weft__trace_resumed(port->trace, at, trace_port(port), priority, at - port->paused_since_ps[priority], how);

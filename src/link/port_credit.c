@@ -7,6 +7,7 @@ void weft__port_credit_spend(struct weft__port *port, weft_time_ps now, const st
     if (!(c->priorities >> p & 1) || weft_packet_is_local(packet)) return;
     assert(c->left[p] >= take);
     c->left[p] -= take;
+    c->sent_ps[p] = port->busy_until_ps;
     if (c->left[p] < c->frame_take) weft__port_pause_begin(port, now, p, WEFT_TIME_NEVER);
 }
 

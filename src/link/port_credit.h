@@ -9,14 +9,21 @@
 
 struct weft__port_credit {
     weft_bytes left[WEFT_PRIORITIES];
-    uint32_t unit, frame_take; ///< of the peer; what the largest frame takes
-    uint8_t priorities;        ///< that need the peer's credit
-    uint8_t granted;           ///< that the peer has our credit for
+    weft_time_ps sent_ps[WEFT_PRIORITIES]; ///< the last frame
+    uint32_t unit, frame_take;             ///< of the peer; what the largest frame takes
+    uint8_t priorities;                    ///< that need the peer's credit
+    uint8_t granted;                       ///< that the peer has our credit for
     uint32_t granted_unit;
 };
 
 /// A frame was sent that will arrive.
 void weft__port_credit_spend(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet);
+/// How long credit was missing that comes now, from when the frame that took the last had been sent.
+static inline weft_time_ps weft__port_credit_waited(const struct weft__port *port, uint32_t priority,
+                                                    weft_time_ps now) {
+    weft_time_ps sent = port->credit->sent_ps[priority];
+    return now > sent ? now - sent : 0;
+}
 /// Credit came from the peer. The port may be able to send.
 void weft__port_credit_come(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet);
 /// A frame of the peer, of that priority, needs no room any more.

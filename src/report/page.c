@@ -130,12 +130,15 @@ void weft__page_table(struct weft__json *j, struct weft__reader *r, const char *
     sqlite3_finalize(s);
 }
 
-/// What there is of a run as a whole, each column a key.
+/// What there is of a run as a whole, each column a key. Results of before there was `credit_wait_ps` have that of
+/// `before`.
 static const char about_run[] =
     "SELECT weft, \"commit\", scenario, variant, seed, digest, \"end\", interrupted, stall, hosts, switches, r.links, "
     "sim_time_ps / 1e6 AS sim_time_us, unrecorded, (SELECT sum(paused_ps) / 1e6 FROM port_counters AS c WHERE c.run = "
-    "r.id) AS paused_us, (SELECT sum(packets) FROM counters_drops AS d WHERE d.run = r.id) AS dropped, (SELECT value "
-    "FROM config AS c WHERE c.run = r.id AND path = 'about') AS about FROM run AS r WHERE r.id = ?1";
+    "r.id) AS paused_us, (SELECT credit_wait_ps FROM counters AS c WHERE c.run = r.id) / 1e6 AS credit_us, (SELECT "
+    "sum(packets) FROM counters_drops AS d WHERE d.run = r.id) AS dropped, (SELECT value "
+    "FROM config AS c WHERE c.run = r.id AND path = 'about') AS about FROM run AS r, (SELECT 0 AS credit_wait_ps) AS "
+    "before WHERE r.id = ?1";
 
 static bool has_table(struct weft__reader *r, const char *table) {
     const char *sql = "SELECT count(*) FROM sqlite_schema WHERE name = '%s'";

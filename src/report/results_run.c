@@ -352,7 +352,8 @@ static bool next_counters(struct weft_result_cursor *c) {
 #define TOTAL(field, key, kind, ...) WEFT_RESULT_AT(1, struct weft__totals, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column counters_columns[] = {
     TOTAL(xoff_frames, "pfc_xoff_frames", COUNT, "pause frames sent with a time above 0"),
-    TOTAL(paused_ps, "pfc_paused_ps", TIME, "time that ports could not send a priority, summed over both"),
+    TOTAL(paused_ps, "pfc_paused_ps", TIME,
+          "time that pause frames kept ports from sending a priority, summed over both"),
     TOTAL(storms, "pfc_storms", COUNT, "pause storms that watchdogs found"),
     TOTAL(ecn_marked, "ecn_marked", COUNT, "packets marked CE"),
     WEFT_RESULT_NAMED(struct weft_outcome, cnps, "cnp", COUNT, "congestion notification packets sent by receivers",
@@ -364,6 +365,8 @@ static const struct weft_result_column counters_columns[] = {
     TOTAL(sfc_proxied, "sfc_proxied", COUNT, "source flow control messages turned into pause frames"),
     TOTAL(sfc_paused_ps, "sfc_paused_ps", TIME, "time that source flow control paused flows, summed over flows"),
     TOTAL(link_retries, "link_retries", COUNT, "tries of frames that links sent again after bit errors (LLR)"),
+    TOTAL(credit_wait_ps, "credit_wait_ps", TIME,
+          "time that ports lacked credit of their link for a frame of a priority (CBFC), summed over both"),
 };
 const struct weft_result_table weft__results_counters = {
     .name = "counters",

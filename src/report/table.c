@@ -134,6 +134,14 @@ static void print_sfc(FILE *file, const struct weft__totals *sum) {
     fprintf(file, "; flows paused for %s in all\n", text);
 }
 
+/// Only where links went by credit.
+static void print_credit(FILE *file, const struct weft__totals *sum) {
+    if (!sum->credit_wait_ps) return;
+    char text[TEXT];
+    weft_format_time(sum->credit_wait_ps, text, sizeof text);
+    fprintf(file, "CBFC   the links' credit: ports waited for %s in all\n", text);
+}
+
 static void print_round_trips(FILE *file, const struct weft_outcome *o) {
     for (unsigned p = 0; o->round_trip && p < WEFT_PRIORITIES; p++) {
         const struct weft_wait_outcome *t = &o->round_trip[p];
@@ -222,6 +230,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     print_pfc(file, run, &sum);
     fprintf(file, "ECN    %" PRIu64 " packets marked; %" PRIu64 " CNPs sent\n", sum.ecn_marked, run->outcome->cnps);
     print_sfc(file, &sum);
+    print_credit(file, &sum);
     print_round_trips(file, run->outcome);
     print_order(file, run);
     print_drops(file, run->outcome, &sum);

@@ -14,6 +14,7 @@ struct weft__totals weft__report_totals(const struct weft_outcome *outcome) {
         sum.sfc_suppressed += c->sfc_suppressed;
         sum.sfc_proxied += c->sfc_proxied;
         sum.link_retries += c->link_retries;
+        sum.credit_wait_ps += c->credit_wait_ps;
     }
     for (uint32_t f = 0; f < outcome->flows; f++)
         sum.sfc_paused_ps += outcome->flow[f].sfc_paused_ps;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/check_credit.h"
 
+#include <inttypes.h>
+
+#include "box/network.h"
 #include "weft/aqm.h"
+#include "weft/buffer.h"
 #include "weft/credit.h"
 #include "weft/sfc.h"
 
@@ -33,6 +37,39 @@ static enum weft_status check_maps(const struct weft_device_conf **device, const
                                   "expected switch.trust: dscp, and a dscp_map that leads back to it",
                                   t->node[n].name, t->node[t->host[h]].name);
         seen = host;
+    }
+    return WEFT_OK;
+}
+
+/// What a node can hold at most of a priority that came by one of its ports.
+static weft_bytes holds_most(const struct weft_device_conf *device, const struct weft_topology *t, uint32_t port,
+                             weft_rate_bps host_rate, uint32_t priority) {
+    const struct weft_node_info *node = &t->node[t->port[port].node];
+    if (node->role == WEFT_NODE_HOST) return device->host.drain_rate_bps ? device->host.rx_buffer_bytes : UINT64_MAX;
+    const struct weft_link_info *link = &t->link[t->port[port].link];
+    const struct weft_buffer_port own = {link->rate_bps, host_rate, link->delay_ps};
+    const struct weft_model_conf *buffer = &device->sw.buffer;
+    return ((const struct weft_buffer_ops *)buffer->model->ops)
+        ->lossy_most(buffer->conf, &own, node->ports, device->sw.pfc.priorities, priority);
+}
+
+/// Credit is of room that there is.
+static enum weft_status check_room(const struct weft_device_conf **devices, const struct weft_topology *t, uint32_t n,
+                                   uint32_t frame_bytes, weft_rate_bps host_rate, struct weft_error *ret_error) {
+    const struct weft_node_info *node = &t->node[n];
+    uint8_t grants = granted(devices[n], node);
+    for (uint32_t k = 0; grants && k < node->ports; k++) {
+        uint32_t port = node->port0 + k;
+        weft_bytes grant = weft__credit_granted(t, devices, frame_bytes, t->port[port].peer);
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+            weft_bytes most = grants >> p & 1 ? holds_most(devices[n], t, port, host_rate, p) : UINT64_MAX;
+            if (grant <= most) continue;
+            return weft_error_set(
+                ret_error, WEFT_ERROR_INPUT, weft__credit_of(devices[n], node)->place,
+                "%s grants a link credit of %" PRIu64 "B of priority %u, and its buffer holds %" PRIu64
+                "B of it at most; expected credit.grant up to that, or a larger %s",
+                node->name, grant, p, most, node->role == WEFT_NODE_HOST ? "host.rx_buffer" : "switch.buffer");
+        }
     }
     return WEFT_OK;
 }
@@ -79,8 +116,12 @@ enum weft_status weft__check_credit(const struct weft_scenario *scenario, const 
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     const struct weft_device_conf **device = weft_device_confs(scenario, t, arena);
     enum weft_status status = WEFT_OK;
-    for (uint32_t n = 0; n < t->nodes && !status; n++)
+    weft_rate_bps host_rate = weft__host_rate_least(t);
+    uint32_t frame_bytes = weft__frame_bytes_max(scenario, t);
+    for (uint32_t n = 0; n < t->nodes && !status; n++) {
         status = check_node(device, t, n, priorities, ret_error);
+        if (!status) status = check_room(device, t, n, frame_bytes, host_rate, ret_error);
+    }
     weft_arena_free(arena);
     return status;
 }

@@ -125,7 +125,7 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     own->trace = weft__network_trace(net, info->node);
     own->follow = weft__network_follow(net, info->node);
     own->telemetry = net->telemetry && t->node[info->node].role == WEFT_NODE_SWITCH;
-    own->credit = weft__network_credit(net, port, &peer, arena);
+    own->credit = weft__network_credit(net, port, arena);
     bool every = own->follow && own->follow->all && own->follow->all[port - own->follow->port0];
     if (own->telemetry || own->credit || every)
         own->special = WEFT__PORT_SPECIAL;

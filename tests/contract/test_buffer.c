@@ -175,6 +175,29 @@ static void does_what_it_plans(const struct weft_model *model, const void *conf)
     }
 }
 
+/// A lossy priority alone in the switch takes what the model says, to a frame, however large frames are.
+static void lossy_takes_what_it_says(const struct weft_model *model, const void *conf) {
+    enum { PORT = 2 };
+    static const uint32_t frame_bytes[] = {64, 1082, 4158};
+    const struct weft_buffer_ops *ops = model->ops;
+    const struct weft_buffer_port link = {100000000000, 100000000000, WEFT_PS_PER_US};
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++) {
+            if (LOSSLESS >> priority & 1) continue;
+            void *state = calloc(1, ops->state_size(conf, PORTS));
+            ops->init(state, conf, PORTS, LOSSLESS);
+            weft_bytes most = ops->lossy_most(conf, &link, PORTS, LOSSLESS, priority);
+            weft_bytes took = fill(ops, conf, state, PORT, priority, frame_bytes[i], WEFT_BUFFER_DROP);
+            if (took > most + frame_bytes[i] || took + frame_bytes[i] < most)
+                fail_msg("%s: took %" PRIu64 ", said %" PRIu64, model->name, took, most);
+            free(state);
+        }
+}
+
+static void all_take_what_they_say(void **state) {
+    each_model(WEFT_KIND_BUFFER, lossy_takes_what_it_says);
+}
+
 static void all_do_what_they_plan(void **state) {
     each_model(WEFT_KIND_BUFFER, does_what_it_plans);
 }
@@ -187,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_hold_under_random_packets),
         cmocka_unit_test(all_do_what_they_plan),
+        cmocka_unit_test(all_take_what_they_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

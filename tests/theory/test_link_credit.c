@@ -45,6 +45,9 @@ static void credit_from_the_cable_gives_full_rate(void **state) {
                     delays_ns[d], credit[i], 100000000, credit[i], 40000 * 4096);
             run_assert_complete(&r);
             fct[i] = run_fct(&r, 0);
+            const struct weft_counters *sender = run_counters(&r, "host-1/0", 3);
+            assert_true(sender->paused_ps == 0);
+            assert_true(i == 2 ? sender->credit_wait_ps > 0 : sender->credit_wait_ps == 0);
             run_free(&r);
         }
         assert_true(fct[0] == fct[1]);
@@ -67,6 +70,9 @@ static void less_credit_gives_credit_over_loop(void **state) {
             double loop = loop_seconds(delays_ns[d]) - 16 / RATE, seconds = (double)run_fct(&r, 0) * 1e-12;
             form_assert("CBFC: rate with n frames of credit (n payloads a loop)", PACKETS * 4096 / seconds,
                         n * 4096 / loop, 2. * n / PACKETS);
+            form_assert("CBFC: time without credit, a loop (loop - n frames)",
+                        (double)run_counters(&r, "host-1/0", 3)->credit_wait_ps * 1e-12 * n / PACKETS,
+                        loop - n * WIRE / RATE, 2. * n / PACKETS);
             run_free(&r);
         }
 }

@@ -20,6 +20,7 @@ function answer(run) {
   var column = all.columns.map(function (c) { return c.name; }).indexOf(run.column);
   if (column > 0 && all.matrices.length) text += verdict(all.matrices[0], column);
   text += run.paused_us > 0 ? "Ports were paused for " + time(run.paused_us) + " in all. " : "No port was paused. ";
+  if (run.credit_us > 0) text += "Ports waited for their links' credit for " + time(run.credit_us) + " in all. ";
   text += run.dropped ? run.dropped + " packets were dropped." : "Nothing was dropped.";
   return text;
 }
