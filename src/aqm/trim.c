@@ -8,11 +8,8 @@
 // 0.2 and 0.8 BDP in a queue of 1 BDP, 64 B, and marks on packets that leave as in uet-htsim. Differs: the packet that
 // comes is trimmed, never the last one that waits (uet-htsim tosses a coin); strict priority of the control queue is
 // the scheduler's affair.
+#include "aqm/mark_at.h"
 #include "base/units.h"
-#include "weft/aqm.h"
-
-enum { ARRIVAL, DEPARTURE };
-static const char *const mark_at_names[] = {"arrival", "departure", NULL};
 
 /// A frame is no longer than that.
 enum { FRAME_MAX = 10000 };
@@ -34,8 +31,7 @@ static const struct weft_param rows[] = {
     WEFT_UINT(struct trim_conf, priority, "priority", "6", "0", "7", "of trimmed frames (assumed)"),
     WEFT_UINT(struct trim_conf, dscp, "dscp", "50", "0", "63",
               "code point of trimmed frames, by which the next switches go (assumed)"),
-    WEFT_CHOICE(struct trim_conf, mark_at, "mark_at", "departure", mark_at_names,
-                "mark by the depth that a packet meets, or by the one that it leaves behind"),
+    WEFT__MARK_AT_ROW(struct trim_conf, "departure"),
 };
 
 static const char *conf_check(const void *conf, char *text, size_t size) {
@@ -55,14 +51,14 @@ static enum weft_aqm_verdict trim_on_enqueue(const void *conf, weft_bytes queue_
                                              struct weft_random *random) {
     const struct trim_conf *c = conf;
     if (queue_bytes && queue_bytes + bytes > c->depth_bytes) return WEFT_AQM_TRIM;
-    if (c->mark_at == DEPARTURE || !ecn_capable) return WEFT_AQM_PASS;
+    if (c->mark_at == WEFT__MARK_AT_DEPARTURE || !ecn_capable) return WEFT_AQM_PASS;
     return draw(c, queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
 }
 
 static weft_bytes trim_pass(const void *conf) {
     const struct trim_conf *c = conf;
     weft_bytes room = c->depth_bytes > FRAME_MAX ? c->depth_bytes - FRAME_MAX : 0;
-    return c->mark_at == ARRIVAL && c->min_bytes < room ? c->min_bytes : room;
+    return c->mark_at == WEFT__MARK_AT_ARRIVAL && c->min_bytes < room ? c->min_bytes : room;
 }
 
 static void trim_thresholds(const void *conf, weft_bytes ret_threshold[WEFT_EVENT_THRESHOLDS]) {
@@ -73,7 +69,7 @@ static void trim_thresholds(const void *conf, weft_bytes ret_threshold[WEFT_EVEN
 }
 
 static bool trim_wants_dequeue(const void *conf) {
-    return ((const struct trim_conf *)conf)->mark_at == DEPARTURE;
+    return ((const struct trim_conf *)conf)->mark_at == WEFT__MARK_AT_DEPARTURE;
 }
 
 static enum weft_aqm_verdict trim_on_dequeue(const void *conf, weft_bytes queue_bytes, bool ecn_capable,

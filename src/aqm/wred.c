@@ -11,11 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aqm/mark_at.h"
 #include "base/units.h"
-#include "weft/aqm.h"
-
-enum { ARRIVAL, DEPARTURE };
-static const char *const mark_at_names[] = {"arrival", "departure", NULL};
 
 struct wred_conf {
     weft_bytes min_bytes, max_bytes, drop_bytes;
@@ -47,8 +44,7 @@ static const struct weft_param wred_rows[] = {
                "packets are dropped above this depth; the default is never"),
     WEFT_BOOL(struct wred_conf, drop_incapable, "drop_incapable", "false",
               "drop packets that are not ECN-capable where others are marked (RFC 3168)"),
-    WEFT_CHOICE(struct wred_conf, mark_at, "mark_at", "arrival", mark_at_names,
-                "mark by the depth that a packet meets, or by the one that it leaves behind"),
+    WEFT__MARK_AT_ROW(struct wred_conf, "arrival"),
     WEFT_TEXT(struct wred_conf, by_rate, "by_rate", "",
               "min, max and perhaps max_probability of ports of a rate: [25Gbps 100KB 400KB 20%, 100Gbps 400KB 1600KB "
               "20%]; a port has those of its rate, or of the greatest below it, or of the least"),
@@ -119,7 +115,7 @@ static enum weft_aqm_verdict wred_on_enqueue(const void *conf, weft_bytes queue_
     const struct wred_conf *c = conf;
     if (queue_bytes <= c->min_bytes) return WEFT_AQM_PASS;
     if (queue_bytes > c->drop_bytes) return WEFT_AQM_DROP;
-    if (ecn_capable ? c->mark_at == DEPARTURE : !c->drop_incapable) return WEFT_AQM_PASS;
+    if (ecn_capable ? c->mark_at == WEFT__MARK_AT_DEPARTURE : !c->drop_incapable) return WEFT_AQM_PASS;
     if (!draw(c, queue_bytes, random)) return WEFT_AQM_PASS;
     return ecn_capable ? WEFT_AQM_MARK : WEFT_AQM_DROP;
 }
@@ -136,7 +132,7 @@ static void wred_thresholds(const void *conf, weft_bytes ret_threshold[WEFT_EVEN
 }
 
 static bool wred_wants_dequeue(const void *conf) {
-    return ((const struct wred_conf *)conf)->mark_at == DEPARTURE;
+    return ((const struct wred_conf *)conf)->mark_at == WEFT__MARK_AT_DEPARTURE;
 }
 
 static enum weft_aqm_verdict wred_on_dequeue(const void *conf, weft_bytes queue_bytes, bool ecn_capable,

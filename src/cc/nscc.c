@@ -17,8 +17,6 @@
 // without a round trip of its own counts with the average delay, as there.
 #include "cc/nscc.h"
 
-#include "cc/credit.h"
-
 #include "weft/cc.h"
 
 static const struct weft_param rows[] = {
@@ -28,8 +26,7 @@ static const struct weft_param rows[] = {
               "target queueing delay, of base_rtt (uet-htsim: 0.75 with trimming, else 1)"),
     WEFT_REAL(struct weft__nscc_conf, window, "window", "1.5", "1/100", "100",
               "first and greatest window, of the bandwidth-delay product (uet-htsim)"),
-    WEFT_BYTES(struct weft__nscc_conf, header_bytes, "header", "64B", "0B", "256B",
-               "headers of a packet, which count in the window (uet-htsim)"),
+    WEFT__CC_HEADER_ROW(struct weft__nscc_conf, header_bytes),
     WEFT_REAL(struct weft__nscc_conf, alpha, "alpha", "4", "0", "1000", "proportional increase (uet-htsim)"),
     WEFT_REAL(struct weft__nscc_conf, fair, "fair", "5", "0", "1000",
               "fair increase, packets a round trip (uet-htsim)"),
@@ -43,10 +40,7 @@ static const struct weft_param rows[] = {
               "quick adapt if less than the greatest window / 2^gate came (uet-htsim)"),
     WEFT_BOOL(struct weft__nscc_conf, credit, "credit", "false",
               "senders also wait for credit of receivers, as with rccc (both together)"),
-    WEFT_UINT(struct weft__nscc_conf, pull_packets, "pull", "4", "1", "64", "packets that one grant is worth (UE 1.0)",
-              .needs = "credit"),
-    WEFT_REAL(struct weft__nscc_conf, pull_rate, "rate", "0.99", "1/100", "1",
-              "of its line that a receiver grants (uet-htsim)", .needs = "credit"),
+    WEFT__PULL_ROWS(struct weft__nscc_conf, pull, .needs = "credit"),
     WEFT_REAL(struct weft__nscc_conf, adapt, "adapt", "4", "0", "1000", "or the delay is above so many targets"),
 };
 static const struct weft_param_table params = WEFT_PARAM_TABLE("nscc", struct weft__nscc_conf, rows);
@@ -234,7 +228,7 @@ static weft_bytes nscc_target(const void *state, const void *conf, const struct 
 
 static struct weft_cc_pull nscc_pull(const void *conf) {
     const struct weft__nscc_conf *c = conf;
-    return (struct weft_cc_pull){(uint32_t)c->pull_packets, c->pull_rate};
+    return weft__pull_of(&c->pull);
 }
 
 static bool nscc_by_credit(const void *conf) {

@@ -3,7 +3,7 @@
 #ifndef WEFT_CC_NSCC_H
 #define WEFT_CC_NSCC_H
 
-#include "weft/types.h"
+#include "cc/credit.h"
 
 struct weft__nscc_conf {
     weft_time_ps base_ps, fast_ps;
@@ -11,8 +11,7 @@ struct weft__nscc_conf {
     weft_bytes header_bytes;
     uint64_t gate;
     bool credit; ///< of receivers, too
-    uint64_t pull_packets;
-    double pull_rate;
+    struct weft__pull_conf pull;
 };
 
 #endif

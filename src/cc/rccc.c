@@ -12,8 +12,8 @@
 
 struct rccc_conf {
     weft_time_ps base_ps;
-    double window, rate;
-    uint64_t packets;
+    double window;
+    struct weft__pull_conf pull;
     weft_bytes header_bytes;
 };
 
@@ -22,10 +22,8 @@ static const struct weft_param rows[] = {
               "round trip of the longest path without queues"),
     WEFT_REAL(struct rccc_conf, window, "window", "1.5", "1/100", "100",
               "first credit, and the most that is kept, of the bandwidth-delay product (uet-htsim)"),
-    WEFT_BYTES(struct rccc_conf, header_bytes, "header", "64B", "0B", "256B",
-               "headers of a packet, which cost credit too (uet-htsim)"),
-    WEFT_UINT(struct rccc_conf, packets, "pull", "4", "1", "64", "packets that one grant is worth (UE 1.0)"),
-    WEFT_REAL(struct rccc_conf, rate, "rate", "0.99", "1/100", "1", "of its line that a receiver grants (uet-htsim)"),
+    WEFT__CC_HEADER_ROW(struct rccc_conf, header_bytes),
+    WEFT__PULL_ROWS(struct rccc_conf, pull, .needs = NULL),
 };
 static const struct weft_param_table params = WEFT_PARAM_TABLE("rccc", struct rccc_conf, rows);
 
@@ -69,8 +67,7 @@ static weft_bytes rccc_target(const void *state, const void *conf, const struct 
 }
 
 static struct weft_cc_pull rccc_pull(const void *conf) {
-    const struct rccc_conf *c = conf;
-    return (struct weft_cc_pull){(uint32_t)c->packets, c->rate};
+    return weft__pull_of(&((const struct rccc_conf *)conf)->pull);
 }
 
 static const char *rccc_check(const void *state, const void *conf, const struct weft_cc_act *act) {

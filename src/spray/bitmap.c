@@ -9,8 +9,7 @@ struct bitmap_conf {
 };
 
 static const struct weft_param rows[] = {
-    WEFT_UINT(struct bitmap_conf, values, "values", "64", "1", "16384",
-              "entropy values that a queue pair uses, a power of 2 (uet-htsim: 64)"),
+    WEFT__ROUNDS_VALUES_ROW(struct bitmap_conf),
     WEFT_UINT(struct bitmap_conf, marked, "marked", "1", "0", "255", "turns that a marked packet costs its value"),
     WEFT_UINT(struct bitmap_conf, trimmed, "trimmed", "4", "0", "255", "turns that a trimmed packet costs"),
     WEFT_UINT(struct bitmap_conf, timeout, "timeout", "15", "0", "255", "turns that a packet costs that is lost"),

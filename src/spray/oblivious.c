@@ -9,8 +9,7 @@ struct oblivious_conf {
 };
 
 static const struct weft_param rows[] = {
-    WEFT_UINT(struct oblivious_conf, values, "values", "64", "1", "16384",
-              "entropy values that a queue pair uses, a power of 2 (uet-htsim: 64)"),
+    WEFT__ROUNDS_VALUES_ROW(struct oblivious_conf),
 };
 static const char *oblivious_conf_check(const void *conf, char *text, size_t size) {
     return weft__spray_values_check(((const struct oblivious_conf *)conf)->values, text, size);
