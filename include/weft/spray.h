@@ -17,17 +17,23 @@ enum weft_spray_news {
     WEFT_SPRAY_TIMEOUT,
 };
 
+/// With a value: the receiver is to answer this very packet.
+#define WEFT_SPRAY_ASK (UINT32_C(1) << 31)
+
 enum { WEFT_SPRAY_VALUES_MAX = 1 << WEFT_PACKET_ENTROPY_BITS };
 
 struct weft_spray_ops {
     size_t (*state_size)(const void *conf); ///< required; of a queue pair, zeroed at first
     uint32_t (*values)(const void *conf);   ///< required; how many there are: a power of 2
-    /// Required. Keeps a copy of the stream if it draws.
-    void (*start)(void *state, const void *conf, const struct weft_random *random);
-    /// Required, hot. The value of a packet that leaves now, below `values`.
-    uint32_t (*next)(void *state, const void *conf, weft_time_ps now);
+    /// Required. Keeps a copy of the stream if it draws. `planes`: ports of the NIC, in as many networks, that packets
+    /// of the queue pair may take; at least 1.
+    void (*start)(void *state, const void *conf, const struct weft_random *random, uint32_t planes);
+    /// Required, hot. The value of a packet that leaves now by that plane, below `values`, and perhaps WEFT_SPRAY_ASK.
+    uint32_t (*next)(void *state, const void *conf, weft_time_ps now, uint32_t plane);
     /// Optional, hot. What came of a packet with that value.
     void (*news)(void *state, const void *conf, weft_time_ps now, uint32_t value, enum weft_spray_news what);
+    /// Optional: its values are bound to planes. A bit for each plane that the next packet may take; one at least.
+    uint32_t (*planes)(const void *state);
     /// Required. NULL, or which invariant is broken.
     const char *(*check)(const void *state, const void *conf);
 };

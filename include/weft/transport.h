@@ -82,6 +82,7 @@ struct weft_transport_fact {
     struct weft_qp_sample *sample; ///< the sender's
     void *state;                   ///< of this end, if it has one
     const struct weft_sack *sack;  ///< on_control: of the packet; NULL: none came
+    uint8_t plane, planes; ///< at a sender: the port that sends, of so many that packets of the queue pair may take
 };
 
 /// The packet that a sender sends in its turn. Filled before the call with the queue pair's entropy, the rest 0.
@@ -157,6 +158,9 @@ struct weft_transport_ops {
     weft_time_ps (*patience)(const void *conf);
     bool (*echoes)(const void *conf); ///< optional; acknowledgements say whether their data was marked
     bool (*sacks)(const void *conf); ///< optional; replies may have a weft_sack. With telemetry only its psn comes back
+    /// Optional. Of those ports, a bit for each that the sender's next packet may take; 0: any. `state` is the
+    /// sender's.
+    uint32_t (*planes)(const void *state, const void *conf);
     uint8_t (*control_priority)(const void *conf); ///< optional: of grants of credit
     bool acknowledges_reads;                       ///< responses to a READ, too: they have a window
     /// NULL, or which invariant of an end is broken.

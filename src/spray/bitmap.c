@@ -34,11 +34,11 @@ static size_t bitmap_state_size(const void *conf) {
     return sizeof(struct bitmap_state) + bitmap_values(conf);
 }
 
-static void bitmap_start(void *state, const void *conf, const struct weft_random *random) {
+static void bitmap_start(void *state, const void *conf, const struct weft_random *random, uint32_t planes) {
     weft__rounds_start(&((struct bitmap_state *)state)->rounds, random, bitmap_values(conf));
 }
 
-static uint32_t bitmap_next(void *state, const void *conf, weft_time_ps now) {
+static uint32_t bitmap_next(void *state, const void *conf, weft_time_ps now, uint32_t plane) {
     struct bitmap_state *s = state;
     uint32_t values = bitmap_values(conf), value = weft__rounds_value(&s->rounds);
     if (s->owed[value])

@@ -25,11 +25,11 @@ static size_t oblivious_state_size(const void *conf) {
     return sizeof(struct weft__rounds);
 }
 
-static void oblivious_start(void *state, const void *conf, const struct weft_random *random) {
+static void oblivious_start(void *state, const void *conf, const struct weft_random *random, uint32_t planes) {
     weft__rounds_start(state, random, oblivious_values(conf));
 }
 
-static uint32_t oblivious_next(void *state, const void *conf, weft_time_ps now) {
+static uint32_t oblivious_next(void *state, const void *conf, weft_time_ps now, uint32_t plane) {
     uint32_t value = weft__rounds_value(state);
     weft__rounds_step(state, oblivious_values(conf));
     return value;

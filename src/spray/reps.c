@@ -46,7 +46,7 @@ static size_t reps_state_size(const void *conf) {
     return sizeof(struct reps_state) + ((const struct reps_conf *)conf)->ring * sizeof(uint16_t);
 }
 
-static void reps_start(void *state, const void *conf, const struct weft_random *random) {
+static void reps_start(void *state, const void *conf, const struct weft_random *random, uint32_t planes) {
     ((struct reps_state *)state)->random = *random;
 }
 
@@ -61,7 +61,7 @@ static uint32_t draw(struct reps_state *s, const struct reps_conf *c) {
     return (uint32_t)weft_random_below(&s->random, c->values);
 }
 
-static uint32_t reps_next(void *state, const void *conf, weft_time_ps now) {
+static uint32_t reps_next(void *state, const void *conf, weft_time_ps now, uint32_t plane) {
     struct reps_state *s = state;
     const struct reps_conf *c = conf;
     thaw(s, c, now);

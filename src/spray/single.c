@@ -15,9 +15,9 @@ static uint32_t single_values(const void *conf) {
     return 1;
 }
 
-static void single_start(void *state, const void *conf, const struct weft_random *random) {}
+static void single_start(void *state, const void *conf, const struct weft_random *random, uint32_t planes) {}
 
-static uint32_t single_next(void *state, const void *conf, weft_time_ps now) {
+static uint32_t single_next(void *state, const void *conf, weft_time_ps now, uint32_t plane) {
     return 0;
 }
 

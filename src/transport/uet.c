@@ -104,7 +104,7 @@ static void uet_start(struct weft_qp_sender *s, const struct weft_transport_fact
     // The entropy was drawn from the run's seed; with it, queue pairs of one host differ.
     uint64_t seed = (uint64_t)fact->qp->entropy << 32 | fact->qp->src;
     struct weft_random random = weft_random_stream(seed, fact->qp->at_src, WEFT_RANDOM_PATH);
-    spray_of(c)->start(state->spray, c->spray.conf, &random);
+    spray_of(c)->start(state->spray, c->spray.conf, &random, fact->planes);
 }
 
 static void tell_spray(const struct weft_transport_fact *fact, uint32_t psn, enum weft_spray_news what) {
@@ -127,12 +127,14 @@ static void uet_turn(struct weft_qp_sender *s, const struct weft_transport_fact 
     ret->again = weft__scoreboard_send(state->board, s, &ret->psn);
     bool single = c->delivery == WEFT__UET_ROD;
     uint32_t values = single ? 1 : spray_of(c)->values(c->spray.conf);
-    uint32_t value = single ? 0 : spray_of(c)->next(state->spray, c->spray.conf, fact->now_ps);
+    uint32_t value = single ? 0 : spray_of(c)->next(state->spray, c->spray.conf, fact->now_ps, fact->plane);
+    bool asks = value & WEFT_SPRAY_ASK;
+    value &= ~WEFT_SPRAY_ASK;
     state->sent[ret->psn & state->board->mask] =
         (struct sent){(uint32_t)(fact->now_ps / WEFT_PS_PER_NS), (uint16_t)value, ret->again};
     ret->entropy = (uint16_t)((ret->entropy & ~(values - 1)) | value);
     bool full = (weft_bytes)(s->next - s->una) * fact->qp->mtu >= s->window_bytes;
-    if (ret->again || full || s->blocked || s->next == s->posted) ret->flags = WEFT_PACKET_ACK_REQUEST;
+    if (ret->again || asks || full || s->blocked || s->next == s->posted) ret->flags = WEFT_PACKET_ACK_REQUEST;
     if (!s->armed)
         arm(s, c->timeout_ps == WEFT_TIME_NEVER ? c->timeout_ps : fact->now_ps + c->timeout_ps, &ret->timer_ps);
 }
@@ -212,6 +214,13 @@ static void uet_sender_timer(struct weft_qp_sender *s, const struct weft_transpo
     if (!ret->lost_packets) return;
     if (s->timeouts < UINT8_MAX) s->timeouts++;
     ret->lost = ret->moved = true;
+}
+
+static uint32_t uet_planes(const void *sender_state, const void *conf) {
+    const struct weft__uet_conf *c = conf;
+    const struct sender_state *state = sender_state;
+    const struct weft_spray_ops *spray = spray_of(c);
+    return state->board && spray->planes && c->delivery == WEFT__UET_RUD ? spray->planes(state->spray) : 0;
 }
 
 static const char *uet_check_sender(const struct weft_qp_sender *s, const struct weft_transport_fact *fact) {
@@ -372,6 +381,7 @@ static const struct weft_transport_ops ops = {
     .patience = uet_patience,
     .echoes = always,
     .sacks = always,
+    .planes = uet_planes,
     .control_priority = uet_control_priority,
     .acknowledges_reads = true,
     .check_sender = uet_check_sender,

@@ -14,20 +14,28 @@ struct choice {
     weft_time_ps now_ps;
 };
 
-static struct choice begin(const struct weft_model *model, const void *conf, uint64_t seed) {
+static struct choice begin_planes(const struct weft_model *model, const void *conf, uint64_t seed, uint32_t planes) {
     struct choice c = {.ops = model->ops, .conf = conf};
     c.state = calloc(1, c.ops->state_size(conf) + 1);
     struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_PATH);
-    c.ops->start(c.state, conf, &random);
+    c.ops->start(c.state, conf, &random, planes);
     return c;
 }
 
-static uint32_t next(struct choice *c) {
-    uint32_t value = c->ops->next(c->state, c->conf, c->now_ps += WEFT_PS_PER_US);
+static struct choice begin(const struct weft_model *model, const void *conf, uint64_t seed) {
+    return begin_planes(model, conf, seed, 1);
+}
+
+static uint32_t next_by(struct choice *c, uint32_t plane) {
+    uint32_t value = c->ops->next(c->state, c->conf, c->now_ps += WEFT_PS_PER_US, plane) & ~WEFT_SPRAY_ASK;
     assert_true(value < c->ops->values(c->conf));
     const char *broken = c->ops->check(c->state, c->conf);
     if (broken) fail_msg("%s", broken);
     return value;
+}
+
+static uint32_t next(struct choice *c) {
+    return next_by(c, 0);
 }
 
 static void tell(struct choice *c, uint32_t value, enum weft_spray_news what) {
@@ -120,12 +128,46 @@ static void reps_recycles(void **state) {
     free(conf);
 }
 
+// Values are of the plane by which they go, whatever the number of planes. Those of a plane in which everything is lost
+// are retired, and the plane is left out; 500 us later one packet each is let through, and a value that is answered is
+// back.
+static void mrc_leaves_a_plane_and_comes_back(void **state) {
+    const struct weft_model *model = model_of(WEFT_KIND_SPRAY, "mrc");
+    void *conf = conf_of(model, "{values: 32, probe: 500us}");
+    for (uint32_t planes = 2; planes <= 16; planes++) {
+        struct choice c = begin_planes(model, conf, 7, planes);
+        uint32_t all = (UINT32_C(1) << planes) - 1, of_plane = (32 + planes - 2) / planes; // of plane 1
+        assert_int_equal(c.ops->planes(c.state), all);
+        for (uint32_t i = 0; i < of_plane; i++) {
+            for (uint32_t k = 0; k < planes; k++) {
+                uint32_t value = next_by(&c, k);
+                assert_int_equal(value % planes, k);
+                tell(&c, value, k == 1 ? WEFT_SPRAY_TIMEOUT : WEFT_SPRAY_GOOD);
+            }
+            assert_int_equal(c.ops->planes(c.state), i + 1 < of_plane ? all : all & ~2u);
+        }
+        weft_time_ps left = c.now_ps;
+        while (!(c.ops->planes(c.state) & 2)) {
+            tell(&c, next_by(&c, 0), WEFT_SPRAY_GOOD);
+            assert_true(c.now_ps < left + 502 * WEFT_PS_PER_US);
+        }
+        assert_true(c.now_ps + of_plane * planes * WEFT_PS_PER_US > left + 500 * WEFT_PS_PER_US);
+        uint32_t probe = c.ops->next(c.state, conf, c.now_ps, 1);
+        assert_true(probe & WEFT_SPRAY_ASK);
+        tell(&c, probe & ~WEFT_SPRAY_ASK, WEFT_SPRAY_GOOD);
+        assert_int_equal(c.ops->planes(c.state), all);
+        free(c.state);
+    }
+    free(conf);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_hold),
         cmocka_unit_test(oblivious_takes_each_once_a_round),
         cmocka_unit_test(bitmap_passes_over_a_bad_value),
         cmocka_unit_test(reps_recycles),
+        cmocka_unit_test(mrc_leaves_a_plane_and_comes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

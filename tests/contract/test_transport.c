@@ -253,7 +253,7 @@ static bool step(struct pair *c) {
 
 static void begin(struct pair *c, const void *conf, weft_bytes window) {
     bool read = c->qp.verb == WEFT_VERB_READ;
-    c->at_sender = (struct weft_transport_fact){.conf = conf, .qp = &c->qp, .sample = &c->sample};
+    c->at_sender = (struct weft_transport_fact){.conf = conf, .qp = &c->qp, .sample = &c->sample, .planes = 1};
     c->at_receiver = (struct weft_transport_fact){.conf = conf, .qp = &c->qp};
     if (c->ops->sender_size) c->at_sender.state = calloc(1, c->ops->sender_size(conf) + 1);
     if (c->ops->receiver_size) c->at_receiver.state = calloc(1, c->ops->receiver_size(conf, &c->qp) + 1);

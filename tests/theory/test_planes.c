@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "form.h"
 #include "run.h"
 
 static const char *const zone =
@@ -59,6 +60,48 @@ static void packets_take_all_planes(void **state) {
     assert_true(all > alone / 3 && all < alone / 3 * 1.05);
     assert_true(half > alone / 2.5 && half < alone / 2.5 * 1.05);
     assert_true(lost > alone / 2 * .95 && lost < alone / 2 * 1.25);
+}
+
+/// Packets that host 1 has sent by its port in the second plane, until then.
+static uint64_t sent_by_second(const char *spray, unsigned until_us) {
+    struct run r =
+        RUN(run_once,
+            "topology: {kind: networks, networks: {a: &s {kind: single, hosts: 4, rate: 100Gbps}, b: *s}}\n"
+            "switch: {pfc: {priorities: none}}\n"
+            "host: {preset: uet, planes: packet, cc: none, transport: {kind: uet, timeout: 50us, spray: %s}}\n"
+            "events:\n"
+            "  - {at: 50us, link: 'b-switch-0->b-host-2', state: down}\n"
+            "  - {at: 500us, link: 'b-switch-0->b-host-2', state: up}\n"
+            "run: {detection: 10ms, until: %uus}\n"
+            "workload: [{kind: flow, src: a-host-1, dst: a-host-2, size: 40MB}]\n",
+            spray, until_us);
+    uint64_t sent = run_counters(&r, "b-host-1/0", 3)->tx_packets;
+    run_free(&r);
+    return sent;
+}
+
+// A plane loses the receiver's link, of which nobody tells the sender. Of its m = 16 values, taken at one packet every
+// t, each is taken within 2 m packets, and retired when that packet times out: the plane is left alone after timeout +
+// 2 m t at most, and not before the timeout. Then each value has one packet every `probe`. When the link is back, so is
+// each value after probe + m t + a round trip at most, and the plane has its whole rate.
+static void a_dead_plane_is_left_and_comes_back(void **state) {
+    static const char *const mrc = "{kind: mrc, values: 32, probe: 300us}";
+    enum { M = 16, TIMEOUT = 50, PROBE = 300, DEATH = 50, BACK = 500, RTT = 3 };
+    const double t = 4180 * 8 / 100e9 * 1e6; // us
+    const unsigned left = DEATH + TIMEOUT + (unsigned)(2 * M * t) + 1,
+                   back = BACK + PROBE + (unsigned)(M * t) + 1 + RTT;
+    uint64_t when_left = sent_by_second(mrc, left), at_back = sent_by_second(mrc, back);
+    double after_death_us = (double)(when_left - sent_by_second(mrc, DEATH)) * t;
+    assert_true(after_death_us > TIMEOUT - RTT && after_death_us < TIMEOUT + 2 * M * t);
+    assert_true(sent_by_second(mrc, DEATH + TIMEOUT - 2) > sent_by_second(mrc, DEATH + TIMEOUT - 4)); // not before
+    assert_int_equal(sent_by_second(mrc, DEATH + TIMEOUT + PROBE - RTT), when_left);
+    assert_int_equal(sent_by_second(mrc, BACK - 1), when_left + M);
+    assert_true(sent_by_second(mrc, BACK + PROBE - RTT) < at_back);
+    form_assert("MRC: packets by a plane that is back, in 100 us (its rate)",
+                (double)(sent_by_second(mrc, back + 100) - at_back), 100 / t, .02);
+    // Without values that are bound to planes it is never left.
+    static const char *const oblivious = "{kind: oblivious, values: 32}";
+    assert_true(sent_by_second(oblivious, left + 200) > sent_by_second(oblivious, left) + 100);
 }
 
 /// All of a plane's links between its boxes, or of its NIC ports, for good or for a while; and both planes, one after
@@ -146,8 +189,11 @@ static void what_cannot_be(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_add_up),       cmocka_unit_test(packets_take_all_planes),
-        cmocka_unit_test(losses_are_survived), cmocka_unit_test(planes_of_ethernet),
+        cmocka_unit_test(planes_add_up),
+        cmocka_unit_test(packets_take_all_planes),
+        cmocka_unit_test(a_dead_plane_is_left_and_comes_back),
+        cmocka_unit_test(losses_are_survived),
+        cmocka_unit_test(planes_of_ethernet),
         cmocka_unit_test(what_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,6 +189,10 @@ struct weft__nic *weft__nic_plane_granting(const struct weft__nic *nic, uint32_t
 static inline struct weft__nic *weft__nic_of_sender(struct weft__nic *nic, uint32_t qp) {
     return __builtin_expect(nic->planes != NULL, 0) ? weft__nic_plane_of(nic, qp) : nic;
 }
+/// Ports that the packets of a queue pair may take.
+static inline uint8_t weft__nic_planes_of_qp(const struct weft__nic *nic) {
+    return nic->conf->planes == WEFT_PLANES_PACKET ? (uint8_t)nic->planes->n : 1;
+}
 /// The queue pair has just sent a packet by this port: that by which it goes on.
 struct weft__nic *weft__nic_plane_next(struct weft__nic *nic, uint32_t qp);
 /// A queue pair has had a timeout: it may go on by another plane. The port by which it goes now.

@@ -5,7 +5,8 @@
 // (struct weft__nic); the node, timers, programs and queue pairs are those of the first port.
 //
 // With planes: packet each packet takes the plane whose port is free first, from the one after the last on. Nothing is
-// learnt of planes beyond the NIC's own links: which path within a plane, the transport and its marks say.
+// learnt here of planes beyond the NIC's own links: which path within a plane, the transport and its marks say, and one
+// whose entropy values are bound to planes (spray: mrc) also which planes.
 //
 // Sources: NCCL's net_ib.cc for queue pairs that alternate between the devices of a merged NIC; the affinity of queue
 // pairs to ports of a bonded mlx5, which go by another port while theirs is down. Assumed: a NIC notices its own link
@@ -53,18 +54,31 @@ static struct weft__nic *first_up(const struct weft__nic_planes *p, uint32_t pla
     return p->nic[plane];
 }
 
-/// From a plane on, the first whose port is free and not paused, else the one that is free first, of those whose link
-/// is up.
-static struct weft__nic *first_free(const struct weft__nic_planes *p, uint32_t plane, uint32_t priority) {
+/// From a plane on, the first whose port is free and not paused, else the one that is free first, of those in `among`
+/// whose link is up; NULL: there are none.
+static struct weft__nic *first_free(const struct weft__nic_planes *p, uint32_t plane, uint32_t priority,
+                                    uint32_t among) {
     struct weft__nic *best = NULL;
     for (uint32_t k = 0; k < p->n; k++) {
         struct weft__nic *nic = p->nic[(plane + k) % p->n];
-        if (nic->is_down) continue;
+        if (nic->is_down || !(among >> nic->plane & 1)) continue;
         bool paused = nic->port.paused >> priority & 1, best_paused = best && best->port.paused >> priority & 1;
         if (!best || (best_paused && !paused) ||
             (best_paused == paused && nic->port.busy_until_ps < best->port.busy_until_ps))
             best = nic;
     }
+    return best;
+}
+
+/// As first_free, among those that the queue pair's transport wants, if one of them is up.
+static struct weft__nic *choose(const struct weft__nic *nic, uint32_t qp) {
+    const struct weft__hosts *hosts = nic->end.hosts;
+    const struct weft__nic_planes *p = nic->planes;
+    uint32_t plane = p->sending[hosts->qp[qp].at_src], priority = hosts->qp[qp].priority, wanted = 0;
+    if (nic->transport->planes && hosts->sender_state && hosts->sender_state[qp])
+        wanted = nic->transport->planes(hosts->sender_state[qp], nic->conf->transport.conf);
+    struct weft__nic *best = first_free(p, plane, priority, wanted ? wanted : UINT32_MAX);
+    if (!best) best = first_free(p, plane, priority, UINT32_MAX);
     return best ? best : p->nic[plane];
 }
 
@@ -75,9 +89,7 @@ struct weft__nic *weft__nic_plane_next(struct weft__nic *nic, uint32_t qp) {
 }
 
 struct weft__nic *weft__nic_plane_of(const struct weft__nic *nic, uint32_t qp) {
-    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
-    if (nic->conf->planes == WEFT_PLANES_PACKET)
-        return first_free(nic->planes, nic->planes->sending[conf->at_src], conf->priority);
+    if (nic->conf->planes == WEFT_PLANES_PACKET) return choose(nic, qp);
     return first_up(nic->planes, nic->planes->sending[nic->end.hosts->qp[qp].at_src]);
 }
 

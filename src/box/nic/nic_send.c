@@ -16,6 +16,8 @@ static struct weft_transport_fact fact_of(const struct weft__nic *nic, weft_time
         .sample = &hosts->sample[qp],
         .state = hosts->sender_state ? hosts->sender_state[qp] : NULL,
         .sack = nic->sack,
+        .plane = (uint8_t)nic->plane,
+        .planes = __builtin_expect(nic->planes != NULL, 0) ? weft__nic_planes_of_qp(nic) : 1,
     };
 }
 

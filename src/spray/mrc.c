@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spraying by entropy values that are bound to the NIC's planes, as in Multipath Reliable Connection (MRC): value v
+// goes by plane v modulo their number. A value whose packet was lost is retired. Every `probe` one packet with it is a
+// probe, until one is answered: then the value is back. A plane is left out while all of its values are retired and
+// none is due. A mark makes its value miss a turn. Each plane takes its values in turn; where a round begins is drawn.
+//
+//   a plane dies: of its m values, taken at one packet every t, each is taken within 2 m packets, and retired when that
+//                 packet times out: the plane is left alone after timeout + 2 m t at most
+//   it is back:   each of its values is in use again after probe + m t + a round trip at most
+//
+// Source: OCP, "Multi-path Reliable Connection" 1.0 (May 2026), as far as its public abstract goes: entropy values are
+// split equally over planes, ECN moves load off a path, loss retires a value, which is then probed. Assumed: all
+// numbers; and that a probe is a packet of data, so that one which is lost costs a timeout.
+#include "weft/spray.h"
+
+enum { PLANES_MAX = 16 };
+
+struct mrc_conf {
+    uint64_t values, marked;
+    weft_time_ps probe_ps;
+};
+
+static const struct weft_param rows[] = {
+    WEFT_UINT(struct mrc_conf, values, "values", "64", "1", "16384",
+              "entropy values that a queue pair uses in all planes, a power of 2 (assumed)"),
+    WEFT_TIME(struct mrc_conf, probe_ps, "probe", "500us", "1us", "1000s",
+              "a retired value is probed each time that so long is over (assumed); longer than the timeout"),
+    WEFT_UINT(struct mrc_conf, marked, "marked", "1", "0", "15",
+              "turns that a marked packet costs its value (assumed)"),
+};
+static const char *mrc_conf_check(const void *conf, char *text, size_t size) {
+    return weft__spray_values_check(((const struct mrc_conf *)conf)->values, text, size);
+}
+static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("mrc", struct mrc_conf, rows, mrc_conf_check);
+
+struct mrc_state {
+    struct weft_random random;
+    uint32_t planes;
+    uint32_t usable; ///< bits: planes with a value in use, or one that is due
+    struct plane {
+        uint32_t at, turn; ///< of the round, and where it began
+        uint32_t in_use;
+        uint32_t due_us; ///< the first of its retired values; UINT32_MAX: none is
+    } plane[PLANES_MAX];
+    struct value {
+        uint32_t due_us; ///< 0: in use
+        uint8_t owed;    ///< turns
+    } value[];           ///< [values]
+};
+
+static uint32_t mrc_values(const void *conf) {
+    return (uint32_t)((const struct mrc_conf *)conf)->values;
+}
+
+static size_t mrc_state_size(const void *conf) {
+    return sizeof(struct mrc_state) + mrc_values(conf) * sizeof(struct value);
+}
+
+static uint32_t values_in(const struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
+    return ((uint32_t)c->values - plane + s->planes - 1) / s->planes;
+}
+
+static uint32_t microseconds(weft_time_ps now) {
+    return (uint32_t)(now / WEFT_PS_PER_US);
+}
+
+static uint32_t due_at(const struct mrc_conf *c, weft_time_ps now) {
+    return microseconds(now + c->probe_ps) + 1;
+}
+
+/// What there is in a plane, after one of its values was retired, probed or came back.
+static void count_plane(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
+    struct plane *p = &s->plane[plane];
+    p->in_use = 0;
+    p->due_us = UINT32_MAX;
+    for (uint32_t v = plane; v < c->values; v += s->planes) {
+        uint32_t due = s->value[v].due_us;
+        p->in_use += !due;
+        if (due && due < p->due_us) p->due_us = due;
+    }
+}
+
+/// If there is nothing to be hoped for of any, all may be tried.
+static void find_usable(struct mrc_state *s, weft_time_ps now) {
+    s->usable = 0;
+    for (uint32_t k = 0; k < s->planes; k++)
+        if (s->plane[k].in_use || s->plane[k].due_us <= microseconds(now)) s->usable |= UINT32_C(1) << k;
+    if (!s->usable) s->usable = (UINT32_C(1) << s->planes) - 1;
+}
+
+static void mrc_start(void *state, const void *conf, const struct weft_random *random, uint32_t planes) {
+    struct mrc_state *s = state;
+    const struct mrc_conf *c = conf;
+    s->random = *random;
+    s->planes = planes < c->values ? planes : (uint32_t)c->values;
+    if (s->planes > PLANES_MAX) s->planes = PLANES_MAX;
+    for (uint32_t k = 0; k < s->planes; k++) {
+        s->plane[k].turn = (uint32_t)weft_random_below(&s->random, values_in(s, c, k));
+        count_plane(s, c, k);
+    }
+    find_usable(s, 0);
+}
+
+static uint32_t step(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
+    struct plane *p = &s->plane[plane];
+    uint32_t n = values_in(s, c, plane), value = plane + s->planes * ((p->at + p->turn) % n);
+    if (++p->at == n) {
+        p->at = 0;
+        p->turn = (uint32_t)weft_random_below(&s->random, n);
+    }
+    return value;
+}
+
+static uint32_t probe(struct mrc_state *s, const struct mrc_conf *c, uint32_t value, weft_time_ps now) {
+    s->value[value].due_us = due_at(c, now); // unless it is answered
+    count_plane(s, c, value % s->planes);
+    find_usable(s, now);
+    return value | WEFT_SPRAY_ASK;
+}
+
+static uint32_t mrc_next(void *state, const void *conf, weft_time_ps now, uint32_t plane) {
+    struct mrc_state *s = state;
+    const struct mrc_conf *c = conf;
+    plane %= s->planes;
+    if (s->plane[plane].due_us <= microseconds(now)) find_usable(s, now);
+    uint32_t owing = UINT32_MAX, value = 0;
+    for (uint32_t k = values_in(s, c, plane); k > 0; k--) {
+        value = step(s, c, plane);
+        struct value *v = &s->value[value];
+        if (v->due_us > microseconds(now)) continue;
+        if (v->due_us) return probe(s, c, value, now);
+        if (!v->owed) return value;
+        v->owed--;
+        owing = value;
+    }
+    return owing != UINT32_MAX ? owing : probe(s, c, value, now);
+}
+
+static void mrc_news(void *state, const void *conf, weft_time_ps now, uint32_t value, enum weft_spray_news what) {
+    struct mrc_state *s = state;
+    const struct mrc_conf *c = conf;
+    struct value *v = &s->value[value];
+    bool was_retired = v->due_us, is_retired = what == WEFT_SPRAY_TIMEOUT;
+    if (what == WEFT_SPRAY_MARKED || what == WEFT_SPRAY_TRIMMED) v->owed = (uint8_t)c->marked;
+    if (was_retired != is_retired) {
+        v->due_us = is_retired ? due_at(c, now) : 0;
+        count_plane(s, c, value % s->planes);
+    }
+    find_usable(s, now);
+}
+
+static uint32_t mrc_planes(const void *state) {
+    return ((const struct mrc_state *)state)->usable;
+}
+
+static const char *mrc_check(const void *state, const void *conf) {
+    const struct mrc_state *s = state;
+    const struct mrc_conf *c = conf;
+    uint32_t in_use = 0, counted = 0;
+    for (uint32_t i = 0; i < c->values; i++)
+        in_use += !s->value[i].due_us;
+    for (uint32_t k = 0; k < s->planes; k++)
+        counted += s->plane[k].in_use;
+    if (in_use != counted) return "the values in use are not those of the planes";
+    return s->usable ? NULL : "no plane is usable";
+}
+
+static const struct weft_spray_ops ops = {
+    .state_size = mrc_state_size,
+    .values = mrc_values,
+    .start = mrc_start,
+    .next = mrc_next,
+    .news = mrc_news,
+    .planes = mrc_planes,
+    .check = mrc_check,
+};
+
+const struct weft_model weft__spray_mrc = {
+    .kind = WEFT_KIND_SPRAY,
+    .name = "mrc",
+    .summary = "values bound to the NIC's planes; lost packets retire a value, which is probed and comes back",
+    .source = "OCP, Multi-path Reliable Connection 1.0, 2026: the public abstract; all numbers are assumed",
+    .params = &params,
+    .ops = &ops,
+    .draws = true,
+};
