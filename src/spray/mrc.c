@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spraying by entropy values that are bound to the NIC's planes, as in Multipath Reliable Connection (MRC): value v
 // goes by plane v modulo their number. A value whose packet was lost is retired. Every `probe` one packet with it is a
-// probe, until one is answered: then the value is back. A plane is left out while all of its values are retired and
-// none is due. A mark makes its value miss a turn. Each plane takes its values in turn; where a round begins is drawn.
+// probe, until one is answered: then the value is back. Each plane takes its values in turn; where a round begins is
+// drawn. A mark costs its value turns: when it would be next, its plane is left out until the others have had a packet
+// each. A plane whose values are all retired is left out until one is due for a probe.
 //
 //   a plane dies: of its m values, taken at one packet every t, each is taken within 2 m packets, and retired when that
 //                 packet times out: the plane is left alone after timeout + 2 m t at most
@@ -16,7 +17,7 @@
 enum { PLANES_MAX = 16 };
 
 struct mrc_conf {
-    uint64_t values, marked;
+    uint64_t values, marked, most;
     weft_time_ps probe_ps;
 };
 
@@ -25,8 +26,9 @@ static const struct weft_param rows[] = {
               "entropy values that a queue pair uses in all planes, a power of 2 (assumed)"),
     WEFT_TIME(struct mrc_conf, probe_ps, "probe", "500us", "1us", "1000s",
               "a retired value is probed each time that so long is over (assumed); longer than the timeout"),
-    WEFT_UINT(struct mrc_conf, marked, "marked", "1", "0", "15",
+    WEFT_UINT(struct mrc_conf, marked, "marked", "1", "0", "255",
               "turns that a marked packet costs its value (assumed)"),
+    WEFT_UINT(struct mrc_conf, most, "most", "15", "1", "255", "turns that a value owes at most (assumed)"),
 };
 static const char *mrc_conf_check(const void *conf, char *text, size_t size) {
     return weft__spray_values_check(((const struct mrc_conf *)conf)->values, text, size);
@@ -36,14 +38,15 @@ static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("mrc", st
 struct mrc_state {
     struct weft_random random;
     uint32_t planes;
-    uint32_t usable; ///< bits: planes with a value in use, or one that is due
+    uint32_t usable; ///< bits: planes whose next value owes nothing, or that have one to be probed
+    uint32_t passed; ///< packets since planes that are left out have paid
     struct plane {
         uint32_t at, turn; ///< of the round, and where it began
-        uint32_t in_use;
-        uint32_t due_us; ///< the first of its retired values; UINT32_MAX: none is
+        uint32_t next;     ///< value; WEFT_NONE: all are retired
+        uint32_t due_us;   ///< the first of its retired values; UINT32_MAX: none is
     } plane[PLANES_MAX];
     struct value {
-        uint32_t due_us; ///< 0: in use
+        uint32_t due_us; ///< 0: not retired
         uint8_t owed;    ///< turns
     } value[];           ///< [values]
 };
@@ -68,39 +71,6 @@ static uint32_t due_at(const struct mrc_conf *c, weft_time_ps now) {
     return microseconds(now + c->probe_ps) + 1;
 }
 
-/// What there is in a plane, after one of its values was retired, probed or came back.
-static void count_plane(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
-    struct plane *p = &s->plane[plane];
-    p->in_use = 0;
-    p->due_us = UINT32_MAX;
-    for (uint32_t v = plane; v < c->values; v += s->planes) {
-        uint32_t due = s->value[v].due_us;
-        p->in_use += !due;
-        if (due && due < p->due_us) p->due_us = due;
-    }
-}
-
-/// If there is nothing to be hoped for of any, all may be tried.
-static void find_usable(struct mrc_state *s, weft_time_ps now) {
-    s->usable = 0;
-    for (uint32_t k = 0; k < s->planes; k++)
-        if (s->plane[k].in_use || s->plane[k].due_us <= microseconds(now)) s->usable |= UINT32_C(1) << k;
-    if (!s->usable) s->usable = (UINT32_C(1) << s->planes) - 1;
-}
-
-static void mrc_start(void *state, const void *conf, const struct weft_random *random, uint32_t planes) {
-    struct mrc_state *s = state;
-    const struct mrc_conf *c = conf;
-    s->random = *random;
-    s->planes = planes < c->values ? planes : (uint32_t)c->values;
-    if (s->planes > PLANES_MAX) s->planes = PLANES_MAX;
-    for (uint32_t k = 0; k < s->planes; k++) {
-        s->plane[k].turn = (uint32_t)weft_random_below(&s->random, values_in(s, c, k));
-        count_plane(s, c, k);
-    }
-    find_usable(s, 0);
-}
-
 static uint32_t step(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
     struct plane *p = &s->plane[plane];
     uint32_t n = values_in(s, c, plane), value = plane + s->planes * ((p->at + p->turn) % n);
@@ -111,29 +81,88 @@ static uint32_t step(struct mrc_state *s, const struct mrc_conf *c, uint32_t pla
     return value;
 }
 
-static uint32_t probe(struct mrc_state *s, const struct mrc_conf *c, uint32_t value, weft_time_ps now) {
+/// The plane comes to its next value that is not retired.
+static void advance(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
+    struct plane *p = &s->plane[plane];
+    p->next = WEFT_NONE;
+    for (uint32_t k = 2 * values_in(s, c, plane); k > 0 && p->next == WEFT_NONE; k--) { // a new round may begin
+        uint32_t value = step(s, c, plane);
+        if (!s->value[value].due_us) p->next = value;
+    }
+}
+
+/// A value of the plane was retired, is probed or is back.
+static void review(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
+    struct plane *p = &s->plane[plane];
+    p->due_us = UINT32_MAX;
+    for (uint32_t v = plane; v < c->values; v += s->planes)
+        if (s->value[v].due_us && s->value[v].due_us < p->due_us) p->due_us = s->value[v].due_us;
+    if (p->next == WEFT_NONE || s->value[p->next].due_us) advance(s, c, plane);
+}
+
+/// If there is nothing to be hoped for of any, all may be tried.
+static void find_usable(struct mrc_state *s, weft_time_ps now) {
+    s->usable = 0;
+    for (uint32_t k = 0; k < s->planes; k++) {
+        const struct plane *p = &s->plane[k];
+        bool is_free = p->next != WEFT_NONE && !s->value[p->next].owed;
+        if (is_free || p->due_us <= microseconds(now)) s->usable |= UINT32_C(1) << k;
+    }
+    if (!s->usable) s->usable = (UINT32_C(1) << s->planes) - 1;
+}
+
+static void mrc_start(void *state, const void *conf, const struct weft_random *random, uint32_t planes) {
+    struct mrc_state *s = state;
+    const struct mrc_conf *c = conf;
+    s->random = *random;
+    s->planes = planes < c->values ? planes : (uint32_t)c->values;
+    if (s->planes > PLANES_MAX) s->planes = PLANES_MAX;
+    for (uint32_t k = 0; k < s->planes; k++) {
+        s->plane[k] =
+            (struct plane){.turn = (uint32_t)weft_random_below(&s->random, values_in(s, c, k)), .next = WEFT_NONE};
+        review(s, c, k);
+    }
+    find_usable(s, 0);
+}
+
+/// The value of the plane that has been due for longest.
+static uint32_t probe(struct mrc_state *s, const struct mrc_conf *c, weft_time_ps now, uint32_t plane) {
+    uint32_t value = plane;
+    while (s->value[value].due_us != s->plane[plane].due_us)
+        value += s->planes;
     s->value[value].due_us = due_at(c, now); // unless it is answered
-    count_plane(s, c, value % s->planes);
-    find_usable(s, now);
+    review(s, c, plane);
     return value | WEFT_SPRAY_ASK;
+}
+
+/// The plane's turn is over: its next value has sent a packet, or has paid.
+static uint32_t take(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
+    uint32_t value = s->plane[plane].next;
+    if (s->value[value].owed) s->value[value].owed--;
+    advance(s, c, plane);
+    return value;
+}
+
+/// A packet leaves: planes that are left out because they owe pay, if all others have had theirs.
+static void pass_over(struct mrc_state *s, const struct mrc_conf *c) {
+    uint32_t out = ((UINT32_C(1) << s->planes) - 1) & ~s->usable;
+    if (!out || ++s->passed + (uint32_t)__builtin_popcount(out) < s->planes) return;
+    s->passed = 0;
+    for (; out; out &= out - 1) {
+        uint32_t plane = (uint32_t)__builtin_ctz(out);
+        if (s->plane[plane].next != WEFT_NONE) take(s, c, plane);
+    }
 }
 
 static uint32_t mrc_next(void *state, const void *conf, weft_time_ps now, uint32_t plane) {
     struct mrc_state *s = state;
     const struct mrc_conf *c = conf;
     plane %= s->planes;
-    if (s->plane[plane].due_us <= microseconds(now)) find_usable(s, now);
-    uint32_t owing = UINT32_MAX, value = 0;
-    for (uint32_t k = values_in(s, c, plane); k > 0; k--) {
-        value = step(s, c, plane);
-        struct value *v = &s->value[value];
-        if (v->due_us > microseconds(now)) continue;
-        if (v->due_us) return probe(s, c, value, now);
-        if (!v->owed) return value;
-        v->owed--;
-        owing = value;
-    }
-    return owing != UINT32_MAX ? owing : probe(s, c, value, now);
+    bool probes = s->plane[plane].next == WEFT_NONE || s->plane[plane].due_us <= microseconds(now);
+    uint32_t value = probes ? probe(s, c, now, plane) : take(s, c, plane);
+    pass_over(s, c);
+    find_usable(s, now);
+    return value;
 }
 
 static void mrc_news(void *state, const void *conf, weft_time_ps now, uint32_t value, enum weft_spray_news what) {
@@ -141,10 +170,13 @@ static void mrc_news(void *state, const void *conf, weft_time_ps now, uint32_t v
     const struct mrc_conf *c = conf;
     struct value *v = &s->value[value];
     bool was_retired = v->due_us, is_retired = what == WEFT_SPRAY_TIMEOUT;
-    if (what == WEFT_SPRAY_MARKED || what == WEFT_SPRAY_TRIMMED) v->owed = (uint8_t)c->marked;
+    if (what == WEFT_SPRAY_MARKED || what == WEFT_SPRAY_TRIMMED) {
+        uint64_t owed = v->owed + c->marked;
+        v->owed = (uint8_t)(owed < c->most ? owed : c->most);
+    }
     if (was_retired != is_retired) {
         v->due_us = is_retired ? due_at(c, now) : 0;
-        count_plane(s, c, value % s->planes);
+        review(s, c, value % s->planes);
     }
     find_usable(s, now);
 }
@@ -156,12 +188,14 @@ static uint32_t mrc_planes(const void *state) {
 static const char *mrc_check(const void *state, const void *conf) {
     const struct mrc_state *s = state;
     const struct mrc_conf *c = conf;
-    uint32_t in_use = 0, counted = 0;
-    for (uint32_t i = 0; i < c->values; i++)
-        in_use += !s->value[i].due_us;
+    for (uint32_t i = 0; i < c->values; i++) {
+        const struct plane *p = &s->plane[i % s->planes];
+        if (s->value[i].owed > c->most) return "a value owes more turns than the most";
+        if (!s->value[i].due_us && p->next == WEFT_NONE) return "a value is not retired, and its plane has none";
+        if (s->value[i].due_us && s->value[i].due_us < p->due_us) return "a value is due before its plane";
+    }
     for (uint32_t k = 0; k < s->planes; k++)
-        counted += s->plane[k].in_use;
-    if (in_use != counted) return "the values in use are not those of the planes";
+        if (s->plane[k].next != WEFT_NONE && s->value[s->plane[k].next].due_us) return "a retired value is next";
     return s->usable ? NULL : "no plane is usable";
 }
 
