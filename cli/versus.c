@@ -45,7 +45,9 @@ static const struct weft_cli_option own[] = {
      "also run with each assumed number of fabrics, switches and hosts halved and doubled: which would turn the answer",
      NULL, &assumptions},
     {"no-why", NULL, "do not run each fabric once more to see where the time went", NULL, &no_why},
-    {"csv", NULL, "comma-separated values on standard output: a line a fabric, case and seed", NULL, &csv},
+    {"csv", NULL,
+     "comma-separated values on standard output: a line a fabric, case and seed; with --diff, a line a change", NULL,
+     &csv},
     {0}};
 static const struct weft_cli_command command = {
     .name = "versus",
@@ -183,13 +185,15 @@ static enum weft_status write_folder(struct versus *x, struct weft_error *ret_er
 
 static void print(struct versus *x) {
     if (csv) weft_cli_terminal_raw();
-    if (csv)
+    if (csv && x->old)
+        versus_diff_csv(stdout, &x->v, x->old);
+    else if (csv)
         write_csv(stdout, x);
     else if (x->sweep.o->json)
         write_json(stdout, x);
     else
         write_text(stdout, x);
-    if (x->old && !x->sweep.o->json) versus_diff(stdout, &x->v, x->old, diff);
+    if (x->old && !x->sweep.o->json && !csv) versus_diff(stdout, &x->v, x->old, diff);
 }
 
 /// What --diff prints, line by line, for JSON.
@@ -225,7 +229,6 @@ static bool refuse(const char *text) {
 static bool check_options(const struct weft_cli_options *o) {
     if (!o->operands && !battery.name) return refuse("versus: expected JOB, or --battery quick or full");
     if (csv && o->json) return refuse("--csv and --json both go to standard output; expected one of them");
-    if (diff && csv) return refuse("--diff is no table; expected it without --csv");
     if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
     if (merge && !o->out) return refuse("--merge: expected --out DIR, where the tasks have left their runs");
     if (!battery.name && (battery.sizes || battery.cases)) return refuse("--sizes and --cases are of a --battery");

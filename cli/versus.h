@@ -63,4 +63,7 @@ void versus_old_free(struct versus_old *old); ///< NULL may be freed
 /// What has changed since: who leads, times, bills, and whether a fabric runs.
 void versus_diff(FILE *file, const struct weft_versus *v, const struct versus_old *old, const char *path);
 
+/// The same as comma-separated values: a line a change.
+void versus_diff_csv(FILE *file, const struct weft_versus *v, const struct versus_old *old);
+
 #endif

@@ -3,9 +3,11 @@
 // takes, and whether it runs at all.
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/csv.h"
 #include "versus.h"
 
 struct versus_old {
@@ -58,111 +60,188 @@ static size_t scales_of(const json_t *root) {
     return n ? n : 1;
 }
 
-static uint32_t print_time(FILE *file, const struct weft_versus *v, uint32_t f, uint32_t c, const json_t *old,
-                           struct weft_arena *arena) {
-    const struct weft_versus_case *the_case = &v->cases[c];
-    const char *measure = weft_versus_measure_names[the_case->by];
-    const json_t *cases = json_object_get(json_object_get(old, "cases"), the_case->name);
-    const json_t *before = json_object_get(cases, measure);
-    double was = number(before, "mean"), low = number(before, "low"), high = number(before, "high");
-    struct weft_spread now =
-        weft_spread_of(weft_versus_values(v, f, c, measure, arena), v->results ? v->results->sweep->seeds : 0, arena);
-    if (isnan(was) || !now.n || now.mean == was) return 0;
-    bool overlap = now.mean - now.half <= high && low <= now.mean + now.half;
-    fprintf(file, "  %s, %s: %s %.6g -> %.6g, %+.2f%%%s\n", v->fabric[f].label, the_case->name, measure, was, now.mean,
-            100 * (now.mean / was - 1), overlap ? " (the intervals overlap)" : "");
-    return 1;
+/// What is otherwise than it was. A number is a text too.
+struct change {
+    const char *fabric, *label; ///< NULL: of all; label: with the number of hosts, if there are several
+    const char *the_case;       ///< NULL: of all
+    const char *what, *was, *now;
+    uint64_t hosts; ///< 0: of all
+    bool overlap;   ///< of times: their intervals do
+};
+
+struct changes {
+    const struct weft_versus *v; ///< at one number of hosts
+    const json_t *root;
+    uint64_t hosts; ///< at which to look for what was; 0: at whatever number it was
+    struct weft_arena *arena;
+    void (*print)(FILE *file, const struct change *change);
+    FILE *file;
+    uint32_t n;
+};
+
+static void add(struct changes *x, struct change change) {
+    change.hosts = x->hosts;
+    x->print(x->file, &change);
+    x->n++;
 }
 
-static uint32_t print_bill(FILE *file, const struct weft_versus_fabric *f, const json_t *old) {
+static const char *text_of(const struct changes *x, double value) {
+    return weft_arena_format(x->arena, "%.17g", value);
+}
+
+static void add_time(struct changes *x, uint32_t f, uint32_t c, const json_t *old) {
+    const struct weft_versus *v = x->v;
+    const char *measure = weft_versus_measure_names[v->cases[c].by];
+    const json_t *cases = json_object_get(json_object_get(old, "cases"), v->cases[c].name);
+    const json_t *before = json_object_get(cases, measure);
+    double was = number(before, "mean"), low = number(before, "low"), high = number(before, "high");
+    uint32_t seeds = v->results ? v->results->sweep->seeds : 0;
+    struct weft_spread now = weft_spread_of(weft_versus_values(v, f, c, measure, x->arena), seeds, x->arena);
+    if (isnan(was) || !now.n || now.mean == was) return;
+    add(x, (struct change){.fabric = v->fabric[f].name,
+                           .label = v->fabric[f].label,
+                           .the_case = v->cases[c].name,
+                           .what = measure,
+                           .was = text_of(x, was),
+                           .now = text_of(x, now.mean),
+                           .overlap = now.mean - now.half <= high && low <= now.mean + now.half});
+}
+
+static void add_bill(struct changes *x, const struct weft_versus_fabric *f, const json_t *old) {
     const struct {
         const char *name;
         double now;
     } item[] = {{"chips", (double)f->bill.chips}, {"optics", f->bill.optics}, {"watts", f->bill.watts}};
     const json_t *bill = json_object_get(old, "bill");
-    uint32_t n = 0;
     for (unsigned i = 0; i < sizeof item / sizeof *item; i++) {
         double was = number(bill, item[i].name);
         if (isnan(was) || was == item[i].now) continue;
-        fprintf(file, "  %s: %s %g -> %g\n", f->label, item[i].name, was, item[i].now);
-        n++;
+        add(x, (struct change){.fabric = f->name,
+                               .label = f->label,
+                               .what = item[i].name,
+                               .was = text_of(x, was),
+                               .now = text_of(x, item[i].now)});
     }
-    return n;
 }
 
-/// `hosts`: 0: what there was of the fabric, whatever its size.
-static uint32_t print_fabric(FILE *file, const struct weft_versus *v, uint32_t f, const json_t *root, uint64_t hosts,
-                             struct weft_arena *arena) {
-    const struct weft_versus_fabric *fabric = &v->fabric[f];
-    const json_t *old = named(root, "fabrics", fabric->name, hosts);
-    if (!old) {
-        fprintf(file, "  %s: was not there\n", fabric->label);
-        return 1;
-    }
-    const char *was = json_string_value(json_object_get(old, "status"));
+static void add_fabric(struct changes *x, uint32_t f) {
+    const struct weft_versus_fabric *fabric = &x->v->fabric[f];
+    const json_t *old = named(x->root, "fabrics", fabric->name, x->hosts);
     const char *now = weft_versus_status_names[fabric->status];
-    uint32_t n = 0;
-    if (was && strcmp(was, now)) n += fprintf(file, "  %s: %s -> %s\n", fabric->label, was, now) > 0;
-    n += print_bill(file, fabric, old);
-    for (uint32_t c = 0; c < v->n_cases; c++)
-        n += print_time(file, v, f, c, old, arena);
-    return n;
+    const char *was = old ? json_string_value(json_object_get(old, "status")) : NULL;
+    if (!old || (was && strcmp(was, now)))
+        add(x,
+            (struct change){.fabric = fabric->name, .label = fabric->label, .what = "status", .was = was, .now = now});
+    if (!old) return;
+    add_bill(x, fabric, old);
+    for (uint32_t c = 0; c < x->v->n_cases; c++)
+        add_time(x, f, c, old);
 }
 
-static uint32_t print_leads(FILE *file, const struct weft_versus *v, const json_t *root, uint64_t hosts,
-                            struct weft_arena *arena) {
-    uint32_t n = 0;
+static void add_leads(struct changes *x) {
+    const struct weft_versus *v = x->v;
     for (uint32_t c = 0; c < v->n_cases; c++) {
         uint32_t places;
-        const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &places);
-        const json_t *old = named(root, "cases", v->cases[c].name, hosts);
+        const struct weft_versus_place *place = weft_versus_rank(v, c, x->arena, &places);
+        const json_t *old = named(x->root, "cases", v->cases[c].name, x->hosts);
         const char *was = json_string_value(json_object_get(old, "first"));
         if (!old || !was || !places || !strcmp(was, v->fabric[place[0].fabric].name)) continue;
-        if (hosts) fprintf(file, "  %llu hosts,", (unsigned long long)hosts);
-        fprintf(file, "%s %s: %s led, now %s\n", hosts ? "" : " ", v->cases[c].name, was,
-                v->fabric[place[0].fabric].name);
-        n++;
+        add(x, (struct change){
+                   .the_case = v->cases[c].name, .what = "first", .was = was, .now = v->fabric[place[0].fabric].name});
     }
-    return n;
+}
+
+static void add_number(struct changes *x, const char *key, double now) {
+    double was = number(x->root, key);
+    if (was != now) add(x, (struct change){.what = key, .was = text_of(x, was), .now = text_of(x, now)});
 }
 
 /// Numbers of hosts that only one of the two answers has.
-static uint32_t print_scales(FILE *file, const struct weft_versus *v, const json_t *root) {
-    uint32_t n = 0;
+static void add_scales(struct changes *x) {
     size_t i;
-    const json_t *was, *all = json_object_get(json_object_get(root, "map"), "hosts");
+    const json_t *was, *all = json_object_get(json_object_get(x->root, "map"), "hosts");
     json_array_foreach(all, i, was) {
         uint32_t s = 0;
-        while (s < v->scales && (double)v->scale[s].hosts != json_number_value(was))
+        while (s < x->v->scales && (double)x->v->scale[s].hosts != json_number_value(was))
             s++;
-        if (s == v->scales) n += fprintf(file, "  %.0f hosts: no longer there\n", json_number_value(was)) > 0;
+        if (s == x->v->scales) add(x, (struct change){.what = "hosts", .was = text_of(x, json_number_value(was))});
     }
-    for (uint32_t s = 0; s < v->scales; s++)
-        if (!named(root, "fabrics", "ideal", v->scale[s].hosts))
-            n += fprintf(file, "  %llu hosts: were not there\n", (unsigned long long)v->scale[s].hosts) > 0;
-    return n;
+    for (uint32_t s = 0; s < x->v->scales; s++)
+        if (!named(x->root, "fabrics", "ideal", x->v->scale[s].hosts))
+            add(x, (struct change){.what = "hosts", .now = text_of(x, (double)x->v->scale[s].hosts)});
+}
+
+static uint32_t add_all(struct changes x) {
+    const struct weft_versus *v = x.v;
+    bool one = v->scales == 1 && scales_of(x.root) == 1; // then any two numbers of hosts are compared
+    x.arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    if (one)
+        add_number(&x, "hosts", (double)v->hosts);
+    else
+        add_scales(&x);
+    add_number(&x, "rate_bps", (double)v->rate_bps);
+    for (uint32_t s = 0; s < v->scales; s++) {
+        const struct weft_versus at = weft_versus_at(v, s);
+        x.v = &at;
+        x.hosts = one ? 0 : at.hosts;
+        if (x.hosts && !named(x.root, "fabrics", "ideal", x.hosts)) continue;
+        add_leads(&x);
+        for (uint32_t f = 0; f < at.fabrics; f++)
+            add_fabric(&x, f);
+    }
+    weft_arena_free(x.arena);
+    return x.n;
+}
+
+static void print_of_all(FILE *file, const struct change *c) {
+    if (!c->now) {
+        fprintf(file, "  %s hosts: no longer there\n", c->was);
+    } else if (!c->was) {
+        fprintf(file, "  %s hosts: were not there\n", c->now);
+    } else {
+        bool is_rate = !strcmp(c->what, "rate_bps");
+        fprintf(file, "  %s: %s -> %s%s\n", is_rate ? "rate" : c->what, c->was, c->now, is_rate ? " bit/s" : "");
+    }
+}
+
+static void print_text(FILE *file, const struct change *c) {
+    if (c->fabric && c->the_case) {
+        double was = strtod(c->was, NULL), now = strtod(c->now, NULL);
+        fprintf(file, "  %s, %s: %s %.6g -> %.6g, %+.2f%%%s\n", c->label, c->the_case, c->what, was, now,
+                100 * (now / was - 1), c->overlap ? " (the intervals overlap)" : "");
+    } else if (c->the_case) {
+        if (c->hosts) fprintf(file, "  %llu hosts,", (unsigned long long)c->hosts);
+        fprintf(file, "%s %s: %s led, now %s\n", c->hosts ? "" : " ", c->the_case, c->was, c->now);
+    } else if (!c->fabric) {
+        print_of_all(file, c);
+    } else if (!c->was) {
+        fprintf(file, "  %s: was not there\n", c->label);
+    } else if (!strcmp(c->what, "status")) {
+        fprintf(file, "  %s: %s -> %s\n", c->label, c->was, c->now);
+    } else {
+        fprintf(file, "  %s: %s %g -> %g\n", c->label, c->what, strtod(c->was, NULL), strtod(c->now, NULL));
+    }
+}
+
+static void print_csv(FILE *file, const struct change *c) {
+    const char *const field[] = {c->fabric, c->the_case, c->what, c->was, c->now};
+    if (c->hosts) fprintf(file, "%llu", (unsigned long long)c->hosts);
+    for (unsigned i = 0; i < sizeof field / sizeof *field; i++) {
+        putc(',', file);
+        weft__csv_text(file, field[i] ? field[i] : "");
+    }
+    bool is_time = c->fabric && c->the_case;
+    fprintf(file, ",%s\n", !is_time ? "" : c->overlap ? "true" : "false");
 }
 
 void versus_diff(FILE *file, const struct weft_versus *v, const struct versus_old *old, const char *path) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const char *version = json_string_value(json_object_get(old->root, "weft"));
-    bool one = v->scales == 1 && scales_of(old->root) == 1; // then any two sizes are compared
     fprintf(file, "\nsince %s (weft %s)\n", path, version ? version : "?");
-    uint32_t n = 0;
-    double hosts = number(old->root, "hosts"), rate = number(old->root, "rate_bps");
-    if (one && hosts != (double)v->hosts)
-        n += fprintf(file, "  hosts: %.0f -> %llu\n", hosts, (unsigned long long)v->hosts) > 0;
-    if (rate != (double)v->rate_bps)
-        n += fprintf(file, "  rate: %.0f -> %llu bit/s\n", rate, (unsigned long long)v->rate_bps) > 0;
-    if (!one) n += print_scales(file, v, old->root);
-    for (uint32_t s = 0; s < v->scales; s++) {
-        const struct weft_versus at = weft_versus_at(v, s);
-        uint64_t of = one ? 0 : at.hosts;
-        if (of && !named(old->root, "fabrics", "ideal", of)) continue;
-        n += print_leads(file, &at, old->root, of, arena);
-        for (uint32_t f = 0; f < at.fabrics; f++)
-            n += print_fabric(file, &at, f, old->root, of, arena);
-    }
-    if (!n) fputs(VERSUS_UNCHANGED "\n", file);
-    weft_arena_free(arena);
+    if (!add_all((struct changes){.v = v, .root = old->root, .print = print_text, .file = file}))
+        fputs(VERSUS_UNCHANGED "\n", file);
+}
+
+void versus_diff_csv(FILE *file, const struct weft_versus *v, const struct versus_old *old) {
+    fputs("hosts,fabric,case,what,was,now,intervals_overlap\n", file);
+    add_all((struct changes){.v = v, .root = old->root, .print = print_csv, .file = file});
 }

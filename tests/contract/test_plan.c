@@ -38,6 +38,7 @@ static const struct {
     {CASE_1, 0, "3 links x 2 x 150ns + 5 switches x 300ns = 2.4us\n"},
     {CASE_1, 0, "(3 - 1) x 2.4us x 200Gbps / 8 = 2 x 60KB = 120KB\n"},
     {CASE_1, 0, "at most 385KB - 120KB = 265KB; chosen: 198KB\n"},
+    {CASE_1, 0, "\n  settings       switch.sfc: {kind: fixed, threshold: 198KB, pause: 9us, interval: 9us}\n"},
     {CASE_1 "--pfc-threshold 380KB --threshold 200KB --pause 10us", 0, "(4.8us, 12.8us); given: 10us, messages at"},
     {CASE_1 "--pfc-threshold 380KB --threshold 200KB --pause 10us", 0, "  all in range\n"},
     // The study's three terms, and losses.
