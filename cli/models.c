@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft models: what there is to choose from, with every parameter. All of it comes from the tables.
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 
 #include "base/param.h"
 #include "weft/tin_rma.h"
+#include "weft/transport.h"
 
 /// Sections of a scenario that are not models. The section of a box has the name of the box.
 static const struct {
@@ -95,9 +97,25 @@ static void print_table(const struct weft_param_table *table) {
         printf("  %s: {NAME: ...}   (map of names, each a model of this kind)\n", *key);
 }
 
+/// With its defaults.
+static void print_connection(const struct weft_model *transport) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_error error = {0};
+    void *conf = weft_arena_alloc(arena, 1, transport->params->conf_size);
+    if (!weft_params_load(transport->params, NULL, conf, arena, &error)) {
+        const struct weft_model_conf own = {.model = transport, .conf = conf};
+        struct weft_connection_bytes bytes = weft_connection_bytes(&own, NULL, false);
+        printf("  a connection's state here, without congestion control: %" PRIu64 "B at its sender, %" PRIu64
+               "B at its receiver\n\n",
+               bytes.sender, bytes.receiver);
+    }
+    weft_arena_free(arena);
+}
+
 static void print_model(const struct weft_model *model) {
     printf("%s: %s\n", weft_kind_name(model->kind), model->name);
     printf("  %s\n  source: %s\n\n", model->summary, model->source);
+    if (model->kind == WEFT_KIND_TRANSPORT) print_connection(model);
     print_table(model->params);
 }
 

@@ -109,7 +109,8 @@ static void fill_counters(struct report_sample *s) {
                                                                   .pfc_tx_xon = 4,
                                                                   .drops = 2,
                                                                   .sfc_proxied = 2,
-                                                                  .link_retries = 5};
+                                                                  .link_retries = 5,
+                                                                  .credit_wait_ps = 4000000};
     s->counters[5 * WEFT_PRIORITIES + 3] = (struct weft_counters){.tx_packets = 2700,
                                                                   .tx_bytes = 10900000,
                                                                   .ecn_marked = 321,

@@ -168,4 +168,12 @@ struct weft_transport_ops {
     const char *(*check_receiver)(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact);
 };
 
+/// What a model keeps of a connection: both ends' lines, the transport's state with its path choice, and that of the
+/// congestion control (NULL: without). `messages`: it carries messages.
+struct weft_connection_bytes {
+    weft_bytes sender, receiver;
+};
+struct weft_connection_bytes weft_connection_bytes(const struct weft_model_conf *transport,
+                                                   const struct weft_model_conf *cc, bool messages);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "rows.h"
 #include "totals.h"
+#include "weft/transport.h"
 
 /// Tables of one row: part 0 is the outcome, part 1 what `state` holds.
 static bool once(struct weft_result_cursor *c) {
@@ -336,6 +337,52 @@ const struct weft_result_table weft__results_memory = {
     .row = "a kind of object",
     WEFT_RESULT_COLUMNS(memory_columns),
     .next = next_memory,
+};
+
+// --- connections --------------------------------------------------------------------------------------------------
+
+static struct weft_connection_bytes most_of_hosts(const struct weft_run *run) {
+    struct weft_connection_bytes most = {0};
+    bool messages = false;
+    for (uint32_t f = 0; f < run->workload->flows; f++)
+        messages |= run->workload->flow[f].messages;
+    for (uint32_t d = 0; d < run->scenario->devices; d++) {
+        const struct weft_host_conf *host = &run->scenario->device[d].host;
+        if (!host->transport.model) continue; // no network was made
+        struct weft_connection_bytes own = weft_connection_bytes(&host->transport, &host->cc, messages);
+        if (own.sender > most.sender) most.sender = own.sender;
+        if (own.receiver > most.receiver) most.receiver = own.receiver;
+    }
+    return most;
+}
+
+static bool next_connection(struct weft_result_cursor *c) {
+    if (!c->state) {
+        struct weft_connection_bytes *most = c->state = weft_arena_alloc(c->arena, 1, sizeof *most);
+        *most = most_of_hosts(c->run);
+    }
+    return once(c);
+}
+
+static struct weft_result_value connection_sender(struct weft_result_cursor *c) {
+    return WEFT__RESULT_WHOLE(((const struct weft_connection_bytes *)c->state)->sender);
+}
+static struct weft_result_value connection_receiver(struct weft_result_cursor *c) {
+    return WEFT__RESULT_WHOLE(((const struct weft_connection_bytes *)c->state)->receiver);
+}
+
+static const struct weft_result_column connection_columns[] = {
+    WEFT_RESULT_CALL(connection_sender, "sender_bytes", BYTES,
+                     "what the model keeps of a queue pair at its sender: transport, path choice, congestion control"),
+    WEFT_RESULT_CALL(connection_receiver, "receiver_bytes", BYTES,
+                     "what the model keeps of a queue pair at its receiver"),
+};
+const struct weft_result_table weft__results_connection = {
+    .name = "connection",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "the state of a connection, of the hosts that keep most",
+    WEFT_RESULT_COLUMNS(connection_columns),
+    .next = next_connection,
 };
 
 // --- counters -----------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ static void head(void **state) {
     struct report_sample s;
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
-    check_keys(root, "", 28);
+    check_keys(root, "", 29);
     is_int(root, "results_version", 2);
     is_int(root, "windows", 1111);
     is_int(root, "window_ps", 131072);
@@ -179,7 +179,7 @@ static void counters(void **state) {
     struct report_sample s;
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
-    check_keys(root, "counters", 12);
+    check_keys(root, "counters", 13);
     is_int(root, "counters.pfc_xoff_frames", 11);
     is_int(root, "counters.pfc_paused_ps", 128000000);
     is_int(root, "counters.pfc_storms", 1);
@@ -190,6 +190,7 @@ static void counters(void **state) {
     is_int(root, "counters.sfc_suppressed", 13);
     is_int(root, "counters.sfc_proxied", 2);
     is_int(root, "counters.link_retries", 5);
+    is_int(root, "counters.credit_wait_ps", 4000000);
     is_int(root, "counters.sfc_paused_ps", 10000000);
     check_keys(root, "counters.drops", WEFT_DROPS);
     for (unsigned d = 0; d < WEFT_DROPS; d++)
