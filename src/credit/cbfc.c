@@ -6,9 +6,9 @@
 //   full rate: n = floor(loop / frame time) + 1, of the shortest frames that take as many units as the largest one
 //
 // and never more than the credit is in the receiver's buffer: one that is as large as the credit loses nothing,
-// whatever happens behind it. Credit for more than the buffer takes of one link is refused; whether it takes that of all
-// links at once is not asked. PFC has to keep headroom for a loop above the level at which it pauses; credit is that
-// headroom and nothing else.
+// whatever happens behind it. Credit for more than the buffer takes of one link is refused; whether it takes that of
+// all links at once is not asked. PFC has to keep headroom for a loop above the level at which it pauses; credit is
+// that headroom and nothing else.
 //
 // Assumed: messages take no time of the reverse direction (in Ultra Ethernet they are control ordered sets), are as
 // long under way as a pause frame on an idle line and are never lost; one goes for each frame; what a link loses gives
