@@ -365,7 +365,7 @@ static void rest(struct weft__fast_forward *f) {
 static const char *refuse(const struct weft__run *run) {
     const struct weft__network *net = &run->net;
     const struct weft_run_conf *conf = &net->scenario->run;
-    if (!net->programs) return "there is no job, and only iterations of jobs are skipped";
+    if (!net->programs) return "there is no job, and only what jobs repeat is skipped";
     for (uint32_t j = 0; j < net->workload->jobs; j++)
         if (net->workload->job[j].schedule) return "a job by a schedule or a trace, which has no iterations";
     for (uint32_t q = 0; q < net->qps; q++)
