@@ -12,7 +12,7 @@ struct weft__totals {
     uint64_t sfc_sent, sfc_received, sfc_suppressed, sfc_proxied;
     uint64_t link_retries;
     weft_time_ps credit_wait_ps; ///< of all ports and priorities
-    weft_time_ps sfc_paused_ps; ///< of all flows
+    weft_time_ps sfc_paused_ps;  ///< of all flows
 };
 struct weft__totals weft__report_totals(const struct weft_outcome *outcome);
 
