@@ -268,7 +268,7 @@ const struct plan plan_dsf = {
     .name = "dsf",
     .about = "disaggregated scheduled fabric: credits, presets, speed-up, buffers, distance\n"
              "With a SCENARIO: for each sort of interface node of its topology; options override it.\n"
-             "docs/plan.md explains the formulas.",
+             "docs/plan-dsf.md explains the formulas.",
     .table = &weft_plan_dsf_table,
     .by_values = by_values,
     .by_scenario = by_scenario,

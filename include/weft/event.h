@@ -2,7 +2,7 @@
 // What happened inside the network, and because of what: the record of a run, kept only when asked for
 // (weft_sim_options.record). The events of an outcome stand in one order, by time, then node (before them links that go
 // down or up), then as they happened there; the id of an event is its place in that order from 1, so that a cause has a
-// smaller id than its effect. The order does not depend on the number of threads. docs/timeline.md says how causes are
+// smaller id than its effect. The order does not depend on the number of threads. docs/events.md says how causes are
 // found.
 #ifndef WEFT_EVENT_H
 #define WEFT_EVENT_H

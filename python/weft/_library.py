@@ -141,7 +141,7 @@ def version():
 
 
 class Error(Exception):
-    """What the library refused or could not do. `status` is an exit status of the program (docs/cli.md); `line` and
+    """What the library refused or could not do. `status` is an exit status of the program (docs/cli-options.md); `line` and
     `column` say where in the user's text, from 1, or are 0; str() is the whole message, `message` it without the place.
     """
 

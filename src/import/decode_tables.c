@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was decoded as tables of results: one description for JSON, CSV and docs/decode.md.
+// What was decoded as tables of results: one description for JSON, CSV and docs/decode-tables.md.
 #include <inttypes.h>
 #include <math.h>
 

@@ -38,7 +38,7 @@ class Readme(unittest.TestCase):
 
 
 class ExitStatus(unittest.TestCase):
-    """docs/cli.md: 1 if the machine failed."""
+    """docs/cli-options.md: 1 if the machine failed."""
 
     def test_standard_output_that_is_full(self):
         scenario = ROOT / "scenarios/foundation/headroom.yaml"
@@ -122,6 +122,34 @@ class Links(unittest.TestCase):
             self.assertTrue((ROOT / file).exists(), file)
 
 
+class Pages(unittest.TestCase):
+    """A page can be read in one go: 1500 words beside what it shows of programs and files, cells of tables of 200 characters."""
+    # Of one piece by what they are: a section a format, what commands write, what changed.
+    LONG = {"docs/import.md", "docs/validation.md", "docs/choosing.md", "CHANGELOG.md"}
+
+    @staticmethod
+    def prose(page):
+        return re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+    def test_pages_are_short(self):
+        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+            name = str(page.relative_to(ROOT))
+            if name in self.LONG or name.startswith("docs/results/"):
+                continue
+            with self.subTest(page=name):
+                self.assertLessEqual(len(self.prose(page).split()), 1500)
+
+    def test_cells_are_short(self):
+        cells = 0
+        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]:
+            for row in re.findall(r"^\|.*\|$", self.prose(page), re.MULTILINE):
+                for cell in re.split(r"(?<!\\)\|", row.strip("|")):
+                    cells += 1
+                    with self.subTest(page=page.name, cell=cell):
+                        self.assertLessEqual(len(cell.strip()), 200)
+        self.assertGreater(cells, 1000)
+
+
 class Results(unittest.TestCase):
     def test_every_table_is_on_one_page(self):
         _, listed, _ = weft(ROOT, "models", "results")
@@ -139,7 +167,7 @@ class Results(unittest.TestCase):
 
 class Study(unittest.TestCase):
     def test_first_pauses(self):
-        text = (ROOT / "docs/studies/incast.md").read_text()
+        text = "".join(page.read_text() for page in (ROOT / "docs/studies").glob("incast*.md"))
         shown = re.findall(r"^\| `(\S+)` \|.*\| (\S+) us \|$", text, re.MULTILINE)
         self.assertGreater(len(shown), 0)
         with tempfile.TemporaryDirectory() as folder:
@@ -157,7 +185,8 @@ class Stories(unittest.TestCase):
     """Rows that end in a time name an event, `kind` at `port`, of the scenario and variant last named above them."""
 
     def test_events_are_where_and_when_the_tables_say(self):
-        text = (ROOT / "docs/studies/congestion-avoidance.md").read_text()
+        pages = sorted((ROOT / "docs/studies").glob("congestion-avoidance*.md"))
+        text = "\n".join(page.read_text() for page in pages)
         results, chosen, rows = {}, None, 0
         with tempfile.TemporaryDirectory() as folder:
             for line in text.splitlines():

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of a Clique's routing state, counted from its tables. Source: Gibson et al., "Aquila", NSDI'22, section 4.2:
 // about 1.9 million IP flows, a factor of 576 less as indexed groups; almost 5 million GNet flows, about 700 thousand
-// by six port classes. What comes out here, and what of it the paper's roundings are: docs/aquila.md, Control plane.
+// by six port classes. What comes out here, and what of it the paper's roundings are: docs/aquila-control.md.
 #include "weft/memory.h"
 #include "weft/sdn.h"
 
