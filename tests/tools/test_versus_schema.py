@@ -71,6 +71,8 @@ class Schema(unittest.TestCase):
                 answer("--battery", "quick", "--hosts", "16", "--fabrics", "star,aquila", "--cases", "all-to-all-*"),
                 answer("--battery", "full", "--hosts", "16", "--fabrics", "star,roce-ecmp", "--seeds", "1",
                        "--cases", "recovery-link*,incast-slow*"),
+                answer("--battery", "full", "--hosts", "16,64", "--fabrics", "star,roce-ecmp,dsf-l1", "--seeds", "1",
+                       "--cases", "rpc*", "--no-why"),
             ]
 
     def test_every_answer_fits(self):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every preset is what docs/dcqcn.md says its source has, and the one that claims to be the defaults is.
+// Every preset is what docs/dcqcn-presets.md says its source has, and the one that claims to be the defaults is.
 #include "models.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ static char document[65536];
 static void read_document(void) {
     char path[4096];
     const char *root = getenv("WEFT_ROOT");
-    snprintf(path, sizeof path, "%s/docs/dcqcn.md", root ? root : ".");
+    snprintf(path, sizeof path, "%s/docs/dcqcn-presets.md", root ? root : ".");
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     size_t n = fread(document, 1, sizeof document - 1, file);
@@ -30,7 +30,8 @@ static const struct weft_tree *next_block(const char **at, struct weft_arena *ar
     *at = to + sizeof end - 1;
     struct weft_tree *tree = NULL;
     struct weft_error error = {0};
-    if (weft_tree_parse("docs/dcqcn.md", from, (size_t)(to - from), arena, &tree, &error)) fail_msg("%s", error.text);
+    if (weft_tree_parse("docs/dcqcn-presets.md", from, (size_t)(to - from), arena, &tree, &error))
+        fail_msg("%s", error.text);
     return tree;
 }
 

@@ -113,7 +113,7 @@ static void what_was_run(void **state) {
         "1|sample|pfc|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678\n"
         "2|sample|pfc+dcqcn|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678");
     expect_rows(f->dir, "SELECT * FROM conservation WHERE run = 1", "1|13500000|12700000|8356|791644");
-    expect_rows(f->dir, "SELECT * FROM counters WHERE run = 2", "2|11|128000000|1|321|7|21|18|13|2|10000000|5");
+    expect_rows(f->dir, "SELECT * FROM counters WHERE run = 2", "2|11|128000000|1|321|7|21|18|13|2|10000000|5|4000000");
     expect_rows(f->dir,
                 "SELECT value FROM config WHERE run = 1 AND path IN ('run.seed', 'workload.0.size') ORDER BY path",
                 "42\n4KB");
@@ -241,7 +241,7 @@ static void ports_counters_series(void **state) {
                 "headroom_exhausted|1|4178\nwred|1|4178");
 }
 
-/// Every query in docs/results.md is understood.
+/// Every query in docs/results-questions.md is understood.
 static void queries_of_the_docs(void **state) {
     struct fixture *f = *state;
     static char text[1 << 16];
@@ -249,7 +249,7 @@ static void queries_of_the_docs(void **state) {
     unsigned queries = 0;
     sqlite3 *db;
     write_results(f, f->dir);
-    snprintf(path, sizeof path, "%s/docs/results.md", getenv("WEFT_ROOT"));
+    snprintf(path, sizeof path, "%s/docs/results-questions.md", getenv("WEFT_ROOT"));
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     text[fread(text, 1, sizeof text - 1, file)] = 0;

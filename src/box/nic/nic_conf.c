@@ -74,10 +74,9 @@ static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", "uet", "
 static const char *const pace_changes[] = {"at_once", "next_packet", NULL};
 
 static const struct weft_param host_rows[] = {
-    WEFT_CHOICE(
-        struct weft_host_conf, preset, "preset", "none", preset_names,
-        "another simulator's hosts (docs/peers.md), or those of Ultra Ethernet (docs/ultra-ethernet.md), over which other "
-        "keys hold"),
+    WEFT_CHOICE(struct weft_host_conf, preset, "preset", "none", preset_names,
+                "another simulator's hosts (docs/peers.md), or those of Ultra Ethernet (docs/ultra-ethernet.md), over "
+                "which other keys hold"),
     WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "9000B", "payload of a full packet"),
     WEFT_TIME(struct weft_host_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
               "from the last bit received to the NIC's reaction (assumed)"),
