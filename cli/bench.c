@@ -42,7 +42,8 @@ static const struct weft_cli_command command = {
         "two hosts to "
         "any.\nOr te: CPU seconds that the controller of traffic engineering takes to place all demands of an AI "
         "zone.\nOr "
-        "fast-forward: what run.fast_forward skips of a set of jobs, beside runs in full (docs/fast-forward.md; the "
+        "fast-forward: what run.fast_forward skips of a set of jobs, beside runs in full "
+        "(docs/fast-forward-results.md; the "
         "last "
         "job takes long).",
     .accept = WEFT_CLI_SET | WEFT_CLI_JSON | WEFT_CLI_QUIET,

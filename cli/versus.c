@@ -19,8 +19,7 @@ static bool merge, csv, no_why, assumptions;
 static const struct weft_cli_option own[] = {
     {"hosts", "LIST",
      "number of hosts, or several for a map, such as 128,256 or 64..1024:5log (default: those of JOB's network, else "
-     "as "
-     "in `weft models fabric clos`)",
+     "as in `weft models fabric clos`)",
      &hosts, NULL},
     {"rate", "RATE", "of a host's link (default: that of JOB's network, else likewise)", &rate, NULL},
     {"fabrics", "LIST", "blueprints and files, such as dsf-l1,mine.yaml; all: every blueprint (the default)", &fabrics,

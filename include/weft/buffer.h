@@ -70,7 +70,7 @@ struct weft_buffer_ops {
     bool (*by_port)(const void *conf);
     /// Required. For a configuration that fits.
     void (*plan)(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan);
-    /// Required. The most that a lossy priority of one port holds of what is for one output, when the switch holds
+    /// Required. The most bytes of a lossy priority that one input port can hold for one output, when the switch holds
     /// nothing else. Models that go by links take the port's.
     weft_bytes (*lossy_most)(const void *conf, const struct weft_buffer_port *port, uint32_t ports,
                              uint8_t lossless_mask, uint32_t priority);

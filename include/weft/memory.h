@@ -98,7 +98,7 @@ struct weft_arena;
 struct weft_arena *weft_arena_new(enum weft_memory_kind kind);
 void weft_arena_free(struct weft_arena *arena);
 void *weft_arena_alloc(struct weft_arena *arena, size_t count, size_t size); ///< zeroed, 16-byte aligned
-/// Room for `n` elements, the first `n_old` those of `list`, which nobody may use any more: a large one is freed at
+/// Room for `n` elements, the first `n_old` those of `list`, which must not be used afterwards: a large one is freed at
 /// once.
 void *weft_arena_move(struct weft_arena *arena, void *list, size_t n_old, size_t n, size_t size);
 char *weft_arena_text(struct weft_arena *arena, const char *text); ///< a copy

@@ -314,6 +314,7 @@ bool weft_memory_has_cleanups(void) {
 struct block {
     struct block *next;
     size_t bytes, used; // of `data`
+    bool alone;         // made for one object
     _Alignas(16) unsigned char data[];
 };
 
@@ -354,7 +355,8 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t n, size_t size) {
         arena->bytes += room;
         b = new_in(owner_of(arena), arena->kind, sizeof *b + room);
         b->bytes = room;
-        if (room == bytes && arena->block) { // keep filling the current block
+        b->alone = room == bytes;
+        if (b->alone && arena->block) { // keep filling the current block
             b->next = arena->block->next;
             arena->block->next = b;
         } else {
@@ -367,12 +369,12 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t n, size_t size) {
     return memory;
 }
 
-/// A block that holds nothing but `memory` is freed.
+/// A block that was made for `memory` alone is freed.
 static void drop_block_of(struct weft_arena *arena, const void *memory) {
     for (struct block **at = &arena->block; *at; at = &(*at)->next) {
         struct block *b = *at;
         if (b->data != memory) continue;
-        if (b == arena->block || b->used != b->bytes) return; // others fill it
+        if (b == arena->block || !b->alone) return;
         *at = b->next;
         arena->bytes -= b->bytes;
         weft_memory_free(arena->kind, b, sizeof *b + b->bytes);

@@ -95,7 +95,7 @@ struct weft__box {
     /// Optional, while no packet is under way: mixes into `ret` all that what it does from now on depends on, times
     /// relative to ret->now_ps. NULL, or why that cannot be told, ever. Without it: it cannot.
     const char *(*still)(const struct weft__network *net, uint32_t node, struct weft__still *ret);
-    /// Optional: its looks for lost messages are so much nearer; none of them is due before.
+    /// Optional: moves the timers that look for lost messages nearer by `time`; none of them is due before.
     void (*pass_looks)(struct weft__network *net, uint32_t node, weft_time_ps time);
     /// Everything that was counted into the outcome, at the end of a run.
     void (*finish)(struct weft__network *net, uint32_t node, weft_time_ps now);

@@ -137,7 +137,7 @@ static enum weft_status check_links(const struct weft_decode *d, struct weft_err
         if (is_read(weft_capture_interface_at(d->reader, i)->link)) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                           "frames are of link type %" PRIu32
-                          "; expected Ethernet (1), IP (101, 228, 229), or those of Linux's device any (113, 276)",
+                          "; expected Ethernet (1), IP (12, 101, 228, 229), or those of Linux's device any (113, 276)",
                           weft_capture_interface_at(d->reader, 0)->link);
 }
 

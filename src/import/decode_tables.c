@@ -55,7 +55,7 @@ static const struct weft_result_column capture_columns[] = {
     WEFT_RESULT(struct weft_decode, cnps, COUNT, "CNPs among them"),
     WEFT_RESULT(struct weft_decode, pauses, COUNT, "pause frames, of PFC and of IEEE 802.3"),
     WEFT_RESULT(struct weft_decode, lldp_frames, COUNT, "LLDP frames"),
-    WEFT_RESULT(struct weft_decode, others, COUNT, "other Ethernet frames"),
+    WEFT_RESULT(struct weft_decode, others, COUNT, "other frames"),
     WEFT_RESULT(struct weft_decode, foreign, COUNT,
                 "frames of interfaces with other link types than Ethernet and IP: left out"),
     WEFT_RESULT(struct weft_decode, broken, COUNT, "frames whose lengths or headers contradict each other"),

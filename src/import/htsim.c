@@ -261,10 +261,10 @@ static const struct weft_param_table import_table =
 
 /// RoCE as main_roce.cpp runs it. Its queues compare bytes of frames with bytes of payload.
 static void say_presets(const struct htsim_conf *c, struct weft_import *import) {
-    weft_import_say(import, WEFT_IMPORT_HOST, "  preset: htsim     # docs/peers.md\n  mtu: %" PRIu64 "B\n",
+    weft_import_say(import, WEFT_IMPORT_HOST, "  preset: htsim     # docs/peers-htsim.md\n  mtu: %" PRIu64 "B\n",
                     c->mtu_bytes);
     weft_import_say(import, WEFT_IMPORT_SWITCH,
-                    "  preset: htsim     # docs/peers.md\n  buffer: {xoff: %" PRIu64 "B, xon: %" PRIu64
+                    "  preset: htsim     # docs/peers-htsim.md\n  buffer: {xoff: %" PRIu64 "B, xon: %" PRIu64
                     "B, size: %" PRIu64 "B}\n",
                     c->pfc_high * c->mtu_bytes, c->pfc_low * c->mtu_bytes - 1, 2000 * c->mtu_bytes);
     weft_import_note(import, WEFT_IMPORT_ASSUMED,

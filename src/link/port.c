@@ -220,7 +220,7 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
     if (port->follow && weft__follow_has(port->follow, port->id, packet))
         follow(port, now, packet, psn, sent, lost, !port->wire && !port->members);
     if (lost) return false;
-    if (port->credit) weft__port_credit_spend(port, now, packet);
+    if (port->credit) weft__port_credit_spend(port, now, frame.last_bit + port->gap_ps, packet);
     weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, sent + delay, packet);
     return true;
 }

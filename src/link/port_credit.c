@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "link/port_credit.h"
 
-void weft__port_credit_spend(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet) {
+void weft__port_credit_spend(struct weft__port *port, weft_time_ps now, weft_time_ps sent,
+                             const struct weft_packet *packet) {
     struct weft__port_credit *c = port->credit;
     uint32_t p = packet->priority, take = weft_credit_take(c->unit, packet->bytes);
     if (!(c->priorities >> p & 1) || weft_packet_is_local(packet)) return;
     assert(c->left[p] >= take);
     c->left[p] -= take;
-    c->sent_ps[p] = port->busy_until_ps;
+    c->sent_ps[p] = sent;
     if (c->left[p] < c->frame_take) weft__port_pause_begin(port, now, p, WEFT_TIME_NEVER);
 }
 

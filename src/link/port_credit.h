@@ -16,8 +16,9 @@ struct weft__port_credit {
     uint32_t granted_unit;
 };
 
-/// A frame was sent that will arrive.
-void weft__port_credit_spend(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet);
+/// A frame that ends at `sent` was sent and will arrive.
+void weft__port_credit_spend(struct weft__port *port, weft_time_ps now, weft_time_ps sent,
+                             const struct weft_packet *packet);
 /// How long credit was missing that comes now, from when the frame that took the last had been sent.
 static inline weft_time_ps weft__port_credit_waited(const struct weft__port *port, uint32_t priority,
                                                     weft_time_ps now) {

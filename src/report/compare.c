@@ -292,6 +292,13 @@ static void print_pfc_layers(struct compare *c) {
     }
 }
 
+/// Only where ports waited for credit.
+static void print_credit(struct compare *c) {
+    for (uint32_t r = 0; r < c->runs; r++)
+        c->value[r] = (double)c->total[r].credit_wait_ps;
+    if (largest(c) > 0) print_row(c, "", "CBFC ports waited", weft__text_unit(largest(c)), 0);
+}
+
 /// Only where a variant has source flow control at work.
 static void print_sfc(struct compare *c) {
     for (uint32_t r = 0; r < c->runs; r++)
@@ -317,6 +324,7 @@ static void print_network(struct compare *c) {
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->run[r].outcome->cnps;
     print_row(c, "", "CNPs", (struct weft__unit){0}, 0);
+    print_credit(c);
     print_sfc(c);
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->total[r].drops;
@@ -381,9 +389,8 @@ static void print_columns(struct compare *c, bool all_alike) {
 static void print_legend(FILE *file, uint32_t seeds) {
     fputs(
         "\nFCT: flow completion time, from the start to the last byte at the receiver. slowdown: FCT / FCT of the same "
-        "flow\nalone in the network. -: not finished. PFC paused: time that ports were not allowed to send, all ports "
-        "added "
-        "up.\n",
+        "flow\nalone in the network. -: not finished. PFC paused: time that pause frames kept ports from sending, "
+        "all ports added up.\n",
         file);
     if (seeds > 1)
         fputs(

@@ -152,8 +152,7 @@ static const struct weft_result_column fast_forward_columns[] = {
     FAST(skipped_ps, TIME, "simulated time that was taken over instead of run"),
     FAST(error, REAL,
          "steady: largest relative difference between what was taken over, iterations, operations or steps, and what "
-         "came "
-         "before it"),
+         "came before it"),
     FAST(audited, COUNT, "stretches that were run in full instead, to compare (run.fast_forward_audit)"),
     FAST(failed, COUNT,
          "audited stretches that ended at another time than foretold; steady: by more than run.steady_error"),

@@ -20,8 +20,7 @@ static const struct weft_param run_rows[] = {
         "(docs/fast-forward.md)"),
     WEFT_REAL(struct weft_run_conf, steady_error, "steady_error", "0.005", "0", "0.1",
               "steady: iterations, operations or steps of a ring may differ by so much of their time from those "
-              "before, to be "
-              "taken for the same (assumed)",
+              "before, to be taken for the same (assumed)",
               .needs = "fast_forward"),
     WEFT_UINT(struct weft_run_conf, fast_forward_audit, "fast_forward_audit", "0", "0", "1000000",
               "so many of the stretches that would be skipped are run in full instead, and compared with what was "

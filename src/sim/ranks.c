@@ -76,7 +76,7 @@ static enum weft_status check_shared(const struct weft__run *run, struct weft_er
                           "weft without mpirun");
     if (weft__planes(t, net->device) > 1)
         return REFUSE(net->device[t->host[0]]->place,
-                      "host.planes: queue_pair has NICs with ports in several networks; expected separate, or weft "
+                      "host.planes has NICs with ports in several networks; expected separate, or weft "
                       "without mpirun");
     return WEFT_OK;
 }

@@ -43,10 +43,10 @@ struct mrc_state {
     struct plane {
         uint32_t at, turn; ///< of the round, and where it began
         uint32_t next;     ///< value; WEFT_NONE: all are retired
-        uint32_t due_us;   ///< the first of its retired values; UINT32_MAX: none is
+        uint64_t due_us;   ///< the first of its retired values; UINT64_MAX: none is
     } plane[PLANES_MAX];
     struct value {
-        uint32_t due_us; ///< 0: not retired
+        uint64_t due_us; ///< 0: not retired
         uint8_t owed;    ///< turns
     } value[];           ///< [values]
 };
@@ -63,11 +63,11 @@ static uint32_t values_in(const struct mrc_state *s, const struct mrc_conf *c, u
     return ((uint32_t)c->values - plane + s->planes - 1) / s->planes;
 }
 
-static uint32_t microseconds(weft_time_ps now) {
-    return (uint32_t)(now / WEFT_PS_PER_US);
+static uint64_t microseconds(weft_time_ps now) {
+    return now / WEFT_PS_PER_US;
 }
 
-static uint32_t due_at(const struct mrc_conf *c, weft_time_ps now) {
+static uint64_t due_at(const struct mrc_conf *c, weft_time_ps now) {
     return microseconds(now + c->probe_ps) + 1;
 }
 
@@ -94,13 +94,13 @@ static void advance(struct mrc_state *s, const struct mrc_conf *c, uint32_t plan
 /// A value of the plane was retired, is probed or is back.
 static void review(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
     struct plane *p = &s->plane[plane];
-    p->due_us = UINT32_MAX;
+    p->due_us = UINT64_MAX;
     for (uint32_t v = plane; v < c->values; v += s->planes)
         if (s->value[v].due_us && s->value[v].due_us < p->due_us) p->due_us = s->value[v].due_us;
     if (p->next == WEFT_NONE || s->value[p->next].due_us) advance(s, c, plane);
 }
 
-/// If there is nothing to be hoped for of any, all may be tried.
+/// If no plane is usable, all are tried.
 static void find_usable(struct mrc_state *s, weft_time_ps now) {
     s->usable = 0;
     for (uint32_t k = 0; k < s->planes; k++) {

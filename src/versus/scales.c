@@ -79,6 +79,17 @@ static double value_at(const struct weft_versus *v, uint32_t scale, uint32_t c, 
     return NAN;
 }
 
+/// Whether a case's first and another fabric differ by noise only.
+static bool is_noise(const struct weft_versus *v, uint32_t scale, uint32_t c, const char *other,
+                     struct weft_arena *arena) {
+    const struct weft_versus at = weft_versus_at(v, scale);
+    uint32_t n;
+    const struct weft_versus_place *place = weft_versus_rank(&at, c, arena, &n);
+    for (uint32_t i = 1; i < n; i++)
+        if (!strcmp(at.fabric[place[i].fabric].name, other)) return place[i].noise;
+    return false;
+}
+
 static void add_step(const struct weft_versus *v, uint32_t c, uint32_t s, struct weft__versus_step *step, uint32_t *n,
                      struct weft_arena *arena) {
     const struct weft__versus_lead now = weft__versus_lead(v, s, c, arena),
@@ -88,7 +99,7 @@ static void add_step(const struct weft_versus *v, uint32_t c, uint32_t s, struct
     double after = value_at(v, s + 1, c, now.first, arena), high = after / value_at(v, s + 1, c, then.first, arena);
     struct weft__versus_step *one = &step[(*n)++];
     *one = (struct weft__versus_step){.the_case = c, .before = s, .first = now.first, .second = then.first};
-    one->noise = now.noise || then.noise;
+    one->noise = is_noise(v, s, c, then.first, arena) || is_noise(v, s + 1, c, now.first, arena);
     one->hosts = isnan(low) || isnan(high)
                      ? (double)NAN
                      : weft__versus_crossing((double)v->scale[s].hosts, low, (double)v->scale[s + 1].hosts, high);
@@ -110,7 +121,8 @@ const char *weft__versus_step_text(const struct weft_versus *v, const struct wef
     if (isnan(step->hosts))
         return weft_arena_format(
             arena, "%s leads at %llu hosts, %s at %llu, where %s", step->first, before, step->second, after,
-            step->first_ends ? weft_arena_format(arena, "%s does not run", step->first) : "it runs for the first time");
+            step->first_ends ? weft_arena_format(arena, "%s does not run", step->first)
+                             : weft_arena_format(arena, "%s runs for the first time", step->second));
     return weft_arena_format(arena, "%s leads below about %.0f hosts, %s above%s", step->first, step->hosts,
                              step->second, step->noise ? " (within noise)" : "");
 }
@@ -209,10 +221,11 @@ static bool is_among(const char *name, const char *const *list, uint32_t n) {
     return false;
 }
 
-/// How many places of the map each leads, most first.
+/// How many places of the map each leads beyond noise, most first, and in how many nobody does.
 static void say_counts(FILE *file, const struct weft_versus *v, struct weft_arena *arena) {
     const char **name = weft_arena_alloc(arena, v->fabrics + 1, sizeof *name);
-    uint32_t *leads = weft_arena_alloc(arena, v->fabrics + 1, sizeof *leads), names = 0, places = 0, said = 0;
+    uint32_t *leads = weft_arena_alloc(arena, v->fabrics + 1, sizeof *leads), names = 0, places = 0, said = 0,
+             noise = 0;
     for (uint32_t f = 0; f < v->fabrics; f++)
         if (!is_among(v->fabric[f].name, name, names)) name[names++] = v->fabric[f].name;
     for (uint32_t s = 0; s < v->scales; s++)
@@ -220,14 +233,18 @@ static void say_counts(FILE *file, const struct weft_versus *v, struct weft_aren
             if (!is_on_map(&v->cases[c])) continue;
             const struct weft__versus_lead lead = weft__versus_lead(v, s, c, arena);
             places++;
-            for (uint32_t i = 0; i < names && lead.first; i++)
+            noise += lead.noise;
+            for (uint32_t i = 0; i < names && lead.first && !lead.noise; i++)
                 leads[i] += !strcmp(name[i], lead.first);
         }
     fprintf(file, "Of %u places of the map", places);
     for (uint32_t most = places; most; most--)
         for (uint32_t i = 0; i < names; i++)
             if (leads[i] == most) fprintf(file, "%s %s leads in %u", said++ ? "," : "", name[i], most);
-    fputs(said ? "." : " none has a leader.", file);
+    if (noise)
+        fprintf(file, "%s in %u the first two cannot be told apart.", said ? ";" : "", noise);
+    else
+        fputs(said ? "." : " none has a leader.", file);
 }
 
 void weft__versus_scales_say(FILE *file, const struct weft_versus *v) {

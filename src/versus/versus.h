@@ -81,7 +81,7 @@ struct weft__versus_step {
     const char *first, *second;
     double hosts;    ///< where the lines through their values meet; NAN: one of the two has no value at an end
     bool first_ends; ///< hosts is NAN, and it is the first that has none at the next number of hosts
-    bool noise;      ///< at one of the two the difference is noise
+    bool noise;      ///< at one of the two, the difference between these two fabrics is noise
 };
 struct weft__versus_step *weft__versus_steps(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n);
 const char *weft__versus_step_text(const struct weft_versus *v, const struct weft__versus_step *step,

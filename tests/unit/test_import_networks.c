@@ -40,7 +40,7 @@ static void a_fat_tree_and_its_flows(void **state) {
     assert_non_null(strstr(text, "- {at: 0s, link: agg-1/5, state: down}"));
     assert_non_null(strstr(text, "- {at: 0s, link: tor-3/2, state: down}")); // the first of a bundle
     assert_non_null(strstr(text, "- {at: 0s, link: core-1/0, state: down}"));
-    assert_non_null(strstr(text, "  preset: htsim     # docs/peers.md\n  mtu: 9000B\n"));
+    assert_non_null(strstr(text, "  preset: htsim     # docs/peers-htsim.md\n  mtu: 9000B\n"));
     assert_non_null(strstr(text, "  buffer: {xoff: 135000B, xon: 107999B, size: 18000000B}\n"));
     free(text);
     struct run r = run_import("htsim", path, 2);
