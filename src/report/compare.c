@@ -389,7 +389,7 @@ static void print_columns(struct compare *c, bool all_alike) {
 static void print_legend(FILE *file, uint32_t seeds) {
     fputs(
         "\nFCT: flow completion time, from the start to the last byte at the receiver. slowdown: FCT / FCT of the same "
-        "flow\nalone in the network. -: not finished. PFC paused: time that pause frames kept ports from sending, "
+        "flow\nalone in the network. -: not finished. PFC paused: time that PFC kept ports from sending, "
         "all ports added up.\n",
         file);
     if (seeds > 1)
