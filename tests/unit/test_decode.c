@@ -603,9 +603,10 @@ static void refused(void **state) {
             0xa1, 0xb2, 0xc3, 0xd4, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 1, //
             0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0);
     REFUSED("x: no interface is described in it", SECTION);
-    REFUSED("x: frames are of link type 147; expected Ethernet (1), IP (101, 228, 229), or those of Linux's device any "
-            "(113, 276)",
-            SECTION, INTERFACE(147));
+    REFUSED(
+        "x: frames are of link type 147; expected Ethernet (1), IP (12, 101, 228, 229), or those of Linux's device any "
+        "(113, 276)",
+        SECTION, INTERFACE(147));
     REFUSED("x: byte 0: a block that begins with length 28 and ends with 24", 0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d,
             0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 24, 0, 0, 0);
     REFUSED("x: byte 28: a block of 13 bytes; expected a multiple of 4, 12 at least", SECTION, 5, 0, 0, 0, 13, 0, 0, 0);
