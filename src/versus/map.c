@@ -43,9 +43,12 @@ static double crossing(const struct weft_versus *v, const struct weft__versus_bo
     return weft__versus_crossing(axis(&v->cases[b->before]), low, axis(&v->cases[b->after]), high);
 }
 
-static bool is_noise(const struct weft_versus_place *place, uint32_t n, uint32_t fabric) {
+bool weft__versus_is_noise(const struct weft_versus *v, uint32_t the_case, const char *fabric,
+                           struct weft_arena *arena) {
+    uint32_t n;
+    const struct weft_versus_place *place = weft_versus_rank(v, the_case, arena, &n);
     for (uint32_t i = 1; i < n; i++)
-        if (place[i].fabric == fabric) return place[i].noise;
+        if (!strcmp(v->fabric[place[i].fabric].name, fabric)) return place[i].noise;
     return false;
 }
 
@@ -60,7 +63,8 @@ struct weft__versus_border *weft__versus_borders(const struct weft_versus *v, st
         if (!here || !next || now[0].fabric == then[0].fabric) continue;
         struct weft__versus_border *b = &border[n++];
         *b = (struct weft__versus_border){v->cases[c].family, c, c + 1, now[0].fabric, then[0].fabric, 0, false};
-        b->noise = is_noise(now, here, b->second) || is_noise(then, next, b->first);
+        b->noise = weft__versus_is_noise(v, c, v->fabric[b->second].name, arena) ||
+                   weft__versus_is_noise(v, c + 1, v->fabric[b->first].name, arena);
         b->at = crossing(v, b, arena);
     }
     *ret_n = n;

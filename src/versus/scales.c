@@ -79,17 +79,6 @@ static double value_at(const struct weft_versus *v, uint32_t scale, uint32_t c, 
     return NAN;
 }
 
-/// Whether a case's first and another fabric differ by noise only.
-static bool is_noise(const struct weft_versus *v, uint32_t scale, uint32_t c, const char *other,
-                     struct weft_arena *arena) {
-    const struct weft_versus at = weft_versus_at(v, scale);
-    uint32_t n;
-    const struct weft_versus_place *place = weft_versus_rank(&at, c, arena, &n);
-    for (uint32_t i = 1; i < n; i++)
-        if (!strcmp(at.fabric[place[i].fabric].name, other)) return place[i].noise;
-    return false;
-}
-
 static void add_step(const struct weft_versus *v, uint32_t c, uint32_t s, struct weft__versus_step *step, uint32_t *n,
                      struct weft_arena *arena) {
     const struct weft__versus_lead now = weft__versus_lead(v, s, c, arena),
@@ -99,7 +88,9 @@ static void add_step(const struct weft_versus *v, uint32_t c, uint32_t s, struct
     double after = value_at(v, s + 1, c, now.first, arena), high = after / value_at(v, s + 1, c, then.first, arena);
     struct weft__versus_step *one = &step[(*n)++];
     *one = (struct weft__versus_step){.the_case = c, .before = s, .first = now.first, .second = then.first};
-    one->noise = is_noise(v, s, c, then.first, arena) || is_noise(v, s + 1, c, now.first, arena);
+    const struct weft_versus here = weft_versus_at(v, s), next = weft_versus_at(v, s + 1);
+    one->noise =
+        weft__versus_is_noise(&here, c, then.first, arena) || weft__versus_is_noise(&next, c, now.first, arena);
     one->hosts = isnan(low) || isnan(high)
                      ? (double)NAN
                      : weft__versus_crossing((double)v->scale[s].hosts, low, (double)v->scale[s + 1].hosts, high);

@@ -75,6 +75,10 @@ struct weft__versus_lead weft__versus_lead(const struct weft_versus *v, uint32_t
 /// "star 1.04", "star, noise", "star, alone", "-"
 const char *weft__versus_lead_text(const struct weft__versus_lead *lead, struct weft_arena *arena);
 
+/// Whether the first of a case and another fabric differ by noise only.
+bool weft__versus_is_noise(const struct weft_versus *v, uint32_t the_case, const char *fabric,
+                           struct weft_arena *arena);
+
 /// Where a fabric that leads a case at one number of hosts no longer does at the next.
 struct weft__versus_step {
     uint32_t the_case, before; ///< scales: this and the next

@@ -149,17 +149,21 @@ static char *text_of(const struct fixture *f, const char *name) {
     return text;
 }
 
-/// A fabric at so many hosts.
-static const json_t *fabric_at(const json_t *root, const char *name, int hosts) {
+/// The entry of a list whose `key` is that name, at so many hosts.
+static const json_t *entry_at(const json_t *list, const char *key, const char *name, int hosts) {
     size_t i;
-    const json_t *one, *list = json_object_get(root, "fabrics");
+    const json_t *one;
     json_array_foreach(list, i, one) {
-        if (!strcmp(json_string_value(json_object_get(one, "name")), name) &&
+        if (!strcmp(json_string_value(json_object_get(one, key)), name) &&
             json_integer_value(json_object_get(one, "hosts")) == hosts)
             return one;
     }
-    fail_msg("no fabric %s at %d hosts", name, hosts);
+    fail_msg("no %s %s at %d hosts", key, name, hosts);
     return NULL;
+}
+
+static const json_t *fabric_at(const json_t *root, const char *name, int hosts) {
+    return entry_at(json_object_get(root, "fabrics"), "name", name, hosts);
 }
 
 static double time_at(const json_t *root, const char *name, int hosts, const char *the_case) {
@@ -167,17 +171,8 @@ static double time_at(const json_t *root, const char *name, int hosts, const cha
     return json_number_value(json_object_get(json_object_get(json_object_get(cases, the_case), "time_ps"), "mean"));
 }
 
-/// The place of the map.
 static const json_t *lead_at(const json_t *root, const char *the_case, int hosts) {
-    size_t i;
-    const json_t *one, *list = json_object_get(json_object_get(root, "map"), "leads");
-    json_array_foreach(list, i, one) {
-        if (!strcmp(json_string_value(json_object_get(one, "case")), the_case) &&
-            json_integer_value(json_object_get(one, "hosts")) == hosts)
-            return one;
-    }
-    fail_msg("no place %s at %d hosts", the_case, hosts);
-    return NULL;
+    return entry_at(json_object_get(json_object_get(root, "map"), "leads"), "case", the_case, hosts);
 }
 
 /// Several numbers of hosts: each has the times of a versus of its own; the map says who leads by how much, and a
