@@ -26,7 +26,7 @@ static const char *const about[] = {
     [WEFT_ADVICE_ECN] = "Where queues begin to be marked, and how often: Kmin, Kmax, Pmax.",
     [WEFT_ADVICE_DCQCN] = "Timers and steps of DCQCN at the senders.",
     [WEFT_ADVICE_SFC] = "Threshold, pause and interval of Source Flow Control (IEEE P802.1Qdw).",
-    [WEFT_ADVICE_ADMISSION] = "How much the senders of one receiver may have under way.",
+    [WEFT_ADVICE_ADMISSION] = "How much the senders of one receiver may have in flight.",
     [WEFT_ADVICE_BUFFERS] = "Headroom, XOFF, XON and alpha of switch buffers.",
 };
 

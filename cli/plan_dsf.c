@@ -119,7 +119,7 @@ static void print_distance(const struct view *v) {
     const struct weft_plan_dsf_conf *c = v->conf;
     const struct weft_plan_dsf *p = v->dsf;
     if (!p->far_ps) return;
-    fprintf(v->file, "  distance       %.6g km x 5us = %s one way; a port has 2 x %s x %s / 8 = %s under way\n",
+    fprintf(v->file, "  distance       %.6g km x 5us = %s one way; a port has 2 x %s x %s / 8 = %s in flight\n",
             c->distance_km, TIME(p->far_ps), TIME(p->far_ps), RATE(c->rate_bps), BYTES(p->far_bytes));
     fprintf(v->file, "    PFC          headroom %s a port\n", BYTES(p->far_pfc.headroom_bytes));
     fprintf(v->file, "    credits      if the fabric went so far: %" PRIu64 " in flight, %s\n", p->far_credits,

@@ -10,7 +10,7 @@
 
 static void print_bound(const struct weft_plan_pfc_conf *c, const struct weft_plan_pfc *p, struct weft_arena *arena) {
     const char *phy = c->phy_ps ? weft_arena_format(arena, " + 2 x %s", TIME(c->phy_ps)) : "";
-    printf("  under way   (2 x %s%s + %s + %s) x %s / 8 = %s\n", TIME(c->delay_ps), phy, TIME(c->processing_ps),
+    printf("  in flight   (2 x %s%s + %s + %s) x %s / 8 = %s\n", TIME(c->delay_ps), phy, TIME(c->processing_ps),
            TIME(p->reaction_ps), plan_rate(arena, c->rate_bps), BYTES(p->in_flight_bytes));
     printf("              cable%s, processing at the receiver, reaction of the sender\n", c->phy_ps ? " and PHYs" : "");
     printf("  frames      %" PRIu32 " x %s = %s: one over XOFF, one ahead of the pause, one begun by the sender\n",
@@ -27,7 +27,7 @@ static void print_study(const struct weft_plan_pfc_conf *c, const struct weft_pl
 
 static void print_sonic(const struct weft_plan_pfc_conf *c, const struct weft_plan_pfc *p, struct weft_arena *arena) {
     weft_bytes more = p->in_flight_bytes - p->reaction_bytes;
-    printf("  under way   cable%s %s + peer %s x %s / 8 = %s + port MTU %s + MAC and PHY %s = %s\n",
+    printf("  in flight   cable%s %s + peer %s x %s / 8 = %s + port MTU %s + MAC and PHY %s = %s\n",
            c->gearbox_ps || c->tile_ps ? ", gearboxes, tile" : "", BYTES(more), TIME(p->reaction_ps),
            plan_rate(arena, c->rate_bps), BYTES(p->reaction_bytes), BYTES(p->frame_bytes), BYTES(p->pause_bytes),
            BYTES(p->in_flight_bytes + p->frame_bytes + p->pause_bytes));

@@ -16,7 +16,7 @@ static struct {
 } form;
 static const struct weft_cli_option own[] = {
     {"dot", NULL, "Graphviz on standard output: weft topo --dot FILE | dot -Tsvg", NULL, &form.dot},
-    {"paths", NULL, "the way of every flow with all links up, and the links where flows meet", NULL, &form.paths},
+    {"paths", NULL, "the path of every flow with all links up, and the links where flows meet", NULL, &form.paths},
     {"svg", "FILE", "write a drawing for a slide: a row a layer; of large networks what is alike is folded", &form.svg,
      NULL},
     {"report", "FILE", "write a page of HTML: the drawing and the figures", &form.report, NULL},

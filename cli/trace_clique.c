@@ -24,7 +24,7 @@ static void print_bootstrap(const struct weft_clique_trace *c, const struct weft
     const struct weft_bootstrap_result *r = c->bootstrap;
     char a[TEXT], b[TEXT], d[TEXT], e[TEXT];
     if (!r) {
-        printf("\nbootstrap: no TiN has a link to the datacenter network (gateways): nobody could begin\n");
+        printf("\nbootstrap: no TiN has a link to the datacenter network (gateways): no TiN can start\n");
         return;
     }
     weft_format_bytes(r->tin_bytes, a, sizeof a);
@@ -32,7 +32,7 @@ static void print_bootstrap(const struct weft_clique_trace *c, const struct weft
     printf("\nbootstrap: %s a TiN, %s of it over PMOS if it has a neighbour only; a MOS word of 6 bytes every %s\n", a,
            b, time_text(conf->mos_word_ps, d));
     if (conf->proxies_lost)
-        printf("  %" PRIu64 " proxies fail at %s for %s: %u TiNs go on by way of others\n", conf->proxies_lost,
+        printf("  %" PRIu64 " proxies fail at %s for %s: %u TiNs continue through other proxies\n", conf->proxies_lost,
                time_text(conf->lost_at_ps, a), time_text(conf->lost_for_ps, b), r->retried);
     for (uint32_t wave = 0; wave < r->waves && wave < WAVES_MAX; wave++) {
         uint32_t n = 0;
@@ -58,7 +58,7 @@ static void print_bootstrap(const struct weft_clique_trace *c, const struct weft
 
 static void print_what(const struct clique_view *v, const struct weft_clique_event *e, uint32_t others) {
     static const char *const did[] = {[WEFT_CONTROL_CUT] = "loses its session with the controller",
-                                      [WEFT_CONTROL_HEAL] = "may have a session again",
+                                      [WEFT_CONTROL_HEAL] = "can have a session again",
                                       [WEFT_CONTROL_REBOOT] = "reboots its firmware",
                                       [WEFT_CONTROL_CORRUPT] = "has an entry that nobody wrote",
                                       [WEFT_CONTROL_JUMP] = "has a clock that jumps"};
@@ -67,7 +67,7 @@ static void print_what(const struct clique_view *v, const struct weft_clique_eve
     printf("  at %-6s ", time_text(e->time_ps, at));
     if (e->given) {
         printf("%s", v->trace->clique->tin[e->tin].name);
-        if (others) printf(", as %u before it,", others);
+        if (others) printf(" (and %u more)", others);
         printf(" %s:", did[e->given->what]);
         return;
     }
@@ -78,32 +78,32 @@ static void print_what(const struct clique_view *v, const struct weft_clique_eve
     printf(" %s:", e->up ? "up again" : "down");
 }
 
-/// With `others` to which the same happened just before.
+/// With `others` that had the same event just before.
 static void print_outcome(const struct clique_view *v, uint32_t i, uint32_t others) {
     const struct weft_sdn_outcome *o = &v->trace->sdn->outcome[i];
     char a[TEXT], b[TEXT];
     print_what(v, &v->trace->sdn_event[i], others);
     if (v->trace->sdn->checked && o->cut_pairs)
-        printf(" %" PRIu64 " pairs of TiNs may miss each other at once;", o->cut_pairs);
+        printf(" %" PRIu64 " pairs of TiNs may lose cells at once;", o->cut_pairs);
     if (o->noticed_ps) printf(" noticed after %s,", time_text(o->noticed_ps, a));
-    if (o->computed_ps) printf(" solved after %s;", time_text(o->computed_ps, a));
-    if (o->session_ps) printf(" a session again after %s;", time_text(o->session_ps, a));
-    if (o->repaired) printf(" %" PRIu64 " writes to repair what was not as meant;", o->repaired);
+    if (o->computed_ps) printf(" computed after %s;", time_text(o->computed_ps, a));
+    if (o->session_ps) printf(" session restored after %s;", time_text(o->session_ps, a));
+    if (o->repaired) printf(" %" PRIu64 " writes to correct differences;", o->repaired);
     if (o->flows)
         printf(" %" PRIu64 " flows and %" PRIu64 " groups at %u TiNs in %u batches;", o->flows, o->groups, o->tins,
                o->batches);
     if (o->writes) printf(" %" PRIu64 " writes in %" PRIu64 " RPCs;", o->writes, o->rpcs);
-    if (o->lost_ps > 0) printf(" lost of what leaves the Clique: %s of it;", time_text((weft_time_ps)o->lost_ps, b));
+    if (o->lost_ps > 0) printf(" %s worth of traffic out of the Clique lost;", time_text((weft_time_ps)o->lost_ps, b));
     if (o->done_ps) printf(" done after %s;", time_text(o->done_ps, a));
     if (v->trace->sdn->checked) {
-        if (o->cut_pairs && o->restored_ps) printf(" all well after %s;", time_text(o->restored_ps, a));
-        if (o->left_pairs) printf(" %" PRIu64 " pairs without a way;", o->left_pairs);
+        if (o->cut_pairs && o->restored_ps) printf(" all pairs restored after %s;", time_text(o->restored_ps, a));
+        if (o->left_pairs) printf(" %" PRIu64 " pairs without a route;", o->left_pairs);
         printf(" black holes made by writes: %" PRIu64, o->holes);
     }
     printf("\n");
 }
 
-/// Messages of each kind, and how long they are under way.
+/// Messages of each kind, and their latency.
 static void print_messages(const struct weft_sdn_result *r) {
     uint64_t n[WEFT_SDN_MESSAGE_KINDS] = {0};
     weft_time_ps least[WEFT_SDN_MESSAGE_KINDS], most[WEFT_SDN_MESSAGE_KINDS] = {0};
@@ -142,11 +142,11 @@ static void print_sdn(const struct clique_view *v) {
     weft_format_bytes(c->sdn->sram_most, a, sizeof a);
     weft_format_bytes(c->sdn->rpc_most, b, sizeof b);
     printf("  memory of a control processor: %s at most, RPCs of up to %s, %" PRIu64
-           " without room; in TiNs at the end %" PRIu64 " entries and groups are not as meant\n",
+           " without room; at the end %" PRIu64 " entries and groups in TiNs differ from the plan\n",
            a, b, c->sdn->overflows, c->differences);
     print_messages(c->sdn);
     if (!c->sdn->checked) {
-        printf("  not walked through: the Clique has more than %" PRIu64 " TiNs (control.sdn.check_tins)\n",
+        printf("  routes not checked: the Clique has more than %" PRIu64 " TiNs (control.sdn.check_tins)\n",
                v->scenario->control.sdn.check_tins);
         return;
     }

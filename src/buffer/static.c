@@ -175,7 +175,7 @@ const struct weft_model weft__buffer_static = {
     .name = "static",
     .summary = "a fixed buffer for every port and priority",
     .source =
-        "IEEE 802.1Qbb; size as in the IEEE 802.1Qdw simulations, whose threshold leaves no room for frames under way",
+        "IEEE 802.1Qbb; size as in the IEEE 802.1Qdw simulations, whose threshold leaves no room for frames in flight",
     .params = &static_params,
     .ops = &static_ops,
 };

@@ -184,11 +184,11 @@ static bool say_buffer(struct weft_import *import, const struct weft__capture_th
     weft_format_time(t->round_trip_ps, time, sizeof time);
     weft_import_say(import, WEFT_IMPORT_SWITCH,
                     "  buffer: {size: %" PRIu64 "B, xoff: %" PRIu64 "B, xon: %" PRIu64
-                    "B} # from what senders had on their way when pauses came\n",
+                    "B} # from what senders had in flight when pauses came\n",
                     t->xoff_bytes + HEADROOM, t->xoff_bytes, on);
     weft_import_note(
         import, WEFT_IMPORT_FOUND,
-        "when a pause reached a sender, it had %s on its way and not acknowledged, in the median of %" PRIu64
+        "when a pause reached a sender, it had %s in flight and not acknowledged, in the median of %" PRIu64
         " and less half of the shortest round trip (%s) at line rate, which was on the wire: XOFF is about "
         "that",
         xoff, t->stops, time);

@@ -414,12 +414,12 @@ static enum weft_status advise_admission(struct site *s, struct weft_error *ret_
     weft_bytes now = outstanding(s, &qps, &messages), mtu = s->host->mtu_bytes;
     weft_bytes xoff = s->place.conf.pfc_threshold_bytes;
     struct weft_advice_window w = weft_advice_calc_window(s->place.conf.rate_bps, s->round_trip_ps, s->top_bytes, n);
-    add_fact(s, "under way",
+    add_fact(s, "in flight",
              FORMAT("%s of each sender at most: %s%s", BYTES(now),
                     s->host->window_bytes ? "host.window" : "all that a flow has",
                     messages ? ", or what clear-to-sends of its job admit" : ""));
     if (now * n > s->bdp_bytes + s->top_bytes)
-        add_finding(s, FORMAT("%" PRIu64 " senders may have %s under way; the path and the buffer below XOFF take %s: "
+        add_finding(s, FORMAT("%" PRIu64 " senders may have %s in flight; the path and the buffer below XOFF take %s: "
                               "the rest is held by PFC%s",
                               n, BYTES(now * n), BYTES(s->bdp_bytes + s->top_bytes),
                               messages ? ", unless clear-to-sends hold it back" : ""));

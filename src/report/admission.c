@@ -21,7 +21,7 @@ void weft__report_admission_table(FILE *file, const struct weft_run *run, uint32
     const struct weft_job_outcome *o = &run->outcome->job[job];
     if (!o->sender_wait.messages) return;
     if (o->cts_wait.messages) {
-        fprintf(file, "  clear-to-send: %" PRIu64 ", on their way for ", o->cts_wait.messages);
+        fprintf(file, "  clear-to-send: %" PRIu64 ", in flight for ", o->cts_wait.messages);
         print_wait(file, &o->cts_wait);
     }
     if (!run->workload->job[job].unadmitted) {
@@ -34,7 +34,7 @@ void weft__report_admission_table(FILE *file, const struct weft_run *run, uint32
     weft_format_bytes(o->incoming_bytes_bound, incoming, sizeof incoming);
     fprintf(file, "  in flight from a rank: %s at most; its slots hold %s", most, bound);
     if (run->workload->job[job].unadmitted)
-        fprintf(file, "; nothing bounds what is under way to a rank but its senders\n");
+        fprintf(file, "; only the senders bound what is in flight to a rank\n");
     else
         fprintf(file, ", and those of a receiver %s\n", incoming);
 }

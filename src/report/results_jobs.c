@@ -151,7 +151,7 @@ static const struct weft_result_column job_admission_columns[] = {
     IN_FLIGHT(in_flight_bytes_bound, "in_flight_bound_bytes",
               "bound of the bytes in flight of a rank: connections x slots x largest message"),
     IN_FLIGHT(incoming_bytes_bound, "incoming_bound_bytes",
-              "bound of the bytes under way to a rank, where receivers grant room by slots"),
+              "bound of the bytes in flight to a rank, where receivers grant room by slots"),
 };
 const struct weft_result_table weft__results_job_admission = {
     .name = "jobs.admission",

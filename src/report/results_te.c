@@ -51,7 +51,7 @@ static void print_te(FILE *file, const struct weft_run *run) {
     if (te->phases > 1)
         fprintf(file, "       demands of %" PRIu32 " phases of jobs, each with all links\n", te->phases);
     if (te->averaged)
-        fprintf(file, "       demands averaged over %" PRIu32 " sorts of operations that may be under way together\n",
+        fprintf(file, "       demands averaged over %" PRIu32 " sorts of operations that may run at the same time\n",
                 te->averaged);
 }
 
@@ -64,7 +64,7 @@ static const struct weft_result_column te_columns[] = {
     OF_TE(rounds, COUNT, "computations of the controller"),
     OF_TE(phases, COUNT, "phases of jobs, for each of which known demands are placed; 0: demands are measured"),
     OF_TE(averaged, COUNT,
-          "sorts of operations, of jobs that have several under way at once, over which known demands are averaged"),
+          "sorts of operations, of jobs that run several at once, over which known demands are averaged"),
     OF_TE(by_entry, COUNT, "packets that took an entry of the controller, at each switch with a choice"),
     OF_TE(by_fallback, COUNT, "packets that took the fallback, at each switch with a choice"),
     WEFT_RESULT_CALL(part_by_entry, "part_by_entry", REAL, "part of packets that took an entry of the controller"),

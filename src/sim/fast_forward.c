@@ -446,7 +446,7 @@ void weft__fast_forward_end(struct weft__run *run) {
     if (o->refused || o->stretches || o->audited) return;
     o->refused =
         run->fast_forward->exact
-            ? "the network was never in the same state twice while nothing was under way"
+            ? "the network was never in the same state twice while nothing was in flight"
             : "neither steps of a ring, all ranks keeping pace, nor three iterations, or groups of operations within "
               "one, in a row took about as long";
 }

@@ -138,7 +138,7 @@ const char *weft__scoreboard_check(const struct weft__scoreboard *k, const struc
     }
     if (s->una != k->below + came) return "packets acknowledged are not those marked";
     if (lost != k->lost) return "packets to be sent again are not those marked";
-    if (s->next - s->una + came + lost != s->highest - k->below) return "a packet under way is not accounted for";
-    if (s->highest - k->below > k->window) return "more is under way than the window allows";
+    if (s->next - s->una + came + lost != s->highest - k->below) return "a packet in flight is not accounted for";
+    if (s->highest - k->below > k->window) return "more is in flight than the window allows";
     return NULL;
 }

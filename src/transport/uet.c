@@ -28,7 +28,7 @@ static const struct weft_param rows[] = {
     WEFT_MODEL_PARAM(T, spray, "spray", WEFT_KIND_SPRAY, "oblivious", "path of each packet"),
     WEFT_BYTES(T, sack_bytes, "sack", "16384B", "1B", "16MB", "payload that one SACK acknowledges (uet-htsim)"),
     WEFT_UINT(T, reorder.packets, "psn_window", "512", "1", "65536",
-              "packets from the first unacknowledged one on that may be under way (assumed)"),
+              "packets from the first unacknowledged one on that may be in flight (assumed)"),
     WEFT_UINT(T, sack_bits, "sack_window", "64", "1", "64", "packets that one SACK tells of (UE 1.0: 64)"),
     WEFT_TIME(
         T, timeout_ps, "timeout", "100us", "1us", "never",

@@ -109,7 +109,7 @@ static enum weft_status number(struct weft_rma *rma, const struct weft_topology 
         if (next * slots > SLOTS_MAX)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
                                   "%" PRIu32 " clients x %" PRIu32 " servers x %" PRIu64
-                                  " requests under way; expected at most %" PRIu64 " in all",
+                                  " requests outstanding; expected at most %" PRIu64 " in all",
                                   rma->clients, rma->servers, slots, SLOTS_MAX);
         rma->first[i + 1] = (uint32_t)next;
     }

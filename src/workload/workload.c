@@ -107,7 +107,7 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
     uint32_t from = weft_topology_network_of(t, src), to = weft_topology_network_of(t, dst);
     if (from != to)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "group '%s': no way from %s to %s, which are in different networks (%s and %s); expected "
+                              "group '%s': no path from %s to %s, which are in different networks (%s and %s); expected "
                               "hosts of one",
                               common->group, t->node[t->host[src]].name, t->node[t->host[dst]].name,
                               t->network[from].name, t->network[to].name);

@@ -35,7 +35,7 @@ static const struct weft_param interface_rows[] = {
     WEFT_TIME(struct weft_interface_conf, fabric_delay_ps, "fabric_delay", "300ns", "0ns", "1ms",
               "that presets of VOQs reckon with (OpenBCM, iqs_tune)"),
     WEFT_UINT(struct weft_interface_conf, inflight, "inflight", "0", "0", "4096",
-              "credits under way that presets of VOQs reckon with; 0: max(2, ceil(rate x fabric_delay / credit)) as in "
+              "credits in flight that the presets of VOQs assume; 0: max(2, ceil(rate x fabric_delay / credit)) as in "
               "OpenBCM, 4 at 400G"),
     WEFT_UINT(struct weft_interface_conf, slow_eighths, "slow_rate", "1", "1", "8",
               "a VOQ that has credits for all it holds and collects more asks slowly: for so many eighths of its turns "

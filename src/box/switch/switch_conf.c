@@ -68,7 +68,7 @@ static const struct weft_param switch_rows[] = {
     WEFT_PRIORITY_SET(struct weft_switch_conf, aqm_priorities, "aqm_priorities", "0-6",
                       "priorities under AQM; 7 carries control (assumed)", .needs = "aqm"),
     WEFT_MODEL_PARAM(struct weft_switch_conf, route, "route", WEFT_KIND_ROUTE, "ecmp",
-                     "which of several equally short ways a packet takes"),
+                     "which of several equally short paths a packet takes"),
     WEFT_CHOICE(struct weft_switch_conf, trust, "trust", "dscp", trusts,
                 "what tells a frame's priority: the DSCP, or the priority code point of its 802.1Q tag (host.vlan)"),
     WEFT_WEIGHTS(struct weft_switch_conf, pcp_map, "pcp_map", "0,1,2,3,4,5,6,7", "0", "7",

@@ -74,20 +74,20 @@ static const struct weft_param rows[] = {
         "where the cell begins, by what two outputs have no credits back for (nonminimal_weight, _bias)"),
     WEFT_CHOICE(T, ordered_routing, "ordered_routing", "minimal_deterministic", weft_gnet_mode_names,
                 "of RTS cells, which need order: a deterministic one (which is assumed)"),
-    WEFT_UINT(T, minimal_choices, "minimal_choices", "2", "1", "8", "minimal ways that are compared (section 3.2)"),
+    WEFT_UINT(T, minimal_choices, "minimal_choices", "2", "1", "8", "minimal routes that are compared (section 3.2)"),
     WEFT_UINT(T, nonminimal_choices, "nonminimal_choices", "3", "0", "24",
-              "and others (section 3.2); 0: none, a cell whose minimal ways are down has no way"),
+              "and others (section 3.2); 0: none, a cell whose minimal routes are down has no route"),
     WEFT_UINT(T, nonminimal_weight, "nonminimal_weight", "2", "1", "16",
-              "a way that is not minimal counts its queue so often (assumed)"),
+              "factor by which the queue of a non-minimal route counts (assumed)"),
     WEFT_BYTES(T, nonminimal_bias_bytes, "nonminimal_bias", "960B", "0B", "60KB",
                "and this is added (assumed: six cells, less than what an output's queue of a VC holds; with one, full "
-               "Cliques leave minimal ways to each other's harm)"),
+               "Cliques leave minimal routes, which harms all of them)"),
     WEFT_RATE(T, nic_rate_bps, "nic_rate", "100Gbps", "1Gbps", "3.2Tbps",
               "of a NIC, which its hosts share in each direction if their links have more (section 3.3)"),
     WEFT_UINT(T, nic_hosts, "nic_hosts", "2", "1", "16",
               "hosts of a NIC, those of neighbouring ports (section 3.3); 1: each has its own, as fast as its link"),
     WEFT_BYTES(T, nic_window_bytes, "nic_window", "4KB", "64B", "1MB",
-               "a host sends no frame while so much is on its way to a shared NIC or waits there (assumed)"),
+               "a host sends no frame while so much is in flight to a shared NIC or waits there (assumed)"),
     WEFT_TIME(T, processing_ps, "processing", "50ns", "0ns", "1ms",
               "from a packet or a cell at an endpoint to the cell that it causes (assumed)"),
     WEFT_PRIORITY_SET(T, low_latency, "low_latency", "none",
@@ -111,15 +111,15 @@ static const struct weft_param rows[] = {
               "notes on traced cells that a TiN keeps, the first ones (assumed)"),
     WEFT_UINT(
         T, punt_rate, "punt_rate", "10000", "1", "1000000000",
-        "frames a second that the control processor takes: LLDP, packets without a way out (section 3.3; assumed)"),
+        "frames a second that the control processor takes: LLDP, packets without an exit (section 3.3; assumed)"),
     WEFT_UINT(T, punt_packets, "punt_queue", "64", "1", "65536", "and that wait for it, at most (assumed)"),
     WEFT_CHOICE(T, exits, "exits", "wcmp", exit_choices,
-                "ways out of the Clique: by the capacity that links leave them (section 3.3), or equally; those of a "
+                "exits of the Clique: by the capacity that links leave them (section 3.3), or equally; those of a "
                 "Clique's first TiN count"),
     WEFT_UINT(T, exit_entries, "exit_entries", "256", "1", "65536",
-              "of a group of ways out, so that weights are fractions of it; ways alike need one each (assumed)"),
+              "of a group of exits, so that weights are fractions of it; equal exits need one each (assumed)"),
     WEFT_SECTION(T, rma, "rma", &weft_tin_rma_table, "remote memory access, 1RMA"),
-    WEFT_SECTION(T, gnet, "tables", &weft_gnet_table, "tables of ways; those of a Clique's first TiN count"),
+    WEFT_SECTION(T, gnet, "tables", &weft_gnet_table, "tables of routes; those of a Clique's first TiN count"),
 };
 
 static const char *check(const void *conf, char *text, size_t size) {

@@ -19,7 +19,7 @@ static void print_tin(FILE *file, const struct weft_tin_outcome *d) {
     weft_format_bytes(d->egress_bytes_max, egress, sizeof egress);
     weft_format_time(d->credit_stall_ps, stall, sizeof stall);
     fprintf(file,
-            "Aquila %s cell-hops, %.2f links a cell, %.1f%% of ways not minimal; %" PRIu64 " cells and %" PRIu64
+            "Aquila %s cell-hops, %.2f links a cell, %.1f%% of routes not minimal; %" PRIu64 " cells and %" PRIu64
             " packets lost, %" PRIu64 " discarded by CTD\n"
             "       without credits %" PRIu64
             " times, %s in all; at most %s in a FIFO, %s announced in an RTS queue, %s "
@@ -52,7 +52,7 @@ static void print_tin_packets(FILE *file, const struct weft_tin_outcome *d) {
 static void print_traced(FILE *file, const struct weft_run *run) {
     const struct weft_cell_paths *p = weft_outcome_cliques(run->outcome)->cells;
     if (!p->cells) return;
-    fprintf(file, "       traced %" PRIu64 " cells: %" PRIu64 " arrived, %" PRIu64 " lost, %" PRIu64 " under way",
+    fprintf(file, "       traced %" PRIu64 " cells: %" PRIu64 " arrived, %" PRIu64 " lost, %" PRIu64 " in flight",
             p->cells, p->arrived, p->lost, p->under_way);
     if (p->unknown) fprintf(file, ", of %" PRIu64 " notes are missing", p->unknown);
     if (p->astray)

@@ -45,7 +45,7 @@ static const struct weft_result_column aquila_columns[] = {
         COUNTED(table_changes, COUNT, "entries of tables that the controller changed"),
     WEFT_RESULT_NAMED(
         struct weft_tin_outcome, holes, "black_holes", COUNT,
-        "times that a write of the controller left two TiNs without a way to each other; counted in Cliques of "
+        "times that a write of the controller left two TiNs without a route to each other; counted in Cliques of "
         "up to control.sdn.check_tins TiNs"),
 };
 static const struct weft_result_table table_aquila = {
@@ -322,7 +322,7 @@ static const struct weft_result_column traced_columns[] = {
     TRACED(cells, COUNT, "cells traced, with tin.trace"),
     TRACED(arrived, COUNT, "traced cells that arrived"),
     TRACED(lost, COUNT, "traced cells that were lost"),
-    TRACED(under_way, COUNT, "traced cells under way when the run ended"),
+    TRACED(under_way, COUNT, "traced cells in flight when the run ended"),
     TRACED(unknown, COUNT, "traced cells whose fate is unknown because a TiN had no room for more notes"),
     TRACED(unnoted, COUNT, "notes on traced cells that a TiN had no room for"),
     TRACED(astray, COUNT, "traced cells that left their intended routes"),

@@ -49,7 +49,7 @@ static uint32_t *find_islands(const struct weft__network *net, struct weft_arena
 
 /// Where that is the reason.
 static void say_way(FILE *text, const uint32_t *island, uint32_t from, uint32_t to) {
-    if (island[from] != island[to]) fputs("; no way leads there", text);
+    if (island[from] != island[to]) fputs("; no route leads there", text);
 }
 
 // --- virtual channels ---------------------------------------------------------------------------------------------

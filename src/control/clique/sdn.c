@@ -24,7 +24,7 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, op_ps, "write", "20us", "0s", "1s", "of an entry or group into registers by firmware; assumed"),
     WEFT_UINT(T, rate, "rate", "20000", "0", "1000000000",
               "writes a second that the switch front-end sends to a TiN at most; 0: no limit; assumed"),
-    WEFT_UINT(T, outstanding, "outstanding", "1", "1", "1000000", "RPCs under way to a TiN"),
+    WEFT_UINT(T, outstanding, "outstanding", "1", "1", "1000000", "RPCs outstanding to a TiN"),
     WEFT_BYTES(T, rpc_bytes, "rpc", "16KiB", "1KiB", "2MiB", "largest RPC; assumed"),
     WEFT_BYTES(T, op_bytes, "write_size", "240B", "1B", "1KB",
                "of a write in an RPC: an entry of 24 B for the VCs of ten classes; assumed"),
