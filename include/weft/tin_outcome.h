@@ -18,8 +18,8 @@
     X(cell_hops, COUNT, "cells of any kind over one link")                                                             \
     X(cells_lost, COUNT, "cells lost by links, or because of their hop count")                                         \
     X(cells_unroutable, COUNT, "cells without a route to their destination")                                           \
-    X(ways_minimal, COUNT, "minimal routes chosen by adaptive routing")                                                  \
-    X(ways_nonminimal, COUNT, "non-minimal routes chosen by adaptive routing")                                  \
+    X(ways_minimal, COUNT, "minimal routes chosen by adaptive routing")                                                \
+    X(ways_nonminimal, COUNT, "non-minimal routes chosen by adaptive routing")                                         \
     X(escapes, COUNT, "cells that took to the escape VCs")                                                             \
     X(cells_late, COUNT, "cells of packets or requests that had been given up")                                        \
     X(credit_records, COUNT, "returns of credits to the TiN at the other end of a link")                               \
@@ -29,7 +29,7 @@
     X(cts, COUNT, "clear-to-sends")                                                                                    \
     X(ctd, COUNT, "clear-to-drops: packets discarded at their ingress, not fetched")                                   \
     X(marked, COUNT, "packets marked CE because of the depth of their RTS queue")                                      \
-    X(punted, COUNT, "frames for the control processor: LLDP, and packets without an exit")                          \
+    X(punted, COUNT, "frames for the control processor: LLDP, and packets without an exit")                            \
     X(packets_lost, COUNT,                                                                                             \
       "packets given up because some of their cells, or the message that asked for them, did not come")
 /// The most at any one. X(field, type, meaning)

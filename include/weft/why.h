@@ -22,7 +22,7 @@
     X(PAUSE, "pause", "the port is paused by PFC")                                                                     \
     X(SFC, "source flow control", "the sender is told to pause")                                                       \
     X(PACE, "pace", "congestion control has lowered the rate")                                                         \
-    X(WINDOW, "window", "the window or the slots are full")                                                              \
+    X(WINDOW, "window", "the window or the slots are full")                                                            \
     X(EMPTY, "nothing to send", "all is sent and unacknowledged, or the job has not given it yet")                     \
     X(REQUEST, "request", "of a READ, until its responder begins; of 1RMA, until it has come")                         \
     X(RETRANSMISSION, "retransmission", "what was lost is sent again")                                                 \

@@ -78,10 +78,11 @@ static enum weft_status check_route(const struct weft_scenario *scenario, const 
     for (uint32_t d = 0; d < scenario->devices; d++) {
         const struct weft_model_conf *route = &scenario->device[d].sw.route;
         if (route->tree && route->place.line) // a setting is laid over all variants
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, route->place,
-                                  "switch.route: %s has no effect: no node of topology %s chooses routes by it; expected "
-                                  "it left out, or empty where a variant has this topology",
-                                  route->model->name, t->kind);
+            return weft_error_set(
+                ret_error, WEFT_ERROR_INPUT, route->place,
+                "switch.route: %s has no effect: no node of topology %s chooses routes by it; expected "
+                "it left out, or empty where a variant has this topology",
+                route->model->name, t->kind);
     }
     return WEFT_OK;
 }

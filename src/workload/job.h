@@ -59,7 +59,7 @@ extern const char *const weft__job_linear[];
         WEFT_CHOICE(T, common.qp_scaling, "qp_scaling", "round_robin", weft__qp_scalings,                              \
                     "a message goes whole on the next queue pair, or split over all of them"),                         \
         WEFT_REAL(T, common.channel_cost, "channel_cost", "0", "0", "0.5",                                             \
-                  "part of the GPU that each channel of a running collective takes from compute (assumed; a "        \
+                  "part of the GPU that each channel of a running collective takes from compute (assumed; a "          \
                   "thread block of NCCL on one of 132 multiprocessors: 0.0076)"),                                      \
         WEFT_SECTION(T, common.server, "server", &weft_server_table, "servers of several GPUs"),                       \
         WEFT__JOB_RANKS_ROW(T),                                                                                        \

@@ -106,11 +106,12 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
     const struct weft_topology *t = w->topology;
     uint32_t from = weft_topology_network_of(t, src), to = weft_topology_network_of(t, dst);
     if (from != to)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "group '%s': no path from %s to %s, which are in different networks (%s and %s); expected "
-                              "hosts of one",
-                              common->group, t->node[t->host[src]].name, t->node[t->host[dst]].name,
-                              t->network[from].name, t->network[to].name);
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, place,
+            "group '%s': no path from %s to %s, which are in different networks (%s and %s); expected "
+            "hosts of one",
+            common->group, t->node[t->host[src]].name, t->node[t->host[dst]].name, t->network[from].name,
+            t->network[to].name);
     uint64_t qps = common->qps < bytes ? common->qps : bytes;
     enum weft_status status = check(w, common, place, 1, qps, ret_error);
     uint64_t all = sat_mul(bytes, common->repeat);

@@ -109,9 +109,8 @@ static const struct weft_param rows[] = {
               "one in so many cells that its endpoints send is traced, on the average (section 6); 0: none"),
     WEFT_UINT(T, trace_kept, "trace_kept", "100000", "1", "100000000",
               "notes on traced cells that a TiN keeps, the first ones (assumed)"),
-    WEFT_UINT(
-        T, punt_rate, "punt_rate", "10000", "1", "1000000000",
-        "frames a second that the control processor takes: LLDP, packets without an exit (section 3.3; assumed)"),
+    WEFT_UINT(T, punt_rate, "punt_rate", "10000", "1", "1000000000",
+              "frames a second that the control processor takes: LLDP, packets without an exit (section 3.3; assumed)"),
     WEFT_UINT(T, punt_packets, "punt_queue", "64", "1", "65536", "and that wait for it, at most (assumed)"),
     WEFT_CHOICE(T, exits, "exits", "wcmp", exit_choices,
                 "exits of the Clique: by the capacity that links leave them (section 3.3), or equally; those of a "
