@@ -124,8 +124,8 @@ class Links(unittest.TestCase):
 
 class Pages(unittest.TestCase):
     """A page can be read in one go: 1500 words beside what it shows of programs and files, cells of tables of 200 characters."""
-    # Of one piece by what they are: a section a format, what commands write, what changed.
-    LONG = {"docs/import.md", "docs/validation.md", "docs/choosing.md", "CHANGELOG.md"}
+    # Of one piece by what they are: what commands write, what changed.
+    LONG = {"docs/validation.md", "docs/choosing.md", "CHANGELOG.md"}
 
     @staticmethod
     def prose(page):
