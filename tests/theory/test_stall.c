@@ -224,7 +224,7 @@ static void packets_without_cts_are_named(void **state) {
                                            "workload: [{kind: flow, src: host-0, dst: host-11, size: 1MB}]\n");
     assert_says(&r, "packets that wait at their ingress:\n  tin-0: ");
     assert_says(&r, " announced to tin-11, the first for ");
-    assert_says(&r, ", without a CTS; no way leads there\n");
+    assert_says(&r, ", without a CTS; no route leads there\n");
     run_free(&r);
 }
 
@@ -233,7 +233,7 @@ static void operations_without_answer_are_named(void **state) {
     struct run r = run_once(CLIQUE CUT_OFF "workload: [{kind: rma, transport: 1rma, clients: host-0, servers: host-11, "
                                            "rate: 1000000, duration: 100us}]\n");
     assert_says(&r, "operations of 1RMA that are not complete:\n  host-0 -> host-11: ");
-    assert_says(&r, " wait for their pace; no way leads there\n");
+    assert_says(&r, " wait for their pace; no route leads there\n");
     run_free(&r);
 }
 
