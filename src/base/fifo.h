@@ -67,7 +67,9 @@ static inline void weft__fifo_pop(struct weft__fifo *f, struct weft_packet_pool 
     } else if (f->first == WEFT__CHUNK_PACKETS) {
         f->head = head->next;
         f->first = 0;
+        __builtin_prefetch(f->head->packet);
     } else {
+        __builtin_prefetch(&head->packet[f->first]); // the next one's turn may come in the same window
         return;
     }
     head->next = pool->free;

@@ -246,7 +246,7 @@ static inline void count_packet(struct weft__worker *w, uint64_t *wake, struct w
 }
 
 static inline void place_packet(struct weft__worker *w, uint64_t *wake, struct weft_packet *p) {
-    weft_time_ps offset = p->time_ps - w->window * w->length_ps;
+    weft_time_ps offset = p->time_ps - w->begin_ps;
     uint64_t order = (uint64_t)p->port << 1 | p->late;
     w->arrival[w->end[p->node - w->first]++] = (struct weft__arrival){offset << ORDER_BITS | order, p};
 }
@@ -325,7 +325,7 @@ static void look_ahead(const struct weft__worker *w, uint32_t a, uint32_t active
         __builtin_prefetch((const char *)node->state + 64);
         for (uint32_t line = 2; line < node->ops->head_lines; line++)
             __builtin_prefetch((const char *)node->state + (size_t)line * 64);
-        __builtin_prefetch(node->timers.heap);
+        __builtin_prefetch(&node->timers.row[node->timers.first]);
     }
     if (a + AHEAD_PACKETS < actives) {
         const struct weft__active *active = &w->active[a + AHEAD_PACKETS];
@@ -470,6 +470,11 @@ static uint64_t window_after(uint64_t previous, uint64_t next) {
     return previous != WEFT__NO_WINDOW && (next - previous) % WEFT__RING == 0 ? next - 1 : next;
 }
 
+static void begin_window(struct weft__worker *w, uint64_t window) {
+    w->window = window;
+    w->begin_ps = window * w->length_ps;
+}
+
 static void run_worker(struct weft__worker *w, uint64_t window, bool sides, uint64_t *begun) {
     w->parity ^= 1;
     weft__sides_exchange(w, sides);
@@ -478,7 +483,7 @@ static void run_worker(struct weft__worker *w, uint64_t window, bool sides, uint
         weft__log_clear(w, &w->far[w->parity][to]);
     w->far_sent_ps = WEFT_TIME_NEVER;
     assert(w->window == WEFT__NO_WINDOW || window > w->window);
-    w->window = window;
+    begin_window(w, window);
     w->previous = window;
     far_advance(w);
     run_window(w, begun);
@@ -615,8 +620,12 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
     *w = (struct weft__worker){.engine = e, .id = id, .first = first, .n = end - first};
     w->length_ps = e->conf.window_ps;
     w->inverse = UINT64_MAX / w->length_ps;
+    w->ring_ps = WEFT__RING * w->length_ps;
+    while (UINT64_C(1) << w->down < w->ring_ps * w->length_ps)
+        w->down++;
+    w->reciprocal = (UINT64_C(1) << w->down) / w->length_ps + 1;
     w->previous = WEFT__NO_WINDOW;
-    w->window = WEFT__NO_WINDOW; // one before the first
+    begin_window(w, WEFT__NO_WINDOW); // one before the first
     w->far_sent_ps = WEFT_TIME_NEVER;
     w->words = (w->n + 63) / 64;
     w->wake = weft_memory_new(WEFT_MEMORY_TIMER, (size_t)WEFT__RING * w->words, sizeof *w->wake);

@@ -113,6 +113,10 @@ struct weft__worker {
     uint64_t window;        ///< index of the window being run
     weft_time_ps length_ps; ///< of a window
     uint64_t inverse;       ///< UINT64_MAX / length_ps
+    weft_time_ps begin_ps;  ///< of the window being run
+    uint64_t ring_ps;       ///< of WEFT__RING windows
+    uint64_t reciprocal;    ///< 2^down / length_ps, rounded up
+    uint32_t down;
     uint32_t id;
     /// [slot][inbox]: logs of the windows ahead that this worker has packets for; others have no row. A row that is
     /// made for the window being run has nothing for other workers, who may look at it.
@@ -283,11 +287,13 @@ weft__node_run(struct weft__node *node, struct weft__worker *w, const struct wef
     weft__node_run_instants(node, w, arrival, n, end, on_packet, on_timer, NULL);
 }
 
-/// Calls fetch(state, key) for the timers due before `end`: what is due stands first or at the top of the heap.
+/// Calls fetch(state, key) for the timers due before `end`: they stand first in the row, or at the top of the heap.
 static inline __attribute__((always_inline)) void weft__timers_fetch(const struct weft__node *node, weft_time_ps end,
                                                                      void (*fetch)(const void *state, uint32_t key)) {
     const struct weft__timers *t = &node->timers;
-    if (t->front && t->next_ps < end) fetch(node->state, t->front - 1);
+    if (t->next_ps >= end) return;
+    for (uint32_t i = 0; i < t->due && weft__timers_at(t, i)->time_ps < end; i++)
+        fetch(node->state, weft__timers_at(t, i)->key);
     for (uint32_t i = 0, reach = 1; i < reach && i < t->n; i++)
         if (t->heap[i].time_ps < end) {
             fetch(node->state, t->heap[i].key);
@@ -349,10 +355,20 @@ static inline uint64_t weft__window_of(const struct weft__worker *w, weft_time_p
     return window + (time - window * w->length_ps >= w->length_ps);
 }
 
+/// How many windows after this one a time lies, which is less than ring_ps after its beginning: as
+/// ahead_ps < WEFT__RING * length_ps, 2^down at least WEFT__RING * length_ps^2 makes the quotient exact.
+static inline uint32_t weft__windows_ahead(const struct weft__worker *w, weft_time_ps ahead_ps) {
+    return (uint32_t)(ahead_ps * w->reciprocal >> w->down);
+}
+
 static inline struct weft_packet *weft__send_slot(struct weft__worker *w, uint32_t inbox, weft_time_ps time) {
-    uint64_t window = weft__window_of(w, time), ahead = window - w->window;
-    assert(ahead >= 1 || inbox == w->engine->conf.workers + w->id);
-    if (__builtin_expect(ahead < WEFT__RING, 1)) return weft__log_slot(w, weft__log_of(w, window, inbox));
+    weft_time_ps ahead_ps = time - w->begin_ps;
+    if (__builtin_expect(ahead_ps < w->ring_ps, 1)) {
+        uint32_t ahead = weft__windows_ahead(w, ahead_ps);
+        assert(ahead || inbox == w->engine->conf.workers + w->id);
+        return weft__log_slot(w, weft__log_of(w, w->window + ahead, inbox));
+    }
+    assert(time > w->begin_ps || w->window == WEFT__NO_WINDOW);
     if (time < w->far_sent_ps) w->far_sent_ps = time;
     return weft__log_slot(w, &w->far[w->parity][inbox]);
 }

@@ -207,11 +207,10 @@ void weft__ether_send(struct weft__ether *e, struct weft__node *node, struct wef
     queue->bytes += p->bytes;
     if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
     weft__port_push(port, e->pool, p);
-    uint32_t key = weft__ether_key(WEFT__ETHER_KEY_TX, k);
     if (port->busy_until_ps <= w->now_ps)
         weft__ether_kick(e, node, w, k);
-    else if (weft__timer_at(&node->timers, key) > port->busy_until_ps)
-        weft__timer_set(&node->timers, key, port->busy_until_ps);
+    else if (port->turn_ps > port->busy_until_ps)
+        weft__ether_set_turn(port, node, k, port->busy_until_ps);
 }
 
 static void purge(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k, uint8_t mask) {
@@ -333,6 +332,7 @@ void weft__ether_on_timer(struct weft__ether *e, struct weft__node *node, struct
                           uint32_t k) {
     switch (what) {
     case WEFT__ETHER_KEY_TX:
+        e->port[k].turn_ps = WEFT_TIME_NEVER;
         weft__ether_kick(e, node, w, k);
         break;
     case WEFT__ETHER_KEY_REFRESH:

@@ -157,14 +157,25 @@ static inline uint8_t weft__ether_sendable(const struct weft_pfc_conf *pfc, stru
 /// is.
 void weft__ether_send_local(struct weft__port *port, const struct weft_pfc_conf *pfc, uint32_t host,
                             struct weft__node *node, struct weft__worker *w, uint32_t k);
+/// Has the port's turn come then.
+static inline void weft__ether_set_turn(struct weft__port *port, struct weft__node *node, uint32_t k,
+                                        weft_time_ps at) {
+    if (port->turn_ps == at) return;
+    uint32_t key = weft__ether_key(WEFT__ETHER_KEY_TX, k);
+    if (__builtin_expect(port->turn_ps == WEFT_TIME_NEVER, 1))
+        weft__timer_add(&node->timers, key, at);
+    else
+        weft__timer_set(&node->timers, key, at);
+    port->turn_ps = at;
+}
 /// Arms the port's timer for the next moment at which it could send what is `ready`, or what is pending.
-static inline void weft__ether_arm(const struct weft__port *port, struct weft__node *node, weft_time_ps now, uint32_t k,
+static inline void weft__ether_arm(struct weft__port *port, struct weft__node *node, weft_time_ps now, uint32_t k,
                                    uint8_t ready) {
     if (!ready && !port->pending) return;
     weft_time_ps at = port->busy_until_ps;
     if (at <= now) at = weft__port_pause_end(port, ready); // free, so all that is ready is paused
     if (at == WEFT_TIME_NEVER) return;                     // until it is resumed
-    weft__timer_set(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, k), at);
+    weft__ether_set_turn(port, node, k, at);
 }
 /// The port may be able to send something.
 void weft__ether_kick(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k);
@@ -183,7 +194,7 @@ uint8_t weft__ether_watch(struct weft__port *port, const struct weft_pfc_conf *p
                           struct weft__worker *w, uint32_t k, uint8_t ready, uint8_t *ret_ended);
 /// After a pause came, or when its timer fires.
 void weft__ether_watchdog(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k);
-/// A timer of port `k`, below WEFT__ETHER_KEY_OWN.
+/// A timer of port `k`, below WEFT__ETHER_KEY_OWN. (A box that takes WEFT__ETHER_KEY_TX itself unsets port->turn_ps.)
 void weft__ether_on_timer(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t what,
                           uint32_t k);
 void weft__ether_sample(const struct weft__ether *e, struct weft__worker *w, uint32_t k);

@@ -31,7 +31,10 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .peer_inbox = (uint8_t)peer->inbox,
         .cut_through = peer->cut_through,
         .counters = counters,
-        .special = faults || tap ? WEFT__PORT_SPECIAL : WEFT__PORT_PLAIN,
+        .special = faults || tap       ? WEFT__PORT_SPECIAL
+                   : peer->cut_through ? WEFT__PORT_CUT_THROUGH
+                                       : WEFT__PORT_PLAIN,
+        .turn_ps = WEFT_TIME_NEVER,
         .faults = faults,
         .tap = tap,
         .speed = weft__speed_of(link->rate_bps),
@@ -198,18 +201,23 @@ static void note_telemetry(const struct weft__port *port, struct weft__worker *w
     t->hops++;
 }
 
-bool weft__port_transmit_followed(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
-                                  weft_time_ps delay) {
-    weft_time_ps now = w->now_ps, sent = weft__port_sent(port, now, packet, port->busy_until_ps - port->gap_ps);
+/// Data on a port that follows no more than that.
+static void transmit_followed(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
+                              weft_time_ps sent) {
     if (weft__follow_has_qp(port->follow, packet->qp))
-        follow(port, now, packet, weft__side_psn(w, packet), sent, false, true);
-    weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, sent + delay, packet);
-    return true;
+        follow(port, w->now_ps, packet, weft__side_psn(w, packet), sent, false, true);
 }
 
 bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                                  weft_time_ps time, weft_time_ps delay) {
     weft_time_ps now = w->now_ps, last_bit = port->busy_until_ps - port->gap_ps;
+    if (port->special != WEFT__PORT_SPECIAL) {
+        weft_time_ps sent = weft__port_sent(port, now, packet, last_bit);
+        if (port->special == WEFT__PORT_FOLLOWED && packet->kind == WEFT_PACKET_DATA)
+            transmit_followed(port, w, packet, sent);
+        weft__send(w, weft__port_peer_of(port), sent + delay, packet);
+        return true;
+    }
     if (port->telemetry && packet->side && packet->kind == WEFT_PACKET_DATA) note_telemetry(port, w, packet);
     if (port->wire) last_bit = weft__wire_take(port, now, packet->bytes);
     if (port->members) last_bit = weft__members_take(port, now, packet, time);
@@ -221,7 +229,7 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
         follow(port, now, packet, psn, sent, lost, !port->wire && !port->members);
     if (lost) return false;
     if (port->credit) weft__port_credit_spend(port, now, frame.last_bit + port->gap_ps, packet);
-    weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, sent + delay, packet);
+    weft__send(w, weft__port_peer_of(port), sent + delay, packet);
     return true;
 }
 

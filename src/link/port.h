@@ -97,31 +97,42 @@ static inline bool weft__speed_is_faster(struct weft__speed a, struct weft__spee
 
 enum weft__port_special {
     WEFT__PORT_PLAIN,
-    WEFT__PORT_SPECIAL,  ///< has faults, a tap, members or a wire of its own, counts flows, notes telemetry or follows
-                         ///< every frame
-    WEFT__PORT_FOLLOWED, ///< follows data, and no more than that
+    WEFT__PORT_SPECIAL,     ///< has faults, a tap, members or a wire of its own, counts flows, notes telemetry or follows
+                            ///< every frame
+    WEFT__PORT_FOLLOWED,    ///< follows data, and no more than that
+    WEFT__PORT_CUT_THROUGH, ///< the peer is a cut-through switch, and no more than that
 };
 
 struct weft__port {
     // line 1: every frame
     weft_time_ps busy_until_ps;
-    weft_time_ps delay_data_ps, delay_pause_ps; ///< from the last bit sent to the peer's action
+    weft_time_ps turn_ps;       ///< its timer WEFT__ETHER_KEY_TX; WEFT_TIME_NEVER: it is not set
+    weft_time_ps delay_data_ps; ///< from the last bit sent to the peer's action
     struct weft__speed speed;
     uint32_t gap_ps; ///< between packets
     uint32_t peer_node;
+    /// All 0: a frame that finds the port free may go at once, and takes no special way.
+    union {
+        struct {
+            uint16_t pending; ///< priorities to tell the peer about, and WEFT__PENDING_LLDP
+            uint8_t paused;   ///< priorities under a pause from the peer
+            uint8_t ready;    ///< priorities whose FIFO holds something
+            uint8_t storm;    ///< priorities in a PFC storm, by the watchdog
+            uint8_t special;  ///< enum weft__port_special
+            uint16_t none;
+        };
+        uint64_t hindrances;
+    };
     uint16_t peer_port;
     uint8_t peer_inbox;
-    bool cut_through;           ///< the peer is a cut-through switch
-    uint16_t pending;           ///< priorities to tell the peer about, and WEFT__PENDING_LLDP
-    uint8_t paused;             ///< priorities under a pause from the peer
-    uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
-    uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
-    uint8_t special;            ///< enum weft__port_special
-    uint8_t lossless;           ///< priorities that we pause the peer for
-    uint8_t ready;              ///< priorities whose FIFO holds something
+    bool cut_through; ///< the peer is a cut-through switch
+    uint8_t lossless; ///< priorities that we pause the peer for
+    uint8_t pfc_xoff; ///< priorities that we want paused
     // lines 2 to 9: one a priority
     _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
     // less often
+    weft_time_ps delay_pause_ps; ///< as delay_data_ps, of a pause frame
+    uint8_t pfc_told;            ///< priorities that the peer was last told to pause
     uint32_t waiting;            ///< packets for it that wait at inputs of a switch
     uint32_t id;                 ///< among all ports
     struct weft__follow *follow; ///< NULL: nothing is followed
@@ -195,12 +206,13 @@ weft_time_ps weft__wire_take(struct weft__port *port, weft_time_ps now, uint32_t
 
 enum { WEFT__PREAMBLE = 8, WEFT__GAP = 12, WEFT__HEADER = 64 };
 
-/// Data on a port that follows it, as weft__port_transmit.
-bool weft__port_transmit_followed(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
-                                  weft_time_ps delay);
-/// On a special port, as weft__port_transmit.
+/// On any port, as weft__port_transmit, which has taken the line for `time`.
 bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                                  weft_time_ps time, weft_time_ps delay);
+
+static inline struct weft__to weft__port_peer_of(const struct weft__port *port) {
+    return (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port};
+}
 
 /// When what the far end waits for has left, which began now.
 static inline weft_time_ps weft__port_sent(const struct weft__port *port, weft_time_ps now,
@@ -236,12 +248,9 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
         port->speed.byte_den == 1 ? wire * port->speed.byte_num : weft__port_time_carried(port, now, wire);
     port->busy_until_ps = now + time;
     weft__count(w, WEFT__COUNT_PACKET_HOPS, 1);
-    if (__builtin_expect(port->special != WEFT__PORT_PLAIN, 0)) {
-        if (port->special == WEFT__PORT_SPECIAL) return weft__port_transmit_special(port, w, packet, time, delay);
-        if (packet->kind == WEFT_PACKET_DATA) return weft__port_transmit_followed(port, w, packet, delay);
-    }
-    weft_time_ps arrival = weft__port_sent(port, now, packet, port->busy_until_ps - port->gap_ps) + delay;
-    weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, arrival, packet);
+    if (__builtin_expect(port->special != WEFT__PORT_PLAIN, 0))
+        return weft__port_transmit_special(port, w, packet, time, delay);
+    weft__send(w, weft__port_peer_of(port), port->busy_until_ps - port->gap_ps + delay, packet);
     return true;
 }
 

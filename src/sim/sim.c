@@ -129,7 +129,7 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     bool every = own->follow && own->follow->all && own->follow->all[port - own->follow->port0];
     if (own->telemetry || own->credit || every)
         own->special = WEFT__PORT_SPECIAL;
-    else if (own->follow && own->special == WEFT__PORT_PLAIN)
+    else if (own->follow && own->special != WEFT__PORT_SPECIAL)
         own->special = WEFT__PORT_FOLLOWED;
     own->lldp = weft__lldp_new(net, port, arena);
 }

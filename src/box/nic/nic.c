@@ -246,6 +246,7 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     }
     switch (key) {
     case WEFT__ETHER_KEY_TX:
+        nic->port.turn_ps = WEFT_TIME_NEVER;
         kick(node, nic, w);
         break;
     case WEFT__ETHER_KEY_REFRESH:

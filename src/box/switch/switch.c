@@ -246,8 +246,7 @@ static bool request(struct weft__node *node, struct weft__switch *sw, struct wef
     if (port->busy_until_ps >
         w->now_ps) { // an input queue's new head may be for an output that has begun another frame
         arm(node, sw, w->now_ps, out, false);
-        if (weft__timer_at(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out)) == port->busy_until_ps)
-            weft__bits_set(sw->asleep, out);
+        if (port->turn_ps == port->busy_until_ps) weft__bits_set(sw->asleep, out);
         return false;
     }
     if (port->storm && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP)
@@ -529,8 +528,8 @@ INLINE void forward(struct weft__node *node, struct weft__switch *sw, struct wef
         weft__switch_judge_source(node, sw, w, p, out);
     if (free)
         kick_any(node, sw, w, out);
-    else if (weft__timer_at(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out)) > port->busy_until_ps)
-        weft__timer_set(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out), port->busy_until_ps);
+    else if (port->turn_ps > port->busy_until_ps)
+        weft__ether_set_turn(port, node, out, port->busy_until_ps);
 }
 
 static void on_local(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
@@ -747,20 +746,23 @@ static __attribute__((noinline)) void on_rare_timer(struct weft__node *node, str
     }
 }
 
-INLINE void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
-    uint32_t port = port_of_turn(node->state, key);
-    if (port != WEFT_NONE)
-        kick(node, node->state, w, port, false);
-    else
+INLINE void turn_or_rare(struct weft__node *node, struct weft__worker *w, uint32_t key, const bool plain) {
+    struct weft__switch *sw = node->state;
+    uint32_t port = port_of_turn(sw, key);
+    if (__builtin_expect(port == WEFT_NONE, 0)) {
         on_rare_timer(node, w, key);
+        return;
+    }
+    sw->port[port].turn_ps = WEFT_TIME_NEVER;
+    kick(node, sw, w, port, plain);
+}
+
+INLINE void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    turn_or_rare(node, w, key, false);
 }
 
 INLINE void on_timer_plain(struct weft__node *node, struct weft__worker *w, uint32_t key) {
-    uint32_t port = port_of_turn(node->state, key);
-    if (__builtin_expect(port != WEFT_NONE, 1))
-        kick(node, node->state, w, port, true);
-    else
-        on_rare_timer(node, w, key);
+    turn_or_rare(node, w, key, true);
 }
 
 static void switch_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
