@@ -238,16 +238,29 @@ static inline void weft__port_pop(struct weft__port *port, struct weft_packet_po
 void weft__port_each(const struct weft__port *port, uint32_t number,
                      void (*on_packet)(void *context, const struct weft_packet *, uint32_t number), void *context);
 
-/// Puts a frame on the wire now; the port must be free. Does not count it. False: the link loses it.
-static inline bool weft__port_transmit(struct weft__port *port, struct weft__worker *w,
-                                       const struct weft_packet *packet, weft_time_ps delay) {
+/// The line is taken for a frame of so many bytes, from now on. How long.
+static inline weft_time_ps weft__port_take(struct weft__port *port, struct weft__worker *w, uint32_t bytes) {
     weft_time_ps now = w->now_ps;
     assert(port->busy_until_ps <= now);
-    uint64_t wire = packet->bytes + WEFT_WIRE_OVERHEAD;
+    uint64_t wire = bytes + WEFT_WIRE_OVERHEAD;
     weft_time_ps time =
         port->speed.byte_den == 1 ? wire * port->speed.byte_num : weft__port_time_carried(port, now, wire);
     port->busy_until_ps = now + time;
     weft__count(w, WEFT__COUNT_PACKET_HOPS, 1);
+    return time;
+}
+
+/// Puts data on the wire of a plain port.
+static inline void weft__port_transmit_plain(struct weft__port *port, struct weft__worker *w,
+                                             const struct weft_packet *packet) {
+    weft__port_take(port, w, packet->bytes);
+    weft__send(w, weft__port_peer_of(port), port->busy_until_ps - port->gap_ps + port->delay_data_ps, packet);
+}
+
+/// Puts a frame on the wire now; the port must be free. Does not count it. False: the link loses it.
+static inline bool weft__port_transmit(struct weft__port *port, struct weft__worker *w,
+                                       const struct weft_packet *packet, weft_time_ps delay) {
+    weft_time_ps time = weft__port_take(port, w, packet->bytes);
     if (__builtin_expect(port->special != WEFT__PORT_PLAIN, 0))
         return weft__port_transmit_special(port, w, packet, time, delay);
     weft__send(w, weft__port_peer_of(port), port->busy_until_ps - port->gap_ps + delay, packet);

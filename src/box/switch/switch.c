@@ -510,16 +510,36 @@ INLINE void enqueue(struct weft__node *node, struct weft__switch *sw, struct wef
     weft__bits_set(sw->waiting, out);
 }
 
+/// A plain switch whose output is free and has nothing in its way sends what fits into the buffer at once: it enters
+/// the accounts and leaves them, so that only watermarks tell of it. False: it does not, and nothing has changed.
+INLINE bool pass(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
+                 uint32_t out, uint32_t priority) {
+    struct weft__port *port = &sw->port[out];
+    if (port->hindrances || port->busy_until_ps > w->now_ps) return false;
+    uint32_t bytes = p->bytes;
+    struct weft_buffer_group *group = &sw->port[p->port].queue[priority].group;
+    if (__builtin_expect(group->level + bytes > sw->fixed.size_bytes, 0)) return false;
+    struct weft__port_queue *queue = &port->queue[priority]; // which is empty
+    if (group->level + bytes > group->level_max) group->level_max = group->level + bytes;
+    if (bytes > queue->bytes_max) queue->bytes_max = bytes;
+    queue->tx_packets++;
+    queue->tx_bytes += bytes;
+    weft__port_transmit_plain(port, w, p);
+    if (__builtin_expect(sw->ether.xoffs[priority], 0) && group->level <= sw->fixed.xon_bytes)
+        weft__ether_want_pause(&sw->ether, node, w, p->port, priority, out, false);
+    return true;
+}
+
 INLINE void forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
                     uint32_t out, const bool plain) {
     bool xoff;
     if (!enter_buffer(sw, w, p, out, &xoff, plain)) return;
     struct weft__port *port = &sw->port[out];
     bool free = port->busy_until_ps <= w->now_ps;
-    if ((plain || !sw->arbitrated) && free && !port->pending && !port->ready &&
+    if (!plain && !sw->arbitrated && free && !port->pending && !port->ready &&
         sendable(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
-        pick_priority(sw, out, (uint8_t)(1u << p->priority), plain);
-        transmit(node, sw, w, p, out, plain); // never waited, so it pauses nobody
+        pick_priority(sw, out, (uint8_t)(1u << p->priority), false);
+        transmit(node, sw, w, p, out, false); // never waited, so it pauses nobody
         return;
     }
     if (__builtin_expect(xoff, 0)) weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, true);
@@ -576,16 +596,18 @@ static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft_
     return true;
 }
 
+INLINE uint32_t priority_of(const struct weft__switch *sw, const struct weft_packet *p, const bool plain) {
+    return plain ? sw->conf->dscp_map[p->dscp] & 7u : weft_switch_priority(sw->conf, p);
+}
+
 INLINE void fetch_packet(const struct weft__switch *sw, const struct weft_packet *p, const bool plain) {
     if (weft_packet_is_local(p)) return;
-    uint32_t edge = sw->edge_of_host[p->dst];
-    if (edge != WEFT_NONE) __builtin_prefetch(&sw->set_of[edge]);
-    __builtin_prefetch(sw->set);
-    __builtin_prefetch(sw->set + 8);
+    uint32_t edge = sw->edge_of_host[p->dst]; // of WEFT_NONE there is no set, and fetching what is no address is harmless
+    __builtin_prefetch((const void *)((uintptr_t)sw->set_of + edge * sizeof *sw->set_of));
     if (plain)
-        __builtin_prefetch(&sw->port[p->port].queue[weft_switch_priority(sw->conf, p)]);
+        __builtin_prefetch(&sw->port[p->port].queue[priority_of(sw, p, true)]);
     else if (sw->buffer->prefetch)
-        sw->buffer->prefetch(sw->buffer_state, p->port, weft_switch_priority(sw->conf, p));
+        sw->buffer->prefetch(sw->buffer_state, p->port, priority_of(sw, p, false));
 }
 
 /// The port whose turn a timer says it is; WEFT_NONE: it says something else.
@@ -604,8 +626,11 @@ static inline void fetch_timer(const void *state, uint32_t key) {
 
 INLINE void fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end,
                   const bool plain) {
+    const struct weft__switch *sw = node->state;
+    __builtin_prefetch(sw->set);
+    __builtin_prefetch(sw->set + 8);
     for (uint32_t i = 0; i < n; i++)
-        fetch_packet(node->state, arrival[i].packet, plain);
+        fetch_packet(sw, arrival[i].packet, plain);
     weft__timers_fetch(node, end, fetch_timer);
 }
 
@@ -623,12 +648,13 @@ static void plain_fetch(const struct weft__node *node, const struct weft__arriva
 /// waited for when it is copied.)
 INLINE uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p, const bool plain) {
     if (weft_packet_is_local(p)) return WEFT_NONE;
-    weft_packet_enter(p, weft_switch_priority(sw->conf, p));
+    uint32_t priority = priority_of(sw, p, plain);
+    weft_packet_enter(p, priority);
     uint32_t out = route(sw, p, plain);
     if (out == WEFT_NONE) return out;
     __builtin_prefetch(&sw->port[out]);
-    __builtin_prefetch(&sw->port[out].queue[p->priority]);
-    if (!plain && sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, p->port, out, p->priority);
+    __builtin_prefetch(&sw->port[out].queue[priority]);
+    if (!plain && sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, p->port, out, priority);
     return out;
 }
 
@@ -662,8 +688,9 @@ static void switch_prepare(struct weft__node *node, struct weft__arrival *arriva
 }
 
 static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    struct weft__switch *sw = node->state;
     for (uint32_t i = 0; i < n; i++)
-        arrival[i].word = prepare_packet(node->state, arrival[i].packet, true);
+        arrival[i].word = prepare_packet(sw, arrival[i].packet, true);
     weft__timers_fetch(node, end, prepare_timer);
 }
 
@@ -694,7 +721,8 @@ INLINE void take(struct weft__node *node, struct weft__worker *w, struct weft_pa
         on_signal(node, sw, w, packet, out);
     else if (__builtin_expect(out == WEFT_NONE, 0))
         on_unrouted(node, sw, w, packet);
-    else if (plain || !sw->has_cut_through || !defer(node, sw, w, packet, out))
+    else if (plain ? !pass(node, sw, w, packet, out, packet->priority)
+                   : !sw->has_cut_through || !defer(node, sw, w, packet, out))
         forward(node, sw, w, packet, out, plain);
 }
 
