@@ -220,9 +220,19 @@ static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uin
     insertion_sort(arrival, n); // nothing moves beyond its part
 }
 
+/// Of a worker, for the loops over the packets of a window.
+struct gathering {
+    uint32_t first; ///< node
+    uint32_t *end;
+    uint64_t *wake;
+    struct weft__arrival *arrival;
+    weft_time_ps begin_ps;
+};
+
 /// Packets of an inbox for this window, log by log, block by block.
-static inline __attribute__((always_inline)) void each_packet(struct weft__worker *w, uint64_t *wake, uint32_t inbox,
-                                                              void (*on_packet)(struct weft__worker *, uint64_t *wake,
+static inline __attribute__((always_inline)) void each_packet(const struct weft__worker *w, struct gathering g,
+                                                              uint32_t inbox,
+                                                              void (*on_packet)(struct gathering,
                                                                                 struct weft_packet *)) {
     const struct weft__engine *e = w->engine;
     uint32_t slot = (uint32_t)(w->window % WEFT__RING);
@@ -233,22 +243,22 @@ static inline __attribute__((always_inline)) void each_packet(struct weft__worke
         for (struct weft__block *block = row[inbox].first; left; block = block->next) {
             uint32_t here = left < w->block_packets ? left : w->block_packets;
             left -= here;
-            for (uint32_t i = 0; i < here; i++)
-                on_packet(w, wake, &block->packet[i]);
+            for (struct weft_packet *p = block->packet, *last = p + here; p < last; p++)
+                on_packet(g, p);
         }
     }
 }
 
-static inline void count_packet(struct weft__worker *w, uint64_t *wake, struct weft_packet *p) {
-    uint32_t local = p->node - w->first;
-    w->end[local]++;
-    wake[local / 64] |= UINT64_C(1) << local % 64;
+static inline __attribute__((always_inline)) void count_packet(struct gathering g, struct weft_packet *p) {
+    uint32_t local = p->node - g.first;
+    g.end[local]++;
+    g.wake[local / 64] |= UINT64_C(1) << local % 64;
 }
 
-static inline void place_packet(struct weft__worker *w, uint64_t *wake, struct weft_packet *p) {
-    weft_time_ps offset = p->time_ps - w->begin_ps;
+static inline __attribute__((always_inline)) void place_packet(struct gathering g, struct weft_packet *p) {
     uint64_t order = (uint64_t)p->port << 1 | p->late;
-    w->arrival[w->end[p->node - w->first]++] = (struct weft__arrival){offset << ORDER_BITS | order, p};
+    g.arrival[g.end[p->node - g.first]++] =
+        (struct weft__arrival){(p->time_ps - g.begin_ps) << ORDER_BITS | order, p};
 }
 
 /// The nodes to visit in this window, leaves or others, and, by node and in its order, the packets that come to them.
@@ -256,7 +266,8 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
     struct weft__engine *e = w->engine;
     uint32_t n = 0, actives = 0, packets = 0;
     uint32_t inbox = leaves ? leaves_inbox(w) : w->id;
-    each_packet(w, wake, inbox, count_packet);
+    struct gathering g = {.first = w->first, .end = w->end, .wake = wake, .begin_ps = w->begin_ps};
+    each_packet(w, g, inbox, count_packet);
     for (uint32_t from = 0; from < e->conf.workers; from++) {
         const struct weft__log *row = weft__row_of(&e->worker[from], (uint32_t)(w->window % WEFT__RING));
         if (row) n += row[inbox].n;
@@ -277,7 +288,8 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
         }
         wake[word] = others;
     }
-    each_packet(w, wake, inbox, place_packet);
+    g.arrival = w->arrival;
+    each_packet(w, g, inbox, place_packet);
     for (uint32_t a = 0; a < actives; a++) {
         const struct weft__active *active = &w->active[a];
         w->end[active->node] = 0;
@@ -329,8 +341,9 @@ static void look_ahead(const struct weft__worker *w, uint32_t a, uint32_t active
     }
     if (a + AHEAD_PACKETS < actives) {
         const struct weft__active *active = &w->active[a + AHEAD_PACKETS];
-        for (uint32_t i = 0; i < active->n; i++)
-            __builtin_prefetch(w->arrival[active->first + i].packet);
+        const struct weft__arrival *arrival = &w->arrival[active->first], *last = arrival + active->n;
+        for (; arrival < last; arrival++)
+            __builtin_prefetch(arrival->packet);
     }
     if (a + AHEAD_FETCH < actives) {
         const struct weft__active *active = &w->active[a + AHEAD_FETCH];
