@@ -126,6 +126,13 @@ void weft__json_key(struct weft__json *j, const char *key) {
     j->keyed = true;
 }
 
+void weft__json_key_ready(struct weft__json *j, const char *text, size_t length) {
+    assert(j->depth && !j->keyed && (j->object & level(j)));
+    separate(j);
+    put_bytes(j, text, length);
+    j->keyed = true;
+}
+
 void weft__json_string(struct weft__json *j, const char *text) {
     if (!text) {
         weft__json_null(j);
@@ -136,12 +143,20 @@ void weft__json_string(struct weft__json *j, const char *text) {
     after_value(j);
 }
 
+/// Two digits at a time, from the last.
 void weft__json_u64(struct weft__json *j, uint64_t value) {
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+        "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+        "9899";
     char digits[20], *at = digits + sizeof digits;
     before_value(j);
-    do
-        *--at = (char)('0' + value % 10);
-    while (value /= 10);
+    for (; value >= 10; value /= 100) {
+        at -= 2;
+        memcpy(at, &pairs[2 * (value % 100)], 2);
+    }
+    // One digit is left, or none is.
+    if (value || at == digits + sizeof digits) *--at = (char)('0' + value);
     put_bytes(j, at, (size_t)(digits + sizeof digits - at));
     after_value(j);
 }

@@ -33,6 +33,8 @@ void weft__json_end_object(struct weft__json *j);
 void weft__json_begin_array(struct weft__json *j);
 void weft__json_end_array(struct weft__json *j);
 void weft__json_key(struct weft__json *j, const char *key);
+/// The same of a key that is written often: `text` is the key in quotes and a colon.
+void weft__json_key_ready(struct weft__json *j, const char *text, size_t length);
 /// Bytes that are not UTF-8 come out as U+FFFD, so that the result can always be read. NULL: null.
 void weft__json_string(struct weft__json *j, const char *text);
 void weft__json_u64(struct weft__json *j, uint64_t value); ///< all digits; a reader with doubles loses above 2^53

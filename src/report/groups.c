@@ -12,26 +12,31 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, COMPARED_MAX = 256 };
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PLACES = (64 + DIGIT_BITS - 1) / DIGIT_BITS, COMPARED_MAX = 2048 };
 
-/// Bits that are in the order of the numbers.
+/// Bits that are in the order of the numbers, and back.
 static uint64_t key_of(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
+static double value_of(uint64_t key) {
+    uint64_t bits = key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
 
-/// By the digit at `shift`; false: all have the same one.
-static bool sort_digit(const double *from, double *to, size_t n, unsigned shift) {
-    size_t begin[DIGITS + 1] = {0};
-    for (size_t i = 0; i < n; i++)
-        begin[(key_of(from[i]) >> shift) % DIGITS + 1]++;
-    for (unsigned d = 0; d < DIGITS; d++)
-        if (begin[d + 1] == n) return false;
-    for (unsigned d = 0; d < DIGITS; d++)
-        begin[d + 1] += begin[d];
-    for (size_t i = 0; i < n; i++)
-        to[begin[(key_of(from[i]) >> shift) % DIGITS]++] = from[i];
+/// count[place][digit] becomes where the numbers with that digit begin, in the order of digits; false: there is but
+/// one.
+static bool find_begins(uint32_t *count, size_t n) {
+    uint32_t begin = 0;
+    for (unsigned d = 0; d < DIGITS; d++) {
+        uint32_t here = count[d];
+        if (here == n) return false;
+        count[d] = begin;
+        begin += here;
+    }
     return true;
 }
 
@@ -41,15 +46,25 @@ static void sort(double *value, size_t n) {
         qsort(value, n, sizeof *value, compare_doubles);
         return;
     }
-    double *other = weft_memory_new(WEFT_MEMORY_RESULT, n, sizeof *other), *from = value, *to = other;
-    for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
-        if (!sort_digit(from, to, n, shift)) continue;
-        double *sorted = to;
+    uint32_t(*count)[DIGITS] = weft_memory_new(WEFT_MEMORY_RESULT, PLACES, sizeof *count);
+    uint64_t *key = weft_memory_new(WEFT_MEMORY_RESULT, 2 * n, sizeof *key), *from = key, *to = key + n;
+    for (size_t i = 0; i < n; i++) {
+        from[i] = key_of(value[i]);
+        for (unsigned p = 0; p < PLACES; p++)
+            count[p][from[i] >> p * DIGIT_BITS & (DIGITS - 1)]++;
+    }
+    for (unsigned p = 0; p < PLACES; p++) {
+        if (!find_begins(count[p], n)) continue;
+        for (size_t i = 0; i < n; i++)
+            to[count[p][from[i] >> p * DIGIT_BITS & (DIGITS - 1)]++] = from[i];
+        uint64_t *sorted = to;
         to = from;
         from = sorted;
     }
-    if (from != value) memcpy(value, from, n * sizeof *value);
-    weft_memory_free(WEFT_MEMORY_RESULT, other, n * sizeof *other);
+    for (size_t i = 0; i < n; i++)
+        value[i] = value_of(from[i]);
+    weft_memory_free(WEFT_MEMORY_RESULT, key, 2 * n * sizeof *key);
+    weft_memory_free(WEFT_MEMORY_RESULT, count, PLACES * sizeof *count);
 }
 
 static double nearest_rank(const double *sorted, size_t n, size_t percent) {

@@ -33,34 +33,58 @@ static void write_value(struct weft__json *j, const struct weft_result_value *v)
     }
 }
 
-/// Columns a.b and a.c are members of an object a. Returns what opens it: the length of "a.", 0 for none.
-static size_t open_object(struct weft__json *j, const char *name, const char *before, size_t open) {
-    const char *dot = strrchr(name, '.');
-    size_t length = dot ? (size_t)(dot - name) + 1 : 0;
-    if (open && (length != open || strncmp(name, before, open))) weft__json_end_object(j);
-    if (length && (length != open || strncmp(name, before, open))) {
-        char key[64];
-        snprintf(key, sizeof key, "%.*s", (int)length - 1, name);
-        weft__json_key(j, key);
-        weft__json_begin_object(j);
+/// How the columns of a table stand in a row of the JSON, the same for all its rows. Columns a.b and a.c are members of
+/// an object a.
+enum { COLUMNS_MAX = 100, KEYS_MAX = 4096 };
+struct form {
+    uint32_t n;
+    struct member {
+        const struct weft_result_column *column;
+        const char *key; ///< in quotes, with a colon
+        uint8_t length;
+        uint8_t object; ///< length of "a.", 0: it is a member of the row itself
+    } member[COLUMNS_MAX];
+    char keys[KEYS_MAX];
+};
+
+static void make_form(struct form *form, const struct weft_result_table *table, const struct weft_result_column *key) {
+    size_t used = 0;
+    form->n = 0;
+    for (uint32_t i = 0; i < table->columns; i++) {
+        const struct weft_result_column *c = &table->column[i];
+        if (c == key || c->flags & (WEFT_RESULT_ABOVE | WEFT_RESULT_TABLES)) continue;
+        const char *dot = strrchr(c->name, '.');
+        size_t object = dot ? (size_t)(dot - c->name) + 1 : 0;
+        int length = snprintf(form->keys + used, KEYS_MAX - used, "\"%s\":", c->name + object);
+        assert(form->n < COLUMNS_MAX && used + (size_t)length < KEYS_MAX);
+        form->member[form->n++] = (struct member){c, form->keys + used, (uint8_t)length, (uint8_t)object};
+        used += (size_t)length;
     }
-    return length;
 }
 
-static void write_columns(struct weft__json *j, struct weft_result_cursor *row, const struct weft_result_column *key) {
-    const char *before = "";
-    size_t open = 0;
-    for (uint32_t i = 0; i < row->table->columns; i++) {
-        const struct weft_result_column *c = &row->table->column[i];
-        if (c == key || c->flags & (WEFT_RESULT_ABOVE | WEFT_RESULT_TABLES)) continue;
-        struct weft_result_value value = weft_result_value(row, c);
-        if (c->flags & WEFT_RESULT_SPARSE && !value.known) continue;
-        open = open_object(j, c->name, before, open);
-        before = c->name;
-        weft__json_key(j, c->name + open);
+static bool is_same_object(const struct member *a, const struct member *b) {
+    return a && a->object == b->object && !strncmp(a->column->name, b->column->name, a->object);
+}
+
+static void write_columns(struct weft__json *j, struct weft_result_cursor *row, const struct form *form) {
+    const struct member *before = NULL; // the last one written
+    for (const struct member *m = form->member; m < form->member + form->n; m++) {
+        struct weft_result_value value = weft_result_value(row, m->column);
+        if (m->column->flags & WEFT_RESULT_SPARSE && !value.known) continue;
+        if ((m->object || (before && before->object)) && !is_same_object(before, m)) {
+            if (before && before->object) weft__json_end_object(j);
+            if (m->object) {
+                char name[64];
+                snprintf(name, sizeof name, "%.*s", m->object - 1, m->column->name);
+                weft__json_key(j, name);
+                weft__json_begin_object(j);
+            }
+        }
+        weft__json_key_ready(j, m->key, m->length);
         write_value(j, &value);
+        before = m;
     }
-    if (open) weft__json_end_object(j);
+    if (before && before->object) weft__json_end_object(j);
 }
 
 static void write_table(struct weft__json *j, struct weft_result_cursor *c);
@@ -86,10 +110,9 @@ static bool has_parts(const struct weft_result_table *table) {
     return has;
 }
 
-static void write_row(struct weft__json *j, struct weft_result_cursor *row, const struct weft_result_column *key,
-                      bool parts) {
+static void write_row(struct weft__json *j, struct weft_result_cursor *row, const struct form *form, bool parts) {
     weft__json_begin_object(j);
-    write_columns(j, row, key);
+    write_columns(j, row, form);
     if (parts) write_parts(j, row, row->run, row->arena);
     weft__json_end_object(j);
 }
@@ -105,10 +128,12 @@ static void write_table(struct weft__json *j, struct weft_result_cursor *c) {
     bool array = shape == WEFT_RESULT_LIST || shape == WEFT_RESULT_ARRAY, single = shape >= WEFT_RESULT_NUMBERS;
     bool parts = has_parts(c->table);
     const struct weft_result_column *key = weft__result_key(c->table);
+    struct form form;
+    make_form(&form, c->table, key);
     if (shape == WEFT_RESULT_OBJECT) {
         bool there = c->table->next(c);
         assert(there); // of what is present
-        write_row(j, c, NULL, parts && there);
+        write_row(j, c, &form, parts && there);
         return;
     }
     (array ? weft__json_begin_array : weft__json_begin_object)(j);
@@ -118,7 +143,7 @@ static void write_table(struct weft__json *j, struct weft_result_cursor *c) {
             struct weft_result_value value = weft_result_value(c, key + 1);
             write_value(j, &value);
         } else {
-            write_row(j, c, key, parts);
+            write_row(j, c, &form, parts);
         }
     }
     (array ? weft__json_end_array : weft__json_end_object)(j);
@@ -127,9 +152,11 @@ static void write_table(struct weft__json *j, struct weft_result_cursor *c) {
 static void write_run(struct weft__json *j, const struct weft_run *run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft_result_cursor c = {.run = run, .table = weft_result_table_at(0), .arena = arena};
+    struct form form;
+    make_form(&form, c.table, NULL);
     weft__json_begin_object(j);
     c.table->next(&c);
-    write_columns(j, &c, NULL);
+    write_columns(j, &c, &form);
     write_parts(j, NULL, run, arena);
     weft__json_end_object(j);
     weft_arena_free(arena);

@@ -38,6 +38,27 @@ static int by_group_and_bin(const void *a, const void *b) {
     return (x->bin > y->bin) - (x->bin < y->bin);
 }
 
+/// Puts entries into the order of a number below `numbers` (group or bin), and keeps that of those with the same.
+static void sort_by(const struct entry *from, struct entry *to, uint32_t n, bool group, uint32_t numbers) {
+    uint32_t *next = weft_memory_new(WEFT_MEMORY_RESULT, numbers + 1, sizeof *next);
+    for (uint32_t i = 0; i < n; i++)
+        next[(group ? from[i].group : from[i].bin) + 1]++;
+    for (uint32_t k = 0; k < numbers; k++)
+        next[k + 1] += next[k];
+    for (uint32_t i = 0; i < n; i++)
+        to[next[group ? from[i].group : from[i].bin]++] = from[i];
+    weft_memory_free(WEFT_MEMORY_RESULT, next, (numbers + 1) * sizeof *next);
+}
+
+/// By group, there by bin. Returns `entry`.
+static struct entry *sort_entries(struct entry *entry, uint32_t n, const struct weft_workload *w) {
+    struct entry *other = weft_memory_new(WEFT_MEMORY_RESULT, n, sizeof *other);
+    sort_by(entry, other, n, false, DECADES);
+    sort_by(other, entry, n, true, w->groups);
+    weft_memory_free(WEFT_MEMORY_RESULT, other, n * sizeof *other);
+    return entry;
+}
+
 static struct entry *list_entries(const struct weft_run *run, uint32_t *ret_n) {
     const struct weft_workload *w = run->workload;
     struct entry *entry = weft_memory_new(WEFT_MEMORY_RESULT, w->flows, sizeof *entry);
@@ -50,9 +71,8 @@ static struct entry *list_entries(const struct weft_run *run, uint32_t *ret_n) {
         entry[n++] = (struct entry){w->flow[f].group, bin_of(w->flow[f].bytes), fct,
                                     finished && o->ideal_ps ? fct / (double)o->ideal_ps : NAN};
     }
-    if (n) qsort(entry, n, sizeof *entry, by_group_and_bin);
     *ret_n = n;
-    return entry;
+    return sort_entries(entry, n, w);
 }
 
 /// Of `n` flows of one group and bin.
