@@ -162,7 +162,7 @@ static bool add_item(const char *item, uint32_t max, struct weft_arena *arena, u
                      char *why, size_t size) {
     enum weft__range_kind kind;
     struct weft_sweep_range *range;
-    uint32_t n = 1;
+    uint32_t n = 1, before = *numbers;
     if (!weft__range_parse(item, arena, &kind, &range, &n, why, size)) return false;
     if (kind == WEFT__RANGE_ANY || (kind == WEFT__RANGE_VALUES && !is_whole(range))) {
         snprintf(why, size, "'%.80s': expected whole numbers, as in 64..1024:5log", item);
@@ -170,11 +170,13 @@ static bool add_item(const char *item, uint32_t max, struct weft_arena *arena, u
     }
     for (uint32_t i = 0; i < n; i++) {
         const char *one = kind == WEFT__RANGE_NONE ? item : weft__range_at(range, n > 1 ? i / (n - 1.0) : 0, arena);
+        if (!weft__quantity_parse(WEFT__COUNT, one, &number[*numbers], why, size)) return false;
+        // neighbours of a close range round to the same number
+        if (*numbers > before && number[*numbers] == number[*numbers - 1]) continue;
         if (*numbers == max) {
-            snprintf(why, size, "more than %u numbers", max);
+            snprintf(why, size, "'%.80s': expected at most %u numbers", item, max);
             return false;
         }
-        if (!weft__quantity_parse(WEFT__COUNT, one, &number[*numbers], why, size)) return false;
         ++*numbers;
     }
     return true;
@@ -195,7 +197,7 @@ bool weft_numbers_parse(const char *text, uint32_t max, struct weft_arena *arena
     qsort(number, *ret_numbers, sizeof *number, by_number);
     for (uint32_t i = 1; i < *ret_numbers; i++)
         if (number[i] == number[i - 1]) {
-            snprintf(why, size, "%" PRIu64 " comes twice", number[i]);
+            snprintf(why, size, "%" PRIu64 " comes twice; expected each number once", number[i]);
             return false;
         }
     return true;

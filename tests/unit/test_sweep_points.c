@@ -196,13 +196,15 @@ static void numbers(void **state) {
     uint32_t n;
     char why[256];
     assert_true(weft_numbers_parse("256,64..1024:3log,7..9", 8, arena, &number, &n, why, sizeof why) == false);
-    assert_string_equal(why, "256 comes twice"); // the middle of 64 and 1024
+    assert_string_equal(why, "256 comes twice; expected each number once"); // the middle of 64 and 1024
     assert_true(weft_numbers_parse("64..1024:5log,7..9", 8, arena, &number, &n, why, sizeof why));
     static const uint64_t expected[] = {7, 8, 9, 64, 128, 256, 512, 1024};
     assert_int_equal(n, 8);
     assert_memory_equal(number, expected, sizeof expected);
     assert_true(weft_numbers_parse("12", 1, arena, &number, &n, why, sizeof why));
     assert_true(n == 1 && number[0] == 12);
+    assert_true(weft_numbers_parse("2..4:5log", 3, arena, &number, &n, why, sizeof why)); // 2, 2.4, 2.8, 3.4, 4
+    assert_true(n == 3 && number[0] == 2 && number[1] == 3 && number[2] == 4);
     static const char *const wrong[] = {"", "1,", "1,,2", "x", "1..4,9..13", "1KB..2KB:2", "0.5..1:2", "1..9:log"};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         *why = 0;
