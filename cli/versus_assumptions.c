@@ -22,9 +22,11 @@ static bool is_number(const struct weft_param *row) {
            row->type == WEFT_PARAM_UINT || row->type == WEFT_PARAM_REAL;
 }
 
-/// What is bought changes no time, nor do numbers of a run; what a fabric comes to is in its values.
+/// What is bought changes no time (src/versus/energy.c has its watts), nor do numbers of a run.
 static bool counts(const struct weft_param *row, const char *path) {
-    return row && is_number(row) && row->help && strstr(row->help, "assumed") && strncmp(path, "run.", 4) != 0;
+    const char *dot = strrchr(path, '.');
+    return row && is_number(row) && row->help && strstr(row->help, "assumed") && strncmp(path, "run.", 4) != 0 &&
+           !(dot && !strcmp(dot, ".watts"));
 }
 
 static struct weft_versus_assumption *find(struct finder *f, const char *path, const char *help, uint32_t *ret_i) {

@@ -17,6 +17,8 @@ struct weft_fabric_part {
     double watts, price;
     const char *source;
 };
+/// Its watts are known, and its source says that they are assumed.
+bool weft_fabric_part_assumes_watts(const struct weft_fabric_part *part);
 extern const struct weft_param_table weft_fabric_part_table;
 
 /// What every shape takes; the configuration of each begins with it.
@@ -30,7 +32,7 @@ struct weft_blueprint_conf {
     const char *source;
 };
 
-enum { WEFT_FABRIC_LAYERS_MAX = 6, WEFT_FABRIC_CABLES_MAX = 8 };
+enum { WEFT_FABRIC_LAYERS_MAX = 6, WEFT_FABRIC_CABLES_MAX = 8, WEFT_FABRIC_ITEMS_MAX = WEFT_FABRIC_LAYERS_MAX + 2 };
 
 /// Chips alike.
 struct weft_fabric_layer {
@@ -80,7 +82,15 @@ struct weft_fabric_bill {
     bool priced; ///< every part that is used has a price
 };
 
+/// What is bought: chips of a layer, NICs, optical modules.
+struct weft_fabric_item {
+    const struct weft_fabric_part *part;
+    double n;
+};
+
 struct weft_fabric_plan *weft_fabric_plan_new(const struct weft_model_conf *fabric, struct weft_arena *arena);
+/// How many there are; `ret`: [WEFT_FABRIC_ITEMS_MAX].
+uint32_t weft_fabric_items(const struct weft_fabric_plan *plan, struct weft_fabric_item *ret);
 struct weft_fabric_bill weft_fabric_bill(const struct weft_fabric_plan *plan);
 /// Key `bill` and its object; a price that is not known is null.
 struct weft__json;

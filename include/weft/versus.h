@@ -70,7 +70,7 @@ struct weft_versus_domain {
     uint32_t n_links;
     uint32_t there;       ///< so many alike
     uint32_t hosts_cut;   ///< hosts that others no longer reach
-    double capacity_lost; ///< part of the rates of links between switches with hosts and any other switches
+    double capacity_lost; ///< part of the rates of links between switches with hosts and any other switches; NAN: none
     double rate_bps;      ///< of a link
 };
 /// Those that there are: [*ret_n], in `arena`.

@@ -16,9 +16,11 @@ static const struct weft_param part_rows[] = {
     WEFT_BYTES(struct weft_fabric_part, buffer_bytes, "buffer", "0B", "0B", "100TB", "packet memory of a chip"),
     WEFT_BOOL(struct weft_fabric_part, partitioned, "partitioned", "false",
               "this memory is divided among ports for good"),
-    WEFT_REAL(struct weft_fabric_part, watts, "watts", "0", "0", "1e6", "power of one; 0: not known"),
+    WEFT_REAL(struct weft_fabric_part, watts, "watts", "0", "0", "1e6",
+              "power of one, assumed where its source does not say otherwise; 0: not known"),
     WEFT_REAL(struct weft_fabric_part, price, "price", "0", "0", "1e9", "of one, in any currency; 0: not known"),
-    WEFT_PROSE(struct weft_fabric_part, source, "source", "assumed", "of the figures of this part"),
+    WEFT_PROSE(struct weft_fabric_part, source, "source", "assumed",
+               "of the figures of this part; \"assumed\" or \"watts assumed\" in it: nobody has published its power"),
 };
 const struct weft_param_table weft_fabric_part_table =
     WEFT_PARAM_TABLE("fabric_part", struct weft_fabric_part, part_rows);
@@ -95,21 +97,40 @@ struct weft_fabric_plan *weft_fabric_plan_new(const struct weft_model_conf *fabr
     return plan;
 }
 
-/// Adds so many of a part to what it takes.
-static void take(struct weft_fabric_bill *bill, const struct weft_fabric_part *part, double n) {
-    bill->watts += n * part->watts;
-    bill->price += n * part->price;
-    if (n > 0 && !(part->price > 0)) bill->priced = false;
+bool weft_fabric_part_assumes_watts(const struct weft_fabric_part *part) {
+    return part->watts > 0 && (!strncmp(part->source, "assumed", 7) || strstr(part->source, "watts assumed"));
+}
+
+static double modules(const struct weft_blueprint_conf *c, const struct weft_fabric_cable *cable) {
+    if (!cable->optical || !c->optic.rate_bps) return 0;
+    return ceil((double)cable->links * 2 * (double)cable->rate_bps / (double)c->optic.rate_bps);
+}
+
+uint32_t weft_fabric_items(const struct weft_fabric_plan *plan, struct weft_fabric_item *ret) {
+    const struct weft_blueprint_conf *c = plan->conf;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < plan->layers; i++)
+        ret[n++] = (struct weft_fabric_item){plan->layer[i].part, (double)plan->layer[i].chips};
+    ret[n++] = (struct weft_fabric_item){&c->nic, (double)c->hosts};
+    ret[n] = (struct weft_fabric_item){&c->optic, 0};
+    for (uint32_t i = 0; i < plan->cables; i++)
+        ret[n].n += modules(c, &plan->cable[i]);
+    return n + 1;
 }
 
 struct weft_fabric_bill weft_fabric_bill(const struct weft_fabric_plan *plan) {
     struct weft_fabric_bill bill = {.priced = true};
-    const struct weft_blueprint_conf *c = plan->conf;
+    struct weft_fabric_item item[WEFT_FABRIC_ITEMS_MAX];
+    uint32_t items = weft_fabric_items(plan, item);
+    for (uint32_t i = 0; i < items; i++) {
+        bill.watts += item[i].n * item[i].part->watts;
+        bill.price += item[i].n * item[i].part->price;
+        if (item[i].n > 0 && !(item[i].part->price > 0)) bill.priced = false;
+    }
     for (uint32_t i = 0; i < plan->layers; i++) {
         const struct weft_fabric_layer *l = &plan->layer[i];
         bill.chips += l->chips;
         bill.buffer_bytes += (double)l->chips * (double)l->part->buffer_bytes;
-        take(&bill, l->part, (double)l->chips);
     }
     for (uint32_t i = 0; i < plan->cables; i++) {
         const struct weft_fabric_cable *cable = &plan->cable[i];
@@ -117,10 +138,8 @@ struct weft_fabric_bill weft_fabric_bill(const struct weft_fabric_plan *plan) {
         bill.ports += cable->links * cable->chip_ends;
         bill.port_tbps += n * cable->chip_ends * rate / 1e12;
         *(cable->optical ? &bill.fibre_m : &bill.copper_m) += n * cable->metres;
-        if (cable->optical && c->optic.rate_bps) bill.optics += ceil(n * 2 * rate / (double)c->optic.rate_bps);
+        bill.optics += modules(plan->conf, cable);
     }
-    take(&bill, &c->optic, bill.optics);
-    take(&bill, &c->nic, (double)c->hosts);
     return bill;
 }
 

@@ -62,8 +62,10 @@ void weft__versus_domains_text(FILE *file, const struct weft_versus *v) {
                 fprintf(file, "\nwhat goes with what fails\n  %-*s %-8s %-18s %7s %10s %12s\n", NAME, "fabric", "fails",
                         "such as", "of", "hosts cut", "capacity, %");
             head = true;
-            fprintf(file, "  %-*s %-8s %-18s %7u %10u %12.2f\n", NAME, i ? "" : fabric->name,
-                    weft_versus_domain_names[d->kind], d->name, d->there, d->hosts_cut, 100 * d->capacity_lost);
+            char lost[32] = "-";
+            if (!isnan(d->capacity_lost)) snprintf(lost, sizeof lost, "%.2f", 100 * d->capacity_lost);
+            fprintf(file, "  %-*s %-8s %-18s %7u %10u %12s\n", NAME, i ? "" : fabric->name,
+                    weft_versus_domain_names[d->kind], d->name, d->there, d->hosts_cut, lost);
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may fail as a whole in a network, and how much goes with it: of each kind one element, the nearest to the first
 // host. A plane: switches without hosts that reach one another without the switches next to hosts.
+#include <math.h>
 #include <string.h>
 
 #include "versus/versus.h"
@@ -98,6 +99,7 @@ static void measure(const struct finder *f, struct weft_versus_domain *d) {
     flood(f, last, 0, marks, f->gone);
     for (uint32_t h = 0; h < t->hosts; h++)
         d->hosts_cut += marks[t->host[h]] == WEFT_NONE;
+    if (d->hosts_cut + 1 == t->hosts) d->hosts_cut++; // the last one reaches nobody either
     for (uint32_t i = 0; i < t->links; i++) {
         uint32_t a = t->port[t->link[i].port[0]].node, b = t->port[t->link[i].port[1]].node;
         if (t->node[a].role == WEFT_NODE_HOST || t->node[b].role == WEFT_NODE_HOST) continue;
@@ -106,7 +108,7 @@ static void measure(const struct finder *f, struct weft_versus_domain *d) {
         if (f->gone[a] || f->gone[b]) lost += (double)t->link[i].rate_bps;
     }
     if (d->kind == WEFT_VERSUS_LINK) lost = d->rate_bps;
-    d->capacity_lost = up > 0 ? lost / up : 0;
+    d->capacity_lost = up > 0 ? lost / up : (double)NAN;
 }
 
 /// All links of the nodes that are gone, as events name them.

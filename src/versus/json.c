@@ -56,6 +56,8 @@ static void json_case(struct weft__json *j, const struct weft_versus *v, uint32_
         struct weft_spread s = weft_versus_degradation(v, f, c, arena);
         if (s.n) json_spread(j, "over_healthy", &s);
     }
+    struct weft_spread energy = weft__versus_energy(v, f, c, arena);
+    if (energy.n) json_spread(j, "energy_J", &energy);
     json_why(j, v, f, c, arena);
     weft__json_key(j, "runs");
     weft__json_begin_array(j);
@@ -237,6 +239,25 @@ static void json_assumptions(struct weft__json *j, const struct weft_versus *v, 
     }
 }
 
+static void json_powers(struct weft__json *j, const struct weft_versus *v, struct weft_arena *arena) {
+    uint32_t n;
+    const struct weft__versus_power *power = weft__versus_powers(v, arena, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "case", v->cases[0].name);
+        weft__json_key_u64(j, "hosts", v->hosts);
+        weft__json_key_string(j, "part", power[i].part->name);
+        weft__json_key_string(j, "source", power[i].part->source);
+        weft__json_key_real(j, "watts_assumed", power[i].part->watts);
+        weft__json_key_real(j, "factor", power[i].factor);
+        weft__json_key_string(j, "least_energy", v->fabric[power[i].with.first].name);
+        weft__json_key_bool(j, "turns", power[i].turns);
+        weft__json_key_real(j, "lead", power[i].with.lead);
+        weft__json_key_real(j, "lead_as_assumed", power[i].lead_before);
+        weft__json_end_object(j);
+    }
+}
+
 static void json_since(struct weft__json *j, const struct weft_versus *v) {
     if (!v->since) return;
     weft__json_key(j, "since");
@@ -286,6 +307,7 @@ void weft_versus_json(FILE *file, const struct weft_versus *v, bool interrupted)
     json_list(&j, "borders", v, arena, json_borders);
     if (v->variants) json_map(&j, v, arena);
     if (v->variants) json_list(&j, "assumptions", v, arena, json_assumptions);
+    if (v->variants) json_list(&j, "power_assumptions", v, arena, json_powers);
     json_since(&j, v);
     struct weft__text_stream stream;
     weft_versus_paragraph(weft__text_stream_open(&stream), v);

@@ -105,10 +105,8 @@ static void add_energy(const struct maker *m, struct growing *g, uint32_t c) {
     struct weft_report_cell *cell =
         add_row(m, g, m->v->cases[c].name, "energy of the fabric and its NICs over that time, in joules", "");
     for (uint32_t i = 0; i < m->columns; i++) {
-        struct weft_spread s = weft__versus_spread(m->v, m->fabric[i], c, "time_ps", m->arena);
-        double watts = m->v->fabric[m->fabric[i]].bill.watts * 1e-12;
-        if (s.n && m->fabric[i] != m->v->ruler && watts > 0)
-            cell[i] = (struct weft_report_cell){s.mean * watts, s.half * watts, s.median * watts, s.n, NAN, NAN, NULL};
+        struct weft_spread s = weft__versus_energy(m->v, m->fabric[i], c, m->arena);
+        if (s.n) cell[i] = cell_of(&s);
     }
     drop_empty(m, g);
 }
@@ -170,7 +168,7 @@ static struct weft_report_matrix domains_matrix(const struct maker *m) {
             const struct weft_versus_domain *d = weft_versus_domain_of(&m->v->fabric[m->fabric[i]], k / 2);
             if (!d || m->fabric[i] == m->v->ruler) continue;
             cell[i].mean = k % 2 ? (double)d->hosts_cut : d->capacity_lost;
-            cell[i].n = 1;
+            cell[i].n = isnan(cell[i].mean) ? 0U : 1U;
         }
         drop_empty(m, &g);
     }
@@ -293,12 +291,13 @@ static void answer(const struct maker *m, struct answers *a, const char *of, con
 /// Of one number of hosts.
 static void add_answers(const struct maker *m, struct answers *a) {
     const struct weft_versus *v = m->v;
-    uint32_t borders, turns = 0;
+    uint32_t borders, turns = 0, powers = 0;
     const struct weft__versus_border *border = weft__versus_borders(v, m->arena, &borders);
     const struct weft_versus_turn *turn = v->variants ? weft_versus_turns(v, m->arena, &turns) : NULL;
     uint32_t turning = weft__versus_turning(turn, turns);
+    const struct weft__versus_power *power = v->variants ? weft__versus_powers(v, m->arena, &powers) : NULL;
     const char **text =
-        weft_arena_alloc(m->arena, 2 * (a->n + v->n_cases + borders + turning + v->fabrics + 1), sizeof *text);
+        weft_arena_alloc(m->arena, 2 * (a->n + v->n_cases + borders + turning + powers + v->fabrics + 1), sizeof *text);
     if (a->n) memcpy(text, a->text, 2 * a->n * sizeof *text);
     a->text = text;
     for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
@@ -307,6 +306,8 @@ static void add_answers(const struct maker *m, struct answers *a) {
         answer(m, a, border[i].family, weft__versus_border_text(v, &border[i], m->arena));
     for (uint32_t i = 0; i < turning; i++)
         answer(m, a, "turns the answer", weft__versus_turn_text(v, &turn[i], m->arena));
+    for (uint32_t i = 0; i < powers && power[i].turns; i++)
+        answer(m, a, "turns who takes least energy", weft__versus_power_text(v, &power[i], m->arena));
     for (uint32_t f = 0; f < v->fabrics; f++)
         if (v->fabric[f].status != WEFT_VERSUS_RAN)
             answer(m, a, v->fabric[f].name,

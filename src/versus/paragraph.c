@@ -77,18 +77,17 @@ static void say_case(const struct saying *s, uint32_t c) {
 
 /// Who gets most done a watt, by the first case.
 static void say_power(const struct saying *s) {
-    uint32_t n, best = WEFT_NONE;
-    const struct weft_versus_place *place = weft_versus_rank(s->v, 0, s->arena, &n);
-    double least = INFINITY;
-    for (uint32_t i = 0; i < n; i++) {
-        double energy = place[i].value.mean * s->v->fabric[place[i].fabric].bill.watts;
-        if (energy > 0 && energy < least) least = energy, best = i;
-    }
-    if (best == WEFT_NONE || s->v->cases[0].by != WEFT_VERSUS_TIME) return;
-    double watts = s->v->fabric[place[best].fabric].bill.watts, joule = least * 1e-12;
-    fprintf(s->file, " %s takes least energy%s%s: %.0f W, NICs included, for its time is %.3g J.",
-            name_of(s, place[best].fabric), s->v->n_cases > 1 ? " in " : "",
-            s->v->n_cases > 1 ? s->v->cases[0].name : "", watts, joule);
+    uint32_t n;
+    const struct weft__versus_least least = weft__versus_least(s->v, s->arena);
+    if (least.first == WEFT_NONE) return;
+    fprintf(s->file, " %s takes least energy%s%s: %.0f W, NICs included, for its time is %.3g J",
+            name_of(s, least.first), s->v->n_cases > 1 ? " in " : "", s->v->n_cases > 1 ? s->v->cases[0].name : "",
+            s->v->fabric[least.first].bill.watts, least.joule);
+    const struct weft__versus_power *power = weft__versus_powers(s->v, s->arena, &n);
+    if (n && power->turns)
+        fprintf(s->file, "; if a %s takes %g W, not the %g W assumed, it is %s", power->part->name,
+                power->factor * power->part->watts, power->part->watts, name_of(s, power->with.first));
+    fputc('.', s->file);
 }
 
 /// With the number of hosts where there are several.

@@ -194,6 +194,7 @@ static void print_scale(FILE *file, const struct weft_versus *v) {
     for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
         print_why(file, v, c);
     print_bills(file, v);
+    if (v->variants) weft__versus_energy_text(file, v);
     weft__versus_domains_text(file, v);
     weft__versus_growth_text(file, v);
     print_others(file, v);

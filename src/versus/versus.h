@@ -24,6 +24,32 @@ const char *weft__versus_turn_text(const struct weft_versus *v, const struct wef
 uint32_t weft__versus_turning(const struct weft_versus_turn *turn, uint32_t n);
 void weft__versus_assumptions_text(FILE *file, const struct weft_versus *v);
 void weft__versus_assumptions_say(FILE *file, const struct weft_versus *v);
+
+// --- energy: watts of a fabric and its NICs over the time of a case ----------------------------------------------
+
+/// In joules; without values where power is not known, and for the ruler.
+struct weft_spread weft__versus_energy(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+                                       struct weft_arena *arena);
+/// Who takes least for the first case, if time judges it.
+struct weft__versus_least {
+    uint32_t first, second; ///< WEFT_NONE: nobody
+    double joule, lead;     ///< of the first; the second's over that, NAN: there is none
+};
+struct weft__versus_least weft__versus_least(const struct weft_versus *v, struct weft_arena *arena);
+/// The same if a part whose power is assumed takes `factor` times as much, in all fabrics.
+struct weft__versus_power {
+    const struct weft_fabric_part *part;
+    double factor; ///< 0.5 or 2
+    struct weft__versus_least with;
+    double lead_before;
+    bool turns; ///< somebody else takes least than without
+};
+/// Those that turn come first, then those with the greatest change of the lead. In `arena`.
+struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n);
+const char *weft__versus_power_text(const struct weft_versus *v, const struct weft__versus_power *power,
+                                    struct weft_arena *arena);
+void weft__versus_energy_text(FILE *file, const struct weft_versus *v);
+
 /// Of cases of one family that differ in size: who leads which of them, and where that changes.
 void weft__versus_map_text(FILE *file, const struct weft_versus *v);
 /// Whether some case is another one with a failure; tables of those; what goes with each thing that may fail; growth.

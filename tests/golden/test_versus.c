@@ -349,6 +349,33 @@ static void assumptions(void **state) {
     json_decref(root);
 }
 
+/// Two stars that are equally fast. The chip of one takes 500 W, as assumed, and that of the other 400 W, as a data
+/// sheet says: at half its power the first takes least energy. Nothing has to run again for that.
+static void powers(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "hot.yaml", "base: star\nfabric: {leaf: {name: hot, rate: 51.2Tbps, watts: 500, source: assumed}}\n");
+    write_text(f, "cool.yaml",
+               "base: star\nfabric: {leaf: {name: cool, rate: 51.2Tbps, watts: 400, source: data sheet}}\n");
+    json_t *root = versus(f, "job.yaml --hosts 8 --fabrics hot.yaml,cool.yaml --no-why");
+    const json_t *list = json_object_get(root, "power_assumptions"), *one;
+    size_t i;
+    unsigned hot = 0;
+    assert_non_null(strstr(json_string_value(json_object_get(root, "paragraph")),
+                           "cool takes least energy: 736 W")); // 8 NICs of 25 W, 8 modules of 17 W
+    assert_non_null(strstr(json_string_value(json_object_get(root, "paragraph")),
+                           "if a hot takes 250 W, not the 500 W assumed, it is hot."));
+    json_array_foreach(list, i, one) {
+        bool is_hot = !strcmp(json_string_value(json_object_get(one, "part")), "hot"),
+             halved = json_number_value(json_object_get(one, "factor")) < 1;
+        assert_string_not_equal(json_string_value(json_object_get(one, "part")), "cool"); // is not assumed
+        assert_int_equal(json_is_true(json_object_get(one, "turns")), is_hot && halved);
+        if (is_hot && halved) assert_true(fabs(json_number_value(json_object_get(one, "lead")) - 736.0 / 586) < 1e-9);
+        hot += is_hot;
+    }
+    assert_int_equal(hot, 2);
+    json_decref(root);
+}
+
 /// What a battery will cost is said before it runs, and asks nothing.
 static void estimate(void **state) {
     struct fixture *f = *state;
@@ -473,7 +500,7 @@ static void bad_input(void **state) {
         {"job.yaml --hosts 16,8..32:3,16", "weft: --hosts: 16 comes twice"},
         {"job.yaml --hosts 16,", "weft: --hosts: "},
         {"job.yaml --hosts 16KB..32KB:2", "weft: --hosts: '16KB..32KB:2': expected whole numbers"},
-        {"job.yaml --hosts 2..99", "weft: --hosts: more than 64 numbers"},
+        {"job.yaml --hosts 2..99", "weft: --hosts: expected at most 64 numbers"},
         {"job.yaml --rate 400", "weft: --rate: "},
         {"job.yaml --budget watt=3", "weft: --budget: 'watt=3' is not understood"},
         {"job.yaml --battery fast", "weft: --battery: 'fast': expected quick or full"},
@@ -513,12 +540,25 @@ static void variants_with_bases(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fabric),   cmocka_unit_test(rows_with_reasons), cmocka_unit_test(own_blueprint),
-        cmocka_unit_test(noise),          cmocka_unit_test(battery),           cmocka_unit_test(full_battery),
-        cmocka_unit_test(map_over_hosts), cmocka_unit_test(map_with_an_end),   cmocka_unit_test(map_of_loads),
-        cmocka_unit_test(chosen_cases),   cmocka_unit_test(assumptions),       cmocka_unit_test(estimate),
-        cmocka_unit_test(in_parts),       cmocka_unit_test(goes_on),           cmocka_unit_test(changes),
-        cmocka_unit_test(other_jobs),     cmocka_unit_test(bad_input),         cmocka_unit_test(variants_with_bases),
+        cmocka_unit_test(every_fabric),
+        cmocka_unit_test(rows_with_reasons),
+        cmocka_unit_test(own_blueprint),
+        cmocka_unit_test(noise),
+        cmocka_unit_test(battery),
+        cmocka_unit_test(full_battery),
+        cmocka_unit_test(map_over_hosts),
+        cmocka_unit_test(map_with_an_end),
+        cmocka_unit_test(map_of_loads),
+        cmocka_unit_test(chosen_cases),
+        cmocka_unit_test(assumptions),
+        cmocka_unit_test(powers),
+        cmocka_unit_test(estimate),
+        cmocka_unit_test(in_parts),
+        cmocka_unit_test(goes_on),
+        cmocka_unit_test(changes),
+        cmocka_unit_test(other_jobs),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(variants_with_bases),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
