@@ -34,14 +34,33 @@ enum weft_status weft_fabric_load(const struct weft_tree *root, struct weft_aren
     return weft__model_load_at(WEFT_KIND_FABRIC, NULL, tree, "fabric", ret_fabric, arena, ret_error);
 }
 
+static bool read_processing(const struct weft_tree *map, weft_time_ps *ps) {
+    const struct weft_tree *tree = section(section(map, "switch"), "processing");
+    char why[128];
+    return tree && tree->type == WEFT_TREE_TEXT && weft__quantity_parse(WEFT__TIME, tree->text, ps, why, sizeof why);
+}
+
 /// What a switch takes from the last bit of a frame to its queue, as the file has it.
 static weft_time_ps processing(const struct expand *e) {
-    const struct weft_tree *tree = section(section(e->root, "switch"), "processing");
-    uint64_t ps;
-    char why[128];
-    if (tree && tree->type == WEFT_TREE_TEXT && weft__quantity_parse(WEFT__TIME, tree->text, &ps, why, sizeof why))
-        return ps;
-    return 300 * WEFT_PS_PER_NS;
+    weft_time_ps ps = 300 * WEFT_PS_PER_NS;
+    read_processing(e->root, &ps);
+    return ps;
+}
+
+/// The pattern of an entry of `devices`; "": it has none.
+static const char *pattern_of(const struct weft_tree *entry) {
+    const struct weft_tree *match = entry->type == WEFT_TREE_MAP ? weft_tree_find(entry, "match") : NULL;
+    return match && match->type == WEFT_TREE_TEXT ? match->text : "";
+}
+
+/// Of a switch of this layer, for which the file's `devices` may say another one.
+static weft_time_ps processing_at(const struct expand *e, const struct weft_fabric_layer *layer) {
+    const struct weft_tree *own = section(e->root, "devices");
+    const char *node = weft_arena_format(e->arena, "%s-0", layer->name);
+    weft_time_ps ps = processing(e);
+    for (uint32_t i = 0; own && own->type == WEFT_TREE_LIST && i < own->n; i++)
+        if (weft_glob_match(pattern_of(own->child[i]), node)) read_processing(own->child[i], &ps);
+    return ps;
 }
 
 // --- settings -----------------------------------------------------------------------------------------------------
@@ -127,13 +146,13 @@ static bool lossless(const struct expand *e) {
 }
 
 /// For the longest cable of the fabric, so that it suffices for all.
-static weft_bytes headroom(const struct expand *e) {
+static weft_bytes headroom(const struct expand *e, const struct weft_fabric_layer *layer) {
     const struct weft_fabric_plan *p = e->plan;
     weft_bytes most = 0;
     for (uint32_t i = 0; i < p->cables; i++) {
         struct weft_plan_pfc_conf conf = {.rate_bps = p->cable[i].rate_bps,
                                           .delay_ps = weft__fabric_delay(e->conf, p->cable[i].metres),
-                                          .processing_ps = processing(e),
+                                          .processing_ps = processing_at(e, layer),
                                           .reaction_ps = WEFT_TIME_NEVER,
                                           .mtu_bytes = MTU_BYTES,
                                           .formula = WEFT_PLAN_BOUND};
@@ -145,7 +164,7 @@ static weft_bytes headroom(const struct expand *e) {
 
 /// Packet memory of a chip: shared with thresholds that follow what is free, or in parts.
 static void say_buffer(const struct expand *e, FILE *file, const struct weft_fabric_layer *layer) {
-    weft_bytes room = lossless(e) ? headroom(e) : 0, total = layer->part->buffer_bytes;
+    weft_bytes room = lossless(e) ? headroom(e, layer) : 0, total = layer->part->buffer_bytes;
     if (!layer->part->partitioned) {
         fprintf(file, "{kind: dynamic, total: %lluB, headroom: %lluB}", (unsigned long long)total,
                 (unsigned long long)room);
@@ -200,17 +219,35 @@ static struct weft_tree *with(const struct expand *e, const struct weft_tree *ma
     return copy;
 }
 
+/// An entry of the user's over the solver's for the same switches, or for more than them: it keeps their buffer if it
+/// says none.
+static enum weft_status entry_over(const struct expand *e, const struct weft_tree *solved, const struct weft_tree *own,
+                                   struct weft_tree **ret) {
+    *ret = (struct weft_tree *)own;
+    for (uint32_t i = 0; i < solved->n; i++)
+        if (weft_glob_match(pattern_of(solved->child[i]), pattern_of(own)))
+            return weft_tree_override(solved->child[i], own, e->arena, ret, e->error);
+    return WEFT_OK;
+}
+
 /// The user's entries of `devices` come behind the solver's, so that they hold.
-static const struct weft_tree *devices_of(const struct expand *e, const struct weft_tree *solved) {
+static enum weft_status devices_of(const struct expand *e, const struct weft_tree *solved,
+                                   const struct weft_tree **ret_devices) {
     const struct weft_tree *ours = section(solved, "devices"), *own = section(e->root, "devices");
-    if (!ours || !own || own->type != WEFT_TREE_LIST) return own ? own : ours;
+    *ret_devices = own ? own : ours;
+    if (!ours || !own || own->type != WEFT_TREE_LIST) return WEFT_OK;
     struct weft_tree *all = weft_arena_alloc(e->arena, 1, sizeof *all);
     *all = *own;
     all->n = ours->n + own->n;
     all->child = weft_arena_alloc(e->arena, all->n, sizeof *all->child);
-    for (uint32_t i = 0; i < all->n; i++)
-        all->child[i] = i < ours->n ? ours->child[i] : own->child[i - ours->n];
-    return all;
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < all->n && !status; i++)
+        if (i < ours->n)
+            all->child[i] = ours->child[i];
+        else
+            status = entry_over(e, ours, own->child[i - ours->n], &all->child[i]);
+    *ret_devices = all;
+    return status;
 }
 
 /// An entry with the queue pairs of the fabric, and hosts that are no spare ports, where it does not say and can.
@@ -250,12 +287,12 @@ static const struct weft_tree *with_work(const struct expand *e, const struct we
 
 static enum weft_status lay(const struct expand *e, const struct weft_tree **ret_root) {
     const char *text = solved_text(e);
-    const struct weft_tree *devices;
+    const struct weft_tree *devices = NULL;
     struct weft_tree *solved, *merged;
     enum weft_status status = weft_tree_parse("fabric", text, strlen(text), e->arena, &solved, e->error);
     if (status) return status;
-    devices = devices_of(e, solved);
-    status = set_all(e, &solved);
+    status = devices_of(e, solved, &devices);
+    if (!status) status = set_all(e, &solved);
     if (!status) status = weft_tree_override(solved, e->root, e->arena, &merged, e->error);
     if (status) return status;
     *ret_root = with_work(e, devices ? with(e, merged, "devices", devices) : merged);

@@ -500,7 +500,7 @@ static void bad_input(void **state) {
         {"job.yaml --hosts 16,8..32:3,16", "weft: --hosts: 16 comes twice"},
         {"job.yaml --hosts 16,", "weft: --hosts: "},
         {"job.yaml --hosts 16KB..32KB:2", "weft: --hosts: '16KB..32KB:2': expected whole numbers"},
-        {"job.yaml --hosts 2..99", "weft: --hosts: expected at most 64 numbers"},
+        {"job.yaml --hosts 2..99", "weft: --hosts: '2..99': expected at most 64 numbers"},
         {"job.yaml --rate 400", "weft: --rate: "},
         {"job.yaml --budget watt=3", "weft: --budget: 'watt=3' is not understood"},
         {"job.yaml --battery fast", "weft: --battery: 'fast': expected quick or full"},

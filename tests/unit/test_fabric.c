@@ -156,12 +156,50 @@ static void ends_are_known(void **state) {
     }
 }
 
+struct wanted {
+    const char *path;
+    char value[64];
+};
+static void on_value(void *context, const char *path, const char *value, const char *dflt) {
+    struct wanted *w = context;
+    (void)dflt;
+    if (!strcmp(path, w->path)) snprintf(w->value, sizeof w->value, "%s", value);
+}
+static void check_value(const char *more, const char *path, const char *expected) {
+    struct weft_scenario_file *file = file_of("ai-zone", 256, more);
+    struct weft_scenario *s = NULL;
+    struct weft_error error = {0};
+    struct wanted w = {path, ""};
+    if (weft_scenario_new(file, 0, &s, &error)) fail_msg("%s", error.text);
+    weft_scenario_each(s, on_value, &w);
+    assert_string_equal(w.value, expected);
+    weft_scenario_free(s);
+    weft_scenario_file_free(file);
+}
+
+/// What a file says of a layer's switches, here that they take 9.5 us, leaves them the memory of their chips, with a
+/// headroom for those 9.5 us too: 475 KB at 400 Gbit/s. Entries 0 and 1 are the solver's, for cluster switches and
+/// aggregators; the file's come behind them.
+static void devices_keep_their_memory(void **state) {
+    (void)state;
+    check_value(NULL, "devices.2.match", "ctsw-*");
+    check_value(NULL, "devices.2.switch.processing", "9.5us");
+    check_value(NULL, "devices.2.switch.buffer.kind", "static");
+    check_value(NULL, "devices.2.switch.buffer.size", "666666666B"); // 192 GB / 288 ports
+    check_value(NULL, "devices.2.switch.buffer.xoff", "666011080B");
+    static const char own[] = "devices=[{match: ctsw-*, switch: {processing: 300ns}}]";
+    check_value(own, "devices.2.switch.buffer.xoff", "666471080B"); // 9.2 us x 50 GB/s = 460,000 B more
+    check_value("devices=[{match: ctsw-1, switch: {queueing: voq}}]", "devices.2.switch.buffer.kind", "static");
+    check_value("devices=[{match: rtsw-*, switch: {queueing: voq}}]", "devices.2.switch.buffer.kind", "dynamic");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ports_add_up),
         cmocka_unit_test(plans_are_built),
         cmocka_unit_test(bisection_is_as_asked),
         cmocka_unit_test(ends_are_known),
+        cmocka_unit_test(devices_keep_their_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
