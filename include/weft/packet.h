@@ -9,7 +9,7 @@
 
 enum weft_packet_kind {
     WEFT_PACKET_DATA, ///< WRITE/SEND request or READ response with payload
-    WEFT_PACKET_ACK,  ///< psn: everything below is acknowledged
+    WEFT_PACKET_ACK,  ///< psn: everything below is acknowledged; with GRANT or ASK something else
     WEFT_PACKET_NAK,  ///< psn: send again from here
     WEFT_PACKET_CNP,  ///< congestion notification for `qp`; psn: when it was sent, ps modulo 2^32, for the record only
     WEFT_PACKET_READ, ///< READ request; psn: respond from here
@@ -36,6 +36,9 @@ enum weft_packet_flag {
     WEFT_PACKET_ECHO = 1,        ///< of an ACK or NAK: its data was marked CE
     WEFT_PACKET_FIRST = 2,       ///< of a message, on queue pairs that carry several
     WEFT_PACKET_LAST = 4,
+    // of an ACK that acknowledges nothing
+    WEFT_PACKET_GRANT = 2, ///< psn: credit granted since the start, in units of 256 B
+    WEFT_PACKET_ASK = 4,   ///< it goes with the data, and its receiver is to acknowledge what came, from psn on
 };
 
 /// Bits of fields.
@@ -115,9 +118,13 @@ struct weft_qp_numbers {
     uint32_t path;             ///< of its data (weft_workload.path); 0: as routed
     uint16_t destination_port; ///< UDP port for a hash; 0: that of the route model
 };
+/// And not against it: to the data's receiver.
+static inline bool weft_packet_goes_with_data(const struct weft_packet *p) {
+    return p->kind == WEFT_PACKET_DATA || (p->kind == WEFT_PACKET_ACK && p->flags & WEFT_PACKET_ASK);
+}
 /// `numbers`: of all queue pairs.
 static inline uint32_t weft_packet_dest_qp(const struct weft_packet *p, const struct weft_qp_numbers *numbers) {
-    return p->kind == WEFT_PACKET_DATA ? numbers[p->qp].at_dst : numbers[p->qp].at_src;
+    return weft_packet_goes_with_data(p) ? numbers[p->qp].at_dst : numbers[p->qp].at_src;
 }
 
 static inline bool weft_packet_is_local(const struct weft_packet *p) {

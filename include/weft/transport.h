@@ -112,12 +112,10 @@ struct weft_transport_reply {
     uint8_t priority;
     uint16_t entropy;             ///< 0: that of the queue pair
     bool credit;                  ///< of an ACK: it grants credit and acknowledges nothing; see WEFT_PACKET_GRANT
+    bool asks;                    ///< of an ACK: it goes with the data and asks for one; see WEFT_PACKET_ASK
     bool echo;                    ///< of an ACK or NAK: its data was marked
     const struct weft_sack *sack; ///< of an ACK or NAK: needs transport_ops.sacks; the transport keeps it meanwhile
 };
-
-/// A flag of an ACK that acknowledges nothing: psn is the credit granted since the start, in units of 256 B.
-enum { WEFT_PACKET_GRANT = 2 };
 
 enum weft_transport_verdict {
     WEFT_TRANSPORT_DELIVERED, ///< its payload is taken, now and never again
@@ -149,6 +147,12 @@ struct weft_transport_ops {
     void (*on_start)(struct weft_qp_sender *s, const struct weft_transport_fact *fact);
     void (*on_sender_timer)(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
                             struct weft_transport_news *ret);
+    /// Optional. The sender has something to send, and its window or `blocked` holds it back: what it sends to its
+    /// receiver, with `asks`, if anything.
+    void (*on_held)(struct weft_qp_sender *s, const struct weft_transport_fact *fact, struct weft_transport_reply *ret);
+    /// What on_held sent has come.
+    void (*on_asked)(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                     struct weft_transport_reply *ret);
     /// Of a queue pair without messages; for READ also its start.
     void (*on_receiver_timer)(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
                               struct weft_transport_receipt *ret);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spraying that passes over bad entropy values: a mark makes a value miss one turn, a trimmed packet four, a timeout
 // fifteen; at most fifteen are owed. Else as oblivious. Source: uet-htsim, sim/uec_mp.cpp. A packet passes over as many
-// values as are in penalty, and only the first of them has a turn less; after a whole round it takes what is next.
+// values as are in penalty, and only the first of them has a turn less; after a whole round it takes what is next. With
+// `recycle` values of unmarked acknowledgements come first, each once more, in their order: uet-htsim's `mixed`, which
+// keeps as many as there are.
 #include "spray/rounds.h"
 
 struct bitmap_conf {
-    uint64_t values, marked, trimmed, timeout, most;
+    uint64_t values, marked, trimmed, timeout, most, recycle;
 };
 
 static const struct weft_param rows[] = {
@@ -14,6 +16,8 @@ static const struct weft_param rows[] = {
     WEFT_UINT(struct bitmap_conf, trimmed, "trimmed", "4", "0", "255", "turns that a trimmed packet costs"),
     WEFT_UINT(struct bitmap_conf, timeout, "timeout", "15", "0", "255", "turns that a packet costs that is lost"),
     WEFT_UINT(struct bitmap_conf, most, "most", "15", "1", "255", "turns that a value owes at most"),
+    WEFT_UINT(struct bitmap_conf, recycle, "recycle", "0", "0", "1024",
+              "values of unmarked acknowledgements kept to be used once more, first (uet-htsim's mixed: no limit)"),
 };
 static const char *bitmap_conf_check(const void *conf, char *text, size_t size) {
     return weft__spray_values_check(((const struct bitmap_conf *)conf)->values, text, size);
@@ -23,15 +27,21 @@ static const struct weft_param_table params =
 
 struct bitmap_state {
     struct weft__rounds rounds;
-    uint8_t owed[]; ///< [values] turns
+    uint16_t first, kept; ///< of the values to be used once more
+    uint16_t place[];     ///< [recycle] them, in a ring; then the turns that each value owes
 };
+
+static uint8_t *owed_of(const struct bitmap_state *s, const struct bitmap_conf *c) {
+    return (uint8_t *)(s->place + c->recycle);
+}
 
 static uint32_t bitmap_values(const void *conf) {
     return (uint32_t)((const struct bitmap_conf *)conf)->values;
 }
 
 static size_t bitmap_state_size(const void *conf) {
-    return sizeof(struct bitmap_state) + bitmap_values(conf);
+    const struct bitmap_conf *c = conf;
+    return sizeof(struct bitmap_state) + c->recycle * sizeof(uint16_t) + c->values;
 }
 
 static void bitmap_start(void *state, const void *conf, const struct weft_random *random, uint32_t planes) {
@@ -40,16 +50,24 @@ static void bitmap_start(void *state, const void *conf, const struct weft_random
 
 static uint32_t bitmap_next(void *state, const void *conf, weft_time_ps now, uint32_t plane) {
     struct bitmap_state *s = state;
+    const struct bitmap_conf *c = conf;
+    if (s->kept) {
+        uint32_t again = s->place[s->first];
+        s->first = (uint16_t)((s->first + 1u) % c->recycle);
+        s->kept--;
+        return again;
+    }
+    uint8_t *owed = owed_of(s, c);
     uint32_t values = bitmap_values(conf), value = weft__rounds_value(&s->rounds);
-    if (s->owed[value])
-        s->owed[value]--, weft__rounds_step(&s->rounds, values);
+    if (owed[value])
+        owed[value]--, weft__rounds_step(&s->rounds, values);
     else {
         weft__rounds_step(&s->rounds, values);
         return value;
     }
     for (uint32_t k = 0; k < values; k++) {
         value = weft__rounds_value(&s->rounds);
-        if (!s->owed[value]) break;
+        if (!owed[value]) break;
         weft__rounds_step(&s->rounds, values);
     }
     value = weft__rounds_value(&s->rounds);
@@ -66,15 +84,19 @@ static void bitmap_news(void *state, const void *conf, weft_time_ps now, uint32_
         [WEFT_SPRAY_TRIMMED] = c->trimmed,
         [WEFT_SPRAY_TIMEOUT] = c->timeout,
     };
-    uint64_t owed = s->owed[value] + costs[what];
-    s->owed[value] = (uint8_t)(owed < c->most ? owed : c->most);
+    uint8_t *owed = owed_of(s, c);
+    uint64_t owes = owed[value] + costs[what];
+    owed[value] = (uint8_t)(owes < c->most ? owes : c->most);
+    if (what != WEFT_SPRAY_GOOD || s->kept == c->recycle) return;
+    s->place[(s->first + s->kept++) % c->recycle] = (uint16_t)value;
 }
 
 static const char *bitmap_check(const void *state, const void *conf) {
     const struct bitmap_state *s = state;
     const struct bitmap_conf *c = conf;
     for (uint32_t i = 0; i < c->values; i++)
-        if (s->owed[i] > c->most) return "a value owes more turns than the most";
+        if (owed_of(s, c)[i] > c->most) return "a value owes more turns than the most";
+    if (s->kept > c->recycle || (c->recycle && s->first >= c->recycle)) return "more values to use again than are kept";
     return weft__rounds_value(&s->rounds) < c->values ? NULL : "a value beyond the last one";
 }
 

@@ -70,6 +70,8 @@ struct sender_state {
     void *spray;
     struct sent *sent; ///< [mask + 1]
     struct weft__scoreboard *board;
+    uint32_t asked; ///< the last packet that asked for an acknowledgement; the first one need not
+    bool asks;      ///< a request of its own is out
 };
 
 static uint32_t places_of(const struct weft__uet_conf *c) {
@@ -120,21 +122,30 @@ static void arm(struct weft_qp_sender *s, weft_time_ps due, weft_time_ps *ret_ti
     if (s->armed) *ret_timer = due;
 }
 
+/// Of a queue pair with that entropy, by the path of that value.
+static uint16_t entropy_of(const struct weft_transport_fact *fact, uint32_t entropy, uint32_t value) {
+    const struct weft__uet_conf *c = fact->conf;
+    uint32_t values = c->delivery == WEFT__UET_ROD ? 1 : spray_of(c)->values(c->spray.conf);
+    return (uint16_t)((entropy & ~(values - 1)) | value);
+}
+
 static void uet_turn(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
                      struct weft_transport_send *ret) {
     const struct weft__uet_conf *c = fact->conf;
     struct sender_state *state = fact->state;
     ret->again = weft__scoreboard_send(state->board, s, &ret->psn);
     bool single = c->delivery == WEFT__UET_ROD;
-    uint32_t values = single ? 1 : spray_of(c)->values(c->spray.conf);
     uint32_t value = single ? 0 : spray_of(c)->next(state->spray, c->spray.conf, fact->now_ps, fact->plane);
     bool asks = value & WEFT_SPRAY_ASK;
     value &= ~WEFT_SPRAY_ASK;
     state->sent[ret->psn & state->board->mask] =
         (struct sent){(uint32_t)(fact->now_ps / WEFT_PS_PER_NS), (uint16_t)value, ret->again};
-    ret->entropy = (uint16_t)((ret->entropy & ~(values - 1)) | value);
+    ret->entropy = entropy_of(fact, ret->entropy, value);
     bool full = (weft_bytes)(s->next - s->una) * fact->qp->mtu >= s->window_bytes;
-    if (ret->again || asks || full || s->blocked || s->next == s->posted) ret->flags = WEFT_PACKET_ACK_REQUEST;
+    if (ret->again || asks || full || s->blocked || s->next == s->posted) {
+        ret->flags = WEFT_PACKET_ACK_REQUEST;
+        state->asked = ret->psn;
+    }
     if (!s->armed)
         arm(s, c->timeout_ps == WEFT_TIME_NEVER ? c->timeout_ps : fact->now_ps + c->timeout_ps, &ret->timer_ps);
 }
@@ -160,6 +171,7 @@ static void on_sack(struct weft_qp_sender *s, const struct weft_transport_fact *
                     struct weft_transport_news *ret) {
     struct sender_state *state = fact->state;
     uint32_t psn = fact->sack->psn;
+    if (psn == WEFT_NONE) state->asks = false;
     bool known = psn < s->highest && s->highest - psn <= state->board->mask + 1;
     bool fresh = known && weft__scoreboard_is_out(state->board, s, psn) && !state->sent[psn & state->board->mask].again;
     weft_time_ps age = fresh ? age_of(state, fact->now_ps, psn) : 0;
@@ -192,6 +204,21 @@ static void uet_control(struct weft_qp_sender *s, const struct weft_transport_fa
         on_sack(s, fact, p, ret);
 }
 
+/// The window was cut when all that is under way had left, and no SACK may be due for it: a request follows the first
+/// of these packets, in its queues, so that it does not overtake it.
+static void uet_held(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
+                     struct weft_transport_reply *ret) {
+    struct sender_state *state = fact->state;
+    if (s->next == s->una || state->asks || weft__scoreboard_is_out(state->board, s, state->asked)) return;
+    uint32_t psn = state->board->below;
+    while (!weft__scoreboard_is_out(state->board, s, psn))
+        psn++;
+    state->asks = true;
+    *ret = (struct weft_transport_reply){
+        .psn = psn, .kind = WEFT_PACKET_ACK, .priority = fact->qp->priority, .asks = true};
+    ret->entropy = entropy_of(fact, fact->qp->entropy, state->sent[psn & state->board->mask].value);
+}
+
 static void uet_sender_timer(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
                              struct weft_transport_news *ret) {
     const struct weft__uet_conf *c = fact->conf;
@@ -212,6 +239,7 @@ static void uet_sender_timer(struct weft_qp_sender *s, const struct weft_transpo
     }
     if (any) arm(s, fact->now_ps + c->timeout_ps - oldest, &ret->timer_ps);
     if (!ret->lost_packets) return;
+    state->asks = false; // that request, or its answer, may be lost, too
     if (s->timeouts < UINT8_MAX) s->timeouts++;
     ret->lost = ret->moved = true;
 }
@@ -352,6 +380,12 @@ static void uet_trimmed(struct weft_qp_receiver *r, const struct weft_transport_
     ret->reply.entropy = p->entropy;
 }
 
+static void uet_asked(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                      struct weft_transport_reply *ret) {
+    sack(r, fact, WEFT_NONE, p->psn, false, ret);
+    ret->entropy = p->entropy;
+}
+
 /// Of a READ: nothing has come yet, so the request may be lost.
 static void uet_receiver_timer(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
                                struct weft_transport_receipt *ret) {
@@ -373,6 +407,8 @@ static const struct weft_transport_ops ops = {
     .on_data = uet_data,
     .on_trimmed = uet_trimmed,
     .on_control = uet_control,
+    .on_held = uet_held,
+    .on_asked = uet_asked,
     .on_start = uet_start,
     .on_sender_timer = uet_sender_timer,
     .on_receiver_timer = uet_receiver_timer,

@@ -35,6 +35,7 @@ struct pair {
     struct weft_transport_fact at_sender, at_receiver;
     weft_time_ps now_ps, turn_ps, sender_timer_ps, receiver_timer_ps, post_ps;
     struct channel channel;
+    weft_bytes window_bytes; ///< at most; 0: none
     struct weft_random random;
     struct flight flight[IN_FLIGHT];
     uint32_t flights;
@@ -46,6 +47,10 @@ struct pair {
 
 static void expect(struct pair *c, bool holds, const char *otherwise) {
     if (!holds && !c->wrong) c->wrong = otherwise;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
 }
 
 static bool chance(struct pair *c, double p) {
@@ -93,7 +98,7 @@ static void carry(struct pair *c, const struct weft_packet *p, bool to_receiver,
     f->p.time_ps = c->now_ps + c->channel.delay_ps;
     if (c->channel.jitter_ps) f->p.time_ps += weft_random_below(&c->random, c->channel.jitter_ps);
     if (to_receiver && chance(c, 0.02)) f->p.ecn = WEFT_ECN_CE;
-    if (to_receiver && c->ops->on_trimmed && chance(c, c->channel.trim)) f->p.spare = 1;
+    if (p->kind == WEFT_PACKET_DATA && c->ops->on_trimmed && chance(c, c->channel.trim)) f->p.spare = 1;
     if (chance(c, c->channel.repeat)) carry(c, p, to_receiver, sack);
 }
 
@@ -119,7 +124,7 @@ static void control(struct pair *c, const struct weft_transport_reply *reply) {
     mix(c, reply->psn + ((uint64_t)reply->kind << 32));
     if (reply->kind == WEFT_PACKET_CNP) return;
     struct weft_packet p = {.psn = reply->psn, .kind = reply->kind & 15u, .priority = reply->priority & 7u};
-    carry(c, &p, false, reply->sack);
+    carry(c, &p, reply->asks, reply->sack);
 }
 
 static void deliver(struct pair *c, const struct weft_packet *p, const struct weft_transport_receipt *receipt) {
@@ -151,6 +156,13 @@ static void on_data(struct pair *c, const struct weft_packet *p) {
         control(c, &receipt.reply);
         return;
     }
+    if (p->kind == WEFT_PACKET_ACK) {
+        struct weft_transport_reply answer = {.kind = 0};
+        c->ops->on_asked(&c->receiver, &c->at_receiver, p, &answer);
+        c->discarded++;
+        control(c, &answer);
+        return;
+    }
     c->ops->on_data(&c->receiver, &c->at_receiver, p, &receipt);
     expect(c, receipt.early || receipt.verdict != WEFT_TRANSPORT_REFUSED, "the expected packet is refused");
     control(c, &receipt.notify);
@@ -161,10 +173,28 @@ static void on_data(struct pair *c, const struct weft_packet *p) {
     if (c->receiver.expected == PACKETS) c->receiver_timer_ps = WEFT_TIME_NEVER;
 }
 
+static bool may_send(const struct pair *c) {
+    const struct weft_qp_sender *s = &c->sender;
+    return s->started && !s->done && !s->blocked && s->next < s->posted &&
+           (weft_bytes)(s->next - s->una) * MTU < s->window_bytes;
+}
+
+/// The window holds the sender back, or nothing does.
+static void ask(struct pair *c) {
+    if (!c->ops->on_held || c->sender.done || c->sender.next >= c->sender.posted || may_send(c)) return;
+    struct weft_transport_reply reply = {.kind = 0};
+    c->ops->on_held(&c->sender, &c->at_sender, &reply);
+    expect(c, !reply.kind || reply.asks, "what a sender sends that is held asks for nothing");
+    control(c, &reply);
+}
+
 static void act_on(struct pair *c, const struct weft_transport_news *news) {
     set_timer(c, &c->sender_timer_ps, news->timer_ps);
     expect(c, news->acked || !news->rtt_ps, "a round trip of nothing");
     mix(c, news->acked + ((uint64_t)news->lost << 32));
+    if (c->window_bytes) // it is cut by each loss, and grows by a packet with each acknowledgement
+        c->sender.window_bytes = news->lost ? MTU : least(c->sender.window_bytes + MTU, c->window_bytes);
+    ask(c);
     if (c->sender.una < PACKETS || c->qp.verb == WEFT_VERB_READ) return;
     c->sender.done = true;
     c->sender_timer_ps = WEFT_TIME_NEVER;
@@ -182,12 +212,6 @@ static void on_control(struct pair *c, const struct weft_packet *p) {
     start(c);
     c->ops->on_control(&c->sender, &c->at_sender, p, &news);
     act_on(c, &news);
-}
-
-static bool may_send(const struct pair *c) {
-    const struct weft_qp_sender *s = &c->sender;
-    return s->started && !s->done && !s->blocked && s->next < s->posted &&
-           (weft_bytes)(s->next - s->una) * MTU < s->window_bytes;
 }
 
 static void turn(struct pair *c) {
@@ -208,15 +232,12 @@ static void post(struct pair *c) {
     bool messages = c->qp.packets == WEFT_QP_MESSAGES;
     uint32_t n = messages ? 1 + (uint32_t)weft_random_below(&c->random, left < 12 ? left : 12) : left;
     c->sender.posted += n;
+    ask(c);
     c->ends[c->sender.posted - 1] = messages;
     c->post_ps = c->sender.posted == PACKETS ? WEFT_TIME_NEVER : c->now_ps + weft_random_below(&c->random, 3 * US);
 }
 
 // --- a run --------------------------------------------------------------------------------------------------------
-
-static weft_time_ps least(weft_time_ps a, weft_time_ps b) {
-    return a < b ? a : b;
-}
 
 /// What comes next: data to post, a packet, a timer, the sender's turn. False: nothing will.
 static bool step(struct pair *c) {
@@ -257,7 +278,8 @@ static void begin(struct pair *c, const void *conf, weft_bytes window) {
     c->at_receiver = (struct weft_transport_fact){.conf = conf, .qp = &c->qp};
     if (c->ops->sender_size) c->at_sender.state = calloc(1, c->ops->sender_size(conf) + 1);
     if (c->ops->receiver_size) c->at_receiver.state = calloc(1, c->ops->receiver_size(conf, &c->qp) + 1);
-    c->sender.window_bytes = read || !window ? UINT64_MAX : window;
+    c->window_bytes = read ? 0 : window;
+    c->sender.window_bytes = c->window_bytes ? window : UINT64_MAX;
     c->receiver.progress_ps = WEFT_TIME_NEVER;
     c->sender_timer_ps = WEFT_TIME_NEVER;
     c->receiver_timer_ps = read ? US : WEFT_TIME_NEVER;

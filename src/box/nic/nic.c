@@ -86,7 +86,7 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_packet p = {
         .bytes = (uint16_t)(control_bytes(nic->conf, reply->kind) + nic->end.hosts->framing_bytes),
-        .dst = conf->src + nic->peer_offset, // control packets go against the data
+        .dst = (reply->asks ? conf->dst : conf->src) + nic->peer_offset, // most go against the data
         .qp = qp,
         .psn = reply->psn,
         .entropy = (reply->entropy ? reply->entropy : conf->entropy) & 0x3fffu,
@@ -96,6 +96,7 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
     };
     if (__builtin_expect(reply->echo, 0)) p.flags = WEFT_PACKET_ECHO;
     if (__builtin_expect(reply->credit, 0)) p.flags = WEFT_PACKET_GRANT;
+    if (__builtin_expect(reply->asks, 0)) p.flags = WEFT_PACKET_ASK;
     bool answers = p.kind == WEFT_PACKET_ACK || p.kind == WEFT_PACKET_NAK;
     if (__builtin_expect(reply->sack || (nic->telemetry && answers), 0)) attach_record(nic, w, reply->sack, &p);
     if (may_pass(nic, w->now_ps, reply->priority)) {

@@ -235,6 +235,8 @@ void weft__nic_on_work(struct weft__node *node, struct weft__nic *nic, struct we
 /// Queue pairs that it receives; nic_receive.c.
 void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                        const struct weft_packet *p);
+void weft__nic_on_asked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                        const struct weft_packet *p);
 void weft__nic_on_trimmed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                           const struct weft_packet *p);
 void weft__nic_on_receiver_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);

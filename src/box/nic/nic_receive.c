@@ -122,6 +122,16 @@ void weft__nic_on_trimmed(struct weft__node *node, struct weft__nic *nic, struct
     reply(node, nic, w, p->qp, &receipt);
 }
 
+/// The sender asks for an acknowledgement.
+void weft__nic_on_asked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                        const struct weft_packet *p) {
+    w->tally.delivered_bytes += p->bytes;
+    struct weft_transport_fact fact = fact_of(nic, w->now_ps, p->qp);
+    struct weft_transport_reply answer = {.kind = 0};
+    nic->transport->on_asked(&nic->end.hosts->receiver[p->qp], &fact, p, &answer);
+    if (answer.kind) weft__nic_send_control(node, nic, w, p->qp, &answer);
+}
+
 /// Of READ its start, and then its transport's.
 void weft__nic_on_receiver_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     if (nic->end.hosts->qp[qp].packets == WEFT_QP_MESSAGES) {
