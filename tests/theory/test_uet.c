@@ -247,6 +247,49 @@ static void trimming_loses_no_headers(void **state) {
     }
 }
 
+// --- acknowledgements that are asked for --------------------------------------------------------------------------
+
+// A window of one packet: each packet fills it and asks for a SACK, for none is due by bytes. So a packet a round trip
+// goes over the two links, and no timeout, for there is none.
+static void a_window_of_one_packet_takes_a_round_trip_each(void **state) {
+    for (unsigned packets = 1; packets <= 64; packets *= 4) {
+        struct run r =
+            RUN(run_text,
+                "topology: {kind: single, hosts: 2, rate: 100Gbps, delay: 1us}\n" HTSIM_SWITCH
+                "host: {preset: uet_htsim, window: %uB, transport: {kind: uet, timeout: never, sack: 16MB}}\n"
+                "workload: [{kind: flow, src: host-0, dst: host-1, size: %uB}]\n",
+                PAYLOAD, packets * PAYLOAD);
+        run_assert_complete(&r);
+        form_assert("UET: time of n packets with a window of one, to the last SACK (n round trips)",
+                    seconds(r.outcome->flow[0].acked_ps), packets * 2 * (FRAME + SHORT + 2 * HOP * RATE) / RATE, 1e-5);
+        run_free(&r);
+    }
+}
+
+// NSCC cuts windows when packets are trimmed, and what is under way then left as part of a larger window: no SACK is
+// due for it. Without timeouts every flow ends all the same, for its sender asks, and each trimmed packet alone is sent
+// again.
+static void senders_whose_window_was_cut_ask(void **state) {
+    for (unsigned flows = 2; flows <= 128; flows *= 2) {
+        struct run r =
+            RUN(run_text,
+                "topology: {kind: single, hosts: %u, rate: 100Gbps, delay: 1us}\n"
+                "switch: {processing: 0ns, wire: {overhead: 0B}, pfc: {priorities: none}, buffer: {kind: static, size: "
+                "64MB}, aqm: {kind: trim, min: 0B, max: 40KB, depth: 40KB}}\n"
+                "host: {preset: uet_htsim, ecn: false, transport: {kind: uet, timeout: never, sack: 16MB}, "
+                "cc: {kind: nscc, base_rtt: 12us}}\n"
+                "workload: [{kind: incast, sources: \"*\", dst: host-0, size: 400KB}]\n",
+                flows + 1);
+        run_assert_complete(&r);
+        uint64_t again = 0;
+        for (uint32_t f = 0; f < flows; f++)
+            again += r.outcome->flow[f].packets_again;
+        assert_true(again > 0);
+        assert_int_equal(again, r.outcome->drops[WEFT_DROP_TRIMMED]);
+        run_free(&r);
+    }
+}
+
 // --- paths --------------------------------------------------------------------------------------------------------
 
 // One of eight spines is cut off at 100 us, and no route is told. Oblivious spraying goes on losing an eighth of what
@@ -333,6 +376,8 @@ int main(void) {
         cmocka_unit_test(a_lost_packet_waits_for_the_timeout),
         cmocka_unit_test(a_trimmed_packet_costs_a_round_trip),
         cmocka_unit_test(trimming_loses_no_headers),
+        cmocka_unit_test(a_window_of_one_packet_takes_a_round_trip_each),
+        cmocka_unit_test(senders_whose_window_was_cut_ask),
         cmocka_unit_test(reps_leaves_a_dead_link),
         cmocka_unit_test(marks_move_load_off_a_slow_link),
     };
