@@ -77,6 +77,29 @@ static void less_credit_gives_credit_over_loop(void **state) {
         }
 }
 
+// A wait that the end of the run cuts short counts up to there, which is its last event: with one frame of credit the
+// port sends, or waits.
+static void a_wait_counts_up_to_the_end_of_the_run(void **state) {
+    double loop = loop_seconds(1000) - 16 / RATE, frame = WIRE / RATE;
+    unsigned cut = 0;
+    for (unsigned eighths = 1; eighths <= 32; eighths++) {
+        struct run r = RUN(run_text,
+                           LINKS "workload: [{kind: flow, src: host-1, dst: host-0, size: 40MB, verb: send}]\n"
+                                 "run: {until: %.0fps}\n",
+                           2, 1000, "{kind: cbfc, grant: 4352B}", 100000000, "{kind: cbfc, grant: 4352B}",
+                           loop * eighths / 8 * 1e12);
+        double end = (double)r.outcome->sim_time_ps * 1e-12, loops = floor(end / loop + 1e-6),
+               rest = end - loops * loop;
+        double wait = loops * (loop - frame) + (rest > frame ? rest - frame : 0);
+        if (wait > 0)
+            form_assert("CBFC: time without credit of a run that ends while there is none",
+                        (double)run_counters(&r, "host-1/0", 3)->credit_wait_ps * 1e-12, wait, 1e-3);
+        cut += rest > frame;
+        run_free(&r);
+    }
+    assert_true(cut > 8);
+}
+
 // Incasts into a switch with room for the credit and not a byte more, over cables of all lengths: nothing is dropped,
 // every flow gets the same, and the line is full.
 static void credit_is_never_overrun(void **state) {
@@ -117,6 +140,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(credit_from_the_cable_gives_full_rate),
         cmocka_unit_test(less_credit_gives_credit_over_loop),
+        cmocka_unit_test(a_wait_counts_up_to_the_end_of_the_run),
         cmocka_unit_test(credit_is_never_overrun),
         cmocka_unit_test(without_credit_it_would_be),
     };
