@@ -106,6 +106,9 @@ struct weft_collective_ops {
     void (*plan)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  void *ret_plan);
     void (*planned)(const void *plan, uint64_t index, struct weft_step *ret_step);
+    /// Optional, with `planned`: how many steps, from this one on, have its peers and its bytes; 1 at least. It may be
+    /// too small.
+    uint64_t (*alike)(const void *plan, uint64_t index);
     /// One of two is required, so that nobody has to look at each step. The sums over all steps of a lane that sends to
     /// few ranks; how many ranks.
     uint32_t (*sent)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,

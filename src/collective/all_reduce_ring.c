@@ -50,6 +50,11 @@ static void planned(const void *ring_plan, uint64_t index, struct weft_step *ret
     ret_step->keep = at.j + 1 >= n;
 }
 
+static uint64_t alike(const void *ring_plan, uint64_t index) {
+    const struct ring_plan *p = ring_plan;
+    return weft__loops_alike(&p->ring.loops, per_loop(&p->shape), index);
+}
+
 static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  uint64_t index, struct weft_step *ret_step) {
     struct ring_plan p;
@@ -84,6 +89,7 @@ static const struct weft_collective_ops ops = {
     .plan_size = sizeof(struct ring_plan),
     .plan = plan,
     .planned = planned,
+    .alike = alike,
     .sent = sent,
 };
 

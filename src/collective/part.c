@@ -94,6 +94,13 @@ struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t 
     return at;
 }
 
+uint64_t weft__loops_alike(const struct weft__loops *loops, uint64_t per_loop, uint64_t index) {
+    struct weft__loop_step at = weft__loops_at(loops, per_loop, index);
+    bool even = at.loop.bytes % ((uint64_t)at.loop.blocks * at.loop.slices) == 0;
+    if (!even || !at.j || at.j + 1 >= per_loop) return 1; // the first and the last have other peers
+    return (per_loop - 1 - at.j) * at.loop.slices - at.slice;
+}
+
 void weft__loop_piece(const struct weft__loop_step *at, uint32_t block, struct weft_step *ret_step) {
     const struct weft__loop *loop = &at->loop;
     weft_bytes begin = weft__part(loop->bytes, block, loop->blocks);

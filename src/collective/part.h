@@ -45,6 +45,9 @@ struct weft__loops weft__loops_whole_parts(const struct weft__loops *loops, uint
 /// Steps (slices counted) if a loop has `per_loop` of them.
 uint64_t weft__loops_steps(const struct weft__loops *loops, uint64_t per_loop);
 struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t per_loop, uint64_t index);
+/// How many steps from `index` on, whose blocks are all of the loop's, have pieces of as many bytes before the last
+/// number of the loop comes; 1 at least.
+uint64_t weft__loops_alike(const struct weft__loops *loops, uint64_t per_loop, uint64_t index);
 struct weft__loop weft__loops_loop(const struct weft__loops *loops, uint64_t loop);
 /// Bytes in part `part` of `parts` of all loops together, its slices that are not empty, and the largest of them.
 /// `parts` divides the blocks.

@@ -77,31 +77,47 @@ static bool has_enough_due(const struct weft__receiving *r, uint64_t messages) {
     return r->qp == WEFT_NONE || r->program->job->unadmitted || r->due - r->posted >= messages;
 }
 
+/// How many steps from `index` on are the same, as far as the collective says, and no more than `most`.
+static uint64_t alike_at(const struct weft__stream *st, uint32_t number, uint64_t index, uint64_t most) {
+    const struct weft_collective_ops *ops = st->op->ops;
+    uint64_t n = ops->alike ? ops->alike(st->lane[number].plan, index) : 1;
+    return n < most ? n : most;
+}
+
+/// What it comes to stand at, and so each step that is left out, is like the one a period before; the steps behind are
+/// run. *n: steps from `index` on, all as `step`; made fewer if those a period later are of another kind.
+static bool goes_on(const struct weft__stream *st, uint32_t number, uint64_t period, uint64_t end, uint64_t index,
+                    const struct weft_step *step, uint64_t *n) {
+    struct weft_step later;
+    if (index + period > end) return true;
+    if (period > 1) {
+        *n = alike_at(st, number, index + period, *n);
+        if (*n > end - period - index + 1) *n = end - period - index + 1;
+    }
+    uint64_t last = period == 1 ? *n : period; // of the same kind: only the next one can be of another
+    return step_at(st, number, index + last, &later) && is_like(step, &later);
+}
+
 bool weft__lane_may_skip(struct weft__program *p, uint32_t stream, uint32_t number, uint64_t period, uint64_t steps,
                          int64_t *used) {
     struct weft__stream *st = &p->stream[stream];
     struct weft__lane *lane = &st->lane[number], ends = *lane;
     uint64_t taken[WEFT_STEP_PEERS] = {0};
     const struct weft__receiving *from[WEFT_STEP_PEERS] = {0};
-    struct weft_step step, later;
-    uint64_t end = lane->index + steps;
-    if (!step_at(st, number, lane->index, &step)) return false;
-    for (uint64_t i = lane->index; i < end; i++) {
-        // It comes to stand at `end`; the steps behind it are run.
-        if (i + period <= end && (!step_at(st, number, i + period, &later) || !is_like(&step, &later))) return false;
+    struct weft_step step;
+    uint64_t end = lane->index + steps, n;
+    for (uint64_t i = lane->index; i < end; i += n) {
+        n = alike_at(st, number, i, end - i);
+        if (!step_at(st, number, i, &step) || !goes_on(st, number, period, end, i, &step, &n)) return false;
         weft__lane_find_ends(p, stream, &step, &ends);
         for (uint32_t k = 0; k < ends.sends; k++)
-            used[ends.send[k]->connection]++;
+            used[ends.send[k]->connection] += (int64_t)n;
         for (uint32_t k = 0; k < ends.recvs; k++) {
-            used[ends.recv[k]->connection]--;
+            used[ends.recv[k]->connection] -= (int64_t)n;
             if (from[k] && from[k] != ends.recv[k]) return false; // a lane that receives from many in turn
             from[k] = ends.recv[k];
-            taken[k]++;
+            taken[k] += n;
         }
-        if (period == 1)
-            step = later;
-        else if (!step_at(st, number, i + 1, &step))
-            return false;
     }
     for (uint32_t k = 0; k < WEFT_STEP_PEERS; k++)
         if (from[k] && !has_enough_due(from[k], taken[k])) return false;
@@ -112,16 +128,18 @@ void weft__lane_skip(const struct weft__hosts *hosts, struct weft__gpu *gpu, str
                      uint32_t number, uint64_t steps) {
     struct weft__stream *st = &p->stream[stream];
     struct weft__lane *lane = &st->lane[number];
-    for (uint64_t k = 0; k < steps; k++) {
+    for (uint64_t k = 0, n; k < steps; k += n) {
         struct weft_step step;
         bool found = step_at(st, number, lane->index + k, &step);
         assert(found);
         (void)found;
+        n = alike_at(st, number, lane->index + k, steps - k);
+        struct weft__left_out out = {.k = k, .n = n, .bytes = (uint32_t)step.bytes};
         weft__lane_find_ends(p, stream, &step, lane);
         for (uint32_t i = 0; i < lane->recvs; i++)
-            weft__message_skip_taken(gpu, lane->recv[i], (uint32_t)step.bytes);
+            weft__message_skip_taken(gpu, lane->recv[i], out);
         for (uint32_t i = 0; i < lane->sends; i++)
-            weft__message_skip_sent(hosts, gpu, lane->send[i], (uint32_t)k, (uint32_t)step.bytes);
+            weft__message_skip_sent(hosts, gpu, lane->send[i], out);
     }
     lane->index += steps;
     lane->found = false; // the step that it stands at is another one, and alike

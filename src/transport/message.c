@@ -332,24 +332,27 @@ void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t
 }
 
 void weft__message_skip_sent(const struct weft__hosts *hosts, struct weft__gpu *gpu, struct weft__sending *s,
-                             uint32_t k, uint32_t bytes) {
+                             struct weft__left_out out) {
     if (s->qp == WEFT_NONE) {
-        gpu->sent_bytes += bytes;
+        gpu->sent_bytes += out.n * out.bytes;
         return;
     }
-    s->left_bytes -= bytes;
-    for (uint32_t part = 0; part < s->parts; part++) {
-        uint32_t qp = s->qp + carrier_of(s->qps, s->parts, s->filled + k, part);
-        hosts->receiver[qp].delivered_bytes += part_bytes(bytes, s->parts, part);
+    s->left_bytes -= out.n * out.bytes;
+    for (uint32_t part = 0; s->parts > 1 && part < s->parts; part++)
+        hosts->receiver[s->qp + part].delivered_bytes += out.n * part_bytes(out.bytes, s->parts, part);
+    // The first that a queue pair has of them, and every so many behind it.
+    for (uint64_t i = 0; s->parts == 1 && i < s->qps && i < out.n; i++) {
+        uint32_t qp = s->qp + carrier_of(s->qps, s->parts, (uint32_t)(s->filled + out.k + i), 0);
+        hosts->receiver[qp].delivered_bytes += ((out.n - 1 - i) / s->qps + 1) * out.bytes;
     }
 }
 
-void weft__message_skip_taken(struct weft__gpu *gpu, struct weft__receiving *r, uint32_t bytes) {
-    r->left_bytes -= bytes;
+void weft__message_skip_taken(struct weft__gpu *gpu, struct weft__receiving *r, struct weft__left_out out) {
+    r->left_bytes -= out.n * out.bytes;
     if (r->qp == WEFT_NONE)
-        gpu->received_bytes += bytes;
+        gpu->received_bytes += out.n * out.bytes;
     else if (!r->program->job->unadmitted)
-        r->due--;
+        r->due -= (uint32_t)out.n;
 }
 
 void weft__message_expect(struct weft__at *at, const struct weft__stream *stream, uint32_t volume) {

@@ -300,10 +300,14 @@ void weft__lane_skip(const struct weft__hosts *hosts, struct weft__gpu *gpu, str
 /// longer. `skipped_ps`: before.
 void weft__program_pass(struct weft__program *p, struct weft__timers *timers, weft_time_ps time,
                         weft_time_ps skipped_ps);
-/// A message that is left out, number k of its lane's, is sent; or is taken.
+/// So many messages of so many bytes that are left out, the first of them number k of its lane's, are sent; or taken.
+struct weft__left_out {
+    uint64_t k, n;
+    uint32_t bytes;
+};
 void weft__message_skip_sent(const struct weft__hosts *hosts, struct weft__gpu *gpu, struct weft__sending *s,
-                             uint32_t k, uint32_t bytes);
-void weft__message_skip_taken(struct weft__gpu *gpu, struct weft__receiving *r, uint32_t bytes);
+                             struct weft__left_out out);
+void weft__message_skip_taken(struct weft__gpu *gpu, struct weft__receiving *r, struct weft__left_out out);
 
 /// Times that were noted before something was skipped are true already, and say so by their topmost bit.
 #define WEFT__TRUE_TIME (UINT64_C(1) << 63)
