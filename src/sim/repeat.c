@@ -8,6 +8,10 @@
 #include "link/measure.h"
 #include "transport/program.h"
 
+/// What flows count besides their bytes.
+#define FLOW_COUNTERS(X)                                                                                               \
+    X(cnps) X(packets_again) X(sfc_messages) X(sfc_paused_ps) X(out_of_order) X(out_of_order_placed)
+
 // --- marks --------------------------------------------------------------------------------------------------------
 
 static struct weft__port_queue *queue_of(const struct weft__network *net, uint32_t port, uint32_t priority) {
@@ -59,6 +63,43 @@ void weft__mark_take(const struct weft__skips *s, weft_time_ps now, struct weft_
     *ret = m;
 }
 
+static void histogram_back(struct weft_histogram *h, const struct weft_histogram *from,
+                           const struct weft_histogram *to) {
+    unsigned __int128 sum = ((unsigned __int128)h->sum_high << 64 | h->sum) -
+                            ((unsigned __int128)to->sum_high << 64 | to->sum) +
+                            ((unsigned __int128)from->sum_high << 64 | from->sum);
+    h->sum = (uint64_t)sum;
+    h->sum_high = (uint64_t)(sum >> 64);
+    h->n -= to->n - from->n;
+    for (uint32_t i = 0; i < WEFT_HISTOGRAM_BUCKETS; i++)
+        h->bucket[i] -= to->bucket[i] - from->bucket[i];
+}
+
+#define BACK(field) (m.field -= to->field - from->field)
+void weft__mark_take_again(const struct weft__skips *s, weft_time_ps now, const struct weft__mark *from,
+                           const struct weft__mark *to, struct weft__mark *ret) {
+    struct weft__mark m;
+    weft__mark_take(s, now, &m);
+    for (size_t i = 0; i < (size_t)s->net->outcome->ports * WEFT_PRIORITIES; i++) {
+#define X(name, type, sai, help) BACK(port[i].name);
+        WEFT_PRIORITY_COUNTERS(X)
+#undef X
+    }
+    for (uint32_t i = 0; i < s->net->outcome->flows; i++) {
+#define X(name) BACK(flow[i].name);
+        FLOW_COUNTERS(X)
+#undef X
+    }
+    BACK(tally.delivered_bytes);
+    BACK(tally.dropped_bytes);
+    for (uint32_t c = 0; c < WEFT__COUNTS_MAX; c++)
+        BACK(tally.count[c]);
+    for (uint32_t i = 0; i < s->histograms; i++)
+        histogram_back(&m.waits[i], &from->waits[i], &to->waits[i]);
+    *ret = m;
+}
+#undef BACK
+
 // --- what is counted again ----------------------------------------------------------------------------------------
 
 /// To the nearest.
@@ -89,14 +130,9 @@ static void repeat_flows(const struct weft__skips *s, const struct weft__mark *b
     for (uint32_t i = 0; i < s->net->outcome->flows; i++) {
         struct weft_flow_outcome *now = &s->net->outcome->flow[i];
         const struct weft_flow_outcome *was = &before->flow[i];
-#define AGAIN(field) now->field += (__typeof__(now->field))scale(now->field - was->field, r)
-        AGAIN(cnps);
-        AGAIN(packets_again);
-        AGAIN(sfc_messages);
-        AGAIN(sfc_paused_ps);
-        AGAIN(out_of_order);
-        AGAIN(out_of_order_placed);
-#undef AGAIN
+#define X(name) now->name += (__typeof__(now->name))scale(now->name - was->name, r);
+        FLOW_COUNTERS(X)
+#undef X
         note_true(&now->end_ps, s->skipped_ps);
         note_true(&now->acked_ps, s->skipped_ps);
     }

@@ -43,6 +43,10 @@ void weft__skips_init(struct weft__skips *s, struct weft__network *net);
 void weft__mark_take(const struct weft__skips *s, weft_time_ps now, struct weft__mark *ret);
 void weft__mark_free(struct weft__mark *m);
 
+/// A mark at `now` of which it is said that from it on was counted what was counted between two others.
+void weft__mark_take_again(const struct weft__skips *s, weft_time_ps now, const struct weft__mark *from,
+                           const struct weft__mark *to, struct weft__mark *ret);
+
 /// What was counted since the mark is counted again: ports, drops, packets, waits, and what flows count besides their
 /// bytes. All times noted so far become true.
 void weft__skips_repeat(struct weft__skips *s, const struct weft__mark *before, struct weft__ratio ratio);

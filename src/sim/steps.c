@@ -19,7 +19,7 @@
 
 enum {
     LOOK_WINDOWS = 16,       ///< at least, from one look to the next
-    LOOK_WINDOWS_MAX = 1024, ///< while there is nothing to watch
+    LOOK_WINDOWS_MAX = 256,  ///< while there is nothing to watch
     LOOK_PART = 32,          ///< of the time that it has watched
     WHOLE_PART = 16,         ///< of a period: so much later than whole periods since the mark is soon enough
     LAST_STEPS = 8,          ///< of a lane, at least, are run
@@ -32,6 +32,7 @@ struct ring {
     uint64_t lanes;
     uint64_t period, end; ///< of its steps
     uint64_t left;        ///< steps of the lane that has the fewest, whole periods
+    uint64_t first;       ///< step of its last lane when the mark was taken
     double before, now;   ///< sums over its lanes of the time for `stride` steps: before, and the last
     uint64_t stride, steps;
     double found; ///< relative difference of an audited stretch; summed
@@ -40,7 +41,17 @@ struct ring {
 /// What came of it when ranks did this before: a skip.
 struct memo {
     uint64_t kinds[2], stride; ///< stride: 0: there is none
-    double *pace;              ///< [rings]: time of `stride` steps, summed over lanes
+    double *pace;              ///< [rings]: time of its stride, summed over lanes
+    uint64_t *period;          ///< [rings]: of its steps
+    uint64_t *first;           ///< [rings]: step of its last lane when what was counted began
+    double error;              ///< that was found
+    struct weft__mark from, to; ///< what was counted
+};
+
+/// What is to be left out.
+struct plan {
+    double time_ps, error;
+    double period_ps; ///< of the slowest ring
 };
 
 struct lane_at {
@@ -65,6 +76,8 @@ struct weft__steps {
     uint32_t failed; ///< times that what was seen did not repeat, since ranks do what they do
     struct memo memo[MEMOS];
     struct memo *known; ///< of what is watched; NULL: nothing
+    double deviation;   ///< of the lane that keeps pace least, when they were last seen; 1: it is allowed
+    uint64_t wanted;    ///< times that each lane is to be seen
     bool flows;         ///< there are some besides messages of jobs
     bool watching, auditing;
     struct weft__still position; ///< of programs, when it began to watch
@@ -177,15 +190,30 @@ static struct memo *find_memo(struct weft__steps *s) {
     return m->stride && m->kinds[0] == kinds.all[0] && m->kinds[1] == kinds.all[1] ? m : NULL;
 }
 
-static void remember(struct weft__steps *s) {
+/// What was counted since the mark goes with it.
+static const struct memo *remember(struct weft__steps *s, const struct plan *plan, weft_time_ps now) {
     struct weft__still kinds = kinds_of(s);
     struct memo *m = memo_of(s, &kinds);
-    if (!m->pace) m->pace = weft_arena_alloc(s->net->arena_qp, s->rings, sizeof *m->pace);
-    for (uint64_t i = 0; i < s->rings; i++)
+    if (!m->pace) {
+        m->pace = weft_arena_alloc(s->net->arena_qp, s->rings, sizeof *m->pace);
+        m->period = weft_arena_alloc(s->net->arena_qp, s->rings, sizeof *m->period);
+        m->first = weft_arena_alloc(s->net->arena_qp, s->rings, sizeof *m->first);
+    }
+    for (uint64_t i = 0; i < s->rings; i++) {
         m->pace[i] = s->ring[i].lanes ? s->ring[i].now : 0;
+        m->first[i] = s->ring[i].first;
+        m->period[i] = s->ring[i].period;
+    }
     m->stride = s->stride;
+    m->error = plan->error;
     m->kinds[0] = kinds.all[0];
     m->kinds[1] = kinds.all[1];
+    weft__mark_free(&m->from);
+    weft__mark_free(&m->to);
+    m->from = s->mark;
+    s->mark = (struct weft__mark){0};
+    weft__mark_take(s->skips, now, &m->to);
+    return m;
 }
 
 // --- watching -----------------------------------------------------------------------------------------------------
@@ -241,12 +269,16 @@ static bool has_lane(struct weft__steps *s, const struct lane_at *at) {
 static void begin_to_watch(struct weft__steps *s, weft_time_ps now) {
     if (for_lanes(s, has_lane) || has_flows(s)) return;
     memset(s->ring, 0, s->rings * sizeof *s->ring);
-    s->known = s->failed ? NULL : find_memo(s);
+    s->known = s->failed || s->skips->audits ? NULL : find_memo(s);
     if (s->known) s->stride = s->known->stride;
     if (!for_lanes(s, may_watch)) return;
+    for (uint64_t i = 0; s->known && i < s->rings; i++) // at the end of an operation other steps are alike
+        if (s->ring[i].period != s->known->period[i]) s->known = NULL;
     for_lanes(s, watch);
     s->position = position_of(s);
     s->since_ps = now;
+    s->wanted = WEFT__LANE_SEEN;
+    s->deviation = INFINITY;
     s->watching = true;
 }
 
@@ -258,7 +290,25 @@ static bool has_seen_first(struct weft__steps *s, const struct lane_at *at) {
 }
 
 static bool has_seen_all(struct weft__steps *s, const struct lane_at *at) {
-    return at->watch->seen >= (s->known ? WEFT__LANE_SEEN - 1 : WEFT__LANE_SEEN);
+    return at->watch->seen >= s->wanted;
+}
+
+static bool has_come_so_far(struct weft__steps *s, const struct lane_at *at) {
+    return at->lane->index >= s->known->first[at->ring - s->ring];
+}
+
+static bool find_first(struct weft__steps *s, const struct lane_at *at) {
+    (void)s;
+    if (at->lane->index < at->ring->first) at->ring->first = at->lane->index;
+    return true;
+}
+
+static void take_mark(struct weft__steps *s, weft_time_ps now) {
+    weft__mark_take(s->skips, now, &s->mark);
+    s->mark_ps = now;
+    for (uint64_t i = 0; i < s->rings; i++)
+        s->ring[i].first = UINT64_MAX;
+    for_lanes(s, find_first);
 }
 
 static bool reset_sums(struct weft__steps *s, const struct lane_at *at) {
@@ -279,26 +329,32 @@ static weft_time_ps seen_at(const struct weft__lane_watch *w, uint32_t back) {
     return w->seen_ps[(w->seen - 1 - back) % WEFT__LANE_SEEN];
 }
 
-static bool sum_lane(struct weft__steps *s, const struct lane_at *at) {
+static bool sum_left(struct weft__steps *s, const struct lane_at *at) {
     struct ring *ring = at->ring;
     uint64_t end = at->lane->index + LAST_STEPS, left = ring->end > end ? ring->end - end : 0;
+    (void)s;
     left = left / ring->period * ring->period;
     if (left < ring->left) ring->left = left;
+    return true;
+}
+
+static bool sum_lane(struct weft__steps *s, const struct lane_at *at) {
+    struct ring *ring = at->ring;
+    sum_left(s, at);
     ring->now += (double)(seen_at(at->watch, 0) - seen_at(at->watch, 1));
-    if (s->known)
-        ring->before = s->known->pace[ring - s->ring];
-    else
-        ring->before += (double)(seen_at(at->watch, 1) - seen_at(at->watch, 2));
+    ring->before += (double)(seen_at(at->watch, 1) - seen_at(at->watch, 2));
     return true;
 }
 
 /// A lane that does not keep pace with its ring comes nearer to others, or falls behind: what follows will be
 /// different.
-static bool keeps_pace(struct weft__steps *s, const struct lane_at *at) {
-    const struct ring *ring = at->ring;
+static bool measure_pace(struct weft__steps *s, const struct lane_at *at) {
+    struct ring *ring = at->ring;
     double mean = ring->now / (double)ring->lanes, most = error_allowed(s, ring) * mean;
-    for (uint32_t k = 0; k < (s->known ? 1u : 2u); k++)
-        if (fabs((double)(seen_at(at->watch, k) - seen_at(at->watch, k + 1)) - mean) > most) return false;
+    for (uint32_t k = 0; k < 2; k++) {
+        double deviation = fabs((double)(seen_at(at->watch, k) - seen_at(at->watch, k + 1)) - mean) / most;
+        if (deviation > s->deviation) s->deviation = deviation;
+    }
     return true;
 }
 
@@ -319,12 +375,6 @@ static weft_time_ps next_compute(const struct weft__steps *s) {
 static double step_ps(const struct ring *ring) {
     return ring->now / (double)(ring->lanes * ring->stride);
 }
-
-/// What is to be left out.
-struct plan {
-    double time_ps, error;
-    double period_ps; ///< of the slowest ring
-};
 
 /// As much as the ring allows. False: its steps do not take as long as those before.
 static bool bound_time(struct plan *plan, const struct ring *ring, double error) {
@@ -389,10 +439,11 @@ static bool skip_lane(struct weft__steps *s, const struct lane_at *at) {
     return true;
 }
 
-static void skip(struct weft__steps *s, const struct plan *plan, weft_time_ps now) {
+/// What was counted since the mark, for so long, goes on.
+static void skip(struct weft__steps *s, const struct plan *plan, const struct weft__mark *mark, weft_time_ps counted) {
     struct weft__network *net = s->net;
     weft_time_ps time = (weft_time_ps)plan->time_ps;
-    weft__skips_repeat(s->skips, &s->mark, (struct weft__ratio){time, now - s->mark_ps});
+    weft__skips_repeat(s->skips, mark, (struct weft__ratio){time, counted});
     for_lanes(s, skip_lane);
     for (uint32_t i = 0; i < net->programs->n; i++) {
         struct weft__program *p = &net->programs->program[i];
@@ -438,15 +489,48 @@ static void judge(struct weft__steps *s) {
 
 // --- looking ------------------------------------------------------------------------------------------------------
 
-/// All lanes have been seen often enough: skips what follows, once it is whole periods since the mark, or watches anew.
-static void decide(struct weft__steps *s, weft_time_ps now) {
+/// Ranks do what they did before, and have come as far as they had when that began to be counted: the pace found then
+/// holds, and what was counted. True: it was skipped.
+static bool skip_known(struct weft__steps *s, weft_time_ps now) {
+    const struct memo *m = s->known;
     struct plan plan;
     for_lanes(s, reset_sums);
+    for_lanes(s, sum_left);
+    for (uint64_t i = 0; i < s->rings; i++)
+        s->ring[i].now = s->ring[i].before = m->pace[i];
+    s->since_ps = now; // nothing was spent on finding it
+    if (!make_plan(s, now, &plan) || !ends_agree(s)) return false;
+    if (m->error > plan.error) plan.error = m->error;
+    struct weft__mark mark;
+    weft__mark_take_again(s->skips, now, &m->from, &m->to, &mark);
+    skip(s, &plan, &mark, m->to.time_ps - m->from.time_ps);
+    weft__mark_free(&mark);
+    return true;
+}
+
+/// Lanes do not keep pace. While they come nearer to that, and fast, they are watched on, and counting begins anew.
+/// Else once more, if it only has to settle; then over more steps, among which what changes evens out.
+static void watch_longer(struct weft__steps *s, double before, weft_time_ps now) {
+    if (s->deviation > 1 && s->deviation < before / 2) {
+        weft__mark_free(&s->mark);
+        take_mark(s, now);
+        s->wanted++;
+        return;
+    }
+    stop_watching(s);
+    if (s->failed++ % 2) s->stride *= 2;
+}
+
+/// All lanes have been seen often enough: skips what follows, once it is whole periods since the mark, or watches on.
+static void decide(struct weft__steps *s, weft_time_ps now) {
+    struct plan plan;
+    double before = s->deviation;
+    s->deviation = 0;
+    for_lanes(s, reset_sums);
     for_lanes(s, sum_lane);
-    if (!for_lanes(s, keeps_pace) || !make_plan(s, now, &plan) || !ends_agree(s)) {
-        stop_watching(s);
-        // Once more, if it only has to settle; then over more steps, among which what changes evens out.
-        if (s->failed++ % 2) s->stride *= 2;
+    for_lanes(s, measure_pace);
+    if (s->deviation > 1 || !make_plan(s, now, &plan) || !ends_agree(s)) {
+        watch_longer(s, before, now);
         return;
     }
     if (s->due_ps == WEFT_TIME_NEVER) {
@@ -455,8 +539,7 @@ static void decide(struct weft__steps *s, weft_time_ps now) {
         if (s->due_ps > now) return;
     }
     if (!s->skips->audits) {
-        remember(s);
-        skip(s, &plan, now);
+        skip(s, &plan, &remember(s, &plan, now)->from, now - s->mark_ps);
         return;
     }
     s->skips->audits--;
@@ -476,9 +559,12 @@ static void watch_on(struct weft__steps *s, weft_time_ps now) {
         if (for_lanes(s, has_seen_first)) judge(s);
         return;
     }
+    if (s->known && for_lanes(s, has_come_so_far)) {
+        if (!skip_known(s, now)) s->known = NULL;
+        return;
+    }
     bool begins = !s->mark.arena && for_lanes(s, has_seen_first);
-    if (begins) weft__mark_take(s->skips, now, &s->mark);
-    if (begins) s->mark_ps = now;
+    if (begins) take_mark(s, now);
     bool due = s->due_ps == WEFT_TIME_NEVER || now >= s->due_ps;
     if (!begins && due && for_lanes(s, has_seen_all)) decide(s, now);
 }
@@ -505,4 +591,8 @@ weft_time_ps weft__steps_look(struct weft__steps *s) {
 
 void weft__steps_end(struct weft__steps *s) {
     stop_watching(s);
+    for (uint32_t i = 0; i < MEMOS; i++) {
+        weft__mark_free(&s->memo[i].from);
+        weft__mark_free(&s->memo[i].to);
+    }
 }
