@@ -119,6 +119,7 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
     struct weft_run run;
     enum weft_status status = weft_scenario_file_read(p->o->operand[0], setting, p->o->settings + 1, &file, ret_error);
     if (!status) status = weft_cli_simulation_init(&s, file, p->variant, ret_error);
+    if (!status) s.scenario->capture.ports = ""; // all strategies would write the same file
     if (!status) status = weft_cli_simulation_run(&s, p->o, r->model->name, &run, ret_error);
     if (s.outcome) r->stats = weft_report_job(&run, p->job_index);
     if (s.outcome && p->job->schedule && r->stats.end_ps != WEFT_TIME_NEVER)

@@ -319,6 +319,11 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
     return status;
 }
 
+/// Whether another name would fail too.
+static bool is_of_machine(int number) {
+    return number == ENOSPC || number == EDQUOT || number == EIO || number == EMFILE || number == ENFILE;
+}
+
 enum weft_status weft_cli_can_replace_file(const char *option, const char *path, struct weft_error *ret_error) {
     const struct weft_place place = {.file = option};
     struct stat target;
@@ -332,8 +337,9 @@ enum weft_status weft_cli_can_replace_file(const char *option, const char *path,
     FILE *file = *path ? weft__file_open(draft, "w") : NULL;
     enum weft_status status = WEFT_OK;
     if (!file)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "'%s' cannot be written: %s", path,
-                                *path ? strerror(errno) : "it is no name of a file");
+        status =
+            weft_error_set(ret_error, *path && is_of_machine(errno) ? WEFT_ERROR_SYSTEM : WEFT_ERROR_INPUT, place,
+                           "'%s' cannot be written: %s", path, *path ? strerror(errno) : "it is no name of a file");
     else
         fclose(file);
     if (file) unlink(draft);

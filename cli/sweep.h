@@ -62,6 +62,8 @@ enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *re
 typedef enum weft_status (*sweep_show)(struct sweep *s, struct weft_error *ret_error);
 /// Runs what is due of s->plan and shows it, unless other tasks have runs to do. Then the folder of a sweep without
 /// --out is removed, or stays if it can be gone on with.
+/// No progress: it is said even if the user wants it quiet.
+void sweep_say_interrupted(void);
 enum weft_status sweep_through(struct sweep *s, uint32_t jobs, sweep_show show, struct weft_error *ret_error);
 /// The file is missing, or lacks a metric, or says that the run failed.
 bool sweep_is_due(const struct sweep *s, uint32_t run);

@@ -84,6 +84,10 @@ static void on_end(void *context, uint32_t i, const struct weft_cli_ended *ended
         fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
         if (weft_sweep_record_failure(s->record[run], message, ended->status == WEFT_ERROR_CONSERVATION, &error))
             weft_cli_fail(&error);
+        sweep_load(s, run);
+        s->r.run[run].state = WEFT_SWEEP_FAILED; // even if that could not be written
+        s->r.run[run].message = message;
+        return;
     }
     sweep_load(s, run);
 }

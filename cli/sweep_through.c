@@ -51,6 +51,10 @@ void sweep_end(struct sweep *s, enum weft_status status) {
     if (s->lock >= 0) close(s->lock);
 }
 
+void sweep_say_interrupted(void) {
+    fputs("weft: interrupted; the same command goes on from here\n", stderr);
+}
+
 static enum weft_status run_all(struct sweep *s, uint32_t jobs, sweep_show show, struct weft_error *ret_error) {
     enum weft_status status = sweep_prepare(s, !s->merge, ret_error);
     if (!status) mention_known(s);
@@ -63,7 +67,7 @@ static enum weft_status run_all(struct sweep *s, uint32_t jobs, sweep_show show,
         status = show(s, ret_error);
     enum weft_status judged = judge(s);
     if (s->interrupted) {
-        if (!s->o->quiet) fputs("weft: interrupted; the same command goes on from here\n", stderr);
+        sweep_say_interrupted();
         return WEFT_INTERRUPTED;
     }
     if (s->merge && judged == WEFT_ERROR_SYSTEM)

@@ -9,7 +9,7 @@
 /// weft run --json --quiet --threads=N --variant=NAME --set=... -- PATH, or weft topo --json and so on.
 static char **arguments(const struct verify *v, const struct verify_task *t) {
     struct weft_arena *arena = v->o->arena;
-    char **argv = weft_arena_alloc(arena, t->settings + 12, sizeof *argv);
+    char **argv = weft_arena_alloc(arena, t->settings + 13, sizeof *argv);
     const char *command = t->from == WEFT_CLAIM_FROM_RUN ? "run" : weft_claim_from_names[t->from];
     const char *dot = strchr(command, '.');
     uint32_t n = 0;
@@ -22,6 +22,7 @@ static char **arguments(const struct verify *v, const struct verify_task *t) {
         argv[n++] = weft_arena_format(arena, "--threads=%u", v->o->threads);
         if (v->o->oversubscribe) argv[n++] = weft_arena_text(arena, "--oversubscribe");
     }
+    if (t->from == WEFT_CLAIM_FROM_RUN) argv[n++] = weft_arena_text(arena, "--set=capture.ports=\"\""); // no file
     if (*t->variant) argv[n++] = weft_arena_format(arena, "--variant=%s", t->variant);
     for (uint32_t i = 0; i < t->settings; i++)
         argv[n++] = weft_arena_format(arena, "--set=%s", t->setting[i]);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/draft.h"
+#include "base/stream.h"
 
 void weft__database_execute(struct weft__database *d, const char *sql) {
     if (d->status == SQLITE_OK) d->status = sqlite3_exec(d->db, sql, NULL, NULL, NULL);
@@ -38,6 +39,13 @@ void weft__database_begin(struct weft__database *d, const char *path, struct wef
     *d = (struct weft__database){.path = weft_arena_text(arena, path), .draft = weft__draft_name(path, arena)};
     unlink(d->draft);
     weft_memory_cleanup_add(&d->cleanup, drop_draft, d);
+    FILE *file = weft__file_open(d->draft, "wb"); // SQLite would not say why it cannot make it
+    if (!file) {
+        d->error = errno;
+        d->status = SQLITE_CANTOPEN;
+        return;
+    }
+    fclose(file);
     // No locks, which some file systems of clusters lack: nobody else knows the draft.
     d->status = sqlite3_open_v2(d->draft, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                                 "unix-none");
@@ -52,7 +60,7 @@ enum weft_status weft__database_end(struct weft__database *d, struct weft_error 
     weft_memory_cleanup_remove(&d->cleanup);
     if (d->status != SQLITE_OK)
         status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", d->path,
-                                sqlite3_errstr(d->status));
+                                d->error ? strerror(d->error) : sqlite3_errstr(d->status));
     if (sqlite3_close(d->db) != SQLITE_OK && !status)
         status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot close '%s'", d->path);
     if (!status && rename(d->draft, d->path))

@@ -18,6 +18,7 @@ static inline void weft__database_drop(sqlite3 *db) {
 struct weft__database {
     sqlite3 *db;
     int status; ///< the first that was not SQLITE_OK; everything after it does nothing
+    int error;  ///< why the file could not be made
     const char *path, *draft;
     struct weft_memory_cleanup cleanup;
 };

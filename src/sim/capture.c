@@ -217,15 +217,16 @@ enum weft_status weft__capture_finish(struct weft__capture *c, struct weft_outco
                                       struct weft_error *ret_error) {
     uint32_t workers = c->net->engine.conf.workers;
     uint8_t *bytes = weft_arena_alloc(c->arena, WEFT__FRAME_BYTES_MAX, 1);
+    errno = 0;
     write_head(c);
     struct weft__merge *merge = weft__merge_new(c->spool, workers);
-    for (const struct weft_packet *record; (record = weft__merge_next(merge));)
+    for (const struct weft_packet *record; !ferror(c->file) && (record = weft__merge_next(merge));)
         if (c->left_bytes && write_frame(c, record, bytes))
             outcome->captured++;
         else
             outcome->capture_left_out++;
+    int number = ferror(c->file) ? errno : 0; // why the write failed: closing may well succeed
     weft__merge_free(merge);
-    int number = 0;
     for (uint32_t w = 0; w < workers; w++) {
         outcome->capture_left_out += c->log[w].left_out;
         if (c->spool[w].error) number = c->spool[w].error;

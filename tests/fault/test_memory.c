@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory runs out inside the library, in any of its threads: the call comes back, says so, and leaves nothing behind.
-// The library's own allocations are wrapped by the linker; test_out_of_memory.c has those of other libraries fail too.
+// The library's own allocations are wrapped by the linker; tests/tools/test_faults.py has those of other libraries fail
+// too.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
