@@ -161,7 +161,7 @@ static void a_clique_by_itself(void **state) {
     (void)state;
     write_text(&fixture, "alone.yaml", "topology: {kind: dragonfly, pods: 2, tins: 4}\n");
     assert_int_equal(weft(&fixture, "trace-control alone.yaml"), 0);
-    assert_non_null(strstr(fixture.out, "nobody could begin"));
+    assert_non_null(strstr(fixture.out, "no TiN can start"));
     assert_int_equal(weft(&fixture, "trace-control alone.yaml --json"), 0);
     assert_non_null(strstr(fixture.out, "\"bootstrap\":null"));
 }
