@@ -58,8 +58,9 @@ static inline const struct weft_packet *weft__fifo_head(const struct weft__fifo 
     return &f->head->packet[f->first];
 }
 
-static inline void weft__fifo_pop(struct weft__fifo *f, struct weft_packet_pool *pool, struct weft_packet *ret_packet) {
-    *ret_packet = *weft__fifo_head(f);
+/// The head leaves; it may be read until the pool is used again.
+static inline void weft__fifo_drop(struct weft__fifo *f, struct weft_packet_pool *pool) {
+    assert(f->n);
     struct weft__chunk *head = f->head;
     f->first++;
     if (--f->n == 0) {
@@ -74,6 +75,11 @@ static inline void weft__fifo_pop(struct weft__fifo *f, struct weft_packet_pool 
     }
     head->next = pool->free;
     pool->free = head;
+}
+
+static inline void weft__fifo_pop(struct weft__fifo *f, struct weft_packet_pool *pool, struct weft_packet *ret_packet) {
+    *ret_packet = *weft__fifo_head(f);
+    weft__fifo_drop(f, pool);
 }
 
 /// Brings the head into the cache. Of an empty FIFO there is none, and fetching what is no address is harmless.

@@ -2,9 +2,9 @@
 // The timers of one node. A key is a small number that the node gives meaning to; each key has at most one deadline.
 // Equal times fire in key order, so that the order never depends on history.
 //
-// The soonest stand in a short sorted row, the others in a binary heap: no deadline of the row is after one of the heap.
-// Ports' timers live and die in the row, for they are set a frame's time ahead and so mostly go to its end, or, after a
-// short frame, to its beginning; timeouts wait in the heap.
+// The soonest stand in a short sorted row, the others in a binary heap: no deadline of the row is after one of the
+// heap. Ports' timers live and die in the row, for they are set a frame's time ahead and so mostly go to its end, or,
+// after a short frame, to its beginning; timeouts wait in the heap.
 #ifndef WEFT_BASE_TIMERS_H
 #define WEFT_BASE_TIMERS_H
 

@@ -230,10 +230,9 @@ struct gathering {
 };
 
 /// Packets of an inbox for this window, log by log, block by block.
-static inline __attribute__((always_inline)) void each_packet(const struct weft__worker *w, struct gathering g,
-                                                              uint32_t inbox,
-                                                              void (*on_packet)(struct gathering,
-                                                                                struct weft_packet *)) {
+static inline __attribute__((always_inline)) void
+each_packet(const struct weft__worker *w, struct gathering g, uint32_t inbox,
+            void (*on_packet)(struct gathering, struct weft_packet *)) {
     const struct weft__engine *e = w->engine;
     uint32_t slot = (uint32_t)(w->window % WEFT__RING);
     for (uint32_t from = 0; from < e->conf.workers; from++) {
@@ -257,8 +256,7 @@ static inline __attribute__((always_inline)) void count_packet(struct gathering 
 
 static inline __attribute__((always_inline)) void place_packet(struct gathering g, struct weft_packet *p) {
     uint64_t order = (uint64_t)p->port << 1 | p->late;
-    g.arrival[g.end[p->node - g.first]++] =
-        (struct weft__arrival){(p->time_ps - g.begin_ps) << ORDER_BITS | order, p};
+    g.arrival[g.end[p->node - g.first]++] = (struct weft__arrival){(p->time_ps - g.begin_ps) << ORDER_BITS | order, p};
 }
 
 /// The nodes to visit in this window, leaves or others, and, by node and in its order, the packets that come to them.

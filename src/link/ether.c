@@ -206,7 +206,7 @@ void weft__ether_send(struct weft__ether *e, struct weft__node *node, struct wef
     if (q->bytes > q->bytes_max) q->bytes_max = q->bytes;
     queue->bytes += p->bytes;
     if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
-    weft__port_push(port, e->pool, p);
+    weft__port_push(port, e->pool, p->priority, p);
     if (port->busy_until_ps <= w->now_ps)
         weft__ether_kick(e, node, w, k);
     else if (port->turn_ps > port->busy_until_ps)

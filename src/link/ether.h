@@ -158,8 +158,7 @@ static inline uint8_t weft__ether_sendable(const struct weft_pfc_conf *pfc, stru
 void weft__ether_send_local(struct weft__port *port, const struct weft_pfc_conf *pfc, uint32_t host,
                             struct weft__node *node, struct weft__worker *w, uint32_t k);
 /// Has the port's turn come then.
-static inline void weft__ether_set_turn(struct weft__port *port, struct weft__node *node, uint32_t k,
-                                        weft_time_ps at) {
+static inline void weft__ether_set_turn(struct weft__port *port, struct weft__node *node, uint32_t k, weft_time_ps at) {
     if (port->turn_ps == at) return;
     uint32_t key = weft__ether_key(WEFT__ETHER_KEY_TX, k);
     if (__builtin_expect(port->turn_ps == WEFT_TIME_NEVER, 1))

@@ -97,9 +97,9 @@ static inline bool weft__speed_is_faster(struct weft__speed a, struct weft__spee
 
 enum weft__port_special {
     WEFT__PORT_PLAIN,
-    WEFT__PORT_SPECIAL,     ///< has faults, a tap, members or a wire of its own, counts flows, notes telemetry or follows
-                            ///< every frame
-    WEFT__PORT_FOLLOWED,    ///< follows data, and no more than that
+    WEFT__PORT_SPECIAL,  ///< has faults, a tap, members or a wire of its own, counts flows, notes telemetry or follows
+                         ///< every frame
+    WEFT__PORT_FOLLOWED, ///< follows data, and no more than that
     WEFT__PORT_CUT_THROUGH, ///< the peer is a cut-through switch, and no more than that
 };
 
@@ -222,17 +222,21 @@ static inline weft_time_ps weft__port_sent(const struct weft__port *port, weft_t
     return last_bit;
 }
 
-/// A packet joins the FIFO of its priority; the next one of a priority leaves it.
-static inline void weft__port_push(struct weft__port *port, struct weft_packet_pool *pool,
+/// A packet joins the FIFO of its priority; the next one of a priority leaves it, copied or not.
+static inline void weft__port_push(struct weft__port *port, struct weft_packet_pool *pool, uint32_t priority,
                                    const struct weft_packet *packet) {
-    weft__fifo_push(&port->queue[packet->priority].fifo, pool, packet);
-    port->ready |= (uint8_t)(1u << packet->priority);
+    weft__fifo_push(&port->queue[priority].fifo, pool, packet);
+    port->ready |= (uint8_t)(1u << priority);
+}
+static inline void weft__port_drop_head(struct weft__port *port, struct weft_packet_pool *pool, uint32_t priority) {
+    struct weft__fifo *fifo = &port->queue[priority].fifo;
+    weft__fifo_drop(fifo, pool);
+    if (!fifo->n) port->ready &= (uint8_t) ~(1u << priority);
 }
 static inline void weft__port_pop(struct weft__port *port, struct weft_packet_pool *pool, uint32_t priority,
                                   struct weft_packet *ret_packet) {
-    struct weft__fifo *fifo = &port->queue[priority].fifo;
-    weft__fifo_pop(fifo, pool, ret_packet);
-    if (!fifo->n) port->ready &= (uint8_t) ~(1u << priority);
+    *ret_packet = *weft__fifo_head(&port->queue[priority].fifo);
+    weft__port_drop_head(port, pool, priority);
 }
 /// Calls on_packet for everything in its FIFOs.
 void weft__port_each(const struct weft__port *port, uint32_t number,

@@ -9,7 +9,7 @@
 // Sources: IEEE 802.1Q clauses 8.6 and 36; queueing architectures as in IEEE 802.1 dw-chen-sfc. Differences: buffer
 // space is freed when transmission begins rather than cell by cell; a frame in the ingress pipeline is not yet in the
 // buffer.
-#include "box/switch/switch.h"
+#include "box/switch/switch_way.h"
 
 #include "base/bits.h"
 #include "link/port_credit.h"
@@ -30,37 +30,18 @@ static __attribute__((cold, noinline)) void trace_left(struct weft__switch *sw, 
     weft__trace_dequeued(sw->trace, now, out, p->priority, sw->port[out].queue[p->priority].bytes);
 }
 
-/// Counted at `port`; it was for `out`.
-static void drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
-                 uint32_t out, enum weft_drop reason) {
+void weft__switch_drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
+                       uint32_t out, enum weft_drop reason) {
     weft__count_drop(w, reason, p);
     sw->port[port].counters[p->priority].drops++;
     weft__port_freed(&sw->port[p->port], w, p->priority, p->bytes); // the watchdog's have no credit
     if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_drop(sw, w->now_ps, p, port, out, reason);
 }
 
-// The way of a packet is made twice of the same functions, for a plain switch (switch.h) and for any: INLINE ones take
-// `plain`, known where they are called. What is true of any switch is true of a plain one, so rare callers need not
-// ask.
-#define INLINE static inline __attribute__((always_inline))
-
-static void kick_any(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out);
-
-static struct weft_buffer_group *group_of(const struct weft__switch *sw, const struct weft_packet *p) {
-    return &sw->port[p->port].queue[p->priority].group;
-}
-
 /// The packet's first bit leaves: it is no longer in the accounts.
-INLINE void leave_buffer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                         const struct weft_packet *p, uint32_t out, const bool plain) {
+static inline void leave_buffer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                                const struct weft_packet *p, uint32_t out) {
     sw->port[out].queue[p->priority].bytes -= p->bytes;
-    if (plain) {
-        enum weft_buffer_answer answer =
-            weft_buffer_fixed_release(&sw->fixed, group_of(sw, p), p->bytes, sw->ether.xoffs[p->priority]);
-        if (__builtin_expect(answer == WEFT_BUFFER_XON, 0))
-            weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, false);
-        return;
-    }
     if (__builtin_expect(sw->trace != NULL, 0)) trace_left(sw, w->now_ps, p, out);
     weft__port_freed(&sw->port[p->port], w, p->priority, p->bytes);
     if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, out, p->priority, p->bytes) ==
@@ -70,22 +51,21 @@ INLINE void leave_buffer(struct weft__node *node, struct weft__switch *sw, struc
 }
 
 /// Priorities with something to send at `out`.
-INLINE uint8_t ready_at(const struct weft__switch *sw, uint32_t out, const bool plain) {
-    return !plain && sw->arbitrated ? sw->queueing->ready(sw->queueing_state, out) : sw->port[out].ready;
+static inline uint8_t ready_at(const struct weft__switch *sw, uint32_t out) {
+    return sw->arbitrated ? sw->queueing->ready(sw->queueing_state, out) : sw->port[out].ready;
 }
 
 /// Arms the port's timer for the next moment at which it could send something that waits.
-INLINE void arm(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t out, const bool plain) {
-    weft__ether_arm(&sw->port[out], node, now, out, ready_at(sw, out, plain));
+static inline void arm(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t out) {
+    weft__ether_arm(&sw->port[out], node, now, out, ready_at(sw, out));
 }
 
-INLINE uint8_t sendable(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint8_t ready) {
+static inline uint8_t sendable(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint8_t ready) {
     return weft__ether_sendable(&sw->conf->pfc, &sw->port[out], now, ready);
 }
 
-INLINE uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mask, const bool plain) {
-    if (!(mask & (mask - 1)) && (plain || !sw->scheduler->on_sent))
-        return (uint32_t)__builtin_ctz(mask); // nothing is charged
+static inline uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mask) {
+    if (!(mask & (mask - 1)) && !sw->scheduler->on_sent) return (uint32_t)__builtin_ctz(mask); // nothing is charged
     return sw->scheduler->pick(&sw->port[out].scheduler, sw->conf->scheduler.conf, mask);
 }
 
@@ -101,49 +81,41 @@ static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_
     if (__builtin_expect(sw->trace != NULL, 0)) weft__trace_marked(sw->trace, now, p, out, queue->bytes - p->bytes);
 }
 
-INLINE void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
-                     uint32_t out, const bool plain) {
+static inline void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                            struct weft_packet *p, uint32_t out) {
     struct weft__port *port = &sw->port[out];
-    if (!plain && __builtin_expect(sw->aqm_leaving, 0) && port->queue[p->priority].bytes - p->bytes > sw->mark_bytes)
+    if (__builtin_expect(sw->aqm_leaving, 0) && port->queue[p->priority].bytes - p->bytes > sw->mark_bytes)
         mark_leaving(sw, w->now_ps, p, out);
     weft__port_send(port, w, p);
-    if (!plain && sw->scheduler->on_sent)
+    if (sw->scheduler->on_sent)
         sw->scheduler->on_sent(&port->scheduler, sw->conf->scheduler.conf, p->priority, p->bytes + WEFT_WIRE_OVERHEAD);
-    leave_buffer(node, sw, w, p, out, plain);
+    leave_buffer(node, sw, w, p, out);
 }
 
 /// A free port of an output-queued switch sends what is next.
-INLINE void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
-                  const bool plain) {
+static void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     uint8_t ready = sw->port[out].ready;
     if (!ready) return;
     uint8_t mask = sendable(sw, w->now_ps, out, ready);
     if (!mask) return;
-    uint32_t priority = pick_priority(sw, out, mask, plain);
+    uint32_t priority = pick_priority(sw, out, mask);
     struct weft_packet p;
     weft__port_pop(&sw->port[out], sw->pool, priority, &p);
-    transmit(node, sw, w, &p, out, plain);
+    transmit(node, sw, w, &p, out);
 }
 
-/// Looks whether `out` can do something now.
-INLINE void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
-                 const bool plain) {
+void weft__switch_kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
-    bool arbitrated = !plain && sw->arbitrated;
-    if (arbitrated) weft__bits_clear(sw->asleep, out);
+    if (sw->arbitrated) weft__bits_clear(sw->asleep, out);
     if (port->busy_until_ps <= w->now_ps) {
         if (__builtin_expect(port->pending, 0))
             weft__ether_send_local(port, &sw->conf->pfc, WEFT_NONE, node, w, out);
-        else if (arbitrated)
+        else if (sw->arbitrated)
             sw->arbitrate = true;
         else
-            serve(node, sw, w, out, plain);
+            serve(node, sw, w, out);
     }
-    if (!arbitrated || port->busy_until_ps > w->now_ps) arm(node, sw, w->now_ps, out, plain);
-}
-
-static void kick_any(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
-    kick(node, sw, w, out, false);
+    if (!sw->arbitrated || port->busy_until_ps > w->now_ps) arm(node, sw, w->now_ps, out);
 }
 
 /// From the first input that has something.
@@ -163,14 +135,14 @@ static void purge(struct weft__node *node, struct weft__switch *sw, struct weft_
                   uint8_t mask) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         if (!(mask >> p & 1)) continue;
-        while (ready_at(sw, out, false) >> p & 1) {
+        while (ready_at(sw, out) >> p & 1) {
             struct weft_packet packet;
             if (sw->arbitrated)
                 take_first(sw, out, p, &packet);
             else
                 weft__port_pop(&sw->port[out], sw->pool, p, &packet);
-            drop(sw, w, &packet, out, out, WEFT_DROP_PFC_WATCHDOG);
-            leave_buffer(node, sw, w, &packet, out, false);
+            weft__switch_drop(sw, w, &packet, out, out, WEFT_DROP_PFC_WATCHDOG);
+            leave_buffer(node, sw, w, &packet, out);
         }
     }
 }
@@ -245,7 +217,7 @@ static bool request(struct weft__node *node, struct weft__switch *sw, struct wef
     struct weft__port *port = &sw->port[out];
     if (port->busy_until_ps >
         w->now_ps) { // an input queue's new head may be for an output that has begun another frame
-        arm(node, sw, w->now_ps, out, false);
+        arm(node, sw, w->now_ps, out);
         if (port->turn_ps == port->busy_until_ps) weft__bits_set(sw->asleep, out);
         return false;
     }
@@ -253,13 +225,13 @@ static bool request(struct weft__node *node, struct weft__switch *sw, struct wef
         purge(node, sw, w, out, port->storm); // likewise
     uint8_t mask = sendable(sw, w->now_ps, out, sw->queueing->ready(sw->queueing_state, out));
     if (!mask) {
-        arm(node, sw, w->now_ps, out, false);
+        arm(node, sw, w->now_ps, out);
         return false;
     }
     uint8_t able = find_able(sw, out, mask);
     if (!able) return false; // asks again when an input is free
     sw->unmatched = true;    // so far
-    sw->chosen[out] = (uint8_t)pick_priority(sw, out, able, false);
+    sw->chosen[out] = (uint8_t)pick_priority(sw, out, able);
     const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out]);
     uint64_t *requests = &sw->requests[out * sw->words], any = 0;
     for (uint32_t k = 0; k < sw->words; k++)
@@ -297,8 +269,8 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
     weft__bits_set(sw->busy_inputs, in);
     sw->input_until_ps[in] = w->now_ps + time;
     if (sw->queued[in]) arm_input(node, sw, w->now_ps, in);
-    transmit(node, sw, w, &p, out, false);
-    arm(node, sw, w->now_ps, out, false);
+    transmit(node, sw, w, &p, out);
+    arm(node, sw, w->now_ps, out);
 }
 
 /// Outputs that have something to ask for, into sw->requesting; how many.
@@ -379,39 +351,20 @@ void weft__switch_next_epoch(struct weft__switch *sw) {
     sw->set_ports = r->ports;
 }
 
-/// Routes of the packet's time; the port of a path that its flow names, or NULL.
-static __attribute__((cold, noinline)) const uint16_t *look_at(struct weft__switch *sw, const struct weft_packet *p) {
+const uint16_t *weft__switch_look_at(struct weft__switch *sw, const struct weft_packet *p) {
     while (p->time_ps >= sw->epoch_until_ps)
         weft__switch_next_epoch(sw);
     return sw->path ? weft__path_port(sw->path, sw->severed, sw->index, p, sw->qp_numbers) : NULL;
 }
 
-/// The candidates; how many. Packets must be routed in the order of their times. As weft_routes_at, with this switch's
-/// part at hand.
-INLINE uint32_t candidates(struct weft__switch *sw, const struct weft_packet *p, const uint16_t **ret_port) {
-    if (__builtin_expect(p->time_ps >= sw->routes_until_ps, 0) && (*ret_port = look_at(sw, p))) return 1;
-    uint32_t edge = sw->edge_of_host[p->dst];
-    if (edge == WEFT_NONE) return 0;
-    if (edge == sw->edge) {
-        *ret_port = &sw->port_of_host[p->dst];
-        return 1;
-    }
-    struct weft_route_set set = sw->set[sw->set_of[edge]];
-    *ret_port = &sw->set_ports[set.first];
-    return set.n;
-}
-
 /// By the packet alone.
-INLINE uint32_t route(struct weft__switch *sw, const struct weft_packet *p, const bool plain) {
+static inline uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
     const uint16_t *port;
-    uint32_t n = candidates(sw, p, &port);
-    if (n > 1) {
-        struct weft_route_query query = {
-            .packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = port, .qp_numbers = sw->qp_numbers};
-        return port[plain ? weft_route_index(&query, weft_route_hash(&query))
-                          : sw->route->select(sw->conf->route.conf, &query)];
-    }
-    return n ? *port : WEFT_NONE;
+    uint32_t n = weft__switch_candidates(sw, p, &port);
+    if (n < 2) return n ? *port : WEFT_NONE;
+    struct weft_route_query query = {
+        .packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = port, .qp_numbers = sw->qp_numbers};
+    return port[sw->route->select(sw->conf->route.conf, &query)];
 }
 
 struct moment {
@@ -431,7 +384,7 @@ static __attribute__((cold, noinline)) uint32_t route_now(struct weft__switch *s
                                                           const struct weft_packet *p) {
     if (!sw->route_state) return WEFT_NONE;
     const uint16_t *port;
-    uint32_t n = candidates(sw, p, &port);
+    uint32_t n = weft__switch_candidates(sw, p, &port);
     if (n < 2) return n ? *port : WEFT_NONE;
     struct weft_route_query query = {.packet = p,
                                      .hash_seed = sw->hash_seed,
@@ -443,65 +396,45 @@ static __attribute__((cold, noinline)) uint32_t route_now(struct weft__switch *s
     return port[sw->route->choose(sw->route_state, sw->conf->route.conf, &query, &queues)];
 }
 
-/// Admission to the ingress buffer.
-INLINE enum weft_buffer_answer admit(struct weft__switch *sw, const struct weft_packet *p, uint32_t out,
-                                     const bool plain) {
-    if (plain) return weft_buffer_fixed_admit(&sw->fixed, group_of(sw, p), p->bytes, sw->lossless >> p->priority & 1);
-    return sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, out, p->priority, p->bytes);
-}
-
-/// What an AQM says that does not let all packets pass at this depth.
-static enum weft_aqm_verdict judge(struct weft__switch *sw, const struct weft_packet *p, uint32_t out) {
+enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, const struct weft_packet *p, uint32_t out) {
     if (!(sw->conf->aqm_priorities >> p->priority & 1)) return WEFT_AQM_PASS;
     return sw->aqm->on_enqueue(sw->aqm_conf[out], sw->port[out].queue[p->priority].bytes, p->bytes,
                                p->ecn != WEFT_ECN_NOT_ECT, &sw->ether.ecn_random);
 }
 
-/// AQM verdict and admission; false: dropped and counted. *ret_xoff: its ingress group is above XOFF now.
-INLINE bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out,
-                         bool *ret_xoff, const bool plain) {
-    struct weft__port *port = &sw->port[out];
-    uint32_t priority = p->priority;
-    struct weft__port_queue *queue = &port->queue[priority];
-    enum weft_aqm_verdict verdict = WEFT_AQM_PASS;
-    if (__builtin_expect(queue->bytes > sw->aqm_pass_bytes, 0)) verdict = judge(sw, p, out);
-    if (__builtin_expect(verdict >= WEFT_AQM_DROP, 0)) {
-        if (verdict == WEFT_AQM_DROP) {
-            drop(sw, w, p, out, out, WEFT_DROP_AQM);
-            return false;
-        }
-        if (weft__switch_trim(sw, w, p, out)) {
-            priority = p->priority;
-            queue = &port->queue[priority];
-        }
-    }
-    if (__builtin_expect(port->storm >> priority & 1, 0) && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
-        drop(sw, w, p, out, out, WEFT_DROP_PFC_WATCHDOG);
+/// What follows from the AQM's verdict, and admission; false: dropped and counted. *ret_xoff: its ingress group is
+/// above XOFF now.
+static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out,
+                                enum weft_aqm_verdict verdict, bool *ret_xoff) {
+    if (__builtin_expect(verdict == WEFT_AQM_DROP, 0)) {
+        weft__switch_drop(sw, w, p, out, out, WEFT_DROP_AQM);
         return false;
     }
-    enum weft_buffer_answer answer = admit(sw, p, out, plain);
+    if (__builtin_expect(verdict > WEFT_AQM_DROP, 0)) weft__switch_trim(sw, w, p, out); // which may change its priority
+    struct weft__port *port = &sw->port[out];
+    uint32_t priority = p->priority;
+    if (__builtin_expect(port->storm >> priority & 1, 0) && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
+        weft__switch_drop(sw, w, p, out, out, WEFT_DROP_PFC_WATCHDOG);
+        return false;
+    }
+    enum weft_buffer_answer answer =
+        sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, out, priority, p->bytes);
     if (__builtin_expect(answer == WEFT_BUFFER_DROP, 0)) {
-        drop(sw, w, p, p->port, out,
-             sw->port[p->port].lossless >> priority & 1 ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
+        weft__switch_drop(sw, w, p, p->port, out,
+                          sw->port[p->port].lossless >> priority & 1 ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
         return false;
     }
     *ret_xoff = answer == WEFT_BUFFER_XOFF;
-    if (__builtin_expect(verdict == WEFT_AQM_MARK, 0)) {
-        p->ecn = WEFT_ECN_CE;
-        port->counters[priority].ecn_marked++;
-    }
-    queue->bytes += p->bytes;
-    if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
-    if (!plain && __builtin_expect(sw->trace != NULL, 0))
-        trace_entered(sw, w->now_ps, p, out, verdict == WEFT_AQM_MARK);
+    weft__switch_queue(port, p, verdict);
+    if (__builtin_expect(sw->trace != NULL, 0)) trace_entered(sw, w->now_ps, p, out, verdict == WEFT_AQM_MARK);
     return true;
 }
 
 /// It waits for `out`, where it came in or there.
-INLINE void enqueue(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                    const struct weft_packet *p, uint32_t out, const bool plain) {
-    if (plain || !sw->arbitrated) {
-        weft__port_push(&sw->port[out], sw->pool, p);
+static inline void enqueue(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                           const struct weft_packet *p, uint32_t out) {
+    if (!sw->arbitrated) {
+        weft__port_push(&sw->port[out], sw->pool, p->priority, p);
         return;
     }
     sw->queueing->push(sw->queueing_state, p, out);
@@ -510,46 +443,29 @@ INLINE void enqueue(struct weft__node *node, struct weft__switch *sw, struct wef
     weft__bits_set(sw->waiting, out);
 }
 
-/// A plain switch whose output is free and has nothing in its way sends what fits into the buffer at once: it enters
-/// the accounts and leaves them, so that only watermarks tell of it. False: it does not, and nothing has changed.
-INLINE bool pass(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
-                 uint32_t out, uint32_t priority) {
-    struct weft__port *port = &sw->port[out];
-    if (port->hindrances || port->busy_until_ps > w->now_ps) return false;
-    uint32_t bytes = p->bytes;
-    struct weft_buffer_group *group = &sw->port[p->port].queue[priority].group;
-    if (__builtin_expect(group->level + bytes > sw->fixed.size_bytes, 0)) return false;
-    struct weft__port_queue *queue = &port->queue[priority]; // which is empty
-    if (group->level + bytes > group->level_max) group->level_max = group->level + bytes;
-    if (bytes > queue->bytes_max) queue->bytes_max = bytes;
-    queue->tx_packets++;
-    queue->tx_bytes += bytes;
-    weft__port_transmit_plain(port, w, p);
-    if (__builtin_expect(sw->ether.xoffs[priority], 0) && group->level <= sw->fixed.xon_bytes)
-        weft__ether_want_pause(&sw->ether, node, w, p->port, priority, out, false);
-    return true;
-}
-
-INLINE void forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
-                    uint32_t out, const bool plain) {
+static inline void forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                           struct weft_packet *p, uint32_t out, enum weft_aqm_verdict verdict) {
     bool xoff;
-    if (!enter_buffer(sw, w, p, out, &xoff, plain)) return;
+    if (!enter_buffer(sw, w, p, out, verdict, &xoff)) return;
     struct weft__port *port = &sw->port[out];
     bool free = port->busy_until_ps <= w->now_ps;
-    if (!plain && !sw->arbitrated && free && !port->pending && !port->ready &&
+    if (!sw->arbitrated && free && !port->pending && !port->ready &&
         sendable(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
-        pick_priority(sw, out, (uint8_t)(1u << p->priority), false);
-        transmit(node, sw, w, p, out, false); // never waited, so it pauses nobody
+        pick_priority(sw, out, (uint8_t)(1u << p->priority));
+        transmit(node, sw, w, p, out); // never waited, so it pauses nobody
         return;
     }
     if (__builtin_expect(xoff, 0)) weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, true);
-    enqueue(node, sw, w, p, out, plain);
-    if (!plain && __builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0))
+    enqueue(node, sw, w, p, out);
+    if (__builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0))
         weft__switch_judge_source(node, sw, w, p, out);
-    if (free)
-        kick_any(node, sw, w, out);
-    else if (port->turn_ps > port->busy_until_ps)
-        weft__ether_set_turn(port, node, out, port->busy_until_ps);
+    weft__switch_await_turn(node, sw, w, out);
+}
+
+/// A frame that is not as often as others: a call rather than a copy of the code.
+void weft__switch_forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                          struct weft_packet *p, uint32_t out, enum weft_aqm_verdict verdict) {
+    forward(node, sw, w, p, out, verdict);
 }
 
 static void on_local(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
@@ -561,27 +477,21 @@ static void on_local(struct weft__node *node, struct weft__switch *sw, struct we
     weft__ether_on_local(&sw->ether, node, w, p);
 }
 
-/// A frame that is not as often as others: a call rather than a copy of the code.
-static __attribute__((noinline)) void forward_rare(struct weft__node *node, struct weft__switch *sw,
-                                                   struct weft__worker *w, struct weft_packet *p, uint32_t out) {
-    forward(node, sw, w, p, out, false);
-}
-
 /// A message of source flow control on its way.
 static void pass_message(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                          struct weft_packet *p, uint32_t out) {
     if (out == WEFT_NONE) out = route_now(sw, w->now_ps, p);
     if (out == WEFT_NONE)
-        drop(sw, w, p, p->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
+        weft__switch_drop(sw, w, p, p->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
     else if (weft__switch_intercept(sw, w, p, out))
-        kick_any(node, sw, w, out);
+        weft__switch_kick(node, sw, w, out);
     else
-        forward_rare(node, sw, w, p, out);
+        weft__switch_forward(node, sw, w, p, out, weft__switch_verdict(sw, p, out));
 }
 
 void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                        struct weft_packet *packet) {
-    pass_message(node, sw, w, packet, sw->route_state ? WEFT_NONE : route(sw, packet, false));
+    pass_message(node, sw, w, packet, sw->route_state ? WEFT_NONE : route(sw, packet));
 }
 
 /// A cut-through switch met a frame for an output faster than its input: it must have all of it first.
@@ -596,75 +506,31 @@ static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft_
     return true;
 }
 
-INLINE uint32_t priority_of(const struct weft__switch *sw, const struct weft_packet *p, const bool plain) {
-    return plain ? sw->conf->dscp_map[p->dscp] & 7u : weft_switch_priority(sw->conf, p);
-}
-
-INLINE void fetch_packet(const struct weft__switch *sw, const struct weft_packet *p, const bool plain) {
+static inline void fetch_packet(const struct weft__switch *sw, const struct weft_packet *p) {
     if (weft_packet_is_local(p)) return;
-    uint32_t edge = sw->edge_of_host[p->dst]; // of WEFT_NONE there is no set, and fetching what is no address is harmless
-    __builtin_prefetch((const void *)((uintptr_t)sw->set_of + edge * sizeof *sw->set_of));
-    if (plain)
-        __builtin_prefetch(&sw->port[p->port].queue[priority_of(sw, p, true)]);
-    else if (sw->buffer->prefetch)
-        sw->buffer->prefetch(sw->buffer_state, p->port, priority_of(sw, p, false));
-}
-
-/// The port whose turn a timer says it is; WEFT_NONE: it says something else.
-static inline uint32_t port_of_turn(const struct weft__switch *sw, uint32_t key) {
-    uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
-    return key % WEFT__ETHER_KEYS_A_PORT == WEFT__ETHER_KEY_TX && port < sw->ports ? port : WEFT_NONE;
-}
-
-static inline void fetch_timer(const void *state, uint32_t key) {
-    const struct weft__switch *sw = state;
-    uint32_t port = port_of_turn(sw, key);
-    if (port == WEFT_NONE) return;
-    __builtin_prefetch(&sw->port[port]);
-    __builtin_prefetch(&sw->port[port].queue[sw->fetched_priority]);
-}
-
-INLINE void fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end,
-                  const bool plain) {
-    const struct weft__switch *sw = node->state;
-    __builtin_prefetch(sw->set);
-    __builtin_prefetch(sw->set + 8);
-    for (uint32_t i = 0; i < n; i++)
-        fetch_packet(sw, arrival[i].packet, plain);
-    weft__timers_fetch(node, end, fetch_timer);
+    weft__switch_fetch_route(sw, p);
+    if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, weft_switch_priority(sw->conf, p));
 }
 
 static void switch_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
                          weft_time_ps end) {
-    fetch(node, arrival, n, end, false);
+    const struct weft__switch *sw = node->state;
+    weft__switch_fetch_sets(sw);
+    for (uint32_t i = 0; i < n; i++)
+        fetch_packet(sw, arrival[i].packet);
+    weft__timers_fetch(node, end, weft__switch_fetch_timer);
 }
 
-static void plain_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
-                        weft_time_ps end) {
-    fetch(node, arrival, n, end, true);
-}
-
-/// The priority and the next hop, and its port and queue on the way into the cache. (A packet written now will not be
-/// waited for when it is copied.)
-INLINE uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p, const bool plain) {
+/// The priority and the next hop, and its port and queue on the way into the cache.
+static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p) {
     if (weft_packet_is_local(p)) return WEFT_NONE;
-    uint32_t priority = priority_of(sw, p, plain);
-    weft_packet_enter(p, priority);
-    uint32_t out = route(sw, p, plain);
+    weft_packet_enter(p, weft_switch_priority(sw->conf, p));
+    uint32_t out = route(sw, p);
     if (out == WEFT_NONE) return out;
     __builtin_prefetch(&sw->port[out]);
-    __builtin_prefetch(&sw->port[out].queue[priority]);
-    if (!plain && sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, p->port, out, priority);
+    __builtin_prefetch(&sw->port[out].queue[p->priority]);
+    if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, p->port, out, p->priority);
     return out;
-}
-
-/// What waits at a port whose timer is due.
-static inline void prepare_timer(const void *state, uint32_t key) {
-    const struct weft__switch *sw = state;
-    uint32_t port = port_of_turn(sw, key);
-    if (port == WEFT_NONE) return;
-    for (uint32_t ready = sw->port[port].ready; ready; ready &= ready - 1)
-        weft__fifo_fetch(&sw->port[port].queue[__builtin_ctz(ready)].fifo);
 }
 
 /// Routes are decided when packets are there.
@@ -683,15 +549,8 @@ static void switch_prepare(struct weft__node *node, struct weft__arrival *arriva
         prepare_unrouted(sw, arrival, n);
     else
         for (uint32_t i = 0; i < n; i++)
-            arrival[i].word = prepare_packet(sw, arrival[i].packet, false);
-    weft__timers_fetch(node, end, prepare_timer);
-}
-
-static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
-    struct weft__switch *sw = node->state;
-    for (uint32_t i = 0; i < n; i++)
-        arrival[i].word = prepare_packet(sw, arrival[i].packet, true);
-    weft__timers_fetch(node, end, prepare_timer);
+            arrival[i].word = prepare_packet(sw, arrival[i].packet);
+    weft__timers_fetch(node, end, weft__switch_prepare_timer);
 }
 
 /// What is for switches, too.
@@ -708,31 +567,27 @@ static __attribute__((cold, noinline)) void on_unrouted(struct weft__node *node,
                                                         struct weft__worker *w, struct weft_packet *packet) {
     uint32_t out = route_now(sw, w->now_ps, packet);
     if (out == WEFT_NONE)
-        drop(sw, w, packet, packet->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
+        weft__switch_drop(sw, w, packet, packet->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
     else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
-        forward_rare(node, sw, w, packet, out);
+        weft__switch_forward(node, sw, w, packet, out, weft__switch_verdict(sw, packet, out));
 }
 
-INLINE void take(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet, uint64_t word,
-                 const bool plain) {
+void weft__switch_take_rare(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                            struct weft_packet *packet, uint32_t out) {
+    if (packet->kind >= WEFT_PACKET_SFCM)
+        on_signal(node, sw, w, packet, out);
+    else
+        on_unrouted(node, sw, w, packet);
+}
+
+static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
+                             uint64_t word) {
     struct weft__switch *sw = node->state;
     uint32_t out = (uint32_t)word;
-    if (__builtin_expect(packet->kind >= WEFT_PACKET_SFCM, 0))
-        on_signal(node, sw, w, packet, out);
-    else if (__builtin_expect(out == WEFT_NONE, 0))
-        on_unrouted(node, sw, w, packet);
-    else if (plain ? !pass(node, sw, w, packet, out, packet->priority)
-                   : !sw->has_cut_through || !defer(node, sw, w, packet, out))
-        forward(node, sw, w, packet, out, plain);
-}
-
-INLINE void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet, uint64_t word) {
-    take(node, w, packet, word, false);
-}
-
-INLINE void on_packet_plain(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
-                            uint64_t word) {
-    take(node, w, packet, word, true);
+    if (__builtin_expect(packet->kind >= WEFT_PACKET_SFCM || out == WEFT_NONE, 0))
+        weft__switch_take_rare(node, sw, w, packet, out);
+    else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
+        forward(node, sw, w, packet, out, weft__switch_verdict(sw, packet, out));
 }
 
 // --- timers -------------------------------------------------------------------------------------------------------
@@ -747,10 +602,10 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
 static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
     struct weft_packet p = sw->deferred[port];
     sw->deferred[port].bytes = 0; // no longer held there
-    forward_rare(node, sw, w, &p, p.node);
+    weft__switch_forward(node, sw, w, &p, p.node, weft__switch_verdict(sw, &p, p.node));
 }
 
-static __attribute__((noinline)) void on_rare_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+void weft__switch_on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__switch *sw = node->state;
     uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
     if (key == weft__switch_key_sample(sw)) {
@@ -774,23 +629,15 @@ static __attribute__((noinline)) void on_rare_timer(struct weft__node *node, str
     }
 }
 
-INLINE void turn_or_rare(struct weft__node *node, struct weft__worker *w, uint32_t key, const bool plain) {
+static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__switch *sw = node->state;
-    uint32_t port = port_of_turn(sw, key);
+    uint32_t port = weft__switch_port_of_turn(sw, key);
     if (__builtin_expect(port == WEFT_NONE, 0)) {
-        on_rare_timer(node, w, key);
+        weft__switch_on_timer(node, w, key);
         return;
     }
     sw->port[port].turn_ps = WEFT_TIME_NEVER;
-    kick(node, sw, w, port, plain);
-}
-
-INLINE void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
-    turn_or_rare(node, w, key, false);
-}
-
-INLINE void on_timer_plain(struct weft__node *node, struct weft__worker *w, uint32_t key) {
-    turn_or_rare(node, w, key, true);
+    weft__switch_kick(node, sw, w, port);
 }
 
 static void switch_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
@@ -798,16 +645,11 @@ static void switch_run(struct weft__node *node, struct weft__worker *w, const st
     weft__node_run_instants(node, w, arrival, n, end, on_packet, on_timer, on_settled);
 }
 
-static void plain_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
-                      weft_time_ps end) {
-    weft__node_run(node, w, arrival, n, end, on_packet_plain, on_timer_plain);
-}
-
 // --- what is its own of the Ethernet side -------------------------------------------------------------------------
 
 static uint8_t ether_ready(const struct weft__node *node, uint32_t k) {
     const struct weft__switch *sw = node->state;
-    return ready_at(sw, k, false);
+    return ready_at(sw, k);
 }
 
 static void ether_purge(struct weft__node *node, struct weft__worker *w, uint32_t k, uint8_t priorities) {
@@ -815,7 +657,7 @@ static void ether_purge(struct weft__node *node, struct weft__worker *w, uint32_
 }
 
 static void ether_kick(struct weft__node *node, struct weft__worker *w, uint32_t k) {
-    kick_any(node, node->state, w, k);
+    weft__switch_kick(node, node->state, w, k);
 }
 
 static void ether_trace_pause(struct weft__node *node, weft_time_ps now, uint32_t k, uint32_t priority, uint32_t out,
@@ -826,5 +668,4 @@ static void ether_trace_pause(struct weft__node *node, weft_time_ps now, uint32_
 const struct weft__ether_ops weft__switch_ether_ops = {
     .ready = ether_ready, .purge = ether_purge, .kick = ether_kick, .trace_pause = ether_trace_pause};
 
-const struct weft__node_ops weft__switch_plain_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = plain_run};
 const struct weft__node_ops weft__switch_ops = {.fetch = switch_fetch, .prepare = switch_prepare, .run = switch_run};

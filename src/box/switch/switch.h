@@ -29,9 +29,7 @@ struct weft__switch {
     weft_bytes aqm_pass_bytes; ///< at or below this depth the AQM is not asked, at any port
     struct weft_buffer_fixed fixed;
     uint32_t ports;
-    /// Only what most switches have: output queues, a fixed buffer, routes and marks decided when packets come, nothing
-    /// recorded. Its code is made of the same functions as that of any switch, without their other branches.
-    bool plain;
+    bool plain;               ///< only what most switches have: switch_plain.c
     uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
     uint8_t lossless;         ///< priorities of a plain one
     weft_bytes mark_bytes;    ///< of an AQM that marks what leaves: at or below this depth it is not asked

@@ -105,9 +105,8 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     }
 
     sw->plain = sw->buffer->fixed && !setup->lldp && !sw->arbitrated && !sw->has_cut_through && !grants(conf) &&
-                conf->trust == WEFT_TRUST_DSCP &&
-                !sw->aqm_leaving && !sw->trace && !sw->route_state && sw->by_tuple && !sw->scheduler->on_sent &&
-                sw->sfc_watch_bytes == UINT64_MAX;
+                conf->trust == WEFT_TRUST_DSCP && !sw->aqm_leaving && !sw->trace && !sw->route_state && sw->by_tuple &&
+                !sw->scheduler->on_sent && sw->sfc_watch_bytes == UINT64_MAX;
     if (sw->plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
     sw->lossless = (uint8_t)conf->pfc.priorities;
     node->ops = sw->plain ? &weft__switch_plain_ops : &weft__switch_ops;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plain switch: output queues, a fixed buffer, ECMP by the 5-tuple, priorities by DSCP, no weights, nothing recorded
+// (switch_new.c says exactly). Most packet-hops of most runs are those of plain switches, so the way of a frame through
+// one is written out here, with those models as part of the code. What is rare it leaves to switch.c, whose way does
+// the same with the same state: a frame that the AQM drops or trims, a storm, a full buffer, a pause, signals.
+#include "box/switch/switch_way.h"
+
+static inline struct weft_buffer_group *group_of(const struct weft__switch *sw, uint32_t in, uint32_t priority) {
+    return &sw->port[in].queue[priority].group;
+}
+
+/// A group has got smaller.
+static inline void review(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in,
+                          uint32_t priority, uint32_t out) {
+    if (__builtin_expect(sw->ether.xoffs[priority], 0) && group_of(sw, in, priority)->level <= sw->fixed.xon_bytes)
+        weft__ether_want_pause(&sw->ether, node, w, in, priority, out, false);
+}
+
+/// Where the output is free and nothing is in its way, a frame that fits into the buffer is sent at once: it enters the
+/// accounts and leaves them, so that only watermarks tell of it. False: it does not, and nothing has changed.
+static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                        const struct weft_packet *p, uint32_t out, uint32_t priority) {
+    struct weft__port *port = &sw->port[out];
+    if (port->hindrances || port->busy_until_ps > w->now_ps) return false;
+    uint32_t in = p->port, bytes = p->bytes;
+    struct weft_buffer_group *group = group_of(sw, in, priority);
+    uint32_t level = group->level + bytes;
+    if (__builtin_expect(level > sw->fixed.size_bytes, 0)) return false;
+    struct weft__port_queue *queue = &port->queue[priority]; // which is empty
+    if (level > group->level_max) group->level_max = level;
+    if (bytes > queue->bytes_max) queue->bytes_max = bytes;
+    queue->tx_packets++;
+    queue->tx_bytes += bytes;
+    weft__port_transmit_plain(port, w, p);
+    review(node, sw, w, in, priority, out);
+    return true;
+}
+
+/// Something is in its way.
+static inline void wait(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
+                        uint32_t out, uint32_t priority) {
+    struct weft__port *port = &sw->port[out];
+    enum weft_aqm_verdict verdict = weft__switch_verdict(sw, p, out);
+    struct weft_buffer_group *group = group_of(sw, p->port, priority);
+    bool fits = group->level + p->bytes <= sw->fixed.size_bytes;
+    if (__builtin_expect(verdict >= WEFT_AQM_DROP || port->storm || !fits, 0) || port->busy_until_ps <= w->now_ps) {
+        weft__switch_forward(node, sw, w, p, out, verdict);
+        return;
+    }
+    bool lossless = sw->lossless >> priority & 1;
+    bool xoff = weft_buffer_fixed_admit(&sw->fixed, group, p->bytes, lossless) == WEFT_BUFFER_XOFF;
+    weft__switch_queue(port, p, verdict);
+    if (__builtin_expect(xoff, 0)) weft__ether_want_pause(&sw->ether, node, w, p->port, priority, out, true);
+    weft__port_push(port, sw->pool, priority, p);
+    weft__switch_await_turn(node, sw, w, out);
+}
+
+/// The head of a queue leaves from where it waited.
+static inline void send_head(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
+                             uint32_t priority) {
+    struct weft__port *port = &sw->port[out];
+    struct weft__port_queue *queue = &port->queue[priority];
+    const struct weft_packet *p = weft__fifo_head(&queue->fifo);
+    uint32_t in = p->port, bytes = p->bytes;
+    queue->tx_packets++;
+    queue->tx_bytes += bytes;
+    queue->bytes -= bytes;
+    weft__port_transmit(port, w, p, port->delay_data_ps);
+    weft__port_drop_head(port, sw->pool, priority);
+    group_of(sw, in, priority)->level -= bytes;
+    review(node, sw, w, in, priority, out);
+}
+
+/// It is a port's turn.
+static inline void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+    struct weft__port *port = &sw->port[out];
+    uint32_t ready = port->ready;
+    bool simple = ready && !(ready & (ready - 1)) && !port->pending && !port->paused;
+    if (__builtin_expect(!simple, 0) || port->busy_until_ps > w->now_ps) {
+        weft__switch_kick(node, sw, w, out);
+        return;
+    }
+    send_head(node, sw, w, out, (uint32_t)__builtin_ctz(ready));
+    if (port->ready) weft__ether_set_turn(port, node, out, port->busy_until_ps);
+}
+
+static void plain_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
+                        weft_time_ps end) {
+    const struct weft__switch *sw = node->state;
+    weft__switch_fetch_sets(sw);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_packet *p = arrival[i].packet;
+        if (weft_packet_is_local(p)) continue;
+        weft__switch_fetch_route(sw, p);
+        __builtin_prefetch(&sw->port[p->port].queue[sw->conf->dscp_map[p->dscp] & 7u]);
+    }
+    weft__timers_fetch(node, end, weft__switch_fetch_timer);
+}
+
+static inline uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
+    const uint16_t *port;
+    uint32_t n = weft__switch_candidates(sw, p, &port);
+    if (n < 2) return n ? *port : WEFT_NONE;
+    struct weft_route_query query = {.packet = p, .hash_seed = sw->hash_seed, .ports = n};
+    return port[weft_route_index(&query, weft_route_hash(&query))];
+}
+
+/// What is noted of an arrival: the next hop and above it the priority; for what is rare that bit, and the next hop or
+/// WEFT_NONE.
+enum { PRIORITY_SHIFT = 16 };
+#define RARE (UINT64_C(1) << 32)
+
+static __attribute__((cold, noinline)) uint64_t prepare_rare(struct weft__switch *sw, struct weft_packet *p) {
+    if (weft_packet_is_local(p)) return RARE | WEFT_NONE;
+    weft_packet_enter(p, weft_switch_priority(sw->conf, p));
+    return RARE | route(sw, p);
+}
+
+/// The priority and the next hop, and its port and queue on the way into the cache. (A packet written now will not be
+/// waited for when it is copied.)
+static inline uint64_t prepare_packet(struct weft__switch *sw, struct weft_packet *p) {
+    if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) return prepare_rare(sw, p);
+    uint32_t priority = sw->conf->dscp_map[p->dscp] & 7u;
+    weft_packet_enter(p, priority);
+    uint32_t out = route(sw, p);
+    if (__builtin_expect(out == WEFT_NONE, 0)) return RARE | out;
+    __builtin_prefetch(&sw->port[out]);
+    __builtin_prefetch(&sw->port[out].queue[priority]);
+    return out | priority << PRIORITY_SHIFT;
+}
+
+static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    struct weft__switch *sw = node->state;
+    for (uint32_t i = 0; i < n; i++)
+        arrival[i].word = prepare_packet(sw, arrival[i].packet);
+    weft__timers_fetch(node, end, weft__switch_prepare_timer);
+}
+
+static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
+                             uint64_t word) {
+    struct weft__switch *sw = node->state;
+    uint32_t out = word & UINT16_MAX, priority = (uint32_t)word >> PRIORITY_SHIFT;
+    if (__builtin_expect(word >= RARE, 0))
+        weft__switch_take_rare(node, sw, w, packet, (uint32_t)word);
+    else if (!pass(node, sw, w, packet, out, priority))
+        wait(node, sw, w, packet, out, priority);
+}
+
+static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct weft__switch *sw = node->state;
+    uint32_t port = weft__switch_port_of_turn(sw, key);
+    if (__builtin_expect(port == WEFT_NONE, 0)) {
+        weft__switch_on_timer(node, w, key);
+        return;
+    }
+    sw->port[port].turn_ps = WEFT_TIME_NEVER;
+    serve(node, sw, w, port);
+}
+
+static void plain_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                      weft_time_ps end) {
+    weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
+}
+
+const struct weft__node_ops weft__switch_plain_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = plain_run};

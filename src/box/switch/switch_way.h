@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps on the way of a packet through a switch that any switch (switch.c) and a plain one (switch_plain.c) have in
+// common, and what of the first the second calls for what is rare.
+#ifndef WEFT_BOX_SWITCH_SWITCH_WAY_H
+#define WEFT_BOX_SWITCH_SWITCH_WAY_H
+
+#include "box/switch/switch.h"
+
+/// Looks whether `out` can do something now.
+void weft__switch_kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out);
+/// Counted at `port`; it was for `out`.
+void weft__switch_drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
+                       uint32_t out, enum weft_drop reason);
+/// Any frame, with the AQM's verdict.
+void weft__switch_forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                          struct weft_packet *p, uint32_t out, enum weft_aqm_verdict verdict);
+/// What is no frame that has a next hop and goes further. `out`: the next hop, or WEFT_NONE.
+void weft__switch_take_rare(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                            struct weft_packet *packet, uint32_t out);
+/// Any timer but that of a port's turn.
+void weft__switch_on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key);
+
+// --- routes -------------------------------------------------------------------------------------------------------
+
+/// Routes of the packet's time; the port of a path that its flow names, or NULL.
+const uint16_t *weft__switch_look_at(struct weft__switch *sw, const struct weft_packet *p) __attribute__((cold));
+
+/// The candidates; how many. Packets must be routed in the order of their times. As weft_routes_at, with this switch's
+/// part at hand.
+static inline uint32_t weft__switch_candidates(struct weft__switch *sw, const struct weft_packet *p,
+                                               const uint16_t **ret_port) {
+    if (__builtin_expect(p->time_ps >= sw->routes_until_ps, 0) && (*ret_port = weft__switch_look_at(sw, p))) return 1;
+    uint32_t edge = sw->edge_of_host[p->dst];
+    if (edge == WEFT_NONE) return 0;
+    if (edge == sw->edge) {
+        *ret_port = &sw->port_of_host[p->dst];
+        return 1;
+    }
+    struct weft_route_set set = sw->set[sw->set_of[edge]];
+    *ret_port = &sw->set_ports[set.first];
+    return set.n;
+}
+
+// --- the AQM, and what waits --------------------------------------------------------------------------------------
+
+/// What an AQM says that does not let all packets pass at this depth.
+enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, const struct weft_packet *p, uint32_t out);
+
+static inline enum weft_aqm_verdict weft__switch_verdict(struct weft__switch *sw, const struct weft_packet *p,
+                                                         uint32_t out) {
+    bool pass = __builtin_expect(sw->port[out].queue[p->priority].bytes <= sw->aqm_pass_bytes, 1);
+    return pass ? WEFT_AQM_PASS : weft__switch_judge(sw, p, out);
+}
+
+/// A packet that has been admitted is in the account of its queue.
+static inline void weft__switch_queue(struct weft__port *port, struct weft_packet *p, enum weft_aqm_verdict verdict) {
+    struct weft__port_queue *queue = &port->queue[p->priority];
+    if (__builtin_expect(verdict == WEFT_AQM_MARK, 0)) {
+        p->ecn = WEFT_ECN_CE;
+        port->counters[p->priority].ecn_marked++;
+    }
+    queue->bytes += p->bytes;
+    if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
+}
+
+/// Something waits for `out`.
+static inline void weft__switch_await_turn(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                                           uint32_t out) {
+    struct weft__port *port = &sw->port[out];
+    if (port->busy_until_ps <= w->now_ps)
+        weft__switch_kick(node, sw, w, out);
+    else if (port->turn_ps > port->busy_until_ps)
+        weft__ether_set_turn(port, node, out, port->busy_until_ps);
+}
+
+// --- what will be needed is brought into the cache ----------------------------------------------------------------
+
+/// Of the switch.
+static inline void weft__switch_fetch_sets(const struct weft__switch *sw) {
+    __builtin_prefetch(sw->set);
+    __builtin_prefetch(sw->set + 8);
+}
+
+/// Of a packet. Of a host without an edge there is no set, and fetching what is no address is harmless.
+static inline void weft__switch_fetch_route(const struct weft__switch *sw, const struct weft_packet *p) {
+    uint32_t edge = sw->edge_of_host[p->dst];
+    __builtin_prefetch((const void *)((uintptr_t)sw->set_of + edge * sizeof *sw->set_of));
+}
+
+/// The port whose turn a timer says it is; WEFT_NONE: it says something else.
+static inline uint32_t weft__switch_port_of_turn(const struct weft__switch *sw, uint32_t key) {
+    uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
+    return key % WEFT__ETHER_KEYS_A_PORT == WEFT__ETHER_KEY_TX && port < sw->ports ? port : WEFT_NONE;
+}
+
+static inline void weft__switch_fetch_timer(const void *state, uint32_t key) {
+    const struct weft__switch *sw = state;
+    uint32_t port = weft__switch_port_of_turn(sw, key);
+    if (port == WEFT_NONE) return;
+    __builtin_prefetch(&sw->port[port]);
+    __builtin_prefetch(&sw->port[port].queue[sw->fetched_priority]);
+}
+
+/// What waits at a port whose timer is due.
+static inline void weft__switch_prepare_timer(const void *state, uint32_t key) {
+    const struct weft__switch *sw = state;
+    uint32_t port = weft__switch_port_of_turn(sw, key);
+    if (port == WEFT_NONE) return;
+    for (uint32_t ready = sw->port[port].ready; ready; ready &= ready - 1)
+        weft__fifo_fetch(&sw->port[port].queue[__builtin_ctz(ready)].fifo);
+}
+
+#endif
