@@ -146,6 +146,35 @@ static inline void fetch_voq(const struct weft__in *in, uint32_t number) {
     __builtin_prefetch((const char *)&in->voq[number + 1] - 1, 1);
 }
 
+// What a port's next credit will touch, step by step: the port, the last flow of its ring, the next one. With flows of
+// several priorities that of the lowest is fetched.
+
+static inline bool is_credit_key(const struct weft__in *in, uint32_t key) {
+    return key / WEFT__ETHER_KEYS_A_PORT < in->ether.ports && key % WEFT__ETHER_KEYS_A_PORT == WEFT__IN_KEY_CREDIT;
+}
+
+static inline uint32_t last_in_ring(const struct weft__in *in, uint32_t key) {
+    const struct weft__in_port *port = &in->port[key / WEFT__ETHER_KEYS_A_PORT];
+    return port->ring_mask ? port->ring[__builtin_ctz(port->ring_mask)] : WEFT_NONE;
+}
+
+static inline void fetch_timer(const void *state, uint32_t key) {
+    const struct weft__in *in = state;
+    if (is_credit_key(in, key)) __builtin_prefetch(&in->port[key / WEFT__ETHER_KEYS_A_PORT], 1);
+}
+
+static inline void prepare_timer(const void *state, uint32_t key) {
+    const struct weft__in *in = state;
+    uint32_t last = is_credit_key(in, key) ? last_in_ring(in, key) : WEFT_NONE;
+    if (last != WEFT_NONE) __builtin_prefetch(&in->flow[last]);
+}
+
+static inline void follow_timer(const void *state, uint32_t key) {
+    const struct weft__in *in = state;
+    uint32_t last = is_credit_key(in, key) ? last_in_ring(in, key) : WEFT_NONE;
+    if (last != WEFT_NONE) __builtin_prefetch(&in->flow[in->flow[last].next], 1);
+}
+
 static void in_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     const struct weft__in *in = node->state;
     for (uint32_t i = 0; i < n; i++) {
@@ -161,6 +190,7 @@ static void in_fetch(const struct weft__node *node, const struct weft__arrival *
             __builtin_prefetch(weft__number_slot(&in->flows, request_key(p)));
         }
     }
+    weft__timers_fetch(node, end, fetch_timer);
 }
 
 /// What control cells and cells will touch next; nothing is decided here.
@@ -174,7 +204,7 @@ static inline void prepare_cell(const struct weft__in *in, const struct weft_pac
         uint32_t stream = in->stream_of[weft__cell_from(p) * WEFT_PRIORITIES + p->priority];
         if (!stream) return;
         const struct weft__in_stream *s = &in->stream[stream - 1];
-        __builtin_prefetch(&s->slot[weft__cell_sequence(p) & s->mask]);
+        __builtin_prefetch(&s->slot[weft__cell_sequence(p) & s->mask], 1);
     }
 }
 
@@ -191,6 +221,11 @@ static void in_prepare(struct weft__node *node, struct weft__arrival *arrival, u
             if (voq != WEFT_NONE) fetch_voq(in, voq);
         }
     }
+    weft__timers_fetch(node, end, prepare_timer);
+}
+
+static void in_follow(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    weft__timers_fetch(node, end, follow_timer);
 }
 
 static void in_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
@@ -198,4 +233,5 @@ static void in_run(struct weft__node *node, struct weft__worker *w, const struct
     weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
 }
 
-const struct weft__node_ops weft__in_ops = {.fetch = in_fetch, .prepare = in_prepare, .run = in_run};
+const struct weft__node_ops weft__in_ops = {
+    .fetch = in_fetch, .prepare = in_prepare, .follow = in_follow, .run = in_run};

@@ -85,11 +85,19 @@ struct weft__in_stream {
     uint8_t priority;
     uint32_t pending; ///< slots in use
 };
+/// A packet of which cells have come, two to a cache line. bytes: of these cells, 0: none has come; dst: how many cells
+/// (or trains), and of how many, as below.
 struct weft__assembly {
-    struct weft_packet packet; ///< bytes: of the cells that have come
-    uint16_t cells, of;        ///< cells (or trains) that have come; of how many, 0: not known yet
-    bool used;
+    struct weft_packet packet;
 };
+_Static_assert(sizeof(struct weft__assembly) == sizeof(struct weft_packet), "no more than that");
+static inline bool weft__assembly_is_used(const struct weft__assembly *a) {
+    return a->packet.bytes;
+}
+enum { WEFT__ASSEMBLY_OF = 16 }; ///< in dst, above how many have come: of how many; 0: not known yet
+static inline bool weft__assembly_is_whole(const struct weft__assembly *a) {
+    return a->packet.dst >> WEFT__ASSEMBLY_OF == (a->packet.dst & ((1u << WEFT__ASSEMBLY_OF) - 1));
+}
 
 /// The credit scheduler of an Ethernet port.
 struct weft__in_port {

@@ -167,7 +167,7 @@ weft_bytes weft__in_held(const void *state) {
     if (in->queues) bytes += weft__lane_queues_held(in->queues);
     for (uint32_t i = 0; i < in->streams; i++)
         for (uint32_t k = 0; k <= in->stream[i].mask; k++)
-            if (in->stream[i].slot[k].used) bytes += in->stream[i].slot[k].packet.bytes;
+            bytes += in->stream[i].slot[k].packet.bytes;
     return bytes;
 }
 

@@ -44,7 +44,7 @@ static void grow(struct weft__in_stream *s) {
 static void free_slot(struct weft__in *in, struct weft__in_stream *s, struct weft__assembly *a) {
     in->reassembly_bytes -= a->packet.bytes;
     s->pending--;
-    a->used = false;
+    a->packet.bytes = 0;
 }
 
 /// A packet is whole and in turn. What the cells have overwritten is the queue pair's.
@@ -75,7 +75,7 @@ static void deliver(struct weft__node *node, struct weft__in *in, struct weft__w
 static void advance(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__in_stream *s) {
     for (;;) {
         struct weft__assembly *a = &s->slot[s->expected & s->mask];
-        if (!a->used || a->cells != a->of) break;
+        if (!weft__assembly_is_used(a) || !weft__assembly_is_whole(a)) break;
         struct weft_packet p = a->packet;
         free_slot(in, s, a);
         s->expected = (uint16_t)((s->expected + 1) & (WEFT__CELL_SEQUENCES - 1));
@@ -90,9 +90,9 @@ static void note_given_up(const struct weft__in *in, weft_time_ps now, const str
         .kind = WEFT_EVENT_DROPPED,
         .port = in->port[0].node_port,
         .priority = s->priority,
-        .qp = a->used ? a->packet.qp & WEFT__CELL_QP : WEFT_NONE,
+        .qp = weft__assembly_is_used(a) ? a->packet.qp & WEFT__CELL_QP : WEFT_NONE,
         .reason = WEFT_DROP_REASSEMBLY,
-        .bytes = a->used ? a->packet.bytes : 0,
+        .bytes = a->packet.bytes,
         .n = 1,
     };
     weft__trace_lost(in->trace, now, &loss, 0);
@@ -104,7 +104,7 @@ static void give_up_one(struct weft__in *in, struct weft__worker *w, struct weft
     if (__builtin_expect(in->trace != NULL, 0)) note_given_up(in, w->now_ps, s, a);
     weft__count(w, WEFT__COUNT_DROPS + WEFT_DROP_REASSEMBLY, 1);
     in->counts.packets_lost++;
-    if (a->used) {
+    if (weft__assembly_is_used(a)) {
         weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, a->packet.bytes);
         free_slot(in, s, a);
     }
@@ -144,13 +144,12 @@ void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft_
     }
     if (__builtin_expect(beyond > (int32_t)s->mask, 0)) make_room(node, in, w, s, beyond);
     struct weft__assembly *a = &s->slot[sequence & s->mask];
-    if (!a->used) {
+    if (!weft__assembly_is_used(a)) {
         if ((uint64_t)beyond > in->counts.reassembly_packets_max) in->counts.reassembly_packets_max = (uint64_t)beyond;
         weft_histogram_add(&in->counts.seen->reassembly_packets, (uint64_t)beyond);
         a->packet = *cell;
         a->packet.bytes = 0;
-        a->cells = a->of = 0;
-        a->used = true;
+        a->packet.dst = 0;
         if (!s->pending++) {
             uint32_t key = weft__in_box_key(in, WEFT__IN_KEY_REASSEMBLY);
             if (weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
@@ -159,17 +158,17 @@ void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft_
         __builtin_prefetch(&in->hosts->qp[cell->qp & WEFT__CELL_QP]);
     }
     a->packet.bytes = (uint16_t)(a->packet.bytes + cell->bytes);
-    a->cells++;
+    a->packet.dst++;
     in->reassembly_bytes += cell->bytes;
     if (in->reassembly_bytes > in->reassembly_bytes_max) in->reassembly_bytes_max = in->reassembly_bytes;
-    if (weft__cell_is_last(cell)) a->of = (uint16_t)(weft__cell_index(cell) + 1);
-    if (a->cells == a->of && !weft__cell_beyond(sequence, s->expected)) advance(node, in, w, s);
+    if (weft__cell_is_last(cell)) a->packet.dst |= (weft__cell_index(cell) + 1) << WEFT__ASSEMBLY_OF;
+    if (weft__assembly_is_whole(a) && !weft__cell_beyond(sequence, s->expected)) advance(node, in, w, s);
 }
 
 /// Since when the packet in turn has been waited for: the first cell of it, or of a packet after it. There is one.
 static weft_time_ps waited_since(const struct weft__in_stream *s) {
     uint32_t sequence = s->expected;
-    while (!s->slot[sequence & s->mask].used)
+    while (!weft__assembly_is_used(&s->slot[sequence & s->mask]))
         sequence++;
     return s->slot[sequence & s->mask].packet.time_ps;
 }
