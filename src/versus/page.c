@@ -288,7 +288,7 @@ static void answer(const struct maker *m, struct answers *a, const char *of, con
     a->text[2 * a->n++ + 1] = text;
 }
 
-/// Of one number of hosts.
+/// Of one number of hosts. Of several, each case has its place on the map and among the charts.
 static void add_answers(const struct maker *m, struct answers *a) {
     const struct weft_versus *v = m->v;
     uint32_t borders, turns = 0, powers = 0;
@@ -300,7 +300,7 @@ static void add_answers(const struct maker *m, struct answers *a) {
         weft_arena_alloc(m->arena, 2 * (a->n + v->n_cases + borders + turning + powers + v->fabrics + 1), sizeof *text);
     if (a->n) memcpy(text, a->text, 2 * a->n * sizeof *text);
     a->text = text;
-    for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
+    for (uint32_t c = 0; c < v->n_cases && v->variants && !*m->where; c++)
         answer(m, a, v->n_cases > 1 ? v->cases[c].name : "", case_text(m, c));
     for (uint32_t i = 0; i < borders; i++)
         answer(m, a, border[i].family, weft__versus_border_text(v, &border[i], m->arena));
@@ -383,6 +383,7 @@ static void add_steps(const struct maker *m, struct answers *a) {
     uint32_t n;
     const struct weft__versus_step *step = weft__versus_steps(m->v, m->arena, &n);
     a->text = weft_arena_alloc(m->arena, 2 * (n + 1), sizeof *a->text);
+    answer(m, a, "", text_of(m, weft__versus_counts_say));
     for (uint32_t i = 0; i < n; i++)
         answer(m, a, m->v->cases[step[i].the_case].name, weft__versus_step_text(m->v, &step[i], m->arena));
 }

@@ -63,8 +63,8 @@ struct weft__versus_lead weft__versus_lead(const struct weft_versus *v, uint32_t
 const char *weft__versus_lead_text(const struct weft__versus_lead *lead, struct weft_arena *arena) {
     if (!lead->first) return "-";
     if (!lead->second) return weft_arena_format(arena, "%s, alone", lead->first);
-    return lead->noise ? weft_arena_format(arena, "%s, noise", lead->first)
-                       : weft_arena_format(arena, "%s %.2f", lead->first, lead->lead);
+    if (lead->noise) return weft_arena_format(arena, "%s, noise", lead->first);
+    return weft_arena_format(arena, lead->lead < 1.005 ? "%s %.4f" : "%s %.2f", lead->first, lead->lead);
 }
 
 // --- where that changes with the number of hosts ------------------------------------------------------------------
@@ -212,8 +212,8 @@ static bool is_among(const char *name, const char *const *list, uint32_t n) {
     return false;
 }
 
-/// How many places of the map each leads beyond noise, most first, and in how many nobody does.
-static void say_counts(FILE *file, const struct weft_versus *v, struct weft_arena *arena) {
+void weft__versus_counts_say(FILE *file, const struct weft_versus *v) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const char **name = weft_arena_alloc(arena, v->fabrics + 1, sizeof *name);
     uint32_t *leads = weft_arena_alloc(arena, v->fabrics + 1, sizeof *leads), names = 0, places = 0, said = 0,
              noise = 0;
@@ -236,13 +236,14 @@ static void say_counts(FILE *file, const struct weft_versus *v, struct weft_aren
         fprintf(file, "%s in %u the first two cannot be told apart.", said ? ";" : "", noise);
     else
         fputs(said ? "." : " none has a leader.", file);
+    weft_arena_free(arena);
 }
 
 void weft__versus_scales_say(FILE *file, const struct weft_versus *v) {
     enum { EACH = 12 }; // more sentences are no paragraph
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n;
-    say_counts(file, v, arena);
+    weft__versus_counts_say(file, v);
     const struct weft__versus_step *step = weft__versus_steps(v, arena, &n);
     for (uint32_t i = 0; i < n && i < EACH; i++)
         fprintf(file, " %s: %s.", v->cases[step[i].the_case].name, weft__versus_step_text(v, &step[i], arena));

@@ -54,7 +54,8 @@ static void row(const struct table *t, uint32_t f, double of_ruler, const char *
     cell_time(t, time.mean);
     cell_time(t, time.half);
     cell(t, isnan(of_ruler) ? "%g" : weft_arena_format(t->arena, "%%.3f%s", mark), of_ruler, 9);
-    cell(t, "%.2f", mean(t, f, WEFT_VERSUS_BUSBW), 9);
+    double busbw = mean(t, f, WEFT_VERSUS_BUSBW);
+    cell(t, busbw < 1 ? "%.4f" : "%.2f", busbw, 9);
     cell_time(t, mean(t, f, WEFT_VERSUS_P50));
     cell_time(t, mean(t, f, WEFT_VERSUS_P99));
     cell_time(t, mean(t, f, WEFT_VERSUS_P999));
@@ -67,18 +68,23 @@ static void row(const struct table *t, uint32_t f, double of_ruler, const char *
     fputc('\n', t->file);
 }
 
-static double largest_time(const struct weft_versus *v, uint32_t c, struct weft_arena *arena) {
-    double most = 0;
+/// That of the longest time, or a smaller one in which the shortest has digits, if the longest fits its column: a
+/// fabric that is far behind must not blur those in front.
+static struct weft__unit unit_of(const struct weft_versus *v, uint32_t c, struct weft_arena *arena) {
+    const double column = 1e6; // in a unit: seven digits before the point
+    double least = INFINITY, most = 0;
     for (uint32_t f = 0; f < v->fabrics; f++) {
         double time = weft__versus_spread(v, f, c, "time_ps", arena).mean;
+        if (time < least) least = time;
         if (time > most) most = time;
     }
-    return most;
+    struct weft__unit large = weft__text_unit(most), small = weft__text_unit(least);
+    return least < large.ps && most < column * small.ps ? small : large;
 }
 
 static void print_case(FILE *file, const struct weft_versus *v, uint32_t c) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct table t = {file, v, c, weft__text_unit(largest_time(v, c, arena)), arena};
+    struct table t = {file, v, c, unit_of(v, c, arena), arena};
     uint32_t n;
     const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
     fprintf(file, "\n%s%s%s\n", v->n_cases > 1 ? v->cases[c].name : "job",

@@ -117,7 +117,9 @@ struct weft__versus_step *weft__versus_steps(const struct weft_versus *v, struct
 const char *weft__versus_step_text(const struct weft_versus *v, const struct weft__versus_step *step,
                                    struct weft_arena *arena);
 void weft__versus_scales_text(FILE *file, const struct weft_versus *v);
-/// How often each leads, and where that changes.
+/// How many places of the map each leads beyond noise, most first, and in how many nobody does.
+void weft__versus_counts_say(FILE *file, const struct weft_versus *v);
+/// The same, and where that changes.
 void weft__versus_scales_say(FILE *file, const struct weft_versus *v);
 
 /// Whose parts of the time there are of a case.

@@ -49,17 +49,18 @@ function cell_word(c, format) {
 /// Rows of one subject across, columns of the matrix down: as dark as the value, on a logarithmic scale.
 function grid(f, m, list) {
   var shown = m.columns.map(function (c, i) { return i; }).filter(function (i) { return list.some(function (r) { return known(r.cells[i].mean); }); });
-  var w = Math.min(110, (width - 190) / list.length), h = 26, height = 30 + h * shown.length;
+  var left = 24 + 7 * d3.max(shown, function (i) { return Math.min(22, m.columns[i].length); }) || 24; // of the names
+  var w = Math.min(110, (width - left - 10) / list.length), h = 26, height = 30 + h * shown.length;
   var svg = canvas(f, height, m.title + ": " + list[0].subject), every = [];
   list.forEach(function (r) { shown.forEach(function (i) { if (r.cells[i].mean > 0) every.push(Math.log(r.cells[i].mean)); }); });
   var low = d3.min(every), high = d3.max(every);
   function shade_of(v) { return shade(high > low ? (Math.log(v) - low) / (high - low) : 0); }
-  list.forEach(function (r, k) { svg.append("text").attr({ x: 180 + k * w + w / 2, y: 14, "text-anchor": "middle" }).text(r.figure.slice(0, Math.max(6, w / 6))); });
+  list.forEach(function (r, k) { svg.append("text").attr({ x: left + k * w + w / 2, y: 14, "text-anchor": "middle" }).text(r.figure.slice(0, Math.max(6, w / 6))); });
   shown.forEach(function (i, row) {
     var y = 24 + row * h;
-    svg.append("text").attr({ x: 172, y: y + h / 2 + 4, "text-anchor": "end" }).text(m.columns[i].slice(0, 26));
+    svg.append("text").attr({ x: left - 8, y: y + h / 2 + 4, "text-anchor": "end" }).text(m.columns[i].slice(0, 22));
     list.forEach(function (r, k) {
-      var c = r.cells[i], x = 180 + k * w, g = svg.append("g"), format = of_unit(r.unit);
+      var c = r.cells[i], x = left + k * w, g = svg.append("g"), format = of_unit(r.unit);
       if (!(c.mean > 0)) { g.append("text").attr({ x: x + w / 2, y: y + h / 2 + 4, "text-anchor": "middle" }).text("-"); return; }
       var fill = shade_of(c.mean);
       g.append("rect").attr({ x: x, y: y, width: w - 1, height: h - 1 }).style("fill", fill);
@@ -69,7 +70,8 @@ function grid(f, m, list) {
       g.append("title").text(m.columns[i] + ", " + r.figure + ": " + plus_minus(c, format) + (c.verdict ? ", " + c.verdict : ""));
     });
   });
-  el(f.body, "p", "Light is little, dark is much. A frame: the first; a dot: the difference from the first is noise.", "soft");
+  function any(pattern) { return list.some(function (r) { return r.cells.some(function (c) { return pattern.test(c.verdict || ""); }); }); }
+  el(f.body, "p", "Light is little, dark is much." + (any(/^first$/) ? " A frame: the first." : "") + (any(/within noise$/) ? " A dot: the difference from the first is noise." : ""), "soft");
 }
 
 /// A bar a column of the matrix, made of the rows of one subject.
