@@ -291,13 +291,12 @@ static void answer(const struct maker *m, struct answers *a, const char *of, con
 /// Of one number of hosts. Of several, each case has its place on the map and among the charts.
 static void add_answers(const struct maker *m, struct answers *a) {
     const struct weft_versus *v = m->v;
-    uint32_t borders, turns = 0, powers = 0;
+    uint32_t borders, turns = 0;
     const struct weft__versus_border *border = weft__versus_borders(v, m->arena, &borders);
     const struct weft_versus_turn *turn = v->variants ? weft_versus_turns(v, m->arena, &turns) : NULL;
     uint32_t turning = weft__versus_turning(turn, turns);
-    const struct weft__versus_power *power = v->variants ? weft__versus_powers(v, m->arena, &powers) : NULL;
     const char **text =
-        weft_arena_alloc(m->arena, 2 * (a->n + v->n_cases + borders + turning + powers + v->fabrics + 1), sizeof *text);
+        weft_arena_alloc(m->arena, 2 * (a->n + v->n_cases + borders + turning + v->fabrics + 1), sizeof *text);
     if (a->n) memcpy(text, a->text, 2 * a->n * sizeof *text);
     a->text = text;
     for (uint32_t c = 0; c < v->n_cases && v->variants && !*m->where; c++)
@@ -306,8 +305,6 @@ static void add_answers(const struct maker *m, struct answers *a) {
         answer(m, a, border[i].family, weft__versus_border_text(v, &border[i], m->arena));
     for (uint32_t i = 0; i < turning; i++)
         answer(m, a, "turns the answer", weft__versus_turn_text(v, &turn[i], m->arena));
-    for (uint32_t i = 0; i < powers && power[i].turns; i++)
-        answer(m, a, "turns who takes least energy", weft__versus_power_text(v, &power[i], m->arena));
     for (uint32_t f = 0; f < v->fabrics; f++)
         if (v->fabric[f].status != WEFT_VERSUS_RAN)
             answer(m, a, v->fabric[f].name,
