@@ -29,6 +29,8 @@ struct weft__credit {
     int64_t left;    ///< bytes; a packet may be sent as long as there is any
     int64_t most;    ///< that is kept
     int64_t granted; ///< since the start
+    int64_t owed;    ///< for packets that were trimmed: the receiver knows of them and grants it again
+    bool heard;      ///< something came back
 };
 
 static inline void weft__credit_start(struct weft__credit *k, double most) {
@@ -37,25 +39,42 @@ static inline void weft__credit_start(struct weft__credit *k, double most) {
 static inline void weft__credit_spend(struct weft__credit *k, uint32_t packet) {
     k->left -= packet;
 }
+/// The first credit is for what leaves before anything comes back, and what is left of it lapses then: without that, a
+/// crowd of senders would send what was trimmed again at once.
+static inline void weft__credit_hear(struct weft__credit *k) {
+    if (k->heard) return;
+    k->heard = true;
+    if (k->left > 0) k->left = 0;
+}
+/// Packets were trimmed, and their receiver has their headers.
+static inline void weft__credit_lose(struct weft__credit *k, double bytes) {
+    weft__credit_hear(k);
+    k->owed += (int64_t)bytes;
+}
 static inline void weft__credit_take(struct weft__credit *k, uint32_t bytes) {
+    weft__credit_hear(k);
     k->granted += bytes;
+    k->owed = k->owed > bytes ? k->owed - bytes : 0;
     k->left = k->left + bytes < k->most ? k->left + bytes : k->most;
 }
 
-/// The window that it leaves. A sender with nothing under way may always send a packet, which asks for credit.
+/// The window that it leaves. A sender with nothing under way may send a packet, which asks for credit, unless its
+/// receiver owes it some; after a timeout that may be lost, too.
 static inline weft_bytes weft__credit_window(const struct weft__credit *k, const struct weft_cc_fact *fact,
                                              uint32_t packet) {
-    if (k->left <= 0) return fact->flight_bytes ? fact->flight_bytes : 1;
+    if (k->left <= 0) return fact->flight_bytes ? fact->flight_bytes : !k->owed || fact->timeouts;
     return fact->flight_bytes + ((weft_bytes)k->left + packet - 1) / packet * fact->packet_bytes;
 }
 
-/// What has been granted and what more is wanted: all that there is to send, `limit` at most, less what is left.
+/// What has been granted and what more is wanted: all that there is to send, `limit` at most, less what is left. Until
+/// something comes back, a packet at least, for the rest of the first credit will lapse.
 static inline weft_bytes weft__credit_target(const struct weft__credit *k, const struct weft_cc_fact *fact,
                                              uint32_t packet, double limit) {
     int64_t wanted = (int64_t)((fact->backlog_bytes + fact->packet_bytes - 1) / fact->packet_bytes * packet);
     if ((double)wanted > limit) wanted = (int64_t)limit;
     if (wanted > k->most) wanted = k->most;
     wanted -= k->left;
+    if (!k->heard && fact->backlog_bytes && wanted < packet) wanted = packet;
     return (weft_bytes)(k->granted + (wanted > 0 ? wanted : 0));
 }
 

@@ -170,6 +170,7 @@ static void nscc_ack(void *state, const void *conf, const struct weft_cc_fact *f
     s->achieved += bytes;
     s->received += bytes;
     s->ignored += bytes;
+    weft__credit_hear(&s->credit);
     if (fact->rtt_ps) {
         if ((double)fact->rtt_ps < s->base) set_base(s, c, fact, (double)fact->rtt_ps);
         delay = (double)fact->rtt_ps - s->base;
@@ -197,6 +198,7 @@ static void nscc_loss(void *state, const void *conf, const struct weft_cc_fact *
     if (fact->timeouts) {
         s->cwnd -= bytes;
     } else {
+        weft__credit_lose(&s->credit, bytes);
         s->ignored += bytes;
         sample(s, c, (double)c->base_ps, true);
         s->lost = true;
@@ -239,7 +241,7 @@ static const char *nscc_check(const void *state, const void *conf, const struct 
     const struct nscc_state *s = state;
     if (!(s->cwnd <= s->most)) return "the window is above its greatest";
     if (!(s->average >= 0)) return "the average delay is below 0";
-    return act->window_bytes ? NULL : "nothing could be sent";
+    return act->window_bytes || s->credit.owed ? NULL : "nothing could be sent";
 }
 
 static const struct weft_cc_ops ops = {

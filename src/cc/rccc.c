@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // RCCC, the receiver's congestion control of Ultra Ethernet: receivers share out the rate of their line as credit, and
-// a sender sends what it has credit for. It begins with a window of 1.5 bandwidth-delay products, and tells with each
-// packet how much more it wants; a receiver grants what was asked for, in turn among those that ask, in pulls of four
-// packets paced at its line (src/box/nic/nic_pull.c).
+// a sender sends what it has credit for. It begins with a window of 1.5 bandwidth-delay products, of which what is left
+// lapses when the first answer comes back, and tells with each packet how much more it wants; a receiver grants what
+// was asked for, in turn among those that ask, in pulls of four packets paced at its line (src/box/nic/nic_pull.c).
 //
 // Sources: UE specification 1.0, congestion management sublayer (RCCC); V. Olteanu et al., "An edge-queued datagram
 // service for all datacenter traffic" (EQDS), NSDI 2022; figures as in uet-htsim, sim/uec.cpp. Differences: a sender
 // without credit and with nothing under way sends one packet, where uet-htsim sends a request (RTS) after a timeout; no
-// credit is granted ahead to those that do not ask (uet-htsim: slow pulls); no control for oversubscribed networks.
+// credit is granted ahead to those that do not ask (uet-htsim: slow pulls); a sender with several flows asks for all of
+// each (uet-htsim: for its part); no control for oversubscribed networks.
 #include "cc/credit.h"
 
 struct rccc_conf {
@@ -58,7 +59,13 @@ static void rccc_credit(void *state, const void *conf, const struct weft_cc_fact
     answer(state, conf, fact, act);
 }
 
-static void rccc_answers(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+static void rccc_ack(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    weft__credit_hear(state);
+    answer(state, conf, fact, act);
+}
+
+static void rccc_loss(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    if (!fact->timeouts) weft__credit_lose(state, (double)fact->bytes / fact->packet_bytes * packet_of(conf, fact));
     answer(state, conf, fact, act);
 }
 
@@ -73,15 +80,15 @@ static struct weft_cc_pull rccc_pull(const void *conf) {
 static const char *rccc_check(const void *state, const void *conf, const struct weft_cc_act *act) {
     const struct weft__credit *s = state;
     if (s->left > s->most) return "more credit than is kept";
-    return act->window_bytes ? NULL : "nothing could ever be sent";
+    return act->window_bytes || s->owed ? NULL : "nothing could ever be sent";
 }
 
 static const struct weft_cc_ops ops = {
     .state_size = rccc_state_size,
     .on_start = rccc_start,
     .on_sent = rccc_sent,
-    .on_ack = rccc_answers,
-    .on_loss = rccc_answers,
+    .on_ack = rccc_ack,
+    .on_loss = rccc_loss,
     .on_credit = rccc_credit,
     .target = rccc_target,
     .pull = rccc_pull,

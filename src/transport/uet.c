@@ -70,8 +70,10 @@ struct sender_state {
     void *spray;
     struct sent *sent; ///< [mask + 1]
     struct weft__scoreboard *board;
-    uint32_t asked; ///< the last packet that asked for an acknowledgement; the first one need not
-    bool asks;      ///< a request of its own is out
+    uint32_t asked;        ///< the last packet that asked for an acknowledgement; the first one need not
+    bool asks;             ///< a request of its own is out
+    uint8_t waits;         ///< so often, since something was acknowledged, it has waited for credit in vain
+    weft_time_ps empty_ps; ///< since when nothing is under way
 };
 
 static uint32_t places_of(const struct weft__uet_conf *c) {
@@ -165,6 +167,7 @@ static void take_sack(struct weft_qp_sender *s, const struct weft_transport_fact
     if (!ret->acked) return;
     s->progress_ps = fact->now_ps;
     s->timeouts = 0;
+    ((struct sender_state *)fact->state)->waits = 0;
 }
 
 static void on_sack(struct weft_qp_sender *s, const struct weft_transport_fact *fact, const struct weft_packet *p,
@@ -180,6 +183,14 @@ static void on_sack(struct weft_qp_sender *s, const struct weft_transport_fact *
     if (known) tell_spray(fact, psn, p->flags & WEFT_PACKET_ECHO ? WEFT_SPRAY_MARKED : WEFT_SPRAY_GOOD);
 }
 
+/// Credit for what was trimmed may be lost, too, or its turn may take long: when to send without, twice as late each
+/// time.
+static weft_time_ps gives_up(const struct sender_state *state, const struct weft__uet_conf *c) {
+    enum { DOUBLINGS = 10 };
+    if (c->timeout_ps == WEFT_TIME_NEVER) return WEFT_TIME_NEVER;
+    return state->empty_ps + (c->timeout_ps << (state->waits < DOUBLINGS ? state->waits : DOUBLINGS));
+}
+
 /// RUD: that packet is lost; ROD: everything from there on.
 static void on_nack(struct weft_qp_sender *s, const struct weft_transport_fact *fact, const struct weft_packet *p,
                     struct weft_transport_news *ret) {
@@ -192,6 +203,10 @@ static void on_nack(struct weft_qp_sender *s, const struct weft_transport_fact *
     for (; psn < end; psn++)
         ret->lost_packets += weft__scoreboard_lose(state->board, s, psn);
     ret->lost = ret->lost_packets;
+    s->timeouts = 0; // its receiver knows of it
+    if (s->next != s->una) return;
+    state->empty_ps = fact->now_ps;
+    if (!s->armed) arm(s, gives_up(state, c), &ret->timer_ps);
 }
 
 static void uet_control(struct weft_qp_sender *s, const struct weft_transport_fact *fact, const struct weft_packet *p,
@@ -238,7 +253,13 @@ static void uet_sender_timer(struct weft_qp_sender *s, const struct weft_transpo
         }
     }
     if (any) arm(s, fact->now_ps + c->timeout_ps - oldest, &ret->timer_ps);
-    if (!ret->lost_packets) return;
+    bool held = s->next == s->una && s->next < s->posted && !ret->lost_packets;
+    if (held && fact->now_ps < gives_up(state, c)) {
+        arm(s, gives_up(state, c), &ret->timer_ps);
+        return;
+    }
+    if (!ret->lost_packets && !held) return;
+    if (held && state->waits < UINT8_MAX) state->waits++;
     state->asks = false; // that request, or its answer, may be lost, too
     if (s->timeouts < UINT8_MAX) s->timeouts++;
     ret->lost = ret->moved = true;

@@ -265,6 +265,8 @@ void weft__nic_pull_init(struct weft__nic *nic, uint32_t *keys, struct weft_aren
 /// A packet says how much credit its sender wants to have had.
 void weft__nic_pull_wanted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                            uint32_t target);
+void weft__nic_pull_again(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                          uint32_t psn); ///< that packet was trimmed
 void weft__nic_on_pull(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
 uint32_t weft__nic_pull_quanta(weft_bytes target);
 weft_bytes weft__nic_pull_bytes(uint32_t quanta);

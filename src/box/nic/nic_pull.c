@@ -2,6 +2,7 @@
 // Credit that a receiver grants (weft_cc_ops.pull): a data packet tells how much its sender wants, those that want more
 // than they were granted take turns, and one grant follows another at the pace at which the line could take what was
 // granted. A grant is an acknowledgement that acknowledges nothing and says how much has been granted since the start.
+// A packet that was trimmed has used up its credit, and the receiver, which has the header, grants it again.
 #include "box/nic/nic.h"
 
 enum { QUANTUM = 256, MIN_QUANTA = 4 }; // uet-htsim: a grant of nothing takes the time of 1024 B
@@ -38,13 +39,30 @@ void weft__nic_pull_wanted(struct weft__node *node, struct weft__nic *nic, struc
     weft__timer_set(&node->timers, pull->key, pull->free_ps > w->now_ps ? pull->free_ps : w->now_ps);
 }
 
+void weft__nic_pull_again(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                          uint32_t psn) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    weft_bytes frame = weft__qp_frame_bytes(conf, psn, nic->end.hosts->data_header_bytes);
+    weft__nic_pull_wanted(node, nic, w, qp, nic->pull->of[conf->at_dst].target + quanta_of(frame));
+}
+
+/// Whose turn it is, of those that have not come to their end; WEFT_NONE: nobody's.
+static uint32_t pop(const struct weft__nic *nic) {
+    struct weft__nic_pull *pull = nic->pull;
+    for (uint32_t at; (at = pull->first) != WEFT_NONE;) {
+        pull->first = pull->of[at].next;
+        pull->of[at].waits = false;
+        uint32_t qp = nic->receive_qp[at];
+        if (nic->end.hosts->receiver[qp].expected < nic->end.hosts->qp[qp].packets) return at;
+    }
+    return WEFT_NONE;
+}
+
 void weft__nic_on_pull(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     struct weft__nic_pull *pull = nic->pull;
-    uint32_t at = pull->first;
+    uint32_t at = pop(nic);
     if (at == WEFT_NONE) return;
     struct weft__nic_pulled *of = &pull->of[at];
-    pull->first = of->next;
-    of->waits = false;
     uint32_t qp = nic->receive_qp[at], each = pull->conf.packets * nic->end.hosts->qp[qp].mtu / QUANTUM;
     uint32_t want = of->target - of->granted, grant = want < each ? want : each;
     of->granted += grant;

@@ -119,6 +119,7 @@ void weft__nic_on_trimmed(struct weft__node *node, struct weft__nic *nic, struct
     struct weft_transport_fact fact = fact_of(nic, w->now_ps, p->qp);
     struct weft_transport_receipt receipt = {.messages = 0};
     nic->transport->on_trimmed(&nic->end.hosts->receiver[p->qp], &fact, p, &receipt);
+    if (nic->pull && receipt.reply.kind == WEFT_PACKET_NAK) weft__nic_pull_again(node, nic, w, p->qp, p->psn);
     reply(node, nic, w, p->qp, &receipt);
 }
 
