@@ -36,21 +36,41 @@ static uint64_t steps(const void *conf, const struct weft_collective_shape *shap
     return shape->ranks > 1 && (c->ring || rank != end) ? weft__loops_steps(&loops, 1) : 0;
 }
 
+/// What all steps of a lane share.
+struct end_plan {
+    struct weft__loops loops;
+    weft_bytes start; ///< of the channel's part of what the rank before sends, or this one
+    uint32_t peer, channel;
+    bool sends;
+};
+
+static void plan(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 void *ret_plan) {
+    struct end_plan *p = ret_plan;
+    uint32_t n = shape->ranks, previous = (rank + n - 1) % n;
+    p->sends = lane % 2 == 0;
+    p->channel = lane / 2;
+    p->loops = loops_of(conf, shape, p->channel, &p->start);
+    p->start += (p->sends ? rank : previous) * shape->bytes;
+    p->peer = p->sends ? (rank + 1) % n : previous;
+}
+
+static void planned(const void *end_plan, uint64_t index, struct weft_step *ret_step) {
+    const struct end_plan *p = end_plan;
+    struct weft__loop_step at = weft__loops_at(&p->loops, 1, index);
+    weft__step_clear(ret_step, p->channel);
+    ret_step->offset = p->start;
+    weft__loop_piece(&at, 0, ret_step);
+    (p->sends ? ret_step->send : ret_step->recv)[0] = p->peer;
+    ret_step->own = p->sends;
+    ret_step->keep = !p->sends;
+}
+
 static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  uint64_t index, struct weft_step *ret_step) {
-    uint32_t n = shape->ranks, previous = (rank + n - 1) % n;
-    bool sends = lane % 2 == 0;
-    weft__step_clear(ret_step, lane / 2);
-    struct weft__loops loops = loops_of(conf, shape, lane / 2, &ret_step->offset);
-    struct weft__loop_step at = weft__loops_at(&loops, 1, index);
-    weft__loop_piece(&at, 0, ret_step);
-    ret_step->offset += (sends ? rank : previous) * shape->bytes;
-    if (sends)
-        ret_step->send[0] = (rank + 1) % n;
-    else
-        ret_step->recv[0] = previous;
-    ret_step->own = sends;
-    ret_step->keep = !sends;
+    struct end_plan p;
+    plan(conf, shape, rank, lane, &p);
+    planned(&p, index, ret_step);
 }
 
 static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
@@ -64,7 +84,15 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
 }
 
 static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_NEXT, .lanes = lanes, .steps = steps, .step = step, .sent = sent};
+    .goal = WEFT_GOAL_NEXT,
+    .lanes = lanes,
+    .steps = steps,
+    .step = step,
+    .plan_size = sizeof(struct end_plan),
+    .plan = plan,
+    .planned = planned,
+    .sent = sent,
+};
 
 const struct weft_model weft__collective_send_recv = {
     .kind = WEFT_KIND_COLLECTIVE,

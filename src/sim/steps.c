@@ -19,7 +19,7 @@
 
 enum {
     LOOK_WINDOWS = 16,       ///< at least, from one look to the next
-    LOOK_WINDOWS_MAX = 256,  ///< while there is nothing to watch
+    LOOK_WINDOWS_MAX = 256,  ///< while there is nothing to watch, and ranks stand where they stood
     LOOK_PART = 32,          ///< of the time that it has watched
     WHOLE_PART = 16,         ///< of a period: so much later than whole periods since the mark is soon enough
     LAST_STEPS = 8,          ///< of a lane, at least, are run
@@ -164,6 +164,10 @@ static struct weft__still position_of(const struct weft__steps *s) {
     return position;
 }
 
+static bool is_same_position(const struct weft__still *a, const struct weft__still *b) {
+    return a->all[0] == b->all[0] && a->all[1] == b->all[1];
+}
+
 /// Kinds of what every rank does.
 static struct weft__still kinds_of(const struct weft__steps *s) {
     struct weft__still kinds = {0};
@@ -268,6 +272,13 @@ static bool has_lane(struct weft__steps *s, const struct lane_at *at) {
 
 static void begin_to_watch(struct weft__steps *s, weft_time_ps now) {
     if (for_lanes(s, has_lane) || has_flows(s)) return;
+    struct weft__still position = position_of(s);
+    if (!is_same_position(&position, &s->position)) {
+        s->stride = WEFT__LANE_STRIDE;
+        s->failed = 0;
+        s->wait = LOOK_WINDOWS;
+        s->position = position;
+    }
     memset(s->ring, 0, s->rings * sizeof *s->ring);
     s->known = s->failed || s->skips->audits ? NULL : find_memo(s);
     if (s->known) s->stride = s->known->stride;
@@ -275,7 +286,6 @@ static void begin_to_watch(struct weft__steps *s, weft_time_ps now) {
     for (uint64_t i = 0; s->known && i < s->rings; i++) // at the end of an operation other steps are alike
         if (s->ring[i].period != s->known->period[i]) s->known = NULL;
     for_lanes(s, watch);
-    s->position = position_of(s);
     s->since_ps = now;
     s->wanted = WEFT__LANE_SEEN;
     s->deviation = INFINITY;
@@ -394,12 +404,14 @@ static bool count_steps(struct plan *plan, struct ring *ring, double steady_erro
     return ring->steps && difference <= steady_error;
 }
 
-/// The longest time, whole picoseconds, that all rings allow and nothing else disturbs. False: there is none.
+/// The longest time, whole picoseconds and whole periods, that all rings allow and nothing else disturbs; a ring
+/// may be a small part of a period short of it. False: there is none.
 static bool make_plan(struct weft__steps *s, weft_time_ps now, struct plan *ret) {
     double steady_error = s->net->scenario->run.steady_error;
     weft_time_ps start = weft__skips_next_start(s->skips), compute = next_compute(s);
     weft_time_ps next = start < compute ? start : compute;
-    struct plan plan = {.time_ps = next > now ? (double)(next - 1 - now) : 0};
+    double most = next > now ? (double)(next - 1 - now) : 0;
+    struct plan plan = {.time_ps = INFINITY};
     const struct ring *slowest = NULL;
     for (uint64_t i = 0; i < s->rings; i++) {
         if (!s->ring[i].lanes) continue;
@@ -407,7 +419,8 @@ static bool make_plan(struct weft__steps *s, weft_time_ps now, struct plan *ret)
         if (!slowest || step_ps(&s->ring[i]) > step_ps(slowest)) slowest = &s->ring[i];
     }
     plan.period_ps = step_ps(slowest) * (double)slowest->period;
-    plan.time_ps = floor(floor(plan.time_ps / plan.period_ps) * plan.period_ps);
+    double periods = fmin(plan.time_ps / plan.period_ps + 1. / WHOLE_PART, most / plan.period_ps);
+    plan.time_ps = floor(floor(periods) * plan.period_ps);
     // What is not worth its trouble: it took as long to find.
     if (plan.time_ps < (double)(now - s->since_ps)) return false;
     for (uint64_t i = 0; i < s->rings; i++)
@@ -494,6 +507,8 @@ static void judge(struct weft__steps *s) {
 static bool skip_known(struct weft__steps *s, weft_time_ps now) {
     const struct memo *m = s->known;
     struct plan plan;
+    if (!m || !for_lanes(s, has_come_so_far)) return false;
+    s->known = NULL; // if it cannot be skipped, it is watched like any other
     for_lanes(s, reset_sums);
     for_lanes(s, sum_left);
     for (uint64_t i = 0; i < s->rings; i++)
@@ -549,20 +564,15 @@ static void decide(struct weft__steps *s, weft_time_ps now) {
 
 static void watch_on(struct weft__steps *s, weft_time_ps now) {
     struct weft__still position = position_of(s);
-    if (position.all[0] != s->position.all[0] || position.all[1] != s->position.all[1]) {
+    if (!is_same_position(&position, &s->position)) {
         stop_watching(s);
-        s->stride = WEFT__LANE_STRIDE;
-        s->failed = 0;
         return;
     }
     if (s->auditing) {
         if (for_lanes(s, has_seen_first)) judge(s);
         return;
     }
-    if (s->known && for_lanes(s, has_come_so_far)) {
-        if (!skip_known(s, now)) s->known = NULL;
-        return;
-    }
+    if (skip_known(s, now)) return;
     bool begins = !s->mark.arena && for_lanes(s, has_seen_first);
     if (begins) take_mark(s, now);
     bool due = s->due_ps == WEFT_TIME_NEVER || now >= s->due_ps;
@@ -573,8 +583,9 @@ static void watch_on(struct weft__steps *s, weft_time_ps now) {
 static weft_time_ps next_look(struct weft__steps *s, weft_time_ps now) {
     weft_time_ps window = s->net->engine.conf.window_ps;
     if (!s->watching) {
+        weft_time_ps next = now + s->wait * window;
         if (s->wait < LOOK_WINDOWS_MAX) s->wait *= 2;
-        return now + s->wait * window;
+        return next;
     }
     s->wait = LOOK_WINDOWS;
     weft_time_ps part = (now - s->since_ps) / LOOK_PART, least = LOOK_WINDOWS * window;
@@ -586,6 +597,7 @@ weft_time_ps weft__steps_look(struct weft__steps *s) {
     weft_time_ps now = s->net->engine.next_ps;
     if (s->watching) watch_on(s, now);
     if (!s->watching) begin_to_watch(s, now);
+    if (s->watching) skip_known(s, now);
     return next_look(s, now);
 }
 

@@ -455,7 +455,24 @@ static void assert_same_step(const struct weft_step *a, const struct weft_step *
 }
 
 /// Steps with what a lane's have in common worked out before are the steps.
+/// Steps that are said to be alike have the same peers and bytes; how many beside the first.
+static uint64_t check_alike(const struct weft_collective_ops *ops, const void *plan, uint64_t first, uint64_t steps) {
+    uint64_t alike = ops->alike(plan, first);
+    struct weft_step a, b;
+    assert_true(alike >= 1 && first + alike <= steps);
+    ops->planned(plan, first, &a);
+    for (uint64_t n = first; n < first + alike; n++) {
+        ops->planned(plan, n, &b);
+        assert_int_equal(a.bytes, b.bytes);
+        assert_int_equal(a.channel, b.channel);
+        assert_memory_equal(a.recv, b.recv, sizeof a.recv);
+        assert_memory_equal(a.send, b.send, sizeof a.send);
+    }
+    return alike - 1;
+}
+
 static void planned_steps_are_the_steps(void **state) {
+    uint64_t alike = 0;
     for (uint32_t m = 0; m < general_collectives(); m++) {
         const struct weft_model *model = general_collective(m);
         const struct weft_collective_ops *ops = model->ops;
@@ -472,12 +489,14 @@ static void planned_steps_are_the_steps(void **state) {
                     ops->planned(plan, n, &planned);
                     ops->step(conf, shape, rank, lane, n, &step);
                     assert_same_step(&planned, &step);
+                    alike += ops->alike ? check_alike(ops, plan, n, steps) : 0;
                 }
             }
             free(plan);
             free(conf);
         }
     }
+    assert_true(alike > 0);
 }
 
 /// Notes what a step sends under each rank that it goes to, which are among those named.
