@@ -18,13 +18,13 @@
 #include "transport/program.h"
 
 enum {
-    LOOK_WINDOWS = 16,       ///< at least, from one look to the next
-    LOOK_WINDOWS_MAX = 256,  ///< while there is nothing to watch, and ranks stand where they stood
-    LOOK_PART = 32,          ///< of the time that it has watched
-    WHOLE_PART = 16,         ///< of a period: so much later than whole periods since the mark is soon enough
-    LAST_STEPS = 8,          ///< of a lane, at least, are run
-    MEMOS = 64,              ///< of operations under way whose pace is known; a power of two
-    FULL_STRIDE = 32,        ///< the difference allowed between fewer steps than that is so much smaller
+    LOOK_WINDOWS = 16,      ///< at least, from one look to the next
+    LOOK_WINDOWS_MAX = 256, ///< while there is nothing to watch, and ranks stand where they stood
+    LOOK_PART = 32,         ///< of the time that it has watched
+    WHOLE_PART = 16,        ///< of a period: so much later than whole periods since the mark is soon enough
+    LAST_STEPS = 8,         ///< of a lane, at least, are run
+    MEMOS = 64,             ///< of operations under way whose pace is known; a power of two
+    FULL_STRIDE = 32,       ///< the difference allowed between fewer steps than that is so much smaller
 };
 
 /// Lanes that hand on to one another: one of each rank of a group. They advance together.
@@ -40,11 +40,11 @@ struct ring {
 
 /// What came of it when ranks did this before: a skip.
 struct memo {
-    uint64_t kinds[2], stride; ///< stride: 0: there is none
-    double *pace;              ///< [rings]: time of its stride, summed over lanes
-    uint64_t *period;          ///< [rings]: of its steps
-    uint64_t *first;           ///< [rings]: step of its last lane when what was counted began
-    double error;              ///< that was found
+    uint64_t kinds[2], stride;  ///< stride: 0: there is none
+    double *pace;               ///< [rings]: time of its stride, summed over lanes
+    uint64_t *period;           ///< [rings]: of its steps
+    uint64_t *first;            ///< [rings]: step of its last lane when what was counted began
+    double error;               ///< that was found
     struct weft__mark from, to; ///< what was counted
 };
 
