@@ -233,7 +233,9 @@ const struct plan plan_sfc = {
     .about =
         "Source Flow Control (IEEE P802.1Qdw): headroom, allowed thresholds, pause range\n"
         "What is given is judged: too slow, under-reacting, over-reacting. With a SCENARIO: for the host that most\n"
-        "others send to, with what the scenario says; options override it. docs/plan-sfc.md explains it.",
+        "others send to, with what the scenario says; options override it. docs/plan-sfc.md explains it.\n"
+        "With --run TIME|full|off or --out FILE it is advice on the scenario instead, as weft plan ecn gives it\n"
+        "(docs/advice.md).",
     .table = &weft_plan_sfc_table,
     .by_values = by_values,
     .by_scenario = by_scenario,

@@ -165,8 +165,8 @@ static void on_value(void *context, const char *path, const char *value, const c
     (void)dflt;
     if (!strcmp(path, w->path)) snprintf(w->value, sizeof w->value, "%s", value);
 }
-static void check_value(const char *more, const char *path, const char *expected) {
-    struct weft_scenario_file *file = file_of("ai-zone", 256, more);
+static void check_value(const char *blueprint, const char *more, const char *path, const char *expected) {
+    struct weft_scenario_file *file = file_of(blueprint, 256, more);
     struct weft_scenario *s = NULL;
     struct weft_error error = {0};
     struct wanted w = {path, ""};
@@ -182,15 +182,30 @@ static void check_value(const char *more, const char *path, const char *expected
 /// aggregators; the file's come behind them.
 static void devices_keep_their_memory(void **state) {
     (void)state;
-    check_value(NULL, "devices.2.match", "ctsw-*");
-    check_value(NULL, "devices.2.switch.processing", "9.5us");
-    check_value(NULL, "devices.2.switch.buffer.kind", "static");
-    check_value(NULL, "devices.2.switch.buffer.size", "666666666B"); // 192 GB / 288 ports
-    check_value(NULL, "devices.2.switch.buffer.xoff", "666011080B");
+    check_value("ai-zone", NULL, "devices.2.match", "ctsw-*");
+    check_value("ai-zone", NULL, "devices.2.switch.processing", "9.5us");
+    check_value("ai-zone", NULL, "devices.2.switch.buffer.kind", "static");
+    check_value("ai-zone", NULL, "devices.2.switch.buffer.size", "666666666B"); // 192 GB / 288 ports
+    check_value("ai-zone", NULL, "devices.2.switch.buffer.xoff", "666011080B");
     static const char own[] = "devices=[{match: ctsw-*, switch: {processing: 300ns}}]";
-    check_value(own, "devices.2.switch.buffer.xoff", "666471080B"); // 9.2 us x 50 GB/s = 460,000 B more
-    check_value("devices=[{match: ctsw-1, switch: {queueing: voq}}]", "devices.2.switch.buffer.kind", "static");
-    check_value("devices=[{match: rtsw-*, switch: {queueing: voq}}]", "devices.2.switch.buffer.kind", "dynamic");
+    check_value("ai-zone", own, "devices.2.switch.buffer.xoff", "666471080B"); // 9.2 us x 50 GB/s = 460,000 B more
+    check_value("ai-zone", "devices=[{match: ctsw-1, switch: {queueing: voq}}]", "devices.2.switch.buffer.kind",
+                "static");
+    check_value("ai-zone", "devices=[{match: rtsw-*, switch: {queueing: voq}}]", "devices.2.switch.buffer.kind",
+                "dynamic");
+}
+
+/// Values that a blueprint's authors have at 100G, at 400G.
+static void settings_in_proportion(void **state) {
+    (void)state;
+    static const char rate[] = "fabric.rate=400Gbps";
+    check_value("roce-dcqcn", rate, "switch.aqm.min", "1600KB");
+    check_value("roce-dcqcn", rate, "switch.aqm.max", "6400KB");
+    check_value("roce-dcqcn", rate, "host.cc.kind", "dcqcn_connectx");
+    check_value("roce-dcqcn", rate, "host.cc.additive_increase", "80Mbps");
+    check_value("roce-dcqcn", rate, "host.cc.hyper_increase", "800Mbps");
+    check_value("roce-dcqcn", "fabric.rate=200Gbps", "host.cc.additive_increase", "40Mbps");
+    check_value("roce-dcqcn", "host.cc.additive_increase=5Mbps", "host.cc.additive_increase", "5Mbps");
 }
 
 int main(void) {
@@ -200,6 +215,7 @@ int main(void) {
         cmocka_unit_test(bisection_is_as_asked),
         cmocka_unit_test(ends_are_known),
         cmocka_unit_test(devices_keep_their_memory),
+        cmocka_unit_test(settings_in_proportion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
