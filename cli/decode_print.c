@@ -210,6 +210,14 @@ void weft_cli_decode_print(const struct weft_decode *d, uint32_t rows, struct we
            interfaces == 1 ? "" : "s");
     printf("%" PRIu64 " RoCE, of them %" PRIu64 " CNP; %" PRIu64 " pause; %" PRIu64 " LLDP; %" PRIu64 " other\n",
            d->roce, d->cnps, d->pauses, d->lldp_frames, d->others);
+    for (uint8_t type = 0; d->uets && type < WEFT_PDS_TYPES; type++) {
+        const struct weft_decode_uet *of = &d->uet[type];
+        const char *name = weft_pds_type_name(type);
+        if (of->packets)
+            printf("Ultra Ethernet: %" PRIu64 " %s; %" PRIu64 " again, %" PRIu64 " ask for an ACK, %" PRIu64
+                   " marked, %" PRIu64 " trimmed\n",
+                   of->packets, name ? name : "of no known type", of->again, of->asks, of->marked, of->trimmed);
+    }
     for (uint32_t i = 0; i < d->warnings; i++)
         printf("warning: %s\n", d->warning[i]);
     print_conversations(d, rows, arena);

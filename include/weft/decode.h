@@ -12,6 +12,7 @@
 
 #include "weft/capture_read.h"
 #include "weft/dcbx.h"
+#include "weft/wire_uet.h"
 #include "weft/workload.h"
 
 enum { WEFT_DECODE_BUCKETS = 64, WEFT_DECODE_GAPS = 16, WEFT_DECODE_WARNINGS = 16 };
@@ -173,6 +174,10 @@ struct weft_decode {
     const char *file;
     struct weft_arena *arena;
     const struct weft_capture_reader *reader;
+    struct weft_decode_uet {
+        uint64_t packets, again, asks, marked, trimmed;
+    } uet[WEFT_PDS_TYPES]; ///< by type
+    uint64_t uets;         ///< all of them
     uint64_t frames, roce, cnps, pauses, lldp_frames, others, broken, foreign, early, uncounted;
     weft_bytes bytes, file_bytes;
     uint64_t first_ns;

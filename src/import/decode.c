@@ -72,6 +72,28 @@ static bool as_ethernet(struct weft_decode *d, uint32_t link, const struct weft_
 
 // --- frames -------------------------------------------------------------------------------------------------------
 
+static bool is_uet(const struct weft_frame *f) {
+    return f->layers & WEFT_LAYER_UDP && f->udp.dst_port == WEFT_UDP_PORT_UET && f->payload_bytes >= 2;
+}
+
+/// False: its headers are not whole, or of no type that there is.
+static bool take_uet(struct weft_decode *d, const struct weft_frame *f) {
+    struct weft_pds pds = {.type = f->payload[0] >> 3};
+    struct weft_decode_uet *of = &d->uet[pds.type];
+    d->uets++;
+    of->packets++;
+    if (!weft_pds_bytes(pds.type)) return weft_pds_type_name(pds.type);
+    if (weft_pds_decode(f->payload, f->payload_bytes, &pds)) return false;
+    bool request = pds.type <= WEFT_PDS_UUD_REQUEST || pds.type >= WEFT_PDS_CONTROL;
+    of->again += (pds.flags & WEFT_PDS_AGAIN) != 0;
+    of->asks += request && pds.flags & WEFT_PDS_ASKS;
+    of->marked += !request && pds.flags & WEFT_PDS_MARKED;
+    uint16_t code = pds.offset >> 8;
+    of->trimmed +=
+        pds.type == WEFT_PDS_NACK && (code == WEFT_PDS_NACK_TRIMMED || code == WEFT_PDS_NACK_TRIMMED_LAST_HOP);
+    return true;
+}
+
 static void take_frame(struct weft_decode *d, const struct weft_capture_frame *raw) {
     const struct weft_capture_interface *interface = weft_capture_interface_at(d->reader, raw->interface);
     struct weft_capture_frame cooked;
@@ -100,6 +122,8 @@ static void take_frame(struct weft_decode *d, const struct weft_capture_frame *r
         weft__decode_pause(d, &at);
     } else if (inner_type(&frame) == WEFT_ETHERTYPE_LLDP) {
         weft__decode_lldp(d, &at);
+    } else if (is_uet(&frame)) {
+        if (!take_uet(d, &frame) && raw->captured == raw->bytes && !d->broken++) d->broken_first = raw->number;
     } else {
         d->others++;
     }

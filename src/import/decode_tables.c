@@ -55,6 +55,7 @@ static const struct weft_result_column capture_columns[] = {
     WEFT_RESULT(struct weft_decode, cnps, COUNT, "CNPs among them"),
     WEFT_RESULT(struct weft_decode, pauses, COUNT, "pause frames, of PFC and of IEEE 802.3"),
     WEFT_RESULT(struct weft_decode, lldp_frames, COUNT, "LLDP frames"),
+    WEFT_RESULT(struct weft_decode, uets, COUNT, "packets of Ultra Ethernet (UDP port 4793)"),
     WEFT_RESULT(struct weft_decode, others, COUNT, "other frames"),
     WEFT_RESULT(struct weft_decode, foreign, COUNT,
                 "frames of interfaces with other link types than Ethernet and IP: left out"),
@@ -68,6 +69,41 @@ static const struct weft_result_table capture_table = {
     .row = "the capture as a whole",
     WEFT_RESULT_COLUMNS(capture_columns),
     .next = next_capture,
+};
+
+// --- Ultra Ethernet -----------------------------------------------------------------------------------------------
+
+static bool next_uet(struct weft_result_cursor *c) {
+    const struct weft_decode *d = c->state;
+    while (c->at < WEFT_PDS_TYPES && !d->uet[c->at].packets)
+        c->at++;
+    if (c->at == WEFT_PDS_TYPES) return false;
+    c->part[0] = &d->uet[c->at++];
+    return true;
+}
+
+static struct weft_result_value uet_type(struct weft_result_cursor *c) {
+    const struct weft_decode *d = c->state;
+    uint8_t type = (uint8_t)((const struct weft_decode_uet *)c->part[0] - d->uet);
+    const char *name = weft_pds_type_name(type);
+    return text(name ? name : weft_arena_format(c->arena, "type %u", type));
+}
+
+#define UET(field, ...) WEFT_RESULT(struct weft_decode_uet, field, COUNT, __VA_ARGS__)
+static const struct weft_result_column uet_columns[] = {
+    WEFT_RESULT_CALL(uet_type, "type", TEXT, "type of packet", .flags = WEFT_RESULT_KEY),
+    UET(packets, "packets"),
+    UET(again, "that were sent again, or answer one that was"),
+    UET(asks, "requests and control packets that ask for an acknowledgement at once (AR)"),
+    UET(marked, "answers to packets that were marked"),
+    UET(trimmed, "NACKs of packets that were trimmed"),
+};
+static const struct weft_result_table uet_table = {
+    .name = "uet",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a type of packets of Ultra Ethernet",
+    WEFT_RESULT_COLUMNS(uet_columns),
+    .next = next_uet,
 };
 
 // --- conversations ------------------------------------------------------------------------------------------------
@@ -371,8 +407,8 @@ const struct weft_result_table weft_decode_packets = {
 };
 
 const struct weft_result_table *weft_decode_table_at(uint32_t index) {
-    static const struct weft_result_table *const all[] = {&capture_table, &conversations_table, &rates_table,
-                                                          &pauses_table,  &dcbx_table,          &warnings_table};
+    static const struct weft_result_table *const all[] = {
+        &capture_table, &conversations_table, &rates_table, &uet_table, &pauses_table, &dcbx_table, &warnings_table};
     return index < sizeof all / sizeof *all ? all[index] : NULL;
 }
 

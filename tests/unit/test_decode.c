@@ -93,6 +93,46 @@ static void end(struct made *m, const struct weft_decode_conf *conf, struct weft
     free(m->bytes);
 }
 
+// --- Ultra Ethernet -----------------------------------------------------------------------------------------------
+
+/// Of which so many bytes are kept in the datagram.
+static void put_uet(struct made *m, struct weft_pds pds, size_t bytes) {
+    uint8_t header[64] = {(uint8_t)(pds.type << 3)}, frame[256];
+    weft_pds_encode(&pds, header, sizeof header);
+    struct weft_frame f = {.layers = WEFT_LAYER_IPV4 | WEFT_LAYER_UDP,
+                           .ipv4 = {.ttl = 64, .src = 1, .dst = 2},
+                           .udp = {.src_port = 50000, .dst_port = WEFT_UDP_PORT_UET},
+                           .payload = header,
+                           .payload_bytes = bytes};
+    size_t size = weft_frame_build(&f, frame, sizeof frame);
+    put(m, 0, frame, size, size);
+}
+
+static void ultra_ethernet(void **state) {
+    struct made m;
+    struct weft_decode d;
+    begin(&m, 1);
+    put_uet(&m, (struct weft_pds){.type = WEFT_PDS_RUD_REQUEST, .next = 3}, 56);
+    put_uet(&m, (struct weft_pds){.type = WEFT_PDS_RUD_REQUEST, .flags = WEFT_PDS_AGAIN | WEFT_PDS_ASKS}, 56);
+    put_uet(&m, (struct weft_pds){.type = WEFT_PDS_ACK_CC, .flags = WEFT_PDS_MARKED | WEFT_PDS_AGAIN}, 44);
+    put_uet(&m, (struct weft_pds){.type = WEFT_PDS_ACK_CC, .flags = WEFT_PDS_ASKS},
+            44); // there it means something else
+    put_uet(&m, (struct weft_pds){.type = WEFT_PDS_NACK, .offset = WEFT_PDS_NACK_TRIMMED << 8}, 16);
+    put_uet(&m, (struct weft_pds){.type = WEFT_PDS_NACK, .offset = 4 << 8}, 16);
+    put_uet(&m, (struct weft_pds){.type = WEFT_PDS_CONTROL, .next = 1, .flags = WEFT_PDS_ASKS}, 16);
+    put_uet(&m, (struct weft_pds){.type = WEFT_PDS_UUD_REQUEST}, 4);
+    put_uet(&m, (struct weft_pds){.type = WEFT_PDS_RUD_REQUEST}, 11); // too short for its header
+    put_uet(&m, (struct weft_pds){.type = 31}, 16);                   // there is no such type
+    end(&m, &(struct weft_decode_conf){0}, arena, &d);
+    const struct weft_decode_uet *of = d.uet;
+    assert_true(d.frames == 10 && d.uets == 10 && !d.others && d.broken == 2);
+    assert_true(of[WEFT_PDS_RUD_REQUEST].packets == 3 && of[WEFT_PDS_RUD_REQUEST].again == 1);
+    assert_true(of[WEFT_PDS_RUD_REQUEST].asks == 1 && of[WEFT_PDS_CONTROL].asks == 1 && !of[WEFT_PDS_ACK_CC].asks);
+    assert_true(of[WEFT_PDS_ACK_CC].packets == 2 && of[WEFT_PDS_ACK_CC].marked == 1 && of[WEFT_PDS_ACK_CC].again == 1);
+    assert_true(of[WEFT_PDS_NACK].packets == 2 && of[WEFT_PDS_NACK].trimmed == 1 &&
+                of[WEFT_PDS_UUD_REQUEST].packets == 1);
+}
+
 // --- losses -------------------------------------------------------------------------------------------------------
 
 /// PSN 100 to 109, of which 103 and 104 are lost, 104 comes late, 105 (the first behind the gap) and 107 twice, and a
@@ -709,7 +749,7 @@ int main(void) {
         TEST(as_libpcap),     TEST(linux_rxe),      TEST(without_ethernet),
         TEST(every_length),   TEST(every_byte),     TEST(refused),
         TEST(stamps),         TEST(limit),          TEST(addresses),
-        TEST(tables),
+        TEST(tables),         TEST(ultra_ethernet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
