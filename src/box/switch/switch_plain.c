@@ -64,8 +64,8 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
     uint32_t in = p->port, bytes = p->bytes;
     queue->tx_packets++;
     queue->tx_bytes += bytes;
+    weft__port_transmit(port, w, p, port->delay_data_ps); // which may note the depth with this packet
     queue->bytes -= bytes;
-    weft__port_transmit(port, w, p, port->delay_data_ps);
     weft__port_drop_head(port, sw->pool, priority);
     group_of(sw, in, priority)->level -= bytes;
     review(node, sw, w, in, priority, out);
