@@ -28,7 +28,8 @@ static const struct weft_cli_option own[] = {
      "what a fabric may take, such as watts=20000,optics=800; of chips, ports, optics, fibre, watts, price", &budget,
      NULL},
     {"battery", "quick|full",
-     "workloads beside JOB or without one: collectives of three sizes; or all sizes, mixes, failures (docs/versus.md)",
+     "workloads beside JOB or without one: collectives of three sizes; or all sizes, mixes, failures "
+     "(docs/versus-batteries.md)",
      &battery.name, NULL},
     {"sizes", "FROM..TO", "of the battery's collectives only sizes from FROM to TO", &battery.sizes, NULL},
     {"cases", "NAMES", "of the battery only these, such as 'moe*,incast', and what they are compared with",

@@ -228,7 +228,8 @@ static enum weft_status add_at(const struct versus_battery *b, const weft_bytes 
     enum weft_status status = add_named(b->name, within, v, arena, ret_error);
     if (!status && b->cases && !choose(v, from, b->cases, arena))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--cases"},
-                              "'%s': no case of the battery is called so; docs/versus.md lists them", b->cases);
+                              "'%s': no case of the battery is called so; docs/versus-batteries.md lists them",
+                              b->cases);
     return status;
 }
 
