@@ -153,8 +153,11 @@ struct weft__port {
     struct weft__trace *trace;      ///< of its node; NULL: not recorded
     struct weft__port_flows *flows; ///< NULL: not counted
     weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
-    uint64_t sampled_tx_bytes[WEFT_PRIORITIES];
+    uint64_t *sampled_tx_bytes; ///< [WEFT_PRIORITIES]: up to the last sample; NULL: no port of the run is sampled
 };
+/// An odd number of cache lines: else what all ports of a network have at the same place would share few sets of a
+/// cache.
+_Static_assert(sizeof(struct weft__port) / 64 % 2, "ports are spread over a cache's sets");
 
 _Static_assert(offsetof(struct weft__port, queue) == 64, "what every frame needs is in one line");
 

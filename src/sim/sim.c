@@ -122,6 +122,8 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     if (net->scenario->run.count_flows && t->node[info->node].role == WEFT_NODE_SWITCH &&
         t->node[far->node].role == WEFT_NODE_SWITCH)
         weft__port_count_flows(own, net->scenario->run.flow_bytes_min);
+    if (net->scenario->run.sample_interval_ps)
+        own->sampled_tx_bytes = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof *own->sampled_tx_bytes);
     own->trace = weft__network_trace(net, info->node);
     own->follow = weft__network_follow(net, info->node);
     own->telemetry = net->telemetry && t->node[info->node].role == WEFT_NODE_SWITCH;

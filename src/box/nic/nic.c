@@ -18,7 +18,7 @@
 
 static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     if (weft__nic_is_held(nic)) return; // until the neighbour has room
-    if (nic->ready_mask) weft__nic_skip_idle(node, nic, w->now_ps);
+    if (__builtin_expect(!weft__nic_heads_may_send(nic, w->now_ps), 0)) weft__nic_skip_idle(node, nic, w->now_ps);
     uint8_t mask = weft__ether_sendable(&nic->conf->pfc, &nic->port, w->now_ps, weft__nic_backlog(nic));
     if (!mask) return;
     bool choice = mask & (mask - 1) || nic->scheduler->on_sent; // what is charged must also be granted

@@ -123,6 +123,22 @@ static inline bool weft__nic_is_held(const struct weft__nic *nic) {
     return __builtin_expect((nic->room_bytes <= 0) | nic->is_down, 0);
 }
 
+/// Of a queue pair that has begun.
+static inline bool weft__nic_may_send(const struct weft_qp_conf *conf, const struct weft_qp_sender *s) {
+    if (s->done | s->blocked || s->next >= s->posted) return false;
+    return (weft_bytes)(s->next - s->una) * conf->mtu < s->window_bytes;
+}
+
+/// All queue pairs whose turn it would be may send, and none is told to pause: nothing is to be skipped.
+static inline bool weft__nic_heads_may_send(const struct weft__nic *nic, weft_time_ps now) {
+    bool may = nic->hold_until_ps <= now;
+    for (uint32_t bits = nic->ready_mask; bits; bits &= bits - 1) {
+        uint32_t qp = nic->backlog[__builtin_ctz(bits)].ready;
+        may &= weft__nic_may_send(&nic->end.hosts->qp[qp], &nic->end.hosts->sender[qp]);
+    }
+    return may;
+}
+
 /// Priorities with something to send.
 static inline uint8_t weft__nic_backlog(const struct weft__nic *nic) {
     return nic->control_mask | nic->ready_mask;

@@ -63,11 +63,6 @@ void weft__nic_unready(struct weft__nic *nic, uint32_t qp) {
     }
 }
 
-static bool may_send(const struct weft_qp_conf *conf, const struct weft_qp_sender *s) {
-    if (s->done | s->blocked || s->next >= s->posted) return false;
-    return (weft_bytes)(s->next - s->una) * conf->mtu < s->window_bytes;
-}
-
 /// For who follows it: what a sender waits for from now on.
 static void follow(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
     const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
@@ -76,7 +71,7 @@ static void follow(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
     enum weft_sender_state state = WEFT_SENDER_READY;
     if (s->next >= s->posted)
         state = WEFT_SENDER_EMPTY;
-    else if (!may_send(&nic->end.hosts->qp[qp], s))
+    else if (!weft__nic_may_send(&nic->end.hosts->qp[qp], s))
         state = WEFT_SENDER_WINDOW;
     else if (nic->hold_until_ps > now && nic->end.hosts->hold[qp].until_ps > now)
         state = WEFT_SENDER_HELD;
@@ -90,7 +85,7 @@ static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     if (__builtin_expect(nic->port.follow != NULL, 0)) follow(nic, qp, free_ps);
-    if (s->ready || !s->started || !may_send(conf, s)) return;
+    if (s->ready || !s->started || !weft__nic_may_send(conf, s)) return;
     nic = weft__nic_of_sender(nic, qp);
     weft_time_ps at = s->next_send_ps;
     if (__builtin_expect(nic->hold_until_ps > free_ps, 0) && nic->end.hosts->hold[qp].until_ps > at)
@@ -113,7 +108,7 @@ static void skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_
         uint32_t qp = nic->backlog[priority].ready;
         const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
         bool held = __builtin_expect(nic->hold_until_ps > now, 0) && nic->end.hosts->hold[qp].until_ps > now;
-        if (!held && may_send(&nic->end.hosts->qp[qp], s)) return;
+        if (!held && weft__nic_may_send(&nic->end.hosts->qp[qp], s)) return;
         ready_pop(nic, priority);
         if (held) schedule(node, nic, qp, now);
     } while (nic->ready_mask >> priority & 1);
@@ -152,10 +147,9 @@ struct told {
     bool marked;
 };
 
-/// Tells the congestion control a fact and does what it answers. `handler` may be NULL if the model ignores this fact.
-static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                    cc_handler *handler, struct told told) {
-    if (!handler) return;
+/// Tells the congestion control a fact and does what it answers.
+static __attribute__((noinline)) void consult_cc(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                                                 uint32_t qp, cc_handler *handler, struct told told) {
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     uint32_t key = weft__key_cc(nic->end.hosts->qp[qp].at_src);
     struct weft_cc_fact fact = {
@@ -185,6 +179,12 @@ static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft_
         weft__timer_cancel(&node->timers, key);
     else
         weft__timer_set(&node->timers, key, act.timer_ps);
+}
+
+/// `handler` may be NULL if the model ignores this fact.
+static inline void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                           cc_handler *handler, struct told told) {
+    if (handler) consult_cc(node, nic, w, qp, handler, told);
 }
 
 // --- sending ------------------------------------------------------------------------------------------------------

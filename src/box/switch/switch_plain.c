@@ -9,18 +9,21 @@ static inline struct weft_buffer_group *group_of(const struct weft__switch *sw, 
     return &sw->port[in].queue[priority].group;
 }
 
-/// A group has got smaller.
+static inline uint32_t number_of(const struct weft__switch *sw, const struct weft__port *port) {
+    return (uint32_t)(port - sw->port);
+}
+
+/// A group has got smaller, by a packet that leaves by the port `out`.
 static inline void review(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in,
-                          uint32_t priority, uint32_t out) {
-    if (__builtin_expect(sw->ether.xoffs[priority], 0) && group_of(sw, in, priority)->level <= sw->fixed.xon_bytes)
-        weft__ether_want_pause(&sw->ether, node, w, in, priority, out, false);
+                          const struct weft_buffer_group *group, uint32_t priority, const struct weft__port *out) {
+    if (__builtin_expect(sw->ether.xoffs[priority], 0) && group->level <= sw->fixed.xon_bytes)
+        weft__ether_want_pause(&sw->ether, node, w, in, priority, number_of(sw, out), false);
 }
 
 /// Where the output is free and nothing is in its way, a frame that fits into the buffer is sent at once: it enters the
 /// accounts and leaves them, so that only watermarks tell of it. False: it does not, and nothing has changed.
 static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                        const struct weft_packet *p, uint32_t out, uint32_t priority) {
-    struct weft__port *port = &sw->port[out];
+                        const struct weft_packet *p, struct weft__port *port, uint32_t priority) {
     if (port->hindrances || port->busy_until_ps > w->now_ps) return false;
     uint32_t in = p->port, bytes = p->bytes;
     struct weft_buffer_group *group = group_of(sw, in, priority);
@@ -32,14 +35,14 @@ static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct
     queue->tx_packets++;
     queue->tx_bytes += bytes;
     weft__port_transmit_plain(port, w, p);
-    review(node, sw, w, in, priority, out);
+    review(node, sw, w, in, group, priority, port);
     return true;
 }
 
 /// Something is in its way.
 static inline void wait(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
-                        uint32_t out, uint32_t priority) {
-    struct weft__port *port = &sw->port[out];
+                        struct weft__port *port, uint32_t priority) {
+    uint32_t out = number_of(sw, port);
     enum weft_aqm_verdict verdict = weft__switch_verdict(sw, p, out);
     struct weft_buffer_group *group = group_of(sw, p->port, priority);
     bool fits = group->level + p->bytes <= sw->fixed.size_bytes;
@@ -56,9 +59,8 @@ static inline void wait(struct weft__node *node, struct weft__switch *sw, struct
 }
 
 /// The head of a queue leaves from where it waited.
-static inline void send_head(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
-                             uint32_t priority) {
-    struct weft__port *port = &sw->port[out];
+static inline void send_head(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                             struct weft__port *port, uint32_t priority) {
     struct weft__port_queue *queue = &port->queue[priority];
     const struct weft_packet *p = weft__fifo_head(&queue->fifo);
     uint32_t in = p->port, bytes = p->bytes;
@@ -67,8 +69,9 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
     weft__port_transmit(port, w, p, port->delay_data_ps); // which may note the depth with this packet
     queue->bytes -= bytes;
     weft__port_drop_head(port, sw->pool, priority);
-    group_of(sw, in, priority)->level -= bytes;
-    review(node, sw, w, in, priority, out);
+    struct weft_buffer_group *group = group_of(sw, in, priority);
+    group->level -= bytes;
+    review(node, sw, w, in, group, priority, port);
 }
 
 /// It is a port's turn.
@@ -80,7 +83,7 @@ static inline void serve(struct weft__node *node, struct weft__switch *sw, struc
         weft__switch_kick(node, sw, w, out);
         return;
     }
-    send_head(node, sw, w, out, (uint32_t)__builtin_ctz(ready));
+    send_head(node, sw, w, port, (uint32_t)__builtin_ctz(ready));
     if (port->ready) weft__ether_set_turn(port, node, out, port->busy_until_ps);
 }
 
@@ -105,10 +108,11 @@ static inline uint32_t route(struct weft__switch *sw, const struct weft_packet *
     return port[weft_route_index(&query, weft_route_hash(&query))];
 }
 
-/// What is noted of an arrival: the next hop and above it the priority; for what is rare that bit, and the next hop or
-/// WEFT_NONE.
-enum { PRIORITY_SHIFT = 16 };
+/// What is noted of an arrival: how many bytes after the first port that of its next hop lies, and in the lowest bits,
+/// which are 0 in that, the priority. For what is rare that bit, and the next hop or WEFT_NONE.
 #define RARE (UINT64_C(1) << 32)
+_Static_assert(sizeof(struct weft__port) % WEFT_PRIORITIES == 0, "the lowest bits are 0");
+_Static_assert((UINT16_MAX + UINT64_C(1)) * sizeof(struct weft__port) <= RARE, "all ports of a switch");
 
 static __attribute__((cold, noinline)) uint64_t prepare_rare(struct weft__switch *sw, struct weft_packet *p) {
     if (weft_packet_is_local(p)) return RARE | WEFT_NONE;
@@ -124,9 +128,10 @@ static inline uint64_t prepare_packet(struct weft__switch *sw, struct weft_packe
     weft_packet_enter(p, priority);
     uint32_t out = route(sw, p);
     if (__builtin_expect(out == WEFT_NONE, 0)) return RARE | out;
-    __builtin_prefetch(&sw->port[out]);
-    __builtin_prefetch(&sw->port[out].queue[priority]);
-    return out | priority << PRIORITY_SHIFT;
+    const struct weft__port *port = &sw->port[out];
+    __builtin_prefetch(port);
+    __builtin_prefetch(&port->queue[priority]);
+    return (uint64_t)((const char *)port - (const char *)sw->port) | priority;
 }
 
 static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
@@ -139,11 +144,13 @@ static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival
 static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
                              uint64_t word) {
     struct weft__switch *sw = node->state;
-    uint32_t out = word & UINT16_MAX, priority = (uint32_t)word >> PRIORITY_SHIFT;
-    if (__builtin_expect(word >= RARE, 0))
+    if (__builtin_expect(word >= RARE, 0)) {
         weft__switch_take_rare(node, sw, w, packet, (uint32_t)word);
-    else if (!pass(node, sw, w, packet, out, priority))
-        wait(node, sw, w, packet, out, priority);
+        return;
+    }
+    uint32_t priority = word % WEFT_PRIORITIES;
+    struct weft__port *port = (struct weft__port *)(void *)((char *)sw->port + (word - priority));
+    if (!pass(node, sw, w, packet, port, priority)) wait(node, sw, w, packet, port, priority);
 }
 
 static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
