@@ -90,7 +90,11 @@ test: build-tests ## run every test but the long ones
 	@tools/fetch-lldpd $(BUILD)/lldpd || echo "make test: the test with lldpd is skipped"
 	@$(call run-tests,$(BUILD),--no-suite long)
 
+# Random scenarios run under the sanitizers too.
+test-long: export WEFT_SANITIZED = $(abspath $(BUILD)-asan/weft)
 test-long: build-tests ## run the long tests
+	@test -f $(BUILD)-asan/build.ninja || meson setup $(BUILD)-asan -Db_sanitize=address$(,)undefined $(SANITIZE)
+	@ninja -C $(BUILD)-asan weft
 	@$(MAKE) -s mpi || echo "make test-long: the tests over several processes are skipped"
 	@$(call run-tests,$(BUILD),--suite long)
 

@@ -23,6 +23,7 @@
 #include "sim/steps.h"
 #include "transport/program.h"
 #include "weft/memory.h"
+#include "weft/ranks.h"
 
 enum {
     MARKS = 3,        ///< kept: so a period may be two iterations
@@ -392,6 +393,8 @@ void weft__fast_forward_start(struct weft__run *run) {
     struct weft__network *net = &run->net;
     const struct weft_run_conf *conf = &net->scenario->run;
     if (conf->fast_forward == WEFT_FAST_FORWARD_OFF) return;
+    if (run->options.ranks && run->options.ranks->self)
+        return; // rank 0 says why nothing is skipped; the outcome is its own
     struct weft__fast_forward *f = run->fast_forward = weft_arena_alloc(net->arena_qp, 1, sizeof *f);
     *f = (struct weft__fast_forward){
         .net = net,

@@ -119,6 +119,15 @@ class Test(unittest.TestCase):
         for scaling in ("split", "round_robin"):
             self.same(self.write("collective.yaml", COLLECTIVE.replace("SCALING", scaling)), None, [2, 3])
 
+    def test_fast_forward(self):
+        """Ranks skip nothing; only the first of them says so, in an outcome that all have."""
+        for mode in ("exact", "steady"):
+            scenario = COLLECTIVE.replace("SCALING", "split") + f"run: {{fast_forward: {mode}, events: 0}}\n"
+            path = self.write("forward.yaml", scenario)
+            done = run(ranks(2), ["run", str(path), "--json", "--quiet"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["fast_forward"]["refused"], "a run over several processes")
+
     def test_remote_memory_access(self):
         self.same(self.write("rma.yaml", SOFTWARE), None, [2])
 

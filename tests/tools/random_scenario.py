@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Random scenarios of all boxes, models, workloads and formats of other tools: the same seed, the same scenario.
+
+Shapes are written here, so that networks are small and workloads fit them. Every other value comes from the schema of
+`weft models --json`: its default scaled, one of its words, another model of its kind. Many scenarios are accepted, some are
+refused; both are answers.
+
+usage: random_scenario.py WEFT SEED        prints the scenario (JSON, which YAML includes)
+       random_scenario.py WEFT SEED..SEED  says which models these scenarios use, and how often"""
+import collections
+import json
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+IMPORTS = Path(__file__).resolve().parents[2] / "examples/import"
+UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+         "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
+QUANTITY = re.compile(r" *([0-9.eE+-]+(?:/[0-9.]+)?) *([A-Za-z]*)%?$")
+# What has no default to scale, by the unit of its pattern.
+NOMINAL = {"ps": [0, 500_000, 3_000_000], "B": [0, 4_000, 64_000], "bps": [0, 50 * 10**9]}
+# Shapes and lengths are given here, and what would write files or take hours stays as it is.
+FIXED = {"kind", "preset", "seed", "until", "stall", "size", "size_max", "repeat", "interval", "start", "rate", "duration", "load", "hosts",
+         "iterations", "ranks", "file", "jitter", "planes", "virtual_devices", "rdsw_lanes", "sdsw_lanes", "processors", "endpoints",
+         "local_ports", "global_ports", "rails", "server_gpus", "trace_kept", "factor", "root", "under_way", "error_packet", "servers",
+         "distance_km", "stagger", "step", "switches", "all_gather", "all_reduce", "reduce_scatter", "all_to_all", "broadcast", "gather", "reduce",
+         "scatter", "pipeline", "share_hosts", "priorities"}
+SIZES = ["1B", "3KB", "16KB", "70001B", "200KB"]
+# kind of import: files, and what the format gives (a topology, a workload, or a collective)
+FILES = {"cables": (["cables/cables.csv"], "topology"), "graphml": (["graphml/graph.graphml"], "topology"),
+         "hpcc": (["hpcc/topology.txt", "hpcc/flows.txt"], "topology"), "htsim": (["htsim/tree.topo", "htsim/flows.cm"], "topology"),
+         "infragraph": (["infragraph/clos.yaml"], "topology"), "networkx": (["networkx/graph.json"], "topology"),
+         "nccl": (["nccl/topo.xml", "nccl/graph.xml"], "topology"), "sonic": (["sonic/config_db.json"], "topology"),
+         "capture": (["capture.pcapng"], "workload"), "chakra": (["chakra"], "workload"), "csv": (["flows.csv"], "workload"),
+         "goal": (["ring.goal"], "workload"), "inspector": (["inspector.jsonl"], "workload"), "simai": (["simai.txt"], "workload"),
+         "msccl": (["msccl.xml"], "workload")}
+WORKLOAD_FILE = {"capture": "capture.pcapng", "chakra": "chakra", "csv": "flows.csv", "goal": "ring.goal", "inspector": "inspector.jsonl",
+                 "simai": "simai.txt", "hpcc": "hpcc/flows.txt", "htsim": "htsim/flows.cm"}
+
+
+def read_schema(weft):
+    return json.loads(subprocess.run([weft, "models", "--json"], capture_output=True, text=True, check=True).stdout)
+
+
+def kinds(schema):
+    """Every model that a scenario can name, as kind.name."""
+    return {name for name in schema["$defs"] if "." in name}
+
+
+class Scenario:
+    """One of them. text: of the scenario; used: models that it names; imports: (format, files) where weft import makes the file
+    that it is based on, imported.yaml."""
+
+    def __init__(self, schema, seed):
+        self.defs, self.draw, self.used, self.imports = schema["$defs"], random.Random(seed), set(), None
+        self.seed, self.names, self.boxes = seed, ["host-*"], {"host", "switch"}
+        self.text = json.dumps(self.make(), indent=1) + "\n"
+
+    # --- values from the schema -----------------------------------------------------------------------------------
+
+    def chance(self, percent):
+        return self.draw.random() * 100 < percent
+
+    def one_of(self, *values):
+        return self.draw.choice(values)
+
+    def scaled(self, what, default):
+        """A quantity near its default, within its bounds."""
+        parts = {}
+        for name, mark in (("default", "default "), ("least", "at least "), ("most", "at most ")):
+            text = next((part[len(mark):] for part in what.get("description", "").split("; ") if part.startswith(mark)), "")
+            match = QUANTITY.match(text)
+            if match:
+                top, _, bottom = match[1].partition("/")
+                parts[name] = float(top) / float(bottom or 1) * UNITS.get(match[2], 1) / (100 if text.endswith("%") else 1)
+        whole = what.get("type") == "integer" or default is not None
+        base = parts.get("default", 0)
+        if base:
+            value = base * self.one_of(0.5, 0.8, 1, 1.25, 2, 3)
+        elif default is not None:
+            value = self.one_of(*NOMINAL[default])
+        else:
+            value = self.one_of(0, 1, 2) if whole else self.one_of(0, 1e-7, 0.01, 0.1)
+        value = max(parts.get("least", value), min(parts.get("most", value), value))
+        return int(value) if whole else value
+
+    def value(self, name, what):
+        """Any value for a key, or None where only a person would know one."""
+        if "$ref" in what:
+            target = what["$ref"].rsplit("/", 1)[1]
+            return self.model(target) if any(key.startswith(target + ".") for key in self.defs) else self.section(target, 25)
+        if "enum" in what:
+            return self.one_of(*what["enum"])
+        if name == "bit_error_rate":
+            return self.one_of(0, 1e-7, 1e-6)
+        pattern = what.get("pattern", "")
+        for unit in ("bps", "B", "ps"):
+            if f"{unit})$" in pattern or f"({unit}|" in pattern:
+                return f"{self.scaled(what, unit)}{unit}"
+        if what.get("type") == "integer" or "number" in (what.get("type") if isinstance(what.get("type"), list) else []) and pattern:
+            return self.scaled(what, None)
+        return None
+
+    def section(self, name, percent, **fixed):
+        """Some keys of a section, each with this chance."""
+        out = {key: value for key, value in fixed.items() if value is not None}
+        uet = set(self.defs["transport.uet"]["properties"]) - set(self.defs["transport.roce_rc"]["properties"])
+        for key, what in self.defs[name]["properties"].items():
+            if name == "host" and key in uet:
+                continue  # beside transport: uet alone
+            if key not in FIXED and key not in out and self.chance(percent * (4 if "$ref" in what else 1)):
+                beside = re.search(r"only beside (\w+)", what.get("description", ""))
+                if beside and not out.get(beside[1]) and not self.chance(5):
+                    continue
+                value = self.value(key, what)
+                if value is not None:
+                    out[key] = value
+        return out
+
+    def model(self, kind, name=None, percent=6, **fixed):
+        names = [key.split(".", 1)[1] for key in self.defs if key.startswith(kind + ".")]
+        names = [each for each in names if each not in ("msccl", "nccl") or kind != "collective"]
+        name = name or self.one_of(*names)
+        self.used.add(f"{kind}.{name}")
+        return {"kind": name, **self.section(f"{kind}.{name}", percent, **fixed)}
+
+    # --- networks -------------------------------------------------------------------------------------------------
+
+    def size(self, *values):
+        return self.one_of(*values)
+
+    def topology(self):
+        """Sets what hosts are called, and how many there are of them (0: unknown)."""
+        kind = self.one_of(*[key.split(".")[1] for key in self.defs if key.startswith("topology.")])
+        n = self.size
+        if kind in FILES and kind != "list":
+            self.names, self.hosts = ["*"], 0
+            return self.model("topology", kind, file=str(IMPORTS / FILES[kind][0][0]), servers=2 if kind == "nccl" else None)
+        if kind == "list":
+            self.names, self.hosts, ring = [f"host-{i}" for i in range(5)], 5, range(5)
+            self.used.add("topology.list")
+            rate, delay = self.one_of("100Gbps", "106.25Gbps", "3.2Tbps"), self.one_of("10ns", "150ns", "4us")
+            return {"kind": "list", "nodes": [node for i in ring for node in ({"name": f"s{i}", "role": "switch"}, {"name": f"host-{i}", "role": "host"})],
+                    "links": [link for i in ring for link in ({"from": f"s{i}", "to": f"host-{i}", "rate": rate, "delay": delay},
+                                                              {"from": f"s{i}", "to": f"s{(i + 1) % 5}", "rate": rate, "delay": delay})]}
+        if kind == "networks":
+            self.hosts, self.names = 8, [f"{net}-host-{i}" for net in "ab" for i in range(4)]
+            self.used.add("topology.networks")
+            return {"kind": "networks", "networks": {net: self.model("topology", "leaf_spine", leaves=2, spines=1, hosts_per_leaf=2) for net in "ab"}}
+        shape = {
+            "single": {"hosts": n(2, 4, 9, 16)},
+            "leaf_spine": {"leaves": n(2, 4), "spines": n(1, 2, 3), "hosts_per_leaf": n(2, 4), "parallel": n(1, 1, 2)},
+            "clos3": {"pods": 2, "access_per_pod": 2, "aggregation_per_pod": 2, "core": n(2, 4), "hosts_per_access": n(1, 2)},
+            "fat_tree": {"k": n(2, 4)},
+            "ai_zone": {"zones": n(1, 2), "racks": 2, "gpus_per_rack": 4, "uplinks": n(1, 2, 4), "ctsw_uplinks": n(1, 2)},
+            "dc_fabric": {"pods": n(1, 2), "rsws": 2, "hosts_per_rsw": n(2, 3), "fsws": n(1, 2), "ssws": n(1, 2)},
+            "dragonfly": {"pods": n(2, 3), "tins": n(2, 3), "hosts_per_tin": n(1, 2), "gateways": n(0, 0, 2), "spines": None, "tors": None},
+            "dsf_l1_zone": {"rdsws": n(4, 8), "rails": 4, "hosts_per_rdsw": n(1, 2), "fdsws": n(2, 4)},
+            "dsf_l2_zone": {"rdsws": 4, "rails": 4, "hosts_per_rdsw": n(1, 2), "fdsws": n(2, 4), "zones": 2, "sdsws": n(2, 4)},
+            "dsf_region": {"rdsws": 4, "rails": 4, "hosts_per_rdsw": 1, "fdsws": 2, "zones": 1, "sdsws": 2, "l2_zones": 2, "edsws": 2, "edge_fdsws": 2,
+                           "edsw_superspines": 2, "superspine_links": 1, "superspine_groups": 1},
+        }[kind]
+        if kind == "dragonfly" and shape["gateways"]:
+            shape |= {"spines": 2, "tors": 2, "hosts_per_tor": 2}
+        if kind.startswith("dsf"):
+            self.boxes |= {"interface_node", "fabric_node"}
+        if kind == "dragonfly":
+            self.boxes.add("tin")
+        self.hosts = {"single": shape.get("hosts"), "leaf_spine": shape.get("leaves", 0) * shape.get("hosts_per_leaf", 0),
+                      "clos3": 4 * shape.get("hosts_per_access", 0), "fat_tree": shape.get("k", 0)**3 // 4,
+                      "ai_zone": 8 * shape.get("zones", 0)}.get(kind, 4)
+        self.names = [f"host-{i}" for i in range(self.hosts)]
+        return self.model("topology", kind, percent=4, **shape)
+
+    def events(self):
+        link = {"leaf_spine": "leaf-0--spine-0", "clos3": "access-0--aggregation-0", "dragonfly": "tin-0--tin-1", "list": "s2--s3"}.get(self.kind)
+        if not link or not self.chance(40):
+            return None
+        at = self.draw.randrange(1, 40)
+        return [{"at": f"{at}us", "link": link, "state": "down"}, {"at": f"{at + self.draw.randrange(1, 60)}us", "link": link, "state": "up"}]
+
+    # --- workloads ------------------------------------------------------------------------------------------------
+
+    def job_of_ranks(self, kind, **fixed):
+        return self.model("workload", kind, percent=4, group=self.group, start=self.one_of("0s", "5us"), share_hosts=self.group != "g0" or None, **fixed)
+
+    def collective(self):
+        name = self.one_of(*[key.split(".")[1] for key in self.defs if key.startswith("collective.")])
+        self.used.add(f"collective.{name}")
+        if name in ("msccl", "nccl"):
+            return {"kind": name, "file": str(IMPORTS / ("msccl.xml" if name == "msccl" else "nccl/graph.xml"))}
+        return self.model("collective", name)
+
+    def entry(self):
+        kind = self.one_of(*[key.split(".")[1] for key in self.defs if key.startswith("workload.")])
+        if self.hosts == 0 and kind in ("incast", "flow", "periodic", "rma") or self.imports:
+            kind = self.one_of("permutation", "all_to_all", "poisson", "collective")
+        if kind in WORKLOAD_FILE and self.hosts < 16 and self.chance(80):
+            kind = self.one_of("permutation", "incast", "collective", "job", "rma") if self.hosts else "all_to_all"
+        some = {"size": self.one_of(*SIZES), "start": self.one_of("0s", "777ns", "9us"), "repeat": self.one_of(1, 1, 2), "group": self.group}
+        a, b = self.draw.sample(self.names, 2) if self.hosts else ("*", "*")
+        if kind in WORKLOAD_FILE:
+            return self.job_of_ranks(kind, file=str(IMPORTS / WORKLOAD_FILE[kind]))
+        if kind == "incast":
+            return self.model("workload", kind, sources="*", dst=a, **some)
+        if kind == "flow":
+            return self.model("workload", kind, src=a, dst=b, interval="7us", **some)
+        if kind == "periodic":
+            return self.model("workload", kind, src=a, dst=b, **some | {"interval": "11us", "repeat": 3})
+        if kind == "poisson":
+            return self.model("workload", kind, load=self.one_of(0.05, 0.3, 0.8), duration="20us", size=some["size"], group=self.group)
+        if kind == "rma":
+            return self.model("workload", kind, clients=a, servers=b, rate=self.one_of(100000, 500000), duration="40us", size="4KB",
+                              group=self.group, transport="1rma" if "tin" in self.boxes and self.chance(70) else "software")
+        if kind == "collective":
+            return self.job_of_ranks(kind, collective=self.collective(), size=some["size"], repeat=some["repeat"])
+        if kind == "job":
+            ranks = self.hosts or 4
+            operations = [self.section("operation", 10, collective=self.collective(), size=some["size"], compute=self.one_of("0s", "3us"))
+                          for _ in range(self.one_of(1, 2))]
+            return self.job_of_ranks(kind, dimensions=f"a:{ranks}", operations=operations, iterations=self.one_of(1, 2), placement=self.model("placement"))
+        return self.model("workload", kind, **some)
+
+    def workload(self):
+        entries = []
+        for i in range(self.one_of(1, 1, 2, 3)):
+            self.group = f"g{i}"
+            entries.append(self.entry())
+        return entries
+
+    # --- the whole ------------------------------------------------------------------------------------------------
+
+    def make(self):
+        out = {"name": f"random-{self.seed}"}
+        origin = self.one_of(*["network"] * 6, "fabric", "import")
+        self.kind, self.hosts = origin, 0
+        if origin == "import":
+            form = self.one_of(*FILES)
+            self.used.add(f"import.{form}")
+            self.imports = (form, [str(IMPORTS / name) for name in FILES[form][0]])
+            out["base"] = "imported.yaml"
+            self.names = ["*"]
+            if FILES[form][1] == "topology":
+                self.group = "g0"
+                out["workload"] = [self.entry()]
+        elif origin == "fabric":
+            shape = self.one_of(*[key.split(".")[1] for key in self.defs if key.startswith("fabric.")])
+            self.used.add(f"fabric.{shape}")
+            base = {"star": "star", "clos": self.one_of("roce-ecmp", "roce-spray", "roce-te", "uet", "roce-sfc", "roce-dcqcn"),
+                    "ai_zone": self.one_of("ai-zone", "rail"), "dsf": self.one_of("dsf-l1", "dsf-l2"), "clique": "aquila"}[shape]
+            out |= {"base": base, "fabric": {"hosts": self.one_of(4, 8, 16), "rate": self.one_of("100Gbps", "400Gbps")}}
+            self.hosts, self.names = 4, [f"host-{i}" for i in range(4)]
+            out["workload"] = self.workload()
+        else:
+            out["topology"] = self.topology()
+            self.kind = out["topology"]["kind"]
+            out["workload"] = self.workload()
+        self.settings(out)
+        return out
+
+    def settings(self, out):
+        """What devices and the run are set to."""
+        for box in sorted(self.boxes):
+            self.used.add(f"box.{box}")
+            if self.chance(60):
+                out[box] = self.section(box, self.one_of(2, 4, 8))
+        for key in ("retry", "credit"):  # the same at both ends of a link, or it is refused
+            if self.chance(90) and key in out.get("switch", {}) or key in out.get("host", {}):
+                both = out.get("switch", {}).get(key) or out["host"][key]
+                out.setdefault("switch", {})[key] = out.setdefault("host", {})[key] = both
+                if key == "credit" and both["kind"] == "cbfc":
+                    out["switch"]["pfc"] = out["host"]["pfc"] = {"priorities": "none"}
+        if out.get("switch", {}).get("trust") == "pcp":
+            out.setdefault("host", {})["vlan"] = 100
+        if self.chance(20) and "workload" in out and not self.imports:
+            out["host"] = {"preset": "uet", "transport": self.model("transport", "uet", spray=self.model("spray")),
+                           "cc": self.model("cc", self.one_of("nscc", "rccc"))}
+        for name, percent in (("dcbx", 15), ("control", 10)):
+            if self.chance(percent):
+                out[name] = self.section(name, 20)
+        if out.get("dcbx"):
+            out["dcbx"] |= {"enabled": self.one_of(True, False), "interval": self.one_of("7us", "50us"), "ttl": "1s"}
+        events = self.events()
+        if events:
+            out["events"] = events
+        out["run"] = self.section("run", 6) | {"seed": self.seed, "until": "400us", "stall": "300us", "detection": self.one_of("0ns", "3us", "30us")}
+        if "sample_interval" in out["run"]:
+            out["run"]["sample_interval"] = "2us"
+
+
+def coverage(schema, seeds):
+    """How many of these scenarios use each model that there is."""
+    count = collections.Counter({name: 0 for name in kinds(schema)})
+    for seed in seeds:
+        count.update(Scenario(schema, seed).used)
+    count.update({"box." + box: 0 for box in ("host", "switch", "interface_node", "fabric_node", "tin")})
+    return count
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    schema = read_schema(sys.argv[1])
+    first, dots, last = sys.argv[2].partition("..")
+    if dots:
+        for name, n in sorted(coverage(schema, range(int(first), int(last) + 1)).items()):
+            print(f"{n:6} {name}")
+    else:
+        print(Scenario(schema, int(first)).text, end="")
+
+
+if __name__ == "__main__":
+    main()
