@@ -356,7 +356,7 @@ static __attribute__((cold, noinline)) void ask(struct weft__node *node, struct 
 }
 
 static bool is_held(const struct weft_qp_conf *conf, const struct weft_qp_sender *s) {
-    return !s->done && s->next < s->posted && !may_send(conf, s);
+    return !s->done && s->next < s->posted && !weft__nic_may_send(conf, s);
 }
 
 /// Does what follows from the transport's news.
