@@ -65,28 +65,23 @@ static void search(struct escape *e, uint32_t d) {
 }
 
 /// By phase: ports to states one nearer, and then ports to all other states from which it is reached: as ways only go
-/// up and then down, none of them comes back. Without branches, for there is no pattern in what is nearer.
+/// up and then down, none of them comes back.
 static void ways_on(const struct escape *e, uint32_t x, struct weft_gnet_escape ret_set[4]) {
     const struct weft_dragonfly *f = e->b->f;
     const uint16_t *up = e->distance, *down = &e->distance[f->tins];
-    const struct weft_tin *tin = &f->tin[x];
     uint32_t here[2] = {up[x], down[x]};
-    uint64_t near_up = 0, near_down[2] = {0, 0}, all_up = 0, all_down = 0;
-    for (uint64_t ports = e->b->live[x] & e->up[x]; ports; ports &= ports - 1) {
-        uint32_t k = (uint32_t)__builtin_ctzll(ports), there = up[tin->peer[k]];
-        near_up |= (uint64_t)(there + 1 == here[0]) << k;
-        all_up |= (uint64_t)(there != UINT16_MAX) << k;
+    memset(ret_set, 0, 4 * sizeof *ret_set);
+    for (uint64_t ports = e->b->live[x]; ports; ports &= ports - 1) {
+        uint32_t to = f->tin[x].peer[__builtin_ctzll(ports)];
+        uint64_t port = ports & -ports;
+        bool is_up = e->up[x] & port;
+        uint32_t there = is_up ? up[to] : down[to];
+        if (there == UINT16_MAX) continue;
+        for (uint32_t phase = 0; phase < (is_up ? 1u : 2u); phase++) {
+            struct weft_gnet_escape *set = &ret_set[phase + (there + 1 != here[phase] ? 2 : 0)];
+            *(is_up ? &set->up : &set->down) |= port;
+        }
     }
-    for (uint64_t ports = e->b->live[x] & ~e->up[x]; ports; ports &= ports - 1) {
-        uint32_t k = (uint32_t)__builtin_ctzll(ports), there = down[tin->peer[k]];
-        near_down[0] |= (uint64_t)(there + 1 == here[0]) << k;
-        near_down[1] |= (uint64_t)(there + 1 == here[1]) << k;
-        all_down |= (uint64_t)(there != UINT16_MAX) << k;
-    }
-    ret_set[0] = (struct weft_gnet_escape){near_up, near_down[0]};
-    ret_set[1] = (struct weft_gnet_escape){0, near_down[1]};
-    ret_set[2] = (struct weft_gnet_escape){all_up & ~near_up, all_down & ~near_down[0]};
-    ret_set[3] = (struct weft_gnet_escape){0, all_down & ~near_down[1]};
     for (uint32_t phase = 0; phase < 2; phase++)
         if (here[phase] == UINT16_MAX || !here[phase])
             ret_set[phase] = ret_set[phase + 2] = (struct weft_gnet_escape){0, 0};

@@ -280,7 +280,6 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
         __builtin_prefetch(is_credit ? (const void *)out->credits : weft__gnet_entry_to(g, p, p->port, to));
     }
     fetch_due(g, end);
-    __builtin_prefetch(&g->cells.spare.word[g->cells.spare.low], 1);
     if (g->coming.n) __builtin_prefetch(&g->coming.cell[g->coming.first]);
 }
 
