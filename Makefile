@@ -19,7 +19,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build build-tests mpi dist deb install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread arm64 fuzz \
+.PHONY: build build-tests mpi dist deb install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread arm64 fuzz mutation \
         bench format format-check lint readme figures validation clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
@@ -117,6 +117,9 @@ fuzz: setup ## run every fuzz target for FUZZ_SECONDS (20) each; needs clang
 	@test -f $(BUILD)-fuzz/build.ninja || CC=clang meson setup $(BUILD)-fuzz -Dfuzz=true -Db_lundef=false
 	@ninja -C $(BUILD)-fuzz
 	@tools/fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
+
+mutation: build-tests ## change the core in 300 places, one at a time, and see whether tests notice (hours; resumable)
+	@nice -n 19 tools/mutate $(BUILD)
 
 bench: build ## measure the engine: packet-hops per CPU second, memory, phases
 	$(WEFT) bench $(BENCH_ARGS)
