@@ -27,7 +27,7 @@ struct weft_cc_fact {
 struct weft_cc_act {
     weft_rate_bps rate_bps;  ///< pace at this rate, 0 < rate <= line rate
     weft_time_ps timer_ps;   ///< absolute; WEFT_TIME_NEVER: no call wanted. Never earlier than now
-    weft_bytes window_bytes; ///< payload in flight at most; UINT64_MAX: no window
+    weft_bytes window_bytes; ///< payload in flight at most; UINT64_MAX: no window; 0: by credit
     bool new_path;           ///< packets are to take another path from now on; false before the call
 };
 
