@@ -120,6 +120,8 @@ static inline void act_on(struct weft__node *node, struct weft__nic *nic, struct
         weft__nic_on_trimmed(node, nic, w, p);
     else if (p->kind == WEFT_PACKET_DATA)
         weft__nic_on_data(node, nic, w, p);
+    else if (__builtin_expect(weft_packet_goes_with_data(p), 0))
+        weft__nic_on_asked(node, nic, w, p);
     else
         weft__nic_on_control(node, nic, w, p);
 }

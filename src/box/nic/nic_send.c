@@ -346,17 +346,15 @@ static void finish_connection(struct weft__node *node, struct weft__nic *nic, st
         finish_sender(node, nic, w, qp + k);
 }
 
-/// Its window holds a sender back: its transport may ask for an acknowledgement.
-static __attribute__((cold, noinline)) void ask(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
-                                                uint32_t qp) {
+/// If its window holds a sender back, its transport may ask for an acknowledgement.
+static __attribute__((cold, noinline)) void ask_if_held(struct weft__node *node, struct weft__nic *nic,
+                                                        struct weft__worker *w, uint32_t qp) {
+    struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    if (!s->started || s->done || s->next >= s->posted || weft__nic_may_send(&nic->end.hosts->qp[qp], s)) return;
     struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
     struct weft_transport_reply reply = {.kind = 0};
-    nic->transport->on_held(&nic->end.hosts->sender[qp], &fact, &reply);
+    nic->transport->on_held(s, &fact, &reply);
     if (reply.kind) weft__nic_send_control(node, nic, w, qp, &reply);
-}
-
-static bool is_held(const struct weft_qp_conf *conf, const struct weft_qp_sender *s) {
-    return !s->done && s->next < s->posted && !weft__nic_may_send(conf, s);
 }
 
 /// Does what follows from the transport's news.
@@ -380,8 +378,8 @@ static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__
     }
     if (!news->moved) return;
     schedule(node, nic, qp, w->now_ps);
+    if (__builtin_expect(nic->transport->on_held != NULL, 0)) ask_if_held(node, nic, w, qp);
     weft__nic_kick(node, nic, w);
-    if (nic->transport->on_held && is_held(conf, &nic->end.hosts->sender[qp])) ask(node, nic, w, qp);
 }
 
 /// A CNP, or an ACK or NAK with the echo of a mark.
@@ -401,10 +399,6 @@ static void on_cnp(struct weft__node *node, struct weft__nic *nic, struct weft__
 
 void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                           const struct weft_packet *p) {
-    if (__builtin_expect(p->flags & WEFT_PACKET_ASK, 0) && p->kind == WEFT_PACKET_ACK) {
-        weft__nic_on_asked(node, nic, w, p);
-        return;
-    }
     if (__builtin_expect(nic->planes != NULL, 0) && p->kind == WEFT_PACKET_READ)
         nic->planes->sending[nic->end.hosts->qp[p->qp].at_src] = (uint8_t)nic->plane; // responses follow requests
     nic = weft__nic_of_sender(nic, p->qp);
@@ -458,9 +452,8 @@ static void take_up(struct weft__node *node, struct weft__nic *nic, struct weft_
     nic = weft__nic_of_sender(nic, qp);
     nic->end.hosts->sender[qp].posted = psn;
     schedule(node, nic, qp, w->now_ps > nic->port.busy_until_ps ? w->now_ps : nic->port.busy_until_ps);
+    if (__builtin_expect(nic->transport->on_held != NULL, 0)) ask_if_held(node, nic, w, qp);
     weft__nic_kick(node, nic, w);
-    const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
-    if (nic->transport->on_held && s->started && is_held(&nic->end.hosts->qp[qp], s)) ask(node, nic, w, qp);
 }
 
 void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
