@@ -168,9 +168,11 @@ struct weft_fast_forward_outcome {
     uint64_t iterations;      ///< of jobs, in them
     uint64_t operations;      ///< of jobs, in stretches within an iteration
     uint64_t steps;           ///< of lanes of collectives, in stretches within an operation
+    uint64_t packets;         ///< of flows that held their rate
     weft_time_ps skipped_ps;  ///< simulated time, in all
     double error;             ///< steady: estimate of the relative error of the skipped time; 0: none
     uint32_t audited, failed; ///< stretches run in full instead; of these, came out otherwise than foretold
+    uint32_t dropped;         ///< audits that could not be judged: where the stretch was to end did not come
     double audit_error;       ///< the largest relative difference of an audited stretch's time
     const char *refused;      ///< why nothing could be skipped; NULL: nothing stands against it
 };

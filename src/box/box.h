@@ -77,6 +77,19 @@ struct weft__shared {
     void (*explain)(FILE *text, const struct weft__network *net); ///< optional: who waits for what, in a stall
 };
 
+/// Queue pairs of a host that hold their rate and are not run meanwhile. All between windows.
+struct weft__box_coast {
+    const char *(*refuse)(const struct weft__network *net, uint32_t node); ///< why it has none such; NULL: it may
+    /// It sends nothing more, but one packet at most; what is under way arrives.
+    void (*hold)(struct weft__network *net, uint32_t node, uint32_t qp);
+    /// Its congestion control is told that it has sent so much.
+    void (*sent)(struct weft__network *net, uint32_t node, uint32_t qp, uint32_t bytes, weft_time_ps now);
+    /// Something is to happen at that time, so that the engine comes there. It is held.
+    void (*wake)(struct weft__network *net, uint32_t node, uint32_t qp, weft_time_ps time);
+    /// It sends on, from that time; its queue pair may have fewer packets than before.
+    void (*release)(struct weft__network *net, uint32_t node, uint32_t qp, weft_time_ps time);
+};
+
 struct weft__box {
     /// Makes the device: its state and operations into net->engine.node[node], ports not yet connected.
     void (*make)(struct weft__network *net, uint32_t node);
@@ -130,6 +143,7 @@ struct weft__box {
     const struct weft__box_control *control;   ///< NULL: it has no part in a control plane
     const struct weft__box_view *view;         ///< NULL: it says nothing of a network
     const struct weft__endpoint_ops *endpoint; ///< of a host's: where queue pairs end
+    const struct weft__box_coast *coast;       ///< of a host's; NULL: its queue pairs are always run
     bool takes_routes;                         ///< of a controller
     bool draws;                                ///< random numbers, whatever it is told to do
     /// Random numbers are drawn for all that arrives in a window before it is run, beside those drawn as it is run:

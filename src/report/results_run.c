@@ -123,13 +123,17 @@ static void print_fast_forward(FILE *file, const struct weft_run *run) {
     weft_format_time(run->outcome->sim_time_ps, whole, sizeof whole);
     if (o->refused)
         fprintf(file, "fast-forward: nothing was skipped: %s\n", o->refused);
+    else if (o->packets)
+        fprintf(file, "fast-forward: %" PRIu64 " packets of flows were taken over instead of run", o->packets);
     else if (o->stretches)
         fprintf(file,
                 "fast-forward: %" PRIu64 " iterations, %" PRIu64 " operations and %" PRIu64
                 " steps of collectives, %s of %s, were taken over instead of run",
                 o->iterations, o->operations, o->steps, skipped, whole);
     bool exact = run->scenario->run.fast_forward == WEFT_FAST_FORWARD_EXACT;
-    if (!o->refused && o->stretches && !exact)
+    if (o->packets)
+        fprintf(file, "; before that these kept to their pace, to %.2g %%", 100 * (o->error > 1e-6 ? o->error : 1e-6));
+    else if (!o->refused && o->stretches && !exact)
         fprintf(file, "; they took as long as what came before, to %.2g %%", 100 * (o->error > 1e-6 ? o->error : 1e-6));
     else if (!o->refused && o->stretches && exact)
         fprintf(file, "; nothing differs from a full run");
@@ -140,6 +144,9 @@ static void print_fast_forward(FILE *file, const struct weft_run *run) {
                 "most\n",
                 o->audited, o->audited == 1 ? "stretch was run" : "stretches were run", o->failed,
                 100 * o->audit_error);
+    if (o->dropped)
+        fprintf(file, "fast-forward: %u %s not be judged: what had been foretold never came\n", o->dropped,
+                o->dropped == 1 ? "audit could" : "audits could");
 }
 
 #define FAST(field, kind, ...) WEFT_RESULT(struct weft_fast_forward_outcome, field, kind, __VA_ARGS__)
@@ -149,6 +156,7 @@ static const struct weft_result_column fast_forward_columns[] = {
     FAST(iterations, COUNT, "iterations of jobs that were taken over instead of run"),
     FAST(operations, COUNT, "operations of jobs that were taken over within iterations"),
     FAST(steps, COUNT, "steps of collectives, each at one rank and channel, that were taken over within operations"),
+    FAST(packets, COUNT, "packets of flows, on links that are not full, that were taken over"),
     FAST(skipped_ps, TIME, "simulated time that was taken over instead of run"),
     FAST(error, REAL,
          "steady: largest relative difference between what was taken over, iterations, operations or steps, and what "
@@ -156,6 +164,8 @@ static const struct weft_result_column fast_forward_columns[] = {
     FAST(audited, COUNT, "stretches that were run in full instead, to compare (run.fast_forward_audit)"),
     FAST(failed, COUNT,
          "audited stretches that ended at another time than foretold; steady: by more than run.steady_error"),
+    FAST(dropped, COUNT,
+         "audits that could not be judged, as what had been foretold never came; they are not among the audited"),
     FAST(audit_error, REAL, "largest relative difference between the end foretold of an audited stretch and its end"),
 };
 const struct weft_result_table weft__results_fast_forward = {

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "box/box.h"
+#include "sim/coast.h"
 #include "sim/steps.h"
 #include "transport/program.h"
 #include "weft/memory.h"
@@ -49,6 +50,7 @@ struct mark {
 
 /// What repeats: it counts iterations, or turns (struct weft_job_stage) within one, of the first job that is not over.
 struct tracker {
+    struct weft__skips *skips;
     bool within;
     const struct weft__program *first; ///< of that job
     uint32_t iteration;                ///< within: of which the positions are
@@ -66,6 +68,7 @@ struct weft__fast_forward {
     struct weft_fast_forward_outcome *outcome;
     struct weft__skips skips;
     struct weft__steps *steps; ///< NULL: none within operations are taken over
+    struct weft__coast *coast; ///< of flows that belong to no job; NULL: there is one, or they are all run
     bool exact, over;          ///< over: nothing more can be skipped
     struct tracker tracker[TRACKERS];
     uint32_t later; ///< windows until it looks again
@@ -241,6 +244,7 @@ static void forget_marks(struct tracker *t) {
 /// What had been foretold for it cannot be judged any more.
 static void drop_target(struct tracker *t) {
     t->target = NULL;
+    t->skips->outcome->dropped += t->audit_until > 0;
     t->audit_until = 0;
 }
 
@@ -366,7 +370,8 @@ static void rest(struct weft__fast_forward *f) {
 static const char *refuse(const struct weft__run *run) {
     const struct weft__network *net = &run->net;
     const struct weft_run_conf *conf = &net->scenario->run;
-    if (!net->programs) return "there is no job, and only what jobs repeat is skipped";
+    if (!net->programs && conf->fast_forward == WEFT_FAST_FORWARD_EXACT)
+        return "there is no job, and only what jobs repeat is provably the same";
     for (uint32_t j = 0; j < net->workload->jobs; j++)
         if (net->workload->job[j].schedule) return "a job by a schedule or a trace, which has no iterations";
     for (uint32_t q = 0; q < net->qps; q++)
@@ -407,11 +412,18 @@ void weft__fast_forward_start(struct weft__run *run) {
     f->over = f->outcome->refused != NULL;
     if (f->over) return;
     weft__skips_init(&f->skips, net);
+    if (!net->programs) {
+        f->coast = weft__coast_new(&f->skips, &f->outcome->refused);
+        f->over = f->outcome->refused != NULL;
+        return;
+    }
     if (!f->exact) f->steps = weft__steps_new(&f->skips);
     bool repeats = weft__programs_find_kinds(net->programs, net->arena_qp);
     for (uint32_t k = 0; k <= (repeats ? WITHIN : ITERATIONS); k++)
-        f->tracker[k] = (struct tracker){
-            .within = k == WITHIN, .position = weft_arena_alloc(net->arena_qp, POSITIONS, sizeof(struct position))};
+        f->tracker[k] =
+            (struct tracker){.skips = &f->skips,
+                             .within = k == WITHIN,
+                             .position = weft_arena_alloc(net->arena_qp, POSITIONS, sizeof(struct position))};
     net->engine.conf.rests = true;
 }
 
@@ -430,6 +442,10 @@ bool weft__fast_forward_on(struct weft__run *run) {
     struct weft__engine *engine = &run->net.engine;
     if (!run->fast_forward || engine->end != WEFT_END_PAUSED || engine->pausing) return false;
     struct weft__fast_forward *f = run->fast_forward;
+    if (f->coast) {
+        engine->pause_ps = weft__coast_look(f->coast);
+        return true;
+    }
     look_later(f);
     rest(f);
     engine->conf.rests = !f->over;
@@ -440,15 +456,26 @@ bool weft__fast_forward_on(struct weft__run *run) {
     return true;
 }
 
+static void end_tracker(struct tracker *t) {
+    forget_marks(t);
+    if (t->position) drop_target(t);
+}
+
+static weft_time_ps ended_at(const struct weft__engine *engine) {
+    return engine->end == WEFT_END_UNTIL ? engine->conf.until_ps : weft__engine_tally(engine).last_ps;
+}
+
 void weft__fast_forward_end(struct weft__run *run) {
     if (!run->fast_forward) return;
     for (uint32_t k = 0; k < TRACKERS; k++)
-        forget_marks(&run->fast_forward->tracker[k]);
+        end_tracker(&run->fast_forward->tracker[k]);
     if (run->fast_forward->steps) weft__steps_end(run->fast_forward->steps);
+    if (run->fast_forward->coast) weft__coast_end(run->fast_forward->coast, ended_at(&run->net.engine));
     struct weft_fast_forward_outcome *o = run->fast_forward->outcome;
     if (o->refused || o->stretches || o->audited) return;
     o->refused =
-        run->fast_forward->exact
+        run->fast_forward->coast ? "no flow kept to its pace for long enough on links that are not full"
+        : run->fast_forward->exact
             ? "the network was never in the same state twice while nothing was in flight"
             : "neither steps of a ring, all ranks keeping pace, nor three iterations, or groups of operations within "
               "one, in a row took about as long";

@@ -29,11 +29,14 @@ static struct weft__network find_exits(const struct weft_scenario *scenario, con
     return net;
 }
 
+/// Of a packet between the hosts of a flow that has all but its destination.
 static void trace(const struct weft__ways *ways, const struct weft__network *net, const struct weft_flow *f,
-                  uint32_t plane, uint32_t qp, uint16_t entropy, struct weft_arena *arena, struct weft_path *path) {
+                  uint32_t plane, struct weft_packet packet, struct weft_arena *arena, struct weft_path *path) {
     const struct weft_topology *t = ways->t;
-    uint32_t src = f->src + plane * t->network[0].hosts, dst = f->dst + plane * t->network[0].hosts;
-    struct weft_packet packet = {.dst = dst, .qp = qp, .entropy = entropy & 0x3fffu, .priority = f->priority & 7u};
+    bool back = packet.kind != WEFT_PACKET_DATA;
+    uint32_t src = (back ? f->dst : f->src) + plane * t->network[0].hosts;
+    uint32_t dst = (back ? f->src : f->dst) + plane * t->network[0].hosts;
+    packet.dst = dst;
     uint32_t port[HOPS_MAX], node = t->host[src];
     while (node != t->host[dst] && path->hops < HOPS_MAX) {
         const struct weft__box *box = weft__box_of(&t->node[node]);
@@ -69,6 +72,12 @@ const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *w, ui
 
 struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                    const struct weft_workload *w, struct weft_arena *arena, uint64_t *ret_paths) {
+    return weft__paths_trace(scenario, topology, w, false, arena, ret_paths);
+}
+
+struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                    const struct weft_workload *w, bool back, struct weft_arena *arena,
+                                    uint64_t *ret_paths) {
     struct weft_routes *routes = weft_routes_new(topology, NULL);
     struct weft__ways ways =
         weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
@@ -85,8 +94,13 @@ struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const s
         const struct weft_host_conf *conf = &ways.device[topology->host[f->src]]->host;
         for (uint32_t q = 0; q < f->qps && q < f->bytes; q++) {
             path[*ret_paths] = (struct weft_path){.flow = i, .qp = q};
-            uint16_t entropy = weft__flow_entropy(conf, scenario->run.seed, f, before[i], q);
-            trace(&ways, &net, f, at_src[f->src]++ % planes, (uint32_t)*ret_paths, entropy, arena, &path[*ret_paths]);
+            struct weft_packet packet = {
+                .kind = back ? WEFT_PACKET_ACK : WEFT_PACKET_DATA,
+                .qp = (uint32_t)*ret_paths,
+                .entropy = weft__flow_entropy(conf, scenario->run.seed, f, before[i], q) & 0x3fffu,
+                .priority = f->priority & 7u,
+            };
+            trace(&ways, &net, f, at_src[f->src]++ % planes, packet, arena, &path[*ret_paths]);
             ++*ret_paths;
         }
     }

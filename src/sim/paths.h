@@ -24,6 +24,11 @@ static inline uint16_t weft__flow_entropy(const struct weft_host_conf *conf, uin
 const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *workload, uint32_t hosts,
                                                struct weft_arena *arena);
 
+/// As weft_paths_trace; `back`: of what acknowledges the data instead.
+struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                    const struct weft_workload *workload, bool back, struct weft_arena *arena,
+                                    uint64_t *ret_paths);
+
 /// See weft_calc_ideal_fct; for many flows of one network. `planes`: see weft__planes. `qp`, `entropy`: of the flow's
 /// first queue pair.
 weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint32_t planes,

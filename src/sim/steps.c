@@ -247,6 +247,7 @@ static bool watch_no_more(struct weft__steps *s, const struct lane_at *at) {
 }
 
 static void stop_watching(struct weft__steps *s) {
+    s->skips->outcome->dropped += s->auditing;
     for_lanes(s, watch_no_more);
     weft__mark_free(&s->mark);
     s->due_ps = WEFT_TIME_NEVER;
@@ -497,6 +498,7 @@ static void judge(struct weft__steps *s) {
     for (uint64_t i = 0; i < s->rings; i++)
         if (s->ring[i].lanes && fabs(s->ring[i].found) > largest) largest = fabs(s->ring[i].found);
     weft__skips_judge(s->skips, largest);
+    s->auditing = false;
     stop_watching(s);
 }
 

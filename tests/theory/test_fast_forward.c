@@ -2,6 +2,7 @@
 // Fast-forward. exact: whatever a job does, every number of the result is that of a run in full, on any number of
 // threads; and it does skip where the state of the network repeats. steady: times stay within the stated error. An
 // audited stretch ends when it was foretold. What cannot be skipped is refused with the reason.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -328,6 +329,106 @@ static void steps_keep_pace(void **state) {
     run_free(&steady);
 }
 
+static int by_time(const void *a, const void *b) {
+    weft_time_ps x = *(const weft_time_ps *)a, y = *(const weft_time_ps *)b;
+    return (x > y) - (x < y);
+}
+
+/// Completion times of flows, in order; the caller frees them. ret_mean: of them.
+static weft_time_ps *times_of(const struct weft_outcome *o, double *ret_mean) {
+    weft_time_ps *time = malloc(o->flows * sizeof *time);
+    *ret_mean = 0;
+    for (uint32_t i = 0; i < o->flows; i++) {
+        time[i] = o->flow[i].end_ps - o->flow[i].start_ps;
+        *ret_mean += (double)time[i] / o->flows;
+    }
+    qsort(time, o->flows, sizeof *time, by_time);
+    return time;
+}
+
+/// Mean completion time within 1%, 99th percentile within 3%; all that is counted is nearly as much, and bytes are all.
+static void assert_flows_near(const char *text, const struct weft_outcome *b, const struct weft_outcome *a) {
+    double mean_a, mean_b;
+    weft_time_ps *all_a = times_of(a, &mean_a), *all_b = times_of(b, &mean_b);
+    uint32_t at = a->flows * 99 / 100;
+    assert_near(text, "mean", mean_b, mean_a);
+    double p99 = (double)all_b[at] / (double)all_a[at];
+    if (p99 < 0.97 || p99 > 1.03) fail_msg("%sp99 is %g of that in full", text, p99);
+    free(all_a);
+    free(all_b);
+    assert_near(text, "packet-hops", (double)b->packet_hops, (double)a->packet_hops);
+    assert_near(text, "bytes", (double)b->injected_bytes, (double)a->injected_bytes);
+    assert_int_equal(b->injected_bytes, b->delivered_bytes + b->dropped_bytes + b->held_bytes);
+    for (uint32_t i = 0; i < a->ports; i++)
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+            double full = (double)a->port[(size_t)i * WEFT_PRIORITIES + p].tx_packets;
+            double own = (double)b->port[(size_t)i * WEFT_PRIORITIES + p].tx_packets;
+            if (fabs(own - full) > 0.01 * full + 64)
+                fail_msg("%sport %u sent %g packets; in full %g", text, i, own, full);
+        }
+    for (uint32_t f = 0; f < a->flows; f++)
+        assert_int_equal(b->flow[f].delivered_bytes, a->flow[f].delivered_bytes);
+}
+
+/// Flows that hold their rate are not run: alone on their links, at line rate; slowed down by congestion control, or a
+/// rate that it raises; while others come and go; with acknowledgements that are few.
+static void flows_coast(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double part_min; ///< of their packets that are left out
+    } cases[] = {
+        {ONE_SWITCH BUFFER "workload: [{kind: permutation, size: 16MiB}]\n", 0.8},
+        {ONE_SWITCH BUFFER "host: {ack_every: 8}\nworkload: [{kind: flow, src: host-0, dst: host-1, size: 16MiB}, "
+                           "{kind: flow, src: host-2, dst: host-1, size: 8MiB, start: 300us}]\n",
+         0.2},
+        {CLOS "switch: {buffer: {kind: static, size: 8MB, xoff: 7MB, xon: 6500KB}, aqm: {kind: wred, min: 100KB, max: "
+              "400KB}}\nhost: {cc: dcqcn}\nworkload: [{kind: permutation, size: 32MiB}]\n",
+         0.7},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = cases[i].text;
+        struct run off = run_mode(text, "off"), steady = run_mode(text, "steady");
+        const struct weft_outcome *a = off.outcome, *b = steady.outcome;
+        if (b->fast_forward->refused) fail_msg("%s: %s", text, b->fast_forward->refused);
+        uint64_t packets = 0;
+        for (uint32_t f = 0; f < a->flows; f++)
+            packets += a->flow[f].delivered_bytes / 4096;
+        double part = (double)b->fast_forward->packets / (double)packets;
+        if (part < cases[i].part_min) fail_msg("%s%g of the packets were skipped", text, part);
+        assert_flows_near(text, b, a);
+        assert_true(b->fast_forward->error <= 0.005);
+        for (uint32_t threads = 2; threads <= 3; threads++) {
+            struct weft_outcome *o = run_again(&steady, threads, text);
+            assert_int_equal(o->digest, b->digest);
+            weft_outcome_free(o);
+        }
+        run_free(&off);
+        run_free(&steady);
+    }
+}
+
+/// Flows that would coast are run instead, and have sent what was foretold; and what had been sent when run.until ends
+/// a run is counted.
+static void flows_are_audited(void **state) {
+    (void)state;
+    const char *text = ONE_SWITCH BUFFER "workload: [{kind: permutation, size: 16MiB}]\n";
+    struct run r = run_mode(ONE_SWITCH BUFFER "workload: [{kind: permutation, size: 16MiB}, {kind: permutation, size: "
+                                              "16MiB, start: 2ms}]\n",
+                            "steady, fast_forward_audit: 5");
+    assert_int_equal(r.outcome->fast_forward->audited, 5);
+    assert_int_equal(r.outcome->fast_forward->failed, 0);
+    assert_true(r.outcome->fast_forward->packets > 0);
+    run_free(&r);
+    struct run off = run_mode(text, "off, until: 400us"), steady = run_mode(text, "steady, until: 400us");
+    assert_int_equal(steady.outcome->end, WEFT_END_UNTIL);
+    assert_true(steady.outcome->fast_forward->packets > 0);
+    assert_near(text, "payload", (double)steady.outcome->flow[0].delivered_bytes,
+                (double)off.outcome->flow[0].delivered_bytes);
+    run_free(&off);
+    run_free(&steady);
+}
+
 static void refuses(void **state) {
     (void)state;
     const char *job = "workload:\n  - {kind: job, iterations: 6, operations: [{compute: 100us, collective: "
@@ -356,11 +457,34 @@ static void refuses(void **state) {
     }
 }
 
+static void refuses_flows(void **state) {
+    (void)state;
+    const struct {
+        const char *more, *run, *expected;
+    } cases[] = {
+        {ONE_SWITCH, "exact", "no job"},
+        {ONE_SWITCH "host: {cc: swift}\n", "steady", "acknowledgements"},
+        {ONE_SWITCH "host: {retransmission: selective}\n", "steady", "state of its own"},
+        {CLOS "switch: {route: spray}\n", "steady", "route model"},
+        {ONE_SWITCH, "steady, round_trips: on", "round_trips"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = text_of("%sworkload: [{kind: permutation, size: 1MiB}]\n", cases[i].more);
+        struct run r = run_mode(text, cases[i].run);
+        const char *refused = r.outcome->fast_forward->refused;
+        if (!refused || !strstr(refused, cases[i].expected))
+            fail_msg("%s: refused is \"%s\"; expected %s", cases[i].more, refused ? refused : "", cases[i].expected);
+        run_free(&r);
+        free(text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skips_what_repeats), cmocka_unit_test(skips_operations), cmocka_unit_test(minds_what_comes),
         cmocka_unit_test(changes_nothing),    cmocka_unit_test(audits),           cmocka_unit_test(stays_near),
-        cmocka_unit_test(skips_steps),        cmocka_unit_test(steps_keep_pace),  cmocka_unit_test(refuses),
+        cmocka_unit_test(skips_steps),        cmocka_unit_test(steps_keep_pace),  cmocka_unit_test(flows_coast),
+        cmocka_unit_test(flows_are_audited),  cmocka_unit_test(refuses),          cmocka_unit_test(refuses_flows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,6 +149,7 @@ static const struct weft__box nic_box = {
     .finish = nic_finish,
     .patience = nic_patience,
     .endpoint = &weft__nic_endpoint_ops,
+    .coast = &weft__nic_coast,
     .mechanisms = &weft__nic_mechanisms,
     .orders = true,
     .weight = 3,

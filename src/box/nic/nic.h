@@ -175,8 +175,12 @@ struct weft__nic_setup {
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node);
 extern const struct weft__node_ops weft__nic_ops, weft__nic_driven_ops;
 extern const struct weft__endpoint_ops weft__nic_endpoint_ops;
+extern const struct weft__box_coast weft__nic_coast;
 void weft__nic_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
 void weft__nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
+/// Congestion control is told that the queue pair has sent so much.
+void weft__nic_tell_sent(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                         uint32_t bytes);
 /// The host goes down, or is up again.
 void weft__nic_on_down(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);

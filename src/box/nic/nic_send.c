@@ -187,6 +187,11 @@ static inline void tell_cc(struct weft__node *node, struct weft__nic *nic, struc
     if (handler) consult_cc(node, nic, w, qp, handler, told);
 }
 
+void weft__nic_tell_sent(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                         uint32_t bytes) {
+    tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct told){.bytes = bytes});
+}
+
 // --- sending ------------------------------------------------------------------------------------------------------
 
 static void start_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
@@ -299,13 +304,13 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
     uint32_t wire = p.bytes + (uint32_t)nic->conf->wire.overhead_bytes;
     bool credit = __builtin_expect(nic->pull != NULL, 0);
     if (credit) { // it is spent before the packet says what is wanted
-        tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct told){.bytes = wire});
+        weft__nic_tell_sent(node, nic, w, qp, wire);
         ask_for_credit(nic, w, &p);
     }
     weft__nic_put(nic, w, &p);
     if (turn.again) nic->end.hosts->outcome[conf->flow].packets_again++;
     if (turn.timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), turn.timer_ps);
-    if (!credit) tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct told){.bytes = wire});
+    if (!credit) weft__nic_tell_sent(node, nic, w, qp, wire);
     if (conf->verb == WEFT_VERB_READ && s->next == s->posted &&
         !nic->transport->acknowledges_reads) // nothing will acknowledge it; a new request starts again
         weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
