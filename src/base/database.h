@@ -27,7 +27,7 @@ void weft__database_begin(struct weft__database *d, const char *path, struct wef
 void weft__database_execute(struct weft__database *d, const char *sql);
 /// NULL after an error. Finalize it.
 sqlite3_stmt *weft__database_prepare(struct weft__database *d, const char *sql);
-/// What another function of SQLite said, as sqlite3_bind_int64.
+/// What one of the sqlite3_bind functions said.
 void weft__database_bound(struct weft__database *d, int status);
 /// The bound row goes in.
 void weft__database_step(struct weft__database *d, sqlite3_stmt *s);

@@ -1,32 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of results as a database.
-#include <assert.h>
 #include <string.h>
 
 #include "base/database.h"
 #include "base/stream.h"
 #include "rows.h"
 
-/// Rows that one statement inserts. SQLite reads them as those of a virtual table (sqlite.org/vtab.html), with no value
-/// bound. They are worked out before: what a table does for its rows may run out of memory, which must not happen
-/// within a statement.
-enum { ROWS_A_STATEMENT = 64, COLUMNS_MAX = 100 };
-
-struct batch {
-    const struct weft_result_table *table;
-    uint32_t run, rows;
-    sqlite3_stmt *insert;            ///< NULL: none of its rows was inserted yet
-    struct weft_result_value *value; ///< [ROWS_A_STATEMENT * columns]
-    struct weft_arena *arena;
-    char *text; ///< of these rows, for a table may keep the texts of one row at a time
-    size_t used, size;
-};
-
 struct writer {
     struct weft__database db;
     const struct weft_run *run;
     uint32_t runs;
-    struct batch batch;
 };
 
 static const char *sql_type(const struct weft_result_column *c) {
@@ -100,179 +83,110 @@ static void write_schema(struct writer *w) {
     weft__text_stream_free(&stream);
 }
 
-// --- rows ---------------------------------------------------------------------------------------------------------
-
-struct batch_table {
-    sqlite3_vtab own; ///< of SQLite
-    const struct batch *batch;
-};
-struct batch_cursor {
-    sqlite3_vtab_cursor own; ///< of SQLite
-    uint32_t row;
-};
-
-static const struct batch *batch_of(const sqlite3_vtab_cursor *c) {
-    return ((const struct batch_table *)c->pVtab)->batch;
-}
-
-/// Its columns: the run, then as many as a table of results may have.
-static int batch_connect(sqlite3 *db, void *context, int words, const char *const *word, sqlite3_vtab **ret_table,
-                         char **ret_error) {
-    char sql[8 * COLUMNS_MAX] = "CREATE TABLE batch (run", *at = sql + strlen(sql);
-    for (int i = 0; i < COLUMNS_MAX; i++)
-        at += sprintf(at, ",c%d", i);
-    strcpy(at, ")");
-    int status = sqlite3_declare_vtab(db, sql);
-    struct batch_table *t = status == SQLITE_OK ? sqlite3_malloc(sizeof *t) : NULL;
-    if (!t) return status == SQLITE_OK ? SQLITE_NOMEM : status;
-    *t = (struct batch_table){.batch = context};
-    *ret_table = &t->own;
-    return SQLITE_OK;
-}
-
-static int batch_disconnect(sqlite3_vtab *t) {
-    sqlite3_free(t);
-    return SQLITE_OK;
-}
-
-static int batch_plan(sqlite3_vtab *t, sqlite3_index_info *plan) {
-    plan->estimatedCost = ROWS_A_STATEMENT;
-    return SQLITE_OK;
-}
-
-static int batch_open(sqlite3_vtab *t, sqlite3_vtab_cursor **ret_cursor) {
-    struct batch_cursor *c = sqlite3_malloc(sizeof *c);
-    if (!c) return SQLITE_NOMEM;
-    *c = (struct batch_cursor){0};
-    *ret_cursor = &c->own;
-    return SQLITE_OK;
-}
-
-static int batch_close(sqlite3_vtab_cursor *c) {
-    sqlite3_free(c);
-    return SQLITE_OK;
-}
-
-static int batch_first(sqlite3_vtab_cursor *c, int plan, const char *name, int values, sqlite3_value **value) {
-    ((struct batch_cursor *)c)->row = 0;
-    return SQLITE_OK;
-}
-
-static int batch_next(sqlite3_vtab_cursor *c) {
-    ((struct batch_cursor *)c)->row++;
-    return SQLITE_OK;
-}
-
-static int batch_is_over(sqlite3_vtab_cursor *c) {
-    return ((struct batch_cursor *)c)->row == batch_of(c)->rows;
-}
-
-static int batch_number(sqlite3_vtab_cursor *c, sqlite3_int64 *ret_number) {
-    *ret_number = ((struct batch_cursor *)c)->row;
-    return SQLITE_OK;
-}
-
-static int batch_column(sqlite3_vtab_cursor *c, sqlite3_context *context, int k) {
-    const struct batch *b = batch_of(c);
+static int bind(sqlite3_stmt *s, int k, const struct weft_result_value *v) {
     char text[32];
-    if (k == 0) {
-        sqlite3_result_int64(context, b->run + 1);
-        return SQLITE_OK;
-    }
-    const struct weft_result_value *row = &b->value[(size_t)((struct batch_cursor *)c)->row * b->table->columns];
-    const struct weft_result_value *v = &row[k - 1];
-    if (!v->known) return SQLITE_OK; // null
-    if (v->type == WEFT_RESULT_REAL)
-        sqlite3_result_double(context, v->real);
-    else if (v->type == WEFT_RESULT_TEXT)
-        sqlite3_result_text(context, v->text, -1, SQLITE_STATIC);
-    else if (v->type == WEFT_RESULT_PRIORITIES)
-        sqlite3_result_text(context, weft_result_text(v, text, sizeof text), -1, SQLITE_TRANSIENT);
-    else
-        sqlite3_result_int64(context, (sqlite3_int64)v->whole);
-    return SQLITE_OK;
+    if (!v->known) return sqlite3_bind_null(s, k);
+    if (v->type == WEFT_RESULT_REAL) return sqlite3_bind_double(s, k, v->real);
+    if (v->type == WEFT_RESULT_TEXT) return sqlite3_bind_text(s, k, v->text, -1, SQLITE_STATIC);
+    if (v->type == WEFT_RESULT_PRIORITIES)
+        return sqlite3_bind_text(s, k, weft_result_text(v, text, sizeof text), -1, SQLITE_TRANSIENT);
+    return sqlite3_bind_int64(s, k, (sqlite3_int64)v->whole);
 }
 
-/// A table that is there without being created.
-static const sqlite3_module batch_module = {
-    .xConnect = batch_connect,
-    .xBestIndex = batch_plan,
-    .xDisconnect = batch_disconnect,
-    .xOpen = batch_open,
-    .xClose = batch_close,
-    .xFilter = batch_first,
-    .xNext = batch_next,
-    .xEof = batch_is_over,
-    .xColumn = batch_column,
-    .xRowid = batch_number,
-};
+/// Rows that one statement inserts: the cost of a statement is that of several rows. A table of fewer rows does not pay
+/// for preparing it.
+enum { ROWS_A_STATEMENT = 64 };
 
-static sqlite3_stmt *prepare_insert(struct writer *w) {
-    const struct weft_result_table *t = w->batch.table;
+static sqlite3_stmt *prepare_insert(struct writer *w, const struct weft_result_table *t, uint32_t rows) {
     struct weft__text_stream stream;
     FILE *sql = weft__text_stream_open(&stream);
     char name[64];
-    assert(t->columns <= COLUMNS_MAX);
-    fprintf(sql, "INSERT INTO \"%s\" SELECT run", weft_result_flat(t->name, name, sizeof name));
-    for (uint32_t i = 0; i < t->columns; i++)
-        fprintf(sql, ",c%u", i);
-    fputs(" FROM batch", sql);
+    fprintf(sql, "INSERT INTO \"%s\" VALUES ", weft_result_flat(t->name, name, sizeof name));
+    for (uint32_t r = 0; r < rows; r++) {
+        fputs(r ? ",(?" : "(?", sql);
+        for (uint32_t i = 0; i < t->columns; i++)
+            fputs(",?", sql);
+        fputs(")", sql);
+    }
     sqlite3_stmt *s = weft__database_prepare(&w->db, weft__text_stream_text(&stream));
     weft__text_stream_free(&stream);
     return s;
 }
 
-static const char *keep_text(struct batch *b, const char *text) {
+/// A table's statements: of a row, and of many, made when they are first needed.
+struct insert {
+    const struct weft_result_table *table;
+    sqlite3_stmt *one, *many;
+    struct weft_result_value *value; ///< [ROWS_A_STATEMENT * columns] of rows that are not written yet
+    struct weft_arena *arena;
+    char *text; ///< of these rows, for a table may keep the texts of one row at a time
+    size_t used, size;
+};
+
+static const char *keep_text(struct insert *in, const char *text) {
     size_t bytes = strlen(text) + 1;
-    if (b->size - b->used < bytes) { // what is kept in the one before stays there
-        b->size = 2 * b->size + bytes;
-        b->text = weft_arena_alloc(b->arena, b->size, 1);
-        b->used = 0;
+    if (in->size - in->used < bytes) { // what is kept in the one before stays there
+        in->size = 2 * in->size + bytes;
+        in->text = weft_arena_alloc(in->arena, in->size, 1);
+        in->used = 0;
     }
-    char *kept = memcpy(b->text + b->used, text, bytes);
-    b->used += bytes;
+    char *kept = memcpy(in->text + in->used, text, bytes);
+    in->used += bytes;
     return kept;
 }
 
-static void keep_row(struct batch *b, struct weft_result_cursor *row) {
-    const struct weft_result_table *t = b->table;
-    struct weft_result_value *value = &b->value[(size_t)b->rows++ * t->columns];
+static void keep_row(struct insert *in, struct weft_result_cursor *row, uint32_t number) {
+    const struct weft_result_table *t = in->table;
+    struct weft_result_value *value = &in->value[(size_t)number * t->columns];
     for (uint32_t i = 0; i < t->columns; i++) {
         value[i] = weft_result_value(row, &t->column[i]);
-        if (value[i].known && value[i].type == WEFT_RESULT_TEXT) value[i].text = keep_text(b, value[i].text);
+        if (value[i].known && value[i].type == WEFT_RESULT_TEXT) value[i].text = keep_text(in, value[i].text);
     }
 }
 
-static void insert_batch(struct writer *w) {
-    struct batch *b = &w->batch;
-    if (!b->rows) return;
-    if (!b->insert) b->insert = prepare_insert(w);
-    weft__database_step(&w->db, b->insert);
-    b->rows = 0;
-    b->used = 0;
+static void insert_rows(struct writer *w, sqlite3_stmt *s, const struct insert *in, uint32_t run, uint32_t first,
+                        uint32_t rows) {
+    int k = 1;
+    for (uint32_t r = first; r < first + rows; r++) {
+        weft__database_bound(&w->db, sqlite3_bind_int64(s, k++, run + 1));
+        for (uint32_t i = 0; i < in->table->columns && w->db.status == SQLITE_OK; i++)
+            weft__database_bound(&w->db, bind(s, k++, &in->value[(size_t)r * in->table->columns + i]));
+    }
+    weft__database_step(&w->db, s);
 }
 
-static void write_rows(struct writer *w) {
-    struct batch *b = &w->batch;
+static void flush(struct writer *w, struct insert *in, uint32_t run, uint32_t rows) {
+    uint32_t each = rows == ROWS_A_STATEMENT ? rows : 1;
+    sqlite3_stmt **s = each == 1 ? &in->one : &in->many;
+    if (rows && !*s) *s = prepare_insert(w, in->table, each);
+    for (uint32_t r = 0; r < rows; r += each)
+        insert_rows(w, *s, in, run, r, each);
+    in->used = 0;
+}
+
+static void write_rows(struct writer *w, struct insert *in, uint32_t run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct weft_result_walk walk = weft_result_walk(&w->run[b->run], b->table, arena);
+    struct weft_result_walk walk = weft_result_walk(&w->run[run], in->table, arena);
     struct weft_result_cursor *row;
+    uint32_t rows = 0;
     while (w->db.status == SQLITE_OK && (row = weft_result_next(&walk))) {
-        keep_row(b, row);
-        if (b->rows == ROWS_A_STATEMENT) insert_batch(w);
+        keep_row(in, row, rows++);
+        if (rows < ROWS_A_STATEMENT) continue;
+        flush(w, in, run, rows);
+        rows = 0;
     }
-    insert_batch(w);
+    flush(w, in, run, rows);
     weft_arena_free(arena);
 }
 
 static void write_table(struct writer *w, const struct weft_result_table *t) {
-    struct batch *b = &w->batch;
-    *b = (struct batch){.table = t, .arena = weft_arena_new(WEFT_MEMORY_RESULT)};
-    b->value = weft_arena_alloc(b->arena, (size_t)ROWS_A_STATEMENT * t->columns, sizeof *b->value);
-    for (b->run = 0; b->run < w->runs; b->run++)
-        if (weft_result_table_present(t, &w->run[b->run])) write_rows(w);
-    sqlite3_finalize(b->insert);
-    weft_arena_free(b->arena);
+    struct insert in = {.table = t, .arena = weft_arena_new(WEFT_MEMORY_RESULT)};
+    in.value = weft_arena_alloc(in.arena, (size_t)ROWS_A_STATEMENT * t->columns, sizeof *in.value);
+    for (uint32_t r = 0; r < w->runs; r++)
+        if (weft_result_table_present(t, &w->run[r])) write_rows(w, &in, r);
+    sqlite3_finalize(in.one);
+    sqlite3_finalize(in.many);
+    weft_arena_free(in.arena);
 }
 
 /// What columns mean, for those who have the file and not the documents.
@@ -297,7 +211,6 @@ enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run,
     if (!status) {
         struct writer w = {.run = run, .runs = runs};
         weft__database_begin(&w.db, weft_arena_format(arena, "%s/results.sqlite", dir), arena);
-        weft__database_bound(&w.db, sqlite3_create_module(w.db.db, "batch", &batch_module, &w.batch));
         write_schema(&w);
         for (uint32_t i = 0; i < weft_result_table_count(); i++) {
             write_table(&w, weft_result_table_at(i));
