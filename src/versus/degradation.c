@@ -59,8 +59,8 @@ void weft__versus_domains_text(FILE *file, const struct weft_versus *v) {
         for (uint32_t i = 0; i < fabric->domains && f != v->ruler; i++) {
             const struct weft_versus_domain *d = &fabric->domain[i];
             if (!head)
-                fprintf(file, "\nwhat goes with what fails\n  %-*s %-8s %-18s %7s %10s %12s\n", NAME, "fabric", "fails",
-                        "such as", "of", "hosts cut", "capacity, %");
+                fprintf(file, "\nblast radius: what a failure cuts off\n  %-*s %-8s %-18s %7s %10s %12s\n", NAME,
+                        "fabric", "fails", "such as", "of", "hosts cut", "capacity, %");
             head = true;
             char lost[32] = "-";
             if (!isnan(d->capacity_lost)) snprintf(lost, sizeof lost, "%.2f", 100 * d->capacity_lost);
@@ -77,8 +77,8 @@ void weft__versus_growth_text(FILE *file, const struct weft_versus *v) {
         const struct weft_fabric_bill *a = &fabric->bill, *b = &fabric->grown;
         if (fabric->status == WEFT_VERSUS_UNBUILDABLE || f == v->ruler) continue;
         if (!head)
-            fprintf(file, "\nhalf as many hosts again: what more it takes\n  %-*s %8s %8s %8s %9s %9s\n", NAME,
-                    "fabric", "chips", "ports", "optics", "fibre, m", "W");
+            fprintf(file, "\ngrowing by half: what it adds\n  %-*s %8s %8s %8s %9s %9s\n", NAME, "fabric", "chips",
+                    "ports", "optics", "fibre, m", "W");
         head = true;
         if (fabric->grown_reason)
             fprintf(file, "  %-*s cannot be built: %s\n", NAME, fabric->name, fabric->grown_reason);

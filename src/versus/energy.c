@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The energy that each fabric takes for a case, and which power that is assumed decides who takes least. Watts change
-// no time, so nothing has to run for that.
+// The energy that each fabric takes for a case, and which assumed power decides which fabric uses the least. Watts
+// change no time, so nothing has to run for that.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,8 @@ struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, stru
 
 const char *weft__versus_power_text(const struct weft_versus *v, const struct weft__versus_power *p,
                                     struct weft_arena *arena) {
-    return weft_arena_format(arena, "%s at %g W, not %g W: %s takes least before %s by %.3f (%.3f as assumed)",
+    return weft_arena_format(arena,
+                             "%s at %g W instead of %g W: %s uses the least, %s %.3f times that (%.3f as assumed)",
                              p->part->name, p->factor * p->part->watts, p->part->watts, v->fabric[p->with.first].name,
                              v->fabric[p->with.second].name, p->with.lead, p->lead_before);
 }
@@ -112,8 +113,10 @@ void weft__versus_energy_text(FILE *file, const struct weft_versus *v) {
     while (turning < n && power[turning].turns)
         turning++;
     if (n)
-        fprintf(file, "\npower of %u parts is assumed; halved and doubled, %u of %u turn who takes least energy%s%s\n",
-                n / 2, turning, n, v->n_cases > 1 ? ": " : "", v->n_cases > 1 ? v->cases[0].name : "");
+        fprintf(
+            file,
+            "\nassumed power of %u parts, halved and doubled: %u of %u change which fabric uses the least energy%s%s\n",
+            n / 2, turning, n, v->n_cases > 1 ? ": " : "", v->n_cases > 1 ? v->cases[0].name : "");
     for (uint32_t i = 0; i < n && i < turning + SHOWN; i++)
         fprintf(file, "  %s%s\n", power[i].turns ? "turns: " : "", weft__versus_power_text(v, &power[i], arena));
     weft_arena_free(arena);

@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "versus/versus.h"
 
-static const char noise_unknown[] = " With one seed noise is not known: --seeds 1..5 tells it.";
+static const char noise_unknown[] = " One seed does not show noise; --seeds 1..5 does.";
 
 struct saying {
     FILE *file;
@@ -80,12 +80,12 @@ static void say_power(const struct saying *s) {
     uint32_t n;
     const struct weft__versus_least least = weft__versus_least(s->v, s->arena);
     if (least.first == WEFT_NONE) return;
-    fprintf(s->file, " %s takes least energy%s%s: %.0f W, NICs included, for its time is %.3g J",
+    fprintf(s->file, " %s uses the least energy%s%s: %.3g J, its time at %.0f W, NICs included",
             name_of(s, least.first), s->v->n_cases > 1 ? " in " : "", s->v->n_cases > 1 ? s->v->cases[0].name : "",
-            s->v->fabric[least.first].bill.watts, least.joule);
+            least.joule, s->v->fabric[least.first].bill.watts);
     const struct weft__versus_power *power = weft__versus_powers(s->v, s->arena, &n);
     if (n && power->turns)
-        fprintf(s->file, "; if a %s takes %g W, not the %g W assumed, it is %s", power->part->name,
+        fprintf(s->file, "; with a %s at %g W instead of the assumed %g W it is %s", power->part->name,
                 power->factor * power->part->watts, power->part->watts, name_of(s, power->with.first));
     fputc('.', s->file);
 }

@@ -30,7 +30,7 @@ void weft__versus_assumptions_say(FILE *file, const struct weft_versus *v);
 /// In joules; without values where power is not known, and for the ruler.
 struct weft_spread weft__versus_energy(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
                                        struct weft_arena *arena);
-/// Who takes least for the first case, if time judges it.
+/// The fabric that uses the least energy in the first case, if time judges it.
 struct weft__versus_least {
     uint32_t first, second; ///< WEFT_NONE: nobody
     double joule, lead;     ///< of the first; the second's over that, NAN: there is none
@@ -42,7 +42,7 @@ struct weft__versus_power {
     double factor; ///< 0.5 or 2
     struct weft__versus_least with;
     double lead_before;
-    bool turns; ///< somebody else takes least than without
+    bool turns; ///< another fabric uses the least than without
 };
 /// Those that turn come first, then those with the greatest change of the lead. In `arena`.
 struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n);

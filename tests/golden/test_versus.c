@@ -350,7 +350,7 @@ static void assumptions(void **state) {
 }
 
 /// Two stars that are equally fast. The chip of one takes 500 W, as assumed, and that of the other 400 W, as a data
-/// sheet says: at half its power the first takes least energy. Nothing has to run again for that.
+/// sheet says: at half its power the first uses the least energy. Nothing has to run again for that.
 static void powers(void **state) {
     struct fixture *f = *state;
     write_text(f, "hot.yaml", "base: star\nfabric: {leaf: {name: hot, rate: 51.2Tbps, watts: 500, source: assumed}}\n");
@@ -361,7 +361,7 @@ static void powers(void **state) {
     size_t i;
     unsigned hot = 0;
     assert_non_null(strstr(json_string_value(json_object_get(root, "paragraph")),
-                           "cool takes least energy: 736 W")); // 8 NICs of 25 W, 8 modules of 17 W
+                           "J, its time at 736 W, NICs included")); // 8 NICs of 25 W, 8 modules of 17 W
     assert_non_null(strstr(json_string_value(json_object_get(root, "paragraph")),
                            "if a hot takes 250 W, not the 500 W assumed, it is hot."));
     json_array_foreach(list, i, one) {
