@@ -141,6 +141,21 @@ static void credit_shares_the_line(void **state) {
         }
 }
 
+// Receivers that also run a job, or remote memory access, grant credit by timers beside those of the job and its
+// clients.
+static void credit_beside_jobs_and_memory_access(void **state) {
+    struct run r = RUN(run_text, "topology: {kind: leaf_spine, leaves: 4, spines: 3, hosts_per_leaf: 2}\n"
+                                 "host: {preset: uet, cc: rccc}\n"
+                                 "workload: [{kind: all_to_all, size: 300KB},\n"
+                                 "  {kind: job, operations: [{collective: all_to_all, size: 4MB}]},\n"
+                                 "  {kind: rma, clients: host-6, servers: host-5, rate: 500000, duration: 40us, size: "
+                                 "4KB, transport: software}]\n");
+    for (uint32_t i = 0; i < 2 * 56; i++) // of the flows and of the job's connections
+        assert_true(run_fct(&r, i) > 0);
+    assert_true(r.outcome->rma[0].completed > 0);
+    run_free(&r);
+}
+
 // uet-htsim's own bound for its committed run (validate_uec_sender.txt): 15 hosts to one, 2 MB each, 2550 us.
 static void incast_of_sixteen(void **state) {
     const char *const forms[] = {NSCC, RCCC, BOTH};
@@ -376,6 +391,7 @@ int main(void) {
         cmocka_unit_test(one_flow_goes_at_the_speed_of_the_line),
         cmocka_unit_test(many_to_one_share_the_line),
         cmocka_unit_test(credit_shares_the_line),
+        cmocka_unit_test(credit_beside_jobs_and_memory_access),
         cmocka_unit_test(incast_of_sixteen),
         cmocka_unit_test(permutation_of_sixteen),
         cmocka_unit_test(a_lost_packet_waits_for_the_timeout),

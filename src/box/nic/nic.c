@@ -218,6 +218,10 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
 
 static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key) {
     uint32_t k = key - WEFT__KEY_QPS;
+    if (__builtin_expect(nic->pull != NULL, 0) && key == nic->pull->key) {
+        weft__nic_on_pull(node, nic, w);
+        return;
+    }
     if (__builtin_expect(nic->end.driven != NULL, 0) && key >= nic->end.driven->key0) {
         weft__nic_on_driven_timer(node, nic, w, key);
         return;
@@ -228,10 +232,6 @@ static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct w
     }
     if (__builtin_expect(nic->end.gpu != NULL, 0) && key >= nic->end.gpu->key0) {
         weft__gpu_on_timer(node, &nic->end, w, key);
-        return;
-    }
-    if (__builtin_expect(nic->pull != NULL, 0) && key == nic->pull->key) {
-        weft__nic_on_pull(node, nic, w);
         return;
     }
     if (key >= nic->key_read0)
