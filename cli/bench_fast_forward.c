@@ -51,7 +51,7 @@ static const struct example {
     {"GPT-3 13B, 10 iterations, 128 GPUs", GPT_13B},
 };
 
-/// The set that errors are stated for: each of the workloads on each of the networks, by each way to go.
+/// Errors are stated for this set: each workload on each network under each congestion control.
 struct part {
     const char *name, *text;
 };

@@ -133,6 +133,11 @@ struct weft_transport_receipt {
     struct weft_transport_reply reply;  ///< sent when the data was handed on
 };
 
+struct weft_transport_acks {
+    uint32_t packets;  ///< that one acknowledges, >= 1
+    uint32_t priority; ///< in which they travel
+};
+
 struct weft_transport_ops {
     // hot; all are required
     void (*on_turn)(struct weft_qp_sender *s, const struct weft_transport_fact *fact, struct weft_transport_send *ret);
@@ -167,6 +172,9 @@ struct weft_transport_ops {
     uint32_t (*planes)(const void *state, const void *conf);
     uint8_t (*control_priority)(const void *conf); ///< optional: of grants of credit
     bool acknowledges_reads;                       ///< responses to a READ, too: they have a window
+    /// Optional: the ACKs of data of a priority that arrives in order. NULL: they follow no fixed pattern, so that a
+    /// sender cannot stop and go on later (run.fast_forward).
+    struct weft_transport_acks (*acks)(const void *conf, uint32_t priority);
     /// NULL, or which invariant of an end is broken.
     const char *(*check_sender)(const struct weft_qp_sender *s, const struct weft_transport_fact *fact);
     const char *(*check_receiver)(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows that hold their rate (docs/fast-forward.md). A queue pair whose packets meet no queue sends at the pace that
 // its congestion control sets, or at what acknowledgements leave of its NIC's link. Nothing is to be learnt from
-// running its packets, so it coasts: it is held back, what is under way arrives, and what it would have sent is
+// running its packets, so it coasts: it is held back, packets in flight arrive, and what it would have sent is
 // counted. Its congestion control goes on, by its own timers and by the bytes counted. The clock of the engine goes on
 // too, so other flows are not touched. It is run again before its end, and when a link of its path is to carry more
 // than it can: because rates rise, or a flow starts.
@@ -20,7 +20,6 @@
 #include "link/measure.h"
 #include "sim/paths.h"
 #include "transport/endpoint.h"
-#include "transport/roce_rc.h"
 
 enum {
     LOOK_PS = 5000000,      ///< 5 us from one look to the next while flows coast, or may soon
@@ -79,8 +78,10 @@ static const struct weft_host_conf *host_of(const struct weft__coast *c, uint32_
     return &c->net->device[c->net->topology->host[host]]->host;
 }
 
-static const struct weft__roce_rc_conf *transport_of(const struct weft__coast *c, uint32_t host) {
-    return host_of(c, host)->transport.conf;
+static struct weft_transport_acks acks_of(const struct weft__coast *c, uint32_t q) {
+    const struct weft_host_conf *host = host_of(c, c->net->qp[q].dst);
+    const struct weft_transport_ops *ops = host->transport.model->ops;
+    return ops->acks(host->transport.conf, c->net->qp[q].priority);
 }
 
 /// A full packet in the middle of the queue pair's.
@@ -99,7 +100,7 @@ static uint32_t wire_of(const struct weft__coast *c, uint32_t q, uint32_t frame)
 
 /// Bytes of acknowledgements on the wire for one of data.
 static double ack_share(const struct weft__coast *c, uint32_t q) {
-    double every = (double)transport_of(c, c->net->qp[q].dst)->ack_every;
+    double every = acks_of(c, q).packets;
     return wire_of(c, q, ack_of(c, q)) / every / wire_of(c, q, frame_of(c, q));
 }
 
@@ -263,17 +264,16 @@ static double margin_of(const struct weft__coast *c, uint32_t q) {
 static void count_packets(struct weft__coast *c, uint32_t q, uint64_t packets) {
     struct weft__network *net = c->net;
     const struct coaster *own = &c->coaster[q];
-    const struct weft__roce_rc_conf *conf = transport_of(c, net->qp[q].dst);
+    const struct weft_transport_acks every = acks_of(c, q);
     uint32_t frame = frame_of(c, q), ack = ack_of(c, q), priority = net->qp[q].priority;
-    uint32_t ack_priority = conf->ack_own_priority ? (uint32_t)conf->ack_priority : priority;
-    uint64_t acks = packets / conf->ack_every;
+    uint64_t acks = packets / every.packets;
     for (uint32_t k = 0; k < own->hops; k++) {
         struct weft__port_queue *queue = &weft__network_port(net, own->port[k])->queue[priority];
         queue->tx_packets += packets;
         queue->tx_bytes += packets * frame;
     }
     for (uint32_t k = 0; k < own->back_hops; k++) {
-        struct weft__port_queue *queue = &weft__network_port(net, own->back[k])->queue[ack_priority];
+        struct weft__port_queue *queue = &weft__network_port(net, own->back[k])->queue[every.priority];
         queue->tx_packets += acks;
         queue->tx_bytes += acks * ack;
     }

@@ -419,6 +419,12 @@ static const char *roce_rc_check_receiver(const struct weft_qp_receiver *r, cons
     return weft__reorder_check(reorder_of(fact), &conf->reorder, r->expected);
 }
 
+static struct weft_transport_acks roce_rc_acks(const void *conf, uint32_t priority) {
+    const struct weft__roce_rc_conf *c = conf;
+    return (struct weft_transport_acks){(uint32_t)c->ack_every,
+                                        c->ack_own_priority ? (uint32_t)c->ack_priority : priority};
+}
+
 static const struct weft_transport_ops ops = {
     .on_turn = roce_rc_turn,
     .on_data = roce_rc_data,
@@ -433,6 +439,7 @@ static const struct weft_transport_ops ops = {
     .sender_size = roce_rc_sender_size,
     .check_sender = roce_rc_check_sender,
     .check_receiver = roce_rc_check_receiver,
+    .acks = roce_rc_acks,
 };
 
 const struct weft_model weft__transport_roce_rc = {

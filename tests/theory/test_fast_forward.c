@@ -84,6 +84,15 @@ static struct skipped compare_exact(const char *text) {
     return skipped;
 }
 
+/// The run has the same digest on two and three threads.
+static void assert_same_on_threads(struct run *r, const char *text) {
+    for (uint32_t threads = 2; threads <= 3; threads++) {
+        struct weft_outcome *o = run_again(r, threads, text);
+        assert_int_equal(o->digest, r->outcome->digest);
+        weft_outcome_free(o);
+    }
+}
+
 #define ONE_SWITCH "topology: {kind: single, hosts: 16, rate: 200Gbps, delay: 500ns}\n"
 #define CLOS "topology: {kind: leaf_spine, leaves: 4, spines: 4, hosts_per_leaf: 4, rate: 200Gbps, delay: 500ns}\n"
 #define BUFFER "switch: {buffer: {kind: static, size: 8MB, xoff: 7MB, xon: 6500KB}}\n"
@@ -300,11 +309,7 @@ static void skips_steps(void **state) {
         assert_int_equal(b->flows, a->flows);
         for (uint32_t f = 0; f < a->flows; f++)
             assert_int_equal(b->flow[f].delivered_bytes, a->flow[f].delivered_bytes);
-        for (uint32_t threads = 2; threads <= 3; threads++) {
-            struct weft_outcome *o = run_again(&steady, threads, text);
-            assert_int_equal(o->digest, b->digest);
-            weft_outcome_free(o);
-        }
+        assert_same_on_threads(&steady, text);
         run_free(&off);
         run_free(&steady);
     }
@@ -398,11 +403,7 @@ static void flows_coast(void **state) {
         if (part < cases[i].part_min) fail_msg("%s%g of the packets were skipped", text, part);
         assert_flows_near(text, b, a);
         assert_true(b->fast_forward->error <= 0.005);
-        for (uint32_t threads = 2; threads <= 3; threads++) {
-            struct weft_outcome *o = run_again(&steady, threads, text);
-            assert_int_equal(o->digest, b->digest);
-            weft_outcome_free(o);
-        }
+        assert_same_on_threads(&steady, text);
         run_free(&off);
         run_free(&steady);
     }

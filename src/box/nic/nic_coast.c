@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue pairs that hold their rate and are not run meanwhile (sim/coast.c): they send nothing, and what is under way
-// arrives. Their congestion control goes on by its timers, and is told what they are taken to have sent.
+// Queue pairs that hold their rate and are not run meanwhile (sim/coast.c): they send nothing, and packets in flight
+// arrive. Their congestion control goes on by its timers, and is told what they are taken to have sent.
 #include "box/box.h"
 #include "box/nic/nic.h"
-#include "transport/roce_rc.h"
-
-#include <string.h>
 
 static const char *refuse(const struct weft__network *net, uint32_t node) {
     const struct weft__nic *nic = weft__network_state(net, node);
     if (nic->planes) return "host.planes: a NIC of several ports";
-    if (strcmp(nic->conf->transport.model->name, "roce_rc") != 0)
-        return "another transport than roce_rc (host.transport)";
+    if (!nic->transport->acks) return "a transport whose senders cannot stop and go on (host.transport)";
     if (nic->end.hosts->hold) return "source flow control";
     if (nic->end.hosts->sender_state || nic->end.hosts->receiver_state)
         return "a transport that keeps a state of its own: of packets out of order, or of selective acknowledgements";
@@ -25,11 +21,11 @@ static struct weft_qp_sender *sender_of(const struct weft__nic *nic, uint32_t qp
     return &nic->end.hosts->sender[qp];
 }
 
-/// The last packet asks for an acknowledgement, so that all are acknowledged; where each is, that is not needed.
+/// The last packet asks for an acknowledgement; where each packet is acknowledged, none is needed.
 static void hold(struct weft__network *net, uint32_t node, uint32_t qp) {
     const struct weft__nic *nic = weft__network_state(net, node);
-    const struct weft__roce_rc_conf *conf = nic->conf->transport.conf;
-    sender_of(nic, qp)->posted = sender_of(nic, qp)->next + (conf->ack_every > 1);
+    struct weft_transport_acks acks = nic->transport->acks(nic->conf->transport.conf, nic->end.hosts->qp[qp].priority);
+    sender_of(nic, qp)->posted = sender_of(nic, qp)->next + (acks.packets > 1);
 }
 
 static void sent(struct weft__network *net, uint32_t node, uint32_t qp, uint32_t bytes, weft_time_ps now) {

@@ -630,14 +630,7 @@ void weft__switch_on_timer(struct weft__node *node, struct weft__worker *w, uint
 }
 
 static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
-    struct weft__switch *sw = node->state;
-    uint32_t port = weft__switch_port_of_turn(sw, key);
-    if (__builtin_expect(port == WEFT_NONE, 0)) {
-        weft__switch_on_timer(node, w, key);
-        return;
-    }
-    sw->port[port].turn_ps = WEFT_TIME_NEVER;
-    weft__switch_kick(node, sw, w, port);
+    weft__switch_on_due(node, w, key, weft__switch_kick);
 }
 
 static void switch_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,

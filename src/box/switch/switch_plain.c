@@ -154,14 +154,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
 }
 
 static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
-    struct weft__switch *sw = node->state;
-    uint32_t port = weft__switch_port_of_turn(sw, key);
-    if (__builtin_expect(port == WEFT_NONE, 0)) {
-        weft__switch_on_timer(node, w, key);
-        return;
-    }
-    sw->port[port].turn_ps = WEFT_TIME_NEVER;
-    serve(node, sw, w, port);
+    weft__switch_on_due(node, w, key, serve);
 }
 
 static void plain_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,

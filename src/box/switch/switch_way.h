@@ -93,6 +93,20 @@ static inline uint32_t weft__switch_port_of_turn(const struct weft__switch *sw, 
     return key % WEFT__ETHER_KEYS_A_PORT == WEFT__ETHER_KEY_TX && port < sw->ports ? port : WEFT_NONE;
 }
 
+/// A timer is due: of a port's turn, which `serve` takes, or of something else.
+static inline void weft__switch_on_due(struct weft__node *node, struct weft__worker *w, uint32_t key,
+                                       void serve(struct weft__node *, struct weft__switch *, struct weft__worker *,
+                                                  uint32_t port)) {
+    struct weft__switch *sw = node->state;
+    uint32_t port = weft__switch_port_of_turn(sw, key);
+    if (__builtin_expect(port == WEFT_NONE, 0)) {
+        weft__switch_on_timer(node, w, key);
+        return;
+    }
+    sw->port[port].turn_ps = WEFT_TIME_NEVER;
+    serve(node, sw, w, port);
+}
+
 static inline void weft__switch_fetch_timer(const void *state, uint32_t key) {
     const struct weft__switch *sw = state;
     uint32_t port = weft__switch_port_of_turn(sw, key);
