@@ -26,18 +26,18 @@ const struct weft_param_table weft_wire_table = WEFT_PARAM_TABLE("wire", struct 
 static const struct weft_param pfc_rows[] = {
     WEFT_PRIORITY_SET(struct weft_pfc_conf, priorities, "priorities", "3", "lossless priorities; none turns PFC off"),
     WEFT_UINT(struct weft_pfc_conf, quanta, "quanta", "65535", "1", "65535",
-              "pause time in a pause frame, in units of 512 bit times (the longest there is; assumed)"),
+              "pause time in a pause frame, in units of 512 bit times (the maximum; assumed)"),
     WEFT_CHOICE(struct weft_pfc_conf, lasts, "lasts", "quanta", lasts,
-                "a pause received lasts for its quanta, or until the frame that ends it (the HPCC simulator)"),
+                "a received pause lasts for its quanta, or until the frame that ends it (the HPCC simulator)"),
     WEFT_REAL(struct weft_pfc_conf, refresh, "refresh", "0.5", "0.01", "1",
-              "while congestion lasts, pause again after this part of the pause time (assumed)"),
+              "while congestion lasts, pause again after this fraction of the pause time (assumed)"),
     WEFT_TIME_OR(struct weft_pfc_conf, reaction_ps, "reaction", weft_pfc_reaction_words, "standard", "0ns", "1ms",
                  "from the last bit of a pause frame to the stop of transmission; standard: what IEEE 802.3 31B.3.7 "
                  "allows at the link's rate, 905 quanta = 1.158us at 400G"),
     WEFT_TIME(struct weft_pfc_conf, watchdog_ps, "watchdog", "never", "1us", "never",
               "paused this long without a break while packets wait is a storm (SONiC: 100ms to 5s)"),
     WEFT_CHOICE(struct weft_pfc_conf, watchdog_action, "watchdog_action", "alert", watchdog_actions,
-                "in a storm: count it, drop what waits, or ignore the pause"),
+                "in a storm: count it, drop waiting packets, or ignore the pause"),
     WEFT_TIME(struct weft_pfc_conf, restore_ps, "restore", "100ms", "1us", "1000s",
               "no pause received for this long ends the storm (SONiC: 100ms to 60s)"),
 };
@@ -74,23 +74,22 @@ const struct weft_param_table weft_pfc_table =
 static const char *const dcbx_versions[] = {"ieee", "cee", "both", NULL}; // enum weft_dcbx_version
 static const struct weft_param dcbx_rows[] = {
     WEFT_BOOL(struct weft_dcbx_conf, enabled, "enabled", "false",
-              "ports send LLDP with DCBX and negotiate PFC with what they hear"),
+              "ports send LLDP with DCBX and negotiate PFC with their neighbours"),
     WEFT_BOOL(
         struct weft_dcbx_conf, willing, "willing", "false",
-        "take over the neighbour's PFC priorities; if both ends are willing, those of the lower MAC address hold"),
-    WEFT_CHOICE(
-        struct weft_dcbx_conf, version, "version", "ieee", dcbx_versions,
-        "of DCBX that ports speak: IEEE 802.1Qaz, the older CEE alone, or both, so that an end that speaks one of "
-        "them is understood"),
+        "take over the neighbour's PFC priorities; if both ends are willing, those of the lower MAC address count"),
+    WEFT_CHOICE(struct weft_dcbx_conf, version, "version", "ieee", dcbx_versions,
+                "DCBX that ports speak: IEEE 802.1Qaz, only the older CEE, or both, so that a neighbour with either is "
+                "understood"),
     WEFT_TIME(struct weft_dcbx_conf, interval_ps, "interval", "30s", "1us", "3600s",
               "from one LLDP frame to the next (IEEE 802.1AB; the first goes out when the link comes up)"),
     WEFT_TIME(struct weft_dcbx_conf, ttl_ps, "ttl", "120s", "1s", "65535s",
-              "what was said is forgotten after this time without another frame; whole seconds (4 intervals in IEEE "
-              "802.1AB)"),
+              "a neighbour's settings are forgotten after this time without another frame; whole seconds (4 intervals "
+              "in IEEE 802.1AB)"),
     WEFT_UINT(struct weft_dcbx_conf, capability, "capability", "8", "0", "8",
-              "priorities that can have PFC at once, as said to the neighbour (assumed)"),
+              "number of priorities that can have PFC at once, as announced to the neighbour (assumed)"),
     WEFT_TEXT(struct weft_dcbx_conf, apps, "apps", "udp:4791:3",
-              "applications and their priority, as said to the neighbour: selector:protocol:priority, ... with "
+              "applications and their priorities, as announced to the neighbour: selector:protocol:priority, ... with "
               "selectors ethertype, tcp, udp, tcp+udp, dscp"),
 };
 

@@ -10,20 +10,20 @@ static const char *const switches[] = {"routers", "bridges", NULL}; // enum weft
 
 static const struct weft_param rows[] = {
     WEFT_TEXT(struct weft_capture_conf, ports, "ports", "",
-              "both directions of these are recorded: names, globs over names or over node->node; none if empty"),
+              "ports to record, in both directions: names, globs over names or over node->node; none if empty"),
     WEFT_TEXT(struct weft_capture_conf, file, "file", "capture.pcapng",
-              "to write, in --out DIR if there is one; weft compare puts the variant's name into it"),
+              "file to write, in --out DIR if given; weft compare inserts the variant's name"),
     WEFT_CHOICE(struct weft_capture_conf, content, "content", "full", contents,
-                "of data frames: all, with payload and ICRC, or headers only"),
+                "of data frames: everything, with payload and ICRC, or headers only"),
     WEFT_BYTES(struct weft_capture_conf, limit_bytes, "limit", "1GB", "1KB", "1000TB",
-               "of the frames in the file; it holds the first ones"),
+               "most bytes of frames in the file; later ones are left out"),
     WEFT_TIME(struct weft_capture_conf, from_ps, "from", "0s", "0s", "1000000s", "frames complete from this time on"),
     WEFT_TIME(struct weft_capture_conf, until_ps, "until", "never", "1ps", "never", "frames complete before this time"),
     WEFT_CHOICE(struct weft_capture_conf, cnp_mark, "cnp", "becn", marks,
-                "bit of the BTH by which a CNP speaks of congestion"),
+                "bit of the BTH that signals congestion in a CNP"),
     WEFT_CHOICE(struct weft_capture_conf, switches, "switches", "routers", switches,
-                "a router writes its own and the next MAC address into a frame and takes 1 off the TTL, as RFC 1812 "
-                "asks; a bridge leaves both alone. A DSF and a Clique are one router"),
+                "a router writes its own and the next MAC address into a frame and subtracts 1 from the TTL (RFC "
+                "1812); a bridge changes neither. A DSF and a Clique each count as one router"),
 };
 
 static const char *check(const void *conf, char *text, size_t size) {

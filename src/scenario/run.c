@@ -4,41 +4,40 @@
 static const char *const fast_forwards[] = {"off", "exact", "steady", NULL};
 
 static const struct weft_param run_rows[] = {
-    WEFT_UINT(struct weft_run_conf, seed, "seed", "1", "0", "9223372036854775807", "of everything random"),
+    WEFT_UINT(struct weft_run_conf, seed, "seed", "1", "0", "9223372036854775807", "seed of all random numbers"),
     WEFT_TIME(struct weft_run_conf, until_ps, "until", "never", "1ns", "never",
-              "end of the run; never: when every flow is done and the network is empty, at the latest after 100 days"),
-    WEFT_TIME(
-        struct weft_run_conf, stall_ps, "stall", "100ms", "1us", "never",
-        "no progress for this long ends the run (assumed); the longest timeout, long links and what events: still has "
-        "in store are added"),
+              "end of the run; never: when all flows are done and the network is empty, at the latest after 100 days"),
+    WEFT_TIME(struct weft_run_conf, stall_ps, "stall", "100ms", "1us", "never",
+              "the run ends after this long without progress (assumed); the longest timeout, long links and the "
+              "remaining events: are added"),
     WEFT_TIME(struct weft_run_conf, detection_ps, "detection", "10ms", "0ns", "1000s",
-              "from the failure or return of a link to new routes (assumed)"),
+              "time from the failure or return of a link to new routes (assumed)"),
     WEFT_CHOICE(
         struct weft_run_conf, fast_forward, "fast_forward", "off", fast_forwards,
-        "what repeats in jobs is not run: exact, iterations, and layers and microbatches within them, if the network's "
-        "state is provably the same; steady, those and steps of rings whose times hardly differ "
-        "(docs/fast-forward.md)"),
+        "skip what repeats in jobs: exact, iterations and layers and microbatches within them, if the network's state "
+        "is provably the same; steady, those and steps of rings whose times hardly differ (docs/fast-forward.md)"),
     WEFT_REAL(struct weft_run_conf, steady_error, "steady_error", "0.005", "0", "0.1",
-              "steady: iterations, operations or steps of a ring may differ by so much of their time from those "
-              "before, to be taken for the same (assumed)",
+              "steady: iterations, operations or steps of a ring whose times differ by at most this fraction count as "
+              "the same (assumed)",
               .needs = "fast_forward"),
-    WEFT_UINT(struct weft_run_conf, fast_forward_audit, "fast_forward_audit", "0", "0", "1000000",
-              "so many of the stretches that would be skipped are run in full instead, and compared with what was "
-              "foretold",
-              .needs = "fast_forward"),
+    WEFT_UINT(
+        struct weft_run_conf, fast_forward_audit, "fast_forward_audit", "0", "0", "1000000",
+        "run this many of the stretches that would be skipped in full instead, and compare them with the prediction",
+        .needs = "fast_forward"),
     WEFT_TIME(struct weft_run_conf, sample_interval_ps, "sample_interval", "0ns", "0ns", "1000s",
-              "of the time series of queues and rates; 0ns: none"),
+              "interval of the time series of queues and rates; 0ns: none"),
     WEFT_TEXT(struct weft_run_conf, sample_ports, "sample_ports", "*",
               "ports in the time series: a shell pattern over their names", .needs = "sample_interval"),
     WEFT_BOOL(struct weft_run_conf, count_flows, "count_flows", "off",
-              "count the queue pairs whose data each link between switches carries: collisions; costs some speed"),
+              "count the queue pairs with data on each link between switches, to find collisions; costs some speed"),
     WEFT_BOOL(struct weft_run_conf, round_trips, "round_trips", "off",
-              "measure round trips of data between NICs, one at a time of each queue pair; with TiNs always"),
-    WEFT_BYTES(struct weft_run_conf, flow_bytes_min, "count_flows_from", "1B", "1B", "100TB",
-               "with count_flows: a queue pair counts on a link once it has sent so many bytes of data frames over it",
-               .needs = "count_flows"),
+              "measure round trips of data between NICs, one at a time per queue pair; always on with TiNs"),
+    WEFT_BYTES(
+        struct weft_run_conf, flow_bytes_min, "count_flows_from", "1B", "1B", "100TB",
+        "with count_flows: a queue pair counts on a link once it has sent this many bytes of data frames over it",
+        .needs = "count_flows"),
     WEFT_UINT(struct weft_run_conf, events_max, "events", "20000", "0", "100000000",
-              "for the timeline: events kept of each node, the first ones (assumed); 0: none"),
+              "events kept per node for the timeline, the first ones (assumed); 0: none"),
 };
 
 #define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)

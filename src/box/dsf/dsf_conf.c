@@ -10,63 +10,65 @@ static const char *const sprays[] = {"permutation", "round_robin", NULL};
 
 static const struct weft_param interface_rows[] = {
     WEFT_TIME(struct weft_interface_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
-              "from the last bit of a cell to its effect: reassembly, a request or a credit (assumed)"),
+              "time from the last bit of a cell to its effect: reassembly, a request or a credit (assumed)"),
     WEFT_CHOICE(struct weft_interface_conf, spray, "spray", "permutation", sprays,
-                "how cells are spread over the links to their destination: in a random order that is drawn anew each "
-                "time all have been used, or in turn"),
+                "order of cells over the links to their destination: a random permutation, drawn anew each time all "
+                "links have been used, or round robin"),
     WEFT_UINT(struct weft_interface_conf, train, "train", "1", "1", "16",
               "cells of a packet that travel as one event; 1 is exact"),
     WEFT_BOOL(struct weft_interface_conf, packing, "packing", "false",
               "packets of a VOQ that leave together share cells (OpenBCM: PCP, on)"),
     WEFT_BYTES(struct weft_interface_conf, credit_bytes, "credit", "4096B", "256B", "65535B",
-               "what a credit allows to send (OpenBCM: 4096 B)"),
+               "bytes that a credit allows to send (OpenBCM: 4096 B)"),
     WEFT_REAL(struct weft_interface_conf, speedup, "credit_speedup", "1.05", "0.1", "4",
-              "rate of a port's credits over the rate of the port (assumed)"),
+              "rate of a port's credits relative to the port's rate (assumed)"),
     WEFT_BYTES(struct weft_interface_conf, window_bytes, "credit_window", "0B", "0B", "1GB",
-               "granted to a VOQ and not yet arrived at most; 0B: no limit"),
+               "most bytes granted to a VOQ and not yet arrived; 0B: no limit"),
     WEFT_BYTES(struct weft_interface_conf, egress_bytes, "egress_buffer", "4MiB", "16KB", "1GB",
-               "packets that wait at an Ethernet port to leave at most (assumed)"),
-    WEFT_BYTES(
-        struct weft_interface_conf, egress_slow_bytes, "egress_slow", "16KiB", "0B", "1GB",
-        "while more of a priority waits at a port, credits come at the rate of the port divided by credit_speedup "
-        "(assumed)"),
+               "most bytes of packets that wait at an Ethernet port to leave (assumed)"),
+    WEFT_BYTES(struct weft_interface_conf, egress_slow_bytes, "egress_slow", "16KiB", "0B", "1GB",
+               "while more bytes of a priority wait at a port, credits come at the rate of the port divided by "
+               "credit_speedup (assumed)"),
     WEFT_BYTES(struct weft_interface_conf, egress_stop_bytes, "egress_stop", "256KiB", "0B", "1GB",
-               "and while more than this waits, none come (assumed)"),
+               "while more bytes than this wait, no credits come (assumed)"),
     WEFT_TIME(struct weft_interface_conf, fabric_delay_ps, "fabric_delay", "300ns", "0ns", "1ms",
-              "that presets of VOQs reckon with (OpenBCM, iqs_tune)"),
+              "fabric delay from which presets of VOQs are computed (OpenBCM, iqs_tune)"),
     WEFT_UINT(struct weft_interface_conf, inflight, "inflight", "0", "0", "4096",
               "credits in flight that the presets of VOQs assume; 0: max(2, ceil(rate x fabric_delay / credit)) as in "
               "OpenBCM, 4 at 400G"),
     WEFT_UINT(struct weft_interface_conf, slow_eighths, "slow_rate", "1", "1", "8",
-              "a VOQ that has credits for all it holds and collects more asks slowly: for so many eighths of its turns "
-              "(assumed)"),
+              "a VOQ that has credits for all its packets and collects more asks slowly: in this many eighths of its "
+              "turns (assumed)"),
     WEFT_TIME(struct weft_interface_conf, balance_age_ps, "balance_age", "10us", "0ns", "never",
-              "credits that an empty VOQ has not used for so long are given up (assumed)"),
+              "credits that an empty VOQ has not used for this long are given up (assumed)"),
     WEFT_TIME(struct weft_interface_conf, refresh_ps, "request_refresh", "100us", "1us", "1s",
               "a VOQ that waits for credits repeats its request after this time (assumed)"),
     WEFT_TIME(struct weft_interface_conf, watchdog_ps, "credit_watchdog", "500ms", "1us", "never",
-              "packets of a VOQ that got no credit for so long are discarded (FBOSS: 500ms)"),
+              "packets of a VOQ that got no credit for this long are discarded (FBOSS: 500ms)"),
     WEFT_UINT(struct weft_interface_conf, backlog_cells, "backlog", "256", "1", "65535",
-              "cells (or trains) that wait for a lane of the node's own at which packets stay in their VOQs, whatever "
-              "their credits (assumed)"),
+              "when this many cells (or trains) wait for a lane of the node's own, packets stay in their VOQs even "
+              "with credits (assumed)"),
     WEFT_BYTES(struct weft_interface_conf, sram_bytes, "sram", "128MiB", "64KiB", "1TB",
-               "on-chip buffer (Jericho3-AI); switch.buffer is the whole, with HBM"),
-    WEFT_REAL(struct weft_interface_conf, sram_alpha, "sram_alpha", "1", "0", "128",
-              "a VOQ keeps so many times what is free on chip there, the rest in HBM (FBOSS: alpha of VOQs, 1)"),
+               "on-chip buffer (Jericho3-AI); switch.buffer is the total, with HBM"),
+    WEFT_REAL(
+        struct weft_interface_conf, sram_alpha, "sram_alpha", "1", "0", "128",
+        "a VOQ keeps up to this many times the free on-chip buffer there, the rest in HBM (FBOSS: alpha of VOQs, 1)"),
     WEFT_REAL(struct weft_interface_conf, sram_xoff, "sram_xoff", "0.1", "0", "1",
-              "with less than this share of the on-chip buffer free NICs are paused (FBOSS's tests: 10%)"),
-    WEFT_REAL(struct weft_interface_conf, sram_xon, "sram_xon", "0.2", "0", "1",
-              "until so much is free, which VOQs leave free for what is yet to be written to HBM (FBOSS's tests: 20%)"),
-    WEFT_RATE(struct weft_interface_conf, hbm_rate_bps, "hbm_rate", "3.6Tbps", "1Gbps", "1000Tbps",
-              "at which HBM is written, and read (assumed: two stacks of 1024 pins of 3.6 Gbps, half the time each)"),
+              "NICs are paused while less than this share of the on-chip buffer is free (FBOSS's tests: 10%)"),
+    WEFT_REAL(
+        struct weft_interface_conf, sram_xon, "sram_xon", "0.2", "0", "1",
+        "and resume when this share is free, which VOQs leave for data to be written to HBM (FBOSS's tests: 20%)"),
+    WEFT_RATE(
+        struct weft_interface_conf, hbm_rate_bps, "hbm_rate", "3.6Tbps", "1Gbps", "1000Tbps",
+        "rate at which HBM is written, and read (assumed: two stacks of 1024 pins of 3.6 Gbps, half the time each)"),
     WEFT_BYTES(struct weft_interface_conf, reassembly_bytes, "reassembly_buffer", "16MiB", "16KB", "1GB",
-               "cells of packets that are not complete or not yet in turn at most (assumed)"),
+               "most bytes of cells of packets that are incomplete or not yet in turn (assumed)"),
     WEFT_TIME(struct weft_interface_conf, reassembly_timeout_ps, "reassembly_timeout", "100us", "1us", "1s",
-              "a packet that others wait for, or that has cells missing, is given up after this time (assumed)"),
+              "a packet that is incomplete, or that others wait for, is given up after this time (assumed)"),
     WEFT_BOOL(struct weft_interface_conf, rci, "rci", "true",
               "credits are granted more slowly while cells come marked (OpenBCM, fabric_tune)"),
     WEFT_TIME(struct weft_interface_conf, rci_interval_ps, "rci_interval", "2us", "100ns", "1ms",
-              "the share of marked cells is looked at so often (assumed)"),
+              "interval over which the share of marked cells is measured (assumed)"),
 };
 
 static const char *interface_check(const void *conf, char *text, size_t size) {
@@ -93,20 +95,20 @@ const struct weft_param_table weft_interface_table =
 
 static const struct weft_param fabric_rows[] = {
     WEFT_TIME(struct weft_fabric_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
-              "from the last bit of a cell to the FIFO of its output (assumed)"),
+              "time from the last bit of a cell to the FIFO of its output (assumed)"),
     WEFT_CHOICE(struct weft_fabric_conf, spray, "spray", "permutation", sprays,
-                "how cells are spread over the links to their destination, as for interface_node"),
+                "order of cells over the links to their destination, as for interface_node"),
     WEFT_UINT(struct weft_fabric_conf, fifo_cells, "fifo", "4096", "1", "65535",
-              "cells in the FIFO of an output at most (OpenBCM: TX FIFO of Ramon; those at its inputs and between, of "
-              "768 and 4608 cells, are not modelled apart)"),
+              "most cells in the FIFO of an output (OpenBCM: TX FIFO of Ramon; those at its inputs and between, of 768 "
+              "and 4608 cells, are not modelled separately)"),
     WEFT_UINT(struct weft_fabric_conf, mark_cells, "mark", "64", "1", "65535",
-              "a cell that finds so many before it is marked as congested (RCI; depth assumed)"),
+              "a cell that finds this many cells ahead of it is marked as congested (RCI; depth assumed)"),
     WEFT_BOOL(struct weft_fabric_conf, llfc, "llfc", "false",
               "link-level flow control: a FIFO that holds more than llfc_stop stops the lanes that feed it"),
     WEFT_UINT(struct weft_fabric_conf, llfc_stop_cells, "llfc_stop", "800", "1", "65535",
               "with llfc: cells in a FIFO above which lanes are stopped (FBOSS: 800)", .needs = "llfc"),
     WEFT_UINT(struct weft_fabric_conf, llfc_go_cells, "llfc_go", "400", "0", "65535",
-              "with llfc: they go on when it holds so many or fewer (assumed)", .needs = "llfc"),
+              "with llfc: cells in a FIFO at or below which lanes resume (assumed)", .needs = "llfc"),
 };
 
 static const char *fabric_check(const void *conf, char *text, size_t size) {

@@ -75,74 +75,72 @@ static const char *const pace_changes[] = {"at_once", "next_packet", NULL};
 
 static const struct weft_param host_rows[] = {
     WEFT_CHOICE(struct weft_host_conf, preset, "preset", "none", preset_names,
-                "another simulator's hosts (docs/peers.md), or those of Ultra Ethernet (docs/ultra-ethernet.md), over "
-                "which other keys hold"),
+                "another simulator's hosts (docs/peers.md), or those of Ultra Ethernet (docs/ultra-ethernet.md); other "
+                "keys override it"),
     WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "9000B", "payload of a full packet"),
     WEFT_TIME(struct weft_host_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
               "from the last bit received to the NIC's reaction (assumed)"),
     WEFT_MODEL_BESIDE(struct weft_host_conf, transport, "transport", WEFT_KIND_TRANSPORT, "roce_rc",
-                      "how a queue pair's packets reach the other host"),
+                      "how a queue pair's packets get to the other host"),
     WEFT_MODEL_PARAM(struct weft_host_conf, cc, "cc", WEFT_KIND_CC, "none", "congestion control of a queue pair"),
     WEFT_MODEL_PARAM(struct weft_host_conf, scheduler, "scheduler", WEFT_KIND_SCHEDULER, "strict",
                      "which priority the NIC sends next"),
     WEFT_BYTES(struct weft_host_conf, window_bytes, "window", "0B", "0B", "1TB",
-               "payload in flight of a queue pair at most, but not of READ responses; 0B: no limit"),
+               "most payload of a queue pair in flight, READ responses excepted; 0B: no limit"),
     WEFT_WEIGHTS(struct weft_host_conf, dscp, "dscp", "0,8,16,24,32,40,50,48", "0", "63",
-                 "code point that packets of each priority are sent with; switches go by it (24 and 48 for RoCE data "
-                 "and CNPs are common, the others assumed)"),
+                 "code point of packets of each priority, by which switches classify (24 and 48 for RoCE data and CNPs "
+                 "are common, the others assumed)"),
     WEFT_TIME(struct weft_host_conf, work_request_ps, "work_request", "0ns", "0ns", "1ms",
-              "the NIC takes so long for each work request (a message, a part of one, a clear-to-send), one after "
-              "another (published for a ConnectX-6: 215 million messages a second, 4.65 ns)"),
-    WEFT_TIME(
-        struct weft_host_conf, work_request_qp_ps, "work_request_qp", "0ns", "0ns", "1ms",
-        "a queue pair of messages begins with one so long after the one before, at least: what a single queue pair "
-        "can do, not the whole NIC (assumed)"),
+              "time that the NIC takes per work request (a message, a part of one, a clear-to-send), one after another "
+              "(published for a ConnectX-6: 215 million messages a second, 4.65 ns)"),
+    WEFT_TIME(struct weft_host_conf, work_request_qp_ps, "work_request_qp", "0ns", "0ns", "1ms",
+              "least time between the starts of two messages of a queue pair: the limit of a single queue pair, not of "
+              "the NIC (assumed)"),
     WEFT_RATE(struct weft_host_conf, drain_rate_bps, "drain_rate", "0bps", "0bps", "100Tbps",
-              "at which the host takes data from its NIC (PCIe); 0bps: never the bottleneck"),
+              "rate at which the host takes data from its NIC (PCIe); 0bps: never the bottleneck"),
     WEFT_BYTES(struct weft_host_conf, rx_buffer_bytes, "rx_buffer", "400KB", "0B", "1TB",
-               "receive buffer of the NIC for each priority, if drain_rate is set (assumed)", .needs = "drain_rate"),
+               "receive buffer of the NIC per priority, if drain_rate is set (assumed)", .needs = "drain_rate"),
     WEFT_BYTES(struct weft_host_conf, rx_xoff_bytes, "rx_xoff", "200KB", "0B", "1TB",
-               "the NIC pauses its switch above this level (assumed)", .needs = "drain_rate"),
+               "the NIC pauses its switch above this many bytes (assumed)", .needs = "drain_rate"),
     WEFT_BYTES(struct weft_host_conf, rx_xon_bytes, "rx_xon", "100KB", "0B", "1TB",
-               "and lets it resume at or below this one (assumed)", .needs = "drain_rate"),
-    WEFT_CHOICE(
-        struct weft_host_conf, roce, "roce", "v2", roces,
-        "RDMA in UDP, or in Ethernet behind a global route header: v1 is not routable and has no DSCP and no ECN"),
+               "and lets it resume at or below this many (assumed)", .needs = "drain_rate"),
+    WEFT_CHOICE(struct weft_host_conf, roce, "roce", "v2", roces,
+                "RDMA in UDP (v2), or in Ethernet behind a global route header (v1): v1 is not routable and has "
+                "neither DSCP nor ECN"),
     WEFT_UINT(struct weft_host_conf, vlan, "vlan", "0", "0", "4094",
-              "VLAN of the 802.1Q tag that frames have, with their priority as code point; 0: untagged"),
+              "VLAN of the frames' 802.1Q tag, whose code point is their priority; 0: untagged"),
     WEFT_BOOL(struct weft_host_conf, ecn, "ecn", "true", "data packets are sent ECN-capable"),
     WEFT_CHOICE(struct weft_host_conf, source_port, "source_port", "queue_pair", source_ports,
-                "a UDP source port for each queue pair, or one for all between two hosts, so that ECMP takes them for "
-                "one flow; numbered: the queue pairs of two hosts have one port after another"),
+                "a UDP source port per queue pair, or one per pair of hosts, so that ECMP sees one flow; numbered: "
+                "consecutive ports for the queue pairs of two hosts"),
     WEFT_CHOICE(struct weft_host_conf, pace_change, "pace_change", "at_once", pace_changes,
-                "a new rate holds for what is left of the wait for the next packet, or after that packet (the HPCC "
-                "simulator, rdma-hw.cc)"),
+                "a new rate applies to the rest of the current wait, or from the next packet on (the HPCC simulator, "
+                "rdma-hw.cc)"),
     WEFT_BYTES(struct weft_host_conf, data_header_bytes, "data_header", "0B", "0B", "256B",
                "headers of each data packet, whose payload is then not padded (the HPCC simulator: 48B, htsim: 64B); "
-               "0B: those of RoCE, 62 B, RETH and AETH"),
+               "0B: RoCE's, 62 B, RETH and AETH"),
     WEFT_BYTES(struct weft_host_conf, ack_bytes, "ack_frame", "0B", "0B", "1500B",
-               "frame of an ACK or NAK (the HPCC simulator: 60B, htsim: 64B); 0B: that of RoCE, 66 B"),
+               "size of an ACK or NAK frame (the HPCC simulator: 60B, htsim: 64B); 0B: RoCE's, 66 B"),
     WEFT_BYTES(struct weft_host_conf, cnp_bytes, "cnp_frame", "0B", "0B", "1500B",
-               "frame of a CNP; 0B: that of RoCE, 78 B"),
-    WEFT_SECTION(struct weft_host_conf, wire, "wire", &weft_wire_table, "what a frame costs on the wire"),
+               "size of a CNP frame; 0B: RoCE's, 78 B"),
+    WEFT_SECTION(struct weft_host_conf, wire, "wire", &weft_wire_table, "overhead of frames on the wire"),
     WEFT_MODEL_PARAM(struct weft_host_conf, retry, "retry", WEFT_KIND_RETRY, "none",
-                     "what its ports do about frames that bit errors destroy on their links"),
+                     "link-level retry of frames that bit errors destroy"),
     WEFT_MODEL_PARAM(struct weft_host_conf, credit, "credit", WEFT_KIND_CREDIT, "none",
-                     "what its ports grant to those that send to them"),
+                     "link credit that its ports grant to their senders"),
     WEFT_SECTION(struct weft_host_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
     WEFT_BOOL(struct weft_host_conf, sfc, "sfc", "true", "the NIC understands source flow control messages"),
     WEFT_CHOICE(struct weft_host_conf, sfc_scope, "sfc_scope", "flow", sfc_scopes,
-                "what such a message pauses: the queue pair, all that send to the same host, all of its priority"),
+                "what such a message pauses: the queue pair, all queue pairs to the same host, or the whole priority"),
     WEFT_CHOICE(
         struct weft_host_conf, planes, "planes", "separate", planes,
         "in a topology of equal networks (planes): host h of each is a NIC of its own, or they are the ports of "
         "one NIC; its queue pairs take the planes in turn (NCCL: devices of a merged NIC), or each packet takes the "
         "plane "
         "whose port is free first (OCP MRC: an 800G NIC is eight planes of 100G)"),
-    WEFT_UINT(
-        struct weft_host_conf, plane_timeouts, "plane_timeouts", "1", "1", "100",
-        "with planes: queue_pair, after so many timeouts in a row a queue pair goes on by the next plane (assumed; "
-        "as InfiniBand's automatic path migration, which RoCE NICs do not have)"),
+    WEFT_UINT(struct weft_host_conf, plane_timeouts, "plane_timeouts", "1", "1", "100",
+              "with planes: queue_pair, a queue pair moves to the next plane after this many timeouts in a row "
+              "(assumed; as InfiniBand's automatic path migration, which RoCE NICs do not have)"),
 };
 
 static bool hears_marks(const struct weft_host_conf *c) {
