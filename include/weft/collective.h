@@ -69,14 +69,16 @@ struct weft_collective_common {
 #define WEFT_COLLECTIVE_ROWS(T, chunk, slice, slot_number)                                                             \
     WEFT_UINT(                                                                                                         \
         T, common.channels, "channels", "0", "0", "64",                                                                \
-        "parts of the data that go side by side, each over connections of its own; 0: chosen by the collective"),      \
-        WEFT_BYTES(T, common.chunk_bytes, "chunk", chunk, "1KB", "1GB", "that a rank works on before the next"),       \
-        WEFT_BYTES(T, common.slice_bytes, "slice", slice, "1KB", "1GB", "of a chunk, sent as one message"),            \
+        "parts of the data that are sent in parallel, each over its own connections; 0: chosen by the collective"),    \
+        WEFT_BYTES(T, common.chunk_bytes, "chunk", chunk, "1KB", "1GB",                                                \
+                   "bytes that a rank works on before the next chunk"),                                                \
+        WEFT_BYTES(T, common.slice_bytes, "slice", slice, "1KB", "1GB",                                                \
+                   "part of a chunk that is sent as one message"),                                                     \
         WEFT_UINT(T, common.slots, "slots", slot_number, "1", "64", "messages that a connection's buffer holds"),      \
         WEFT_TIME(T, common.step_ps, "step_delay", "0s", "0s", "1ms",                                                  \
-                  "a step takes so long, besides copying (assumed; the fixed part of a network hop's latency)"),       \
+                  "time per step, in addition to copying (assumed; the fixed part of a network hop's latency)"),       \
         WEFT_RATE(T, common.copy_rate_bps, "copy_rate", "0bps", "0bps", "100Tbps",                                     \
-                  "at which a lane copies and reduces; 0: never the bottleneck")
+                  "rate at which a lane copies and reduces; 0: never the bottleneck")
 
 /// What a lane of a rank sends in all its steps to one rank.
 struct weft_sent {

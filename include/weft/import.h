@@ -47,10 +47,10 @@ struct weft_import_common {
 };
 #define WEFT_IMPORT_ROWS(T)                                                                                            \
     WEFT_RATE(T, common.rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",                                               \
-              "rate of the links of the network that a workload gets which has none (assumed)"),                       \
-        WEFT_TIME(T, common.delay_ps, "delay", "150ns", "1ps", "1s", "their delay (assumed)"),                         \
+              "link rate of the network made for a workload that has none (assumed)"),                                 \
+        WEFT_TIME(T, common.delay_ps, "delay", "150ns", "1ps", "1s", "link delay of that network (assumed)"),          \
         WEFT_BYTES(T, common.size_bytes, "size", "1MB", "1B", "100TB",                                                 \
-                   "what each host sends in the workload that a topology gets which has none (assumed)")
+                   "bytes that each host sends in the workload made for a topology that has none (assumed)")
 
 /// Of an importer that has no other parameters.
 extern const struct weft_param_table weft_import_table;

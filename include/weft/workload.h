@@ -88,15 +88,16 @@ struct weft_workload_common {
 /// The rows of weft_workload_common for a generator's table; T must have it as member `common`.
 #define WEFT_WORKLOAD_ROWS(T)                                                                                          \
     WEFT_TEXT(T, common.group, "group", "all", "flow group in tables and results"),                                    \
-        WEFT_TIME(T, common.start_ps, "start", "0s", "0s", "1000s", "when the first flow starts"),                     \
-        WEFT_TIME(T, common.jitter_ps, "jitter", "0s", "0s", "1000s",                                                  \
-                  "a flow, or all of one time of a source, starts up to so much later, drawn by the seed"),            \
+        WEFT_TIME(T, common.start_ps, "start", "0s", "0s", "1000s", "start of the first flow"),                        \
+        WEFT_TIME(                                                                                                     \
+            T, common.jitter_ps, "jitter", "0s", "0s", "1000s",                                                        \
+            "a flow, or all flows of one repetition of a source, starts later by up to this, drawn by the seed"),      \
         WEFT_BYTES(T, common.size_bytes, "size", "1MB", "1B", "100TB", "payload of a flow"),                           \
-        WEFT_UINT(T, common.qps, "qps", "1", "1", "1024", "queue pairs a flow is spread over"),                        \
+        WEFT_UINT(T, common.qps, "qps", "1", "1", "1024", "queue pairs over which a flow is spread"),                  \
         WEFT_UINT(T, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),                       \
         WEFT_CHOICE(T, common.verb, "verb", "write", weft_verb_names, "RDMA operation"),                               \
-        WEFT_UINT(T, common.repeat, "repeat", "1", "1", "1000000", "so many times"),                                   \
-        WEFT_TIME(T, common.interval_ps, "interval", "0s", "0s", "1000s", "from one repetition to the next")
+        WEFT_UINT(T, common.repeat, "repeat", "1", "1", "1000000", "number of repetitions"),                           \
+        WEFT_TIME(T, common.interval_ps, "interval", "0s", "0s", "1000s", "time from one repetition to the next")
 extern const char *const weft_verb_names[]; // "write", "send", "read", NULL
 
 struct weft_workload_ops {

@@ -27,10 +27,10 @@ static const struct weft_param rows[] = {
                "every packet is marked above this depth (uet-htsim: 0.8 BDP)"),
     WEFT_BYTES(struct trim_conf, depth_bytes, "depth", "175KB", "0B", "1TB",
                "a packet that would make the queue longer is trimmed (uet-htsim: 1 BDP)"),
-    WEFT_UINT(struct trim_conf, size, "size", "64", "64", "1500", "bytes of a trimmed frame (uet-htsim)"),
-    WEFT_UINT(struct trim_conf, priority, "priority", "6", "0", "7", "of trimmed frames (assumed)"),
+    WEFT_UINT(struct trim_conf, size, "size", "64", "64", "1500", "size of a trimmed frame (uet-htsim)"),
+    WEFT_UINT(struct trim_conf, priority, "priority", "6", "0", "7", "priority of trimmed frames (assumed)"),
     WEFT_UINT(struct trim_conf, dscp, "dscp", "50", "0", "63",
-              "code point of trimmed frames, by which the next switches go (assumed)"),
+              "code point of trimmed frames, by which the next switches classify (assumed)"),
     WEFT__MARK_AT_ROW(struct trim_conf, "departure"),
 };
 

@@ -34,20 +34,21 @@ static const char *const preset_names[] = {"none", "paper", "ns3_rdma", "hpcc", 
 
 static const struct weft_param wred_rows[] = {
     WEFT_CHOICE(struct wred_conf, preset, "preset", "none", preset_names,
-                "values of a source, over which other keys hold: the paper's and ns3-rdma's (40G), or the HPCC "
-                "simulator's at 100G"),
+                "values of a source: the paper's and ns3-rdma's (40G), or the HPCC simulator's at 100G; other keys "
+                "override it"),
     WEFT_BYTES(struct wred_conf, min_bytes, "min", "5KB", "0B", "1TB", "no marks at or below this depth (Kmin)"),
-    WEFT_BYTES(struct wred_conf, max_bytes, "max", "200KB", "0B", "1TB", "every packet above this depth (Kmax)"),
+    WEFT_BYTES(struct wred_conf, max_bytes, "max", "200KB", "0B", "1TB",
+               "every packet is marked above this depth (Kmax)"),
     WEFT_REAL(struct wred_conf, max_probability, "max_probability", "1%", "0", "1",
               "probability of a mark at depth max (Pmax)"),
     WEFT_BYTES(struct wred_conf, drop_bytes, "drop", "1TB", "0B", "1TB",
                "packets are dropped above this depth; the default is never"),
     WEFT_BOOL(struct wred_conf, drop_incapable, "drop_incapable", "false",
-              "drop packets that are not ECN-capable where others are marked (RFC 3168)"),
+              "where others are marked, drop packets that are not ECN-capable (RFC 3168)"),
     WEFT__MARK_AT_ROW(struct wred_conf, "arrival"),
     WEFT_TEXT(struct wred_conf, by_rate, "by_rate", "",
-              "min, max and perhaps max_probability of ports of a rate: [25Gbps 100KB 400KB 20%, 100Gbps 400KB 1600KB "
-              "20%]; a port has those of its rate, or of the greatest below it, or of the least"),
+              "min, max and optionally max_probability by port rate: [25Gbps 100KB 400KB 20%, 100Gbps 400KB 1600KB "
+              "20%]; a port uses the entry of its rate, else of the next lower rate, else of the lowest"),
 };
 
 /// What `by_rate` says of ports of one rate.

@@ -15,11 +15,11 @@ static const char *const serialisations[] = {"exact", "whole_ns", NULL}; // enum
 
 static const struct weft_param wire_rows[] = {
     WEFT_BYTES(struct weft_wire_conf, overhead_bytes, "overhead", "20B", "0B", "64B",
-               "bytes of each frame beside the frame: preamble 8 and gap 12 (IEEE 802.3); ns-3 counts none"),
+               "bytes of each frame beyond the frame itself: preamble 8 and gap 12 (IEEE 802.3); ns-3 counts none"),
     WEFT_CHOICE(struct weft_wire_conf, serialisation, "serialisation", "exact", serialisations,
                 "time that a frame takes: to the picosecond, or rounded down to whole ns as in ns-3"),
     WEFT_BYTES(struct weft_wire_conf, pause_bytes, "pause_frame", "64B", "14B", "128B",
-               "a pause frame (IEEE 802.3 annex 31D: 64B; the HPCC simulator, qbb-net-device.cc: 43B)"),
+               "size of a pause frame (IEEE 802.3 annex 31D: 64B; the HPCC simulator, qbb-net-device.cc: 43B)"),
 };
 const struct weft_param_table weft_wire_table = WEFT_PARAM_TABLE("wire", struct weft_wire_conf, wire_rows);
 

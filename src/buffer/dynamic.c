@@ -35,27 +35,27 @@ static const char *const xoff_at_names[] = {"above", "reached", NULL};
 
 static const struct weft_param dynamic_rows[] = {
     WEFT_BYTES(struct dynamic_conf, total_bytes, "total", "32MB", "1KB", "1TB", "packet memory of the switch"),
-    WEFT_BYTES(struct dynamic_conf, reserve_bytes, "reserve", "4KB", "0B", "1GB", "kept for each port and priority"),
+    WEFT_BYTES(struct dynamic_conf, reserve_bytes, "reserve", "4KB", "0B", "1GB",
+               "reserved for each port and priority"),
     WEFT_REAL(struct dynamic_conf, alpha, "alpha", "1/8", "0", "128",
-              "a group may hold alpha x what is free of the shared pool, beyond its reserve"),
-    WEFT_WEIGHTS(struct dynamic_conf, weight, "weights", "1", "1", "1000",
-                 "a priority's alpha is so many times as large, 0 to 7"),
+              "a group may hold alpha x the free part of the shared pool, beyond its reserve"),
+    WEFT_WEIGHTS(struct dynamic_conf, weight, "weights", "1", "1", "1000", "factors on alpha by priority, 0 to 7"),
     WEFT_BYTES(struct dynamic_conf, headroom_bytes, "headroom", "140KB", "0B", "1GB",
-               "kept for each port and lossless priority, for what arrives after XOFF (enough for 800G and 30m; weft "
-               "plan pfc)"),
+               "reserved for each port and lossless priority, for data that arrives after XOFF (enough for 800G and "
+               "30m; weft plan pfc)"),
     WEFT_REAL(
         struct dynamic_conf, link_headroom, "link_headroom", "0", "0", "100",
-        "headroom has so many times rate x delay of the port's link in addition (the HPCC simulator, third.cc: 3)"),
+        "additional headroom, as a multiple of rate x delay of the port's link (the HPCC simulator, third.cc: 3)"),
     WEFT_BOOL(struct dynamic_conf, alpha_by_rate, "alpha_by_rate", "false",
               "a port's alpha doubles each time its rate doubles over that of the slowest host, up to 1 (the HPCC "
               "simulator, third.cc)"),
     WEFT_CHOICE(struct dynamic_conf, dedicated, "dedicated", "group", dedicated_names,
-                "reserve and headroom are taken out of the total for each group, or once for each port, however many "
+                "reserve and headroom are subtracted from the total per group, or once per port, however many "
                 "priorities use them (the HPCC simulator, switch-mmu.cc)"),
     WEFT_CHOICE(struct dynamic_conf, xoff_at, "xoff_at", "above", xoff_at_names,
-                "XOFF when a group is above its threshold, or has reached it (the HPCC simulator, switch-mmu.cc)"),
+                "XOFF when a group is above its threshold, or when it reaches it (the HPCC simulator, switch-mmu.cc)"),
     WEFT_BYTES(struct dynamic_conf, xon_offset_bytes, "xon_offset", "3KB", "0B", "1GB",
-               "XON when a group is so far below its threshold, or has nothing in the shared pool"),
+               "XON when a group is this far below its threshold, or holds nothing in the shared pool"),
     WEFT_BYTES(struct dynamic_conf, threshold_bytes_min, "threshold_min", "0B", "0B", "1TB",
                "the threshold is never below this"),
     WEFT_BYTES(struct dynamic_conf, threshold_bytes_max, "threshold_max", "1TB", "0B", "1TB",

@@ -10,13 +10,13 @@
 
 static const struct weft_param egress_rows[] = {
     WEFT_BYTES(struct weft__shared_conf, size_bytes, "size", "900KB", "64B", "1TB",
-               "buffer of each output and priority (assumed)"),
+               "buffer per output and priority (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, xoff_bytes, "xoff", "760KB", "0B", "1TB",
-               "pause the inputs that send to a queue above this level (assumed)"),
+               "pause the inputs that send to a queue above this many bytes (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, xon_bytes, "xon", "740KB", "0B", "1TB",
-               "let them go on when the queue is at or below this level, or holds nothing of theirs (assumed)"),
+               "resume an input when the queue is at or below this many bytes, or holds none of the input's (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, headroom_bytes, "headroom", "0B", "0B", "1TB",
-               "for what an input sends after it was told to pause; 0B: size - xoff"),
+               "for data that an input sends after the pause; 0B: size - xoff"),
 };
 static const struct weft_param_table egress_params =
     WEFT_PARAM_TABLE_CHECKED("egress", struct weft__shared_conf, egress_rows, weft__shared_conf_check);

@@ -9,14 +9,13 @@
 #include "buffer/shared.h"
 
 static const struct weft_param pool_rows[] = {
-    WEFT_BYTES(struct weft__shared_conf, size_bytes, "size", "900KB", "64B", "1TB",
-               "buffer of each priority (assumed)"),
+    WEFT_BYTES(struct weft__shared_conf, size_bytes, "size", "900KB", "64B", "1TB", "buffer per priority (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, xoff_bytes, "xoff", "760KB", "0B", "1TB",
-               "all ports together: pause whoever sends above this level (assumed)"),
+               "pause every sender while all ports together hold more than this (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, xon_bytes, "xon", "740KB", "0B", "1TB",
-               "let them go on at or below this level, or when they have nothing left here (assumed)"),
+               "resume at or below this many bytes, or when a sender has none left here (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, headroom_bytes, "headroom", "0B", "0B", "1TB",
-               "for what a port sends after it was told to pause; 0B: size - xoff"),
+               "for data that a port sends after the pause; 0B: size - xoff"),
 };
 static const struct weft_param_table pool_params =
     WEFT_PARAM_TABLE_CHECKED("pool", struct weft__shared_conf, pool_rows, weft__shared_conf_check);

@@ -15,11 +15,11 @@ struct static_conf {
 
 static const struct weft_param static_rows[] = {
     WEFT_BYTES(struct static_conf, size_bytes, "size", "900KB", "64B", WEFT_BUFFER_FIXED_MAX,
-               "buffer of each port and priority (assumed)"),
+               "buffer per port and priority (assumed)"),
     WEFT_BYTES(struct static_conf, xoff_bytes, "xoff", "760KB", "0B", WEFT_BUFFER_FIXED_MAX,
-               "pause the sender above this level (assumed)"),
+               "pause the sender above this many bytes (assumed)"),
     WEFT_BYTES(struct static_conf, xon_bytes, "xon", "740KB", "0B", WEFT_BUFFER_FIXED_MAX,
-               "let it go on at or below this level (assumed)"),
+               "resume it at or below this many (assumed)"),
 };
 
 static const char *static_conf_check(const void *conf, char *text, size_t size) {

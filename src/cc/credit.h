@@ -13,9 +13,9 @@ struct weft__pull_conf {
 };
 /// Its rows for a model's table, `m` the member of T; and what both rows have in addition.
 #define WEFT__PULL_ROWS(T, m, ...)                                                                                     \
-    WEFT_UINT(T, m.packets, "pull", "4", "1", "64", "packets that one grant is worth (UE 1.0)", __VA_ARGS__),          \
-        WEFT_REAL(T, m.rate, "rate", "0.99", "1/100", "1", "of its line that a receiver grants (uet-htsim)",           \
-                  __VA_ARGS__)
+    WEFT_UINT(T, m.packets, "pull", "4", "1", "64", "packets per grant (UE 1.0)", __VA_ARGS__),                        \
+        WEFT_REAL(T, m.rate, "rate", "0.99", "1/100", "1",                                                             \
+                  "fraction of its line rate that a receiver grants (uet-htsim)", __VA_ARGS__)
 
 static inline struct weft_cc_pull weft__pull_of(const struct weft__pull_conf *c) {
     return (struct weft_cc_pull){(uint32_t)c->packets, c->rate};
@@ -23,7 +23,8 @@ static inline struct weft_cc_pull weft__pull_of(const struct weft__pull_conf *c)
 
 /// Headers of a packet, which count in windows and credit; `m` the member of T.
 #define WEFT__CC_HEADER_ROW(T, m)                                                                                      \
-    WEFT_BYTES(T, m, "header", "64B", "0B", "256B", "headers of a packet, which windows and credit count (uet-htsim)")
+    WEFT_BYTES(T, m, "header", "64B", "0B", "256B",                                                                    \
+               "headers of a packet, which count in windows and credit (uet-htsim)")
 
 struct weft__credit {
     int64_t left;    ///< bytes; a packet may be sent as long as there is any

@@ -55,16 +55,15 @@ static const char *const preset_names[] = {"none", "paper", "ns3_rdma", NULL};
 static const struct weft_param dcqcn_rows[] = {
     WEFT_CHOICE(
         struct dcqcn_conf, preset, "preset", "none", preset_names,
-        "values of a source, over which other keys hold: the paper's (40G), or those that ns3-rdma is configured "
-        "with (40G)"),
+        "values of a source: the paper's (40G), or ns3-rdma's as configured there (40G); other keys override it"),
     WEFT_REAL(struct dcqcn_conf, g, "g", "1/256", "1/65536", "1", "gain of the average that is alpha"),
     WEFT_REAL(struct dcqcn_conf, initial_alpha, "initial_alpha", "1", "0", "1", "alpha before the first CNP"),
     WEFT_TIME(struct dcqcn_conf, alpha_timer_ps, "alpha_timer", "55us", "1ns", "1s",
-              "decay alpha if no CNP came for this long"),
+              "decay alpha after this time without a CNP"),
     WEFT_TIME(struct dcqcn_conf, increase_timer_ps, "increase_timer", "55us", "1ns", "1s",
-              "raise the rate each time so long has passed without a CNP"),
+              "raise the rate after each such time without a CNP"),
     WEFT_BYTES(struct dcqcn_conf, byte_counter, "byte_counter", "10MB", "0B", "1TB",
-               "raise the rate each time so much was sent without a CNP (bytes on the wire); 0B: never"),
+               "raise the rate after each such number of bytes on the wire without a CNP; 0B: never"),
     WEFT_UINT(struct dcqcn_conf, fast_recovery_stages, "fast_recovery_stages", "5", "1", "1000",
               "expiries of timer or byte counter before the target rises (F)"),
     WEFT_RATE(struct dcqcn_conf, additive_increase_bps, "additive_increase", "40Mbps", "0bps", "3.2Tbps",
@@ -76,9 +75,9 @@ static const struct weft_param dcqcn_rows[] = {
     WEFT_RATE(struct dcqcn_conf, min_rate_bps, "min_rate", "100Mbps", "1bps", "3.2Tbps",
               "no cut goes below this (assumed)"),
     WEFT_BOOL(struct dcqcn_conf, clamp_target, "clamp_target", "true",
-              "every CNP sets the target to the rate; false: only if the rate was raised since the CNP before"),
+              "every CNP sets the target to the rate; false: only if the rate was raised since the last CNP"),
     WEFT_CHOICE(struct dcqcn_conf, cnp_order, "cnp_order", "alpha_then_cut", order_names,
-                "whether a CNP updates alpha before it cuts or after (the paper's text)"),
+                "a CNP updates alpha before the cut, or after it (the paper's text)"),
 };
 static const struct weft_param_table dcqcn_params =
     WEFT_PARAM_TABLE_PRESETS("dcqcn", struct dcqcn_conf, dcqcn_rows, NULL, presets);

@@ -79,30 +79,29 @@ static const struct weft_param_preset presets[] = {
 static const char *const preset_names[] = {"none", "hpcc", "hpcc_config", "connectx", NULL};
 
 static const struct weft_param connectx_rows[] = {
-    WEFT_CHOICE(
-        struct connectx_conf, preset, "preset", "none", preset_names,
-        "values of a source, over which other keys hold: the HPCC simulator's runs at 100G (run.py), its example "
-        "mix/config.txt, or a ConnectX NIC as delivered"),
+    WEFT_CHOICE(struct connectx_conf, preset, "preset", "none", preset_names,
+                "values of a source: the HPCC simulator's runs at 100G (run.py), its example mix/config.txt, or a "
+                "ConnectX NIC as delivered; other keys override it"),
     WEFT_REAL(struct connectx_conf, g, "g", "1/256", "1/65536", "1",
               "gain of the average that is alpha (1 - dce_tcp_g / 1024)"),
     WEFT_REAL(struct connectx_conf, initial_alpha, "initial_alpha", "1", "0", "1",
               "alpha set by the first CNP (initial_alpha_value / 1024)"),
     WEFT_TIME(struct connectx_conf, alpha_interval_ps, "alpha_interval", "1us", "1ns", "1s",
-              "alpha is updated so often (dce_tcp_rtt)"),
+              "interval between updates of alpha (dce_tcp_rtt)"),
     WEFT_REAL(struct connectx_conf, rate_on_first_cnp, "rate_on_first_cnp", "1", "1/1000", "1",
-              "part of the rate that the first CNP leaves (rate_to_set_on_first_cnp / line rate; 0 there is 1 here)"),
+              "fraction of the rate left by the first CNP (rate_to_set_on_first_cnp / line rate; 0 there is 1 here)"),
     WEFT_TIME(struct connectx_conf, cut_interval_ps, "cut_interval", "4us", "1ns", "1s",
-              "a CNP leads to a cut at the next check, this far apart (rate_reduce_monitor_period)"),
+              "after a CNP the rate is cut at the next of these intervals (rate_reduce_monitor_period)"),
     WEFT_UINT(struct connectx_conf, gd, "gd", "11", "10", "20", "a cut takes alpha x 2^(10 - gd) of the rate (rpg_gd)"),
     WEFT_REAL(struct connectx_conf, min_decrease_factor, "min_decrease_factor", "50%", "0", "1",
-              "one cut leaves at least this part of the rate (rpg_min_dec_fac)"),
+              "one cut leaves at least this fraction of the rate (rpg_min_dec_fac)"),
     WEFT_RATE(struct connectx_conf, min_rate_bps, "min_rate", "100Mbps", "1bps", "3.2Tbps",
               "no cut goes below this (rpg_min_rate; the default is the HPCC simulator's)"),
     WEFT_BOOL(struct connectx_conf, clamp_target, "clamp_target", "false",
-              "every cut sets the target to the rate; false: only if the timer raised the rate since the cut before "
+              "every cut sets the target to the rate; false: only if the timer raised the rate since the last cut "
               "(clamp_tgt_rate)"),
     WEFT_TIME(struct connectx_conf, increase_timer_ps, "increase_timer", "300us", "1ns", "10s",
-              "raise the rate each time so long has passed without a cut (rpg_time_reset)"),
+              "raise the rate after each such time without a cut (rpg_time_reset)"),
     WEFT_UINT(struct connectx_conf, fast_recovery_stages, "fast_recovery_stages", "1", "0", "1000",
               "increases before the target rises (F, rpg_threshold)"),
     WEFT_RATE(struct connectx_conf, additive_increase_bps, "additive_increase", "50Mbps", "0bps", "3.2Tbps",

@@ -26,23 +26,24 @@ struct weft__delay_window {
 /// `m`: the member of T that is a struct weft__delay_conf.
 #define WEFT_DELAY_ROWS(T, m)                                                                                          \
     WEFT_TIME(T, m.base_ps, "base_target", "20us", "1ns", "1s", "target delay of a path without hops (htsim)"),        \
-        WEFT_TIME(T, m.hop_ps, "hop_target", "3us", "0ns", "1s", "more for each hop (htsim: base / 6.55)"),            \
-        WEFT_UINT(T, m.hops, "hops", "0", "0", "64", "that the path has (assumed)"),                                   \
-        WEFT_TIME(T, m.fs_range_ps, "fs_range", "100us", "0ns", "1s",                                                  \
-                  "flow scaling: more for a small window, at most; 0ns: none (htsim: 5 x base)"),                      \
+        WEFT_TIME(T, m.hop_ps, "hop_target", "3us", "0ns", "1s", "additional target per hop (htsim: base / 6.55)"),    \
+        WEFT_UINT(T, m.hops, "hops", "0", "0", "64", "hops of the path (assumed)"),                                    \
+        WEFT_TIME(                                                                                                     \
+            T, m.fs_range_ps, "fs_range", "100us", "0ns", "1s",                                                        \
+            "flow scaling: the most that is added to the target for a small window; 0ns: none (htsim: 5 x base)"),     \
         WEFT_REAL(T, m.fs_min_cwnd, "fs_min_cwnd", "0.1", "1/1000", "1000",                                            \
-                  "flow scaling: the window that is given all of fs_range, packets"),                                  \
+                  "flow scaling: window with the whole fs_range added, packets"),                                      \
         WEFT_REAL(T, m.fs_max_cwnd, "fs_max_cwnd", "100", "1/1000", "1000000",                                         \
-                  "flow scaling: the window that is given nothing, packets"),                                          \
-        WEFT_REAL(T, m.ai, "ai", "1", "1/1000", "1000", "additive increase, packets an RTT (htsim)"),                  \
+                  "flow scaling: window with nothing added, packets"),                                                 \
+        WEFT_REAL(T, m.ai, "ai", "1", "1/1000", "1000", "additive increase, packets per RTT (htsim)"),                 \
         WEFT_REAL(T, m.beta, "beta", "0.8", "0", "1", "multiplicative decrease"),                                      \
-        WEFT_REAL(T, m.max_mdf, "max_mdf", "0.5", "0", "0.999", "one decrease takes at most this part"),               \
-        WEFT_REAL(T, m.min_cwnd, "min_cwnd", "0.001", "1/1000000", "1000", "least window, packets"),                   \
+        WEFT_REAL(T, m.max_mdf, "max_mdf", "0.5", "0", "0.999", "largest fraction that one decrease takes"),           \
+        WEFT_REAL(T, m.min_cwnd, "min_cwnd", "0.001", "1/1000000", "1000", "smallest window, packets"),                \
         WEFT_REAL(T, m.max_cwnd, "max_cwnd", "1024", "1", "1000000", "largest window, packets (assumed)"),             \
         WEFT_REAL(T, m.initial_cwnd, "initial_cwnd", "10", "1/1000000", "1000000",                                     \
                   "window at the start, packets (assumed)"),                                                           \
         WEFT_UINT(T, m.timeouts, "timeouts", "5", "1", "100",                                                          \
-                  "so many timeouts in a row leave the least window (assumed)")
+                  "after this many timeouts in a row the window is at its minimum (assumed)")
 
 /// NULL, or what is wrong with a configuration.
 const char *weft__delay_conf_check(const struct weft__delay_conf *c, char *text, size_t size);

@@ -22,12 +22,12 @@ struct falcon_conf {
 static const struct weft_param falcon_rows[] = {
     WEFT_DELAY_ROWS(struct falcon_conf, window),
     WEFT_REAL(struct falcon_conf, plb_delay, "plb_delay", "0.8", "1/1000", "1000",
-              "an acknowledgement is congested if its delay is above so many targets (assumed; below 1, for the window "
-              "holds flows that share a link at 1)"),
+              "an acknowledgement counts as congested if its delay is above this many targets (assumed; below 1, "
+              "because the window holds flows that share a link at 1)"),
     WEFT_REAL(struct falcon_conf, plb_part, "plb_part", "0.5", "1/1000", "1",
-              "a round trip is congested if this part of it is (PLB, section 4: a half)"),
+              "a round trip counts as congested if this fraction of its acknowledgements is (PLB, section 4: a half)"),
     WEFT_UINT(struct falcon_conf, plb_rounds, "plb_rounds", "3", "0", "1000",
-              "another path after so many congested round trips in a row; 0: the path stays (assumed)"),
+              "change the path after this many congested round trips in a row; 0: never (assumed)"),
 };
 
 static const char *falcon_conf_check(const void *conf, char *text, size_t size) {

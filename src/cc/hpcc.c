@@ -19,14 +19,14 @@ struct hpcc_conf {
 };
 
 static const struct weft_param hpcc_rows[] = {
-    WEFT_REAL(struct hpcc_conf, eta, "eta", "95%", "0.01", "1", "utilisation aimed at"),
+    WEFT_REAL(struct hpcc_conf, eta, "eta", "95%", "0.01", "1", "target utilisation"),
     WEFT_UINT(struct hpcc_conf, max_stage, "max_stage", "5", "0", "1000",
               "rounds of additive increase before a multiplicative one"),
     WEFT_BYTES(struct hpcc_conf, w_ai_bytes, "w_ai", "80B", "1B", "1GB", "additive increase of the window"),
     WEFT_TIME(struct hpcc_conf, base_rtt_ps, "base_rtt", "13us", "1ns", "1s",
               "T: the longest round trip of the network without queues (the paper's simulations: 13us)"),
     WEFT_BYTES(struct hpcc_conf, header_bytes, "int_header", "42B", "0B", "256B",
-               "telemetry in each data packet and ACK: room for five ports of 8 B (the paper, section 4.1)"),
+               "telemetry in each data packet and ACK: space for five ports of 8 B (the paper, section 4.1)"),
 };
 static const struct weft_param_table hpcc_params = WEFT_PARAM_TABLE("hpcc", struct hpcc_conf, hpcc_rows);
 

@@ -23,18 +23,18 @@ static const struct weft_param one_rma_rows[] = {
     WEFT_TIME(struct one_rma_conf, target_ps, "target", "7.5us", "1ns", "1s",
               "delay to hold (assumed: one and a half idle round trips)"),
     WEFT_TIME(struct one_rma_conf, idle_rtt_ps, "idle_rtt", "5us", "1ns", "1s",
-              "the round trip until one has been measured; none is taken to be shorter"),
-    WEFT_REAL(struct one_rma_conf, ai, "ai", "0.25", "1/1000", "1000", "additive increase, operations a completion"),
+              "round trip until one has been measured; none is taken as shorter"),
+    WEFT_REAL(struct one_rma_conf, ai, "ai", "0.25", "1/1000", "1000", "additive increase, operations per completion"),
     WEFT_REAL(struct one_rma_conf, beta, "beta", "0.8", "0", "1", "multiplicative decrease"),
-    WEFT_REAL(struct one_rma_conf, max_mdf, "max_mdf", "0.5", "0", "0.999", "one decrease takes at most this part"),
+    WEFT_REAL(struct one_rma_conf, max_mdf, "max_mdf", "0.5", "0", "0.999", "largest fraction that one decrease takes"),
     WEFT_REAL(struct one_rma_conf, timeout_cut, "timeout_cut", "10", "1", "1000",
               "a timeout or a NACK divides the window by this"),
     WEFT_REAL(struct one_rma_conf, min_cwnd, "min_cwnd", "0.01", "1/1000000", "1000",
-              "least window, operations (assumed)"),
+              "smallest window, operations (assumed)"),
     WEFT_REAL(struct one_rma_conf, max_cwnd, "max_cwnd", "64", "0.01", "1000000",
               "largest window, operations (assumed)"),
     WEFT_REAL(struct one_rma_conf, initial_cwnd, "initial_cwnd", "3", "1/1000000", "1000000",
-              "window at the start, operations (assumed: 100 Gbit/s of 4 KB are reached in about 8 round trips)"),
+              "window at the start, operations (assumed: 100 Gbit/s of 4 KB in about 8 round trips)"),
 };
 
 static const char *one_rma_conf_check(const void *conf, char *text, size_t size) {

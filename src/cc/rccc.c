@@ -22,7 +22,7 @@ static const struct weft_param rows[] = {
     WEFT_TIME(struct rccc_conf, base_ps, "base_rtt", "12us", "100ns", "1s",
               "round trip of the longest path without queues"),
     WEFT_REAL(struct rccc_conf, window, "window", "1.5", "1/100", "100",
-              "first credit, and the most that is kept, of the bandwidth-delay product (uet-htsim)"),
+              "first and largest credit, relative to the bandwidth-delay product (uet-htsim)"),
     WEFT__CC_HEADER_ROW(struct rccc_conf, header_bytes),
     WEFT__PULL_ROWS(struct rccc_conf, pull, .needs = NULL),
 };

@@ -18,7 +18,7 @@ struct conf {
 };
 static const struct weft_param rows[] = {
     WEFT_COLLECTIVE_ROWS(struct conf, "512KiB", "512KiB", "8"),
-    WEFT_CHOICE(struct conf, trees, "trees", "double", tree_names, "one tree, or two for every other channel each"),
+    WEFT_CHOICE(struct conf, trees, "trees", "double", tree_names, "one tree, or two, each for every other channel"),
 };
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("all_reduce_tree", struct conf, rows, weft__collective_check);

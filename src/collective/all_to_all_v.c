@@ -13,7 +13,7 @@ struct conf {
 static const struct weft_param rows[] = {
     WEFT__PAIRS_ROWS(struct conf),
     WEFT_REAL(struct conf, skew, "skew", "2", "1", "1000000",
-              "so many times as much goes to the first rank as to the last (assumed)"),
+              "the first rank gets this many times the bytes of the last (assumed)"),
 };
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("all_to_all_v", struct conf, rows, weft__collective_check);

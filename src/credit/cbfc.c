@@ -23,11 +23,11 @@ struct cbfc_conf {
 };
 
 static const struct weft_param rows[] = {
-    WEFT_PRIORITY_SET(struct cbfc_conf, priorities, "priorities", "3", "priorities that send by credit (assumed)"),
+    WEFT_PRIORITY_SET(struct cbfc_conf, priorities, "priorities", "3", "priorities that need credit (assumed)"),
     WEFT_BYTES(struct cbfc_conf, grant_bytes, "grant", "0B", "0B", "1GB",
-               "credit of each priority, a frame at least; 0B: what full rate needs over the link's cable"),
+               "credit per priority, at least a frame; 0B: enough for full rate over the link's cable"),
     WEFT_UINT(struct cbfc_conf, unit, "unit", "256", "1", "9216",
-              "bytes of a credit; a frame takes whole ones (assumed)"),
+              "bytes per credit; a frame takes whole credits (assumed)"),
 };
 static const struct weft_param_table params = WEFT_PARAM_TABLE("cbfc", struct cbfc_conf, rows);
 

@@ -15,14 +15,14 @@ enum { RACK, RAIL };
 static const char *const cablings[] = {"rack", "rail", NULL};
 static const struct weft_param rows[] = {
     WEFT_FABRIC_ROWS(struct conf),
-    WEFT_UINT(struct conf, zone_hosts, "zone_hosts", "4096", "2", "1048576", "hosts of a zone at most"),
+    WEFT_UINT(struct conf, zone_hosts, "zone_hosts", "4096", "2", "1048576", "most hosts per zone"),
     WEFT_UINT(struct conf, zones_min, "zones_min", "1", "1", "4096",
-              "zones at least, so that there are aggregators in a small one too"),
+              "fewest zones, so that a small network has aggregators too"),
     WEFT_REAL(struct conf, zone_oversubscription, "zone_oversubscription", "64/9", "0.1", "64",
-              "rates of a cluster switch's links down over those up to aggregators, at most"),
+              "largest ratio of a cluster switch's links down to its links up to aggregators, by rate"),
     WEFT_CHOICE(struct conf, cabling, "cabling", "rack", cablings,
                 "all GPUs of a server at one leaf, or the k-th at the k-th of a group of leaves"),
-    WEFT_UINT(struct conf, server_gpus, "server_gpus", "8", "1", "72", "GPUs of a server, for cabling rail"),
+    WEFT_UINT(struct conf, server_gpus, "server_gpus", "8", "1", "72", "GPUs per server, for cabling rail"),
 };
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_LISTS("ai_zone", struct conf, rows, NULL, weft__fabric_lists);

@@ -16,18 +16,19 @@ struct conf {
 };
 static const struct weft_param rows[] = {
     WEFT_FABRIC_ROWS(struct conf),
-    WEFT_UINT(struct conf, tins, "tins", "12", "2", "64", "TiNs of a pod"),
-    WEFT_UINT(struct conf, hosts_per_tin, "hosts_per_tin", "2", "1", "16", "hosts of a TiN"),
-    WEFT_UINT(struct conf, pods_max, "pods_max", "48", "1", "4096", "pods at most"),
+    WEFT_UINT(struct conf, tins, "tins", "12", "2", "64", "TiNs per pod"),
+    WEFT_UINT(struct conf, hosts_per_tin, "hosts_per_tin", "2", "1", "16", "hosts per TiN"),
+    WEFT_UINT(struct conf, pods_max, "pods_max", "48", "1", "4096", "most pods"),
     WEFT_UINT(struct conf, local_ports, "local_ports", "24", "1", "64", "ports of a TiN for links within its pod"),
-    WEFT_UINT(struct conf, global_ports, "global_ports", "8", "1", "64", "and for links to other pods"),
+    WEFT_UINT(struct conf, global_ports, "global_ports", "8", "1", "64", "ports of a TiN for links to other pods"),
     WEFT_RATE(struct conf, nic_bps, "nic_rate", "100Gbps", "1Gbps", "3.2Tbps",
-              "of a TiN's NIC at the rates of the paper, shared by its hosts"),
-    WEFT_RATE(struct conf, lane_bps, "lane_rate", "27.15Gbps", "1Gbps", "3.2Tbps", "and of a lane"),
-    WEFT_RATE(struct conf, gateway_bps, "gateway_rate", "100Gbps", "1Gbps", "3.2Tbps", "and of an Ethernet port"),
-    WEFT_REAL(struct conf, gateways, "gateways", "8/9", "0", "1", "part of TiNs whose Ethernet port leads to a spine"),
+              "rate of a TiN's NIC in the paper, shared by its hosts"),
+    WEFT_RATE(struct conf, lane_bps, "lane_rate", "27.15Gbps", "1Gbps", "3.2Tbps", "rate of a lane in the paper"),
+    WEFT_RATE(struct conf, gateway_bps, "gateway_rate", "100Gbps", "1Gbps", "3.2Tbps",
+              "rate of an Ethernet port in the paper"),
+    WEFT_REAL(struct conf, gateways, "gateways", "8/9", "0", "1", "share of TiNs whose Ethernet port leads to a spine"),
     WEFT_UINT(struct conf, gateway_spine_ports, "gateway_spine_ports", "32", "1", "4096",
-              "gateways of an Ethernet spine"),
+              "gateways per Ethernet spine"),
     WEFT_REAL(struct conf, backplane_m, "backplane", "0.4", "0", "100", "metres between two TiNs of a pod (assumed)"),
 };
 static const struct weft_param_table table =

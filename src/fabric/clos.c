@@ -11,7 +11,7 @@ struct conf {
 };
 static const struct weft_param rows[] = {
     WEFT_FABRIC_ROWS(struct conf),
-    WEFT_UINT(struct conf, layers_max, "layers_max", "3", "2", "3", "layers of switches at most"),
+    WEFT_UINT(struct conf, layers_max, "layers_max", "3", "2", "3", "most layers of switches"),
 };
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_LISTS("clos", struct conf, rows, NULL, weft__fabric_lists);

@@ -10,17 +10,17 @@
 #include <string.h>
 
 static const struct weft_param part_rows[] = {
-    WEFT_TEXT(struct weft_fabric_part, name, "name", "", "what it is"),
+    WEFT_TEXT(struct weft_fabric_part, name, "name", "", "name of the part"),
     WEFT_RATE(struct weft_fabric_part, rate_bps, "rate", "0bps", "0bps", "10000Tbps",
-              "of a chip: all its ports together; of an optical module or a NIC: its own"),
+              "for a chip, all its ports together; for an optical module or a NIC, its own"),
     WEFT_BYTES(struct weft_fabric_part, buffer_bytes, "buffer", "0B", "0B", "100TB", "packet memory of a chip"),
     WEFT_BOOL(struct weft_fabric_part, partitioned, "partitioned", "false",
-              "this memory is divided among ports for good"),
+              "this memory is divided statically among ports"),
     WEFT_REAL(struct weft_fabric_part, watts, "watts", "0", "0", "1e6",
-              "power of one, assumed where its source does not say otherwise; 0: not known"),
-    WEFT_REAL(struct weft_fabric_part, price, "price", "0", "0", "1e9", "of one, in any currency; 0: not known"),
+              "power of one, assumed unless its source says otherwise; 0: unknown"),
+    WEFT_REAL(struct weft_fabric_part, price, "price", "0", "0", "1e9", "price of one, in any currency; 0: unknown"),
     WEFT_PROSE(struct weft_fabric_part, source, "source", "assumed",
-               "of the figures of this part; \"assumed\" or \"watts assumed\" in it: nobody has published its power"),
+               "source of this part's figures; \"assumed\" or \"watts assumed\" in it: no published power"),
 };
 const struct weft_param_table weft_fabric_part_table =
     WEFT_PARAM_TABLE("fabric_part", struct weft_fabric_part, part_rows);

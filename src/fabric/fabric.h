@@ -10,32 +10,33 @@
     WEFT_UINT(T, common.hosts, "hosts", "256", "2", "1048576", "hosts, each with one NIC port"),                       \
         WEFT_RATE(T, common.rate_bps, "rate", "400Gbps", "1Gbps", "3.2Tbps", "rate of a host's link"),                 \
         WEFT_REAL(T, common.oversubscription, "oversubscription", "1", "0.1", "64",                                    \
-                  "rates of a leaf's links to hosts over those of its links up, at most; below 1: more up than down"), \
+                  "largest ratio of a leaf's host links to its uplinks, by rate; below 1: more up than down"),         \
         WEFT_UINT(T, common.radix, "radix", "0", "0", "4096",                                                          \
-                  "ports of a switch chip at the rate of hosts; 0: the chip's rate over it"),                          \
+                  "ports of a switch chip at the rate of hosts; 0: the chip's rate divided by it"),                    \
         WEFT_UINT(T, common.per_leaf, "per_leaf", "0", "0", "4096",                                                    \
-                  "hosts at a leaf at most; 0: as many as its ports take"),                                            \
+                  "most hosts per leaf; 0: as many as its ports take"),                                                \
         WEFT_UINT(T, common.spines_min, "spines_min", "2", "1", "4096",                                                \
-                  "chips of a layer above, at least: the loss of one is then not the loss of all (assumed)"),          \
+                  "least number of chips in a layer above, so that losing one does not lose all (assumed)"),           \
         WEFT_UINT(T, common.queue_pairs, "queue_pairs", "1", "1", "32",                                                \
-                  "queue pairs of a connection where the workload does not say, as the collective library of such a "  \
-                  "fabric has them"),                                                                                  \
+                  "queue pairs per connection unless the workload sets them, as in the collective library of such a "  \
+                  "fabric"),                                                                                           \
         WEFT_REAL(T, common.host_m, "host_cable", "2", "0", "100000", "metres from a host to its switch (assumed)"),   \
         WEFT_REAL(T, common.leaf_m, "leaf_cable", "50", "0", "100000",                                                 \
                   "metres from a leaf to the layer above (assumed)"),                                                  \
         WEFT_REAL(T, common.spine_m, "spine_cable", "200", "0", "100000", "metres of cables above that (assumed)"),    \
         WEFT_REAL(T, common.copper_m, "copper", "3", "0", "100000",                                                    \
-                  "metres up to which a cable is of copper, without optical modules (assumed)"),                       \
+                  "metres up to which a cable is copper, without optical modules (assumed)"),                          \
         WEFT_TIME(T, common.phy_ps, "phy", "100ns", "0ns", "1ms",                                                      \
-                  "delay of a link beyond 5 ns a metre: PHYs and FEC (assumed)"),                                      \
+                  "delay of a link beyond 5 ns per metre: PHYs and FEC (assumed)"),                                    \
         WEFT_SECTION(T, common.leaf, "leaf", &weft_fabric_part_table, "the chip next to hosts"),                       \
         WEFT_SECTION(T, common.spine, "spine", &weft_fabric_part_table,                                                \
-                     "the chip above; without a rate: as the leaf"),                                                   \
-        WEFT_SECTION(T, common.core, "core", &weft_fabric_part_table, "the chip above that; without: as the spine"),   \
-        WEFT_SECTION(T, common.edge, "edge", &weft_fabric_part_table, "the chip that leads out of a building"),        \
+                     "the chip above; without a rate: the same as the leaf"),                                          \
+        WEFT_SECTION(T, common.core, "core", &weft_fabric_part_table,                                                  \
+                     "the chip above that; without a rate: the same as the spine"),                                    \
+        WEFT_SECTION(T, common.edge, "edge", &weft_fabric_part_table, "the chip that connects a building to others"),  \
         WEFT_SECTION(T, common.optic, "optic", &weft_fabric_part_table, "an optical module"),                          \
         WEFT_SECTION(T, common.nic, "nic", &weft_fabric_part_table, "the NIC of a host"),                              \
-        WEFT_PROSE(T, common.source, "source", "", "where the settings of this fabric come from")
+        WEFT_PROSE(T, common.source, "source", "", "source of this fabric's settings")
 
 /// Keys beside the rows, which the expansion reads itself.
 extern const char *const weft__fabric_lists[];

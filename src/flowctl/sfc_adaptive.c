@@ -37,13 +37,13 @@ static const struct weft_param adaptive_rows[] = {
               "from a message to the end of its effect at the queue: links and switches there and back (two layers of "
               "the simulations of IEEE P802.1Qdw; see weft plan sfc)"),
     WEFT_TIME(struct adaptive_conf, memory_ps, "memory", "10us", "1ns", "1s",
-              "what has fed the queue within this time still counts (assumed)"),
+              "sources that fed the queue within this time count (assumed)"),
     WEFT_RATE(struct adaptive_conf, source_rate_bps, "source_rate", "0bps", "0bps", "100Tbps",
-              "at which a flow can send; 0bps: that of the output (assumed)"),
+              "rate at which a flow can send; 0bps: that of the output (assumed)"),
     WEFT_REAL(struct adaptive_conf, margin, "margin", "1.25", "0", "100",
               "headroom kept, as a multiple of the computed one (assumed)"),
     WEFT_REAL(struct adaptive_conf, target, "target", "0.5", "0", "1",
-              "depth that a pause leaves, as a part of the threshold (assumed)"),
+              "depth that a pause leaves, as a fraction of the threshold (assumed)"),
 };
 
 static const char *adaptive_check(const void *conf, char *text, size_t size) {

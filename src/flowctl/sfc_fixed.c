@@ -12,7 +12,7 @@ struct fixed_conf {
 
 static const struct weft_param fixed_rows[] = {
     WEFT_SFC_ROWS(
-        struct fixed_conf, sfc, "a packet that finds more than this in its queue makes a message", "6us",
+        struct fixed_conf, sfc, "a packet that finds more than this in its queue causes a message", "6us",
         "time that the source is told to pause (assumed; the simulations of IEEE P802.1Qdw take 6us to 20us)"),
 };
 static const struct weft_param_table fixed_params = WEFT_PARAM_TABLE("fixed", struct fixed_conf, fixed_rows);

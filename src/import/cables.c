@@ -17,12 +17,12 @@ const char *const weft__cables_units[] = {"Mbps", "Gbps", "bps", NULL};
 
 #define CABLES_ROWS(T)                                                                                                 \
     WEFT_TEXT(T, cables.hosts, "hosts", "",                                                                            \
-              "devices that are hosts (shell patterns, joined by commas), all others are switches; empty: as the "     \
-              "files say, and else those with one cable are hosts"),                                                   \
-        WEFT_TEXT(T, cables.ignore, "ignore", "", "ports whose cables are left out (patterns), such as eth0,mgmt*"),   \
+              "devices that are hosts (shell patterns, joined by commas); all others are switches; empty: as in the "  \
+              "files, else devices with one cable are hosts"),                                                         \
+        WEFT_TEXT(T, cables.ignore, "ignore", "", "ports whose cables are ignored (patterns), such as eth0,mgmt*"),    \
         WEFT_CHOICE(T, cables.speed_unit, "speed_unit", "Mbps", weft__cables_units,                                    \
                     "unit of speeds whose unit the file does not state (assumed)"),                                    \
-        WEFT_TIME(T, cables.metre_ps, "metre", "5ns", "1ns", "20ns", "delay of a metre of cable (assumed)")
+        WEFT_TIME(T, cables.metre_ps, "metre", "5ns", "1ns", "20ns", "delay per metre of cable (assumed)")
 
 // --- files --------------------------------------------------------------------------------------------------------
 
@@ -104,7 +104,7 @@ struct topology_conf {
 };
 static const struct weft_param topology_rows[] = {
     WEFT_TEXT(struct topology_conf, file, "file", NULL,
-              "the cables; relative to the scenario. Several files, joined by commas or as a list, are one network"),
+              "the cables; relative to the scenario. Several files, joined by commas or as a list, form one network"),
     CABLES_ROWS(struct topology_conf),
     WEFT_RATE(struct topology_conf, cables.rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",
               "rate of cables without a speed (assumed)"),

@@ -21,12 +21,12 @@ static const struct weft_param capture_rows[] = {
     WEFT_TEXT(struct capture_conf, file, "file", NULL,
               "pcap or pcapng; relative to the scenario. It gives size, verb and start, from its first frame on"),
     WEFT_TEXT(struct capture_conf, hosts, "hosts", "",
-              "hosts that the addresses mean, in the order of their first packet; empty: all hosts"),
+              "hosts for the addresses, in the order of their first packet; empty: all hosts"),
     WEFT_TEXT(struct capture_conf, ranks, "ranks", "linear",
-              "linear: addresses mean what hosts says; or a file with the host of each address, a line an address, as "
-              "weft place --out writes it; relative to the scenario"),
+              "linear: addresses map to hosts in the order of hosts; or a file with the host of each address, one line "
+              "per address, as written by weft place --out; relative to the scenario"),
     WEFT_TEXT(struct capture_conf, addresses, "addresses", "",
-              "addresses of the first of these hosts, in another order: \"10.0.0.7,10.0.0.2\""),
+              "addresses of the first of these hosts, to change the order: \"10.0.0.7,10.0.0.2\""),
 };
 static const struct weft_param_table capture_params = WEFT_PARAM_TABLE("capture", struct capture_conf, capture_rows);
 

@@ -16,9 +16,9 @@ static const char source[] = "mlcommons/chakra (schema 0.0.4); astra-sim/astra-s
 /// Rows that the workload and the import share; T has the members.
 #define CHAKRA_ROWS(T)                                                                                                 \
     WEFT_BOOL(T, reuse, "reuse", "off",                                                                                \
-              "ranks without a trace do what others do: of n traces, rank R takes that of number R modulo n"),         \
+              "ranks without a trace repeat others: with n traces, rank R uses trace R modulo n"),                     \
         WEFT_REAL(T, tflops, "tflops", "100", "0.001", "1000000",                                                      \
-                  "10^12 operations per second of a GPU, for nodes that say num_ops but no duration (assumed)")
+                  "10^12 operations per second of a GPU, for nodes with num_ops but no duration (assumed)")
 
 struct chakra_conf {
     struct weft__job_common common;
@@ -80,7 +80,7 @@ struct import_conf {
 };
 static const struct weft_param import_rows[] = {
     WEFT_IMPORT_ROWS(struct import_conf),
-    WEFT_UINT(struct import_conf, ranks, "ranks", "0", "0", "16777216", "in all; 0: as many as have a trace"),
+    WEFT_UINT(struct import_conf, ranks, "ranks", "0", "0", "16777216", "number of ranks; 0: one per trace"),
     CHAKRA_ROWS(struct import_conf),
 };
 static const struct weft_param_table import_params = WEFT_PARAM_TABLE("chakra", struct import_conf, import_rows);

@@ -34,7 +34,7 @@ struct csv_conf {
 };
 static const struct weft_param csv_rows[] = {
     WEFT__FLOW_FILE_ROWS("the table"),
-    WEFT_TEXT(struct csv_conf, ignore, "ignore", "", "columns that mean nothing here, joined by commas"),
+    WEFT_TEXT(struct csv_conf, ignore, "ignore", "", "columns to ignore, joined by commas"),
 };
 static const struct weft_param_table csv_params = WEFT_PARAM_TABLE("csv", struct csv_conf, csv_rows);
 

@@ -20,26 +20,25 @@ struct goal_conf {
 static const struct weft_param goal_rows[] = {
     WEFT_TEXT(struct goal_conf, file, "file", NULL, "the schedule, text or binary; relative to the scenario"),
     WEFT_TEXT(struct goal_conf, common.group, "group", "goal", "name of the job, and flow group of its connections"),
-    WEFT_TEXT(struct goal_conf, common.hosts, "hosts", "*", "the hosts: a rank each"),
+    WEFT_TEXT(struct goal_conf, common.hosts, "hosts", "*", "the hosts, one rank each"),
     WEFT_CHOICE(struct goal_conf, common.order, "order", "server", weft__job_orders,
                 "ranks go server by server, or as the hosts are listed"),
-    WEFT_TIME(struct goal_conf, common.start_ps, "start", "0s", "0s", "1000s", "when it starts"),
+    WEFT_TIME(struct goal_conf, common.start_ps, "start", "0s", "0s", "1000s", "start time"),
     WEFT_UINT(struct goal_conf, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),
     WEFT_UINT(struct goal_conf, common.qps, "qps", "1", "1", "32",
-              "queue pairs of a connection, each with a UDP source port of its own; a message goes whole on the next"),
-    WEFT_BOOL(
-        struct goal_conf, common.tag_connections, "tag_connections", "off",
-        "messages of each tag have a connection of their own between two ranks, which takes a path of its own; weft "
-        "workload --goal gives each connection a tag"),
+              "queue pairs per connection, each with its own UDP source port; a message goes as a whole over the next"),
+    WEFT_BOOL(struct goal_conf, common.tag_connections, "tag_connections", "off",
+              "messages of each tag have their own connection between two ranks, and so their own path; weft workload "
+              "--goal gives each connection a tag"),
     WEFT_SECTION(struct goal_conf, common.server, "server", &weft_server_table, "servers of several GPUs"),
     WEFT_BOOL(struct goal_conf, common.share_hosts, "share_hosts", "off",
-              "its hosts may be those of jobs before it too: they share NICs, and compute as if alone"),
+              "hosts of earlier jobs may be used too: jobs share NICs, and compute as if alone"),
     WEFT_SECTION(struct goal_conf, common.occupied, "occupied", &weft_occupied_table, "servers that are not free"),
     WEFT_MODEL_PARAM(struct goal_conf, common.placement, "placement", WEFT_KIND_PLACEMENT, "linear",
-                     "which of the free servers, and which ranks on which"),
+                     "choice of free servers, and of the ranks on each"),
     WEFT__JOB_RANKS_ROW(struct goal_conf),
     WEFT_TEXT(struct goal_conf, common.rank_file, "rank_file", "",
-              "a file that says where each rank is, as weft place --out writes it; relative to the scenario"),
+              "a file with the host of each rank, as written by weft place --out; relative to the scenario"),
 };
 static const struct weft_param_table goal_params = WEFT_PARAM_TABLE("goal", struct goal_conf, goal_rows);
 

@@ -15,11 +15,10 @@ struct weft__file_hosts {
 /// The rows of a workload that reads a file; T has the members `hosts` and `ranks`.
 #define WEFT__FILE_HOSTS_ROWS(T)                                                                                       \
     WEFT_TEXT(T, hosts, "hosts", "",                                                                                   \
-              "hosts that the numbers 0, 1, ... of the file mean, in this order; empty: number N is host-N"),          \
-        WEFT_TEXT(                                                                                                     \
-            T, ranks, "ranks", "linear",                                                                               \
-            "linear: the numbers mean what hosts says; or a file with the host of each number, a line a number, "      \
-            "as weft place --out writes it; relative to the scenario")
+              "hosts for the numbers 0, 1, ... of the file, in this order; empty: number N is host-N"),                \
+        WEFT_TEXT(T, ranks, "ranks", "linear",                                                                         \
+                  "linear: numbers map to hosts in the order of hosts; or a file with the host of each number, one "   \
+                  "line per number, as written by weft place --out; relative to the scenario")
 
 /// `hosts` and `ranks` as the rows say; in the topology's arena.
 enum weft_status weft__file_hosts_init(struct weft__file_hosts *hosts, const char *text, const char *ranks,

@@ -30,9 +30,8 @@ struct topology_conf {
 };
 static const struct weft_param topology_rows[] = {
     WEFT_TEXT(struct topology_conf, file, "file", NULL, "the topology; relative to the scenario"),
-    WEFT_BYTES(
-        struct topology_conf, error_packet_bytes, "error_packet", "1048B", "64B", "10000B",
-        "links lose as many packets of this size as their error rate says (HPCC: 1000 B of payload, 48 of headers)"),
+    WEFT_BYTES(struct topology_conf, error_packet_bytes, "error_packet", "1048B", "64B", "10000B",
+               "a link's loss rate applies to packets of this size (HPCC: 1000 B of payload, 48 of headers)"),
 };
 static const struct weft_param_table topology_params =
     WEFT_PARAM_TABLE_LISTS("hpcc", struct topology_conf, topology_rows, NULL, weft__topology_lists);

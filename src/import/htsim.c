@@ -117,10 +117,9 @@ struct flows_conf {
 };
 static const struct weft_param flows_rows[] = {
     WEFT__FLOW_FILE_ROWS("the connection matrix"),
-    WEFT_TIME(
-        struct flows_conf, trigger_ps, "trigger_delay", "100ns", "2ns", "1ms",
-        "from an activation of a trigger to the start of its flows (assumed; none in htsim); shorter than the links' "
-        "delays it slows the simulator down"),
+    WEFT_TIME(struct flows_conf, trigger_ps, "trigger_delay", "100ns", "2ns", "1ms",
+              "time from the activation of a trigger to the start of its flows (assumed; none in htsim); values below "
+              "the links' delays slow the simulator down"),
 };
 static const struct weft_param_table flows_params = WEFT_PARAM_TABLE("htsim", struct flows_conf, flows_rows);
 
@@ -244,9 +243,9 @@ static const struct weft_param import_rows[] = {
     WEFT_IMPORT_ROWS(struct htsim_conf),
     WEFT_BYTES(struct htsim_conf, mtu_bytes, "mtu", "9000B", "64B", "9000B", "payload of a packet (htsim: -mtu)"),
     WEFT_UINT(struct htsim_conf, pfc_low, "pfc_low", "12", "1", "1999",
-              "a paused queue goes on below so many packets (htsim: -pfc_thresholds)"),
+              "a paused queue resumes below this many packets (htsim: -pfc_thresholds)"),
     WEFT_UINT(struct htsim_conf, pfc_high, "pfc_high", "15", "1", "1999",
-              "a queue is paused above so many packets (htsim: -pfc_thresholds)"),
+              "a queue is paused above this many packets (htsim: -pfc_thresholds)"),
 };
 
 static const char *import_check(const void *conf, char *text, size_t size) {

@@ -30,7 +30,7 @@ struct topology_conf {
 };
 static const struct weft_param topology_rows[] = {
     WEFT_TEXT(struct topology_conf, file, "file", NULL,
-              "the infrastructure; relative to the scenario. Several files, joined by commas or as a list, are one"),
+              "the infrastructure; relative to the scenario. Several files, joined by commas or as a list, form one"),
     SWITCHES_ROW(struct topology_conf),
     WEFT_RATE(struct topology_conf, graph.rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",
               "rate of links without one in bits or bytes (assumed)"),

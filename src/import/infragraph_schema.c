@@ -19,7 +19,7 @@ static const char *const choices[] = {"custom", "device", "cpu", "xpu", "npu", "
 static const struct weft_param component_rows[] = {
     NAMED_ROWS(struct weft__infragraph_component_conf, NULL),
     WEFT_UINT(struct weft__infragraph_component_conf, count, "count", NULL, "0", "16777216", "so many in a device"),
-    WEFT_CHOICE(struct weft__infragraph_component_conf, choice, "choice", NULL, choices, "what it is"),
+    WEFT_CHOICE(struct weft__infragraph_component_conf, choice, "choice", NULL, choices, "kind of the component"),
 };
 const struct weft_param_table weft__infragraph_component_table =
     WEFT_PARAM_TABLE_LISTS("component", struct weft__infragraph_component_conf, component_rows, NULL, choices);

@@ -93,22 +93,23 @@ struct inspector_conf {
 };
 static const struct weft_param inspector_rows[] = {
     WEFT__JOB_ROWS(struct inspector_conf, "job"),
-    WEFT_TEXT(struct inspector_conf, file, "file", NULL,
-              "what the inspector wrote; relative to the scenario. Several files, joined by commas or as a list, are "
-              "one log"),
-    WEFT_TEXT(struct inspector_conf, communicator, "communicator", "", "its id; empty: the only one of the file"),
+    WEFT_TEXT(
+        struct inspector_conf, file, "file", NULL,
+        "the inspector's log; relative to the scenario. Several files, joined by commas or as a list, are one log"),
+    WEFT_TEXT(struct inspector_conf, communicator, "communicator", "",
+              "id of the communicator; empty: the only one of the file"),
     WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_ALL_REDUCE], "all_reduce", WEFT_KIND_COLLECTIVE,
                      "all_reduce_ring", "the algorithm of AllReduce"),
     WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_ALL_GATHER], "all_gather", WEFT_KIND_COLLECTIVE,
-                     "all_gather", "of AllGather"),
+                     "all_gather", "the algorithm of AllGather"),
     WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_REDUCE_SCATTER], "reduce_scatter",
-                     WEFT_KIND_COLLECTIVE, "reduce_scatter", "of ReduceScatter"),
+                     WEFT_KIND_COLLECTIVE, "reduce_scatter", "the algorithm of ReduceScatter"),
     WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_ALL_TO_ALL], "all_to_all", WEFT_KIND_COLLECTIVE,
-                     "all_to_all", "of AllToAll"),
+                     "all_to_all", "the algorithm of AllToAll"),
     WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_BROADCAST], "broadcast", WEFT_KIND_COLLECTIVE,
-                     "broadcast", "of Broadcast"),
+                     "broadcast", "the algorithm of Broadcast"),
     WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_REDUCE], "reduce", WEFT_KIND_COLLECTIVE,
-                     "reduce", "of Reduce"),
+                     "reduce", "the algorithm of Reduce"),
 };
 static const struct weft_param_table inspector_params =
     WEFT_PARAM_TABLE("inspector", struct inspector_conf, inspector_rows);

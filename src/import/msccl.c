@@ -30,14 +30,15 @@ struct conf {
 static const struct weft_param rows[] = {
     WEFT_TEXT(struct conf, file, "file", NULL, "the algorithm, XML of MSCCL; relative to the scenario"),
     WEFT_BOOL(struct conf, verify, "verify", "on",
-              "off: executes an algorithm, too, whose buffers do not end with what its coll says"),
-    WEFT_BYTES(struct conf, common.chunk_bytes, "chunk", "2MiB", "1KB", "1GB", "of each chunk of the file, in a loop"),
-    WEFT_BYTES(struct conf, common.slice_bytes, "slice", "1MiB", "1KB", "1GB", "of a chunk, sent as one message"),
+              "off: also execute an algorithm whose buffers do not end as its coll requires"),
+    WEFT_BYTES(struct conf, common.chunk_bytes, "chunk", "2MiB", "1KB", "1GB",
+               "bytes of each chunk of the file that are sent per loop"),
+    WEFT_BYTES(struct conf, common.slice_bytes, "slice", "1MiB", "1KB", "1GB",
+               "part of a chunk that is sent as one message"),
     WEFT_UINT(struct conf, common.slots, "slots", "4", "1", "64", "messages that a connection's buffer holds"),
-    WEFT_TIME(struct conf, common.step_ps, "step_delay", "0s", "0s", "1ms",
-              "a slice of a step takes so long (assumed)"),
+    WEFT_TIME(struct conf, common.step_ps, "step_delay", "0s", "0s", "1ms", "time per slice of a step (assumed)"),
     WEFT_RATE(struct conf, common.copy_rate_bps, "copy_rate", "0bps", "0bps", "100Tbps",
-              "at which a thread block copies and reduces; 0: never the bottleneck"),
+              "rate at which a thread block copies and reduces; 0: never the bottleneck"),
 };
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("msccl", struct conf, rows, weft__collective_check);
@@ -232,7 +233,7 @@ struct import_conf {
 static const struct weft_param import_rows[] = {
     WEFT_IMPORT_ROWS(struct import_conf),
     WEFT_UINT(struct import_conf, gpus, "gpus", "0", "0", "72",
-              "of a server (assumed); 0: 8 if ngpus is a multiple of it and larger, else 1"),
+              "GPUs per server (assumed); 0: 8 if ngpus is a larger multiple of it, else 1"),
 };
 static const struct weft_param_table import_table = WEFT_PARAM_TABLE("msccl", struct import_conf, import_rows);
 

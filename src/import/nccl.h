@@ -69,10 +69,10 @@ extern const char *const weft__nccl_networks[];
 /// Rows of T, which has the members `servers` and `network`.
 #define WEFT__NCCL_NETWORK_ROWS(T)                                                                                     \
     WEFT_UINT(T, servers, "servers", "0", "0", "65535",                                                                \
-              "that are alike; 0: as many as files of servers are given, but 2 at least (assumed)"),                   \
+              "number of equal servers; 0: one per file, at least 2 (assumed)"),                                       \
         WEFT_CHOICE(T, network, "network", "rail", weft__nccl_networks,                                                \
-                    "between servers (assumed): rail, a leaf for the k-th GPU of every server and spines for all of "  \
-                    "them; or a single switch")
+                    "network between servers (assumed): rail, one leaf for the k-th GPU of every server, and spines; " \
+                    "or a single switch")
 
 /// Each way, of a GPU within the server; 0: the file says neither NVLinks nor the speed of PCI.
 double weft__nccl_gpu_gbps(const struct weft__nccl_gpu *gpu);

@@ -24,13 +24,13 @@ struct conf {
 };
 static const struct weft_param rows[] = {
     WEFT_TEXT(struct conf, file, "file", NULL,
-              "the channels, as NCCL_GRAPH_DUMP_FILE has them; relative to the scenario"),
+              "the channels, as written by NCCL_GRAPH_DUMP_FILE; relative to the scenario"),
     WEFT_TEXT(struct conf, topology, "server", "",
-              "the server, as NCCL_TOPO_DUMP_FILE has it: which GPU is near which NIC; empty: a ring goes on by the "
-              "NIC of its last GPU"),
+              "the server, as written by NCCL_TOPO_DUMP_FILE: it says which GPU is near which NIC; empty: a ring "
+              "continues by the NIC of its last GPU"),
     WEFT_MODEL_PARAM(struct conf, inner, "collective", WEFT_KIND_COLLECTIVE, "all_reduce_ring",
-                     "what goes round the channels: all_reduce_ring, all_gather, reduce_scatter, broadcast, reduce, "
-                     "or all_reduce_tree"),
+                     "collective over the channels: all_reduce_ring, all_gather, reduce_scatter, broadcast, reduce, or "
+                     "all_reduce_tree"),
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE("nccl", struct conf, rows);
 

@@ -46,13 +46,12 @@ struct topology_conf {
     weft_time_ps delay_ps;
 };
 static const struct weft_param rows[] = {
-    WEFT_TEXT(
-        struct topology_conf, file, "file", NULL,
-        "servers, as NCCL_TOPO_DUMP_FILE writes them; relative to the scenario. Several files, joined by commas or "
-        "as a list, are as many servers"),
+    WEFT_TEXT(struct topology_conf, file, "file", NULL,
+              "servers, as written by NCCL_TOPO_DUMP_FILE; relative to the scenario. Several files, joined by commas "
+              "or as a list, are as many servers"),
     WEFT__NCCL_NETWORK_ROWS(struct topology_conf),
     WEFT_RATE(struct topology_conf, rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",
-              "of the link of a GPU of which no file says NICs (assumed)"),
+              "rate of a GPU's link if no file names its NICs (assumed)"),
     WEFT_TIME(struct topology_conf, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of links (assumed)"),
 };
 static const struct weft_param_table params =

@@ -27,9 +27,9 @@ static const struct format networkx = {"networkx", weft__networkx_read}, graphml
 
 #define ATTRIBUTE_ROWS(T)                                                                                              \
     WEFT_TEXT(T, graph.rate_key, "rate_key", "",                                                                       \
-              "attribute of links with their rate; empty: rate, bandwidth, capacity or speed"),                        \
+              "attribute of links that holds their rate; empty: rate, bandwidth, capacity or speed"),                  \
         WEFT_TEXT(T, graph.delay_key, "delay_key", "",                                                                 \
-                  "attribute of links with their delay; empty: delay or latency"),                                     \
+                  "attribute of links that holds their delay; empty: delay or latency"),                               \
         WEFT_CHOICE(T, graph.rate_unit, "rate_unit", "bps", weft__networkx_rate_units,                                 \
                     "unit of rates whose unit the file does not state (assumed)"),                                     \
         WEFT_CHOICE(T, graph.delay_unit, "delay_unit", "s", weft__networkx_delay_units,                                \

@@ -19,8 +19,8 @@ struct simai_import_conf {
 static const struct weft_param import_rows[] = {
     WEFT_IMPORT_ROWS(struct simai_import_conf),
     WEFT_UINT(struct simai_import_conf, gpus, "gpus", "0", "0", "1048576",
-              "in all; 0: what all_gpus says, or else (assumed) 16 of MICRO, and one group of each kind of "
-              "HYBRID_TRANSFORMER, two where it talks in DP"),
+              "number of GPUs; 0: all_gpus of the file, else (assumed) 16 for MICRO, and one group of each kind for "
+              "HYBRID_TRANSFORMER, two if it communicates in DP"),
 };
 static const struct weft_param_table import_table = WEFT_PARAM_TABLE("simai", struct simai_import_conf, import_rows);
 

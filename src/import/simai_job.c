@@ -35,14 +35,14 @@ struct simai_conf {
 static const struct weft_param simai_rows[] = {
     WEFT__JOB_ROWS(struct simai_conf, "job"),
     WEFT_TEXT(struct simai_conf, file, "file", NULL, "the workload; relative to the scenario"),
-    WEFT_UINT(struct simai_conf, iterations, "iterations", "1", "1", "1000000", "of all layers, forward and backward"),
+    WEFT_UINT(struct simai_conf, iterations, "iterations", "1", "1", "1000000",
+              "iterations of all layers, forward and backward"),
     WEFT__TRAINING_MODEL_ROWS(struct simai_conf, models),
-    WEFT_BOOL(
-        struct simai_conf, pipeline, "pipeline", "on",
-        "stages (pp) pass on pp_comm bytes for each microbatch (ga), and wait for it; off: ranks of all stages do "
-        "all lines side by side"),
+    WEFT_BOOL(struct simai_conf, pipeline, "pipeline", "on",
+              "stages (pp) pass on pp_comm bytes for each microbatch (ga), and wait for it; off: ranks of all stages "
+              "execute all lines in parallel"),
     WEFT_MODEL_PARAM(struct simai_conf, pp_comm, "pp_comm", WEFT_KIND_COLLECTIVE, "send_recv",
-                     "how stages pass on: send_recv"),
+                     "collective by which stages pass on: send_recv"),
 };
 static const struct weft_param_table simai_params = WEFT_PARAM_TABLE("simai", struct simai_conf, simai_rows);
 

@@ -13,9 +13,9 @@ enum { TH_MIN = -8, TH_MAX = 7, TH_SPREAD = 9, FLOW_PRIORITY = 3 };
 static const struct weft_param import_rows[] = {
     WEFT_IMPORT_ROWS(struct weft__sonic_import_conf),
     WEFT_TIME(struct weft__sonic_import_conf, metre_ps, "metre", "5ns", "1ns", "20ns",
-              "delay of a metre of cable (assumed)"),
+              "delay per metre of cable (assumed)"),
     WEFT_TEXT(struct weft__sonic_import_conf, hosts, "hosts", "",
-              "of several switches, devices that are hosts (shell patterns); empty: neighbours with one cable"),
+              "with several switches, devices that are hosts (shell patterns); empty: neighbours with one cable"),
 };
 static const struct weft_param_table import_params =
     WEFT_PARAM_TABLE("sonic", struct weft__sonic_import_conf, import_rows);

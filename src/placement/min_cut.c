@@ -14,7 +14,7 @@ struct conf {
     uint64_t tries;
 };
 static const struct weft_param rows[] = {
-    WEFT_UINT(struct conf, tries, "tries", "8", "1", "1000", "partitions for each way to share out the bins"),
+    WEFT_UINT(struct conf, tries, "tries", "8", "1", "1000", "partitions tried for each distribution over the bins"),
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE("min_cut", struct conf, rows);
 

@@ -8,7 +8,7 @@ struct conf {
     uint64_t seed;
 };
 static const struct weft_param rows[] = {
-    WEFT_UINT(struct conf, seed, "seed", "1", "0", "1000000000", "which order"),
+    WEFT_UINT(struct conf, seed, "seed", "1", "0", "1000000000", "seed of the order"),
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE("random", struct conf, rows);
 

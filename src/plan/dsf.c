@@ -22,7 +22,7 @@ static const struct weft_param rows[] = {
     WEFT_RATE(T, rate_bps, "rate", "400Gbps", "1Gbps", "3.2Tbps", "of an Ethernet port"),
     WEFT_UINT(T, ports, "ports", "36", "1", "65535", "Ethernet ports of an interface node"),
     WEFT_UINT(T, lanes, "lanes", "160", "1", "65535", "fabric lanes of an interface node"),
-    WEFT_RATE(T, lane_rate_bps, "lane_rate", "106.25Gbps", "1Gbps", "3.2Tbps", "of a lane, as signalled"),
+    WEFT_RATE(T, lane_rate_bps, "lane_rate", "106.25Gbps", "1Gbps", "3.2Tbps", "signalling rate of a lane"),
     WEFT_REAL(T, lane_coding, "lane_coding", "16/17", "0.1", "1", "part of it that RS(544,514) and 256b/257b leave"),
     WEFT_BYTES(T, cell_bytes, "cell", "256B", "1B", "4096B", "payload of a full cell"),
     WEFT_BYTES(T, cell_header_bytes, "cell_header", "12B", "0B", "255B", "of a cell, with its CRC"),

@@ -23,10 +23,9 @@ struct llr_conf {
 
 static const struct weft_param rows[] = {
     WEFT_TIME(struct llr_conf, reaction_ps, "reaction", "100ns", "0ns", "1ms",
-              "from the last bit of a destroyed frame to its NACK, and from the NACK to the next try, together "
-              "(assumed)"),
+              "time from the last bit of a destroyed frame to its NACK, plus from the NACK to the next try (assumed)"),
     WEFT_UINT(struct llr_conf, tries, "tries", "8", "1", "1000",
-              "a frame that was destroyed so many times in a row is lost (assumed)"),
+              "a frame destroyed this many times in a row is lost (assumed)"),
 };
 static const struct weft_param_table params = WEFT_PARAM_TABLE("llr", struct llr_conf, rows);
 

@@ -16,10 +16,10 @@ struct murmur3_conf {
 
 static const struct weft_param murmur3_rows[] = {
     WEFT_UINT(struct murmur3_conf, first_port, "first_port", "10000", "0", "49151",
-              "UDP source port of the first queue pair of two hosts (the HPCC simulator, third.cc); 0 where flows name "
+              "UDP source port of the first queue pair of two hosts (the HPCC simulator, third.cc); 0 if flows name "
               "their ports"),
     WEFT_UINT(struct murmur3_conf, destination_port, "destination_port", "100", "1", "65535",
-              "UDP destination port of flows that name none (100 in the HPCC simulator's flow files)"),
+              "UDP destination port of flows that do not name one (100 in the HPCC simulator's flow files)"),
 };
 static const struct weft_param_table murmur3_params =
     WEFT_PARAM_TABLE("ecmp_murmur3", struct murmur3_conf, murmur3_rows);

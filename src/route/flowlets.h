@@ -16,7 +16,8 @@ struct weft__flowlets_conf {
     WEFT_TIME(T, flowlets.gap_ps, "gap", "256us", "0ns", "1s",                                                         \
               "after a pause longer than this a flow may change its path (Meta: 256us to 512us at 200G for less than " \
               "a packet a second out of order)"),                                                                      \
-        WEFT_UINT(T, flowlets.entries, "entries", "4096", "1", "1048576", "of a switch's flowlet table (assumed)")
+        WEFT_UINT(T, flowlets.entries, "entries", "4096", "1", "1048576",                                              \
+                  "entries of a switch's flowlet table (assumed)")
 
 struct weft__flowlet {
     weft_time_ps last_ps;

@@ -16,7 +16,7 @@ struct weft__route_hash_conf {
 /// Its row for a model's table; T must have it as member `hash`.
 #define WEFT__ROUTE_HASH_ROW(T)                                                                                        \
     WEFT_CHOICE(T, hash.seed, "hash_seed", "per_switch", weft__route_seed_names,                                       \
-                "whether switches hash with a seed of their own or all with the same")
+                "each switch hashes with its own seed, or all with the same")
 
 /// For weft_route_ops.hash_seed of a model with that member, and of one without.
 uint32_t weft__route_hash_seed(const void *conf, uint64_t seed, uint32_t sw);

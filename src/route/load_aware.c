@@ -18,11 +18,11 @@ struct load_aware_conf {
 };
 
 static const struct weft_param load_aware_rows[] = {
-    WEFT_CHOICE(struct load_aware_conf, per, "per", "packet", per_names, "what is given a path"),
+    WEFT_CHOICE(struct load_aware_conf, per, "per", "packet", per_names, "unit that gets a path"),
     WEFT_UINT(struct load_aware_conf, samples, "samples", "2", "0", "64",
               "candidates drawn and compared, 1: random; 0: all (DRILL: 2)"),
     WEFT_BOOL(struct load_aware_conf, memory, "memory", "false",
-              "the port taken last is compared with those drawn (DRILL: true)"),
+              "the last port taken is compared with those drawn (DRILL: true)"),
     WEFT__FLOWLETS_ROWS(struct load_aware_conf),
 };
 static const struct weft_param_table load_aware_params =

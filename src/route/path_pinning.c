@@ -19,9 +19,8 @@ struct path_pinning_conf {
 
 static const struct weft_param path_pinning_rows[] = {
     WEFT__ROUTE_HASH_ROW(struct path_pinning_conf),
-    WEFT_CHOICE(
-        struct path_pinning_conf, index, "index", "source", index_names,
-        "whose downlink has the number of the uplink: the sender's, or at its own leaf the receiver's (assumed)"),
+    WEFT_CHOICE(struct path_pinning_conf, index, "index", "source", index_names,
+                "downlink whose number selects the uplink: the sender's, or the receiver's at its own leaf (assumed)"),
 };
 static const struct weft_param_table path_pinning_params =
     WEFT_PARAM_TABLE("path_pinning", struct path_pinning_conf, path_pinning_rows);

@@ -14,7 +14,7 @@ struct spray_conf {
 
 static const struct weft_param spray_rows[] = {
     WEFT_CHOICE(struct spray_conf, order, "order", "round_robin", order_names,
-                "candidates in turn, or each packet at random"),
+                "candidates round robin, or at random for each packet"),
 };
 static const struct weft_param_table spray_params = WEFT_PARAM_TABLE("spray", struct spray_conf, spray_rows);
 

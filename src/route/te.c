@@ -19,15 +19,16 @@ struct te_conf {
 
 static const struct weft_param te_rows[] = {
     WEFT_TIME(struct te_conf, interval_ps, "interval", "30s", "1us", "1000s",
-              "from one computation of all paths to the next (Meta: 30s)"),
+              "time from one computation of all paths to the next (Meta: 30s)"),
     WEFT_TIME(struct te_conf, collector_ps, "collector_delay", "1s", "1us", "1000s",
-              "from the end of an interval until the controller has its counts and the state of links (assumed)"),
+              "time from the end of an interval until the controller has its counts and the state of links (assumed)"),
     WEFT_TIME(struct te_conf, programming_ps, "programming_delay", "1s", "1us", "1000s",
-              "from then until the entries are in force: computation, and programming of switches (assumed)"),
+              "time from then until the entries are in force: computation, and programming of switches (assumed)"),
     WEFT_CHOICE(struct te_conf, known, "demands", "measured", demand_names,
-                "of the last interval, or known beforehand from the workload: then entries are in force at once"),
+                "demands measured in the last interval, or known beforehand from the workload: then entries are in "
+                "force at once"),
     WEFT_MODEL_PARAM(struct te_conf, fallback, "fallback", WEFT_KIND_ROUTE, "e_ecmp",
-                     "for packets without an entry, or whose entry's link is out of service"),
+                     "route of packets without an entry, or whose entry's link is out of service"),
 };
 
 enum { INTERVALS_MAX = 100 }; // that messages are under way

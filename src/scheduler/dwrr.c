@@ -15,7 +15,7 @@ struct dwrr_conf {
 static const struct weft_param dwrr_rows[] = {
     WEFT_WEIGHTS(struct dwrr_conf, weight, "weights", "1", "1", "1000", "share of each priority, 0 to 7"),
     WEFT_BYTES(struct dwrr_conf, quantum_bytes, "quantum", "4096B", "64B", "1MB",
-               "bytes a turn is worth for weight 1 (assumed)"),
+               "bytes per turn for weight 1 (assumed)"),
     WEFT_PRIORITY_SET(struct dwrr_conf, strict, "strict", "none",
                       "priorities served before all weighted ones, highest first"),
 };

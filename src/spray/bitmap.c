@@ -13,11 +13,11 @@ struct bitmap_conf {
 static const struct weft_param rows[] = {
     WEFT__ROUNDS_VALUES_ROW(struct bitmap_conf),
     WEFT_UINT(struct bitmap_conf, marked, "marked", "1", "0", "255", "turns that a marked packet costs its value"),
-    WEFT_UINT(struct bitmap_conf, trimmed, "trimmed", "4", "0", "255", "turns that a trimmed packet costs"),
-    WEFT_UINT(struct bitmap_conf, timeout, "timeout", "15", "0", "255", "turns that a packet costs that is lost"),
-    WEFT_UINT(struct bitmap_conf, most, "most", "15", "1", "255", "turns that a value owes at most"),
+    WEFT_UINT(struct bitmap_conf, trimmed, "trimmed", "4", "0", "255", "turns that a trimmed packet costs its value"),
+    WEFT_UINT(struct bitmap_conf, timeout, "timeout", "15", "0", "255", "turns that a lost packet costs its value"),
+    WEFT_UINT(struct bitmap_conf, most, "most", "15", "1", "255", "most turns that a value owes"),
     WEFT_UINT(struct bitmap_conf, recycle, "recycle", "0", "0", "1024",
-              "values of unmarked acknowledgements kept to be used once more, first (uet-htsim's mixed: no limit)"),
+              "values of unmarked acknowledgements kept to be reused first, once each (uet-htsim's mixed: no limit)"),
 };
 static const char *bitmap_conf_check(const void *conf, char *text, size_t size) {
     return weft__spray_values_check(((const struct bitmap_conf *)conf)->values, text, size);

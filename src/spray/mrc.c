@@ -23,12 +23,12 @@ struct mrc_conf {
 
 static const struct weft_param rows[] = {
     WEFT_UINT(struct mrc_conf, values, "values", "64", "1", "16384",
-              "entropy values that a queue pair uses in all planes, a power of 2 (assumed)"),
+              "entropy values per queue pair in all planes, a power of 2 (assumed)"),
     WEFT_TIME(struct mrc_conf, probe_ps, "probe", "500us", "1us", "1000s",
-              "a retired value is probed each time that so long is over (assumed); longer than the timeout"),
+              "interval between probes of a retired value (assumed); longer than the timeout"),
     WEFT_UINT(struct mrc_conf, marked, "marked", "1", "0", "255",
               "turns that a marked packet costs its value (assumed)"),
-    WEFT_UINT(struct mrc_conf, most, "most", "15", "1", "255", "turns that a value owes at most (assumed)"),
+    WEFT_UINT(struct mrc_conf, most, "most", "15", "1", "255", "most turns that a value owes (assumed)"),
 };
 static const char *mrc_conf_check(const void *conf, char *text, size_t size) {
     return weft__spray_values_check(((const struct mrc_conf *)conf)->values, text, size);

@@ -15,11 +15,11 @@ struct reps_conf {
 
 static const struct weft_param rows[] = {
     WEFT_UINT(struct reps_conf, values, "values", "16384", "1", "16384",
-              "entropy values that are drawn from, a power of 2 (all that a packet's 14 bits can say)"),
-    WEFT_UINT(struct reps_conf, ring, "ring", "8", "1", "256", "values that are kept (uet-htsim)"),
+              "entropy values to draw from, a power of 2 (as many as 14 bits of a packet allow)"),
+    WEFT_UINT(struct reps_conf, ring, "ring", "8", "1", "256", "values kept (uet-htsim)"),
     WEFT_TIME(struct reps_conf, frozen_ps, "frozen", "10ms", "0ns", "never",
-              "after a timeout the ring's values are used again and again for so long (uet-htsim)"),
-    WEFT_UINT(struct reps_conf, explore, "explore", "16", "0", "65535", "and then so many are drawn (uet-htsim)"),
+              "after a timeout only the ring's values are used, for this long (uet-htsim)"),
+    WEFT_UINT(struct reps_conf, explore, "explore", "16", "0", "65535", "values drawn anew after that (uet-htsim)"),
 };
 static const char *reps_conf_check(const void *conf, char *text, size_t size) {
     return weft__spray_values_check(((const struct reps_conf *)conf)->values, text, size);

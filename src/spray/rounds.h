@@ -12,8 +12,7 @@ struct weft__rounds {
 
 /// How many values there are, for a model's table; T must have it as member `values`.
 #define WEFT__ROUNDS_VALUES_ROW(T)                                                                                     \
-    WEFT_UINT(T, values, "values", "64", "1", "16384",                                                                 \
-              "entropy values that a queue pair uses, a power of 2 (uet-htsim: 64)")
+    WEFT_UINT(T, values, "values", "64", "1", "16384", "entropy values per queue pair, a power of 2 (uet-htsim: 64)")
 
 void weft__rounds_start(struct weft__rounds *r, const struct weft_random *random, uint32_t values);
 void weft__rounds_begin(struct weft__rounds *r, uint32_t values);

@@ -24,21 +24,21 @@ struct ai_zone_conf {
 
 #define T struct ai_zone_conf
 static const struct weft_param rows[] = {
-    WEFT_UINT(T, zones, "zones", "1", "1", "65535", "zones; several have a layer of ATSWs above them"),
-    WEFT_UINT(T, racks, "racks", "256", "1", "65535", "racks of a zone, each with an RTSW"),
+    WEFT_UINT(T, zones, "zones", "1", "1", "65535", "number of zones; several have a layer of ATSWs above them"),
+    WEFT_UINT(T, racks, "racks", "256", "1", "65535", "racks per zone, each with an RTSW"),
     WEFT_UINT(T, gpus_per_rack, "gpus_per_rack", "16", "1", "65535", "links from an RTSW down to GPUs"),
     WEFT_UINT(T, uplinks, "uplinks", "18", "1", "65535",
               "links from an RTSW up to CTSWs; 32 for 16 GPUs is 1:2 under-subscribed"),
     WEFT_UINT(T, parallel, "parallel", "1", "1", "4096",
-              "of these between an RTSW and one CTSW (assumed); a zone has uplinks / parallel CTSWs"),
+              "parallel links between an RTSW and one CTSW (assumed); a zone has uplinks / parallel CTSWs"),
     WEFT_UINT(T, ctsw_uplinks, "ctsw_uplinks", "36", "1", "65535",
-              "links from a CTSW up to ATSWs (assumed: 256 down are 7 times as many); only with several zones"),
+              "links from a CTSW up to ATSWs (assumed: a seventh of its 256 downlinks); only with several zones"),
     WEFT_UINT(T, ctsw_parallel, "ctsw_parallel", "1", "1", "4096",
-              "of these between a CTSW and one ATSW (assumed); there are ctsw_uplinks / ctsw_parallel ATSWs"),
+              "parallel links between a CTSW and one ATSW (assumed); there are ctsw_uplinks / ctsw_parallel ATSWs"),
     WEFT_CHOICE(T, cabling, "cabling", "rack", cabling_names,
                 "rack: all GPUs of a server on one RTSW; rail: GPU k of a server on the k-th RTSW of a group of "
                 "server_gpus"),
-    WEFT_UINT(T, server_gpus, "server_gpus", "8", "1", "72", "GPUs of a server, for cabling rail"),
+    WEFT_UINT(T, server_gpus, "server_gpus", "8", "1", "72", "GPUs per server, for cabling rail"),
     WEFT_RATE(T, rate_bps, "rate", "400Gbps", "1Gbps", "3.2Tbps", "rate of every link"),
     WEFT_RATE(T, host_rate_bps, "host_rate", "0bps", "0bps", "3.2Tbps", "rate of links to GPUs; 0bps: as rate"),
     WEFT_RATE(T, ctsw_rate_bps, "ctsw_rate", "0bps", "0bps", "3.2Tbps",

@@ -25,19 +25,19 @@ struct clos3_conf {
 
 #define T struct clos3_conf
 static const struct weft_param rows[] = {
-    WEFT_UINT(T, pods, "pods", "4", "1", "65535", "pods (assumed; the source gives only totals)"),
-    WEFT_UINT(T, access_per_pod, "access_per_pod", "32", "1", "65535", "access switches of a pod (128 in all)"),
+    WEFT_UINT(T, pods, "pods", "4", "1", "65535", "number of pods (assumed; the source gives only totals)"),
+    WEFT_UINT(T, access_per_pod, "access_per_pod", "32", "1", "65535", "access switches per pod (128 in all)"),
     WEFT_UINT(T, aggregation_per_pod, "aggregation_per_pod", "8", "1", "65535",
-              "aggregation switches of a pod (32 in all)"),
+              "aggregation switches per pod (32 in all)"),
     WEFT_UINT(T, core, "core", "8", "1", "65535", "core switches in all"),
-    WEFT_UINT(T, hosts_per_access, "hosts_per_access", "8", "1", "65535", "hosts under an access switch"),
+    WEFT_UINT(T, hosts_per_access, "hosts_per_access", "8", "1", "65535", "hosts per access switch"),
     WEFT_UINT(T, access_parallel, "access_parallel", "1", "1", "4096",
               "links between an access and an aggregation switch (assumed)"),
     WEFT_UINT(T, core_parallel, "core_parallel", "1", "1", "4096",
               "links between an aggregation and a core switch that are wired (assumed)"),
     WEFT_CHOICE(T, core_wiring, "core_wiring", "all", wiring_names,
-                "assumed. all: every aggregation switch to every core switch; plane: the j-th of each pod to the j-th "
-                "share of the cores"),
+                "all: every aggregation switch to every core switch; plane: the j-th of each pod to the j-th share of "
+                "the cores (assumed)"),
     WEFT__COMMON_LINE_ROWS(T),
     WEFT__LINE_ROWS(T, host, "host links"),
     WEFT__LINE_ROWS(T, access, "links between access and aggregation"),

@@ -18,13 +18,13 @@ struct dc_fabric_conf {
 
 #define T struct dc_fabric_conf
 static const struct weft_param rows[] = {
-    WEFT_UINT(T, pods, "pods", "1", "1", "65535", "pods; several have spine planes above them"),
-    WEFT_UINT(T, rsws, "rsws", "48", "1", "65535", "racks of a pod, each with an RSW"),
+    WEFT_UINT(T, pods, "pods", "1", "1", "65535", "number of pods; several have spine planes above them"),
+    WEFT_UINT(T, rsws, "rsws", "48", "1", "65535", "racks per pod, each with an RSW"),
     WEFT_UINT(T, hosts_per_rsw, "hosts_per_rsw", "16", "1", "65535", "links from an RSW down to hosts (assumed)"),
-    WEFT_UINT(T, fsws, "fsws", "4", "1", "65535", "FSWs of a pod, and spine planes: 4, or 16 in the later F16"),
+    WEFT_UINT(T, fsws, "fsws", "4", "1", "65535", "FSWs per pod, and spine planes: 4, or 16 in the later F16"),
     WEFT_UINT(T, parallel, "parallel", "1", "1", "4096", "links between an RSW and an FSW"),
     WEFT_UINT(T, ssws, "ssws", "12", "1", "65535",
-              "SSWs of a plane, at most 48 in the source; fewer than rsws oversubscribe; only with several pods"),
+              "SSWs per plane, at most 48 in the source; fewer than rsws oversubscribe; only with several pods"),
     WEFT_UINT(T, ssw_parallel, "ssw_parallel", "1", "1", "4096", "links between an FSW and an SSW of its plane"),
     WEFT_RATE(T, rate_bps, "rate", "100Gbps", "1Gbps", "3.2Tbps", "rate of every link (assumed)"),
     WEFT_RATE(T, host_rate_bps, "host_rate", "0bps", "0bps", "3.2Tbps", "rate of links to hosts; 0bps: as rate"),

@@ -29,23 +29,24 @@ struct weft__dsf_nics {
 /// and the totals; FBOSS's constants and platform mappings the counts of lanes and virtual devices.
 #define WEFT__DSF_L1_ROWS                                                                                              \
     WEFT_UINT(struct weft__dsf_conf, planes, "planes", "1", "1", "16",                                                 \
-              "identical networks side by side, each with a port of every GPU; Meta has 2 for 800G a GPU"),            \
-        WEFT_UINT(struct weft__dsf_conf, rdsws, "rdsws", "128", "1", "65535", "RDSWs of an L1 zone"),                  \
+              "identical networks side by side, each with a port of every GPU; Meta has 2 for 800G per GPU"),          \
+        WEFT_UINT(struct weft__dsf_conf, rdsws, "rdsws", "128", "1", "65535", "RDSWs per L1 zone"),                    \
         WEFT_UINT(struct weft__dsf_conf, hosts, "hosts_per_rdsw", "36", "1", "65535",                                  \
-                  "NIC ports at an RDSW: 36 of 400G, or 18 of 800G"),                                                  \
-        WEFT_UINT(struct weft__dsf_conf, rails, "rails", "8", "1", "65535",                                            \
-                  "RDSWs of a scaling unit: GPU k of a server is at the k-th; 1: servers are at one RDSW (assumed)"),  \
-        WEFT_UINT(struct weft__dsf_conf, fdsws, "fdsws", "40", "1", "65535", "FDSWs of an L1 zone"),                   \
+                  "NIC ports per RDSW: 36 of 400G, or 18 of 800G"),                                                    \
+        WEFT_UINT(                                                                                                     \
+            struct weft__dsf_conf, rails, "rails", "8", "1", "65535",                                                  \
+            "RDSWs per scaling unit: GPU k of a server is at the k-th; 1: each server is at one RDSW (assumed)"),      \
+        WEFT_UINT(struct weft__dsf_conf, fdsws, "fdsws", "40", "1", "65535", "FDSWs per L1 zone"),                     \
         WEFT_UINT(struct weft__dsf_conf, virtual_devices, "virtual_devices", "4", "1", "64",                           \
-                  "nodes that an FDSW (or SDSW) is made of: each forwards by itself, with 256 lanes"),                 \
+                  "nodes that form an FDSW (or SDSW): each forwards by itself, with 256 lanes"),                       \
         WEFT_UINT(struct weft__dsf_conf, rdsw_parallel, "rdsw_lanes", "1", "1", "4096",                                \
                   "lanes between an RDSW and one virtual device of an FDSW"),                                          \
         WEFT_RATE(struct weft__dsf_conf, host_rate_bps, "host_rate", "400Gbps", "1Gbps", "3.2Tbps",                    \
                   "rate of links to NIC ports"),                                                                       \
         WEFT_RATE(struct weft__dsf_conf, lane_rate_bps, "lane_rate", "106.25Gbps", "1Gbps", "3.2Tbps",                 \
-                  "of a fabric lane, as signalled: bits on the wire, FEC included"),                                   \
+                  "signalling rate of a fabric lane: bits on the wire, FEC included"),                                 \
         WEFT_REAL(struct weft__dsf_conf, lane_coding, "lane_coding", "16/17", "0.1", "1",                              \
-                  "part of lane_rate that is left for cells: 256b/257b and RS(544,514) leave 100G of 106.25G"),        \
+                  "share of lane_rate left for cells: 256b/257b and RS(544,514) leave 100G of 106.25G"),               \
         WEFT_TIME(struct weft__dsf_conf, host_delay_ps, "host_delay", "100ns", "1ps", "1s",                            \
                   "delay of links to NIC ports, one way (assumed)"),                                                   \
         WEFT_TIME(struct weft__dsf_conf, fdsw_delay_ps, "fdsw_delay", "350ns", "1ps", "1s",                            \
@@ -53,10 +54,10 @@ struct weft__dsf_nics {
         WEFT_REAL(struct weft__dsf_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1",                            \
                   "bit error rate of every link, after FEC")
 #define WEFT__DSF_L2_ROWS                                                                                              \
-    WEFT_UINT(struct weft__dsf_conf, zones, "zones", "4", "1", "199", "L1 zones of an L2 zone"),                       \
-        WEFT_UINT(struct weft__dsf_conf, sdsws, "sdsws", "128", "1", "65535", "SDSWs of an L2 zone"),                  \
+    WEFT_UINT(struct weft__dsf_conf, zones, "zones", "4", "1", "199", "L1 zones per L2 zone"),                         \
+        WEFT_UINT(struct weft__dsf_conf, sdsws, "sdsws", "128", "1", "65535", "SDSWs per L2 zone"),                    \
         WEFT_UINT(struct weft__dsf_conf, sdsw_parallel, "sdsw_lanes", "1", "1", "4096",                                \
-                  "lanes between a virtual device of an FDSW and that of the same number of an SDSW"),                 \
+                  "lanes between a virtual device of an FDSW and the one of the same number in an SDSW"),              \
         WEFT_TIME(struct weft__dsf_conf, sdsw_delay_ps, "sdsw_delay", "1100ns", "1ps", "1s",                           \
                   "delay of lanes between FDSW and SDSW, one way (assumed)")
 

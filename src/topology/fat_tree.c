@@ -16,7 +16,7 @@ struct fat_tree_conf {
 
 #define T struct fat_tree_conf
 static const struct weft_param rows[] = {
-    WEFT_UINT(T, k, "k", "4", "2", "256", "ports of a switch, even; k^3/4 hosts"),
+    WEFT_UINT(T, k, "k", "4", "2", "256", "ports per switch, even; k^3/4 hosts"),
     WEFT__COMMON_LINE_ROWS(T),
 };
 

@@ -13,7 +13,7 @@ struct leaf_spine_conf {
 static const struct weft_param rows[] = {
     WEFT_UINT(T, leaves, "leaves", "8", "1", "65535", "leaf switches"),
     WEFT_UINT(T, spines, "spines", "8", "1", "65535", "spine switches"),
-    WEFT_UINT(T, hosts_per_leaf, "hosts_per_leaf", "8", "1", "65535", "hosts under a leaf"),
+    WEFT_UINT(T, hosts_per_leaf, "hosts_per_leaf", "8", "1", "65535", "hosts per leaf"),
     WEFT_UINT(T, parallel, "parallel", "1", "1", "4096", "links between a leaf and a spine"),
     WEFT__COMMON_LINE_ROWS(T),
     WEFT__LINE_ROWS(T, host, "host links"),

@@ -23,41 +23,38 @@ static const char *const duplicates[] = {"acknowledge", "ignore", NULL};
 
 #define T struct weft__roce_rc_conf
 static const struct weft_param rows[] = {
-    WEFT_UINT(T, ack_every, "ack_every", "1", "1", "65535", "packets that one ACK acknowledges"),
+    WEFT_UINT(T, ack_every, "ack_every", "1", "1", "65535", "packets per ACK"),
     WEFT_BOOL(T, ack_own_priority, "ack_own_priority", "false",
-              "ACKs and NAKs have ack_priority rather than the priority of their data"),
+              "ACKs and NAKs have ack_priority instead of the priority of their data"),
     WEFT_UINT(T, ack_priority, "ack_priority", "7", "0", "7", "priority of ACKs and NAKs if ack_own_priority (assumed)",
               .needs = "ack_own_priority"),
     WEFT_UINT(T, cnp_priority, "cnp_priority", "7", "0", "7", "priority of CNPs (DSCP 48; assumed)"),
     WEFT_TIME(T, cnp_interval_ps, "cnp_interval", "50us", "0ns", "1s",
               "least time between two CNPs of a queue pair (DCQCN, SIGCOMM 2015)"),
-    WEFT_CHOICE(
-        T, ecn_echo, "ecn_echo", "cnp", ecn_echoes,
-        "how the sender learns of marks: by CNPs, or by a flag on the ACK or NAK of each marked packet, at once "
-        "and in its queue (the HPCC simulator, rdma-hw.cc)"),
+    WEFT_CHOICE(T, ecn_echo, "ecn_echo", "cnp", ecn_echoes,
+                "how the sender learns of marks: by CNPs, or by a flag on the ACK or NAK of each marked packet, sent "
+                "at once in the data's queue (the HPCC simulator, rdma-hw.cc)"),
     WEFT_TIME(T, nak_interval_ps, "nak_interval", "never", "0ns", "never",
-              "a missing packet is asked for again after this long, if later ones still come (the HPCC simulator: "
-              "500us); never: by one NAK only"),
+              "repeat the NAK for a missing packet after this time while later ones arrive (the HPCC simulator: "
+              "500us); never: one NAK only"),
     WEFT_CHOICE(T, duplicates, "duplicates", "acknowledge", duplicates,
-                "a packet that came before is acknowledged again, or not (the HPCC simulator, rdma-hw.cc); with a "
-                "timeout it always is, as the sender would otherwise repeat it for ever"),
+                "acknowledge a duplicate again, or not (the HPCC simulator, rdma-hw.cc); with a timeout it always is, "
+                "otherwise the sender would repeat it for ever"),
     WEFT_TIME(T, timeout_ps, "timeout", "16777216ns", "1us", "never",
-              "no progress for this long: go back to the first unacknowledged packet (IBTA: 4.096us x 2^12, the "
+              "after this long without progress, go back to the first unacknowledged packet (IBTA: 4.096us x 2^12, the "
               "exponent assumed)"),
-    WEFT_CHOICE(
-        T, out_of_order, "out_of_order", "discard", out_of_orders,
-        "packets that come while an earlier one is missing: discarded, with a NAK (go-back-N); or placed in memory "
-        "all the same (ConnectX-5 and later)"),
+    WEFT_CHOICE(T, out_of_order, "out_of_order", "discard", out_of_orders,
+                "packets that arrive while an earlier one is missing: discard them, with a NAK (go-back-N); or place "
+                "them in memory (ConnectX-5 and later)"),
     WEFT_CHOICE(T, retransmission, "retransmission", "go_back_n", retransmissions,
-                "what is sent again after a loss: everything from the missing packet on; or what is missing, which has "
-                "receivers accept packets out of order and name each in an ACK or NAK (IRN, SIGCOMM 2018)"),
-    WEFT_UINT(
-        T, reorder.packets, "reorder_window", "1024", "1", "1048576",
-        "accepted out of order: packets beyond the first missing one that a receiver keeps account of; what comes "
-        "further ahead is discarded, with a NAK (assumed)"),
-    WEFT_TIME(
-        T, reorder.timeout_ps, "reorder_timeout", "100us", "0ns", "never",
-        "accepted out of order: a packet missing for so long while later ones come is asked for by a NAK (assumed)"),
+                "after a loss resend everything from the missing packet on; or only what is missing: then receivers "
+                "accept packets out of order and name each in an ACK or NAK (IRN, SIGCOMM 2018)"),
+    WEFT_UINT(T, reorder.packets, "reorder_window", "1024", "1", "1048576",
+              "out_of_order: accept: packets beyond the first missing one that a receiver tracks; packets further "
+              "ahead are discarded, with a NAK (assumed)"),
+    WEFT_TIME(T, reorder.timeout_ps, "reorder_timeout", "100us", "0ns", "never",
+              "out_of_order: accept: send a NAK for a packet that is missing for this long while later ones arrive "
+              "(assumed)"),
 };
 static bool accepts(const struct weft__roce_rc_conf *c) {
     return c->out_of_order == WEFT__OUT_OF_ORDER_ACCEPT || c->retransmission == WEFT__SELECTIVE;

@@ -21,19 +21,17 @@ static const char *const deliveries[] = {"rud", "rod", NULL};
 
 #define T struct weft__uet_conf
 static const struct weft_param rows[] = {
-    WEFT_CHOICE(
-        T, delivery, "delivery", "rud", deliveries,
-        "packets take many paths and are delivered as they come (RUD); or they take one, whatever spray says, and what "
-        "comes early is sent again (ROD)"),
+    WEFT_CHOICE(T, delivery, "delivery", "rud", deliveries,
+                "packets take many paths and are delivered as they arrive (RUD); or they take one, whatever spray "
+                "says, and early ones are resent (ROD)"),
     WEFT_MODEL_PARAM(T, spray, "spray", WEFT_KIND_SPRAY, "oblivious", "path of each packet"),
-    WEFT_BYTES(T, sack_bytes, "sack", "16384B", "1B", "16MB", "payload that one SACK acknowledges (uet-htsim)"),
+    WEFT_BYTES(T, sack_bytes, "sack", "16384B", "1B", "16MB", "payload per SACK (uet-htsim)"),
     WEFT_UINT(T, reorder.packets, "psn_window", "512", "1", "65536",
-              "packets from the first unacknowledged one on that may be in flight (assumed)"),
-    WEFT_UINT(T, sack_bits, "sack_window", "64", "1", "64", "packets that one SACK tells of (UE 1.0: 64)"),
+              "packets, from the first unacknowledged one on, that may be in flight (assumed)"),
+    WEFT_UINT(T, sack_bits, "sack_window", "64", "1", "64", "packets that one SACK covers (UE 1.0: 64)"),
     WEFT_TIME(
         T, timeout_ps, "timeout", "100us", "1us", "never",
-        "a packet without an answer for so long is sent again (uet-htsim: 15us and six drains of a queue, 99us at "
-        "100G)"),
+        "resend a packet without an answer after this time (uet-htsim: 15us and six drains of a queue, 99us at 100G)"),
     WEFT_UINT(T, control_priority, "control_priority", "6", "0", "7", "priority of SACKs and NACKs (assumed)"),
 };
 #undef T

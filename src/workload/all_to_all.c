@@ -16,7 +16,7 @@ static const struct weft_param all_to_all_rows[] = {
     WEFT_BOOL(struct all_to_all_conf, stagger, "stagger", "on",
               "host i sends to i + 1 first, then to i + 2, ...; off: to the first host, the second, ..."),
     WEFT_TIME(struct all_to_all_conf, step_ps, "step", "0s", "0s", "10s",
-              "from the start of one flow of a host to its next; 0: all at once"),
+              "time from the start of one flow of a host to its next; 0: all at once"),
 };
 static const struct weft_param_table all_to_all_params =
     WEFT_PARAM_TABLE("all_to_all", struct all_to_all_conf, all_to_all_rows);

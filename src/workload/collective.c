@@ -15,16 +15,17 @@ struct collective_conf {
 static const struct weft_param collective_rows[] = {
     WEFT__JOB_ROWS(struct collective_conf, "collective"),
     WEFT_MODEL_PARAM(struct collective_conf, collective, "collective", WEFT_KIND_COLLECTIVE, "all_reduce_ring",
-                     "which one, and how"),
-    WEFT_BYTES(struct collective_conf, size_bytes, "size", "1MB", "1B", "1TB", "as nccl-tests means it"),
+                     "the collective and its parameters"),
+    WEFT_BYTES(struct collective_conf, size_bytes, "size", "1MB", "1B", "1TB", "size as defined by nccl-tests"),
     WEFT_BYTES(struct collective_conf, size_max_bytes, "size_max", "0B", "0B", "1TB",
-               "then larger ones up to this; below size: only size"),
-    WEFT_UINT(struct collective_conf, factor, "factor", "2", "2", "1024", "from one size to the next"),
-    WEFT_UINT(struct collective_conf, repeat, "repeat", "1", "1", "1000000", "so many times each, one after another"),
+               "sizes go up to this; if below size, only size is run"),
+    WEFT_UINT(struct collective_conf, factor, "factor", "2", "2", "1024", "factor from one size to the next"),
+    WEFT_UINT(struct collective_conf, repeat, "repeat", "1", "1", "1000000",
+              "repetitions of each size, one after another"),
     WEFT_UINT(struct collective_conf, root, "root", "0", "0", "16777215",
-              "the rank that broadcasts or scatters, or to which it is reduced or gathered"),
+              "rank that broadcasts or scatters, or to which is reduced or gathered"),
     WEFT_BOOL(struct collective_conf, barrier, "barrier", "on",
-              "ranks wait for all others before each of several, by a tree all-reduce of one byte"),
+              "before each of several collectives ranks wait for each other, by a tree all-reduce of one byte"),
 };
 static const struct weft_param_table collective_params =
     WEFT_PARAM_TABLE("collective", struct collective_conf, collective_rows);

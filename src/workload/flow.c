@@ -15,16 +15,15 @@ static const struct weft_param flow_rows[] = {
     WEFT_TEXT(struct flow_conf, src, "src", NULL, "hosts that send; a single one sends to every host of dst"),
     WEFT_TEXT(struct flow_conf, dst, "dst", NULL,
               "hosts that receive, in pairs with src; a single one receives from every host of src"),
-    WEFT_TEXT(
-        struct flow_conf, path, "path", "",
-        "switches that the data goes by, in order: leaf-0 > spine-1 > leaf-2, or a list; leaf-0/5 says by which port. "
-        "Empty: as routed, and so while a link of it is out of service"),
+    WEFT_TEXT(struct flow_conf, path, "path", "",
+              "switches on the data's path, in order: leaf-0 > spine-1 > leaf-2, or a list; leaf-0/5 names the egress "
+              "port. Empty: as routed; also as routed while a link of the path is out of service"),
     WEFT_UINT(struct flow_conf, source_port, "source_port", "0", "0", "65535",
-              "UDP port that the first queue pair sends from, the next ones count on: 49152 to 65535, or 1 to 16383 as "
+              "UDP source port of the first queue pair, the others count on from it: 49152 to 65535, or 1 to 16383 as "
               "other simulators number them; 0: host.source_port"),
     WEFT_UINT(struct flow_conf, destination_port, "destination_port", "0", "0", "65535",
-              "UDP port that switch.route ecmp_murmur3 hashes; on the wire it is RoCEv2's. 0: that of the route model"),
-    WEFT_UINT(struct flow_conf, draw, "draw", "0", "0", "1000000", "so many of the pairs, drawn by the seed; 0: all"),
+              "UDP port that switch.route ecmp_murmur3 hashes; on the wire it is RoCEv2's. 0: the route model's"),
+    WEFT_UINT(struct flow_conf, draw, "draw", "0", "0", "1000000", "number of pairs drawn by the seed; 0: all"),
 };
 static const struct weft_param_table flow_params = WEFT_PARAM_TABLE("flow", struct flow_conf, flow_rows);
 

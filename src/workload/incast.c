@@ -12,8 +12,7 @@ struct incast_conf {
 };
 static const struct weft_param incast_rows[] = {
     WEFT_WORKLOAD_ROWS(struct incast_conf),
-    WEFT_TEXT(struct incast_conf, sources, "sources", NULL,
-              "hosts that send; of those that a pattern matches, dst is left out"),
+    WEFT_TEXT(struct incast_conf, sources, "sources", NULL, "hosts that send; a pattern never includes dst"),
     WEFT_TEXT(struct incast_conf, dst, "dst", NULL, "the one host that receives"),
 };
 static const struct weft_param_table incast_params = WEFT_PARAM_TABLE("incast", struct incast_conf, incast_rows);

@@ -24,10 +24,11 @@ static const struct weft_param job_rows[] = {
     WEFT__JOB_ROWS(struct job_conf, "job"),
     WEFT_TEXT(struct job_conf, dimensions, "dimensions", "",
               "names and sizes, the innermost first: [tp:8, dp:4]; their product is the number of hosts"),
-    WEFT_UINT(struct job_conf, iterations, "iterations", "1", "1", "1000000", "of all operations"),
-    WEFT_UINT(struct job_conf, slow_rank, "slow_rank", "0", "0", "16777215", "a straggler, if slow_factor is not 1"),
+    WEFT_UINT(struct job_conf, iterations, "iterations", "1", "1", "1000000", "iterations of all operations"),
+    WEFT_UINT(struct job_conf, slow_rank, "slow_rank", "0", "0", "16777215",
+              "rank that is slow, if slow_factor is not 1"),
     WEFT_REAL(struct job_conf, slow_factor, "slow_factor", "1", "0.001", "1000",
-              "its compute takes so many times as long"),
+              "factor on the slow rank's compute times"),
 };
 static const struct weft_param_table job_params =
     WEFT_PARAM_TABLE_LISTS("job", struct job_conf, job_rows, NULL, job_lists);
@@ -45,14 +46,15 @@ struct operation_conf {
 };
 static const char *const operation_lists[] = {"pipeline", NULL};
 static const struct weft_param operation_rows[] = {
-    WEFT_TIME(struct operation_conf, compute_ps, "compute", "0s", "0s", "1000s", "before the collective"),
+    WEFT_TIME(struct operation_conf, compute_ps, "compute", "0s", "0s", "1000s", "compute time before the collective"),
     WEFT_MODEL_PARAM(struct operation_conf, collective, "collective", WEFT_KIND_COLLECTIVE, "all_reduce_ring",
-                     "which one, and how"),
-    WEFT_BYTES(struct operation_conf, size_bytes, "size", "0B", "0B", "1TB", "of the collective; 0B: none"),
-    WEFT_TEXT(struct operation_conf, over, "over", "", "the dimension that forms its groups; none: all ranks"),
+                     "the collective and its parameters"),
+    WEFT_BYTES(struct operation_conf, size_bytes, "size", "0B", "0B", "1TB", "size of the collective; 0B: none"),
+    WEFT_TEXT(struct operation_conf, over, "over", "", "dimension along which groups are formed; none: all ranks"),
     WEFT_BOOL(struct operation_conf, overlap, "overlap", "off",
-              "go on at once; the collective is waited for at the end of the iteration"),
-    WEFT_UINT(struct operation_conf, times, "times", "1", "1", "65536", "one after another: layers, microbatches"),
+              "continue at once and wait for the collective at the end of the iteration"),
+    WEFT_UINT(struct operation_conf, times, "times", "1", "1", "65536",
+              "repetitions, one after another: layers, microbatches"),
 };
 const struct weft_param_table weft_operation_table =
     WEFT_PARAM_TABLE_LISTS("operation", struct operation_conf, operation_rows, NULL, operation_lists);
@@ -73,12 +75,13 @@ struct pipeline_conf {
 };
 static const char *const pipeline_lists[] = {"forward", "backward", NULL};
 static const struct weft_param pipeline_rows[] = {
-    WEFT_TEXT(struct pipeline_conf, over, "over", "pp", "the dimension of the stages"),
-    WEFT_UINT(struct pipeline_conf, microbatches, "microbatches", "1", "1", "65536", "through all stages and back"),
+    WEFT_TEXT(struct pipeline_conf, over, "over", "pp", "dimension of the stages"),
+    WEFT_UINT(struct pipeline_conf, microbatches, "microbatches", "1", "1", "65536",
+              "microbatches, each through all stages and back"),
     WEFT_BYTES(struct pipeline_conf, size_bytes, "size", NULL, "1B", "1TB",
-               "of activations to the next stage, and of gradients back, a microbatch"),
+               "bytes of activations to the next stage, and of gradients back, per microbatch"),
     WEFT_MODEL_PARAM(struct pipeline_conf, collective, "collective", WEFT_KIND_COLLECTIVE, "send_recv",
-                     "how they are sent: send_recv"),
+                     "collective that sends them: send_recv"),
 };
 const struct weft_param_table weft_pipeline_table =
     WEFT_PARAM_TABLE_LISTS("pipeline", struct pipeline_conf, pipeline_rows, NULL, pipeline_lists);

@@ -40,36 +40,35 @@ extern const char *const weft__job_linear[];
 #define WEFT__JOB_RANKS_ROW(T)                                                                                         \
     WEFT_UINT_OR(                                                                                                      \
         T, common.ranks, "ranks", weft__job_linear, "rank_file", "0", "0", "16777216",                                 \
-        "of the job, 0: as many as its files say, or a rank each free host; linear: on the hosts in order; or "        \
-        "a rank_file")
+        "number of ranks, 0: as in its files, else one per free host; linear: on the hosts in order; or a rank_file")
 #define WEFT__JOB_ROWS(T, name)                                                                                        \
     WEFT_TEXT(T, common.group, "group", name, "name of the job, and flow group of its connections"),                   \
-        WEFT_TEXT(T, common.hosts, "hosts", "*", "the hosts: a rank each"),                                            \
+        WEFT_TEXT(T, common.hosts, "hosts", "*", "the hosts, one rank each"),                                          \
         WEFT_CHOICE(T, common.order, "order", "server", weft__job_orders,                                              \
                     "ranks go server by server, or as the hosts are listed"),                                          \
-        WEFT_TIME(T, common.start_ps, "start", "0s", "0s", "1000s", "when it starts"),                                 \
+        WEFT_TIME(T, common.start_ps, "start", "0s", "0s", "1000s", "start time"),                                     \
         WEFT_UINT(T, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),                       \
         WEFT_CHOICE(T, common.admission, "admission", "cts", weft__admissions,                                         \
-                    "a sender writes when the receiver has sent a clear-to-send; or as soon as it has a message, "     \
-                    "into a buffer without end"),                                                                      \
+                    "a sender writes when the receiver has sent a clear-to-send; none: as soon as it has a message, "  \
+                    "into an unlimited buffer"),                                                                       \
         WEFT_UINT(T, common.cts_priority, "cts_priority", "3", "0", "7",                                               \
-                  "of clear-to-send messages: that of the data, or one of their own"),                                 \
+                  "priority of clear-to-send messages: that of the data, or their own"),                               \
         WEFT_UINT(T, common.qps, "qps", "1", "1", "32",                                                                \
-                  "queue pairs of a connection, each with a UDP source port of its own"),                              \
+                  "queue pairs per connection, each with its own UDP source port"),                                    \
         WEFT_CHOICE(T, common.qp_scaling, "qp_scaling", "round_robin", weft__qp_scalings,                              \
-                    "a message goes whole on the next queue pair, or split over all of them"),                         \
+                    "a message goes as a whole over the next queue pair, or is split over all of them"),               \
         WEFT_REAL(T, common.channel_cost, "channel_cost", "0", "0", "0.5",                                             \
-                  "part of the GPU that each channel of a running collective takes from compute (assumed; a "          \
-                  "thread block of NCCL on one of 132 multiprocessors: 0.0076)"),                                      \
+                  "share of the GPU that each channel of a running collective takes from compute (assumed; a thread "  \
+                  "block of NCCL on one of 132 multiprocessors: 0.0076)"),                                             \
         WEFT_SECTION(T, common.server, "server", &weft_server_table, "servers of several GPUs"),                       \
         WEFT__JOB_RANKS_ROW(T),                                                                                        \
         WEFT_BOOL(T, common.share_hosts, "share_hosts", "off",                                                         \
-                  "its hosts may be those of jobs before it too: they share NICs, and compute as if alone"),           \
+                  "hosts of earlier jobs may be used too: jobs share NICs, and compute as if alone"),                  \
         WEFT_SECTION(T, common.occupied, "occupied", &weft_occupied_table, "servers that are not free"),               \
         WEFT_MODEL_PARAM(T, common.placement, "placement", WEFT_KIND_PLACEMENT, "linear",                              \
-                         "which of the free servers, and which ranks on which"),                                       \
+                         "choice of free servers, and of the ranks on each"),                                          \
         WEFT_TEXT(T, common.rank_file, "rank_file", "",                                                                \
-                  "a file of weft place --out says where each rank is; relative to the scenario")
+                  "a file from weft place --out with the host of each rank; relative to the scenario")
 
 /// A job of the chosen hosts, with room for `ops` operations.
 enum weft_status weft__job_new(const struct weft__job_common *common, const struct weft_model_conf *entry,

@@ -16,14 +16,14 @@ enum { COMMUNICATORS_MAX = 256 };
 
 static const char *const cabling_names[] = {"rack", "rail", NULL};
 static const struct weft_param server_rows[] = {
-    WEFT_UINT(struct weft_server_conf, gpus, "gpus", "1", "1", "72", "of a server; each is a host with a NIC"),
+    WEFT_UINT(struct weft_server_conf, gpus, "gpus", "1", "1", "72", "GPUs per server; each is a host with a NIC"),
     WEFT_CHOICE(struct weft_server_conf, cabling, "cabling", "rack", cabling_names,
-                "rack: a server is hosts that follow one another; rail: hosts in as many equal parts as a server has "
-                "GPUs, one of each part"),
+                "rack: a server is consecutive hosts; rail: the hosts form as many equal parts as a server has GPUs, "
+                "and a server has one host of each part"),
     WEFT_RATE(struct weft_server_conf, rate_bps, "rate", "3600Gbps", "1Gbps", "7200Gbps",
-              "of a GPU within the server, each way (NVLink 4: 450 GB/s)"),
+              "rate of a GPU within the server, each way (NVLink 4: 450 GB/s)"),
     WEFT_TIME(struct weft_server_conf, latency_ps, "latency", "1us", "100ns", "100us",
-              "between GPUs of a server (assumed)"),
+              "latency between GPUs of a server (assumed)"),
 };
 const struct weft_param_table weft_server_table = WEFT_PARAM_TABLE("server", struct weft_server_conf, server_rows);
 

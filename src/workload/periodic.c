@@ -16,10 +16,9 @@ static const struct weft_param periodic_rows[] = {
     WEFT_WORKLOAD_ROWS(struct periodic_conf),
     WEFT_TEXT(struct periodic_conf, src, "src", NULL, "hosts that send"),
     WEFT_TEXT(struct periodic_conf, dst, "dst", NULL, "hosts that receive"),
-    WEFT_CHOICE(
-        struct periodic_conf, to, "to", "turn", to_names,
-        "turn: the i-th of src sends its r-th time to number i + r of dst, counted round; random: to one drawn; "
-        "all: to each of them `size`"),
+    WEFT_CHOICE(struct periodic_conf, to, "to", "turn", to_names,
+                "turn: the i-th of src sends its r-th time to number i + r of dst, cyclically; random: to one drawn at "
+                "random; all: `size` to each of them"),
 };
 static const struct weft_param_table periodic_params =
     WEFT_PARAM_TABLE("periodic", struct periodic_conf, periodic_rows);

@@ -24,7 +24,7 @@ static const struct weft_param permutation_rows[] = {
     WEFT_TEXT(struct permutation_conf, hosts, "hosts", "*", "the hosts"),
     WEFT_CHOICE(struct permutation_conf, mode, "mode", "random", mode_names, "who sends to whom"),
     WEFT_UINT(struct permutation_conf, shift, "shift", "1", "1", "16777216",
-              "mode shift: host i sends to host i + shift, counted round the chosen hosts"),
+              "mode shift: host i sends to host i + shift, cyclically among the chosen hosts"),
 };
 static const struct weft_param_table permutation_params =
     WEFT_PARAM_TABLE("permutation", struct permutation_conf, permutation_rows);

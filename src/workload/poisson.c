@@ -25,15 +25,15 @@ static const struct weft_param poisson_rows[] = {
     WEFT_TEXT(struct poisson_conf, hosts, "hosts", "*", "the hosts, at least 2 unless dst is given"),
     WEFT_TEXT(struct poisson_conf, dst, "dst", "", "hosts that receive; empty: the hosts among themselves"),
     WEFT_BOOL(struct poisson_conf, pairs, "pairs", "false",
-              "every host sends to one other only, drawn at random, and receives from one only; not with dst"),
+              "every host sends to only one other, drawn at random, and receives from only one; not with dst"),
     WEFT_REAL(struct poisson_conf, load, "load", "0.3", "0.000001", "1",
-              "payload that a host offers, as a part of the rate of its link"),
+              "payload that a host offers, as a fraction of its link's rate"),
     WEFT_RATE(struct poisson_conf, rate_bps, "rate", "0bps", "0bps", "3.2Tbps",
-              "payload that a host offers, whatever its link is; 0bps: by load"),
+              "payload that a host offers, independent of its link; 0bps: by load"),
     WEFT_TIME(struct poisson_conf, duration_ps, "duration", "1ms", "1ns", "1000s", "flows arrive for this long"),
     WEFT_TEXT(struct poisson_conf, distribution, "distribution", "fixed",
-              "of sizes: fixed (all of `size`), websearch, fbhdp, alistorage2019, googlerpc2008, or file:PATH with "
-              "lines 'bytes part'"),
+              "distribution of sizes: fixed (all of `size`), websearch, fbhdp, alistorage2019, googlerpc2008, or "
+              "file:PATH with lines 'bytes part'"),
 };
 static const struct weft_param_table poisson_params = WEFT_PARAM_TABLE("poisson", struct poisson_conf, poisson_rows);
 

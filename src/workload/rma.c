@@ -21,58 +21,58 @@ static const char *const verbs[] = {"read", "write", "atomic", "send", NULL};
 static const struct weft_param processor_rows[] = {
     WEFT_TIME(
         struct weft_rma_processor, submit_ps, "submit", "1us", "0ns", "1ms",
-        "of the client's processor, to begin a request (assumed; 1RMA: 0.17us, 6 M operations a second and core)"),
+        "time of the client's processor to begin a request (assumed; 1RMA: 0.17us, 6 M operations a second and core)"),
     WEFT_TIME(struct weft_rma_processor, serve_ps, "serve", "1us", "0ns", "1ms",
-              "of the server's processor, for a request (assumed); 1RMA needs none"),
+              "time of the server's processor per request (assumed); 1RMA needs none"),
     WEFT_TIME(struct weft_rma_processor, complete_ps, "complete", "500ns", "0ns", "1ms",
-              "of the client's processor, when the answer has come (assumed)"),
+              "time of the client's processor when the answer has arrived (assumed)"),
     WEFT_TIME(struct weft_rma_processor, sleep_after_ps, "sleep_after", "never", "0ns", "never",
-              "idle for so long, a processor is in a low-power state"),
+              "after this long idle, a processor enters a low-power state"),
     WEFT_TIME(struct weft_rma_processor, wake_up_ps, "wake_up", "10us", "0ns", "100ms",
-              "then it takes so long to be up (assumed)"),
+              "time to leave that state (assumed)"),
 };
 const struct weft_param_table weft_rma_processor_table =
     WEFT_PARAM_TABLE("processor", struct weft_rma_processor, processor_rows);
 
 static const struct weft_param rma_rows[] = {
-    WEFT_TEXT(struct weft_rma_conf, group, "group", "rma", "their name in tables and results"),
-    WEFT_TEXT(struct weft_rma_conf, clients, "clients", "*", "hosts that ask"),
-    WEFT_TEXT(struct weft_rma_conf, servers, "servers", "*", "hosts that are asked; no host asks itself"),
+    WEFT_TEXT(struct weft_rma_conf, group, "group", "rma", "name in tables and results"),
+    WEFT_TEXT(struct weft_rma_conf, clients, "clients", "*", "hosts that send requests"),
+    WEFT_TEXT(struct weft_rma_conf, servers, "servers", "*", "hosts that serve requests; no host asks itself"),
     WEFT_CHOICE(struct weft_rma_conf, transport, "transport", "software", transports,
                 "messages between the hosts' processors; or 1RMA, in hardware (hosts at TiN chips)"),
-    WEFT_CHOICE(
-        struct weft_rma_conf, verb, "verb", "read", verbs,
-        "what an operation does; send: one Req cell that nobody answers, done when it has come (1RMA; a workload "
-        "of single cells)"),
-    WEFT_BYTES(struct weft_rma_conf, size_bytes, "size", "4096B", "1B", "16MiB", "of the value; 1RMA: at most 4 KiB"),
+    WEFT_CHOICE(struct weft_rma_conf, verb, "verb", "read", verbs,
+                "the operation; send: one Req cell without an answer, done when it has arrived (1RMA; a workload of "
+                "single cells)"),
+    WEFT_BYTES(struct weft_rma_conf, size_bytes, "size", "4096B", "1B", "16MiB",
+               "size of the value; 1RMA: at most 4 KiB"),
     WEFT_UINT(struct weft_rma_conf, reads, "reads", "1", "1", "8",
-              "that a lookup takes, one after another; all but the last are of the index"),
-    WEFT_BYTES(struct weft_rma_conf, index_bytes, "index", "512B", "1B", "4096B", "that is read of it (assumed)"),
+              "reads per lookup, one after another; all but the last are of the index"),
+    WEFT_BYTES(struct weft_rma_conf, index_bytes, "index", "512B", "1B", "4096B",
+               "bytes of the index per read (assumed)"),
     WEFT_BYTES(struct weft_rma_conf, header_bytes, "header", "64B", "4B", "4096B",
-               "software: of a request and of an answer, beyond the value (assumed)"),
-    WEFT_REAL(struct weft_rma_conf, rate, "rate", "10000", "0.001", "1000000000",
-              "operations a second that a client begins"),
-    WEFT_TIME(struct weft_rma_conf, start_ps, "start", "0s", "0s", "1000s", "when clients begin"),
-    WEFT_TIME(struct weft_rma_conf, duration_ps, "duration", "1ms", "1ns", "1000s", "they begin operations so long"),
+               "software: bytes of a request and of an answer, beyond the value (assumed)"),
+    WEFT_REAL(struct weft_rma_conf, rate, "rate", "10000", "0.001", "1000000000", "operations per second and client"),
+    WEFT_TIME(struct weft_rma_conf, start_ps, "start", "0s", "0s", "1000s", "time at which clients begin"),
+    WEFT_TIME(struct weft_rma_conf, duration_ps, "duration", "1ms", "1ns", "1000s",
+              "clients begin operations for this long"),
     WEFT_TIME(struct weft_rma_conf, warm_up_ps, "warm_up", "0s", "0s", "1000s",
-              "operations that begin in this first part of it are in no percentile"),
+              "operations that begin in this first part are not in the percentiles"),
     WEFT_TIME(struct weft_rma_conf, slot_ps, "slot", "0ns", "0ns", "1ms",
-              "clients begin operations at multiples of it only, one at most, each with the same probability (a "
-              "Bernoulli process, as BookSim 2 has it); 0ns: at any time (a Poisson process)"),
+              "clients begin operations only at multiples of this, at most one each, with equal probability (a "
+              "Bernoulli process, as in BookSim 2); 0ns: at any time (a Poisson process)"),
     WEFT_BOOL(struct weft_rma_conf, itself, "itself", "false",
-              "verb send: a host is among those that it asks (as in BookSim 2's uniform traffic)"),
+              "verb send: a host may ask itself (as in BookSim 2's uniform traffic)"),
     WEFT_UINT(struct weft_rma_conf, priority, "priority", "3", "0", "7", "802.1Q priority of requests and answers"),
     WEFT_UINT(struct weft_rma_conf, under_way, "under_way", "16", "1", "1024",
-              "software: requests of a client to one server at most; others wait"),
-    WEFT_SECTION(struct weft_rma_conf, processor, "processor", &weft_rma_processor_table, "what software costs"),
+              "software: requests in flight from a client to one server at most; others wait"),
+    WEFT_SECTION(struct weft_rma_conf, processor, "processor", &weft_rma_processor_table, "cost of software"),
     WEFT_CHOICE(struct weft_rma_conf, vcs, "vcs", "own", vcs,
-                "1RMA: virtual channels of its own, of the low-latency level; or those of bulk IP"),
+                "1RMA: its own virtual channels, of the low-latency level; or those of bulk IP"),
     WEFT_MODEL_PARAM(struct weft_rma_conf, cc, "cc", WEFT_KIND_CC, "1rma",
-                     "1RMA: congestion control of a client, for each server and for itself"),
-    WEFT_BOOL(
-        struct weft_rma_conf, split, "split", "true",
-        "1RMA: which is told apart what is remote and what is local; off: one state of a client is told all delays "
-        "and timeouts, and paces all that it asks for"),
+                     "1RMA: congestion control of a client, per server and for the client itself"),
+    WEFT_BOOL(struct weft_rma_conf, split, "split", "true",
+              "1RMA separates remote from local congestion; off: one state per client sees all delays and timeouts, "
+              "and paces all its requests"),
 };
 
 static const char *rma_check(const void *conf, char *text, size_t size) {

@@ -4,24 +4,25 @@
 
 #define T struct weft_tin_rma_conf
 static const struct weft_param rows[] = {
-    WEFT_BYTES(T, window_bytes, "window", "64KB", "4KiB", "16MB",
-               "solicitation window of a TiN: asked for and not come, at most (1RMA: 48 to 96 KB; 5us x 100G)"),
+    WEFT_BYTES(
+        T, window_bytes, "window", "64KB", "4KiB", "16MB",
+        "solicitation window of a TiN: most bytes requested and not yet received (1RMA: 48 to 96 KB; 5us x 100G)"),
     WEFT_TIME(T, dispatch_timeout_ps, "dispatch_timeout", "10us", "1us", "1s",
-              "a command that waits longer for the window is handed back (1RMA)"),
+              "a command that waits longer than this for the window is handed back (1RMA)"),
     WEFT_TIME(T, timeout_ps, "timeout", "25us", "1us", "1s",
-              "a request that is not answered in this time is (1RMA: 4 to 5 round trips)"),
+              "a request without an answer for this long is handed back (1RMA: 4 to 5 round trips)"),
     WEFT_TIME(T, engine_ps, "engine", "420ns", "0ns", "100us",
-              "of 1RMA itself, each of the four times that a request or its answer passes it (assumed)"),
+              "latency of 1RMA itself, four times per operation: for a request and its answer, at both ends (assumed)"),
     WEFT_TIME(T, command_ps, "command", "400ns", "0ns", "100us",
-              "from the command of software to its request: PCIe (assumed)"),
+              "time from the command of software to its request: PCIe (assumed)"),
     WEFT_TIME(T, read_ps, "read", "400ns", "0ns", "100us",
-              "from a request to the first PCIe completion (1RMA: about 400ns)"),
+              "time from a request to the first PCIe completion (1RMA: about 400ns)"),
     WEFT_TIME(T, complete_ps, "complete", "400ns", "0ns", "100us",
-              "from the last bytes of an answer to its completion in memory: PCIe (assumed)"),
+              "time from the last bytes of an answer to its completion in memory: PCIe (assumed)"),
     WEFT_RATE(T, pcie_rate_bps, "pcie_rate", "128Gbps", "1Gbps", "3.2Tbps",
-              "of a host (Aquila 3.6: x16 of generation 3)"),
+              "PCIe rate of a host (Aquila 3.6: x16 of generation 3)"),
     WEFT_BYTES(T, completion_bytes, "completion", "128B", "16B", "512B",
-               "payload of a PCIe completion; each is a cell, or several if it is longer than one (assumed)"),
-    WEFT_RATE(T, nic_rate_bps, "nic_rate", "100Gbps", "1Gbps", "3.2Tbps", "the line that congestion control knows of"),
+               "payload of a PCIe completion; each is one cell, or several if longer (assumed)"),
+    WEFT_RATE(T, nic_rate_bps, "nic_rate", "100Gbps", "1Gbps", "3.2Tbps", "line rate that congestion control assumes"),
 };
 const struct weft_param_table weft_tin_rma_table = WEFT_PARAM_TABLE("tin_rma", T, rows);

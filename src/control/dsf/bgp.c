@@ -14,22 +14,21 @@
 
 #define T struct weft_bgp_conf
 static const struct weft_param rows[] = {
-    WEFT_UINT(T, aggregates, "aggregates", "1", "1", "1000000", "that each other building announces; assumed"),
-    WEFT_UINT(T, width_max, "width", "2048", "1", "65536", "next hops that a route may have (ECMP)"),
-    WEFT_BOOL(
-        T, resilient, "resilient", "off",
-        "resilient hashing: when an exit is lost only flows that used it get another, and they return to it; else "
-        "the hash is over those that are left, and others move, too"),
-    WEFT_TIME(T, hold_ps, "hold", "90s", "3s", "65535s", "a session without a message for so long is closed"),
-    WEFT_TIME(T, keepalive_ps, "keepalive", "30s", "1s", "21845s", "between keepalives"),
+    WEFT_UINT(T, aggregates, "aggregates", "1", "1", "1000000", "routes that each other building announces; assumed"),
+    WEFT_UINT(T, width_max, "width", "2048", "1", "65536", "most next hops per route (ECMP)"),
+    WEFT_BOOL(T, resilient, "resilient", "off",
+              "resilient hashing: when an exit is lost only its flows get another, and they return to it later; off: "
+              "the hash is over the remaining exits, so other flows move too"),
+    WEFT_TIME(T, hold_ps, "hold", "90s", "3s", "65535s", "a session without a message for this long is closed"),
+    WEFT_TIME(T, keepalive_ps, "keepalive", "30s", "1s", "21845s", "interval between keepalives"),
     WEFT_TIME(T, mrai_ps, "mrai", "0s", "0s", "1000s", "least time between UPDATEs to a neighbour; assumed"),
     WEFT_TIME(T, detect_ps, "detect", "10ms", "0s", "1000s",
-              "from a link's failure to its EDSW's acting on it; assumed"),
-    WEFT_TIME(T, processing_ps, "processing", "10us", "0s", "1s", "of an UPDATE, to make or to take; assumed"),
-    WEFT_TIME(T, latency_ps, "latency", "100us", "1us", "1s", "of a message, one way; assumed"),
+              "time from a link's failure to its EDSW's reaction; assumed"),
+    WEFT_TIME(T, processing_ps, "processing", "10us", "0s", "1s", "time to make or process an UPDATE; assumed"),
+    WEFT_TIME(T, latency_ps, "latency", "100us", "1us", "1s", "latency of a message, one way; assumed"),
     WEFT_BOOL(T, tracking, "tracking", "on", "next hops at EDSWs that the fabric no longer reaches are not used"),
     WEFT_TIME(T, tracking_delay_ps, "tracking_delay", "1ms", "0s", "1000s",
-              "from an EDSW's loss to that: reachability, then a change of the forwarding table; assumed"),
+              "time from the loss of an EDSW until then: reachability, then a change of the forwarding table; assumed"),
 };
 static const char *check(const void *conf, char *text, size_t size) {
     const T *c = conf;

@@ -24,23 +24,23 @@ static const struct weft_param rows[] = {
     WEFT_BOOL(T, balance, "balance", "on",
               "input balanced mode: a device keeps no more input than output links open towards any destination"),
     WEFT_BOOL(T, last_resort, "last_resort", "on",
-              "if balancing keeps back every link towards a destination, one is used all the same"),
+              "if balancing withdraws every link towards a destination, one is still used"),
     WEFT_TIME(T, cycle_ps, "cycle", "44.8us", "1us", "10ms",
-              "in which a link carries the whole reachability table once"),
-    WEFT_UINT(T, table, "table", "2048", "32", "2048", "devices in that table, 32 to a cell"),
+              "time in which a link carries the whole reachability table once"),
+    WEFT_UINT(T, table, "table", "2048", "32", "2048", "devices in that table, 32 per cell"),
     WEFT_TIME(T, watchdog_ps, "watchdog", "100us", "1us", "10s",
-              "a link without reachability cells for so long is down"),
+              "a link without reachability cells for this long is down"),
     WEFT_UINT(T, min_join, "min_links_to_join", "0", "0", "512",
-              "an interface node that is drained for want of links is reached again with so many up; assumed"),
+              "an interface node that is drained for lack of links is reached again with this many up; assumed"),
     WEFT_UINT(T, min_remain, "min_links_to_remain", "0", "0", "512",
               "an interface node with fewer links up drains itself; assumed"),
     WEFT_CHOICE(T, detection, "detection", "watchdog", detections,
-                "a failed link is noticed by the watchdog, or by its signal at once"),
+                "a failed link is detected by the watchdog, or by its signal at once"),
     WEFT_TEXT(T, picks, "picks", "",
-              "input links that devices withdraw before others, in this order, as ports of fabric nodes: "
-              "\"fdsw-1/2,sdsw-0/3\"; the rest is drawn. For choices that a text makes"),
+              "input links that devices withdraw first, in this order, as ports of fabric nodes: "
+              "\"fdsw-1/2,sdsw-0/3\"; the others are drawn. For choices that a source describes"),
     WEFT_TIME(T, processing_ps, "processing", "1us", "0s", "10ms",
-              "from a cell's arrival to what a device does about it; assumed"),
+              "time from a cell's arrival to the device's reaction; assumed"),
 };
 
 static const char *check(const void *conf, char *text, size_t size) {
