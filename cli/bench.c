@@ -34,18 +34,14 @@ static const struct weft_cli_command command = {
     .name = "bench",
     .operands = "engine|uet|dsf|aquila|te|fast-forward",
     .about =
-        "Measures packet-hops per CPU second: a k-ary fat tree, 200G, 150 ns links, 4096 B payload, a permutation of\n"
-        "line-rate flows, ECMP, static ingress buffers with PFC, ECN, DCQCN, an ACK for every data packet. A\n"
-        "packet-hop is a packet of any kind crossing one link. uet: the same with Ultra Ethernet. Or cell-hops: an L1 "
-        "zone of a DSF, 32 hosts of 400G at "
-        "each\nRDSW under 40 FDSWs of 4 virtual devices, all to all; or an Aquila Clique of 576 TiNs, 25G from each of "
-        "two hosts to "
-        "any.\nOr te: CPU seconds that the controller of traffic engineering takes to place all demands of an AI "
-        "zone.\nOr "
-        "fast-forward: what run.fast_forward skips of a set of jobs, beside runs in full "
-        "(docs/fast-forward-results.md; the "
-        "last "
-        "job takes long).",
+        "Measures packet-hops per CPU second: a k-ary fat tree, 200G, 150 ns links, 4096 B payload, a permutation\n"
+        "of line-rate flows, ECMP, static ingress buffers with PFC, ECN, DCQCN, an ACK for every data packet. A\n"
+        "packet-hop is a packet of any kind crossing one link. uet: the same with Ultra Ethernet.\n"
+        "dsf and aquila: cell-hops in an L1 zone of a DSF, 32 hosts of 400G at each RDSW under 40 FDSWs of 4\n"
+        "virtual devices, all to all; or in an Aquila Clique of 576 TiNs, 25G from each of two hosts to any.\n"
+        "te: CPU seconds that the controller of traffic engineering takes to place all demands of an AI zone.\n"
+        "fast-forward: time saved by run.fast_forward on a set of jobs, beside full runs\n"
+        "(docs/fast-forward-results.md; the last job takes long).",
     .accept = WEFT_CLI_SET | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,

@@ -14,10 +14,10 @@
 static bool links, memory;
 
 static const struct weft_cli_option options[] = {
-    {"links", NULL, "also negotiate every link by DCBX as it is configured, and say what differences cost", NULL,
+    {"links", NULL, "also negotiate every link by DCBX as configured, and show the consequences of differences", NULL,
      &links},
     {"memory", NULL,
-     "also begin the run, for a second of CPU time, and say how much memory and CPU time all of it will take", NULL,
+     "also start the run for a second of CPU time, and estimate the memory and CPU time of the whole run", NULL,
      &memory},
     {0},
 };
@@ -26,10 +26,10 @@ static const struct weft_cli_command command = {
     .name = "check",
     .option = options,
     .operands = "SCENARIO",
-    .about = "Validates a scenario: every variant with its topology and its workload, and the points of its sweep.\n"
-             "Nothing is written, and without --memory nothing is run.\n"
-             "Claims are read, and every metric in them is looked for.\n"
-             "Exit status: 0 all good, 2 an error, said with file, line and column.",
+    .about =
+        "Validates a scenario: every variant with its topology and its workload, its claims with their metrics, and\n"
+        "the points of its sweep. It writes nothing, and without --memory it runs nothing.\n"
+        "Exit status: 0 all good, 2 an error, reported with file, line and column.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON,
     .operands_min = 1,
     .operands_max = 1,

@@ -16,7 +16,7 @@ static const struct weft_cli_option options[] = {
     {"seeds", "LIST", "run each variant with these seeds, such as 1..5: means, intervals, and what is noise",
      &seeds_text, NULL},
     {"jobs", "N", "runs at a time (default 1); all of them stay in memory", &jobs_text, NULL},
-    {"csv", NULL, "comma-separated values on standard output: a line a variant and row of a table", NULL, &csv},
+    {"csv", NULL, "comma-separated values on standard output: one line per variant and row of a table", NULL, &csv},
     {"table", "NAME",
      "the table (default: groups), as in `weft models results`; without --csv nccl-tests: collectives as it prints "
      "them",
@@ -28,13 +28,13 @@ static const struct weft_cli_command command = {
     .name = "compare",
     .operands = "SCENARIO",
     .about =
-        "Runs every variant of a scenario and shows them side by side, with the change against the first, and whether\n"
-        "the scenario's claims hold. All variants and claims are checked before one is run. With several seeds\n"
-        "figures are means over them, with half of their 95% interval. Ctrl-C (or SIGTERM) shows those that ran,\n"
-        "and no claim is judged. With --set, --variant or --seeds none is judged either: claims are about the\n"
-        "scenario as its file has it; `weft verify` judges them all the same.\n"
-        "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled,\n"
-        "5 a claim turned out other than expected, 130 interrupted.",
+        "Runs every variant of a scenario and shows them side by side, with the change against the first, and\n"
+        "whether the scenario's claims hold. All variants and claims are checked before the first run. With several\n"
+        "seeds, figures are means with half of their 95% interval. Ctrl-C (or SIGTERM) shows the finished runs,\n"
+        "without claims. Claims are not checked with --set, --variant or --seeds, because they are about the\n"
+        "scenario as in its file; `weft verify` checks them in any case.\n"
+        "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled, 5\n"
+        "the result of a claim was unexpected, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,

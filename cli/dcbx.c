@@ -14,7 +14,7 @@ static bool willing;
 
 static const struct weft_cli_option options[] = {
     {"pfc", "PRIORITIES", "negotiate as a port with PFC on these, such as 3,4 or none", &pfc_text, NULL},
-    {"willing", NULL, "... that takes over what the neighbour is configured to", NULL, &willing},
+    {"willing", NULL, "... that takes over the neighbour's configuration", NULL, &willing},
     {"ets", "SHARES", "... with these per cent of bandwidth for priorities 0 to 7, or s: 50,0,0,50,s,s,s,s", &ets_text,
      NULL},
     {"apps", "LIST", "... with these applications, such as udp:4791:3,ethertype:0x8906:4", &app_text, NULL},
@@ -27,8 +27,9 @@ static const struct weft_cli_option options[] = {
 static const struct weft_cli_command command = {
     .name = "dcbx",
     .operands = "FILE",
-    .about = "Reads a capture (pcap or pcapng) and prints what each LLDP sender says of DCBX; with --pfc also what a\n"
-             "port so configured would negotiate with it, and what a difference would cost.",
+    .about =
+        "Reads a capture (pcap or pcapng) and prints the DCBX settings of each LLDP sender; with --pfc also what a\n"
+        "port with these settings would negotiate with it, and the consequence of each difference.",
     .accept = WEFT_CLI_JSON,
     .operands_min = 1,
     .operands_max = 1,

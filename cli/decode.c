@@ -16,7 +16,7 @@ static const char *interval_text, *rate_text, *follow_text, *csv_text, *conversa
 static bool all_rows, columns;
 
 static const struct weft_cli_option options[] = {
-    {"follow", "QP", "the packets to this queue pair, one by one, instead of tables", &follow_text, NULL},
+    {"follow", "QP", "list the packets to this queue pair one by one, instead of tables", &follow_text, NULL},
     {"csv", "TABLE", "one table as CSV: capture, conversations, rates, pauses, dcbx, warnings; with --follow: packets",
      &csv_text, NULL},
     {"interval", "TIME", "length of the intervals of rates, and of before and after a CNP (default 100us)",
@@ -24,7 +24,7 @@ static const struct weft_cli_option options[] = {
     {"rate", "RATE", "speed of links that the file does not name, for times paused (default 100Gbps, assumed)",
      &rate_text, NULL},
     {"all", NULL, "every conversation in the table, not only the 20 with the most payload", NULL, &all_rows},
-    {"conversations", "N", "keep so many conversations at most (default 65536)", &conversations_text, NULL},
+    {"conversations", "N", "keep at most N conversations (default 65536)", &conversations_text, NULL},
     {"columns", NULL, "list the tables of --json and --csv with their columns, and do nothing else", NULL, &columns},
     {0},
 };
@@ -34,7 +34,8 @@ static const struct weft_cli_command command = {
     .operands = "FILE",
     .about =
         "Reads a capture (pcap or pcapng) and prints its RoCE conversations: verbs, messages, rates, losses, marks,\n"
-        "CNPs and what they did; and who paused whom, and DCBX differences. Memory does not grow with the file.",
+        "CNPs and their effect; which station paused which, and DCBX differences. Memory does not grow with the\n"
+        "file.",
     .accept = WEFT_CLI_JSON,
     .operands_min = 0,
     .operands_max = 1,

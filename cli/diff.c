@@ -13,7 +13,7 @@ static struct {
     bool all, exit_status;
 } asked;
 static const struct weft_cli_option own[] = {
-    {"variant", "NAME", "only this variant; of A, if --with says that of B", &asked.variant, NULL},
+    {"variant", "NAME", "only this variant; that of A, if --with names that of B", &asked.variant, NULL},
     {"with", "NAME", "the variant of B; without B, of the same folder", &asked.with, NULL},
     {"table", "NAME", "the figures of this table only, as in `weft models results`, such as flows", &asked.table, NULL},
     {"all", NULL, "all figures that differ, not only the 40 that change most", NULL, &asked.all},
@@ -24,9 +24,9 @@ static const struct weft_cli_command command = {
     .name = "diff",
     .operands = "A [B]",
     .about =
-        "Tells how two results differ: first in their configuration, then in their figures. A and B are folders that\n"
-        "--out of run or compare has written, or both of sweep. Runs are paired by variant and seed, points of\n"
-        "sweeps by their parameters. With several seeds figures are means, and ~ marks a change within noise.\n"
+        "Shows how two results differ: first their configuration, then their figures. A and B are two folders\n"
+        "written by --out of run or compare, or two of sweep. Runs are paired by variant and seed, points of sweeps\n"
+        "by their parameters. With several seeds, figures are means, and ~ marks a change within noise.\n"
         "Exit status: 0 done, 1 system error, 2 bad input, 5 they differ (with --exit-status).",
     .accept = WEFT_CLI_JSON,
     .operands_min = 1,

@@ -18,22 +18,20 @@ enum { IMPORTERS_MAX = 64 };
 
 static const char *out_file;
 static const struct weft_cli_option own[] = {
-    {"out", "FILE", "write the scenario to FILE rather than to standard output", &out_file, NULL},
+    {"out", "FILE", "write the scenario to FILE instead of standard output", &out_file, NULL},
     {0},
 };
 static const struct weft_cli_command command = {
     .name = "import",
     .operands = "[FORMAT] FILE...",
     .about =
-        "Makes a scenario of what other tools read and write: topologies, flows, traces, configurations. It says what\n"
-        "the files are, what was assumed and what left out, and goes on being yours to edit. Files of a format may "
-        "come\n"
-        "in any order; they are told apart by what is in them. Without FORMAT: says what each file seems to be; with "
-        "--out it is imported as the\n"
-        "format that knows all of the files.\n"
-        "weft models import lists the formats, weft models import FORMAT their parameters, which --set gives\n"
-        "(--set rate=100Gbps). Workloads alone get a network, topologies alone a workload. See docs/import.md.\n"
-        "Exit status: 0 done, 2 bad input, or a file of no format that is known.",
+        "Makes a scenario from files of other tools: topologies, flows, traces, configurations. It lists what was\n"
+        "found, assumed and left out, and the scenario is yours to edit. Files of a format may come in any order;\n"
+        "they are recognised by their contents. Without FORMAT it says what each file seems to be; with --out it\n"
+        "then imports them in the format that fits all files.\n"
+        "weft models import lists the formats, weft models import FORMAT their parameters, which --set sets (--set\n"
+        "rate=100Gbps). A workload alone gets a network, a topology alone a workload. See docs/import.md.\n"
+        "Exit status: 0 done, 2 bad input, or a file of unknown format.",
     .accept = WEFT_CLI_SET,
     .operands_min = 1,
     .operands_max = 1u << 20,

@@ -241,10 +241,11 @@ int weft_cli_models(int argc, char **argv) {
     static const struct weft_cli_command command = {
         .name = "models",
         .operands = "[KIND [NAME]]",
-        .about = "Lists the models there are, or the parameters of one: default, range, meaning, source. A name that\n"
-                 "only one kind has is enough: weft models dcqcn.\n"
-                 "weft models results [TABLE]: the tables of results, or the columns of one.\n"
-                 "With --json: a JSON schema (draft 2020-12) of scenario files, for editors.",
+        .about =
+            "Lists all models, or the parameters of one: default, range, meaning, source. If only one kind has the\n"
+            "name, the name is enough: weft models dcqcn.\n"
+            "weft models results [TABLE]: the tables of results, or the columns of one.\n"
+            "With --json: a JSON schema (draft 2020-12) of scenario files, for editors.",
         .accept = WEFT_CLI_JSON,
         .operands_max = 2,
         .option = own,

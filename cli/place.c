@@ -16,19 +16,21 @@
 static const char *job_name, *strategy_name, *out_file;
 static bool simulate;
 static const struct weft_cli_option own[] = {
-    {"job", "NAME", "which job, by its group; without it the first one", &job_name, NULL},
-    {"strategy", "NAME", "which one --out writes (default: min_cut)", &strategy_name, NULL},
-    {"out", "FILE", "write a rank file: a line a rank, host and GPU", &out_file, NULL},
+    {"job", "NAME", "the job with this group name (default: the first)", &job_name, NULL},
+    {"strategy", "NAME", "the strategy that --out writes (default: min_cut)", &strategy_name, NULL},
+    {"out", "FILE", "write a rank file: one line per rank, with host and GPU", &out_file, NULL},
     {"simulate", NULL, "also run the scenario with each strategy, and show iteration times", NULL, &simulate},
     {0},
 };
 static const struct weft_cli_command command = {
     .name = "place",
     .operands = "SCENARIO",
-    .about = "Where the ranks of a job go: what each strategy makes of the free servers, and of who talks to whom.\n"
-             "A scenario with variants: the first, or the one that --variant names. See docs/placement.md.\n"
-             "Ctrl-C (or SIGTERM) ends --simulate and shows the strategies that ran.\n"
-             "Exit status: 0 done, 2 bad input, or more servers asked for than are free; with --simulate as weft run.",
+    .about =
+        "Places the ranks of a job on the free servers with each strategy, and compares the traffic between racks\n"
+        "and zones.\n"
+        "With variants: the first, or the one that --variant names. See docs/placement.md.\n"
+        "Ctrl-C (or SIGTERM) ends --simulate and shows the strategies that ran.\n"
+        "Exit status: 0 done, 2 bad input, or too few free servers; with --simulate as weft run.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,

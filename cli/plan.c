@@ -227,15 +227,14 @@ static void usage(FILE *file) {
                   "Headroom, thresholds and pause times, with the formula and the numbers in it.\n\n");
     for (unsigned i = 0; i < PLANS; i++)
         fprintf(file, "  %-5s %.*s\n", plans[i]->name, (int)strcspn(plans[i]->about, "\n"), plans[i]->about);
-    fprintf(file, "  %-5s %s\n", "sonic",
-            "the configuration of a SONiC switch: what is wrong in config_db.json, and a patch");
+    fprintf(file, "  %-5s %s\n", "sonic", "the configuration of a SONiC switch: errors in config_db.json, and a patch");
     fprintf(file, "  %-5s %s\n", "fabric",
-            "chips, links, optics and watts of a fabric for so many hosts, or why it cannot be");
-    fputs("\nFor a scenario of your own, values with a run that compares them (docs/advice.md):\n\n"
+            "chips, links, optics and watts of a fabric for N hosts, or why it cannot be built");
+    fputs("\nValues for your own scenario, with a run that compares them (docs/advice.md):\n\n"
           "  ecn, dcqcn, admission, buffers, and sfc with --run or --out\n\n"
           "  capacity  the greatest load that a network carries at a given slowdown\n",
           file);
-    fprintf(file, "\nweft plan CALCULATOR --help tells more.\n");
+    fprintf(file, "\nweft plan CALCULATOR --help says more.\n");
 }
 
 /// As manual pages and completions want it: one calculator after the other.

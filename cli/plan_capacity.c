@@ -21,7 +21,7 @@ static const struct weft_cli_option own[] = {
     {"load", "PATH=LO..HI", "the parameter and its range; LO..HI:N of N values (default 65), LO..HI:Nlog", &load_text,
      NULL},
     {"seeds", "LIST", "seeds of every load (default 1..5)", &seeds_text, NULL},
-    {"jobs", "N", "runs at a time (default: one for each processor)", &jobs_text, NULL},
+    {"jobs", "N", "runs at a time (default: one per processor)", &jobs_text, NULL},
     {0}};
 
 static const struct weft_cli_command command = {

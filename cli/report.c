@@ -12,7 +12,7 @@ static struct {
 } asked;
 static const struct weft_cli_option own[] = {
     {"out", "FILE", "the file to write (default: report.html)", &asked.out, NULL},
-    {"no-data", NULL, "pictures without links to the numbers behind them", NULL, &asked.no_data},
+    {"no-data", NULL, "omit the links to the numbers behind each picture", NULL, &asked.no_data},
     {"why", "N",
      "run the runs again to explain the N slowest flows of each and the last iteration of each job; 0: do not "
      "(default: 3 "
@@ -24,11 +24,10 @@ static const struct weft_cli_command command = {
     .name = "report",
     .operands = "DIR...",
     .about =
-        "Makes one HTML file of the results that --out has written to folders: the answer in a sentence a run,\n"
-        "completion times, queues and rates over time, who paused whom, links, jobs, where the time of slow flows\n"
-        "went, and every parameter in force. It can be sent and opened anywhere: it loads nothing. The runs of\n"
-        "several variants or folders are shown side by side. Samples over time are there if the run had\n"
-        "run.sample_interval.",
+        "Makes one HTML file from the results in folders written by --out: the answer in one sentence per run,\n"
+        "completion times, queues and rates over time, which port paused which, links, jobs, where the time of slow\n"
+        "flows went, and every parameter in force. The file is self-contained and can be sent and opened anywhere.\n"
+        "Runs of several variants or folders are shown side by side. Samples over time need run.sample_interval.",
     .accept = WEFT_CLI_QUIET | WEFT_CLI_THREADS,
     .operands_min = 1,
     .operands_max = 64,

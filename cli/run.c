@@ -15,8 +15,9 @@ static struct weft_cli_checkpoint_options saving;
 static const struct weft_cli_option own[] = {
     {"export", "FORMAT[,...]", "also write files as other programs do into --out DIR: hpcc, htsim, nccl-tests",
      &export_text, NULL},
-    {"table", "NAME", "print the collectives as nccl-tests does, instead of the report: nccl-tests", &table_name, NULL},
-    {"checkpoint", "TIME", "save the run into --out DIR each time so much wall time has passed, and on Ctrl-C: 600s",
+    {"table", "NAME", "print collectives in the format of nccl-tests instead of the report: nccl-tests", &table_name,
+     NULL},
+    {"checkpoint", "TIME", "save the run into --out DIR after each such wall time, such as 600s, and on Ctrl-C",
      &saving.every, NULL},
     {"resume", "DIR", "instead of SCENARIO: continue the run that was saved in DIR", &saving.resume, NULL},
     {0}};
@@ -25,12 +26,12 @@ static const struct weft_cli_command command = {
     .name = "run",
     .operands = "SCENARIO, or --resume DIR",
     .about =
-        "Runs one variant of a scenario (the first, if none is named) and reports what it measured: completion\n"
-        "times by flow group, pauses, marks and drops. SCENARIO is a YAML file, - for standard input, or a\n"
-        "folder that --out has written: the run in it is repeated, and both digests compared.\n"
-        "Ctrl-C (or SIGTERM) ends the run and reports what was measured so far.\n"
+        "Runs one variant of a scenario (the first, if none is named) and reports completion times by flow group,\n"
+        "pauses, marks and drops. SCENARIO is a YAML file, - for standard input, or a folder written by --out: then\n"
+        "the run in it is repeated, and the digests are compared.\n"
+        "Ctrl-C (or SIGTERM) ends the run and reports the results so far.\n"
         "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 the network stalled, or\n"
-        "simulated time (100 days) was over, 5 a repeated run has another digest, 130 interrupted.",
+        "simulated time (100 days) was over, 5 the digest of a repeated run differs, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_CAPTURE | WEFT_CLI_JSON |
               WEFT_CLI_QUIET,
     .operands_min = 0,

@@ -20,30 +20,29 @@ static struct weft_cli_values vary;
 static const struct weft_cli_option own[] = {
     {"vary", "PATH=VALUES", "a parameter and its values: [a,b,c], A..B, A..B:N, A..B:Nlog; may be repeated", NULL,
      NULL},
-    {"zip", NULL, "the first values of all parameters are one point, the second ones the next", NULL, &zip},
+    {"zip", NULL, "the first values of all parameters form one point, the second values the next", NULL, &zip},
     {"sample", "N[:SEED]", "N points drawn as a Latin hypercube", &sample_text, NULL},
     {"seeds", "LIST", "seeds with which every point runs, such as 1..5", &seeds_text, NULL},
     {"best", "METRIC[:max]", "rank points by a metric, such as victims.fct.mean, the least first", &best_text, NULL},
     {"metrics", "LIST", "show these metrics, such as victims.fct.p99,counters.cnp", &metrics_text, NULL},
-    {"jobs", "N", "runs at a time (default: one for each processor; in an MPI rank, one)", &jobs_text, NULL},
-    {"timeout", "TIME", "end a run that takes longer, such as 600s of wall time; it counts as failed", &timeout_text,
-     NULL},
-    {"task", "I/N", "only the I-th of N parts of the runs; in a job array of Slurm or under MPI this is known",
+    {"jobs", "N", "runs at a time (default: one per processor; one in an MPI rank)", &jobs_text, NULL},
+    {"timeout", "TIME", "end a run after this wall time, such as 600s; it counts as failed", &timeout_text, NULL},
+    {"task", "I/N", "only the I-th of N parts of the runs; set automatically in a job array of Slurm or under MPI",
      &task_text, NULL},
-    {"merge", NULL, "run nothing: put together what the tasks have left in --out DIR", NULL, &merge},
-    {"csv", NULL, "comma-separated values on standard output: a line a point, seed and group", NULL, &csv},
+    {"merge", NULL, "run nothing: merge the results of the tasks in --out DIR", NULL, &merge},
+    {"csv", NULL, "comma-separated values on standard output: one line per point, seed and group", NULL, &csv},
     {0}};
 
 static const struct weft_cli_command command = {
     .name = "sweep",
     .operands = "SCENARIO",
     .about =
-        "Runs a scenario at every point of `sweep:` in it and --vary, in every variant, with all seeds, and shows\n"
-        "means over seeds with their 95% intervals. All points are checked before one is run. Runs are processes, the\n"
-        "longest first. If it is killed, the same command goes on where it was; with --out DIR, runs stay there, and\n"
-        "points can be added. A run that fails is reported and does not stop the others.\n"
-        "Exit status: 0 done, 1 system error, runs failed or are missing, 2 bad input (nothing was run), 3 bytes not\n"
-        "conserved (a bug), 4 a run stalled, 130 interrupted.",
+        "Runs a scenario at every point of its `sweep:` and of --vary, in every variant, with all seeds, and shows\n"
+        "means over seeds with their 95% intervals. All points are checked before the first run. Runs are\n"
+        "processes, the longest first. If it is killed, the same command continues where it stopped; with --out\n"
+        "DIR, runs stay there, and points can be added. A failed run is reported and does not stop the others.\n"
+        "Exit status: 0 done, 1 system error, runs failed or are missing, 2 bad input (nothing was run), 3 bytes\n"
+        "not conserved (a bug), 4 a run stalled, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,

@@ -16,28 +16,29 @@ static struct {
     bool all;
 } asked;
 static const struct weft_cli_option own[] = {
-    {"port", "GLOB", "only what happened at these ports, and what led to it", &asked.port, NULL},
+    {"port", "GLOB", "only events at these ports, and their causes", &asked.port, NULL},
     {"priority", "N", "only this priority", &asked.priority, NULL},
     {"flow", "N", "only this flow", &asked.flow, NULL},
     {"from", "TIME", "only from this time on", &asked.from, NULL},
     {"to", "TIME", "only up to this time", &asked.to, NULL},
-    {"limit", "N", "show so many below one cause, those with the longest pauses; 0: all (default: what fits a page)",
+    {"limit", "N", "show at most N events below each cause, those with the longest pauses; 0: all (default: one page)",
      &asked.limit, NULL},
     {"all", NULL, "every event by itself", NULL, &asked.all},
     {"why", "PORT/N", "why the port could not send priority N (without /N: the lossless one): its longest pause",
      &asked.why, NULL},
     {"at", "TIME", "with --why: the pause at this time", &asked.at, NULL},
     {"why-not", "PORT/N", "why it was never paused", &asked.why_not, NULL},
-    {"perfetto", "FILE", "write the whole run for ui.perfetto.dev, a viewer of traces, and tell nothing",
-     &asked.perfetto, NULL},
+    {"perfetto", "FILE", "write the whole run for ui.perfetto.dev, a trace viewer, and print nothing", &asked.perfetto,
+     NULL},
     {0},
 };
 static const struct weft_cli_command command = {
     .name = "timeline",
     .operands = "DIR",
-    .about = "Tells what happened in a run that weft run or compare has written with --out DIR: who crossed which\n"
-             "threshold, who paused whom and for how long, below it what that led to. What repeats is summed up.\n"
-             "With several variants in DIR: the first, or the one that --variant names.",
+    .about =
+        "Shows the events of a run that weft run or compare has written with --out DIR: which queue crossed which\n"
+        "threshold, which port paused which and for how long, each above its consequences. Repeated events are\n"
+        "summed up. With several variants in DIR: the first, or the one that --variant names.",
     .accept = WEFT_CLI_VARIANT | WEFT_CLI_JSON,
     .operands_min = 1,
     .operands_max = 1,

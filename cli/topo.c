@@ -17,8 +17,8 @@ static struct {
 static const struct weft_cli_option own[] = {
     {"dot", NULL, "Graphviz on standard output: weft topo --dot FILE | dot -Tsvg", NULL, &form.dot},
     {"paths", NULL, "the path of every flow with all links up, and the links where flows meet", NULL, &form.paths},
-    {"svg", "FILE", "write a drawing for a slide: a row a layer; of large networks what is alike is folded", &form.svg,
-     NULL},
+    {"svg", "FILE", "write a drawing for a slide: one row per layer; in large networks similar nodes are merged",
+     &form.svg, NULL},
     {"report", "FILE", "write a page of HTML: the drawing and the figures", &form.report, NULL},
     {0},
 };
@@ -26,7 +26,7 @@ static const struct weft_cli_command command = {
     .name = "topo",
     .operands = "SCENARIO",
     .about = "Shows the network of a scenario: layers, links, oversubscription, bisection, paths, round trips.\n"
-             "A scenario with variants: the first, or the one that --variant names.",
+             "With variants: the first, or the one that --variant names.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
     .operands_min = 1,
     .operands_max = 1,

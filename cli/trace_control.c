@@ -12,23 +12,22 @@ enum { NAMES = 4, TEXT = 32, NAME = 128, STEPS_DEFAULT = 60, CAPACITIES_MAX = 40
 
 static struct { const char *steps, *csv; } form;
 static const struct weft_cli_option own[] = {
-    {"steps", "N", "show at most N steps of a burst of failures; 60 if not given", &form.steps, NULL},
-    {"csv", "DIR", "of a Clique: write bootstrap.csv, timesync.csv, transitions.csv and messages.csv into DIR",
+    {"steps", "N", "show at most N steps of a burst of failures (default 60)", &form.steps, NULL},
+    {"csv", "DIR", "for a Clique: write bootstrap.csv, timesync.csv, transitions.csv and messages.csv into DIR",
      &form.csv, NULL},
     {0},
 };
 static const struct weft_cli_command command = {
     .name = "trace-control",
     .operands = "SCENARIO",
-    .about = "Runs the control plane of a DSF fabric or a Clique over the failures and repairs under events: and what "
-             "happens to nodes\n"
-             "under control: events:, and tells what came\n"
-             "of each: which device noticed what, which links it withdrew or opened towards whom because of what, how\n"
-             "long it took, and what interface nodes have left at the end. Nothing else of the scenario is run.\n"
-             "Of a Clique of TiNs: sizes of its state, the bootstrap, what the controller does about failures, "
-             "sessions and\n"
-             "reboots, and how far clocks are off.\n"
-             "A scenario with variants: the first, or the one that --variant names.",
+    .about =
+        "Runs the control plane of a DSF fabric or a Clique over the failures and repairs under events: and the\n"
+        "node events under control: events:, and lists the consequences of each: which device detected what, which\n"
+        "links it withdrew or opened towards which destination and why, how long it took, and the capacity left to\n"
+        "interface nodes at the end. Nothing else of the scenario runs.\n"
+        "For a Clique of TiNs: sizes of its state, the bootstrap, the controller's reaction to failures, sessions\n"
+        "and reboots, and the errors of clocks.\n"
+        "With variants: the first, or the one that --variant names.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
     .operands_min = 1,
     .operands_max = 1,

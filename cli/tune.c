@@ -23,24 +23,24 @@ static struct weft_cli_values over;
 static const struct weft_cli_option own[] = {
     {"over", "PATH=VALUES", "a parameter and its values: [a,b,c], A..B:N, A..B:Nlog; may be repeated", NULL, NULL},
     {"objective", "METRIC[:max]",
-     "what is to be least: p50, p95, p99, mean or max of completion, iteration, or a metric such as victims.fct.p99",
+     "figure to minimise: p50, p95, p99, mean or max of completion, iteration, or a metric such as victims.fct.p99",
      &objective_text, NULL},
     {"seeds", "LIST", "seeds (default 1..8); only the points of the last rung run with all of them", &seeds_text, NULL},
-    {"budget", "N|TIME", "so many runs at most, by fewer seeds; or no new rung that would end after this time",
+    {"budget", "N|TIME", "at most N runs, with fewer seeds; or no new rung that would end after this time",
      &budget_text, NULL},
-    {"jobs", "N", "runs at a time (default: one for each processor)", &jobs_text, NULL},
-    {"csv", NULL, "comma-separated values on standard output: a line a point", NULL, &csv},
+    {"jobs", "N", "runs at a time (default: one per processor)", &jobs_text, NULL},
+    {"csv", NULL, "comma-separated values on standard output: one line per point", NULL, &csv},
     {0}};
 
 static const struct weft_cli_command command = {
     .name = "tune",
     .operands = "SCENARIO",
     .about =
-        "Searches for the best values of parameters: all points with a few seeds, the better half with twice as many,\n"
-        "and so on (successive halving), with the same seeds for all points. Shows every point with its mean, its 95%\n"
-        "interval and the rung where it was left, the best, and those that cannot be told from it. With --out DIR\n"
-        "runs stay there, and the same command goes on where it was. Points of `sweep:` in the scenario and its\n"
-        "variants take part.\n"
+        "Searches for the best values of parameters by successive halving: all points with a few seeds, the better\n"
+        "half with twice as many, and so on, with the same seeds for all points. It shows every point with its\n"
+        "mean, its 95% interval and the rung where it was dropped, the best point, and those that are as good\n"
+        "within noise. With --out DIR runs stay there, and the same command continues where it stopped. Points of\n"
+        "`sweep:` in the scenario and its variants take part.\n"
         "Exit status: 0 done, 1 system error or runs failed, 2 bad input (nothing was run), 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,

@@ -10,24 +10,25 @@
 static const char *jobs_text, *seeds_text, *sources;
 static bool teeth, all;
 static const struct weft_cli_option own[] = {
-    {"jobs", "N", "runs at a time (default: as many as there are processors)", &jobs_text, NULL},
+    {"jobs", "N", "runs at a time (default: one per processor)", &jobs_text, NULL},
     {"seeds", "LIST", "judge each claim over these seeds, such as 1..8", &seeds_text, NULL},
-    {"teeth", NULL, "also run what must break each claim, its `without`; one that still holds is toothless", NULL,
+    {"teeth", NULL,
+     "also run each claim with its `without`, which must break it; a claim that still holds is toothless", NULL,
      &teeth},
-    {"sources", "FOLDER", "run nothing: list what the sources described there say, and which claims check it", &sources,
-     NULL},
-    {"all", NULL, "print every claim, not only findings and what is unexpected", NULL, &all},
+    {"sources", "FOLDER",
+     "run nothing: list the statements of the sources described there, and the claims that check them", &sources, NULL},
+    {"all", NULL, "print every claim, not only findings and unexpected results", NULL, &all},
     {0}};
 
 static const struct weft_cli_command command = {
     .name = "verify",
     .operands = "DIR|SCENARIO...",
     .about =
-        "Runs what the claims of scenarios are about and says which hold. DIR: every .yaml file in it and below;\n"
-        "those without claims are left out. A claim with `expected: no` that does not hold is a finding.\n"
-        "Equal runs are run once. If it is killed, the same command goes on where it was.\n"
+        "Checks the claims of scenarios by running them. DIR: every .yaml file in it and below; files without\n"
+        "claims are skipped. A claim with `expected: no` that does not hold is a finding. Equal runs are done once.\n"
+        "If it is killed, the same command continues where it stopped.\n"
         "Exit status: 0 as expected, 1 system error, 2 bad input (nothing was run), 3 bytes not conserved (a bug),\n"
-        "4 a variant stalled, 5 a claim turned out other than expected or has no teeth, 130 interrupted.",
+        "4 a variant stalled, 5 the result of a claim was unexpected or a claim has no teeth, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = UINT32_MAX,

@@ -21,46 +21,46 @@ static const struct weft_cli_option own[] = {
      "number of hosts, or several for a map, such as 128,256 or 64..1024:5log (default: those of JOB's network, else "
      "as in `weft models fabric clos`)",
      &hosts, NULL},
-    {"rate", "RATE", "of a host's link (default: that of JOB's network, else likewise)", &rate, NULL},
+    {"rate", "RATE", "rate of a host's link (default: as for --hosts)", &rate, NULL},
     {"fabrics", "LIST", "blueprints and files, such as dsf-l1,mine.yaml; all: every blueprint (the default)", &fabrics,
      NULL},
     {"budget", "LIST",
-     "what a fabric may take, such as watts=20000,optics=800; of chips, ports, optics, fibre, watts, price", &budget,
+     "limits of a fabric, such as watts=20000,optics=800; for chips, ports, optics, fibre, watts, price", &budget,
      NULL},
     {"battery", "quick|full",
      "workloads beside JOB or without one: collectives of three sizes; or all sizes, mixes, failures "
      "(docs/versus-batteries.md)",
      &battery.name, NULL},
-    {"sizes", "FROM..TO", "of the battery's collectives only sizes from FROM to TO", &battery.sizes, NULL},
-    {"cases", "NAMES", "of the battery only these, such as 'moe*,incast', and what they are compared with",
+    {"sizes", "FROM..TO", "only sizes from FROM to TO of the battery's collectives", &battery.sizes, NULL},
+    {"cases", "NAMES", "only these cases of the battery, such as 'moe*,incast', and those they are compared with",
      &battery.cases, NULL},
     {"seeds", "LIST", "seeds with which every fabric runs, such as 1..5 (default: 1; with --battery full 1..3)",
      &seeds_text, NULL},
-    {"jobs", "N", "runs at a time (default: one for each processor; in an MPI rank, one)", &jobs_text, NULL},
-    {"task", "I/N", "only the I-th of N parts of the runs; in a job array of Slurm or under MPI this is known",
+    {"jobs", "N", "runs at a time (default: one per processor; one in an MPI rank)", &jobs_text, NULL},
+    {"task", "I/N", "only the I-th of N parts of the runs; set automatically in a job array of Slurm or under MPI",
      &task_text, NULL},
-    {"merge", NULL, "run nothing: put together what the tasks have left in --out DIR", NULL, &merge},
-    {"diff", "OLD", "also say what has changed since OLD, a folder that weft versus --out has written", &diff, NULL},
+    {"merge", NULL, "run nothing: merge the results of the tasks in --out DIR", NULL, &merge},
+    {"diff", "OLD", "also show what has changed since OLD, a folder written by weft versus --out", &diff, NULL},
     {"assumptions", NULL,
-     "also run with each assumed number of fabrics, switches and hosts halved and doubled: which would turn the answer",
+     "also run with each assumed number of fabrics, switches and hosts halved and doubled, to see which would change "
+     "the answer",
      NULL, &assumptions},
-    {"no-why", NULL, "do not run each fabric once more to see where the time went", NULL, &no_why},
+    {"no-why", NULL, "do not rerun each fabric to see where the time went", NULL, &no_why},
     {"csv", NULL,
-     "comma-separated values on standard output: a line a fabric, case and seed; with --diff, a line a change", NULL,
+     "comma-separated values on standard output: one line per fabric, case and seed; with --diff, one per change", NULL,
      &csv},
     {0}};
 static const struct weft_cli_command command = {
     .name = "versus",
     .operands = "[JOB]",
     .about =
-        "Runs one job on every fabric, each built for as many hosts at the same rate and set as its authors set it, "
-        "and\n"
-        "says who is ahead, by how much, what is noise, where the time went, and what each fabric takes. JOB is a\n"
-        "scenario, a file with only `workload:`, or a file of another tool (weft import). Of a scenario the network\n"
-        "only says how many hosts there are. --set holds for all fabrics. A fabric that cannot be built is a row with\n"
-        "the reason. If it is killed, the same command goes on where it was.\n"
-        "Exit status: 0 done, 1 system error, runs failed or are missing, 2 bad input (nothing was run), 3 bytes not\n"
-        "conserved (a bug), 4 a run stalled, 130 interrupted.",
+        "Runs one job on every fabric, each built for the same number of hosts at the same rate with its authors'\n"
+        "settings, and says which one leads, by how much, what is noise, where the time went, and what each fabric\n"
+        "needs. JOB is a scenario, a file with only `workload:`, or a file of another tool (weft import). From a\n"
+        "scenario's network only the number of hosts is used. --set applies to all fabrics. A fabric that cannot be\n"
+        "built is a row with the reason. If it is killed, the same command continues where it stopped.\n"
+        "Exit status: 0 done, 1 system error, runs failed or are missing, 2 bad input (nothing was run), 3 bytes\n"
+        "not conserved (a bug), 4 a run stalled, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_max = 1,
     .option = own,

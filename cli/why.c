@@ -16,9 +16,8 @@ static const struct weft_cli_option own[] = {
     {"job", "NAME", "an iteration of a job instead of a flow: what its critical path waited for", &asked.job, NULL},
     {"iteration", "N", "with --job: which one, from 0 (default: the longest)", &asked.iteration, NULL},
     {"rma", "NAME",
-     "of a group of remote memory access: the operation at its 99th percentile beside the one at its median, or with "
-     "--slowest the N "
-     "longest",
+     "for a group of remote memory access: the operations at its 99th percentile and at its median, or with --slowest "
+     "the N longest",
      &asked.rma, NULL},
     {0},
 };
@@ -26,11 +25,12 @@ static const struct weft_cli_command command = {
     .name = "why",
     .operands = "DIR [FLOW]",
     .about =
-        "Tells where the completion time of a flow went, in parts that add up to it: serialisation, propagation,\n"
-        "queueing and behind whom, pauses and by whom, the pace of congestion control, and so on along the critical\n"
-        "path of its last byte. FLOW is its number in the table flows. DIR holds results of --out; what they lack is\n"
-        "run again from the scenario in them, and the digest compared. A scenario file may stand for DIR.\n"
-        "--job NAME explains an iteration instead: which operation on which rank, which message of it, and why.",
+        "Splits the completion time of a flow into parts that add up to it, along the critical path of its last\n"
+        "byte: serialisation, propagation, queueing and the flows ahead, pauses and the ports that caused them, the\n"
+        "pace of congestion control, and so on. FLOW is its number in the table flows. DIR holds results of --out;\n"
+        "what they lack comes from a second run of the stored scenario, whose digest is compared. A scenario file\n"
+        "may be given instead of DIR.\n"
+        "--job NAME explains an iteration instead: its operations, ranks and messages on the critical path.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 2,

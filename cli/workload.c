@@ -23,16 +23,16 @@ static const char *const unit_names[] = {"host", "rack", "pod", NULL};
 enum units { BETWEEN_HOSTS, BETWEEN_RACKS, BETWEEN_PODS };
 
 static const struct weft_cli_option own[] = {
-    {"between", "WHAT", "how much goes from each to each: host, rack (the switch of a host's first port) or pod",
-     &between, NULL},
+    {"between", "WHAT", "traffic matrix between hosts, racks (the switch of a host's first port) or pods", &between,
+     NULL},
     {"goal", "FILE",
-     "writes it as a schedule in GOAL: rank R is host R, collectives are messages; on the paths of the scenario with "
+     "write it as a schedule in GOAL: rank R is host R, collectives are messages; it takes the scenario's paths with "
      "{kind: goal, order: listed, tag_connections: on}",
      &as_schedule.goal, NULL},
-    {"chakra", "PREFIX", "writes its job as execution traces of Chakra: PREFIX.N.et for rank N, PREFIX.groups.json",
+    {"chakra", "PREFIX", "write its job as Chakra execution traces: PREFIX.N.et for rank N, PREFIX.groups.json",
      &as_schedule.chakra, NULL},
     {"loggops", "L,o,g,G,O,S",
-     "executes it as a schedule under the LogGOPS model, without a network: times in ns, S in bytes",
+     "execute it as a schedule under the LogGOPS model, without a network: times in ns, S in bytes",
      &as_schedule.loggops, NULL},
     {0},
 };
@@ -40,13 +40,14 @@ static const struct weft_cli_command command = {
     .name = "workload",
     .operands = "SCENARIO",
     .about =
-        "Shows what a scenario has its hosts do: jobs, collectives and flows as one DAG of steps that compute, "
-        "receive\n"
-        "and send. It is executed without a network, so that messages take no time: that every step can be done, how\n"
-        "much is sent, and what compute and start times alone take. Remote memory access is not part of it.\n"
-        "A scenario with variants: the first, or the one that --variant names.\n"
-        "With --goal or --loggops it becomes a schedule first: collectives are messages of their algorithms, without\n"
-        "clear-to-send. SCENARIO may be a schedule in GOAL too, text or binary; it is told by its first bytes.\n"
+        "Shows the work of a scenario's hosts: jobs, collectives and flows as one DAG of steps that compute,\n"
+        "receive and send. It executes them without a network, where messages take no time, to check that every\n"
+        "step can complete, and to count bytes and the time of compute and start times. Remote memory access is not\n"
+        "part of it.\n"
+        "With variants: the first, or the one that --variant names.\n"
+        "With --goal or --loggops it first becomes a schedule: collectives are messages of their algorithms,\n"
+        "without clear-to-send. SCENARIO may also be a schedule in GOAL, text or binary; its first bytes tell\n"
+        "which.\n"
         "Exit status: 0 done, 2 bad input, 4 steps that wait for one another for ever.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
     .operands_min = 1,
