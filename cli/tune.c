@@ -100,8 +100,9 @@ static enum weft_status read_objective(struct tune *t, const struct weft_scenari
     const char *text = objective_text;
     struct weft_place place = {.file = "--objective"};
     if (!text)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "--objective is missing: expected what is to be least, such as p99 or victims.fct.mean");
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+            "--objective is missing: expected the figure to minimise, such as p99 or victims.fct.mean");
     enum weft_status status = expand(s->o, file, &text, ret_error);
     if (status) return status;
     if (!weft_sweep_metric_parse(text, place, true, s->r.column, s->r.columns, s->o->arena, &t->metric))

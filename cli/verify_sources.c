@@ -61,7 +61,7 @@ static enum weft_status add_statement(struct index_of_sources *x, const struct w
     enum weft_status status = weft__params_load_at(&statement_table, entry, path, &one, x->arena, ret_error);
     if (status) return status;
     if (find(x, one.id, strlen(one.id)))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place, "%s.id: %s is there already", path, one.id);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place, "%s.id: %s is a duplicate", path, one.id);
     one.of = &x->source[x->sources];
     struct statement *s = &x->statement[x->statements++];
     *s = one;

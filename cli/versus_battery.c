@@ -239,7 +239,7 @@ enum weft_status versus_battery_add(const struct versus_battery *b, struct weft_
     uint32_t from = v->n_cases;
     if (b->sizes && !read_sizes(b->sizes, within, arena))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--sizes"},
-                              "'%s': expected the least and the greatest, such as 1KiB..64MiB", b->sizes);
+                              "'%s': expected the smallest and the largest size, such as 1KiB..64MiB", b->sizes);
     enum weft_status status = WEFT_OK;
     struct weft_versus first = {0};
     for (uint32_t s = 0; s < v->scales && !status; s++) {

@@ -122,7 +122,7 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
     job->run = section(root, "run");
     if (!job->work)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = job->path},
-                              "workload is missing: expected what every fabric is to carry");
+                              "workload is missing: expected the traffic of every fabric");
     note_ignored(root, job, o->arena);
     if (section(root, "topology") || section(root, "fabric")) status = size_of(file, variant, job, ret_error);
     return status;

@@ -85,7 +85,7 @@ static void close_file(void *file) {
 
 static enum weft_status too_big(const char *path, struct weft_error *ret_error) {
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
-                          "larger than %u MiB, which no scenario is", WEFT__TREE_BYTES_MAX >> 20);
+                          "larger than %u MiB, the limit of a scenario", WEFT__TREE_BYTES_MAX >> 20);
 }
 
 /// Opens what can be a scenario: not a directory, not too big as far as its size is known beforehand.

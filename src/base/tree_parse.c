@@ -373,7 +373,7 @@ static enum weft_status parse_checked(struct reader *r, const char *text, size_t
 
 static enum weft_status parse(struct reader *r, const char *text, size_t size) {
     if (size > WEFT__TREE_BYTES_MAX)
-        return FAIL(r, place_at(r, 0, 0), "larger than %u MiB, which no scenario is", WEFT__TREE_BYTES_MAX >> 20);
+        return FAIL(r, place_at(r, 0, 0), "larger than %u MiB, the limit of a scenario", WEFT__TREE_BYTES_MAX >> 20);
     char *copy = weft_memory_new(WEFT_MEMORY_SCENARIO, size + PADDING, 1);
     size_t checked = 0;
     enum weft_status status = check_text(r, text, size, copy, &checked);

@@ -40,7 +40,7 @@ static void begin(void *context, const XML_Char *name, const XML_Char **attribut
     const struct weft__xml_element element = {name, (const char *const *)attribute, place_of(r), r->depth};
     enum weft_status status = WEFT_OK;
     if (r->depth++ == WEFT__XML_DEPTH)
-        status = weft_error_set(r->error, WEFT_ERROR_INPUT, element.place, "expected elements in at most %d others",
+        status = weft_error_set(r->error, WEFT_ERROR_INPUT, element.place, "expected at most %d levels of elements",
                                 WEFT__XML_DEPTH);
     if (!status) status = r->handler->begin(r->context, &element, r->error);
     if (status) stop(r, status);

@@ -247,7 +247,7 @@ static const struct weft_claim_node *parse_or(struct parse *p);
 
 static const struct weft_claim_node *parse_operand(struct parse *p) {
     if (p->word.kind == WEFT__WORD_OPEN) {
-        if (++p->depth > DEPTH_MAX) return fail(p, "more than %d parentheses inside each other", DEPTH_MAX);
+        if (++p->depth > DEPTH_MAX) return fail(p, "more than %d nested parentheses", DEPTH_MAX);
         next(p);
         const struct weft_claim_node *inner = parse_or(p);
         p->depth--;

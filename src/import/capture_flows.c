@@ -95,7 +95,7 @@ static enum weft_status list_addresses(struct collecting *c, const char *text, b
                                   "addresses: '%s'; expected an IPv4 or IPv6 address", word);
         list_address(c, address, gids);
         if (c->all->addresses == before)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "addresses: '%s' stands there twice", word);
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "addresses: '%s' is a duplicate", word);
         text += n + (text[n] == ',');
     }
     return WEFT_OK;

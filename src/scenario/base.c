@@ -91,7 +91,7 @@ static enum weft_status on_base(struct weft_scenario_file *file, const char *pat
         return weft_error_set(error, WEFT_ERROR_INPUT, base->place,
                               "base: expected the name of a scenario file or of a blueprint");
     if (depth == BASES_MAX)
-        return weft_error_set(error, WEFT_ERROR_INPUT, base->place, "base: more than %d files one on the other",
+        return weft_error_set(error, WEFT_ERROR_INPUT, base->place, "base: more than %d files based on one another",
                               BASES_MAX);
     const struct weft_blueprint *blueprint = weft_blueprint_find(base->text);
     path = blueprint ? blueprint->name : beside(path, base->text, arena);

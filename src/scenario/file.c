@@ -77,7 +77,7 @@ static enum weft_status read_names(const struct weft_tree *root, const char *key
     if (!map || map->type == WEFT_TREE_NULL) return WEFT_OK;
     if (map->type != WEFT_TREE_MAP || !map->n)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, map->place,
-                              "%s: expected a map of names, each with what it overrides", key);
+                              "%s: expected a map of names, each with its overrides", key);
     for (uint32_t i = 0; i < map->n; i++) {
         const struct weft_tree *child = map->child[i];
         if (child->type != WEFT_TREE_MAP && child->type != WEFT_TREE_NULL)

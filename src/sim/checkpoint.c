@@ -72,7 +72,7 @@ enum weft_status weft_checkpoint_open(const struct weft_checkpoint_program *prog
     const char *why = weft__image_open(1, 0);
     if (!why) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
-                          "a checkpoint takes %d TiB of addresses, of which little is used, and they cannot be had: %s",
+                          "a checkpoint takes %d TiB of address space, most of it unused, which is not available: %s",
                           WEFT__IMAGE_PIECES, why);
 }
 

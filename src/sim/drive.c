@@ -225,7 +225,7 @@ static uint32_t add_flow(struct weft_drive *d, const struct weft_send *send, wef
 #define FAIL(status, ...) weft_error_set(ret_error, status, WEFT_NOWHERE, __VA_ARGS__)
 
 static enum weft_status check_goes_on(const struct weft_drive *d, struct weft_error *ret_error) {
-    return d->over ? FAIL(WEFT_ERROR_INPUT, "the network goes no further: the last run has ended it") : WEFT_OK;
+    return d->over ? FAIL(WEFT_ERROR_INPUT, "the network cannot run further: its last run ended it") : WEFT_OK;
 }
 
 /// When something may happen at a host that is to happen at *time.

@@ -664,7 +664,7 @@ static enum weft_status check_outcome(const struct weft_outcome *o, bool ordered
                               (unsigned long long)o->dropped_bytes, (unsigned long long)o->held_bytes);
     if (ordered && !weft_outcome_in_order(o))
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
-                              "a bug of weft: packets came out of order through boxes that keep them in order, and "
+                              "a bug of weft: packets arrived out of order through boxes that keep order, and "
                               "none was lost");
     return WEFT_OK;
 }
@@ -691,7 +691,7 @@ enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_
     *ret_outcome = o;
     if (forgotten)
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
-                              "a bug of weft: %llu packets ended without giving back what they carried beside them",
+                              "a bug of weft: %llu packets ended without releasing their side records",
                               (unsigned long long)forgotten);
     enum weft_status wrong = check_outcome(o, ordered, ret_error);
     if (wrong || status) return wrong ? wrong : status;

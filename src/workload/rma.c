@@ -187,7 +187,7 @@ static enum weft_status rma_schedule(const struct weft_model_conf *entry, const 
                               rma.conf->group);
     if (rma.conf->verb == WEFT_RMA_SEND && rma.entry >= WEFT_RMA_SENDS_MAX)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "a Req cell that nobody answers is of one of the first %d workloads of kind rma",
+                              "Req cells without an answer can be of one of the first %d workloads of kind rma",
                               WEFT_RMA_SENDS_MAX);
     status = number(&rma, topology, w->arena, ret_error);
     if (!status)

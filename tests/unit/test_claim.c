@@ -230,7 +230,7 @@ static void mistakes(void **state) {
         {"pfc.victims.fct.mean < 9007199254740993ps", "of more than 53 bits, which would be rounded"},
         {"pfc.counters.cnp ~ 5 within 1us", "a number and a time do not compare or add"},
         {"1us < 2us", "names no metric"},
-        {"((((((((((((((((((((((((((((((((((((((((1 < 2", "more than 32 parentheses inside each other"},
+        {"((((((((((((((((((((((((((((((((((((((((1 < 2", "more than 32 nested parentheses"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture f = load_that(cases[i].that);

@@ -210,7 +210,7 @@ static void refused(void **state) {
         "replayed.yaml:4:3: the capture has 4 addresses, the last is 10.0.0.3; expected at most 3, as many as "
         "there are hosts for them");
     assert_refused(f, ", addresses: 10.0.0", "addresses: '10.0.0'; expected an IPv4 or IPv6 address");
-    assert_refused(f, ", addresses: '10.0.0.1,10.0.0.1'", "addresses: '10.0.0.1' stands there twice");
+    assert_refused(f, ", addresses: '10.0.0.1,10.0.0.1'", "addresses: '10.0.0.1' is a duplicate");
     write_text(f, "a.pcapng", "no capture");
     assert_refused(f, "", "a.pcapng: byte 0: the file is no capture; expected pcap or pcapng");
     char command[4352];

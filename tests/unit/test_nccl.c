@@ -178,7 +178,7 @@ static void depth(void **state) {
     char text[4096] = "<system>";
     for (int k = 0; k < 100; k++)
         strcat(text, "<pci>");
-    const struct bad_file bad = {"nccl", text, "expected elements in at most 64 others"};
+    const struct bad_file bad = {"nccl", text, "expected at most 64 levels of elements"};
     refuse_all(&bad, 1);
 }
 
