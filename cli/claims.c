@@ -95,7 +95,7 @@ static enum weft_status fail(const struct weft_claim *claim, const struct weft_c
                              const struct weft_result_found *found, const char *variant, struct weft_error *ret_error) {
     bool whole = found->parts >= m->parts;
     char expected[512];
-    snprintf(expected, sizeof expected, "%s", whole ? "it is no number" : "it has no parts");
+    snprintf(expected, sizeof expected, "%s", whole ? "it is not a number" : "it has no parts");
     if (found->entries) snprintf(expected, sizeof expected, "expected 0 to %u", found->entries - 1);
     if (found->names)
         weft__names_expected(whole ? "" : m->part[found->parts], found->name, found->names, expected, sizeof expected);

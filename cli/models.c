@@ -37,7 +37,7 @@ static const struct {
     {&weft_operation_table, "an entry of a job's list of operations"},
     {&weft_pipeline_table, "the key pipeline of such an entry: microbatches through stages, one forward, one backward"},
 };
-enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 64 };
+enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 512 };
 
 static void print_type(const struct weft_param *row) {
     static const char *const names[] = {[WEFT_PARAM_TIME] = "time",
@@ -170,6 +170,21 @@ static bool show_by_name(const char *name) {
     return n;
 }
 
+/// The model whose name is nearest to a word; NULL: one of these names is as near, or none is.
+static const char *nearest_model(const char *word, const char *const *names, uint32_t n) {
+    const char *all[NAMES_MAX];
+    uint32_t count = 0;
+    for (; count < n && count < NAMES_MAX; count++)
+        all[count] = names[count];
+    for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
+        for (uint32_t m = 0; m < weft_model_count((enum weft_model_kind)kind) && count < NAMES_MAX; m++)
+            all[count++] = weft_model_at((enum weft_model_kind)kind, m)->name;
+    const char *nearest = weft_error_nearest(word, all, count);
+    for (uint32_t i = 0; nearest && i < n; i++)
+        if (!strcmp(nearest, names[i])) return NULL;
+    return nearest;
+}
+
 static int show_results(const char *name) {
     const struct weft_result_table *table;
     struct weft_error error = {0};
@@ -216,7 +231,12 @@ static int show_kind(const char *word, const char *name) {
     }
     names[n++] = "results";
     if (!name && show_by_name(word)) return WEFT_OK;
-    return fail_unknown("kind or section", word, names, n);
+    const char *nearest = name ? NULL : nearest_model(word, names, n);
+    if (!nearest) return fail_unknown("kind or section", word, names, n);
+    struct weft_error error = {0};
+    weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no kind or model \"%s\"; did you mean \"%s\"?", word,
+                   nearest);
+    return weft_cli_fail(&error);
 }
 
 static int show_family(const char *family) {

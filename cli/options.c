@@ -160,7 +160,7 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         return true;
     case OUT:
         if (!can_be_folder(o->arena, value)) {
-            fprintf(stderr, "weft: --out: '%s' is no folder; expected one, or a name that is free\n", value);
+            fprintf(stderr, "weft: --out: '%s' is not a folder; expected one, or a name that is free\n", value);
             return false;
         }
         o->out = value;

@@ -331,15 +331,14 @@ enum weft_status weft_cli_can_replace_file(const char *option, const char *path,
     if (is_link || (there && !S_ISREG(target.st_mode)))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "'%s' is %s; expected a regular file, or a name that is free", path,
-                              is_link ? "a symbolic link to nothing" : "no regular file");
+                              is_link ? "a symbolic link to nothing" : "not a regular file");
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const char *draft = weft__draft_name(path, arena);
     FILE *file = *path ? weft__file_open(draft, "w") : NULL;
     enum weft_status status = WEFT_OK;
     if (!file)
-        status =
-            weft_error_set(ret_error, *path && is_of_machine(errno) ? WEFT_ERROR_SYSTEM : WEFT_ERROR_INPUT, place,
-                           "'%s' cannot be written: %s", path, *path ? strerror(errno) : "it is no name of a file");
+        status = weft_error_set(ret_error, *path && is_of_machine(errno) ? WEFT_ERROR_SYSTEM : WEFT_ERROR_INPUT, place,
+                                "'%s' cannot be written: %s", path, *path ? strerror(errno) : "it is not a file name");
     else
         fclose(file);
     if (file) unlink(draft);

@@ -143,7 +143,7 @@ static enum weft_status read_name(struct weft__lines *lines, const char *field, 
     if (t->has[c])
         return BAD(lines->place, "column '%.60s' means what a column before it does; expected one of a kind", field);
     if (*t->unit[f] && !is_unit_of(&t->column[c], t->unit[f]))
-        return BAD(lines->place, "'%.60s': '%s' is no unit of it; expected %s", field, t->unit[f],
+        return BAD(lines->place, "'%.60s': '%s' is not one of its units; expected %s", field, t->unit[f],
                    t->column[c].text ? "a name" : weft__quantity_expected(t->column[c].quantity));
     t->has[c] = true;
     if (!*t->unit[f]) snprintf(t->unit[f], sizeof t->unit[f], "%s", t->column[c].unit);

@@ -240,7 +240,7 @@ static const struct weft_claim_node *unknown(struct parse *p, const char *operan
     char expected[512];
     const char *name = weft_arena_format(p->arena, "%.*s", (int)strcspn(operand, "."), operand);
     weft__names_expected(name, names, n, expected, sizeof expected);
-    return fail(p, "\"%.200s\" is no number, nor does it begin with a variant and a dot; %s", operand, expected);
+    return fail(p, "\"%.200s\" is not a number, nor does it begin with a variant and a dot; %s", operand, expected);
 }
 
 static const struct weft_claim_node *parse_or(struct parse *p);

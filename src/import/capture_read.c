@@ -330,7 +330,7 @@ static enum weft_status open_either(struct weft_capture_reader *r, struct weft_e
     if (magic == PCAP_MICRO || magic == PCAP_NANO) return open_pcap(r, magic, ret_error);
     const char *what = (first[0] == 0x1f && first[1] == 0x8b) || magic == 0xfd2fb528
                            ? "compressed; expected it unpacked, "
-                           : "no capture; expected ";
+                           : "not a capture; expected ";
     return FAIL(r, "the file is %spcap or pcapng", what);
 }
 

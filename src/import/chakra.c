@@ -309,7 +309,7 @@ static enum weft_status find_groups_like(struct loader *l, const struct program 
         if (group[i] == WEFT_NONE)
             return weft_error_set(l->error, WEFT_ERROR_INPUT, l->place,
                                   "reuse: rank %" PRIu32 " has no trace, and the process group '%.60s' of rank %" PRIu32
-                                  " is no block of ranks at one distance that divides %" PRIu32
+                                  " is not a block of ranks at one distance that divides %" PRIu32
                                   " ranks evenly; expected a trace of each rank",
                                   rank, l->groups.name[p->name[i]].text, p->rank, l->groups.ranks);
     }

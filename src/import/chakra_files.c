@@ -60,7 +60,7 @@ static enum weft_status take_name(struct finder *f, const char *folder, const ch
         return WEFT_OK;
     if (!weft__text_is_plain(name))
         return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place,
-                              "file: a trace in '%s' has a name that is no UTF-8 or has control characters", folder);
+                              "file: a trace in '%s' has a name that is not UTF-8 or has control characters", folder);
     const char *path = weft_arena_format(f->arena, "%s%s", folder, name);
     size_t n = strlen(folder) + (size_t)(suffix - name);
     if (!f->n)

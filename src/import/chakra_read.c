@@ -137,7 +137,7 @@ static enum weft_status read_metadata(struct weft__chakra_reader *r, struct weft
     for (size_t i = 0; i < m->n_attr && !version; i++)
         version = schema_of(m->attr[i]);
     if (version && (strlen(version) > 64 || !weft__text_is_plain(version)))
-        return weft__chakra_fail(r, 0, ret_error, "a version that is no text; expected one such as 0.0.4");
+        return weft__chakra_fail(r, 0, ret_error, "a version that is not a text; expected one such as 0.0.4");
     r->version = weft_arena_text(r->arena, version ? version : "");
     if (isdigit((unsigned char)*r->version) && strtoul(r->version, NULL, 10) > 1)
         return weft__chakra_fail(r, 0, ret_error, "version %s of the schema; expected 0 or 1", r->version);
@@ -232,7 +232,7 @@ static enum weft_status take_number(const struct weft__chakra_reader *r, const W
         return weft__chakra_fail(r, n->at, ret_error, "node %" PRIu64 ": %s is %" PRId64 "; expected 0 or more", n->id,
                                  number_names[what], (int64_t)n->number[what]);
     case NO_NUMBER:
-        return weft__chakra_fail(r, n->at, ret_error, "node %" PRIu64 ": %s is no whole number", n->id,
+        return weft__chakra_fail(r, n->at, ret_error, "node %" PRIu64 ": %s is not a whole number", n->id,
                                  number_names[what]);
     }
     n->has |= UINT32_C(1) << what;
@@ -247,7 +247,7 @@ static enum weft_status take_group(struct weft__chakra_reader *r, const Weft__Ch
     else if (number_of(a, &number) == NUMBER)
         n->group = weft_arena_format(r->message, "%" PRIu64, number);
     else
-        return weft__chakra_fail(r, n->at, ret_error, "node %" PRIu64 ": pg_name is no text", n->id);
+        return weft__chakra_fail(r, n->at, ret_error, "node %" PRIu64 ": pg_name is not a text", n->id);
     if (weft__text_is_plain(n->group) && strlen(n->group) <= 200) return WEFT_OK;
     return weft__chakra_fail(r, n->at, ret_error,
                              "node %" PRIu64 ": pg_name is longer than 200 bytes, no UTF-8, or has control characters",

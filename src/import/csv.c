@@ -157,7 +157,7 @@ static enum weft_status scan(struct weft__lines *lines, const struct weft__table
             size_t digits = strspn(host, "0123456789");
             if (!digits || host[digits] || digits > 7)
                 return weft_error_set(ret_error, WEFT_ERROR_INPUT, row.place[k ? DST : SRC],
-                                      "'%.60s' is no number of a host, and there is no topology with such a name; "
+                                      "'%.60s' is not the number of a host, and there is no topology with such a name; "
                                       "expected 0, 1, ... or host-0, host-1, ...",
                                       row.text[k ? DST : SRC]);
             number[k] = (uint32_t)strtoul(host, NULL, 10);

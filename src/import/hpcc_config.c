@@ -46,7 +46,7 @@ static enum weft_status read_real(struct weft__lines *lines, const char *key, do
     const char *word = weft__lines_word(lines);
     if (!word) return BAD(lines, "%s without a value", key);
     if (!weft__real_parse(word, ret_value) || !(*ret_value >= 0))
-        return BAD(lines, "%s: '%.40s' is no number", key, word);
+        return BAD(lines, "%s: '%.40s' is not a number", key, word);
     return WEFT_OK;
 }
 

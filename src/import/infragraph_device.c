@@ -321,7 +321,8 @@ enum weft_status weft__infragraph_expand(const struct weft__infragraph_part *par
         if (!*at && c->within)
             return BAD(place, "'%.80s' is a whole device; expected a component of it, such as %.40s[0].port[0]", path,
                        name);
-        if (*at && !c->within) return BAD(place, "'%.80s': %.60s is no device; expected nothing behind it", path, name);
+        if (*at && !c->within)
+            return BAD(place, "'%.80s': %.60s is not a device; expected nothing behind it", path, name);
         part = c->within;
         if (!*at) return WEFT_OK;
     }

@@ -59,7 +59,7 @@ static enum weft_status take_keys(struct weft_arena *arena, const struct weft_tr
         const struct rename *r = rename;
         while (r->old && strcmp(r->old, child->key))
             r++;
-        if (!r->old) return BAD(child->key_place, "'%.60s' is no key of a %s before schema 1.0", child->key, what);
+        if (!r->old) return BAD(child->key_place, "'%.60s' is not a key of a %s before schema 1.0", child->key, what);
         if (!r->now) continue;
         struct weft_tree *taken = append(arena, map, make(arena, child->type, child->place));
         *taken = *child;
@@ -150,7 +150,7 @@ static enum weft_status split_connection(struct upgrade *u, const struct weft_tr
                                          uint32_t parts, struct weft_error *ret_error) {
     const char *expected = split(u->arena, old->type == WEFT_TREE_TEXT ? old->text : "", part, parts);
     if (!expected) return WEFT_OK;
-    return BAD(old->place, "'%.80s' is no connection; expected %s", old->type == WEFT_TREE_TEXT ? old->text : "",
+    return BAD(old->place, "'%.80s' is not a connection; expected %s", old->type == WEFT_TREE_TEXT ? old->text : "",
                expected);
 }
 

@@ -381,8 +381,8 @@ static enum weft_status read_unit(const struct reader *r, struct attribute *a, s
         if (!value) continue;
         a->unit = json_is_string(value) ? word_of(a->units, json_string_value(value)) : NULL;
         if (!a->unit)
-            return BAD(((struct weft_place){r->path, 1, 1}), "%s of the graph is no unit of it; expected %s, ...", key,
-                       a->units[0]);
+            return BAD(((struct weft_place){r->path, 1, 1}),
+                       "%s of the graph is not one of its units; expected %s, ...", key, a->units[0]);
         return WEFT_OK;
     }
     return WEFT_OK;

@@ -57,7 +57,7 @@ static enum weft_status check_syntax(const struct weft_import_file *file, unsign
     return status;
 }
 
-/// What formats of this syntax begin with; `others`: that there are others too.
+/// How files of this syntax begin.
 static const char *expected(const struct weft_model *importer, unsigned syntax, struct weft_arena *arena) {
     const char *list = "";
     for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_IMPORT); m++) {
@@ -90,21 +90,22 @@ static const char *show_bytes(const struct weft_import_file *file, struct weft_a
 
 enum weft_status weft__import_unknown(const struct weft_import_file *file, const struct weft_model *importer,
                                       struct weft_arena *arena, struct weft_error *ret_error) {
-    const char *word, *of = importer ? importer->name : "a format that is known";
+    const char *word,
+        *of = importer ? weft_arena_format(arena, "a %s file", importer->name) : "a file of a known format";
     struct weft_place place = find_word(file, &word);
     unsigned syntax = syntax_of(file, word);
     if (file->folder || file->absent)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                              "is a folder, and no traces of Chakra are in it; expected files");
+                              "is a folder without Chakra traces; expected files");
     if (!file->size || (syntax != WEFT_IMPORT_BINARY && !*word))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "the file is empty; expected %s",
-                              importer ? expected(importer, 0, arena) : "a file of a format that is known");
+                              importer ? expected(importer, 0, arena) : "a file of a known format");
     enum weft_status status = importer ? WEFT_OK : check_syntax(file, syntax, ret_error);
     if (status) return status;
     if (syntax == WEFT_IMPORT_BINARY)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                              "byte 0: %s begin no file of %s; expected %s", show_bytes(file, arena), of,
+                              "byte 0: %s do not begin %s; expected %s", show_bytes(file, arena), of,
                               expected(importer, syntax, arena));
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s begins no file of %s; expected %s",
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s does not begin %s; expected %s",
                           show_text(word, arena), of, expected(importer, syntax, arena));
 }

@@ -149,9 +149,10 @@ static enum weft_status find_site(struct site *s, const char *subject, struct we
     const struct weft_port_info *port = weft_topology_port(s->t, s->t->host[s->place.receiver], 0);
     s->node = s->t->port[port->peer].node;
     if (s->t->node[s->node].box != WEFT_BOX_ETHERNET_SWITCH)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, s->scenario->topology.place,
-                              "topology: %s, where %s is, is no Ethernet switch; expected one, which plan %s is about",
-                              s->place.switch_name, s->place.receiver_name, subject);
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, s->scenario->topology.place,
+            "topology: %s, where %s is, is not an Ethernet switch; expected one, which plan %s is about",
+            s->place.switch_name, s->place.receiver_name, subject);
     s->sw = &weft_device_confs(s->scenario, s->t, s->arena)[s->node]->sw;
     s->host = &weft_scenario_device(s->scenario, s->place.receiver_name)->host;
     s->ports = weft__plan_ports(s->t, s->node);
@@ -322,7 +323,7 @@ static enum weft_status advise_dcqcn(struct site *s, struct weft_error *ret_erro
     if (!is(cc, "none") && !is(cc, "dcqcn") && !is(cc, "dcqcn_connectx"))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT,
                               cc->place.file ? cc->place : (struct weft_place){.file = s->scenario->path},
-                              "host.cc: %s is no DCQCN; expected dcqcn, dcqcn_connectx or none", cc->model->name);
+                              "host.cc: %s is not DCQCN; expected dcqcn, dcqcn_connectx or none", cc->model->name);
     weft_time_ps cnp = number_of(&s->host->transport, "cnp_interval");
     add_fact(s, "CNP interval", TIME(cnp));
     judge_dcqcn(s, cnp);

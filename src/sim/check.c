@@ -284,8 +284,9 @@ static enum weft_status check_framing(const struct weft_scenario *scenario, cons
         if (host->roce == WEFT_ROCE_V1) status = check_roce_v1(scenario, t, n, ret_error);
         if (status || device->sw.trust != WEFT_TRUST_PCP) continue;
         if (!weft__box_of(&t->node[n])->takes_routes)
-            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
-                                    "switch.trust: pcp, and %s is no Ethernet switch; expected dscp", t->node[n].name);
+            status =
+                weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+                               "switch.trust: pcp, and %s is not an Ethernet switch; expected dscp", t->node[n].name);
         else if (!host->vlan)
             status = weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
                                     "switch.trust: pcp, and hosts send frames without a tag; expected a host.vlan");

@@ -82,7 +82,8 @@ static enum weft_status check_node(const struct weft_device_conf **devices, cons
     struct weft_place place = weft__credit_of(device, node)->place;
     if (!is_host && !weft__box_of(node)->takes_routes)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "links go by credit, and %s is no Ethernet switch; expected credit: none", node->name);
+                              "links go by credit, and %s is not an Ethernet switch; expected credit: none",
+                              node->name);
     if ((is_host ? &device->host.pfc : &device->sw.pfc)->priorities & priorities)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "%s has PFC at a priority that goes by credit; expected pfc.priorities without it, or "

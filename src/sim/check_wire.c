@@ -12,10 +12,11 @@ static enum weft_status check_node(const struct weft_node_info *node, const stru
                                    struct weft_error *ret_error) {
     if (node->role == WEFT_NODE_HOST) return WEFT_OK;
     if (!weft__box_of(node)->takes_routes)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->place,
-                              "%s is no Ethernet switch, and frames have sizes or a wire of their own; expected those "
-                              "of RoCE and IEEE 802.3",
-                              node->name);
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, conf->place,
+            "%s is not an Ethernet switch, and frames have sizes or a wire of their own; expected those "
+            "of RoCE and IEEE 802.3",
+            node->name);
     if (conf->sw.forwarding == WEFT_CUT_THROUGH)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->place,
                               "switch.forwarding of %s: cut_through, and frames have sizes or a wire of their own; "

@@ -143,7 +143,7 @@ bool weft__checkpoint_on(struct weft__run *run) {
 
 /// What the file is not; NULL: it is of this program.
 static const char *find_fault(const struct header *header) {
-    if (memcmp(header->magic, magic, sizeof magic)) return "it is no checkpoint of weft";
+    if (memcmp(header->magic, magic, sizeof magic)) return "it is not a checkpoint of weft";
     if (header->form != FORM) return "it is of another version of weft";
     if (header->sum != sum_of(header)) return "it is damaged";
     if (header->program.hash != own.program.hash) return "it is of another build of weft";
@@ -161,7 +161,7 @@ static enum weft_status check_header(FILE *file, const char *path, struct weft_e
     bool begins = !memcmp(header.magic, magic, n < sizeof magic ? n : sizeof magic);
     if (n < sizeof header)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "byte %zu: %s; expected all of a checkpoint", n,
-                              begins ? "it ends in the middle" : "it is no checkpoint of weft");
+                              begins ? "it ends in the middle" : "it is not a checkpoint of weft");
     const char *fault = find_fault(&header);
     if (!fault) return WEFT_OK;
     bool foreign = !strncmp(fault, "it is of another build", 22);

@@ -16,6 +16,6 @@ void weft__rounds_start(struct weft__rounds *r, const struct weft_random *random
 
 const char *weft__spray_values_check(uint64_t values, char *text, size_t size) {
     if (!(values & (values - 1))) return NULL;
-    snprintf(text, size, "values (%" PRIu64 ") is no power of 2", values);
+    snprintf(text, size, "values (%" PRIu64 ") is not a power of 2", values);
     return text;
 }

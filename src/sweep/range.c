@@ -47,7 +47,7 @@ static bool parse_ends(const char *text, const char *dots, const char *end, stru
     if (!wrong && !parse_number(last, &range->last)) wrong = last;
     if (wrong) {
         snprintf(why, size,
-                 "\"%.80s\" is no number or quantity; expected a range such as 100KB..400KB:4; in a list, "
+                 "\"%.80s\" is not a number or quantity; expected a range such as 100KB..400KB:4; in a list, "
                  "[\"%.80s\"], it is a text",
                  wrong, text);
         return false;

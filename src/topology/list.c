@@ -188,7 +188,7 @@ static enum weft_status add_links(const struct weft_tree *list, struct weft_topo
         if (conf.members > 1 && b->node[from].box >= WEFT_BOX_DSF_INTERFACE &&
             b->node[to].box >= WEFT_BOX_DSF_INTERFACE)
             return BAD(entry->place,
-                       "members %llu of a link between %s and %s; expected 1: links of cells are no Hyperports",
+                       "members %llu of a link between %s and %s; expected 1: links of cells cannot be Hyperports",
                        (unsigned long long)conf.members, conf.from, conf.to);
         for (uint64_t n = 0; n < conf.count; n++) {
             weft_topology_add_link(b, from, to, conf.rate_bps, conf.delay_ps, conf.bit_error_rate);

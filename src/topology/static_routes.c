@@ -202,7 +202,7 @@ enum weft_status weft__topology_read_routes(struct weft_topology *t, const struc
     for (uint32_t n = 0; n < t->nodes; n++)
         if (t->node[n].box != WEFT_BOX_HOST && t->node[n].box != WEFT_BOX_ETHERNET_SWITCH)
             return BAD(routes->place,
-                       "routes: %s is no Ethernet switch; expected no other, as cells have their own routes",
+                       "routes: %s is not an Ethernet switch; expected no other, as cells have their own routes",
                        t->node[n].name);
     enum weft_status status =
         routes->type == WEFT_TREE_TEXT ? read_table(&r, routes, ret_error) : read_list(&r, routes, ret_error);

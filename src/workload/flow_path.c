@@ -69,7 +69,8 @@ static enum weft_status find_hops(const struct builder *b, struct weft_flow_path
         uint32_t k = port_to_next(b, i);
         bool host = node->role == WEFT_NODE_HOST;
         if (i ? host || node->box != WEFT_BOX_ETHERNET_SWITCH : !host)
-            return BAD("'%.60s' is no Ethernet switch; expected switches between the hosts of the flow", node->name);
+            return BAD("'%.60s' is not an Ethernet switch; expected switches between the hosts of the flow",
+                       node->name);
         if (k == WEFT_NONE)
             return BAD("no link from %.60s to %.60s%s; expected switches next to one another", node->name,
                        b->t->node[b->stop[i + 1]].name, b->port[i] == WEFT_NONE ? "" : " by the port that is named");

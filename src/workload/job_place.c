@@ -255,7 +255,7 @@ static enum weft_status make_slots(struct finder *f, struct weft_place_problem *
     uint64_t gpus = job->server.gpus, ranks = f->common->ranks ? f->common->ranks : p->slots * gpus;
     if (ranks % gpus)
         return FAIL(f, place_of(f, "ranks"),
-                    "ranks: %" PRIu64 " are no whole servers of %" PRIu64 " GPUs; expected a multiple of %" PRIu64,
+                    "ranks: %" PRIu64 " are not whole servers of %" PRIu64 " GPUs; expected a multiple of %" PRIu64,
                     ranks, gpus, gpus);
     if (ranks / gpus > p->slots)
         return FAIL(f, place_of(f, "ranks"),

@@ -54,7 +54,7 @@ static enum weft_status read_gpu(struct reader *r, uint32_t *ret_gpu, struct wef
     for (size_t i = 0; i < n; i++) {
         if (n > 6 || r->at[i] < '0' || r->at[i] > '9')
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
-                                  "'%.*s' is no number of a GPU; expected a line such as \"host-12 4\"",
+                                  "'%.*s' is not the number of a GPU; expected a line such as \"host-12 4\"",
                                   n > 40 ? 40 : (int)n, r->at);
         *ret_gpu = *ret_gpu * 10 + (uint32_t)(r->at[i] - '0');
     }

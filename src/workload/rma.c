@@ -137,7 +137,7 @@ static enum weft_status check_clique(const struct weft_rma *rma, const struct we
         if (clique == WEFT_NONE || clique != first)
             return weft_error_set(
                 ret_error, WEFT_ERROR_INPUT, rma->place,
-                "transport 1rma: %s is at %s, which is no TiN of the %s; expected hosts of one Clique",
+                "transport 1rma: %s is at %s, which is not a TiN of the %s; expected hosts of one Clique",
                 t->node[t->host[host]].name, t->node[node].name, clique == WEFT_NONE ? "topology" : "same Clique");
     }
     return WEFT_OK;

@@ -138,7 +138,7 @@ static void mistakes_are_found_before_anything_runs(void **state) {
         {"  - {text: a, that: large.counters.pfc_xof_frames < 1}\n", "did you mean \"pfc_xoff_frames\"?"},
         {"  - {text: a, that: large.counters.drops < 1}\n", "expected one of buffer_full"},
         {"  - {text: a, that: large.sim_time_ps.x < 1us}\n", "it has no parts"},
-        {"  - {text: a, that: large.digest < 1}\n", "it is no number"},
+        {"  - {text: a, that: large.digest < 1}\n", "it is not a number"},
         {"  - {text: a, that: large.flows.2.fct_ps < 1us}\n", "large.flows.2.fct_ps: variant large has no metric"},
         {"  - {text: a, that: lagre.sim_time_ps < 1us}\n", "did you mean \"large\"?"},
     };

@@ -161,7 +161,7 @@ static json_t *json_of(const char *arguments) {
 
 static json_int_t number(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
-    if (!json_is_integer(value)) fail_msg("%s is no number", key);
+    if (!json_is_integer(value)) fail_msg("%s is not a number", key);
     return json_integer_value(value);
 }
 

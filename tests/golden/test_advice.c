@@ -168,11 +168,11 @@ static void test_refused(void **state) {
     assert_non_null(strstr(f->err, "alone.yaml:3:"));
     assert_non_null(strstr(f->err, "no host has two senders; expected an incast"));
     assert_int_equal(weft(f, "plan buffers cells.yaml --out none.yaml"), 2);
-    assert_non_null(strstr(f->err, "is no Ethernet switch; expected one"));
+    assert_non_null(strstr(f->err, "is not an Ethernet switch; expected one"));
     assert_int_equal(weft(f, "plan buffers s.yaml --set switch.pfc.priorities=none --out none.yaml"), 2);
     assert_non_null(strstr(f->err, "no lossless priority; expected one"));
     assert_int_equal(weft(f, "plan dcqcn s.yaml --set host.cc=swift --out none.yaml"), 2);
-    assert_non_null(strstr(f->err, "is no DCQCN"));
+    assert_non_null(strstr(f->err, "is not DCQCN"));
     assert_int_equal(weft(f, "plan ecn s.yaml --run soon --out none.yaml"), 2);
     assert_non_null(strstr(f->err, "expected a time such as 5ms, full or off"));
     assert_int_equal(weft(f, "plan ecn missing.yaml --out none.yaml"), 2);

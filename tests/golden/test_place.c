@@ -162,8 +162,8 @@ static void only_a_file_is_replaced(void **state) {
     snprintf(path, sizeof path, "%s/link", f->dir);
     assert_int_equal(lstat(path, &about), 0);
     assert_true(S_ISLNK(about.st_mode));
-    static const char *const bad[] = {"pipe' is no regular file", "to-pipe' is no regular file", ".' is no regular",
-                                      "dangling' is a symbolic link to nothing"};
+    static const char *const bad[] = {"pipe' is not a regular file", "to-pipe' is not a regular file",
+                                      ".' is not a regular", "dangling' is a symbolic link to nothing"};
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         char command[128];
         snprintf(command, sizeof command, "place s.yaml --out %.*s", (int)strcspn(bad[i], "'"), bad[i]);

@@ -154,7 +154,7 @@ static void results_are_written_where_told(void **state) {
                                         "run s.yaml --out s.yaml", "compare s.yaml --out s.yaml/r",
                                         "run s.yaml --out /dev/null"};
     for (unsigned i = 0; i < sizeof taken / sizeof *taken; i++) {
-        if (weft(f, taken[i]) != 2 || !strstr(f->err, "is no folder")) fail_msg("%s: %s", taken[i], f->err);
+        if (weft(f, taken[i]) != 2 || !strstr(f->err, "is not a folder")) fail_msg("%s: %s", taken[i], f->err);
         assert_string_equal(f->out, ""); // nothing was run
     }
 }

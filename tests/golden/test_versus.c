@@ -507,7 +507,8 @@ static void bad_input(void **state) {
         {"--battery full --cases mo", "weft: --cases: 'mo': no case of the battery is called so"},
         {"job.yaml --cases moe", "weft: --sizes and --cases are of a --battery"},
         {"--battery quick --sizes 4KiB", "weft: --sizes: '4KiB': expected the smallest and the largest size"},
-        {"--battery quick --sizes 4KiB..1KiB", "weft: --sizes: '4KiB..1KiB': expected the smallest and the largest size"},
+        {"--battery quick --sizes 4KiB..1KiB",
+         "weft: --sizes: '4KiB..1KiB': expected the smallest and the largest size"},
         {"job.yaml --set host.mtu=3", "weft: --set host.mtu=3: host.mtu: "},
         {"", "weft: versus: expected JOB, or --battery"},
     };

@@ -288,7 +288,7 @@ static void types_of_attributes(void **state) {
     put_text_attribute(&n, 10, "comm_size", "big");
     put_message(&t, &n);
     write_trace(0, &t);
-    REFUSED(path_of("x"), &usual, "comm_size is no whole number");
+    REFUSED(path_of("x"), &usual, "comm_size is not a whole number");
 }
 
 /// Fields that the schema does not have are ignored, and counted.
@@ -657,12 +657,12 @@ static void reuse(void **state) {
     assert_int_equal(must_load(path_of("y"), &conf)->group[0].ranks, 16);
     conf.groups = groups;
     conf.ranks = 24;
-    REFUSED(path_of("x"), &conf, "'dp' of rank 0 is no block of ranks at one distance that divides 24 ranks evenly");
+    REFUSED(path_of("x"), &conf, "'dp' of rank 0 is not a block of ranks at one distance that divides 24 ranks evenly");
     conf.ranks = 16;
     put_metadata(&t);
     put_collective(&t, 0, "", ALL_REDUCE, 1000, "odd");
     write_trace(0, &t);
-    REFUSED(path_of("x"), &conf, "'odd' of rank 0 is no block");
+    REFUSED(path_of("x"), &conf, "'odd' of rank 0 is not a block");
 }
 
 // --- files --------------------------------------------------------------------------------------------------------

@@ -205,8 +205,8 @@ static void mistakes(void **state) {
         {"pfc.counters.cnp < 5)", "what is \")\"?"},
         {"(pfc.counters.cnp < 5", "expected \")\" where its end stands"},
         {"pfc+sfx.counters.cnp < 5", "did you mean \"pfc+sfc\"?"},
-        {"pfc.counters.cnp < 5parsecs", "\"5parsecs\" is no number"},
-        {"pfc < 5", "\"pfc\" is no number"},
+        {"pfc.counters.cnp < 5parsecs", "\"5parsecs\" is not a number"},
+        {"pfc < 5", "\"pfc\" is not a number"},
         {"pfc. < 5", "expected a metric such as victims.fct.mean after the variant"},
         {"pfc..cnp < 5", "expected a metric such as"},
         {"pfc.\"x < 5", "expected a metric such as"},
@@ -272,7 +272,7 @@ static void wrong_entries(void **state) {
         {head, "  - {text: a, thta: 1 < 2}\n", "claims.0.thta: unknown key; did you mean \"that\"?"},
         {head, "  {text: a, that: 1 < 2}\n", "claims: expected a list of claims"},
         {cases_head, "  - {text: a, that: pfc.counters.cnp > 0, cases: tiny}\n", "no case is called \"tiny\""},
-        {cases_head, "  - {text: a, that: tcp.counters.cnp > 0}\n", "\"small/tcp.counters.cnp\" is no number"},
+        {cases_head, "  - {text: a, that: tcp.counters.cnp > 0}\n", "\"small/tcp.counters.cnp\" is not a number"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture f = load(cases[i].head, cases[i].claims);

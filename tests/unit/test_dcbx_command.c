@@ -182,7 +182,7 @@ static void write_other(const void *bytes, size_t size) {
 
 static void bad_files(void **state) {
     assert_refused("/no/such/file", "", "weft: /no/such/file: No such file or directory\n");
-    write_other("hello, world: this is no capture", 32);
+    write_other("hello, world: this is not a capture", 32);
     assert_refused(other, "", "other: unknown file format\n");
     write_other("", 0);
     assert_refused(other, "", "truncated dump file");

@@ -631,7 +631,7 @@ static void assert_refused(const void *bytes, size_t size, const char *why) {
 
 static void refused(void **state) {
     REFUSED("x: byte 0: the file has 2 bytes; expected a capture, pcap or pcapng", 1, 2);
-    REFUSED("x: byte 0: the file is no capture; expected pcap or pcapng", 'h', 'e', 'l', 'l', 'o');
+    REFUSED("x: byte 0: the file is not a capture; expected pcap or pcapng", 'h', 'e', 'l', 'l', 'o');
     REFUSED("x: byte 0: the file is compressed; expected it unpacked, pcap or pcapng", 0x1f, 0x8b, 8, 0);
     REFUSED("x: byte 0: the file ends at byte 6; expected a header of 24 bytes", 0xd4, 0xc3, 0xb2, 0xa1, 2, 0);
     REFUSED("x: byte 4: pcap version 9; expected 2", 0xd4, 0xc3, 0xb2, 0xa1, 9, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

@@ -402,7 +402,7 @@ static void inspector_processes(void **state) {
 
 static void what_cannot_be_read(void **state) {
     static const struct bad_file bad[] = {
-        {"csv", "start,src,dst\n0,0,1\n", "begins no file of csv"},
+        {"csv", "start,src,dst\n0,0,1\n", "does not begin a csv file"},
         {"csv", "src,dst,bytes\n0,1,5,6\n", ":2:7: more fields than the header has columns (3)"},
         {"csv", "src,dst,bytes\n0,1\n", ":2:3: the line ends after 2 fields; expected 3"},
         {"csv", "src,dst,bytes\n0,1,-5\n", ":2:5: \"-5\" is negative"},
@@ -410,8 +410,8 @@ static void what_cannot_be_read(void **state) {
         {"csv", "src,dst,bytes,prio\n0,1,5,8\n", ":2:7: 8; expected 0 to 7"},
         {"csv", "src,dst,bytes\n1,1,5\n", ":2:3: a flow from host 1 to itself"},
         {"csv", "src,dst,bytes,size\n0,1,5,5\n", ":1:15: column 'size' means what a column before it does"},
-        {"csv", "src,dst,size_ns\n0,1,5\n", ":1:9: 'size_ns': 'ns' is no unit of it"},
-        {"csv", "src,dst,bytes\n0,rack9,5\n", ":2:3: 'rack9' is no number of a host"},
+        {"csv", "src,dst,size_ns\n0,1,5\n", ":1:9: 'size_ns': 'ns' is not one of its units"},
+        {"csv", "src,dst,bytes\n0,rack9,5\n", ":2:3: 'rack9' is not the number of a host"},
         {"csv", "src,dst,bytes,\xff\n0,1,5,6\n", ":1:15: bytes that are not UTF-8"},
         {"csv", "src,dst,bytes,tag\n0,1,5,a\033b\n", ":2:7: bytes that are not UTF-8, or control characters"},
         {"hpcc", "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n",
@@ -459,7 +459,7 @@ static void what_cannot_be_read(void **state) {
         {"inspector", LINE("1", "AllReduce", "8", "1", "1") LINE("1", "AllReduce", "9", "1", "1"),
          ":1 AllReduce of 8; expected the same at all ranks"},
         {"goal", "num_ranks 1\nrank 0 {\nsend 1b to 1\n}\n", ":3:"},
-        {"hpcc", "hello\n", "begins no file of hpcc"},
+        {"hpcc", "hello\n", "does not begin a hpcc file"},
         {"networkx", "{\"nodes\": [{\"id\": 0}],\n\"links\": [}", ":2:11: unexpected token; expected JSON"},
         {"networkx", "{\"nodes\": [{\"id\": 0}], \"nodes\": []}", ":1:30: duplicate object key"},
         {"networkx", "{\"nodes\": [{\"id\": 0}]}", ":1:1: no list 'links' or 'edges'"},
@@ -488,8 +488,8 @@ static void what_cannot_be_read(void **state) {
              LINK("\"x\": 1") ",\n" LINK("\"x\": 1") ",\n{\"source\": 1, \"target\": 0}"),
          ":4:1: 2 links one way and 1 the other"},
         {"networkx", "{\"graph\": {\"delay_unit\": \"h\"}, " GRAPH_REST("1"),
-         ":1:1: delay_unit of the graph is no unit"},
-        {"networkx", "{\"instances\": [], \"nodes\": []}", "begins no file of networkx"},
+         ":1:1: delay_unit of the graph is not one of its units"},
+        {"networkx", "{\"instances\": [], \"nodes\": []}", "does not begin a networkx file"},
     };
     refuse_all(bad, sizeof bad / sizeof *bad);
 }
@@ -553,16 +553,18 @@ static void unknown_files(void **state) {
     } files[] = {
         {"", ":1:1: the file is empty; expected a file of a format", ""},
         {" \n\n", ":3:1: the file is empty", ""},
-        {"\xef\xbb\xbfsource,target,volume\n", ":1:1: 'source,target,volume' begins no file", "(csv)"},
-        {"\n  hello world\n", ":2:3: 'hello world' begins no file", "\"num_ranks N\""},
+        {"\xef\xbb\xbfsource,target,volume\n", ":1:1: 'source,target,volume' does not begin a file of a known format",
+         "(csv)"},
+        {"\n  hello world\n", ":2:3: 'hello world' does not begin a file of a known format", "\"num_ranks N\""},
         {"{\"a\": 1, 2}", ":1:10: ", "expected JSON"},
-        {"{\"a\": {\"b\": 2}}", ":1:1: '{\"a\": {\"b\": 2}}' begins no file", "tables of SONiC"},
+        {"{\"a\": {\"b\": 2}}", ":1:1: '{\"a\": {\"b\": 2}}' does not begin a file of a known format",
+         "tables of SONiC"},
         {"<a><b></a>", ":1:9: mismatched tag", "expected XML"},
-        {"<a/>", ":1:1: '<a/>' begins no file", "<algo> (msccl)"},
-        {"\x7f\x45LF", ": byte 0: bytes 7f 45 4c 46 begin no file", "pcapng (capture)"},
+        {"<a/>", ":1:1: '<a/>' does not begin a file of a known format", "<algo> (msccl)"},
+        {"\x7f\x45LF", ": byte 0: bytes 7f 45 4c 46 do not begin a file", "pcapng (capture)"},
         {"012345678901234567890123456789012345678\xc3\xa4 and more",
-         ":1:1: '012345678901234567890123456789012345678...' begins", ""},
-        {"\xe4hello\n", ":1:1: text that is not UTF-8 begins no file", ""},
+         ":1:1: '012345678901234567890123456789012345678...' does not begin", ""},
+        {"\xe4hello\n", ":1:1: text that is not UTF-8 does not begin a file of a known format", ""},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char found[256] = "";

@@ -212,7 +212,7 @@ static void refused(void **state) {
     assert_refused(f, ", addresses: 10.0.0", "addresses: '10.0.0'; expected an IPv4 or IPv6 address");
     assert_refused(f, ", addresses: '10.0.0.1,10.0.0.1'", "addresses: '10.0.0.1' is a duplicate");
     write_text(f, "a.pcapng", "no capture");
-    assert_refused(f, "", "a.pcapng: byte 0: the file is no capture; expected pcap or pcapng");
+    assert_refused(f, "", "a.pcapng: byte 0: the file is not a capture; expected pcap or pcapng");
     char command[4352];
     snprintf(command, sizeof command, "cp %s/tests/data/lldpd-dcbx.pcap %s/a.pcapng", getenv("WEFT_ROOT"), f->dir);
     assert_int_equal(system(command), 0);

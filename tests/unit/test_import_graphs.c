@@ -277,7 +277,7 @@ static void what_infragraph_cannot_say(void **state) {
         {"infragraph", GRAPH(EDGE("h", "nick", "s", "port", "one2one")),
          ":4:11: no component of device 'dgx' 'nick'; did you mean 'nic'?"},
         {"infragraph", GRAPH(EDGE("h", "cx[0]", "s", "port", "one2one")), "'cx[0]' is a whole device"},
-        {"infragraph", GRAPH(EDGE("h", "nic.port", "s", "port", "one2one")), "nic is no device"},
+        {"infragraph", GRAPH(EDGE("h", "nic.port", "s", "port", "one2one")), "nic is not a device"},
         {"infragraph", GRAPH(EDGE("h", "nic", "s", "port[0:4]", "ring")),
          ":4:11: a ring from 3 to 8 components; expected as many of both, at least 2"},
         {"infragraph", GRAPH(EDGE("s[0]", "port[0]", "s[0]", "port[1]", "ring")), ":4:11: a ring from 1 to 1"},
@@ -292,11 +292,11 @@ static void what_infragraph_cannot_say(void **state) {
         {"infragraph", "devices:\n- {name: a, components: []}\n- {name: a}\n", ":3:3: a second device 'a'"},
         {"infragraph", "devices:\n- {name: a, components: []}\nconnections: []\n", ":1:1: no edges"},
         {"infragraph", OLD("- host.0.nic.0.eth.leaf.0.port\n"),
-         ":9:3: 'host.0.nic.0.eth.leaf.0.port' is no connection"},
+         ":9:3: 'host.0.nic.0.eth.leaf.0.port' is not a connection"},
         {"infragraph", OLD("- host.0.nic.0.eth.leaf.x.port.0\n"), "expected instance.N.component.N.link.instance.N"},
         {"infragraph", OLD("- host.0.nic.0.eth.leaf.0.port.9\n"), ":9:3: "},
         {"infragraph", OLD("- host.0.nic.0.fc.leaf.0.port.0\n"), ":9:3: no link 'fc'"},
-        {"infragraph", OLD("- host.0.nic.0.eth.leaf.0.port.0\nedges: []\n"), ":10:1: 'edges' is no key of a file"},
+        {"infragraph", OLD("- host.0.nic.0.eth.leaf.0.port.0\nedges: []\n"), ":10:1: 'edges' is not a key of a file"},
         {"infragraph", "devices: 1\ncomponents: 2\n", ":2:1: "},
         {"infragraph", "devices:\n- {name: a, components: [}\n", ":2:"},
     };
@@ -495,7 +495,7 @@ static void what_cables_cannot_be(void **state) {
         {"cables", LINE("a,,s,p1,100G,1\nb,,s,p1,100G,1"), ":3:1: a second port p1 at s (the first is on line 2)"},
         {"cables", LINE("a,,s,1/1,100G,1\nb,,s,1/1,100G,1"), ":3:1: a second port 1/1 at s (the first is on line 2)"},
         {"cables", LINE(""), "no cable is in it"},
-        {"cables", "a,b\n1,2\n", "begins no file of cables"},
+        {"cables", "a,b\n1,2\n", "does not begin a cables file"},
         {"cables", "{\"lldp\": {}}", ":1:10: no 'interface' in 'lldp'"},
         {"cables", "{\"lldp\": {\"interface\": {\"e\": {}}}}", ":1:30: a neighbour without a chassis"},
         {"cables", "{\"lldp\": {\"interface\": [1]}}", ":1:25: expected interfaces"},
@@ -568,7 +568,7 @@ static void what_graphml_cannot_say(void **state) {
         {"graphml", GRAPHML("<graph/>"), ":1:1: no node in the graph"},
         {"graphml", GRAPHML("<graph>"), "expected XML"},
         {"graphml", "<!DOCTYPE graphml [<!ENTITY a 'b'>]><graphml/>", "a document type"},
-        {"graphml", "<gml/>", "begins no file of graphml"},
+        {"graphml", "<gml/>", "does not begin a graphml file"},
     };
     refuse_all(bad, sizeof bad / sizeof *bad);
 }

@@ -73,6 +73,7 @@ static void sections_are_shown(void **state) {
         {"models dcqcn", "cc: dcqcn\n", 0},
         {"models none", "weft models cc         none ", 0},
         {"models cx", "no kind or section \"cx\"; did you mean \"cc\"?", 2},
+        {"models swifft", "no kind or model \"swifft\"; did you mean \"swift\"?", 2},
         {"models cc dcqn", "no cc \"dcqn\"; did you mean \"dcqcn\"?", 2},
         {"models cc none more", "what is \"more\"?", 2},
         {"models --threads 3", "unrecognized option '--threads'", 2},

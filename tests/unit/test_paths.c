@@ -214,7 +214,7 @@ static void test_no_path(void **state) {
         {"host-1 > leaf-0 > spine-1 > leaf-1", "no link from host-0 to host-1"},
         {"leaf-0/5 > spine-0 > leaf-1", "no link from leaf-0 to spine-0 by the port that is named"},
         {"leaf-0 > > leaf-1", "'leaf-0 > > leaf-1': expected names of switches"},
-        {"leaf-0 > host-1 > leaf-1", "'host-1' is no Ethernet switch"},
+        {"leaf-0 > host-1 > leaf-1", "'host-1' is not an Ethernet switch"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[512];

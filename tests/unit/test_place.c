@@ -257,7 +257,7 @@ static void refused(void **state) {
         const char *more, *expected;
     } bad[] = {
         {"ranks: 7", "t.yaml:2:"},
-        {"ranks: 7", "7 are no whole servers of 2 GPUs; expected a multiple of 2"},
+        {"ranks: 7", "7 are not whole servers of 2 GPUs; expected a multiple of 2"},
         {"ranks: 34", "34 take 17 servers of 2 GPUs, but of 16 servers 16 are free"},
         {"ranks: 18, occupied: {part: 50%}", "of 16 servers 8 are free"},
         {"occupied: {part: 1}", "occupied: none of 16 servers is free"},

@@ -54,9 +54,9 @@ static void what_cannot_be_read(void **state) {
     } bad[] = {
         {"", "ranks.txt:1:1: no rank is in it"},
         {"# nothing\n\n", "ranks.txt:1:1: no rank is in it"},
-        {"host-0 first\n", "ranks.txt:1:8: 'first' is no number of a GPU"},
-        {"host-0 -1\n", "ranks.txt:1:8: '-1' is no number of a GPU"},
-        {"host-0 12345678\n", "ranks.txt:1:8: '12345678' is no number of a GPU"},
+        {"host-0 first\n", "ranks.txt:1:8: 'first' is not the number of a GPU"},
+        {"host-0 -1\n", "ranks.txt:1:8: '-1' is not the number of a GPU"},
+        {"host-0 12345678\n", "ranks.txt:1:8: '12345678' is not the number of a GPU"},
         {"host-0 0 1\n", "ranks.txt:1:10: more than a host and a GPU"},
         {"\xef\xbb\xbfhost-0 0\n", "ranks.txt:1:1: a byte order mark; expected text without one"},
     };

@@ -257,7 +257,7 @@ static void wrong(void **state) {
         {SCENARIO, {"a=1..1000000"}, NULL, "--vary a=1..1000000: a: 1..1000000: more than 100000 values", false},
         {SCENARIO, {"a=1KB..4us:2"}, NULL, "1KB and 4us are not of one kind", false},
         {SCENARIO, {"a=1KB..4:2"}, NULL, "1KB and 4 are not of one kind", false},
-        {SCENARIO, {"a=1KB..4KX:2"}, NULL, "\"4KX\" is no number or quantity", false},
+        {SCENARIO, {"a=1KB..4KX:2"}, NULL, "\"4KX\" is not a number or quantity", false},
         {SCENARIO, {"a=1..4:1"}, NULL, "expected how many values, 2 to 100000", false},
         {SCENARIO, {"a=1..4:4lin"}, NULL, "expected how many values", false},
         {SCENARIO, {"a=0..4:4log"}, NULL, "an end that is not above 0 has no logarithm", false},
@@ -276,7 +276,7 @@ static void wrong(void **state) {
         {SCENARIO, {"host.cc=[none]"}, "host.cc=dcqcn", "--set host.cc=dcqcn: the sweep varies host.cc", false},
         {SCENARIO, {"run.seed=1..2"}, "run.seed=1", "the sweep varies run.seed", false},
         {SCENARIO "sweep: {vary: [1]}\n", {NULL}, NULL, "s.yaml:3:15: sweep.vary: expected a map", false},
-        {SCENARIO "sweep: {vary: {a: 1..x}}\n", {NULL}, NULL, "s.yaml:3:19: a: \"x\" is no number", false},
+        {SCENARIO "sweep: {vary: {a: 1..x}}\n", {NULL}, NULL, "s.yaml:3:19: a: \"x\" is not a number", false},
         {SCENARIO "sweep: {zap: 1}\n", {NULL}, NULL, "s.yaml:3:9: ", false},
         {SCENARIO "sweep: {zip: on, sample: 3}\n", {NULL}, NULL, "zip and sample", false},
     };

@@ -30,7 +30,7 @@ enum weft_status weft_control_picks_check(const struct weft_topology *t, const s
         if (port == WEFT_NONE || t->node[t->port[port].node].box != WEFT_BOX_DSF_FABRIC)
             return weft_error_set(
                 ret_error, WEFT_ERROR_INPUT, said ? said->place : WEFT_NOWHERE,
-                "control.reachability.picks: '%s' is no port of a fabric node; expected ports such as "
+                "control.reachability.picks: '%s' is not a port of a fabric node; expected ports such as "
                 "fdsw-0/0",
                 name);
     }
