@@ -551,7 +551,7 @@ static void unknown_files(void **state) {
     static const struct {
         const char *text, *expected, *also;
     } files[] = {
-        {"", ":1:1: the file is empty; expected a file of a format", ""},
+        {"", ":1:1: the file is empty; expected a file of a known format", ""},
         {" \n\n", ":3:1: the file is empty", ""},
         {"\xef\xbb\xbfsource,target,volume\n", ":1:1: 'source,target,volume' does not begin a file of a known format",
          "(csv)"},
