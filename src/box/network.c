@@ -53,16 +53,19 @@ bool *weft__network_sampled(const struct weft__network *net, uint32_t node, stru
     return any ? sampled : NULL;
 }
 
+uint32_t weft__network_actor(const struct weft__network *net, uint32_t node) {
+    const struct weft_topology *t = net->topology;
+    if (node >= t->nodes || t->node[node].role != WEFT_NODE_HOST || weft__planes(t, net->device) < 2) return node;
+    return t->host[t->node[node].index % t->network[0].hosts];
+}
+
 struct weft__port_peer weft__network_peer(const struct weft__network *net, uint32_t port) {
     const struct weft_topology *t = net->topology;
     uint32_t peer = t->port[port].peer, node = t->port[peer].node;
     struct weft__box_reaction reaction = weft__box_at(t, peer)->reaction(net->device[node], t, peer);
-    uint32_t k = peer - t->node[node].port0, hosts = t->network[0].hosts;
-    bool is_plane = t->node[node].role == WEFT_NODE_HOST && t->node[node].index >= hosts;
-    if (is_plane && weft__planes(t, net->device) > 1) { // the NIC acts, as which it is a port
-        k = UINT16_MAX - t->node[node].index / hosts;
-        node = t->host[t->node[node].index % hosts];
-    }
+    uint32_t k = peer - t->node[node].port0, actor = weft__network_actor(net, node);
+    if (actor != node) k = UINT16_MAX - t->node[node].index / t->network[0].hosts; // which of the NIC's ports
+    node = actor;
     return (struct weft__port_peer){
         .node = node,
         .inbox = weft__engine_inbox_of(&net->engine, node),

@@ -616,8 +616,8 @@ void weft__engine_run(struct weft__engine *e) {
     weft__threads_init(&e->threads, e->own_end - e->own_first, e->conf.meeting_events, e->conf.oversubscribe);
     for (uint32_t k = e->own_first; k < e->own_end; k++) {
         struct weft__worker *w = &e->worker[k];
-        for (uint32_t i = 0; i < w->n; i++)
-            schedule_wake(w, &e->node[w->first + i], i);
+        for (uint32_t i = 0; i < w->n; i++) // one without `ops` was made elsewhere, and nothing happens at it
+            if (e->node[w->first + i].ops) schedule_wake(w, &e->node[w->first + i], i);
     }
     struct weft_memory *memory = weft_memory_current();
     run_threads(e, memory);

@@ -145,7 +145,7 @@ struct weft__port_tap *weft__capture_tap(const struct weft__network *net, uint32
     if (sent_on == WEFT_NONE && received_on == WEFT_NONE) return NULL;
     struct weft__port_tap *tap = weft_arena_alloc(arena, 1, sizeof *tap);
     *tap = (struct weft__port_tap){
-        .log = &c->log[weft__engine_worker_of(&net->engine, t->port[port].node)],
+        .log = &c->log[weft__engine_worker_of(&net->engine, weft__network_actor(net, t->port[port].node))],
         .sent_on = sent_on,
         .received_on = received_on,
         .link_delay_ps = t->link[t->port[port].link].delay_ps,

@@ -27,7 +27,7 @@ struct account {
 bool weft__network_is_own(const struct weft__network *net, uint32_t node) {
     const struct weft__engine *e = &net->engine;
     if (!e->conf.ranks) return true;
-    uint32_t worker = weft__engine_worker_of(e, node);
+    uint32_t worker = weft__engine_worker_of(e, weft__network_actor(net, node));
     return worker >= e->own_first && worker < e->own_end;
 }
 
@@ -64,7 +64,6 @@ static enum weft_status meet(struct weft_ranks *ranks, const struct weft_ranks_w
 /// What goes from node to node other than by packets and their companions.
 static enum weft_status check_shared(const struct weft__run *run, struct weft_error *ret_error) {
     const struct weft__network *net = &run->net;
-    const struct weft_topology *t = net->topology;
     const struct weft__shared *shared;
     if (*net->scenario->capture.ports)
         return REFUSE(net->scenario->capture_place,
@@ -74,10 +73,6 @@ static enum weft_status check_shared(const struct weft__run *run, struct weft_er
             return REFUSE(net->scenario->topology.place,
                           "a controller of traffic engineering reads all switches; expected another switch.route, or "
                           "weft without mpirun");
-    if (weft__planes(t, net->device) > 1)
-        return REFUSE(net->device[t->host[0]]->place,
-                      "host.planes has NICs with ports in several networks; expected separate, or weft "
-                      "without mpirun");
     return WEFT_OK;
 }
 

@@ -31,6 +31,8 @@ SAMPLE = [
     ("aquila/small.yaml", None, 2),  # cells, leaves
     ("dsf/rails.yaml", None, 3),  # credits, cells
     ("meta-roce/entropy.yaml", None, 2),
+    ("transports/planes.yaml", "two-flow", 2),  # NICs with ports in several networks
+    ("transports/planes.yaml", "dead-entropy", 3),
 ]
 JOBS = """
 topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 4, rate: 100Gbps}
