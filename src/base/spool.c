@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { CAPACITY_FIRST = 1024, BUFFER_RECORDS = 1024 };
+enum { CAPACITY_FIRST = 1024, BUFFER_RECORDS = 1024, PIECE_BYTES = 1 << 20 };
 
 static void close_file(void *context) {
     const struct weft__spool *spool = context;
@@ -97,18 +97,24 @@ struct weft__merge {
     bool taken; ///< the top's head was handed out
 };
 
-static void refill(struct source *s) {
-    size_t bytes = s->spool->record_bytes, records = s->left < BUFFER_RECORDS ? (size_t)s->left : BUFFER_RECORDS;
-    size_t done = 0;
-    while (done < records * bytes) {
-        ssize_t got = pread(s->spool->file, s->buffer + done, records * bytes - done, (off_t)(s->from * bytes + done));
+static bool read_all(struct weft__spool *spool, uint8_t *bytes, size_t n, uint64_t from) {
+    for (size_t done = 0; done < n;) {
+        ssize_t got = pread(spool->file, bytes + done, n - done, (off_t)(from + done));
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) {
-            fail(s->spool);
-            s->left = 0;
-            return;
+            fail(spool);
+            return false;
         }
         done += (size_t)got;
+    }
+    return true;
+}
+
+static void refill(struct source *s) {
+    size_t bytes = s->spool->record_bytes, records = s->left < BUFFER_RECORDS ? (size_t)s->left : BUFFER_RECORDS;
+    if (!read_all(s->spool, s->buffer, records * bytes, s->from * bytes)) {
+        s->left = 0;
+        return;
     }
     s->next = s->buffer;
     s->buffered = records;
@@ -179,4 +185,38 @@ void weft__merge_free(struct weft__merge *m) {
     weft_memory_free(WEFT_MEMORY_SERIES, m->heap, m->sources * sizeof *m->heap);
     weft_memory_free(WEFT_MEMORY_SERIES, m->source, m->sources * sizeof *m->source);
     weft_memory_free(WEFT_MEMORY_SERIES, m, sizeof *m);
+}
+
+// --- between processes --------------------------------------------------------------------------------------------
+
+void weft__spool_send(struct weft__spool *spool, void (*put)(void *context, const void *bytes, size_t n),
+                      void *context) {
+    uint64_t all = spool->written * spool->record_bytes;
+    uint8_t *piece = weft_memory_new(WEFT_MEMORY_SERIES, 1, PIECE_BYTES);
+    for (uint64_t at = 0; at < all; at += PIECE_BYTES) {
+        size_t n = all - at < PIECE_BYTES ? (size_t)(all - at) : PIECE_BYTES;
+        if (!spool->error) read_all(spool, piece, n, at);
+        put(context, piece, n);
+    }
+    weft_memory_free(WEFT_MEMORY_SERIES, piece, PIECE_BYTES);
+    put(context, &spool->error, sizeof spool->error);
+}
+
+void weft__spool_receive(struct weft__spool *spool, void (*get)(void *context, void *bytes, size_t n), void *context) {
+    int error = 0;
+    uint64_t all = spool->written * spool->record_bytes;
+    uint8_t *piece = weft_memory_new(WEFT_MEMORY_SERIES, 1, PIECE_BYTES);
+    errno = 0;
+    spool->error = 0;
+    spool->file = all ? open_nameless(spool->folder) : -1;
+    if (all && spool->file < 0) fail(spool);
+    for (uint64_t at = 0; at < all; at += PIECE_BYTES) {
+        size_t n = all - at < PIECE_BYTES ? (size_t)(all - at) : PIECE_BYTES;
+        get(context, piece, n);
+        write_all(spool, piece, n);
+    }
+    weft_memory_free(WEFT_MEMORY_SERIES, piece, PIECE_BYTES);
+    get(context, &error, sizeof error);
+    if (error) spool->error = error;
+    if (spool->error) spool->written = 0;
 }

@@ -25,6 +25,13 @@ void weft__spool_init(struct weft__spool *spool, size_t record_bytes, size_t rec
 void weft__spool_deinit(struct weft__spool *spool);
 void weft__spool_make_room(struct weft__spool *spool); ///< when it is full
 
+/// Of a spool that another process has as well, all but its file (base/image.h): what lies in that goes there, piece by
+/// piece, and what went wrong.
+void weft__spool_send(struct weft__spool *spool, void (*put)(void *context, const void *bytes, size_t n),
+                      void *context);
+/// There: into a file of its own.
+void weft__spool_receive(struct weft__spool *spool, void (*get)(void *context, void *bytes, size_t n), void *context);
+
 /// Room for a record; the caller writes all of it.
 static inline void *weft__spool_add(struct weft__spool *spool) {
     if (__builtin_expect(spool->n == spool->capacity, 0)) weft__spool_make_room(spool);

@@ -11,12 +11,14 @@
 #include "base/draft.h"
 #include "base/stream.h"
 #include "box/box.h"
+#include "engine/ranks.h"
 #include "sim/frames.h"
 #include "weft/pcapng.h"
 
 enum {
     RECORDS_MAX = 1 << 18,  // of a worker in memory: 8 MiB
     HEADERS_SNAPLEN = 1514, // control frames are kept whole, and LLDP can be long
+    DRAFT_BYTES = 32,       // that the name of a draft has more than that of the file
     NAMED_HOSTS_MAX = 65536 // with more, names would be most of a small file
 };
 
@@ -60,7 +62,20 @@ static enum weft_status cannot_write(const struct weft__capture *c, int number, 
 static void drop_draft(void *context) {
     struct weft__capture *c = context;
     if (c->file) fclose(c->file);
-    unlink(c->draft);
+    if (*c->draft) unlink(c->draft);
+}
+
+/// Of ranks the first one writes, but memory is laid out alike in all (base/image.h).
+static const char *name_draft(const struct weft__capture *c) {
+    const struct weft_ranks *ranks = c->net->engine.conf.ranks;
+    size_t room = strlen(c->path) + DRAFT_BYTES;
+    char *name = weft_arena_alloc(c->arena, room, 1);
+    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SERIES);
+    const char *draft = weft_arena_alloc(scratch, 1, 1);
+    if (!ranks || !ranks->self) draft = weft__draft_name(c->path, scratch);
+    memcpy(name, draft, strnlen(draft, room - 1));
+    weft_arena_free(scratch);
+    return name;
 }
 
 /// The whole capture takes the place of what bears its name: that may be a file, but no device, pipe or folder.
@@ -82,7 +97,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->net = net;
     c->arena = arena;
     c->path = weft_arena_text(arena, path);
-    c->draft = weft__draft_name(c->path, arena);
+    c->draft = name_draft(c);
     enum weft_status status =
         weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &c->port, &c->ports, ret_error);
     if (!status && c->ports && weft_topology_link_is_fabric(t, t->port[c->port[0]].link)) {
@@ -94,7 +109,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
             weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
                            "the capture would be of %u ports; at most %u are supported", c->ports, WEFT_PACKET_NODES);
     weft_memory_cleanup_add(&c->cleanup, drop_draft, c);
-    if (!status) status = open_draft(c, ret_error);
+    if (!status && *c->draft) status = open_draft(c, ret_error);
     if (status) {
         weft_memory_cleanup_remove(&c->cleanup);
         weft_arena_free(arena);
@@ -237,6 +252,37 @@ enum weft_status weft__capture_finish(struct weft__capture *c, struct weft_outco
     c->file = NULL;
     if (!number && (!written || rename(c->draft, c->path))) number = errno ? errno : EIO;
     return number ? cannot_write(c, number, ret_error) : WEFT_OK;
+}
+
+// --- over ranks ---------------------------------------------------------------------------------------------------
+
+struct line {
+    struct weft_ranks *ranks;
+    uint32_t other;
+};
+
+static void put(void *context, const void *bytes, size_t n) {
+    const struct line *line = context;
+    line->ranks->send(line->ranks, bytes, n);
+}
+
+static void get(void *context, void *bytes, size_t n) {
+    const struct line *line = context;
+    line->ranks->receive(line->ranks, line->other, bytes, n);
+}
+
+void weft__capture_hand_over(const struct weft__capture *c) {
+    const struct weft__engine *e = &c->net->engine;
+    struct line line = {e->conf.ranks, 0};
+    for (uint32_t w = e->own_first; w < e->own_end; w++)
+        weft__spool_send(&c->spool[w], put, &line);
+}
+
+void weft__capture_take_over(const struct weft__capture *c, uint32_t rank) {
+    const struct weft__engine *e = &c->net->engine;
+    struct line line = {e->conf.ranks, rank};
+    for (uint32_t w = 0; w < e->conf.workers; w++)
+        if (weft__exchange_rank_of(e, w) == rank) weft__spool_receive(&c->spool[w], get, &line);
 }
 
 void weft__capture_free(struct weft__capture *c) {

@@ -16,4 +16,8 @@ enum weft_status weft__capture_finish(struct weft__capture *capture, struct weft
                                       struct weft_error *ret_error);
 void weft__capture_free(struct weft__capture *capture); ///< NULL: nothing
 
+/// Of a run over ranks that has ended: to rank 0, which has the rest, and there: the records that lie in files.
+void weft__capture_hand_over(const struct weft__capture *capture);
+void weft__capture_take_over(const struct weft__capture *capture, uint32_t rank);
+
 #endif

@@ -13,6 +13,7 @@
 #include "base/image.h"
 #include "box/box.h"
 #include "engine/ranks.h"
+#include "sim/capture.h"
 #include "sim/run.h"
 #include "transport/companion.h"
 #include "weft/memory.h"
@@ -65,9 +66,6 @@ static enum weft_status meet(struct weft_ranks *ranks, const struct weft_ranks_w
 static enum weft_status check_shared(const struct weft__run *run, struct weft_error *ret_error) {
     const struct weft__network *net = &run->net;
     const struct weft__shared *shared;
-    if (*net->scenario->capture.ports)
-        return REFUSE(net->scenario->capture_place,
-                      "a capture is of a run in one process; expected no capture, or weft without mpirun");
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
         if (shared->start)
             return REFUSE(net->scenario->topology.place,
@@ -170,6 +168,7 @@ static void hand_over(struct weft__run *run) {
     ranks->send(ranks, &account, sizeof account);
     ranks->send(ranks, own, own_bytes);
     ranks->send(ranks, change, words * sizeof *change);
+    if (net->capture) weft__capture_hand_over(net->capture);
     ranks->leave(ranks);
     abort();
 }
@@ -186,6 +185,7 @@ static bool take_over(struct weft__run *run, uint32_t rank) {
     ranks->receive(ranks, rank, change, account.change_words * sizeof *change);
     bool apart = weft__image_apply(change, account.change_words);
     free(change);
+    if (run->net.capture) weft__capture_take_over(run->net.capture, rank);
     o->rank[rank] = account.of;
     account.host[sizeof account.host - 1] = 0;
     o->rank[rank].host = weft_arena_text(o->arena, account.host);

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/spool.h"
@@ -95,8 +97,66 @@ static void full_disk(void **state) {
     weft__spool_deinit(&spool);
 }
 
+/// Between two processes: what one puts the other gets.
+struct pipe {
+    uint8_t *bytes;
+    size_t n, at;
+};
+
+static void put(void *context, const void *bytes, size_t n) {
+    struct pipe *p = context;
+    p->bytes = realloc(p->bytes, p->n + n);
+    memcpy(p->bytes + p->n, bytes, n);
+    p->n += n;
+}
+
+static void get(void *context, void *bytes, size_t n) {
+    struct pipe *p = context;
+    assert_true(p->at + n <= p->n);
+    memcpy(bytes, p->bytes + p->at, n);
+    p->at += n;
+}
+
+/// `n` records, of which those beyond the last 1000 are in a file, that of the other process by the end.
+static void sent(uint64_t n, bool broken) {
+    struct weft__spool from, to;
+    struct pipe pipe = {0};
+    weft__spool_init(&from, sizeof(uint64_t), 1000, compare, ".");
+    weft__spool_init(&to, sizeof(uint64_t), 1000, compare, ".");
+    for (uint64_t i = 0; i < n; i++)
+        *(uint64_t *)weft__spool_add(&from) = i * 7919 % n;
+    for (size_t i = 0; i < from.n; i++)
+        *(uint64_t *)weft__spool_add(&to) = ((uint64_t *)(void *)from.record)[i];
+    to.written = from.written;
+    if (broken) close(from.file);
+    weft__spool_send(&from, put, &pipe);
+    weft__spool_receive(&to, get, &pipe);
+    assert_int_equal(pipe.at, pipe.n);
+    assert_int_equal(to.error, broken ? EBADF : 0);
+    struct weft__merge *merge = weft__merge_new(&to, 1);
+    for (uint64_t i = 0; i < n && !broken; i++)
+        assert_int_equal(*(const uint64_t *)weft__merge_next(merge), i);
+    while (broken && weft__merge_next(merge)) // what was in memory
+        n--;
+    if (broken) assert_int_equal(n, from.written);
+    assert_null(weft__merge_next(merge));
+    weft__merge_free(merge);
+    if (broken) from.file = -1;
+    weft__spool_deinit(&from);
+    weft__spool_deinit(&to);
+    free(pipe.bytes);
+}
+
+static void between_processes(void **state) {
+    sent(10, false); // nothing in the file
+    sent(1500, false);
+    sent(300000, false); // more than a piece
+    sent(300000, true);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_memory), cmocka_unit_test(on_disk),
-                                       cmocka_unit_test(no_folder), cmocka_unit_test(full_disk)};
+                                       cmocka_unit_test(no_folder), cmocka_unit_test(full_disk),
+                                       cmocka_unit_test(between_processes)};
     return cmocka_run_group_tests(tests, open_memory, close_memory);
 }
