@@ -75,6 +75,13 @@ struct weft__shared {
     void (*tell)(struct weft__network *net, const struct weft__tally *sum);
     void (*collect)(struct weft__network *net);
     void (*explain)(FILE *text, const struct weft__network *net); ///< optional: who waits for what, in a stall
+
+    // Optional, of a run over ranks, where `start` makes only the rank's own node and what is said to its own boxes.
+    /// What goes with a message between them: how many bytes, and where they are. 0: the packet is none of theirs.
+    uint32_t (*give)(struct weft__network *net, const struct weft_packet *message, const unsigned char **ret);
+    void (*take)(struct weft__network *net, const struct weft_packet *message, const unsigned char *bytes, uint32_t n);
+    /// After the run: what was written here and is another's is as it was before the run (base/image.h).
+    void (*forget)(struct weft__network *net);
 };
 
 /// Queue pairs of a host that hold their rate and are not run meanwhile. All between windows.

@@ -59,6 +59,13 @@ uint32_t weft__network_actor(const struct weft__network *net, uint32_t node) {
     return t->host[t->node[node].index % t->network[0].hosts];
 }
 
+bool weft__network_is_own(const struct weft__network *net, uint32_t node) {
+    const struct weft__engine *e = &net->engine;
+    if (!e->conf.ranks) return true;
+    uint32_t worker = weft__engine_worker_of(e, weft__network_actor(net, node));
+    return worker >= e->own_first && worker < e->own_end;
+}
+
 struct weft__port_peer weft__network_peer(const struct weft__network *net, uint32_t port) {
     const struct weft_topology *t = net->topology;
     uint32_t peer = t->port[port].peer, node = t->port[peer].node;

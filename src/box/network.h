@@ -53,6 +53,8 @@ struct weft__port_setup {
 uint32_t weft__planes(const struct weft_topology *t, const struct weft_device_conf *const *device);
 /// The node that acts for this one: of a NIC with ports in several networks its first port, else the node itself.
 uint32_t weft__network_actor(const struct weft__network *net, uint32_t node);
+/// Whether it runs in this process.
+bool weft__network_is_own(const struct weft__network *net, uint32_t node);
 /// The port structure of a port of the topology; NULL: it is no Ethernet port. See box.h.
 struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port);
 /// What is at the far end of a port's link, and how it acts on what comes.

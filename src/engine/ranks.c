@@ -136,8 +136,9 @@ static void pack_log(struct weft__worker *w, uint32_t inbox, uint32_t rank, stru
     extend(out, sizeof group);
     struct weft__log_cursor c = weft__log_begin(w, log);
     for (const struct weft_packet *p; (p = weft__log_next(&c));) {
-        unsigned char companion[WEFT__COMPANION_BYTES];
-        uint32_t n = companions ? companions->give(companions->context, p, companion) : 0;
+        unsigned char room[WEFT__COMPANION_BYTES];
+        const unsigned char *companion = room;
+        uint32_t n = companions ? companions->give(companions->context, p, room, &companion) : 0;
         if (__builtin_expect(n || p->side, 0)) {
             put_rich(w, rich, inbox, p, companion, n);
         } else {

@@ -9,13 +9,13 @@
 #include "engine/engine.h"
 #include "weft/ranks.h"
 
-enum { WEFT__COMPANION_BYTES = 512 };
+enum { WEFT__COMPANION_BYTES = 512 }; ///< that there is room for
 
 /// What is read where a packet arrives and was written where it came from, neither in the packet nor in its record.
 struct weft__companions {
     void *context;
-    /// Puts it into `ret`; how many bytes that were, 0: nothing.
-    uint32_t (*give)(void *context, const struct weft_packet *packet, unsigned char *ret);
+    /// How many bytes it has, 0: nothing. They are put into `room`, or *ret tells where they are.
+    uint32_t (*give)(void *context, const struct weft_packet *packet, unsigned char *room, const unsigned char **ret);
     void (*take)(void *context, const struct weft_packet *packet, const unsigned char *bytes, uint32_t n);
 };
 

@@ -25,13 +25,6 @@ struct account {
     char host[64];
 };
 
-bool weft__network_is_own(const struct weft__network *net, uint32_t node) {
-    const struct weft__engine *e = &net->engine;
-    if (!e->conf.ranks) return true;
-    uint32_t worker = weft__engine_worker_of(e, weft__network_actor(net, node));
-    return worker >= e->own_first && worker < e->own_end;
-}
-
 void weft_ranks_meet(struct weft_ranks *ranks, const struct weft_ranks_word *own, struct weft_ranks_word *ret_word) {
     struct weft_parcel *parcel = calloc(2 * (size_t)ranks->n, sizeof *parcel);
     if (!parcel) weft_memory_fail();
@@ -60,36 +53,53 @@ static enum weft_status meet(struct weft_ranks *ranks, const struct weft_ranks_w
     return WEFT_OK;
 }
 
-#define REFUSE(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
-
-/// What goes from node to node other than by packets and their companions.
-static enum weft_status check_shared(const struct weft__run *run, struct weft_error *ret_error) {
-    const struct weft__network *net = &run->net;
-    const struct weft__shared *shared;
-    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
-        if (shared->start)
-            return REFUSE(net->scenario->topology.place,
-                          "a controller of traffic engineering reads all switches; expected another switch.route, or "
-                          "weft without mpirun");
-    return WEFT_OK;
-}
-
 enum weft_status weft__ranks_begin(struct weft__run *run, struct weft_error *ret_error) {
     struct weft_ranks *ranks = run->options.ranks;
-    enum weft_status status = check_shared(run, ret_error);
-    if (status) return status;
     struct weft_ranks_word *word = weft_arena_alloc(run->net.arena_switch, ranks->n, sizeof *word);
     struct weft_ranks_word own = {.threads = run->options.threads ? run->options.threads : 1};
-    status = meet(ranks, &own, word, ret_error);
+    enum weft_status status = meet(ranks, &own, word, ret_error);
     for (uint32_t r = 0; r < ranks->n; r++)
         if (word[r].threads < own.threads) own.threads = word[r].threads;
     run->options.threads = own.threads;
     if (!status && own.threads * ranks->n > WEFT__WORKERS_MAX) {
         ranks->over = true; // all find the same
-        status = REFUSE(WEFT_NOWHERE, "%u ranks of %u threads; expected at most %d threads in all", ranks->n,
-                        own.threads, WEFT__WORKERS_MAX);
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                "%u ranks of %u threads; expected at most %d threads in all", ranks->n, own.threads,
+                                WEFT__WORKERS_MAX);
     }
     return status;
+}
+
+// --- what goes with packets ---------------------------------------------------------------------------------------
+
+static uint32_t give(void *context, const struct weft_packet *p, unsigned char *room, const unsigned char **ret) {
+    struct weft__network *net = context;
+    const struct weft__shared *shared;
+    uint32_t n = 0;
+    if (p->kind != WEFT_PACKET_CONTROL)
+        return net->hosts.programs || net->hosts.rmas ? weft__companions_give(&net->hosts, p, room) : 0;
+    for (uint32_t kind = 0; !n && (shared = weft__shared_next(net, &kind)); kind++)
+        if (shared->give) n = shared->give(net, p, ret);
+    return n;
+}
+
+static bool has_companions(const struct weft__network *net) {
+    const struct weft__shared *shared;
+    bool has = net->hosts.programs || net->hosts.rmas;
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
+        has |= shared->give != NULL;
+    return has;
+}
+
+static void take(void *context, const struct weft_packet *p, const unsigned char *bytes, uint32_t n) {
+    struct weft__network *net = context;
+    const struct weft__shared *shared;
+    if (p->kind != WEFT_PACKET_CONTROL) {
+        weft__companions_take(&net->hosts, p, bytes, n);
+        return;
+    }
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
+        if (shared->take) shared->take(net, p, bytes, n);
 }
 
 enum weft_status weft__ranks_part(struct weft__run *run, struct weft_error *ret_error) {
@@ -97,11 +107,9 @@ enum weft_status weft__ranks_part(struct weft__run *run, struct weft_error *ret_
     struct weft_ranks *ranks = run->options.ranks;
     struct weft_ranks_word *word = calloc(ranks->n, sizeof *word);
     if (!word) weft_memory_fail();
-    if (net->hosts.programs || net->hosts.rmas) {
-        struct weft__companions *companions = weft_arena_alloc(net->arena_qp, 1, sizeof *companions);
-        weft__companions_init(companions, &net->hosts);
-        net->engine.conf.companions = companions;
-    }
+    struct weft__companions *companions = weft_arena_alloc(net->arena_qp, 1, sizeof *companions);
+    *companions = (struct weft__companions){.context = net, .give = give, .take = take};
+    if (has_companions(net)) net->engine.conf.companions = companions;
     struct weft_ranks_word own = {.layout = weft__image_layout(), .threads = run->options.threads};
     enum weft_status status = meet(ranks, &own, word, ret_error);
     for (uint32_t r = 0; r < ranks->n && !status; r++)
@@ -150,13 +158,21 @@ static struct weft_rank_outcome account_of(const struct weft__run *run) {
     return own;
 }
 
+/// What was written here for others to read.
+static void forget_what_was_told(struct weft__network *net) {
+    const struct weft__shared *shared;
+    weft__companions_forget(&net->hosts, owns_host, net);
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
+        if (shared->forget) shared->forget(net);
+}
+
 /// Of another rank than 0.
 static void hand_over(struct weft__run *run) {
     struct weft__network *net = &run->net;
     struct weft_ranks *ranks = run->options.ranks;
     struct account account = {.of = account_of(run)};
     memcpy(account.host, ranks->host, sizeof account.host);
-    weft__companions_forget(&net->hosts, owns_host, net);
+    forget_what_was_told(net);
     weft__exchange_forget(&net->engine);
     size_t own_bytes, words;
     const void *own = weft__image_own(&own_bytes);
@@ -199,7 +215,7 @@ enum weft_status weft__ranks_join(struct weft__run *run, struct weft_error *ret_
     struct weft_rank_outcome *rank = weft_arena_alloc(o->arena, ranks->n, sizeof *rank);
     rank[0] = account_of(run);
     rank[0].host = ranks->host;
-    weft__companions_forget(&run->net.hosts, owns_host, &run->net);
+    forget_what_was_told(&run->net);
     bool apart = true;
     o->rank = rank;
     for (uint32_t r = 1; r < ranks->n; r++)

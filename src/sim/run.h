@@ -37,8 +37,6 @@ enum weft_status weft__ranks_begin(struct weft__run *run, struct weft_error *ret
 enum weft_status weft__ranks_part(struct weft__run *run, struct weft_error *ret_error);
 /// The engine has stopped: rank 0 then has all that there is. Others do not return.
 enum weft_status weft__ranks_join(struct weft__run *run, struct weft_error *ret_error);
-/// Whether a node runs in this process.
-bool weft__network_is_own(const struct weft__network *net, uint32_t node);
 
 /// Of a driven run; drive.c.
 bool weft__driver_on_window(void *run);

@@ -52,8 +52,7 @@ static uint32_t give_message(const struct weft__sending *s, const struct weft_pa
     return 0;
 }
 
-static uint32_t give(void *context, const struct weft_packet *p, unsigned char *ret) {
-    const struct weft__hosts *hosts = context;
+uint32_t weft__companions_give(const struct weft__hosts *hosts, const struct weft_packet *p, unsigned char *ret) {
     if (p->kind == WEFT_PACKET_DATA && p->flags & WEFT_PACKET_LAST) {
         if (hosts->rmas && hosts->flow[hosts->qp[p->qp].flow].rma) return give_rma(hosts, p, ret);
         const struct weft__sending *s = hosts->carrier ? hosts->carrier[p->qp].sending : NULL;
@@ -79,8 +78,8 @@ static void take_message(struct weft__sending *s, const unsigned char *bytes) {
     if (s->sends) s->sends->step[m.slot] = m.step;
 }
 
-static void take(void *context, const struct weft_packet *p, const unsigned char *bytes, uint32_t n) {
-    const struct weft__hosts *hosts = context;
+void weft__companions_take(const struct weft__hosts *hosts, const struct weft_packet *p, const unsigned char *bytes,
+                           uint32_t n) {
     uint32_t slots;
     struct rma_message m;
     if (p->kind == WEFT_PACKET_SERVER) {
@@ -94,10 +93,6 @@ static void take(void *context, const struct weft_packet *p, const unsigned char
     } else {
         take_message(hosts->carrier[p->qp].sending, bytes);
     }
-}
-
-void weft__companions_init(struct weft__companions *companions, const struct weft__hosts *hosts) {
-    *companions = (struct weft__companions){.context = (void *)(uintptr_t)hosts, .give = give, .take = take};
 }
 
 // --- afterwards ---------------------------------------------------------------------------------------------------

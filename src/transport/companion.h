@@ -7,10 +7,11 @@
 
 #include "transport/endpoint.h"
 
-struct weft__companions;
-
-/// Of a run with jobs or remote memory access by software; `hosts`, which is kept, has all of them.
-void weft__companions_init(struct weft__companions *companions, const struct weft__hosts *hosts);
+/// Of a packet of a job, or of remote memory access by software: how many bytes were put into `ret`, which has room for
+/// WEFT__COMPANION_BYTES.
+uint32_t weft__companions_give(const struct weft__hosts *hosts, const struct weft_packet *packet, unsigned char *ret);
+void weft__companions_take(const struct weft__hosts *hosts, const struct weft_packet *packet,
+                           const unsigned char *bytes, uint32_t n);
 /// After the run: forgets what was written here for others to read that `owns` says is not of this rank.
 void weft__companions_forget(const struct weft__hosts *hosts, bool (*owns)(const void *context, uint32_t host),
                              const void *context);

@@ -471,7 +471,7 @@ void weft__switch_forward(struct weft__node *node, struct weft__switch *sw, stru
 static void on_local(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                      const struct weft_packet *p) {
     if (p->kind == WEFT_PACKET_CONTROL) {
-        weft__switch_te_install(sw, sw->te->orders[p->psn % sw->te->kept]);
+        weft__switch_te_install(sw, &sw->te->orders[p->psn % sw->te->kept]);
         return;
     }
     weft__ether_on_local(&sw->ether, node, w, p);

@@ -25,10 +25,11 @@ void weft__switch_te_report(struct weft__switch *sw, struct weft__worker *w) {
                &(struct weft_packet){.psn = sw->index, .kind = WEFT_PACKET_CONTROL});
 }
 
-void weft__switch_te_install(struct weft__switch *sw, const struct weft_cspf_plan *plan) {
+void weft__switch_te_install(struct weft__switch *sw, struct weft__te_orders *orders) {
     const struct weft_route_program *program = sw->route->program;
     program->clear(sw->route_state, sw->conf->route.conf);
-    for (uint32_t i = plan->first[sw->index]; i < plan->first[sw->index + 1]; i++)
-        program->enter(sw->route_state, sw->conf->route.conf, plan->entry[i].in, plan->entry[i].edge,
-                       plan->entry[i].out);
+    for (uint32_t i = 0; i < orders->n; i++)
+        program->enter(sw->route_state, sw->conf->route.conf, orders->entry[i].in, orders->entry[i].edge,
+                       orders->entry[i].out);
+    orders->n = 0;
 }

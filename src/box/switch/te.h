@@ -21,13 +21,20 @@ struct weft__te_report {
     } * key;
 };
 
-/// Both are kept for as many rounds as are under way at once, and two more.
+/// The entries of a switch in a plan.
+struct weft__te_orders {
+    const struct weft_cspf_entry *entry; ///< the plan's, or if there is room for some, the agent's own
+    uint32_t n, room;
+};
+
+/// Both are kept for as many rounds as are under way at once, and two more. Whoever has read them empties them, so that
+/// over ranks nothing has to be sent of those that are empty.
 struct weft__te_agent {
     struct weft_route_schedule schedule;
-    uint32_t controller, inbox;                 ///< its node; of that
-    uint32_t kept;                              ///< rounds
-    struct weft__te_report *report;             ///< [round % kept]; NULL: no demands are asked for
-    const struct weft_cspf_plan *const *orders; ///< [round % kept], of the controller
+    uint32_t controller, inbox;     ///< its node; of that
+    uint32_t kept;                  ///< rounds
+    struct weft__te_report *report; ///< [round % kept]; NULL: no demands are asked for
+    struct weft__te_orders *orders; ///< [round % kept]
 };
 
 /// Of orders, to the switch: messages come by no port of the switch.
@@ -40,7 +47,7 @@ static inline uint64_t weft__te_round(const struct weft_route_schedule *schedule
 
 /// At the end of an interval.
 void weft__switch_te_report(struct weft__switch *sw, struct weft__worker *w);
-/// Entries of a plan in place of those in force.
-void weft__switch_te_install(struct weft__switch *sw, const struct weft_cspf_plan *plan);
+/// Those of a plan in place of the entries in force.
+void weft__switch_te_install(struct weft__switch *sw, struct weft__te_orders *orders);
 
 #endif

@@ -3,17 +3,17 @@
 
 #include <string.h>
 
+#include "base/image.h"
 #include "box/switch/switch.h"
 #include "weft/memory.h"
 
 struct weft__te {
     struct weft__network *net;
     struct weft_route_schedule schedule;
-    uint32_t node;                      ///< of the engine
-    uint32_t kept;                      ///< rounds whose reports and plans are
-    struct weft__te_agent *agent;       ///< [switches]
-    const struct weft_cspf_plan **plan; ///< [round % kept]
-    struct weft_arena **arena;          ///< likewise, of the plan
+    uint32_t node;                ///< of the engine
+    uint32_t kept;                ///< rounds whose reports and plans are
+    struct weft__te_agent *agent; ///< [switches]
+    struct weft_arena **arena;    ///< [round % kept], of the plan
     const struct weft_cspf_plan *last;
     struct weft_cspf_demand *demand; ///< gathered in this round, or known
     uint32_t demands, demands_capacity;
@@ -44,11 +44,11 @@ static enum weft_status make(struct weft__network *net, void **ret_state, struct
     uint64_t collector = intervals_of(&te->schedule, te->schedule.collector_ps),
              programming = intervals_of(&te->schedule, te->schedule.programming_ps);
     te->kept = (uint32_t)(collector > programming ? collector : programming) + 2;
-    te->plan = weft_arena_alloc(net->arena_switch, te->kept, sizeof *te->plan);
     te->arena = weft_arena_alloc(net->arena_switch, te->kept, sizeof *te->arena);
     te->agent = weft_arena_alloc(net->arena_switch, t->switches, sizeof *te->agent);
     for (uint32_t sw = 0; sw < t->switches; sw++) {
-        te->agent[sw] = (struct weft__te_agent){.schedule = te->schedule, .kept = te->kept, .orders = te->plan};
+        te->agent[sw] = (struct weft__te_agent){.schedule = te->schedule, .kept = te->kept};
+        te->agent[sw].orders = weft_arena_alloc(net->arena_switch, te->kept, sizeof *te->agent[sw].orders);
         if (te->schedule.known || net->epoch[0].routes->edge_of_switch[sw] == WEFT_NONE) continue;
         te->agent[sw].report = weft_arena_alloc(net->arena_switch, te->kept, sizeof *te->agent[sw].report);
     }
@@ -78,7 +78,7 @@ static void add_demand(struct weft__te *te, const struct weft_cspf_demand *deman
 
 /// What a switch measured.
 static void on_report(struct weft__te *te, uint32_t sw, uint64_t round) {
-    const struct weft__te_report *report = &te->agent[sw].report[round % te->kept];
+    struct weft__te_report *report = &te->agent[sw].report[round % te->kept];
     double seconds = (double)te->schedule.interval_ps / (double)WEFT_PS_PER_S;
     for (uint32_t i = 0; i < report->n; i++) {
         const struct weft__te_key *key = &report->key[i];
@@ -88,6 +88,7 @@ static void on_report(struct weft__te *te, uint32_t sw, uint64_t round) {
                                           .rate_bps = (weft_rate_bps)((double)key->bytes * 8 / seconds)};
         add_demand(te, &demand);
     }
+    report->n = 0;
 }
 
 /// For data that goes one way so much goes the other: an ACK of 66 B for a packet of 4096 B, a clear-to-send now and
@@ -262,10 +263,12 @@ static void compute(struct weft__te *te, uint64_t round, weft_time_ps now) {
     struct weft_arena **arena = &te->arena[round % te->kept];
     if (*arena) weft_arena_free(*arena);
     *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
-    te->last = te->plan[round % te->kept] =
-        weft_cspf_place_phases(te->net->topology, routes_at(te->net, now), te->schedule.known ? te->phases : 1,
-                               te->demand, te->demands, te->last, *arena);
+    te->last = weft_cspf_place_phases(te->net->topology, routes_at(te->net, now), te->schedule.known ? te->phases : 1,
+                                      te->demand, te->demands, te->last, *arena);
     if (!te->schedule.known) te->demands = 0;
+    for (uint32_t sw = 0; sw < te->net->topology->switches; sw++)
+        te->agent[sw].orders[round % te->kept] = (struct weft__te_orders){
+            .entry = te->last->entry + te->last->first[sw], .n = te->last->first[sw + 1] - te->last->first[sw]};
 }
 
 static void program_switches(struct weft__te *te, struct weft__worker *w, uint64_t round, weft_time_ps at) {
@@ -304,23 +307,30 @@ static const struct weft__node_ops controller_ops = {
 
 // --- life ---------------------------------------------------------------------------------------------------------
 
+static void start_node(struct weft__te *te) {
+    struct weft__node *node = &te->net->engine.node[te->node];
+    node->ops = &controller_ops;
+    node->state = te;
+    weft__timers_init(&node->timers, 1);
+    weft__timer_set(&node->timers, 0, te->schedule.interval_ps + te->schedule.collector_ps);
+}
+
+/// Over ranks each finds the first plan for itself, if demands are known.
 static void start(struct weft__network *net, uint32_t node) {
     struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
-    struct weft__engine *engine = &te->net->engine;
+    const struct weft_topology *t = net->topology;
     te->node = node;
-    for (uint32_t sw = 0; sw < te->net->topology->switches; sw++) {
+    for (uint32_t sw = 0; sw < t->switches; sw++) {
         te->agent[sw].controller = node;
-        te->agent[sw].inbox = weft__engine_inbox_of(engine, node);
+        te->agent[sw].inbox = weft__engine_inbox_of(&net->engine, node);
     }
-    engine->node[node].ops = &controller_ops;
-    engine->node[node].state = te;
-    weft__timers_init(&engine->node[node].timers, 1);
-    weft__timer_set(&engine->node[node].timers, 0, te->schedule.interval_ps + te->schedule.collector_ps);
+    if (weft__network_is_own(net, node)) start_node(te);
     if (!te->schedule.known) return;
     find_known(te);
     compute(te, 0, 0);
-    for (uint32_t sw = 0; sw < te->net->topology->switches; sw++)
-        weft__switch_te_install(switch_of(te, sw), te->last);
+    for (uint32_t sw = 0; sw < t->switches; sw++)
+        if (weft__network_is_own(net, t->switch_node[sw]))
+            weft__switch_te_install(switch_of(te, sw), &te->agent[sw].orders[0]);
     note_round(te, 0, 0, 0);
 }
 
@@ -356,5 +366,81 @@ static void release(void *state) {
     weft_memory_free(WEFT_MEMORY_RESULT, te->round, te->rounds_capacity * sizeof *te->round);
 }
 
+// --- over ranks ---------------------------------------------------------------------------------------------------
+
+static struct weft__te_report *report_of(const struct weft__te *te, const struct weft_packet *p) {
+    uint64_t round = weft__te_round(&te->schedule, p->time_ps - te->schedule.collector_ps);
+    return &te->agent[p->psn].report[round % te->kept];
+}
+
+static struct weft__te_orders *orders_of(const struct weft__te *te, const struct weft_packet *p) {
+    return &te->agent[te->net->topology->node[p->node].index].orders[p->psn % te->kept];
+}
+
+static uint32_t give(struct weft__network *net, const struct weft_packet *p, const unsigned char **ret) {
+    const struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
+    if (p->node == te->node) {
+        const struct weft__te_report *report = report_of(te, p);
+        *ret = (const unsigned char *)report->key;
+        return report->n * (uint32_t)sizeof *report->key;
+    }
+    const struct weft__te_orders *orders = orders_of(te, p);
+    *ret = (const unsigned char *)orders->entry;
+    return orders->n * (uint32_t)sizeof *orders->entry;
+}
+
+static void take_report(struct weft__te_report *report, const unsigned char *bytes, uint32_t n) {
+    report->n = n / (uint32_t)sizeof *report->key;
+    if (report->n > report->capacity) {
+        report->key = weft_memory_resize(WEFT_MEMORY_SWITCH, report->key, report->capacity * sizeof *report->key, n);
+        report->capacity = report->n;
+    }
+    memcpy(report->key, bytes, n);
+}
+
+static void take_orders(struct weft__te_orders *orders, const unsigned char *bytes, uint32_t n) {
+    struct weft_cspf_entry *own = orders->room ? (struct weft_cspf_entry *)(uintptr_t)orders->entry : NULL;
+    orders->n = n / (uint32_t)sizeof *own;
+    if (orders->n > orders->room) {
+        own = weft_memory_resize(WEFT_MEMORY_SWITCH, own, orders->room * sizeof *own, n);
+        orders->room = orders->n;
+    }
+    memcpy(own, bytes, n);
+    orders->entry = own;
+}
+
+static void take(struct weft__network *net, const struct weft_packet *p, const unsigned char *bytes, uint32_t n) {
+    const struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
+    if (p->node == te->node)
+        take_report(report_of(te, p), bytes, n);
+    else
+        take_orders(orders_of(te, p), bytes, n);
+}
+
+/// Reports are their switch's, and all else is the controller's.
+static void forget(struct weft__network *net) {
+    struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
+    const struct weft_topology *t = net->topology;
+    bool own = weft__network_is_own(net, te->node);
+    for (uint32_t sw = 0; sw < t->switches; sw++) {
+        const struct weft__te_agent *agent = &te->agent[sw];
+        if (agent->report && !weft__network_is_own(net, t->switch_node[sw]))
+            weft__image_forget(agent->report, te->kept * sizeof *agent->report);
+        if (!own) weft__image_forget(agent->orders, te->kept * sizeof *agent->orders);
+    }
+    if (own) return;
+    weft__image_forget(te->agent, t->switches * sizeof *te->agent);
+    weft__image_forget(te->arena, te->kept * sizeof *te->arena);
+    weft__image_forget(te, sizeof *te);
+}
+
 const struct weft__shared weft__te_shared = {
-    .make = make, .free = release, .lookahead = lookahead, .start = start, .collect = collect};
+    .make = make,
+    .free = release,
+    .lookahead = lookahead,
+    .start = start,
+    .collect = collect,
+    .give = give,
+    .take = take,
+    .forget = forget,
+};
