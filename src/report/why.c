@@ -87,6 +87,7 @@ struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_fo
     if (y->rmas) qsort(y->rma, y->rmas, sizeof *y->rma, weft__why_by_request);
     if (y->cells) qsort(y->cell, y->cells, sizeof *y->cell, weft__why_by_packet);
     find_lasts(y);
+    y->log = weft__why_logs_new(run->topology->ports, arena);
     return y;
 }
 

@@ -28,8 +28,10 @@ struct weft_whys {
     const struct weft_follow *follow;
     const struct weft_followed **last; ///< [lasts]: of frame, those to their receivers, by flow and arrival
     uint64_t lasts;
+    struct weft__why_log *log; ///< [ports] as times that can be searched
     struct weft_arena *arena;
 };
+struct weft__why_log *weft__why_logs_new(uint32_t ports, struct weft_arena *arena);
 uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp);
 
 /// Of the packet that completed a flow.

@@ -3,17 +3,11 @@
 // or ends; each piece goes to the first cause that holds in it, in the order of weft/why.h.
 #include <stdlib.h>
 
-#include "report/why.h"
+#include "report/why_log.h"
 
-/// Times of one sort, which do not overlap, in order; `from` before `to`.
-struct span {
-    weft_time_ps from_ps, to_ps;
-    const struct weft_followed *of; ///< where it comes from
-    bool again;                     ///< a frame that was sent before
-};
 struct layer {
-    struct span *span;
-    uint32_t n, at; ///< at: the first one that may hold now
+    struct weft__why_spans of;
+    uint64_t at; ///< the first one that may hold now
 };
 
 struct wait {
@@ -23,70 +17,21 @@ struct wait {
     struct layer frames, pauses, states;
     weft_time_ps from_ps, to_ps, lost_ps; ///< lost: when the critical packet was sent first, in vain; never
     weft_time_ps *cut;
-    uint32_t cuts;
+    uint64_t cuts;
     enum weft_why_kind idle; ///< on the way: what it is that holds if nothing else does
     struct weft__why_list *list;
 };
 
-static struct layer layer_new(const struct wait *x, uint64_t room) {
-    return (struct layer){.span = weft_arena_alloc(x->y->arena, room, sizeof(struct span))};
-}
-
-/// What a port's log has, of the frames of all or else of the flow.
-static const struct weft_followed *log_of(const struct weft_followed_list *logs, uint32_t port, uint64_t *ret_n) {
-    *ret_n = logs->first[port + 1] - logs->first[port];
-    return logs->followed + logs->first[port];
-}
-
-static void add_span(const struct wait *x, struct layer *l, struct span s) {
-    if (s.to_ps > x->from_ps && s.from_ps < x->to_ps && s.from_ps < s.to_ps) l->span[l->n++] = s;
-}
-
 static void find_frames(struct wait *x) {
-    uint64_t n;
-    const struct weft_followed *f = log_of(&x->y->all, x->port, &n);
-    if (!n) f = log_of(&x->y->own, x->port, &n);
-    uint32_t highest = 0; // PSN of the queue pair, + 1
-    x->frames = layer_new(x, n);
-    for (uint64_t i = 0; i < n; i++) {
-        if (f[i].what != WEFT_FOLLOWED_FRAME && f[i].what != WEFT_FOLLOWED_CELL) continue;
-        bool own = f[i].qp == x->qp && f[i].kind == WEFT_PACKET_DATA && f[i].cell == WEFT_CARRIES_PACKET,
-             again = own && f[i].psn < highest;
-        if (own && !again) highest = f[i].psn + 1;
-        add_span(x, &x->frames, (struct span){f[i].time_ps, f[i].busy_ps, &f[i], again});
-    }
+    x->frames.of = weft__why_frames(x->y, x->port, x->from_ps, x->to_ps);
 }
 
 static void find_pauses(struct wait *x) {
-    uint64_t n;
-    const struct weft_followed *f = log_of(&x->y->own, x->port, &n), *open = NULL;
-    x->pauses = layer_new(x, n + 1);
-    for (uint64_t i = 0; i < n; i++) {
-        if (f[i].priority != x->priority) continue;
-        if (f[i].what == WEFT_FOLLOWED_RESUMED && open)
-            add_span(x, &x->pauses, (struct span){open->time_ps, f[i].time_ps, open, false});
-        if (f[i].what == WEFT_FOLLOWED_PAUSED || f[i].what == WEFT_FOLLOWED_RESUMED)
-            open = f[i].what == WEFT_FOLLOWED_PAUSED ? &f[i] : NULL;
-    }
-    if (open) add_span(x, &x->pauses, (struct span){open->time_ps, WEFT_TIME_NEVER, open, false});
+    x->pauses.of = weft__why_pauses(x->y, x->port, x->priority, x->from_ps, x->to_ps);
 }
 
-/// What is noted later holds, even of an earlier time.
 static void find_states(struct wait *x) {
-    uint64_t n, kept = 0;
-    const struct weft_followed *f = log_of(&x->y->own, x->port, &n);
-    const struct weft_followed **state = weft_arena_alloc(x->y->arena, n, sizeof *state);
-    for (uint64_t i = 0; i < n; i++) {
-        if (f[i].what != WEFT_FOLLOWED_SENDER || f[i].qp != x->qp) continue;
-        while (kept && state[kept - 1]->time_ps >= f[i].time_ps)
-            kept--;
-        state[kept++] = &f[i];
-    }
-    x->states = layer_new(x, kept);
-    for (uint64_t i = 0; i < kept; i++) {
-        weft_time_ps to = i + 1 < kept ? state[i + 1]->time_ps : WEFT_TIME_NEVER;
-        add_span(x, &x->states, (struct span){state[i]->time_ps, to, state[i], false});
-    }
+    x->states.of = weft__why_states(x->y, x->port, x->qp, x->from_ps, x->to_ps);
 }
 
 static void add_cut(struct wait *x, weft_time_ps at) {
@@ -100,13 +45,13 @@ static int by_time(const void *a, const void *b) {
 
 static void find_cuts(struct wait *x) {
     const struct layer *layers[] = {&x->frames, &x->pauses, &x->states};
-    uint32_t n = x->frames.n + x->pauses.n + x->states.n;
-    x->cut = weft_arena_alloc(x->y->arena, 2 * (size_t)n + 3, sizeof *x->cut);
+    uint64_t n = x->frames.of.n + x->pauses.of.n + x->states.of.n;
+    x->cut = weft_arena_alloc(x->y->arena, 2 * n + 3, sizeof *x->cut);
     x->cut[x->cuts++] = x->from_ps;
     for (uint32_t k = 0; k < 3; k++)
-        for (uint32_t i = 0; i < layers[k]->n; i++) {
-            add_cut(x, layers[k]->span[i].from_ps);
-            add_cut(x, layers[k]->span[i].to_ps);
+        for (uint64_t i = 0; i < layers[k]->of.n; i++) {
+            add_cut(x, layers[k]->of.span[i].from_ps);
+            add_cut(x, layers[k]->of.span[i].to_ps);
         }
     add_cut(x, x->lost_ps);
     x->cut[x->cuts++] = x->to_ps;
@@ -114,16 +59,16 @@ static void find_cuts(struct wait *x) {
 }
 
 /// The span that holds at `at`, which never goes back; NULL: none.
-static const struct span *span_at(struct layer *l, weft_time_ps at) {
-    while (l->at < l->n && l->span[l->at].to_ps <= at)
+static const struct weft__why_span *span_at(struct layer *l, weft_time_ps at) {
+    while (l->at < l->of.n && l->of.span[l->at].to_ps <= at)
         l->at++;
-    return l->at < l->n && l->span[l->at].from_ps <= at ? &l->span[l->at] : NULL;
+    return l->at < l->of.n && l->of.span[l->at].from_ps <= at ? &l->of.span[l->at] : NULL;
 }
 
 // --- causes -------------------------------------------------------------------------------------------------------
 
 /// Who paused the port, and which queue filled the buffer that it was paused for.
-static struct weft__why_name pause_cause(const struct wait *x, const struct span *pause) {
+static struct weft__why_name pause_cause(const struct wait *x, const struct weft__why_span *pause) {
     const struct weft_whys *y = x->y;
     const struct weft_event *event = y->run->outcome->record;
     struct weft__why_name name = {WEFT__WHY_PAUSE, y->run->topology->port[x->port].peer, WEFT_NONE};
@@ -159,13 +104,13 @@ static void add(const struct wait *x, enum weft_why_kind kind, struct weft__why_
     weft__why_add(x->list, (struct weft__why_time){kind, port, because_of, time});
 }
 
-static bool is_own_flow(const struct wait *x, const struct span *frame) {
+static bool is_own_flow(const struct wait *x, const struct weft__why_span *frame) {
     return frame->of->kind == WEFT_PACKET_DATA && weft__why_flow_of(x->y, frame->of->qp) == x->path->flow;
 }
 
 /// At the sender's port.
-static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps time, const struct span *frame,
-                             const struct span *pause, const struct span *state) {
+static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps time, const struct weft__why_span *frame,
+                             const struct weft__why_span *pause, const struct weft__why_span *state) {
     static const struct weft__why_name nothing;
     bool own = frame && is_own_flow(x, frame) && frame->of->qp == x->qp;
     enum weft_sender_state is = state ? (enum weft_sender_state)state->of->state : WEFT_SENDER_READY;
@@ -192,8 +137,8 @@ static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps
         add(x, WEFT_WHY_ARBITRATION, nothing, time);
 }
 
-static void add_port_piece(const struct wait *x, weft_time_ps time, const struct span *frame,
-                           const struct span *pause) {
+static void add_port_piece(const struct wait *x, weft_time_ps time, const struct weft__why_span *frame,
+                           const struct weft__why_span *pause) {
     if (pause)
         add(x, WEFT_WHY_PAUSE, pause_cause(x, pause), time);
     else if (frame)
@@ -204,10 +149,10 @@ static void add_port_piece(const struct wait *x, weft_time_ps time, const struct
 
 static void add_pieces(struct wait *x, bool sender) {
     find_cuts(x);
-    for (uint32_t i = 0; i + 1 < x->cuts; i++) {
+    for (uint64_t i = 0; i + 1 < x->cuts; i++) {
         weft_time_ps at = x->cut[i], time = x->cut[i + 1] - at;
         if (!time) continue;
-        const struct span *frame = span_at(&x->frames, at), *pause = span_at(&x->pauses, at);
+        const struct weft__why_span *frame = span_at(&x->frames, at), *pause = span_at(&x->pauses, at);
         if (sender)
             add_sender_piece(x, at, time, frame, pause, span_at(&x->states, at));
         else
@@ -229,8 +174,8 @@ void weft__why_sender(const struct weft_whys *y, const struct weft__why_path *pa
         .list = l,
     };
     find_frames(&x);
-    for (uint32_t i = 0; i < x.frames.n && x.lost_ps == WEFT_TIME_NEVER; i++) {
-        const struct weft_followed *f = x.frames.span[i].of;
+    for (uint64_t i = 0; i < x.frames.of.n && x.lost_ps == WEFT_TIME_NEVER; i++) {
+        const struct weft_followed *f = x.frames.of.span[i].of;
         if (f->qp == x.qp && f->psn == hop->psn && f->kind == WEFT_PACKET_DATA) x.lost_ps = f->time_ps;
     }
     find_pauses(&x);
@@ -273,8 +218,8 @@ void weft__why_behind(const struct weft_whys *y, const struct weft__why_path *pa
         .y = y, .path = path, .port = port, .from_ps = from, .to_ps = to, .lost_ps = WEFT_TIME_NEVER, .list = l};
     find_frames(&x);
     find_cuts(&x);
-    for (uint32_t i = 0; i + 1 < x.cuts; i++) {
-        const struct span *frame = span_at(&x.frames, x.cut[i]);
+    for (uint64_t i = 0; i + 1 < x.cuts; i++) {
+        const struct weft__why_span *frame = span_at(&x.frames, x.cut[i]);
         bool data = frame && frame->of->kind == WEFT_PACKET_DATA;
         part.time_ps = x.cut[i + 1] - x.cut[i];
         part.because_of = (struct weft__why_name){WEFT__WHY_PORT, port, 0};
