@@ -6,6 +6,9 @@
 /// What each message and each pair of ranks may note, and how much of that a run may keep.
 enum { NOTES_EACH = 5, SLICE_BYTES = 128 * 1024 };
 static const double notes_bytes_max = 1e9;
+/// What is kept of a followed packet or cell on a link until it is explained, and how much of that there may be.
+enum { PACKET_BYTES = 160, CELL_BYTES = 450 };
+static const double hops_bytes_max = 4e9;
 
 bool versus_why_has_room(const struct weft_workload *w) {
     double messages = 0;
@@ -60,6 +63,19 @@ static struct weft_sweep_kept *follow(const struct weft_cli_options *o, const st
     return kept;
 }
 
+/// The followed flows' part of the run's bytes is taken for their part of its packets and cells.
+static bool follow_has_room(const struct weft_run *measured, const bool *flow) {
+    const struct weft_workload *w = measured->workload;
+    double followed = 0, all = 0;
+    for (uint32_t f = 0; f < w->flows; f++) {
+        all += (double)w->flow[f].bytes;
+        if (flow[f]) followed += (double)w->flow[f].bytes;
+    }
+    double bytes = PACKET_BYTES * (double)measured->outcome->packet_hops;
+    bytes += CELL_BYTES * (double)measured->outcome->cell_hops;
+    return bytes * followed / all < hops_bytes_max;
+}
+
 struct weft_sweep_kept *versus_why(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                    uint32_t variant, const struct weft_run *measured, const struct weft_follow *ranks,
                                    uint32_t *ret_n) {
@@ -73,5 +89,5 @@ struct weft_sweep_kept *versus_why(const struct weft_cli_options *o, const struc
         if (s.last == WEFT_NONE) return NULL;
         s.flow[s.last] = true;
     }
-    return follow(o, file, variant, &s, ret_n);
+    return follow_has_room(measured, s.flow) ? follow(o, file, variant, &s, ret_n) : NULL;
 }
