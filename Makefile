@@ -20,7 +20,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build build-tests mpi dist deb install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread arm64 fuzz mutation \
-        bench format format-check lint readme figures validation clean
+        bench format format-check lint readme figures choosing validation clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
 # $(call run-tests,BUILD_DIR,MESON_TEST_ARGUMENTS)
@@ -136,6 +136,10 @@ lint: format-check ## check layers, licence lines, file sizes and words
 figures: build ## run the scenarios of the studies' figures and draw them (about an hour); FIGURES=dsf/sizes_all_reduce: one, FIGURES=--kept: only draw
 	@tools/setup figures
 	@tools/figures $(WEFT) $(FIGURES)
+	@$(MAKE) -s choosing
+
+choosing: build ## run the commands of docs/choosing.md; write what they print, the answers and the pictures (three minutes)
+	@tools/setup figures
 	@tools/choosing $(WEFT)
 
 validation: build-tests ## run what weft is compared with and write the numbers of docs/validation.md (three minutes)

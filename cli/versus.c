@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/processors.h"
 #include "base/stream.h"
 #include "base/units.h"
 #include "processes.h"
@@ -139,7 +140,8 @@ static void announce(const struct sweep *s, uint32_t jobs) {
         if (run > longest) longest = run;
         due++;
     }
-    double wall = seconds / jobs > longest ? seconds / jobs : longest;
+    uint32_t processors = weft__processors(), side_by_side = jobs < processors ? jobs : processors;
+    double wall = seconds / side_by_side > longest ? seconds / side_by_side : longest;
     if (due && !s->o->quiet)
         fprintf(stderr, "weft: %u runs, about %s of processor time; about %s with %u at a time, within a factor of 2\n",
                 due, span_text(seconds, s->o->arena), span_text(wall, s->o->arena), jobs);

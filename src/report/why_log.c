@@ -122,8 +122,7 @@ static struct weft__why_spans states_of(const struct weft_whys *y, uint32_t port
 
 static const struct weft__why_log *made(const struct weft_whys *y, uint32_t port) {
     struct weft__why_log *log = &y->log[port];
-    if (!log->made)
-        *log = (struct weft__why_log){true, frames_of(y, port), pauses_of(y, port), states_of(y, port)};
+    if (!log->made) *log = (struct weft__why_log){true, frames_of(y, port), pauses_of(y, port), states_of(y, port)};
     return log;
 }
 

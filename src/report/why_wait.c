@@ -109,8 +109,9 @@ static bool is_own_flow(const struct wait *x, const struct weft__why_span *frame
 }
 
 /// At the sender's port.
-static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps time, const struct weft__why_span *frame,
-                             const struct weft__why_span *pause, const struct weft__why_span *state) {
+static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps time,
+                             const struct weft__why_span *frame, const struct weft__why_span *pause,
+                             const struct weft__why_span *state) {
     static const struct weft__why_name nothing;
     bool own = frame && is_own_flow(x, frame) && frame->of->qp == x->qp;
     enum weft_sender_state is = state ? (enum weft_sender_state)state->of->state : WEFT_SENDER_READY;

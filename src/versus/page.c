@@ -358,7 +358,7 @@ static struct weft_report_matrix leads_matrix(const struct maker *whole) {
         for (uint32_t k = 0; k < sheet[i].cases; k++) {
             uint32_t c = sheet[i].the_case[k];
             struct weft_report_cell *cell =
-                add_row(&m, &g, sheet[i].title, weft__versus_column_text(&v->cases[c], m.arena), "");
+                add_row(&m, &g, sheet[i].title, weft__versus_head_text(v, &sheet[i], k, m.arena), "");
             for (uint32_t s = 0; s < v->scales; s++) {
                 const struct weft__versus_lead lead = weft__versus_lead(v, s, c, m.arena);
                 if (!lead.first) continue;

@@ -21,12 +21,15 @@ static uint32_t family_size(const struct weft_versus *v, const char *family) {
 }
 
 /// The sheet of a case: that of its family, or that of all that are alone; a new one if it is not there yet.
-static struct weft__versus_sheet *sheet_of(const struct weft_versus *v, const char *title,
+static struct weft__versus_sheet *sheet_of(const struct weft_versus *v, const char *family,
                                            struct weft__versus_sheet *sheet, uint32_t *sheets,
                                            struct weft_arena *arena) {
+    bool mixed = family_size(v, family) == 1;
+    const char *title = mixed ? "by workload" : family;
     for (uint32_t i = 0; i < *sheets; i++)
         if (!strcmp(sheet[i].title, title)) return &sheet[i];
-    sheet[*sheets] = (struct weft__versus_sheet){title, weft_arena_alloc(arena, v->n_cases, sizeof(uint32_t)), 0};
+    sheet[*sheets] =
+        (struct weft__versus_sheet){title, weft_arena_alloc(arena, v->n_cases, sizeof(uint32_t)), .mixed = mixed};
     return &sheet[(*sheets)++];
 }
 
@@ -35,12 +38,16 @@ struct weft__versus_sheet *weft__versus_sheets(const struct weft_versus *v, stru
     *ret_n = 0;
     for (uint32_t c = 0; c < v->n_cases; c++) {
         if (!is_on_map(&v->cases[c])) continue;
-        const char *family = v->cases[c].family;
-        struct weft__versus_sheet *of =
-            sheet_of(v, family_size(v, family) > 1 ? family : "by workload", sheet, ret_n, arena);
+        struct weft__versus_sheet *of = sheet_of(v, v->cases[c].family, sheet, ret_n, arena);
         of->the_case[of->cases++] = c;
     }
     return sheet;
+}
+
+const char *weft__versus_head_text(const struct weft_versus *v, const struct weft__versus_sheet *sheet, uint32_t i,
+                                   struct weft_arena *arena) {
+    const struct weft_versus_case *c = &v->cases[sheet->the_case[i]];
+    return sheet->mixed ? c->name : weft__versus_column_text(c, arena);
 }
 
 // --- who leads ----------------------------------------------------------------------------------------------------
@@ -125,11 +132,12 @@ static void sheet_text(FILE *file, const struct weft_versus *v, const struct wef
     const struct weft_versus_case *first = &v->cases[sheet->the_case[0]];
     int *width = weft_arena_alloc(arena, sheet->cases, sizeof *width);
     fprintf(file, "\nwho leads, and the second's value over the first's: %s\n  %-8s", sheet->title,
-            first->bytes          ? "bytes"
+            sheet->mixed          ? ""
+            : first->bytes        ? "bytes"
             : first->load_percent ? "load"
                                   : "");
     for (uint32_t i = 0; i < sheet->cases; i++) {
-        const char *head = weft__versus_column_text(&v->cases[sheet->the_case[i]], arena);
+        const char *head = weft__versus_head_text(v, sheet, i, arena);
         width[i] = (int)strlen(head);
         for (uint32_t s = 0; s < v->scales; s++) {
             const struct weft__versus_lead lead = weft__versus_lead(v, s, sheet->the_case[i], arena);

@@ -87,7 +87,11 @@ const char *weft__versus_hosts_text(const struct weft_versus *v, struct weft_are
 struct weft__versus_sheet {
     const char *title;
     uint32_t *the_case, cases;
+    bool mixed; ///< cases of several families: their names tell them apart, not their sizes
 };
+/// Of its i-th case.
+const char *weft__versus_head_text(const struct weft_versus *v, const struct weft__versus_sheet *sheet, uint32_t i,
+                                   struct weft_arena *arena);
 struct weft__versus_sheet *weft__versus_sheets(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n);
 
 /// Who leads in a case at one number of hosts.

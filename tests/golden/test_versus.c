@@ -218,6 +218,11 @@ static void map_over_hosts(void **state) {
                      0);
     assert_non_null(strstr(f->err, "36 of 36 runs are there already"));
     assert_non_null(strstr(f->out, "who leads, and the second's value over the first's: all-to-all\n  bytes "));
+    // one size of each: no size tells two workloads apart
+    assert_int_equal(weft(f, "versus --battery quick --sizes 4KiB..4KiB --fabrics roce-ecmp,star --no-why --hosts "
+                             "8,16"),
+                     0);
+    assert_non_null(strstr(f->out, "over the first's: by workload\n            all-to-all-4KiB  all-reduce-4KiB\n"));
     assert_non_null(strstr(f->out, "\n  32             star 2.5"));
     assert_non_null(strstr(f->out, "\n=== 32 hosts\n"));
     char *page = text_of(f, "map/versus.html"), *table = text_of(f, "map/map.csv");

@@ -56,7 +56,7 @@ class Consoles(unittest.TestCase):
     one a page, so that a block may use what an earlier one has written."""
 
     def assert_shown(self, page, folder):
-        for name in ("docs", "examples", "scenarios", "tests"):
+        for name in ("docs", "examples", "scenarios", "tests", "tools"):
             (Path(folder) / name).symlink_to(ROOT / name)
         blocks = re.findall(r"^```console\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
         for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.MULTILINE):
@@ -64,7 +64,15 @@ class Consoles(unittest.TestCase):
                                   capture_output=True, text=True, check=False)
             with self.subTest(page=page.name, command=command):
                 self.assertEqual(done.stdout.replace(str(ROOT), "/path/to/weft").rstrip(), shown.rstrip())
+        self.assert_answered(page, folder)
         return len(blocks)
+
+    def assert_answered(self, page, folder):
+        """Between <!-- $ tools/NAME ... --> and <!-- end -->: what the tool makes of what the blocks have written."""
+        for command, shown in re.findall(r"<!-- \$ (tools/\w+ .*) -->\n((?:.*\n)*?)<!-- end -->", page.read_text()):
+            done = subprocess.run(shlex.split(command), cwd=folder, capture_output=True, text=True, check=False)
+            with self.subTest(page=page.name, command=command):
+                self.assertEqual((done.returncode, done.stdout.strip()), (0, shown.strip()))
 
     def test_they_print_that(self):
         blocks = 0
