@@ -12,6 +12,7 @@
 #include "box/results.h"
 #include "box/view.h"
 #include "link/still.h"
+#include "weft/histogram.h"
 
 /// How a box acts on what comes by one of its ports, from the last bit received.
 struct weft__box_reaction {
@@ -62,6 +63,10 @@ struct weft__cell_capture {
     size_t (*build)(const struct weft__network *net, const struct weft_packet *cell, uint32_t sender, uint8_t *ret);
 };
 
+/// Told of a number that is counted up.
+typedef void weft__on_count(void *context, uint64_t *count);
+typedef void weft__on_histogram(void *context, struct weft_histogram *histogram);
+
 /// What boxes of one network have in common in a run. Boxes of several kinds may have the same.
 struct weft__shared {
     /// *ret_state: in net's arenas but for what `free` frees; it is freed even if this fails.
@@ -82,6 +87,11 @@ struct weft__shared {
     void (*take)(struct weft__network *net, const struct weft_packet *message, const unsigned char *bytes, uint32_t n);
     /// After the run: what was written here and is another's is as it was before the run (base/image.h).
     void (*forget)(struct weft__network *net);
+
+    /// Optional: why no stretch of the run may be taken over instead of run; NULL: it may.
+    const char *(*unskippable)(const struct weft__network *net);
+    /// Optional: each histogram that the boxes fill, of all workers.
+    void (*each_histogram)(struct weft__network *net, weft__on_histogram *on_histogram, void *context);
 };
 
 /// Queue pairs of a host that hold their rate and are not run meanwhile. All between windows.
@@ -117,6 +127,9 @@ struct weft__box {
     const char *(*still)(const struct weft__network *net, uint32_t node, struct weft__still *ret);
     /// Optional: moves the timers that look for lost messages nearer by `time`; none of them is due before.
     void (*pass_looks)(struct weft__network *net, uint32_t node, weft_time_ps time);
+    /// Optional, of a stretch of a run that is taken over instead of run: each number that adds up which the box keeps
+    /// itself, beside those of its Ethernet ports. Always in the same order; what has come into being since, last.
+    void (*each_count)(struct weft__network *net, uint32_t node, weft__on_count *on_count, void *context);
     /// Everything that was counted into the outcome, at the end of a run.
     void (*finish)(struct weft__network *net, uint32_t node, weft_time_ps now);
     void (*deinit)(void *state); ///< optional: frees what the arena does not

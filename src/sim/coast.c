@@ -444,6 +444,7 @@ static const char *refuse_node(const struct weft__network *net, uint32_t i) {
     const struct weft_node_info *node = &net->topology->node[i];
     const struct weft__box *box = weft__box_of(node);
     if (box->coast) return box->coast->refuse(net, i);
+    if (box->each_count) return "flows through a fabric of cells, all of whose links they share";
     const struct weft_route_ops *route = net->device[i]->sw.route.model->ops;
     return route->choose ? "a route model that keeps a state (switch.route)" : NULL;
 }

@@ -366,6 +366,22 @@ static void rest(struct weft__fast_forward *f) {
 
 // --- a run --------------------------------------------------------------------------------------------------------
 
+/// steady goes by times, and boxes stay as they are: it asks only that what they count can be counted again.
+static const char *refuse_boxes(const struct weft__network *net, bool exact) {
+    const struct weft__shared *shared;
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++) {
+        const char *refused = shared->unskippable ? shared->unskippable(net) : NULL;
+        if (refused) return refused;
+    }
+    for (uint32_t i = 0; i < net->topology->nodes; i++) {
+        const struct weft__box *box = weft__box_of(&net->topology->node[i]);
+        if (!box->still && (exact || !box->each_count))
+            return weft_arena_format(net->outcome->arena, "boxes of kind %s, whose state cannot be compared",
+                                     weft__box_name(net->topology->node[i].box));
+    }
+    return NULL;
+}
+
 /// Why nothing can be skipped in this run, whatever its network does.
 static const char *refuse(const struct weft__run *run) {
     const struct weft__network *net = &run->net;
@@ -387,11 +403,7 @@ static const char *refuse(const struct weft__run *run) {
     if (net->topology->events) return "links that fail or return (events)";
     if (conf->sample_interval_ps) return "time series (run.sample_interval)";
     if (conf->count_flows) return "run.count_flows";
-    for (uint32_t i = 0; i < net->topology->nodes; i++)
-        if (!weft__box_of(&net->topology->node[i])->still)
-            return weft_arena_format(net->outcome->arena, "boxes of kind %s, whose state cannot be compared",
-                                     weft__box_name(net->topology->node[i].box));
-    return NULL;
+    return refuse_boxes(net, conf->fast_forward == WEFT_FAST_FORWARD_EXACT);
 }
 
 void weft__fast_forward_start(struct weft__run *run) {

@@ -29,6 +29,40 @@ static struct weft_counters counters_of(const struct weft__network *net, uint32_
     return c;
 }
 
+/// What a box counts itself, one number after the other, beside what had been counted.
+struct box_counts {
+    struct weft__mark_counts *mark;
+    uint32_t at;
+    struct weft__ratio ratio;
+};
+
+static void each_count(struct weft__network *net, uint32_t node, weft__on_count *on_count, struct box_counts *context) {
+    const struct weft__box *box = weft__box_of(&net->topology->node[node]);
+    if (box->each_count) box->each_count(net, node, on_count, context);
+}
+
+static void number_count(void *context, uint64_t *count) {
+    struct box_counts *c = context;
+    (void)count;
+    c->mark->n++;
+}
+
+static void note_count(void *context, uint64_t *count) {
+    struct box_counts *c = context;
+    c->mark->count[c->at++] = *count;
+}
+
+static void note_boxes(const struct weft__skips *s, struct weft__mark *m) {
+    uint32_t nodes = s->net->topology->nodes;
+    m->box = weft_arena_alloc(m->arena, nodes, sizeof *m->box);
+    for (uint32_t i = 0; i < nodes; i++) {
+        struct box_counts c = {.mark = &m->box[i]};
+        each_count(s->net, i, number_count, &c);
+        m->box[i].count = weft_arena_alloc(m->arena, m->box[i].n, sizeof *m->box[i].count);
+        each_count(s->net, i, note_count, &c);
+    }
+}
+
 void weft__mark_free(struct weft__mark *m) {
     weft_arena_free(m->arena);
     *m = (struct weft__mark){0};
@@ -60,6 +94,7 @@ void weft__mark_take(const struct weft__skips *s, weft_time_ps now, struct weft_
         m.server[2 * h] = net->gpu[h]->sent_bytes;
         m.server[2 * h + 1] = net->gpu[h]->received_bytes;
     }
+    note_boxes(s, &m);
     *ret = m;
 }
 
@@ -73,6 +108,11 @@ static void histogram_back(struct weft_histogram *h, const struct weft_histogram
     h->n -= to->n - from->n;
     for (uint32_t i = 0; i < WEFT_HISTOGRAM_BUCKETS; i++)
         h->bucket[i] -= to->bucket[i] - from->bucket[i];
+}
+
+/// Of a count that there was not yet.
+static uint64_t count_in(const struct weft__mark_counts *mark, uint32_t at) {
+    return at < mark->n ? mark->count[at] : 0;
 }
 
 #define BACK(field) (m.field -= to->field - from->field)
@@ -94,6 +134,9 @@ void weft__mark_take_again(const struct weft__skips *s, weft_time_ps now, const 
     BACK(tally.dropped_bytes);
     for (uint32_t c = 0; c < WEFT__COUNTS_MAX; c++)
         BACK(tally.count[c]);
+    for (uint32_t i = 0; i < s->net->topology->nodes; i++)
+        for (uint32_t k = 0; k < m.box[i].n; k++)
+            m.box[i].count[k] -= count_in(&to->box[i], k) - count_in(&from->box[i], k);
     for (uint32_t i = 0; i < s->histograms; i++)
         histogram_back(&m.waits[i], &from->waits[i], &to->waits[i]);
     *ret = m;
@@ -120,6 +163,18 @@ static void repeat_counters(struct weft__network *net, const struct weft__mark *
             q->tx_packets += scale(now.tx_packets - before->port[at].tx_packets, r);
             q->tx_bytes += scale(now.tx_bytes - before->port[at].tx_bytes, r);
         }
+}
+
+static void repeat_count(void *context, uint64_t *count) {
+    struct box_counts *c = context;
+    *count += scale(*count - count_in(c->mark, c->at++), c->ratio);
+}
+
+static void repeat_boxes(struct weft__network *net, const struct weft__mark *before, struct weft__ratio r) {
+    for (uint32_t i = 0; i < net->topology->nodes; i++) {
+        struct box_counts c = {.mark = &before->box[i], .ratio = r};
+        each_count(net, i, repeat_count, &c);
+    }
 }
 
 static void note_true(weft_time_ps *time, weft_time_ps skipped) {
@@ -165,6 +220,7 @@ static void repeat_tally(struct weft__network *net, const struct weft__mark *bef
 
 void weft__skips_repeat(struct weft__skips *s, const struct weft__mark *before, struct weft__ratio ratio) {
     repeat_counters(s->net, before, ratio);
+    repeat_boxes(s->net, before, ratio);
     repeat_flows(s, before, ratio);
     repeat_tally(s->net, before, ratio);
     for (uint32_t i = 0; i < s->histograms; i++)
@@ -236,10 +292,27 @@ void weft__skips_judge(struct weft__skips *s, double error) {
 
 // --- a run --------------------------------------------------------------------------------------------------------
 
+static void number_histogram(void *context, struct weft_histogram *histogram) {
+    (void)histogram;
+    ++*(size_t *)context;
+}
+
+static void note_histogram(void *context, struct weft_histogram *histogram) {
+    struct weft__skips *s = context;
+    s->histogram[s->histograms++] = histogram;
+}
+
+static void each_histogram_of_boxes(struct weft__network *net, weft__on_histogram *on_histogram, void *context) {
+    const struct weft__shared *shared;
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
+        if (shared->each_histogram) shared->each_histogram(net, on_histogram, context);
+}
+
 static void find_histograms(struct weft__skips *s) {
     struct weft__network *net = s->net;
     uint32_t workers = net->engine.conf.workers, at = 0;
     size_t most = 2 * (size_t)net->workload->jobs * workers + (size_t)workers * WEFT_PRIORITIES;
+    each_histogram_of_boxes(net, number_histogram, &most);
     s->histogram = weft_arena_alloc(net->arena_qp, most, sizeof(struct weft_histogram *));
     for (size_t i = 0; i < (size_t)net->workload->jobs * workers; i++) {
         if (!net->programs->waits[i]) continue;
@@ -250,6 +323,7 @@ static void find_histograms(struct weft__skips *s) {
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
             s->histogram[at++] = &net->round_trips[k][p];
     s->histograms = at;
+    each_histogram_of_boxes(net, note_histogram, s);
 }
 
 void weft__skips_init(struct weft__skips *s, struct weft__network *net) {

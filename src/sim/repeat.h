@@ -13,7 +13,7 @@ struct weft__skips {
     struct weft__network *net;
     struct weft_fast_forward_outcome *outcome;
     weft_time_ps skipped_ps;
-    struct weft_histogram **histogram; ///< what programs and queue pairs count in
+    struct weft_histogram **histogram; ///< what programs, queue pairs and boxes count in
     uint32_t histograms;
     uint64_t audits; ///< left: stretches to be run in full, to compare
 };
@@ -29,6 +29,10 @@ struct weft__mark {
     struct weft__program_mark *program;
     struct weft_histogram *waits; ///< [histograms]
     weft_bytes *server;           ///< [2 * hosts]
+    struct weft__mark_counts {
+        uint64_t *count; ///< in the order of the box's each_count
+        uint32_t n;
+    } *box; ///< [nodes]: what they count themselves
 };
 
 /// So many times what is counted in such a part of it.

@@ -24,6 +24,14 @@ static void connect_lane(struct weft__network *net, uint32_t port, const struct 
     lanes->follow_port[lane] = (uint16_t)(port - t->node[info->node].port0);
 }
 
+static void each_count_of_lanes(struct weft__lanes *lanes, weft__on_count *on_count, void *context) {
+    on_count(context, &lanes->lost);
+    for (uint32_t k = 0; k < lanes->n; k++) {
+        on_count(context, &lanes->lane[k].tx_cells);
+        on_count(context, &lanes->lane[k].tx_bytes);
+    }
+}
+
 static weft_time_ps calc_cell_least(const struct weft_topology *t, uint32_t port) {
     return WEFT_CELL_CONTROL * 8 * WEFT_PS_PER_S / t->link[t->port[port].link].rate_bps;
 }
@@ -112,6 +120,17 @@ static void in_finish(struct weft__network *net, uint32_t node, weft_time_ps now
                               &net->outcome->port[(size_t)(info->port0 + k) * WEFT_PRIORITIES]);
 }
 
+static void in_each_count(struct weft__network *net, uint32_t node, weft__on_count *on_count, void *context) {
+    struct weft__in *in = weft__network_state(net, node);
+#define X(field, type, help) on_count(context, &in->counts.field);
+    WEFT_DSF_COUNTERS(X)
+#undef X
+    each_count_of_lanes(&in->lanes, on_count, context);
+    if (in->queues) on_count(context, &in->queues->stopped_ps);
+    for (uint32_t i = 0; i < in->voqs.n; i++)
+        on_count(context, &in->voq_marked[i]);
+}
+
 /// What waits without credits is discarded after the watchdog's time.
 static weft_time_ps in_patience(const struct weft_device_conf *conf) {
     return weft__interface_conf(conf)->watchdog_ps;
@@ -142,6 +161,7 @@ static const struct weft__box interface_node_box = {
     .pfc = weft__ethernet_pfc,
     .trace = in_trace,
     .held = weft__in_held,
+    .each_count = in_each_count,
     .finish = in_finish,
     .deinit = weft__in_deinit,
     .each_waiting = weft__in_each_waiting,
@@ -225,6 +245,17 @@ static void fn_finish(struct weft__network *net, uint32_t node, weft_time_ps now
         weft__lane_finish(&fn->lanes, &fn->lanes.lane[k], &net->outcome->port[(size_t)(port0 + k) * WEFT_PRIORITIES]);
 }
 
+static void fn_each_count(struct weft__network *net, uint32_t node, weft__on_count *on_count, void *context) {
+    struct weft__fn *fn = weft__network_state(net, node);
+    on_count(context, &fn->dropped);
+    on_count(context, &fn->marked);
+    on_count(context, &fn->unreachable);
+    each_count_of_lanes(&fn->lanes, on_count, context);
+    if (!fn->llfc) return;
+    on_count(context, &fn->llfc->count);
+    on_count(context, &fn->llfc->queues.stopped_ps);
+}
+
 static weft_time_ps fn_crossing(const struct weft_device_conf *conf) {
     return weft__fabric_conf(conf)->processing_ps;
 }
@@ -236,6 +267,7 @@ static const struct weft__box fabric_node_box = {
     .reaction = fn_reaction,
     .trace = fn_trace,
     .held = weft__fn_held,
+    .each_count = fn_each_count,
     .finish = fn_finish,
     .crossing = fn_crossing,
     .draws = true,

@@ -52,6 +52,7 @@ static enum weft_status make(struct weft__network *net, void **ret_state, struct
     if (status) return status;
     struct weft__dsf *dsf = *ret_state = weft_arena_alloc(net->arena_switch, 1, sizeof *dsf);
     dsf->seen = weft_arena_alloc(net->arena_switch, WEFT__WORKERS_MAX, sizeof *dsf->seen);
+    dsf->changes = story.of.events > 0;
     dsf->eligible = weft__eligible_by_paths(t);
     if (story.reach) weft__eligible_change(dsf->eligible, story.reach);
     dsf->known = weft__known_new(story.known, dsf->eligible, net->arena_switch);
@@ -89,8 +90,29 @@ static void collect(struct weft__network *net) {
     }
 }
 
+static const char *unskippable(const struct weft__network *net) {
+    return weft__dsf_of(net)->changes ? "something happens to nodes (control.events)" : NULL;
+}
+
+static void each_histogram(struct weft__network *net, weft__on_histogram *on_histogram, void *context) {
+    for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
+        struct weft_dsf_histograms *one = weft__dsf_of(net)->seen[w];
+#define X(field, type, unit, help)                                                                                     \
+    if (one) on_histogram(context, &one->field);
+        WEFT_DSF_HISTOGRAMS(X)
+#undef X
+    }
+}
+
 const struct weft__shared weft__dsf_shared = {
-    .make = make, .free = release, .tell = tell, .collect = collect, .explain = weft__dsf_explain};
+    .make = make,
+    .free = release,
+    .tell = tell,
+    .collect = collect,
+    .explain = weft__dsf_explain,
+    .unskippable = unskippable,
+    .each_histogram = each_histogram,
+};
 
 uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k) {
     uint32_t port = t->node[node].port0;

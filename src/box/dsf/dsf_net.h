@@ -19,6 +19,7 @@ struct weft__dsf {
     struct weft__outside *outside; ///< [fabrics]; NULL: no host is outside a fabric
     uint32_t *fabric_of_node;
     struct weft__known *known;         ///< [ins]; NULL: everybody knows everything, always
+    bool changes;                      ///< something happens to its nodes, or they are drained
     bool llfc;                         ///< some fabric node has link-level flow control
     bool packing;                      ///< some interface node packs
     struct weft_dsf_histograms **seen; ///< [workers]

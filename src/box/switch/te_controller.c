@@ -434,6 +434,11 @@ static void forget(struct weft__network *net) {
     weft__image_forget(te, sizeof *te);
 }
 
+static const char *unskippable(const struct weft__network *net) {
+    (void)net;
+    return "a controller of traffic engineering measures what passes (switch.route)";
+}
+
 const struct weft__shared weft__te_shared = {
     .make = make,
     .free = release,
@@ -443,4 +448,5 @@ const struct weft__shared weft__te_shared = {
     .give = give,
     .take = take,
     .forget = forget,
+    .unskippable = unskippable,
 };

@@ -127,6 +127,28 @@ static void tin_finish(struct weft__network *net, uint32_t node, weft_time_ps no
     }
 }
 
+static void tin_each_count(struct weft__network *net, uint32_t node, weft__on_count *on_count, void *context) {
+    struct weft__tin *tin = weft__network_state(net, node);
+    struct weft__gnet *g = &tin->gnet;
+#define X(field, type, help) on_count(context, &g->counts.field);
+    WEFT_TIN_COUNTERS(X)
+#undef X
+    for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
+        on_count(context, &g->counts.hops[h]);
+    for (uint32_t c = 0; c < WEFT_TIN_CELL_TYPES; c++)
+        on_count(context, &g->counts.cells[c]);
+    on_count(context, &g->ways_minimal);
+    on_count(context, &g->ways_nonminimal);
+    for (uint64_t left = g->links; left; left &= left - 1) {
+        uint32_t port = (uint32_t)__builtin_ctzll(left);
+        weft__gnet_carry_over(g, port);
+        on_count(context, &g->port[port].tx_cells);
+        on_count(context, &g->port[port].tx_bytes);
+        on_count(context, &g->port[port].stalls);
+        on_count(context, &g->port[port].stall_ps);
+    }
+}
+
 /// What it has lost is given up after its timeouts.
 static weft_time_ps tin_patience(const struct weft_device_conf *conf) {
     const struct weft_tin_conf *own = weft__tin_conf(conf);
@@ -173,6 +195,7 @@ static const struct weft__box tin_box = {
     .pfc = weft__ethernet_pfc,
     .trace = tin_trace,
     .held = weft__tin_held,
+    .each_count = tin_each_count,
     .finish = tin_finish,
     .deinit = weft__tin_deinit,
     .check = weft__tin_check,

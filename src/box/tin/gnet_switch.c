@@ -121,8 +121,7 @@ static inline void arm_sent(struct weft__node *node, struct weft__gnet *g, uint3
     weft__gnet_due_set(&g->due, WEFT__GNET_SENT + o, out->busy_until_ps);
 }
 
-/// What an output has sent, before 32 bits are too few for it.
-static __attribute__((cold, noinline)) void carry_over(struct weft__gnet *g, uint32_t o) {
+__attribute__((cold, noinline)) void weft__gnet_carry_over(struct weft__gnet *g, uint32_t o) {
     g->port[o].tx_cells += g->out[o].tx_cells;
     g->port[o].tx_bytes += g->out[o].tx_bytes;
     g->out[o].tx_cells = g->out[o].tx_bytes = 0;
@@ -138,7 +137,7 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
     out->busy_until_ps = start + time;
     out->tx_cells += cells;
     out->tx_bytes += wire;
-    if (__builtin_expect(out->tx_bytes >> 31, 0)) carry_over(g, o);
+    if (__builtin_expect(out->tx_bytes >> 31, 0)) weft__gnet_carry_over(g, o);
     weft__count(w, WEFT__COUNT_CELL_HOPS, cells);
     if (__builtin_expect(g->special >> o & 1, 0)) {
         weft_time_ps at = start;

@@ -373,6 +373,8 @@ struct weft__gnet_link {
 };
 void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__gnet_link *link);
 void weft__gnet_times_init(struct weft__gnet_times *times, weft_rate_bps rate, double overhead);
+/// What an output has sent, before 32 bits are too few for it.
+void weft__gnet_carry_over(struct weft__gnet *g, uint32_t o);
 weft_bytes weft__gnet_held(const struct weft__gnet *g);
 void weft__gnet_finish(struct weft__gnet *g);
 /// Every cell that waits in it or crosses to an endpoint.

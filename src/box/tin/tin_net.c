@@ -133,6 +133,24 @@ static void collect(struct weft__network *net) {
     if (weft__cliques_of(net)->traces) weft__cell_paths_collect(net);
 }
 
+static const char *unskippable(const struct weft__network *net) {
+    const struct weft__cliques *cliques = weft__cliques_of(net);
+    if (cliques->traces) return "cells are traced (tin.trace)";
+    for (uint32_t f = 0; f < cliques->shape->n; f++)
+        if (cliques->clique[f].timeline) return "something happens to nodes (control.events)";
+    return NULL;
+}
+
+static void each_histogram(struct weft__network *net, weft__on_histogram *on_histogram, void *context) {
+    for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
+        struct weft_tin_histograms *one = weft__cliques_of(net)->seen[w];
+#define X(field, type, unit, help)                                                                                     \
+    if (one) on_histogram(context, &one->field);
+        WEFT_TIN_HISTOGRAMS(X)
+#undef X
+    }
+}
+
 const struct weft__shared weft__cliques_shared = {
     .make = make,
     .free = release,
@@ -140,4 +158,6 @@ const struct weft__shared weft__cliques_shared = {
     .tell = weft__cliques_tell,
     .collect = collect,
     .explain = weft__cliques_explain,
+    .unskippable = unskippable,
+    .each_histogram = each_histogram,
 };
