@@ -37,7 +37,7 @@ enum {
 /// Where the programs have stood when the network was at rest, by the low bits of its digest.
 struct position {
     uint64_t all[2];
-    weft_time_ps time_ps[3]; ///< when; the last time first; 0: never
+    weft_time_ps time_ps[4]; ///< when; the last time first; 0: never
     uint64_t at, period;     ///< the tracker's count then, and since it stood there before
 };
 
@@ -204,11 +204,19 @@ static bool repeats_exactly(const struct weft__fast_forward *f, const struct tra
     return *ret_keeps_looks = is_same(a->kept, b->kept);
 }
 
-/// This stretch and the one before it took about as long.
+/// This stretch and the one before it took about as long; if congestion was met in it, which may be rare, the two
+/// before it. ret_error: of any two of them.
 static bool repeats_steadily(const struct weft__fast_forward *f, const struct tracker *t, double *ret_error) {
     const weft_time_ps *time = t->target->time_ps;
-    if (!time[2]) return false;
-    *ret_error = weft__skips_difference(time[1] - time[2], time[0] - time[1]);
+    uint32_t periods = weft__skips_met_congestion(&f->skips, &t->mark[1].counted) ? 3 : 2;
+    weft_time_ps least = WEFT_TIME_NEVER, most = 0;
+    for (uint32_t k = 0; k < periods; k++) {
+        if (!time[k + 1]) return false;
+        weft_time_ps period = time[k] - time[k + 1];
+        if (period < least) least = period;
+        if (period > most) most = period;
+    }
+    *ret_error = weft__skips_difference(most, least);
     return *ret_error <= f->net->scenario->run.steady_error;
 }
 
@@ -275,7 +283,7 @@ static bool find_position(struct tracker *t, const struct weft__still *programs,
     if (is_same_position(p, programs) && !again) return false;
     if (t->target == p && !again) drop_target(t); // displaced
     if (!again) *p = (struct position){.all = {programs->all[0], programs->all[1]}};
-    memmove(&p->time_ps[1], p->time_ps, 2 * sizeof *p->time_ps);
+    memmove(&p->time_ps[1], p->time_ps, 3 * sizeof *p->time_ps);
     p->time_ps[0] = now;
     p->period = at - p->at;
     p->at = at;

@@ -227,6 +227,16 @@ void weft__skips_repeat(struct weft__skips *s, const struct weft__mark *before, 
         repeat_histogram(s->histogram[i], &before->waits[i], ratio);
 }
 
+bool weft__skips_met_congestion(const struct weft__skips *s, const struct weft__mark *before) {
+    struct weft__tally now = weft__engine_tally(&s->net->engine);
+    if (now.dropped_bytes != before->tally.dropped_bytes ||
+        now.count[WEFT__COUNT_CNPS] != before->tally.count[WEFT__COUNT_CNPS])
+        return true;
+    for (size_t i = 0; i < (size_t)s->net->outcome->ports * WEFT_PRIORITIES; i++)
+        if (s->net->outcome->port[i].pfc_rx_xoff != before->port[i].pfc_rx_xoff) return true;
+    return false;
+}
+
 // --- time ---------------------------------------------------------------------------------------------------------
 
 /// What is to begin at its time is so much nearer.

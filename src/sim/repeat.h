@@ -55,6 +55,9 @@ void weft__mark_take_again(const struct weft__skips *s, weft_time_ps now, const 
 /// bytes. All times noted so far become true.
 void weft__skips_repeat(struct weft__skips *s, const struct weft__mark *before, struct weft__ratio ratio);
 
+/// Since the mark something was paused or dropped, or a sender was told of a mark.
+bool weft__skips_met_congestion(const struct weft__skips *s, const struct weft__mark *before);
+
 /// When, by the engine's clock, the first of what waits for its time begins, or the run is to end.
 weft_time_ps weft__skips_next_start(const struct weft__skips *s);
 
