@@ -249,6 +249,8 @@ void weft_outcome_free(struct weft_outcome *outcome);
 
 /// Digest over every flow's completion times, every counter and every drop; equal for equal results.
 uint64_t weft_outcome_digest(const struct weft_outcome *outcome);
+/// Summed over all ports and priorities, those that are a maximum too.
+struct weft_counters weft_outcome_counters(const struct weft_outcome *outcome);
 /// True if injected = delivered + dropped + held.
 bool weft_outcome_conserves(const struct weft_outcome *outcome);
 /// False if nothing was lost on the way, and yet hosts saw packets out of order.

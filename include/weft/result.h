@@ -60,6 +60,7 @@ struct weft_result_column {
     const char *unit;       ///< NULL: that of its type
     const char *references; ///< the table whose key it is; NULL: none
     const char *was;        ///< its name in tables of version 1; NULL: the same
+    const char *compared;   ///< its name in weft compare; NULL: it is not shown there
 };
 
 enum weft_result_shape {
@@ -127,6 +128,11 @@ struct weft_result_cursor {
         WEFT__RESULT_SEEN(n, T, field, key ".p99", P99, kind, help ": 99th percentile", __VA_ARGS__),                  \
         WEFT__RESULT_SEEN(n, T, field, key ".p999", P999, kind, help ": 99.9th percentile", __VA_ARGS__),              \
         WEFT__RESULT_SEEN(n, T, field, key ".max", MAX, kind, help ": greatest", __VA_ARGS__)
+/// Columns that say between which layers, of rows that are pairs; T has key, from and to.
+#define WEFT_RESULT_BETWEEN(T, what_from, what_to)                                                                     \
+    WEFT_RESULT_NAMED(T, key, "layers", TEXT, "both layers, such as leaf-spine; within one layer also the direction",  \
+                      .flags = WEFT_RESULT_KEY),                                                                       \
+        WEFT_RESULT_NAMED(T, from, "from_layer", TEXT, what_from), WEFT_RESULT_NAMED(T, to, "to_layer", TEXT, what_to)
 #define WEFT_RESULT_COLUMNS(list) .column = list, .columns = sizeof(list) / sizeof *(list)
 
 // All tables there are, weft_result_table_at(0) onwards, are in the order of the JSON; those that are part of others

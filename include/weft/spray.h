@@ -38,7 +38,15 @@ struct weft_spray_ops {
     const char *(*check)(const void *state, const void *conf);
 };
 
-/// For parameter tables of models: NULL, or that the number is no power of 2.
-const char *weft__spray_values_check(uint64_t values, char *text, size_t size);
+/// How a model's configuration begins that is told how many values there are: a power of 2, as the check says.
+struct weft__spray_conf {
+    uint64_t values;
+};
+#define WEFT__SPRAY_VALUES_ROW(count, help)                                                                            \
+    WEFT_UINT(struct weft__spray_conf, values, "values", count, "1", "16384", help)
+static inline uint32_t weft__spray_values(const void *conf) {
+    return (uint32_t)((const struct weft__spray_conf *)conf)->values;
+}
+const char *weft__spray_check(const void *conf, char *text, size_t size);
 
 #endif

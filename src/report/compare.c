@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/stream.h"
+#include "box/sums.h"
 #include "text.h"
+#include "weft/result.h"
 #include "weft/statistics.h"
 
 enum { TEXT = 64, VALUE = 12, CHANGE = 8, METRIC = 22, SPREAD = 10, COLLECTIVES = 12 };
@@ -17,7 +19,6 @@ struct compare {
     uint32_t runs, columns, seeds;
     struct weft_arena *arena;
     const struct weft_group_stats **group; ///< [runs][groups of that run]
-    struct weft__totals *total;            ///< [runs]
     double *value;                         ///< [runs], of the row at hand
     int group_width;
     int *width;                       ///< [columns]
@@ -275,59 +276,86 @@ static void print_jobs(struct compare *c) {
     }
 }
 
-/// Who paused whom, if there is more than one layer of switches: pairs of layers of the first variant.
-static void print_pfc_layers(struct compare *c) {
-    uint32_t pairs, n;
-    const struct weft_pfc_layers *first = weft_report_pfc_layers(c->run, c->arena, &pairs);
-    for (uint32_t i = 0; pairs > 2 && i < pairs; i++) {
-        char name[TEXT];
-        for (uint32_t r = 0; r < c->runs; r++) {
-            const struct weft_pfc_layers *l = weft_report_pfc_layers(&c->run[r], c->arena, &n);
-            c->value[r] = NAN;
-            for (uint32_t k = 0; k < n; k++)
-                if (!strcmp(l[k].key, first[i].key)) c->value[r] = (double)l[k].frames;
+static void print_column(struct compare *c, const char *group, const char *name,
+                         const struct weft_result_column *column) {
+    bool time = column->type == WEFT_RESULT_TIME;
+    print_row(c, group, name, time ? weft__text_unit(largest(c)) : (struct weft__unit){0}, 0);
+}
+
+static const struct weft_result_column *compared(const struct weft_result_table *table) {
+    const struct weft_result_column *column = table->column;
+    while (!column->compared)
+        column++;
+    return column;
+}
+
+static const char *text_of(struct weft_result_cursor *row, const char *column) {
+    return weft_result_value(row, weft_result_column_find(row->table, column)).text;
+}
+
+/// Of rows that are pairs of layers, that with this key; NAN: the run has none.
+static double value_between(const struct compare *c, uint32_t r, const struct weft_result_table *table,
+                            const char *layers) {
+    struct weft_result_walk walk = weft_result_walk(&c->run[r], table, c->arena);
+    struct weft_result_cursor *row;
+    while ((row = weft_result_next(&walk)))
+        if (!strcmp(text_of(row, "layers"), layers)) {
+            struct weft_result_value value = weft_result_value(row, compared(table));
+            return weft_result_number(&value);
         }
-        snprintf(name, sizeof name, "  %s to %s", first[i].from, first[i].to);
-        if (largest(c) > 0) print_row(c, "", name, (struct weft__unit){0}, 0);
+    return NAN;
+}
+
+static uint32_t count_rows(const struct compare *c, const struct weft_result_table *table) {
+    struct weft_result_walk walk = weft_result_walk(c->run, table, c->arena);
+    uint32_t n = 0;
+    while (weft_result_next(&walk))
+        n++;
+    return n;
+}
+
+/// Pairs of layers of the first variant, if there is more than one layer of switches.
+static void print_between(struct compare *c, const struct weft_result_table *table) {
+    struct weft_result_walk walk = weft_result_walk(c->run, table, c->arena);
+    struct weft_result_cursor *row;
+    if (count_rows(c, table) <= 2) return;
+    while ((row = weft_result_next(&walk))) {
+        char name[TEXT];
+        for (uint32_t r = 0; r < c->runs; r++)
+            c->value[r] = value_between(c, r, table, text_of(row, "layers"));
+        snprintf(name, sizeof name, "  %s to %s", text_of(row, "from_layer"), text_of(row, "to_layer"));
+        if (largest(c) > 0) print_column(c, "", name, compared(table));
     }
 }
 
-/// Only where ports waited for credit.
-static void print_credit(struct compare *c) {
-    for (uint32_t r = 0; r < c->runs; r++)
-        c->value[r] = (double)c->total[r].credit_wait_ps;
-    if (largest(c) > 0) print_row(c, "", "CBFC ports waited", weft__text_unit(largest(c)), 0);
+static void fill_sum(struct compare *c, const struct weft_result_column *column) {
+    for (uint32_t r = 0; r < c->runs; r++) {
+        struct weft_result_walk walk = weft_result_walk(&c->run[r], weft__sums_table(), c->arena);
+        struct weft_result_value value = weft_result_value(weft_result_next(&walk), column);
+        c->value[r] = weft_result_number(&value);
+    }
 }
 
-/// Only where a variant has source flow control at work.
-static void print_sfc(struct compare *c) {
-    for (uint32_t r = 0; r < c->runs; r++)
-        c->value[r] = (double)c->total[r].sfc_sent;
-    if (largest(c) <= 0) return;
-    print_row(c, "", "SFC messages", (struct weft__unit){0}, 0);
-    for (uint32_t r = 0; r < c->runs; r++)
-        c->value[r] = (double)c->total[r].sfc_paused_ps;
-    print_row(c, "", "SFC flows paused", weft__text_unit(largest(c)), 0);
+/// Of a mechanism. The first of all its rows names the group.
+static void print_sums(struct compare *c, const struct weft__sums *sums, const char *group) {
+    bool first = true;
+    for (uint32_t i = 0; i < sums->columns; i++) {
+        const struct weft_result_column *column = &sums->column[i];
+        if (!column->compared) continue;
+        fill_sum(c, column);
+        if (first && !sums->always && largest(c) <= 0) return;
+        print_column(c, first ? group : "", column->compared, column);
+        if (first && sums->table) print_between(c, sums->table);
+        first = false;
+    }
 }
 
 static void print_network(struct compare *c) {
+    const struct weft__sums *sums;
+    for (uint32_t i = 0; (sums = weft__sums_at(i)); i++)
+        print_sums(c, sums, i ? "" : "network");
     for (uint32_t r = 0; r < c->runs; r++)
-        c->value[r] = (double)c->total[r].xoff_frames;
-    print_row(c, "network", "PFC pause frames", (struct weft__unit){0}, 0);
-    print_pfc_layers(c);
-    for (uint32_t r = 0; r < c->runs; r++)
-        c->value[r] = (double)c->total[r].paused_ps;
-    print_row(c, "", "PFC paused", weft__text_unit(largest(c)), 0);
-    for (uint32_t r = 0; r < c->runs; r++)
-        c->value[r] = (double)c->total[r].ecn_marked;
-    print_row(c, "", "ECN marks", (struct weft__unit){0}, 0);
-    for (uint32_t r = 0; r < c->runs; r++)
-        c->value[r] = (double)c->run[r].outcome->cnps;
-    print_row(c, "", "CNPs", (struct weft__unit){0}, 0);
-    print_credit(c);
-    print_sfc(c);
-    for (uint32_t r = 0; r < c->runs; r++)
-        c->value[r] = (double)c->total[r].drops;
+        c->value[r] = (double)weft__report_drops(c->run[r].outcome);
     print_row(c, "", "drops, packets", (struct weft__unit){0}, 0);
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->run[r].outcome->sim_time_ps;
@@ -436,12 +464,10 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, ui
     struct compare c = {
         .file = file, .run = run, .runs = runs, .columns = runs / seeds, .seeds = seeds, .arena = arena};
     c.group = weft_arena_alloc(arena, runs, sizeof *c.group);
-    c.total = weft_arena_alloc(arena, runs, sizeof *c.total);
     c.value = weft_arena_alloc(arena, runs, sizeof *c.value);
     c.width = weft_arena_alloc(arena, runs, sizeof *c.width);
     for (uint32_t r = 0; r < runs; r++) {
         c.group[r] = weft_report_groups(&run[r], arena);
-        c.total[r] = weft__report_totals(run[r].outcome);
         c.width[r / seeds] = max_int(VALUE + (seeds > 1 ? SPREAD : 0), (int)strlen(column_name(&run[r])));
         c.group_width = max_int(c.group_width, name_width(&run[r]));
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "box/results.h"
+#include "box/sums.h"
 
 const struct weft_result_type_info weft_result_types[WEFT_RESULT_TYPES] = {
     [WEFT_RESULT_COUNT] = {"whole number", ""}, [WEFT_RESULT_TIME] = {"time", "ps"},
@@ -19,20 +20,26 @@ const struct weft_result_type_info weft_result_types[WEFT_RESULT_TYPES] = {
 };
 
 #define WEFT_RESULTS(name, family) extern const struct weft_result_table weft__results_##name;
+#define WEFT_RESULTS_OF_SUMS()
 #define WEFT_RESULTS_OF_BOXES()
 #include "results.def"
 #undef WEFT_RESULTS
+#undef WEFT_RESULTS_OF_SUMS
 #undef WEFT_RESULTS_OF_BOXES
 
 struct member {
     const struct weft_result_table *table;
     const char *family;
+    void (*add)(void); ///< NULL: itself
 };
+static void add_sums(void), add_boxes(void);
 static const struct member own[] = {
-#define WEFT_RESULTS(name, of) {&weft__results_##name, of},
-#define WEFT_RESULTS_OF_BOXES() {NULL, NULL},
+#define WEFT_RESULTS(name, of) {&weft__results_##name, of, NULL},
+#define WEFT_RESULTS_OF_SUMS() {.add = add_sums},
+#define WEFT_RESULTS_OF_BOXES() {.add = add_boxes},
 #include "results.def"
 #undef WEFT_RESULTS
+#undef WEFT_RESULTS_OF_SUMS
 #undef WEFT_RESULTS_OF_BOXES
 };
 
@@ -43,7 +50,14 @@ static uint32_t count;
 
 static void add(const struct weft_result_table *table, const char *family) {
     assert(count < TABLES_MAX);
-    all[count++] = (struct member){table, family};
+    all[count++] = (struct member){table, family, NULL};
+}
+
+static void add_sums(void) {
+    const struct weft__sums *sums;
+    add(weft__sums_table(), "network");
+    for (uint32_t i = 0; (sums = weft__sums_at(i)); i++)
+        if (sums->table) add(sums->table, "network");
 }
 
 static void add_boxes(void) {
@@ -56,7 +70,7 @@ static void add_boxes(void) {
 
 static void add_all(void) {
     for (uint32_t i = 0; i < sizeof own / sizeof *own; i++)
-        own[i].table ? add(own[i].table, own[i].family) : add_boxes();
+        own[i].add ? own[i].add() : add(own[i].table, own[i].family);
 }
 
 uint32_t weft_result_table_count(void) {

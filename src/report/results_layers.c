@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of links between layers: pauses, balance, collisions, load.
+// Results of links between layers: balance, collisions, load.
 #include <math.h>
 
 #include "rows.h"
@@ -41,42 +41,11 @@ static bool next_entry(struct weft_result_cursor *c, size_t size) {
         return WEFT__RESULT_TEXT(weft_balance_directions[((const T *)c->part[0])->direction]);                         \
     }
 
-/// Columns that say which layers; T has key, from and to.
-#define LAYERS(T, what_from, what_to)                                                                                  \
-    WEFT_RESULT_NAMED(T, key, "layers", TEXT, "both layers, such as leaf-spine; within one layer also the direction",  \
-                      .flags = WEFT_RESULT_KEY),                                                                       \
-        WEFT_RESULT_NAMED(T, from, "from_layer", TEXT, what_from), WEFT_RESULT_NAMED(T, to, "to_layer", TEXT, what_to)
 #define SENDS "layer of switches at the links' sending end"
 #define GETS "layer of switches at the links' receiving end"
 #define DIRECTION(function)                                                                                            \
     WEFT_RESULT_CALL(function, "direction", TEXT,                                                                      \
                      "up, down or across tiers; between TiNs local, within a pod, or global")
-
-// --- pauses -------------------------------------------------------------------------------------------------------
-
-LIST(pfc_layers, struct weft_pfc_layers)
-
-#define PFC(field, kind, ...) WEFT_RESULT(struct weft_pfc_layers, field, kind, __VA_ARGS__)
-static const struct weft_result_column pfc_layers_columns[] = {
-    LAYERS(struct weft_pfc_layers, "layer that sends pause frames", "layer that is paused"),
-    PFC(frames, COUNT, "pause frames with a time above 0"),
-    PFC(ports, COUNT, "ports of the paused layer towards the other"),
-    PFC(paused_ports, COUNT, "ports of the paused layer that were paused at all"),
-    PFC(paused_ps, TIME, "time that pause frames kept ports from sending a priority, summed over both"),
-    PFC(paused_max_ps, TIME,
-        "time that pause frames kept the port paused longest from sending, summed over its priorities"),
-    PFC(queue_bytes_max, BYTES,
-        "most bytes of one priority that waited at a port of the paused layer to leave for the other"),
-    PFC(ingress_bytes_max, BYTES,
-        "most bytes of one priority that a port of the layer that sends pauses held of the other"),
-};
-const struct weft_result_table weft__results_pfc_layers = {
-    .name = "pfc_layers",
-    .shape = WEFT_RESULT_MAP,
-    .row = "an ordered pair of neighbouring layers, hosts included; spine-leaf: spines paused leaves",
-    WEFT_RESULT_COLUMNS(pfc_layers_columns),
-    .next = next_pfc_layers,
-};
 
 // --- balance ------------------------------------------------------------------------------------------------------
 
@@ -84,7 +53,7 @@ DIRECTED_LIST(balance, struct weft_balance)
 
 #define BALANCE(field, kind, ...) WEFT_RESULT(struct weft_balance, field, kind, __VA_ARGS__)
 static const struct weft_result_column balance_columns[] = {
-    LAYERS(struct weft_balance, SENDS, GETS),
+    WEFT_RESULT_BETWEEN(struct weft_balance, SENDS, GETS),
     DIRECTION(balance_direction),
     BALANCE(links, COUNT, "links between the layers"),
     BALANCE(idle, COUNT, "links that sent nothing"),
@@ -113,7 +82,7 @@ DIRECTED_LIST(collisions, struct weft_collisions)
 
 #define MET(field, kind, ...) WEFT_RESULT(struct weft_collisions, field, kind, __VA_ARGS__)
 static const struct weft_result_column collisions_columns[] = {
-    LAYERS(struct weft_collisions, SENDS, GETS),
+    WEFT_RESULT_BETWEEN(struct weft_collisions, SENDS, GETS),
     DIRECTION(collisions_direction),
     MET(switches, COUNT, "switches that had a choice of links in this direction and sent queue pairs over them"),
     MET(clear, COUNT, "switches that made a choice of links and let no two queue pairs share one"),
@@ -178,7 +147,7 @@ DIRECTED_LIST(load, struct weft_load)
 #define LOAD(field, kind, ...) WEFT_RESULT(struct weft_load, field, kind, __VA_ARGS__)
 #define USED "utilisation of a link (bytes of frames over its rate), mean of active intervals: "
 static const struct weft_result_column load_columns[] = {
-    LAYERS(struct weft_load, SENDS, GETS),
+    WEFT_RESULT_BETWEEN(struct weft_load, SENDS, GETS),
     DIRECTION(load_direction),
     LOAD(links, COUNT, "links of this pair of layers that were sampled"),
     LOAD(intervals, COUNT, "intervals between samples"),

@@ -394,43 +394,7 @@ const struct weft_result_table weft__results_connection = {
     .next = next_connection,
 };
 
-// --- counters -----------------------------------------------------------------------------------------------------
-
-static bool next_counters(struct weft_result_cursor *c) {
-    struct weft__totals *sum = c->state;
-    if (!sum) {
-        sum = c->state = weft_arena_alloc(c->arena, 1, sizeof *sum);
-        *sum = weft__report_totals(c->run->outcome);
-    }
-    return once(c);
-}
-
-#define TOTAL(field, key, kind, ...) WEFT_RESULT_AT(1, struct weft__totals, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column counters_columns[] = {
-    TOTAL(xoff_frames, "pfc_xoff_frames", COUNT, "pause frames sent with a time above 0"),
-    TOTAL(paused_ps, "pfc_paused_ps", TIME,
-          "time that pause frames kept ports from sending a priority, summed over both"),
-    TOTAL(storms, "pfc_storms", COUNT, "pause storms that watchdogs found"),
-    TOTAL(ecn_marked, "ecn_marked", COUNT, "packets marked CE"),
-    WEFT_RESULT_NAMED(struct weft_outcome, cnps, "cnp", COUNT, "congestion notification packets sent by receivers",
-                      .was = "cnps"),
-    TOTAL(sfc_sent, "sfc_messages", COUNT, "source flow control messages made by switches"),
-    TOTAL(sfc_received, "sfc_received", COUNT, "source flow control messages that reached NICs"),
-    TOTAL(sfc_suppressed, "sfc_suppressed", COUNT,
-          "source flow control messages not made because it was too soon after another"),
-    TOTAL(sfc_proxied, "sfc_proxied", COUNT, "source flow control messages turned into pause frames"),
-    TOTAL(sfc_paused_ps, "sfc_paused_ps", TIME, "time that source flow control paused flows, summed over flows"),
-    TOTAL(link_retries, "link_retries", COUNT, "tries of frames that links sent again after bit errors (LLR)"),
-    TOTAL(credit_wait_ps, "credit_wait_ps", TIME,
-          "time that ports lacked credit of their link for a frame of a priority (CBFC), summed over both"),
-};
-const struct weft_result_table weft__results_counters = {
-    .name = "counters",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "sums over the network, of a run",
-    WEFT_RESULT_COLUMNS(counters_columns),
-    .next = next_counters,
-};
+// --- drops -----------------------------------------------------------------------------------------------------------
 
 static bool next_drop(struct weft_result_cursor *c) {
     if (c->at == WEFT_DROPS) return false;

@@ -6,13 +6,14 @@
 
 #include "balance.h"
 #include "base/units.h"
+#include "box/sums.h"
 #include "jobs.h"
 #include "rma.h"
 #include "sizes.h"
 #include "text.h"
 #include "weft/result.h"
 
-enum { TEXT = 64, PAUSED_PORTS = 5 };
+enum { TEXT = 64 };
 
 /// Flows, and operations of remote memory access.
 static uint64_t count_all(const struct weft_run *run) {
@@ -90,56 +91,12 @@ static void print_groups(FILE *file, const struct weft_run *run) {
     weft_arena_free(arena);
 }
 
-/// A line a pair of layers between which there were pauses.
-static void print_pfc_layers(FILE *file, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    uint32_t n;
-    const struct weft_pfc_layers *l = weft_report_pfc_layers(run, arena, &n);
-    for (uint32_t i = 0; i < n; i++) {
-        char all[TEXT], most[TEXT];
-        if (!l[i].frames && !l[i].paused_ps) continue;
-        weft_format_time(l[i].paused_ps, all, sizeof all);
-        weft_format_time(l[i].paused_max_ps, most, sizeof most);
-        fprintf(file, "       %s to %s: %" PRIu64 " frames; %" PRIu32 " of %" PRIu32 " ports paused, for %s (one %s)\n",
-                l[i].from, l[i].to, l[i].frames, l[i].paused_ports, l[i].ports, all, most);
-    }
-    weft_arena_free(arena);
-}
-
-static void print_pfc(FILE *file, const struct weft_run *run, const struct weft__totals *sum) {
-    char text[TEXT], name[TEXT];
-    weft_format_time(sum->paused_ps, text, sizeof text);
-    fprintf(file, "\nPFC    %" PRIu64 " pause frames sent; ports paused for %s in all\n", sum->xoff_frames, text);
-    print_pfc_layers(file, run);
-    if (sum->storms) fprintf(file, "       pause storms found by the watchdog: %" PRIu64 "\n", sum->storms);
-    struct weft__paused_port port[PAUSED_PORTS];
-    uint32_t n = weft__report_paused_ports(run->outcome, port, PAUSED_PORTS);
-    const struct weft_topology *t = run->topology;
-    for (uint32_t i = 0; i < n; i++) {
-        weft_topology_port_name(t, port[i].port, name, sizeof name);
-        weft_format_time(port[i].paused_ps, text, sizeof text);
-        fprintf(file, "       %-16s %-20s could not send to %s for %s\n", i ? "" : "paused longest:", name,
-                t->node[t->port[t->port[port[i].port].peer].node].name, text);
-    }
-}
-
-/// Only where it was at work.
-static void print_sfc(FILE *file, const struct weft__totals *sum) {
-    if (!sum->sfc_sent) return;
-    char text[TEXT];
-    weft_format_time(sum->sfc_paused_ps, text, sizeof text);
-    fprintf(file, "SFC    %" PRIu64 " messages sent, %" PRIu64 " turned into pause frames", sum->sfc_sent,
-            sum->sfc_proxied);
-    if (sum->sfc_suppressed) fprintf(file, ", %" PRIu64 " too soon and not sent", sum->sfc_suppressed);
-    fprintf(file, "; flows paused for %s in all\n", text);
-}
-
-/// Only where links went by credit.
-static void print_credit(FILE *file, const struct weft__totals *sum) {
-    if (!sum->credit_wait_ps) return;
-    char text[TEXT];
-    weft_format_time(sum->credit_wait_ps, text, sizeof text);
-    fprintf(file, "CBFC   the links' credit: ports waited for %s in all\n", text);
+/// What mechanisms of ports and links tell.
+static void print_sums(FILE *file, const struct weft_run *run) {
+    const struct weft__sums *sums;
+    putc('\n', file);
+    for (uint32_t i = 0; (sums = weft__sums_at(i)); i++)
+        if (sums->print) sums->print(file, run);
 }
 
 static void print_round_trips(FILE *file, const struct weft_outcome *o) {
@@ -174,8 +131,8 @@ static void print_order(FILE *file, const struct weft_run *run) {
     weft_arena_free(arena);
 }
 
-static void print_drops(FILE *file, const struct weft_outcome *o, const struct weft__totals *sum) {
-    fprintf(file, "drops  %" PRIu64 " packets", sum->drops);
+static void print_drops(FILE *file, const struct weft_outcome *o) {
+    fprintf(file, "drops  %" PRIu64 " packets", weft__report_drops(o));
     const char *before = ": ";
     for (unsigned d = 0; d < WEFT_DROPS; d++)
         if (o->drops[d]) {
@@ -221,19 +178,15 @@ static void print_tables(FILE *file, const struct weft_run *run) {
 }
 
 void weft_report_table(FILE *file, const struct weft_run *run) {
-    struct weft__totals sum = weft__report_totals(run->outcome);
     print_title(file, run);
     print_groups(file, run);
     weft__report_sizes_table(file, run);
     weft__report_jobs_table(file, run);
     weft__report_rma_table(file, run);
-    print_pfc(file, run, &sum);
-    fprintf(file, "ECN    %" PRIu64 " packets marked; %" PRIu64 " CNPs sent\n", sum.ecn_marked, run->outcome->cnps);
-    print_sfc(file, &sum);
-    print_credit(file, &sum);
+    print_sums(file, run);
     print_round_trips(file, run->outcome);
     print_order(file, run);
-    print_drops(file, run->outcome, &sum);
+    print_drops(file, run->outcome);
     print_tables(file, run);
     weft__report_balance_table(file, run);
     if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);

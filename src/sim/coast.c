@@ -47,17 +47,17 @@ enum state { RUNS, COASTS, AUDITED };
 struct coaster {
     const uint32_t *port, *back; ///< of its path, and of that of its acknowledgements
     uint16_t hops, back_hops;
-    uint8_t state; ///< enum state
-    bool active;   ///< it sends, or is to start before the next look
-    bool is_new;   ///< since this look
-    bool by_acks;  ///< its congestion control goes by acknowledgements
+    uint8_t state;           ///< enum state
+    bool active;             ///< it sends, or is to start before the next look
+    bool is_new;             ///< since this look
+    bool by_acks;            ///< its congestion control goes by acknowledgements
     weft_bytes window_bytes; ///< at the last look
-    double wire;   ///< bytes of a full packet there
-    double acks;   ///< bytes of acknowledgements for one of data
-    double rate;   ///< bytes a second on the wire
-    double before; ///< at the last look
-    double sent;   ///< packets since `from_ps`
-    uint32_t from; ///< PSN to send then
+    double wire;             ///< bytes of a full packet there
+    double acks;             ///< bytes of acknowledgements for one of data
+    double rate;             ///< bytes a second on the wire
+    double before;           ///< at the last look
+    double sent;             ///< packets since `from_ps`
+    uint32_t from;           ///< PSN to send then
     weft_time_ps from_ps;
     uint64_t calls; ///< of congestion control, and packets sent again, by then
     uint32_t cut;   ///< packets cut out

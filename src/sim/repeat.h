@@ -32,7 +32,7 @@ struct weft__mark {
     struct weft__mark_counts {
         uint64_t *count; ///< in the order of the box's each_count
         uint32_t n;
-    } *box; ///< [nodes]: what they count themselves
+    } * box; ///< [nodes]: what they count themselves
 };
 
 /// So many times what is counted in such a part of it.

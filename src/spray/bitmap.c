@@ -7,11 +7,12 @@
 #include "spray/rounds.h"
 
 struct bitmap_conf {
-    uint64_t values, marked, trimmed, timeout, most, recycle;
+    struct weft__spray_conf spray;
+    uint64_t marked, trimmed, timeout, most, recycle;
 };
 
 static const struct weft_param rows[] = {
-    WEFT__ROUNDS_VALUES_ROW(struct bitmap_conf),
+    WEFT__SPRAY_VALUES_ROW("64", "entropy values that a queue pair uses, a power of 2 (uet-htsim: 64)"),
     WEFT_UINT(struct bitmap_conf, marked, "marked", "1", "0", "255", "turns that a marked packet costs its value"),
     WEFT_UINT(struct bitmap_conf, trimmed, "trimmed", "4", "0", "255", "turns that a trimmed packet costs its value"),
     WEFT_UINT(struct bitmap_conf, timeout, "timeout", "15", "0", "255", "turns that a lost packet costs its value"),
@@ -19,11 +20,8 @@ static const struct weft_param rows[] = {
     WEFT_UINT(struct bitmap_conf, recycle, "recycle", "0", "0", "1024",
               "values of unmarked acknowledgements kept to be reused first, once each (uet-htsim's mixed: no limit)"),
 };
-static const char *bitmap_conf_check(const void *conf, char *text, size_t size) {
-    return weft__spray_values_check(((const struct bitmap_conf *)conf)->values, text, size);
-}
 static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_CHECKED("bitmap", struct bitmap_conf, rows, bitmap_conf_check);
+    WEFT_PARAM_TABLE_CHECKED("bitmap", struct bitmap_conf, rows, weft__spray_check);
 
 struct bitmap_state {
     struct weft__rounds rounds;
@@ -35,17 +33,13 @@ static uint8_t *owed_of(const struct bitmap_state *s, const struct bitmap_conf *
     return (uint8_t *)(s->place + c->recycle);
 }
 
-static uint32_t bitmap_values(const void *conf) {
-    return (uint32_t)((const struct bitmap_conf *)conf)->values;
-}
-
 static size_t bitmap_state_size(const void *conf) {
     const struct bitmap_conf *c = conf;
-    return sizeof(struct bitmap_state) + c->recycle * sizeof(uint16_t) + c->values;
+    return sizeof(struct bitmap_state) + c->recycle * sizeof(uint16_t) + c->spray.values;
 }
 
 static void bitmap_start(void *state, const void *conf, const struct weft_random *random, uint32_t planes) {
-    weft__rounds_start(&((struct bitmap_state *)state)->rounds, random, bitmap_values(conf));
+    weft__rounds_start(&((struct bitmap_state *)state)->rounds, random, weft__spray_values(conf));
 }
 
 static uint32_t bitmap_next(void *state, const void *conf, weft_time_ps now, uint32_t plane) {
@@ -58,7 +52,7 @@ static uint32_t bitmap_next(void *state, const void *conf, weft_time_ps now, uin
         return again;
     }
     uint8_t *owed = owed_of(s, c);
-    uint32_t values = bitmap_values(conf), value = weft__rounds_value(&s->rounds);
+    uint32_t values = weft__spray_values(conf), value = weft__rounds_value(&s->rounds);
     if (owed[value])
         owed[value]--, weft__rounds_step(&s->rounds, values);
     else {
@@ -94,15 +88,15 @@ static void bitmap_news(void *state, const void *conf, weft_time_ps now, uint32_
 static const char *bitmap_check(const void *state, const void *conf) {
     const struct bitmap_state *s = state;
     const struct bitmap_conf *c = conf;
-    for (uint32_t i = 0; i < c->values; i++)
+    for (uint32_t i = 0; i < c->spray.values; i++)
         if (owed_of(s, c)[i] > c->most) return "a value owes more turns than the most";
     if (s->kept > c->recycle || (c->recycle && s->first >= c->recycle)) return "more values to use again than are kept";
-    return weft__rounds_value(&s->rounds) < c->values ? NULL : "a value beyond the last one";
+    return weft__rounds_value(&s->rounds) < c->spray.values ? NULL : "a value beyond the last one";
 }
 
 static const struct weft_spray_ops ops = {
     .state_size = bitmap_state_size,
-    .values = bitmap_values,
+    .values = weft__spray_values,
     .start = bitmap_start,
     .next = bitmap_next,
     .news = bitmap_news,

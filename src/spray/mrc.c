@@ -17,23 +17,20 @@
 enum { PLANES_MAX = 16 };
 
 struct mrc_conf {
-    uint64_t values, marked, most;
+    struct weft__spray_conf spray;
+    uint64_t marked, most;
     weft_time_ps probe_ps;
 };
 
 static const struct weft_param rows[] = {
-    WEFT_UINT(struct mrc_conf, values, "values", "64", "1", "16384",
-              "entropy values per queue pair in all planes, a power of 2 (assumed)"),
+    WEFT__SPRAY_VALUES_ROW("64", "entropy values per queue pair in all planes, a power of 2 (assumed)"),
     WEFT_TIME(struct mrc_conf, probe_ps, "probe", "500us", "1us", "1000s",
               "interval between probes of a retired value (assumed); longer than the timeout"),
     WEFT_UINT(struct mrc_conf, marked, "marked", "1", "0", "255",
               "turns that a marked packet costs its value (assumed)"),
     WEFT_UINT(struct mrc_conf, most, "most", "15", "1", "255", "most turns that a value owes (assumed)"),
 };
-static const char *mrc_conf_check(const void *conf, char *text, size_t size) {
-    return weft__spray_values_check(((const struct mrc_conf *)conf)->values, text, size);
-}
-static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("mrc", struct mrc_conf, rows, mrc_conf_check);
+static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("mrc", struct mrc_conf, rows, weft__spray_check);
 
 struct mrc_state {
     struct weft_random random;
@@ -51,16 +48,12 @@ struct mrc_state {
     } value[];           ///< [values]
 };
 
-static uint32_t mrc_values(const void *conf) {
-    return (uint32_t)((const struct mrc_conf *)conf)->values;
-}
-
 static size_t mrc_state_size(const void *conf) {
-    return sizeof(struct mrc_state) + mrc_values(conf) * sizeof(struct value);
+    return sizeof(struct mrc_state) + weft__spray_values(conf) * sizeof(struct value);
 }
 
 static uint32_t values_in(const struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
-    return ((uint32_t)c->values - plane + s->planes - 1) / s->planes;
+    return ((uint32_t)c->spray.values - plane + s->planes - 1) / s->planes;
 }
 
 static uint64_t microseconds(weft_time_ps now) {
@@ -95,7 +88,7 @@ static void advance(struct mrc_state *s, const struct mrc_conf *c, uint32_t plan
 static void review(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
     struct plane *p = &s->plane[plane];
     p->due_us = UINT64_MAX;
-    for (uint32_t v = plane; v < c->values; v += s->planes)
+    for (uint32_t v = plane; v < c->spray.values; v += s->planes)
         if (s->value[v].due_us && s->value[v].due_us < p->due_us) p->due_us = s->value[v].due_us;
     if (p->next == WEFT_NONE || s->value[p->next].due_us) advance(s, c, plane);
 }
@@ -115,7 +108,7 @@ static void mrc_start(void *state, const void *conf, const struct weft_random *r
     struct mrc_state *s = state;
     const struct mrc_conf *c = conf;
     s->random = *random;
-    s->planes = planes < c->values ? planes : (uint32_t)c->values;
+    s->planes = planes < c->spray.values ? planes : (uint32_t)c->spray.values;
     if (s->planes > PLANES_MAX) s->planes = PLANES_MAX;
     for (uint32_t k = 0; k < s->planes; k++) {
         s->plane[k] =
@@ -188,7 +181,7 @@ static uint32_t mrc_planes(const void *state) {
 static const char *mrc_check(const void *state, const void *conf) {
     const struct mrc_state *s = state;
     const struct mrc_conf *c = conf;
-    for (uint32_t i = 0; i < c->values; i++) {
+    for (uint32_t i = 0; i < c->spray.values; i++) {
         const struct plane *p = &s->plane[i % s->planes];
         if (s->value[i].owed > c->most) return "a value owes more turns than the most";
         if (!s->value[i].due_us && p->next == WEFT_NONE) return "a value is not retired, and its plane has none";
@@ -201,7 +194,7 @@ static const char *mrc_check(const void *state, const void *conf) {
 
 static const struct weft_spray_ops ops = {
     .state_size = mrc_state_size,
-    .values = mrc_values,
+    .values = weft__spray_values,
     .start = mrc_start,
     .next = mrc_next,
     .news = mrc_news,

@@ -5,43 +5,36 @@
 #include "spray/rounds.h"
 
 struct oblivious_conf {
-    uint64_t values;
+    struct weft__spray_conf spray;
 };
 
 static const struct weft_param rows[] = {
-    WEFT__ROUNDS_VALUES_ROW(struct oblivious_conf),
+    WEFT__SPRAY_VALUES_ROW("64", "entropy values that a queue pair uses, a power of 2 (uet-htsim: 64)"),
 };
-static const char *oblivious_conf_check(const void *conf, char *text, size_t size) {
-    return weft__spray_values_check(((const struct oblivious_conf *)conf)->values, text, size);
-}
 static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_CHECKED("oblivious", struct oblivious_conf, rows, oblivious_conf_check);
-
-static uint32_t oblivious_values(const void *conf) {
-    return (uint32_t)((const struct oblivious_conf *)conf)->values;
-}
+    WEFT_PARAM_TABLE_CHECKED("oblivious", struct oblivious_conf, rows, weft__spray_check);
 
 static size_t oblivious_state_size(const void *conf) {
     return sizeof(struct weft__rounds);
 }
 
 static void oblivious_start(void *state, const void *conf, const struct weft_random *random, uint32_t planes) {
-    weft__rounds_start(state, random, oblivious_values(conf));
+    weft__rounds_start(state, random, weft__spray_values(conf));
 }
 
 static uint32_t oblivious_next(void *state, const void *conf, weft_time_ps now, uint32_t plane) {
     uint32_t value = weft__rounds_value(state);
-    weft__rounds_step(state, oblivious_values(conf));
+    weft__rounds_step(state, weft__spray_values(conf));
     return value;
 }
 
 static const char *oblivious_check(const void *state, const void *conf) {
-    return weft__rounds_value(state) < oblivious_values(conf) ? NULL : "a value beyond the last one";
+    return weft__rounds_value(state) < weft__spray_values(conf) ? NULL : "a value beyond the last one";
 }
 
 static const struct weft_spray_ops ops = {
     .state_size = oblivious_state_size,
-    .values = oblivious_values,
+    .values = weft__spray_values,
     .start = oblivious_start,
     .next = oblivious_next,
     .check = oblivious_check,

@@ -9,22 +9,20 @@
 #include "weft/spray.h"
 
 struct reps_conf {
-    uint64_t values, ring, explore;
+    struct weft__spray_conf spray;
+    uint64_t ring, explore;
     weft_time_ps frozen_ps;
 };
 
 static const struct weft_param rows[] = {
-    WEFT_UINT(struct reps_conf, values, "values", "16384", "1", "16384",
-              "entropy values to draw from, a power of 2 (as many as 14 bits of a packet allow)"),
+    WEFT__SPRAY_VALUES_ROW("16384", "entropy values to draw from, a power of 2 (as many as 14 bits of a packet allow)"),
     WEFT_UINT(struct reps_conf, ring, "ring", "8", "1", "256", "values kept (uet-htsim)"),
     WEFT_TIME(struct reps_conf, frozen_ps, "frozen", "10ms", "0ns", "never",
               "after a timeout only the ring's values are used, for this long (uet-htsim)"),
     WEFT_UINT(struct reps_conf, explore, "explore", "16", "0", "65535", "values drawn anew after that (uet-htsim)"),
 };
-static const char *reps_conf_check(const void *conf, char *text, size_t size) {
-    return weft__spray_values_check(((const struct reps_conf *)conf)->values, text, size);
-}
-static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("reps", struct reps_conf, rows, reps_conf_check);
+static const struct weft_param_table params =
+    WEFT_PARAM_TABLE_CHECKED("reps", struct reps_conf, rows, weft__spray_check);
 
 struct reps_state {
     struct weft_random random;
@@ -37,10 +35,6 @@ struct reps_state {
     bool frozen;
     uint16_t value[]; ///< [ring]
 };
-
-static uint32_t reps_values(const void *conf) {
-    return (uint32_t)((const struct reps_conf *)conf)->values;
-}
 
 static size_t reps_state_size(const void *conf) {
     return sizeof(struct reps_state) + ((const struct reps_conf *)conf)->ring * sizeof(uint16_t);
@@ -58,7 +52,7 @@ static void thaw(struct reps_state *s, const struct reps_conf *c, weft_time_ps n
 }
 
 static uint32_t draw(struct reps_state *s, const struct reps_conf *c) {
-    return (uint32_t)weft_random_below(&s->random, c->values);
+    return (uint32_t)weft_random_below(&s->random, c->spray.values);
 }
 
 static uint32_t reps_next(void *state, const void *conf, weft_time_ps now, uint32_t plane) {
@@ -97,13 +91,13 @@ static const char *reps_check(const void *state, const void *conf) {
     const struct reps_conf *c = conf;
     if (s->fresh > s->kept || s->kept > c->ring) return "more values to use again than are kept";
     for (uint32_t i = 0; i < s->kept; i++)
-        if (s->value[i] >= c->values) return "a value beyond the last one";
+        if (s->value[i] >= c->spray.values) return "a value beyond the last one";
     return NULL;
 }
 
 static const struct weft_spray_ops ops = {
     .state_size = reps_state_size,
-    .values = reps_values,
+    .values = weft__spray_values,
     .start = reps_start,
     .next = reps_next,
     .news = reps_news,

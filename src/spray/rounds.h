@@ -10,10 +10,6 @@ struct weft__rounds {
     uint32_t index, mix; ///< of the next value, which is index XOR mix
 };
 
-/// How many values there are, for a model's table; T must have it as member `values`.
-#define WEFT__ROUNDS_VALUES_ROW(T)                                                                                     \
-    WEFT_UINT(T, values, "values", "64", "1", "16384", "entropy values per queue pair, a power of 2 (uet-htsim: 64)")
-
 void weft__rounds_start(struct weft__rounds *r, const struct weft_random *random, uint32_t values);
 void weft__rounds_begin(struct weft__rounds *r, uint32_t values);
 

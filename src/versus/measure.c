@@ -162,16 +162,16 @@ static double busbw_of(const struct weft_run *run) {
 
 struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n) {
     struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_VERSUS_MEASURED, sizeof *kept);
-    struct weft__totals totals = weft__report_totals(run->outcome);
+    const struct weft_counters sum = weft_outcome_counters(run->outcome);
     double value[WEFT_VERSUS_MEASURED];
     measure_flows(run, value, arena);
     value[WEFT_VERSUS_TIME] = time_of(run);
     value[WEFT_VERSUS_RECOVERY] = recovery_of(run);
     value[WEFT_VERSUS_BUSBW] = busbw_of(run);
-    value[WEFT_VERSUS_PAUSES] = (double)totals.xoff_frames;
-    value[WEFT_VERSUS_PAUSED] = (double)totals.paused_ps;
-    value[WEFT_VERSUS_MARKS] = (double)totals.ecn_marked;
-    value[WEFT_VERSUS_DROPS] = (double)totals.drops;
+    value[WEFT_VERSUS_PAUSES] = (double)sum.pfc_tx_xoff;
+    value[WEFT_VERSUS_PAUSED] = (double)sum.paused_ps;
+    value[WEFT_VERSUS_MARKS] = (double)sum.ecn_marked;
+    value[WEFT_VERSUS_DROPS] = (double)weft__report_drops(run->outcome);
     for (uint32_t i = 0; i < WEFT_VERSUS_MEASURED; i++)
         kept[i] =
             (struct weft_sweep_kept){weft_arena_format(arena, "versus %s", weft_versus_measure_names[i]), value[i]};

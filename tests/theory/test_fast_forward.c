@@ -580,11 +580,20 @@ static void refuses_flows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(skips_what_repeats), cmocka_unit_test(skips_operations), cmocka_unit_test(minds_what_comes),
-        cmocka_unit_test(changes_nothing),    cmocka_unit_test(audits),           cmocka_unit_test(stays_near),
-        cmocka_unit_test(skips_steps),        cmocka_unit_test(steps_keep_pace),  cmocka_unit_test(flows_coast),
-        cmocka_unit_test(flows_are_audited),  cmocka_unit_test(crosses_fabrics),  cmocka_unit_test(minds_congestion),
-        cmocka_unit_test(refuses),            cmocka_unit_test(refuses_flows),
+        cmocka_unit_test(skips_what_repeats),
+        cmocka_unit_test(skips_operations),
+        cmocka_unit_test(minds_what_comes),
+        cmocka_unit_test(changes_nothing),
+        cmocka_unit_test(audits),
+        cmocka_unit_test(stays_near),
+        cmocka_unit_test(skips_steps),
+        cmocka_unit_test(steps_keep_pace),
+        cmocka_unit_test(flows_coast),
+        cmocka_unit_test(flows_are_audited),
+        cmocka_unit_test(crosses_fabrics),
+        cmocka_unit_test(minds_congestion),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(refuses_flows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "box/sums.h"
 #include "report/sizes.h"
 #include "report/totals.h"
 
@@ -100,14 +101,14 @@ static void paused_longest(void **state) {
         counters[p * WEFT_PRIORITIES + 3].paused_ps = paused[p] / 2;
         counters[p * WEFT_PRIORITIES + 4].paused_ps = paused[p] - paused[p] / 2;
     }
-    assert_int_equal(weft__report_paused_ports(&outcome, got, PORTS), 6);
-    assert_int_equal(weft__report_paused_ports(&outcome, got, 4), 4);
+    assert_int_equal(weft__paused_ports(&outcome, got, PORTS), 6);
+    assert_int_equal(weft__paused_ports(&outcome, got, 4), 4);
     static const uint32_t expected[4] = {2, 6, 4, 0};
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(got[i].port, expected[i]);
         assert_int_equal(got[i].paused_ps, paused[expected[i]]);
     }
-    assert_int_equal(weft__report_totals(&outcome).paused_ps, 36);
+    assert_int_equal(weft_outcome_counters(&outcome).paused_ps, 36);
 }
 
 static int by_value(const void *a, const void *b) {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit of links (CBFC). It says nothing where no link went by credit.
+#include "box/sums.h"
+
+static const struct weft_result_column columns[] = {
+    WEFT__SUM(credit_wait_ps, "credit_wait_ps", TIME,
+              "time that ports lacked credit of their link for a frame of a priority (CBFC), summed over both",
+              .compared = "CBFC ports waited"),
+};
+
+static void print(FILE *file, const struct weft_run *run) {
+    weft_time_ps waited = weft_outcome_counters(run->outcome).credit_wait_ps;
+    char text[64];
+    if (!waited) return;
+    weft_format_time(waited, text, sizeof text);
+    fprintf(file, "CBFC   the links' credit: ports waited for %s in all\n", text);
+}
+
+const struct weft__sums weft__sums_credit = {WEFT_RESULT_COLUMNS(columns), .print = print};

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "box/sums.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define WEFT_SUMS(name) extern const struct weft__sums weft__sums_##name;
+#include "sums.def"
+#undef WEFT_SUMS
+
+static const struct weft__sums *const all[] = {
+#define WEFT_SUMS(name) &weft__sums_##name,
+#include "sums.def"
+#undef WEFT_SUMS
+};
+
+const struct weft__sums *weft__sums_at(uint32_t index) {
+    return index < sizeof all / sizeof *all ? all[index] : NULL;
+}
+
+struct weft_counters weft_outcome_counters(const struct weft_outcome *outcome) {
+    struct weft_counters sum = {0};
+    for (size_t i = 0; i < (size_t)outcome->ports * WEFT_PRIORITIES; i++) {
+#define X(field, type, sai, help) sum.field += outcome->port[i].field;
+        WEFT_PRIORITY_COUNTERS(X)
+#undef X
+    }
+    return sum;
+}
+
+static bool next_sums(struct weft_result_cursor *c) {
+    struct weft_counters *sum = c->state;
+    if (!sum) {
+        sum = c->state = weft_arena_alloc(c->arena, 1, sizeof *sum);
+        *sum = weft_outcome_counters(c->run->outcome);
+    }
+    c->part[0] = c->run->outcome;
+    c->part[1] = sum;
+    return !c->at++;
+}
+
+const struct weft_result_table *weft__sums_table(void) {
+    static struct weft_result_column column[32];
+    static struct weft_result_table table = {
+        .name = "counters",
+        .shape = WEFT_RESULT_OBJECT,
+        .row = "sums over the network, of a run",
+        .column = column,
+        .next = next_sums,
+    };
+    if (table.columns) return &table;
+    for (uint32_t i = 0; weft__sums_at(i); i++) {
+        const struct weft__sums *sums = weft__sums_at(i);
+        assert(table.columns + sums->columns <= sizeof column / sizeof *column);
+        memcpy(&column[table.columns], sums->column, sums->columns * sizeof *column);
+        table.columns += sums->columns;
+    }
+    return &table;
+}
