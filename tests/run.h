@@ -152,6 +152,28 @@ static inline uint64_t run_drops(const struct run *r) {
     return sum;
 }
 
+/// What samples say of priority 3 at a port: means over those from `from_ps` on.
+struct run_port {
+    double samples, queue_bytes, queue_bytes_max;
+    double tx_bytes; ///< a sample
+};
+static inline struct run_port run_port(const struct run *r, const char *name, weft_time_ps from_ps) {
+    struct run_port p = {0};
+    uint32_t port = weft_topology_find_port(r->topology, name);
+    for (uint64_t i = 0; i < r->outcome->samples; i++) {
+        const struct weft_sample *sample = &r->outcome->sample[i];
+        double queue = (double)sample->queue_bytes;
+        if (sample->time_ps < from_ps || sample->priority != 3 || sample->port != port) continue;
+        p.queue_bytes += queue;
+        if (queue > p.queue_bytes_max) p.queue_bytes_max = queue;
+        p.tx_bytes += (double)sample->tx_bytes;
+        p.samples++;
+    }
+    p.queue_bytes /= p.samples;
+    p.tx_bytes /= p.samples;
+    return p;
+}
+
 /// Every flow has finished, with every byte delivered once.
 static inline void run_assert_complete(const struct run *r) {
     assert_int_equal(r->status, WEFT_OK);

@@ -14,6 +14,7 @@ enum weft_aqm_verdict { WEFT_AQM_PASS, WEFT_AQM_MARK, WEFT_AQM_DROP, WEFT_AQM_TR
 struct weft_aqm_trim {
     uint16_t bytes; ///< of its frame
     uint8_t priority, dscp;
+    weft_bytes room_bytes; ///< of the queue of that priority: a trimmed packet beyond it is dropped
 };
 
 struct weft_aqm_ops {

@@ -16,9 +16,11 @@ struct weft_cc_fact {
     uint32_t packet_bytes; ///< payload of a full packet
     uint32_t timeouts;     ///< on_loss: in a row, without anything acknowledged; 0: it was a NAK
     weft_time_ps rtt_ps;   ///< on_ack: of the acknowledged packet; on_loss: age of what is lost; 0: it was not measured
+    weft_time_ps trim_ps;  ///< on_loss: from when a packet left until the NACK of its trimmed header came; 0: none did
     bool local;            ///< on_ack: rtt_ps is only a wait in the sender's own hardware, and measured if 0
     bool marked;           ///< on_ack: the acknowledgement says that its data was marked
     weft_bytes backlog_bytes;               ///< target: payload to be sent, in whole packets
+    uint32_t senders;                       ///< target: queue pairs of the host that may send now, this one included
     weft_bytes flight_bytes;                ///< payload sent and not acknowledged, in whole packets
     const struct weft_telemetry *telemetry; ///< on_ack: of the data's path; NULL: none came
 };
@@ -33,8 +35,9 @@ struct weft_cc_act {
 
 /// How a receiver grants credit.
 struct weft_cc_pull {
-    uint32_t packets; ///< that a grant is worth at most
-    double rate;      ///< of its line
+    uint32_t packets;      ///< that a grant is worth at most
+    double rate;           ///< of its line
+    weft_time_ps ahead_ps; ///< of its line: so much it grants, while nobody asks, to each that has what it asked for
 };
 
 struct weft_cc_ops {

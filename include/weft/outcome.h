@@ -13,7 +13,7 @@
 #define WEFT_DROP_REASONS(X)                                                                                           \
     X(BUFFER_FULL, "buffer_full", "no room in the ingress buffer of a lossy priority")                                 \
     X(HEADROOM, "headroom_exhausted", "no room left for a lossless priority: headroom too small")                      \
-    X(AQM, "wred", "dropped by WRED above its drop threshold")                                                         \
+    X(AQM, "wred", "dropped by WRED above its drop threshold, or trimmed without room for the header")                 \
     X(BIT_ERROR, "bit_error", "frame check sequence wrong at the receiver")                                            \
     X(LINK_DOWN, "link_down", "on, or queued for, a link that went down")                                              \
     X(NO_ROUTE, "no_route", "no next hop towards the destination")                                                     \

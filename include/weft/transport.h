@@ -98,6 +98,7 @@ struct weft_transport_send {
 struct weft_transport_news {
     weft_time_ps timer_ps; ///< when it wants to be called; 0: as before
     weft_time_ps rtt_ps;   ///< 0: not measured
+    weft_time_ps trim_ps;  ///< likewise of a packet that was trimmed: until its NACK came
     uint32_t acked;        ///< packets newly acknowledged
     uint32_t lost_packets; ///< of a sender that counts
     bool lost;             ///< the congestion control is to know

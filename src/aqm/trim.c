@@ -15,7 +15,7 @@
 enum { FRAME_MAX = 10000 };
 
 struct trim_conf {
-    weft_bytes min_bytes, max_bytes, depth_bytes;
+    weft_bytes min_bytes, max_bytes, depth_bytes, room_bytes;
     uint64_t size, priority, dscp;
     uint32_t mark_at;
 };
@@ -31,6 +31,10 @@ static const struct weft_param rows[] = {
     WEFT_UINT(struct trim_conf, priority, "priority", "6", "0", "7", "priority of trimmed frames (assumed)"),
     WEFT_UINT(struct trim_conf, dscp, "dscp", "50", "0", "63",
               "code point of trimmed frames, by which the next switches classify (assumed)"),
+    WEFT_BYTES(
+        struct trim_conf, room_bytes, "room", "1TB", "64B", "1TB",
+        "room in the queue of that priority: trimmed frames beyond it are dropped (uet-htsim: twice the depth); the "
+        "default is never"),
     WEFT__MARK_AT_ROW(struct trim_conf, "departure"),
 };
 
@@ -79,7 +83,7 @@ static enum weft_aqm_verdict trim_on_dequeue(const void *conf, weft_bytes queue_
 
 static struct weft_aqm_trim trim_trim(const void *conf) {
     const struct trim_conf *c = conf;
-    return (struct weft_aqm_trim){(uint16_t)c->size, (uint8_t)c->priority, (uint8_t)c->dscp};
+    return (struct weft_aqm_trim){(uint16_t)c->size, (uint8_t)c->priority, (uint8_t)c->dscp, c->room_bytes};
 }
 
 static const struct weft_aqm_ops ops = {

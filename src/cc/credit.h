@@ -10,15 +10,22 @@
 struct weft__pull_conf {
     uint64_t packets; ///< with one grant
     double rate;      ///< of its line
+    double ahead;     ///< of the first credit
 };
 /// Its rows for a model's table, `m` the member of T; and what both rows have in addition.
 #define WEFT__PULL_ROWS(T, m, ...)                                                                                     \
     WEFT_UINT(T, m.packets, "pull", "4", "1", "64", "packets per grant (UE 1.0)", __VA_ARGS__),                        \
         WEFT_REAL(T, m.rate, "rate", "0.99", "1/100", "1",                                                             \
-                  "fraction of its line rate that a receiver grants (uet-htsim)", __VA_ARGS__)
+                  "fraction of its line rate that a receiver grants (uet-htsim)", __VA_ARGS__),                        \
+        WEFT_REAL(                                                                                                     \
+            T, m.ahead, "ahead", "1", "0", "100",                                                                      \
+            "credit granted ahead to a sender while none asks, relative to the first credit (uet-htsim: 1, slow "      \
+            "pulls)",                                                                                                  \
+            __VA_ARGS__)
 
-static inline struct weft_cc_pull weft__pull_of(const struct weft__pull_conf *c) {
-    return (struct weft_cc_pull){(uint32_t)c->packets, c->rate};
+/// `first_ps`: the first credit is what the line takes in so long.
+static inline struct weft_cc_pull weft__pull_of(const struct weft__pull_conf *c, double first_ps) {
+    return (struct weft_cc_pull){(uint32_t)c->packets, c->rate, (weft_time_ps)(c->ahead * first_ps)};
 }
 
 /// Headers of a packet, which count in windows and credit; `m` the member of T.
@@ -68,7 +75,8 @@ static inline weft_bytes weft__credit_window(const struct weft__credit *k, const
 }
 
 /// What has been granted and what more is wanted: all that there is to send, `limit` at most, less what is left. Until
-/// something comes back, a packet at least, for the rest of the first credit will lapse.
+/// something comes back, a packet at least, for the rest of the first credit will lapse. Of several queue pairs of a
+/// host that may send, each wants its part.
 static inline weft_bytes weft__credit_target(const struct weft__credit *k, const struct weft_cc_fact *fact,
                                              uint32_t packet, double limit) {
     int64_t wanted = (int64_t)((fact->backlog_bytes + fact->packet_bytes - 1) / fact->packet_bytes * packet);
@@ -76,6 +84,7 @@ static inline weft_bytes weft__credit_target(const struct weft__credit *k, const
     if (wanted > k->most) wanted = k->most;
     wanted -= k->left;
     if (!k->heard && fact->backlog_bytes && wanted < packet) wanted = packet;
+    if (fact->senders > 1) wanted /= fact->senders;
     return (weft_bytes)(k->granted + (wanted > 0 ? wanted : 0));
 }
 

@@ -10,11 +10,12 @@
 //   q was above
 //                                4 targets, and less than an eighth of the greatest window came: cwnd is what came;
 //                                marks of what was under way then are ignored
-// a is the bandwidth-delay product over that of 100G and 12 us. The first and the greatest window are 1.5 BDP.
+// a is the bandwidth-delay product over that of 100G and 12 us. The greatest window is 1.5 BDP, and the first one, if
+// no other is set.
 //
 // Sources: UE specification 1.0, congestion management sublayer (NSCC); rules and constants as in uet-htsim,
-// sim/uec.cpp. Differences: round trips of trimmed packets do not lower the base round trip; what is acknowledged
-// without a round trip of its own counts with the average delay, as there.
+// sim/uec.cpp. What is acknowledged without a round trip of its own counts with the average delay, and trimmed
+// packets lower the base round trip, as there.
 #include "cc/nscc.h"
 
 #include "weft/cc.h"
@@ -25,7 +26,9 @@ static const struct weft_param rows[] = {
     WEFT_REAL(struct weft__nscc_conf, target, "target", "0.75", "1/1000", "100",
               "target queueing delay, relative to base_rtt (uet-htsim: 0.75 with trimming, else 1)"),
     WEFT_REAL(struct weft__nscc_conf, window, "window", "1.5", "1/100", "100",
-              "first and largest window, relative to the bandwidth-delay product (uet-htsim)"),
+              "largest window, relative to the bandwidth-delay product (uet-htsim)"),
+    WEFT_BYTES(struct weft__nscc_conf, first_bytes, "first", "0B", "0B", "1TB",
+               "first window, headers included; 0B: the largest window (uet-htsim: -cwnd)"),
     WEFT__CC_HEADER_ROW(struct weft__nscc_conf, header_bytes),
     WEFT_REAL(struct weft__nscc_conf, alpha, "alpha", "4", "0", "1000", "proportional increase (uet-htsim)"),
     WEFT_REAL(struct weft__nscc_conf, fair, "fair", "5", "0", "1000",
@@ -99,13 +102,19 @@ static void set_base(struct nscc_state *s, const struct weft__nscc_conf *c, cons
     if (s->most < packet_of(c, fact)) s->most = packet_of(c, fact);
 }
 
+static void learn_base(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact,
+                       weft_time_ps rtt_ps) {
+    if (rtt_ps && (double)rtt_ps < s->base) set_base(s, c, fact, (double)rtt_ps);
+}
+
 static void nscc_start(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
     const struct weft__nscc_conf *c = conf;
     struct nscc_state *s = state;
     *s = (struct nscc_state){.adjusted_ps = fact->now_ps, .cut_ps = fact->now_ps};
     set_base(s, c, fact, (double)c->base_ps);
     s->scale = bdp(fact->line_rate_bps, s->base) / bdp(UINT64_C(100) * 1000000000, 12.0 * (double)WEFT_PS_PER_US);
-    s->cwnd = s->most;
+    s->cwnd = c->first_bytes ? (double)c->first_bytes : s->most;
+    bound(s, c, fact);
     weft__credit_start(&s->credit, s->most);
     act->timer_ps = WEFT_TIME_NEVER;
     answer(s, c, fact, act);
@@ -176,7 +185,7 @@ static void nscc_ack(void *state, const void *conf, const struct weft_cc_fact *f
     s->ignored += bytes;
     weft__credit_hear(&s->credit);
     if (fact->rtt_ps) {
-        if ((double)fact->rtt_ps < s->base) set_base(s, c, fact, (double)fact->rtt_ps);
+        learn_base(s, c, fact, fact->rtt_ps);
         delay = (double)fact->rtt_ps - s->base;
         sample(s, c, delay, fact->marked);
     }
@@ -204,6 +213,7 @@ static void nscc_loss(void *state, const void *conf, const struct weft_cc_fact *
     } else {
         weft__credit_lose(&s->credit, bytes);
         s->ignored += bytes;
+        learn_base(s, c, fact, fact->trim_ps);
         sample(s, c, (double)c->base_ps, true);
         s->lost = true;
         if (!quick_adapt(s, c, fact, true, true, 0)) s->cwnd -= bytes;
@@ -234,7 +244,7 @@ static weft_bytes nscc_target(const void *state, const void *conf, const struct 
 
 static struct weft_cc_pull nscc_pull(const void *conf) {
     const struct weft__nscc_conf *c = conf;
-    return weft__pull_of(&c->pull);
+    return weft__pull_of(&c->pull, c->window * (double)c->base_ps);
 }
 
 static bool nscc_by_credit(const void *conf) {

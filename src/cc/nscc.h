@@ -8,7 +8,7 @@
 struct weft__nscc_conf {
     weft_time_ps base_ps, fast_ps;
     double target, window, alpha, fair, eta, fast, gamma, most, gain, adapt;
-    weft_bytes header_bytes;
+    weft_bytes header_bytes, first_bytes;
     uint64_t gate;
     bool credit; ///< of receivers, too
     struct weft__pull_conf pull;

@@ -3,12 +3,12 @@
 // a sender sends what it has credit for. It begins with a window of 1.5 bandwidth-delay products, of which what is left
 // lapses when the first answer comes back, and tells with each packet how much more it wants; a receiver grants what
 // was asked for, in turn among those that ask, in pulls of four packets paced at its line (src/box/nic/nic_pull.c).
+// While none asks, it grants credit ahead to those that have what they asked for.
 //
 // Sources: UE specification 1.0, congestion management sublayer (RCCC); V. Olteanu et al., "An edge-queued datagram
 // service for all datacenter traffic" (EQDS), NSDI 2022; figures as in uet-htsim, sim/uec.cpp. Differences: a sender
 // without credit and with nothing under way sends one packet, where uet-htsim sends a request (RTS) after a timeout; no
-// credit is granted ahead to those that do not ask (uet-htsim: slow pulls); a sender with several flows asks for all of
-// each (uet-htsim: for its part); no control for oversubscribed networks.
+// control for oversubscribed networks.
 #include "cc/credit.h"
 
 struct rccc_conf {
@@ -74,7 +74,8 @@ static weft_bytes rccc_target(const void *state, const void *conf, const struct 
 }
 
 static struct weft_cc_pull rccc_pull(const void *conf) {
-    return weft__pull_of(&((const struct rccc_conf *)conf)->pull);
+    const struct rccc_conf *c = conf;
+    return weft__pull_of(&c->pull, c->window * (double)c->base_ps);
 }
 
 static const char *rccc_check(const void *state, const void *conf, const struct weft_cc_act *act) {

@@ -39,13 +39,8 @@ static bool calc_racks(const struct conf *own, struct size *s, struct weft_fabri
     s->zones = weft__up(c->hosts, own->zone_hosts);
     if (s->zones < own->zones_min) s->zones = own->zones_min;
     uint64_t hosts = weft__up(c->hosts, s->zones), group = own->cabling == RAIL ? own->server_gpus : 1;
-    for (s->down = most < s->leaf_radix ? most : s->leaf_radix; s->down; s->down--)
-        if (s->down + weft__fabric_up_links(s->down, c->oversubscription) <= s->leaf_radix) break;
-    if (!s->down) {
-        weft__fabric_fail(plan, "a leaf of %llu ports has none left for links up at an oversubscription of %g",
-                          LLU(s->leaf_radix), c->oversubscription);
-        return false;
-    }
+    s->down = weft__fabric_down_links(c, s->leaf_radix, most, plan);
+    if (!s->down) return false;
     s->racks = weft__up(hosts, s->down * group) * group;
     s->down = weft__up(hosts, s->racks);
     s->up = weft__fabric_up_links(s->down, c->oversubscription);

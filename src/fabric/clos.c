@@ -24,13 +24,8 @@ struct size {
 
 static bool calc_leaf(const struct weft_blueprint_conf *c, struct weft_fabric_plan *plan, struct size *s) {
     uint64_t most = c->per_leaf && c->per_leaf < c->hosts ? c->per_leaf : c->hosts;
-    for (s->down = most < s->leaf_radix ? most : s->leaf_radix; s->down; s->down--)
-        if (s->down + weft__fabric_up_links(s->down, c->oversubscription) <= s->leaf_radix) break;
-    if (!s->down) {
-        weft__fabric_fail(plan, "a leaf of %llu ports has none left for links up at an oversubscription of %g",
-                          LLU(s->leaf_radix), c->oversubscription);
-        return false;
-    }
+    s->down = weft__fabric_down_links(c, s->leaf_radix, most, plan);
+    if (!s->down) return false;
     s->leaves = weft__up(c->hosts, s->down);
     s->down = weft__up(c->hosts, s->leaves);
     s->up = weft__fabric_up_links(s->down, c->oversubscription);

@@ -32,6 +32,17 @@ uint64_t weft__fabric_up_links(uint64_t n, double oversubscription) {
     return links < 1 ? 1 : (uint64_t)links;
 }
 
+uint64_t weft__fabric_down_links(const struct weft_blueprint_conf *c, uint64_t radix, uint64_t most,
+                                 struct weft_fabric_plan *plan) {
+    uint64_t down = most < radix ? most : radix;
+    while (down && down + weft__fabric_up_links(down, c->oversubscription) > radix)
+        down--;
+    if (!down)
+        weft__fabric_fail(plan, "a leaf of %llu ports has none left for links up at an oversubscription of %g",
+                          (unsigned long long)radix, c->oversubscription);
+    return down;
+}
+
 const struct weft_fabric_part *weft__fabric_part(const struct weft_fabric_part *own,
                                                  const struct weft_fabric_part *other) {
     return own->rate_bps ? own : other;

@@ -50,6 +50,9 @@ static inline uint64_t weft__up(uint64_t a, uint64_t b) {
 }
 /// So many of `n` at oversubscription o, at least one.
 uint64_t weft__fabric_up_links(uint64_t n, double oversubscription);
+/// The most links down of a leaf, no more than `most`, that leave ports enough for those up; 0: none do, which it says.
+uint64_t weft__fabric_down_links(const struct weft_blueprint_conf *c, uint64_t radix, uint64_t most,
+                                 struct weft_fabric_plan *plan);
 /// `own` if it has a rate, else `other`.
 const struct weft_fabric_part *weft__fabric_part(const struct weft_fabric_part *own,
                                                  const struct weft_fabric_part *other);

@@ -12,7 +12,7 @@ struct bitmap_conf {
 };
 
 static const struct weft_param rows[] = {
-    WEFT__SPRAY_VALUES_ROW("64", "entropy values that a queue pair uses, a power of 2 (uet-htsim: 64)"),
+    WEFT__SPRAY_VALUES_ROW("64", "entropy values per queue pair, a power of 2 (uet-htsim: 64)"),
     WEFT_UINT(struct bitmap_conf, marked, "marked", "1", "0", "255", "turns that a marked packet costs its value"),
     WEFT_UINT(struct bitmap_conf, trimmed, "trimmed", "4", "0", "255", "turns that a trimmed packet costs its value"),
     WEFT_UINT(struct bitmap_conf, timeout, "timeout", "15", "0", "255", "turns that a lost packet costs its value"),

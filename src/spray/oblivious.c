@@ -9,7 +9,7 @@ struct oblivious_conf {
 };
 
 static const struct weft_param rows[] = {
-    WEFT__SPRAY_VALUES_ROW("64", "entropy values that a queue pair uses, a power of 2 (uet-htsim: 64)"),
+    WEFT__SPRAY_VALUES_ROW("64", "entropy values per queue pair, a power of 2 (uet-htsim: 64)"),
 };
 static const struct weft_param_table params =
     WEFT_PARAM_TABLE_CHECKED("oblivious", struct oblivious_conf, rows, weft__spray_check);

@@ -9,8 +9,9 @@
 // and figures as in the consortium's reference simulator, uet-htsim, sim/uec.cpp: a SACK for every 16,384 bytes, and at
 // once for the first packet, a marked one, one that asks for it, a duplicate, and when the last gap closes after one
 // was asked for; 64 bits from the packet or from 63 before it; NACK of trimmed packets at once. Differences: PSNs do
-// not wrap; a round trip is taken of packets that were sent once; ROD goes back to the missing packet (uet-htsim has
-// none). Ours: the window of PSNs, and that a READ request asks for the whole response, whose packets are acknowledged.
+// not wrap; a round trip is taken of packets that were sent once, or once more after they were trimmed (uet-htsim: once
+// more for whatever reason, as its answers say which it was); ROD goes back to the missing packet (uet-htsim has none).
+// Ours: the window of PSNs, and that a READ request asks for the whole response, whose packets are acknowledged.
 #include "transport/uet.h"
 
 #include "transport/scoreboard.h"
@@ -60,8 +61,9 @@ static uint8_t uet_control_priority(const void *conf) {
 struct sent {
     uint32_t ns; ///< when, modulo 2^32
     uint16_t value;
-    bool again;
+    uint8_t times; ///< that it was sent, TIMES_MAX at most
 };
+enum { TIMES_MAX = 3 };
 enum { PLACES_MIN = 64 };
 
 struct sender_state {
@@ -138,8 +140,9 @@ static void uet_turn(struct weft_qp_sender *s, const struct weft_transport_fact 
     uint32_t value = single ? 0 : spray_of(c)->next(state->spray, c->spray.conf, fact->now_ps, fact->plane);
     bool asks = value & WEFT_SPRAY_ASK;
     value &= ~WEFT_SPRAY_ASK;
-    state->sent[ret->psn & state->board->mask] =
-        (struct sent){(uint32_t)(fact->now_ps / WEFT_PS_PER_NS), (uint16_t)value, ret->again};
+    struct sent *sent = &state->sent[ret->psn & state->board->mask];
+    uint8_t times = !ret->again ? 1 : sent->times < TIMES_MAX ? (uint8_t)(sent->times + 1) : TIMES_MAX;
+    *sent = (struct sent){(uint32_t)(fact->now_ps / WEFT_PS_PER_NS), (uint16_t)value, times};
     ret->entropy = entropy_of(fact, ret->entropy, value);
     bool full = (weft_bytes)(s->next - s->una) * fact->qp->mtu >= s->window_bytes;
     if (ret->again || asks || full || s->blocked || s->next == s->posted) {
@@ -174,8 +177,9 @@ static void on_sack(struct weft_qp_sender *s, const struct weft_transport_fact *
     uint32_t psn = fact->sack->psn;
     if (psn == WEFT_NONE) state->asks = false;
     bool known = psn < s->highest && s->highest - psn <= state->board->mask + 1;
-    bool fresh = known && weft__scoreboard_is_out(state->board, s, psn) && !state->sent[psn & state->board->mask].again;
-    weft_time_ps age = fresh ? age_of(state, fact->now_ps, psn) : 0;
+    bool timed = known && weft__scoreboard_is_out(state->board, s, psn) &&
+                 state->sent[psn & state->board->mask].times < TIMES_MAX;
+    weft_time_ps age = timed ? age_of(state, fact->now_ps, psn) : 0;
     take_sack(s, fact, p->psn, ret);
     if (ret->acked) ret->rtt_ps = age;
     if (known) tell_spray(fact, psn, p->flags & WEFT_PACKET_ECHO ? WEFT_SPRAY_MARKED : WEFT_SPRAY_GOOD);
@@ -197,7 +201,10 @@ static void on_nack(struct weft_qp_sender *s, const struct weft_transport_fact *
     uint32_t psn = fact->sack->psn;
     take_sack(s, fact, p->psn, ret);
     uint32_t end = c->delivery == WEFT__UET_ROD ? s->highest : psn + 1;
-    if (weft__scoreboard_is_out(state->board, s, psn)) tell_spray(fact, psn, WEFT_SPRAY_TRIMMED);
+    if (weft__scoreboard_is_out(state->board, s, psn)) {
+        tell_spray(fact, psn, WEFT_SPRAY_TRIMMED);
+        ret->trim_ps = age_of(state, fact->now_ps, psn);
+    }
     for (; psn < end; psn++)
         ret->lost_packets += weft__scoreboard_lose(state->board, s, psn);
     ret->lost = ret->lost_packets;
@@ -245,6 +252,7 @@ static void uet_sender_timer(struct weft_qp_sender *s, const struct weft_transpo
         if (age >= c->timeout_ps) {
             tell_spray(fact, psn, WEFT_SPRAY_TIMEOUT);
             ret->lost_packets += weft__scoreboard_lose(state->board, s, psn);
+            state->sent[psn & state->board->mask].times = TIMES_MAX; // an answer may be that of either
         } else {
             any = true;
             if (age > oldest) oldest = age;

@@ -31,18 +31,11 @@ static struct settled settle(unsigned flows, const char *host, const char *aqm, 
                        "run: {until: 40ms, sample_interval: 1us, sample_ports: \"switch-0/0\"}\n",
                        flows + 1, delay, aqm, host);
     struct settled s = {.drops = run_drops(&r)};
-    uint32_t out = weft_topology_find_port(r.topology, "switch-0/0");
-    double samples = 0, frames = 0, sum = 0, squares = 0;
-    for (uint64_t i = 0; i < r.outcome->samples; i++) {
-        const struct weft_sample *sample = &r.outcome->sample[i];
-        if (sample->time_ps < 20 * WEFT_PS_PER_MS || sample->priority != 3 || sample->port != out) continue;
-        s.queue_bytes += (double)sample->queue_bytes;
-        if ((double)sample->queue_bytes > s.queue_bytes_max) s.queue_bytes_max = (double)sample->queue_bytes;
-        frames += (double)sample->tx_bytes / frame;
-        samples++;
-    }
-    s.queue_bytes /= samples;
-    s.utilisation = frames * (frame + 20) / (RATE * samples * 1e-6);
+    struct run_port out = run_port(&r, "switch-0/0", 20 * WEFT_PS_PER_MS);
+    double sum = 0, squares = 0;
+    s.queue_bytes = out.queue_bytes;
+    s.queue_bytes_max = out.queue_bytes_max;
+    s.utilisation = out.tx_bytes / frame * (frame + 20) / (RATE * 1e-6);
     for (uint32_t f = 0; f < r.workload->flows; f++) {
         double bytes = (double)r.outcome->flow[f].delivered_bytes;
         sum += bytes;

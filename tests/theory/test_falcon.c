@@ -28,19 +28,11 @@ static void delay_is_kept_at_the_target(void **state) {
                 "workload: [{kind: incast, sources: \"*\", dst: host-0, size: 100GB, verb: send}]\n"
                 "run: {until: 10ms, sample_interval: 1us, sample_ports: \"switch-0/0\"}\n",
                 flows + 1);
-        uint32_t out = weft_topology_find_port(r.topology, "switch-0/0");
-        double samples = 0, sent = 0, queue = 0;
-        for (uint64_t i = 0; i < r.outcome->samples; i++) {
-            const struct weft_sample *sample = &r.outcome->sample[i];
-            if (sample->time_ps < 5 * WEFT_PS_PER_MS || sample->priority != 3 || sample->port != out) continue;
-            queue += (double)sample->queue_bytes;
-            sent += (double)sample->tx_bytes;
-            samples++;
-        }
+        struct run_port out = run_port(&r, "switch-0/0", 5 * WEFT_PS_PER_MS);
         double expected = (20e-6 - empty) * RATE;
-        form_assert("Falcon: mean queue ((target - empty round trip) rate, within a packet a flow)", queue / samples,
+        form_assert("Falcon: mean queue ((target - empty round trip) rate, within a packet a flow)", out.queue_bytes,
                     expected, flows * (double)WIRE / expected);
-        assert_true(sent / FRAME * WIRE / (RATE * samples * 1e-6) > .99);
+        assert_true(out.tx_bytes / FRAME * WIRE / (RATE * 1e-6) > .99);
         assert_int_equal(run_drops(&r), 0);
         run_free(&r);
     }

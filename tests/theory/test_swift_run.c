@@ -29,17 +29,9 @@ static struct settled settle(unsigned flows, const char *swift) {
                        "run: {until: 10ms, sample_interval: 1us, sample_ports: \"switch-0/0\"}\n",
                        flows + 1, swift);
     struct settled s = {.drops = run_drops(&r)};
-    uint32_t out = weft_topology_find_port(r.topology, "switch-0/0");
-    double samples = 0, sent = 0;
-    for (uint64_t i = 0; i < r.outcome->samples; i++) {
-        const struct weft_sample *sample = &r.outcome->sample[i];
-        if (sample->time_ps < 5 * WEFT_PS_PER_MS || sample->priority != 3 || sample->port != out) continue;
-        s.queue_bytes += (double)sample->queue_bytes;
-        sent += (double)sample->tx_bytes;
-        samples++;
-    }
-    s.queue_bytes /= samples;
-    s.utilisation = sent / FRAME * WIRE / (RATE * samples * 1e-6);
+    struct run_port out = run_port(&r, "switch-0/0", 5 * WEFT_PS_PER_MS);
+    s.queue_bytes = out.queue_bytes;
+    s.utilisation = out.tx_bytes / FRAME * WIRE / (RATE * 1e-6);
     run_free(&r);
     print_message("%u flows, %s: mean queue %.1f KB, utilisation %.4f\n", flows, swift, s.queue_bytes * 1e-3,
                   s.utilisation);

@@ -90,17 +90,10 @@ static struct settled settle(unsigned flows, const char *cc, double base_s) {
                        flows + 1, cc);
     struct settled s = {.trimmed = r.outcome->drops[WEFT_DROP_TRIMMED]};
     s.other = run_drops(&r) - s.trimmed;
-    uint32_t out = weft_topology_find_port(r.topology, "switch-0/0");
-    double samples = 0, bytes = 0, sum = 0, squares = 0;
-    for (uint64_t i = 0; i < r.outcome->samples; i++) {
-        const struct weft_sample *sample = &r.outcome->sample[i];
-        if (sample->time_ps < WEFT_PS_PER_MS || sample->priority != 3 || sample->port != out) continue;
-        s.queue += (double)sample->queue_bytes;
-        bytes += (double)sample->tx_bytes;
-        samples++;
-    }
-    s.queue /= samples * .75 * base_s * RATE;
-    s.goodput = bytes / (samples * 1e-6 * RATE);
+    struct run_port out = run_port(&r, "switch-0/0", WEFT_PS_PER_MS);
+    double sum = 0, squares = 0;
+    s.queue = out.queue_bytes / (.75 * base_s * RATE);
+    s.goodput = out.tx_bytes / (1e-6 * RATE);
     for (uint32_t f = 0; f < r.workload->flows; f++) {
         double delivered = (double)r.outcome->flow[f].delivered_bytes;
         sum += delivered;

@@ -33,16 +33,20 @@ struct weft__nic_planes {
     struct weft__nic *nic[];
 };
 
+/// Why a sender gets credit: it asked for more than it has, or nobody asks.
+enum weft__nic_pull_why { WEFT__NIC_PULL_ASKED, WEFT__NIC_PULL_AHEAD };
 /// Credit that it grants to those that send to it. See nic_pull.c.
 struct weft__nic_pull {
     struct weft_cc_pull conf;
     uint32_t key;         ///< timer
-    uint32_t first, last; ///< list of those that want more
     weft_time_ps free_ps; ///< when the next grant may go
+    struct weft__nic_pull_list {
+        uint32_t first, last;
+    } list[2]; ///< enum weft__nic_pull_why
     struct weft__nic_pulled {
         uint32_t target, granted; ///< since the start, in quanta
-        uint32_t next;
-        bool waits;
+        uint32_t next[2];         ///< in a list
+        bool waits[2];
     } of[]; ///< [receives]
 };
 
@@ -56,6 +60,7 @@ struct weft__nic {
     weft_rate_bps line_rate_bps;
     int64_t room_bytes; ///< at the neighbour (WEFT_PACKET_ROOM); it may send as long as there is any
     uint8_t control_mask, ready_mask;
+    uint16_t ready_qps;         ///< in the lists of those that may send, modulo 2^16
     bool sampled, is_down;      ///< down: the host takes nothing, and nothing leaves
     bool collects;              ///< its data packets collect telemetry
     weft_time_ps hold_until_ps; ///< the latest of any queue pair

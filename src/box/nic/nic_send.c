@@ -33,6 +33,7 @@ static void ready_push(struct weft__nic *nic, uint32_t qp) {
         nic->end.hosts->sender[backlog->ready_last].ready_next = qp;
     backlog->ready_last = qp;
     nic->ready_mask |= (uint8_t)(1u << priority);
+    nic->ready_qps++;
 }
 
 static uint32_t ready_pop(struct weft__nic *nic, uint32_t priority) {
@@ -45,6 +46,7 @@ static uint32_t ready_pop(struct weft__nic *nic, uint32_t priority) {
         backlog->ready = nic->end.hosts->sender[qp].ready_next;
     }
     nic->end.hosts->sender[qp].ready = false;
+    nic->ready_qps--;
     return qp;
 }
 
@@ -145,6 +147,7 @@ struct told {
     uint32_t bytes;
     weft_time_ps rtt_ps;
     bool marked;
+    weft_time_ps trim_ps;
 };
 
 /// Tells the congestion control a fact and does what it answers.
@@ -159,6 +162,7 @@ static __attribute__((noinline)) void consult_cc(struct weft__node *node, struct
         .packet_bytes = nic->end.hosts->qp[qp].mtu,
         .timeouts = s->timeouts,
         .rtt_ps = told.rtt_ps,
+        .trim_ps = told.trim_ps,
         .marked = told.marked,
         .flight_bytes = (weft_bytes)(s->next - s->una) * nic->end.hosts->qp[qp].mtu,
         .telemetry = nic->telemetry,
@@ -245,6 +249,7 @@ static __attribute__((cold, noinline)) void ask_for_credit(const struct weft__ni
         .line_rate_bps = nic->line_rate_bps,
         .packet_bytes = mtu,
         .backlog_bytes = (weft_bytes)(s->posted - s->next) * mtu,
+        .senders = nic->ready_qps + 1u, // it has left their list for its turn
         .flight_bytes = (weft_bytes)(s->next - s->una) * mtu,
     };
     struct weft__nic_record *record = (struct weft__nic_record *)weft__side_attach(w, p)->user;
@@ -375,12 +380,15 @@ static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__
     if (__builtin_expect(news->rtt_ps && nic->round_trips, 0))
         weft_histogram_add(&nic->round_trips[conf->priority], news->rtt_ps);
     if (news->acked)
-        tell_cc(node, nic, w, qp, nic->cc->on_ack, (struct told){news->acked * conf->mtu, news->rtt_ps, news->marked});
+        tell_cc(node, nic, w, qp, nic->cc->on_ack,
+                (struct told){news->acked * conf->mtu, news->rtt_ps, news->marked, 0});
     if (nic->end.hosts->sender[qp].una == conf->packets) {
         finish_sender(node, nic, w, qp);
         return;
     }
-    if (news->lost) tell_cc(node, nic, w, qp, nic->cc->on_loss, (struct told){.bytes = news->lost_packets * conf->mtu});
+    if (news->lost)
+        tell_cc(node, nic, w, qp, nic->cc->on_loss,
+                (struct told){.bytes = news->lost_packets * conf->mtu, .trim_ps = news->trim_ps});
     bool messages = __builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0);
     if (messages && news->acked && weft__message_acked(node, &nic->end, w, qp)) {
         finish_connection(node, nic, w, qp);

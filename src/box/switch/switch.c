@@ -410,9 +410,9 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
         weft__switch_drop(sw, w, p, out, out, WEFT_DROP_AQM);
         return false;
     }
-    if (__builtin_expect(verdict > WEFT_AQM_DROP, 0)) weft__switch_trim(sw, w, p, out); // which may change its priority
+    if (__builtin_expect(verdict > WEFT_AQM_DROP, 0) && !weft__switch_trim(sw, w, p, out)) return false;
     struct weft__port *port = &sw->port[out];
-    uint32_t priority = p->priority;
+    uint32_t priority = p->priority; // of a trimmed packet another than before
     if (__builtin_expect(port->storm >> priority & 1, 0) && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
         weft__switch_drop(sw, w, p, out, out, WEFT_DROP_PFC_WATCHDOG);
         return false;

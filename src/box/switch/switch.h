@@ -116,7 +116,7 @@ struct weft__switch_setup {
 extern const struct weft__node_ops weft__switch_ops, weft__switch_plain_ops;
 extern const struct weft__ether_ops weft__switch_ether_ops;
 
-/// switch_trim.c. False: it is no packet that can be trimmed.
+/// switch_trim.c. Trims the packet, if it is one that can be trimmed. False: its header had no room and is dropped.
 bool weft__switch_trim(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out);
 
 /// For the record (switch_trace.c): a group is above XOFF or at XON, by a packet for `out`; a packet is dropped.

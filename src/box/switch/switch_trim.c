@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packet trimming: of a data packet for which there is no room the header goes on, at another priority. See
 // weft/aqm.h; in the accounts the payload is a drop of its own, and the header a packet like others.
-#include "box/switch/switch.h"
+#include "box/switch/switch_way.h"
 
 bool weft__switch_trim(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out) {
     struct weft_aqm_trim trim = sw->aqm->trim(sw->aqm_conf[out]);
-    if (p->kind != WEFT_PACKET_DATA || p->spare || p->bytes <= trim.bytes) return false;
+    if (p->kind != WEFT_PACKET_DATA || p->spare || p->bytes <= trim.bytes) return true;
     weft__count(w, WEFT__COUNT_DROPS + WEFT_DROP_TRIMMED, 1);
     weft__count_lost_bytes(w, WEFT_DROP_TRIMMED, p->bytes - trim.bytes);
     sw->port[out].counters[p->priority].drops++;
@@ -14,5 +14,7 @@ bool weft__switch_trim(struct weft__switch *sw, struct weft__worker *w, struct w
     p->bytes = trim.bytes;
     p->priority = trim.priority & 7u;
     p->dscp = trim.dscp & 63u;
-    return true;
+    if (sw->port[out].queue[p->priority].bytes + p->bytes <= trim.room_bytes) return true;
+    weft__switch_drop(sw, w, p, out, out, WEFT_DROP_AQM);
+    return false;
 }
