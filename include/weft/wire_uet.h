@@ -11,8 +11,19 @@
 //   bits
 //         of SACK, 64 of state; NACK and control: 32 bits of payload; request with congestion control: 32 of state
 //
+// Behind a request stands a header of the semantic sublayer (SES), here the standard one of 44 octets:
+//   octet 0      opcode (6 bits, behind 2 reserved)    1   version (2), delivery complete, initiator error, relative,
+//   header data, end of message, start of message      2, 3  message      4  generation   5 to 7  job
+//         8, 9   process on the endpoint (12 bits)     10, 11  resource (12)   12 to 19  buffer offset
+//         20 to 23  initiator    24 to 31  memory key  32 to 39  at the start of a message header data, else 2
+//         reserved, payload (2) and its offset in the message (4)                        40 to 43  length of the
+//         message
+// and behind an ACK a response of 12: kind (6 bits, behind 2 reserved), version (2) and return code (6), message,
+// generation, job, length. Of both, what weft does not know is 0.
+//
 // Sources: Wireshark's dissector of UET (epan/dissectors/packet-uet.c) and the headers proposed for Linux
-// (include/uapi/linux/ultraeth.h), both after the UE specification 1.0. The latter says no UDP port of IANA's; the
+// (include/uapi/linux/ultraeth.h), and T. Herbert's protocol definitions for XDP2 (uet-ses.h), all after the UE
+// specification 1.0. The latter says no UDP port of IANA's; the
 // former and IANA do.
 #ifndef WEFT_WIRE_UET_H
 #define WEFT_WIRE_UET_H
@@ -20,6 +31,10 @@
 #include "weft/wire.h"
 
 #define WEFT_UDP_PORT_UET 4793u
+
+/// Of a frame: Ethernet 14, IPv4 20, UDP 8, request 12, semantic header 44, FCS 4; ACK 32 with response 12.
+#define WEFT_FRAME_UET_DATA 102u
+#define WEFT_FRAME_UET_ACK 90u
 
 enum weft_pds_type {
     WEFT_PDS_RUD_REQUEST = 2,
@@ -45,6 +60,8 @@ enum weft_pds_flag {
     WEFT_PDS_MARKED = 0x20 ///< of an answer: its packet was marked
 };
 
+enum weft_pds_next { WEFT_PDS_NEXT_NONE = 0, WEFT_PDS_NEXT_REQUEST = 3, WEFT_PDS_NEXT_RESPONSE = 4 };
+enum weft_pds_control { WEFT_PDS_CONTROL_NOOP = 0, WEFT_PDS_CONTROL_ASK = 1, WEFT_PDS_CONTROL_CREDIT = 7 };
 enum weft_pds_nack { WEFT_PDS_NACK_TRIMMED = 1, WEFT_PDS_NACK_TRIMMED_LAST_HOP = 2 };
 
 #define WEFT_PDS_BYTES 12u ///< of every type but RUDI and UUD, and more:
@@ -64,6 +81,23 @@ struct weft_pds {
     uint16_t sack_offset;
     uint64_t sack_bits, state;
 };
+
+/// Standard header of a request.
+struct weft_ses_request {
+    uint8_t opcode;   ///< enum weft_ses_opcode
+    bool first, last; ///< packet of the message
+    uint16_t message; ///< number
+    uint64_t key;     ///< of memory
+    uint16_t payload; ///< not in the first packet; 14 bits
+    uint32_t offset;  ///< likewise, in the message
+    uint32_t length;  ///< of the message
+};
+enum weft_ses_opcode { WEFT_SES_WRITE = 1, WEFT_SES_READ = 2, WEFT_SES_SEND = 5 };
+#define WEFT_SES_REQUEST_BYTES 44u
+#define WEFT_SES_RESPONSE_BYTES 12u
+/// 0: no room, or a field that is too large.
+size_t weft_ses_request_encode(const struct weft_ses_request *, uint8_t *ret, size_t size);
+enum weft_wire_status weft_ses_request_decode(const uint8_t *bytes, size_t size, struct weft_ses_request *ret);
 
 /// NULL: no type that there is.
 const char *weft_pds_type_name(uint8_t type);

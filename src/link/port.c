@@ -7,6 +7,7 @@
 #include "link/port_credit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "weft/memory.h"
 
@@ -87,7 +88,7 @@ enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, we
     return weft_random_unit(&f->random) >= good ? WEFT_DROP_BIT_ERROR : WEFT_DROPS;
 }
 
-static void note(struct weft__tap_log *log, const struct weft_packet *packet, uint32_t interface, weft_time_ps time,
+static void note(struct weft__tap_log *log, const struct weft__tapped *frame, uint32_t interface, weft_time_ps time,
                  uint32_t mark) {
     if (time < log->from_ps || time >= log->to_ps) return;
     if (log->noted < log->limit) {
@@ -97,20 +98,20 @@ static void note(struct weft__tap_log *log, const struct weft_packet *packet, ui
         return;
     }
     log->noted++;
-    struct weft_packet *record = weft__spool_add(log->spool);
-    *record = *packet;
-    record->time_ps = time;
-    weft_packet_set_node(record, interface);
-    record->port = (uint16_t)mark;
+    struct weft__tapped *record = weft__spool_add(log->spool);
+    *record = *frame;
+    record->packet.time_ps = time;
+    weft_packet_set_node(&record->packet, interface);
+    record->packet.port = (uint16_t)mark;
 }
 
-void weft__tap_note(const struct weft__port_tap *tap, const struct weft_packet *packet, weft_time_ps last_bit,
+void weft__tap_note(const struct weft__port_tap *tap, const struct weft__tapped *frame, weft_time_ps last_bit,
                     enum weft_drop loss) {
     bool lost = loss != WEFT_DROPS;
     if (tap->sent_on != WEFT_NONE)
-        note(tap->log, packet, tap->sent_on, last_bit, WEFT__TAP_SENT + (lost ? 1 + (uint32_t)loss : 0));
+        note(tap->log, frame, tap->sent_on, last_bit, WEFT__TAP_SENT + (lost ? 1 + (uint32_t)loss : 0));
     if (tap->received_on != WEFT_NONE && !lost)
-        note(tap->log, packet, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
+        note(tap->log, frame, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
 }
 
 /// A frame on the wire, by its last try.
@@ -146,9 +147,12 @@ static bool is_lost(struct weft__port *port, struct weft__worker *w, const struc
     if (port->flows && packet->kind == WEFT_PACKET_DATA) weft__port_note_flow(port->flows, packet);
     enum weft_drop loss = cross(port, packet, time, frame);
     if (port->tap) {
-        struct weft_packet seen = *packet;
-        seen.psn = weft__side_psn(w, packet);
-        seen.side = false;
+        struct weft__tapped seen = {.packet = *packet};
+        bool answers = packet->kind == WEFT_PACKET_ACK || packet->kind == WEFT_PACKET_NAK;
+        if (packet->side && answers)
+            memcpy(&seen.sack, weft__side_of(w, packet)->user, sizeof seen.sack); // first there
+        seen.packet.psn = weft__side_psn(w, packet);
+        seen.packet.side = false;
         weft__tap_note(port->tap, &seen, frame->last_bit, loss);
     }
     if (loss == WEFT_DROPS) return false;

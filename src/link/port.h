@@ -19,6 +19,7 @@
 #include "weft/retry.h"
 #include "weft/scheduler.h"
 #include "weft/sim.h"
+#include "weft/transport.h"
 
 /// Frames that bit errors destroy are sent again by the link.
 struct weft__port_retry {
@@ -40,22 +41,28 @@ struct weft__port_faults {
 
 /// Where a worker's frames on captured ports are noted.
 struct weft__tap_log {
-    struct weft__spool *spool;   ///< of struct weft_packet, see weft__port_tap
+    struct weft__spool *spool;   ///< of struct weft__tapped
     uint64_t limit, left_out;    ///< frames wanted at most; not noted
     weft_time_ps from_ps, to_ps; ///< frames complete from ... to before ... are wanted
     weft_time_ps last_ps;        ///< latest of those noted up to the limit
     uint64_t noted;
 };
 
-/// Both directions of captured ports are noted where frames are sent, one record an interface and frame: time_ps is
-/// when the frame is complete there, node the interface, port the direction and loss (enum weft__tap_mark).
+/// A frame, or a cell: its packet's time_ps is when it is complete at the interface `node`, port the direction and loss
+/// (enum weft__tap_mark).
+struct weft__tapped {
+    struct weft_packet packet;
+    struct weft_sack sack; ///< of an answer that has one; else 0
+};
+
+/// Both directions of captured ports are noted where frames are sent, one record an interface and frame.
 struct weft__port_tap {
     struct weft__tap_log *log;
     uint32_t sent_on, received_on; ///< interface of this port, of its peer; WEFT_NONE: not captured
     weft_time_ps link_delay_ps;
 };
 /// A frame's, or a cell's, last bit leaves; `loss`: why the link loses it, or WEFT_DROPS.
-void weft__tap_note(const struct weft__port_tap *tap, const struct weft_packet *packet, weft_time_ps last_bit,
+void weft__tap_note(const struct weft__port_tap *tap, const struct weft__tapped *frame, weft_time_ps last_bit,
                     enum weft_drop loss);
 /// 0 received; WEFT__TAP_SENT, plus 1 + enum weft_drop if the link lost the frame.
 enum weft__tap_mark { WEFT__TAP_RECEIVED = 0, WEFT__TAP_SENT = 256 };

@@ -16,7 +16,7 @@
 #include "weft/pcapng.h"
 
 enum {
-    RECORDS_MAX = 1 << 18,  // of a worker in memory: 8 MiB
+    RECORDS_MAX = 1 << 18,  // of a worker in memory: 12 MiB
     HEADERS_SNAPLEN = 1514, // control frames are kept whole, and LLDP can be long
     DRAFT_BYTES = 32,       // that the name of a draft has more than that of the file
     NAMED_HOSTS_MAX = 65536 // with more, names would be most of a small file
@@ -39,9 +39,10 @@ struct weft__capture {
     struct weft_memory_cleanup cleanup;
 };
 
-/// Records are packets: see struct weft__port_tap. No two frames are complete at one time in one direction of a port.
+/// Of struct weft__tapped. No two frames are complete at one time in one direction of a port.
 static int by_time(const void *a, const void *b) {
-    const struct weft_packet *x = a, *y = b;
+    const struct weft_packet *x = &((const struct weft__tapped *)a)->packet;
+    const struct weft_packet *y = &((const struct weft__tapped *)b)->packet;
     if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;
     return (x->port > y->port) - (x->port < y->port);
@@ -126,7 +127,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->spool = weft_arena_alloc(arena, workers, sizeof *c->spool);
     c->log = weft__arena_lines(arena, workers, sizeof *c->log);
     for (uint32_t w = 0; w < workers; w++) {
-        weft__spool_init(&c->spool[w], sizeof(struct weft_packet), RECORDS_MAX, by_time, folder_of(arena, path));
+        weft__spool_init(&c->spool[w], sizeof(struct weft__tapped), RECORDS_MAX, by_time, folder_of(arena, path));
         c->log[w] = (struct weft__tap_log){
             .spool = &c->spool[w],
             .limit = scenario->capture.limit_bytes / weft_pcapng_packet_bytes(&least) + 1,
@@ -147,6 +148,9 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->frames.framing_bytes = net->hosts.framing_bytes;
     c->frames.roce = host->roce;
     c->frames.vlan = (uint16_t)host->vlan;
+    const struct weft_transport_ops *transport = host->transport.model->ops;
+    c->frames.uet = transport->frames == WEFT_TRANSPORT_UET;
+    c->frames.ordered = transport->in_order && transport->in_order(host->transport.conf);
     c->frames.headers = scenario->capture.content == WEFT_CAPTURE_HEADERS;
     *ret_capture = c;
     return WEFT_OK;
@@ -202,12 +206,13 @@ static void write_head(struct weft__capture *c) {
 }
 
 /// False: the limit is reached. No later frame is written then, be it smaller.
-static bool write_frame(struct weft__capture *c, const struct weft_packet *record, uint8_t *bytes) {
+static bool write_frame(struct weft__capture *c, const struct weft__tapped *tapped, uint8_t *bytes) {
+    const struct weft_packet *record = &tapped->packet;
     bool sent = record->port >= WEFT__TAP_SENT;
     uint32_t port = c->port[record->node], loss = record->port - (sent ? WEFT__TAP_SENT : 0u);
     uint32_t sender = sent ? port : c->net->topology->port[port].peer;
     size_t written = c->cells ? c->cells->build(c->net, record, sender, bytes)
-                              : weft__frames_build(&c->frames, record, sender, bytes);
+                              : weft__frames_build(&c->frames, record, &tapped->sack, sender, bytes);
     char comment[64];
     if (loss) snprintf(comment, sizeof comment, "lost on the link: %s", weft_drop_names[loss - 1]);
     struct weft_pcapng_packet packet = {
@@ -235,7 +240,7 @@ enum weft_status weft__capture_finish(struct weft__capture *c, struct weft_outco
     errno = 0;
     write_head(c);
     struct weft__merge *merge = weft__merge_new(c->spool, workers);
-    for (const struct weft_packet *record; !ferror(c->file) && (record = weft__merge_next(merge));)
+    for (const struct weft__tapped *record; !ferror(c->file) && (record = weft__merge_next(merge));)
         if (c->left_bytes && write_frame(c, record, bytes))
             outcome->captured++;
         else

@@ -246,7 +246,7 @@ static enum weft_status check_records(const struct weft_scenario *scenario, cons
                               "capture: host.cc %s collects telemetry, for which captures have no form; expected "
                               "another cc, or no capture",
                               host->cc.model->name);
-    if (sacks && *scenario->capture.ports)
+    if (sacks && transport->frames != WEFT_TRANSPORT_UET && *scenario->capture.ports)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
                               "capture: host.transport %s acknowledges selectively, for which captures have no form; "
                               "expected another transport, or no capture",

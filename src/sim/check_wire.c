@@ -1,10 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/check_wire.h"
 
+#include "weft/transport.h"
+#include "weft/wire_uet.h"
+
 bool weft__has_own_frames(const struct weft_device_conf *conf, const struct weft_node_info *node) {
     const struct weft_host_conf *host = &conf->host;
     if (node->role != WEFT_NODE_HOST) return !weft_wire_is_standard(&conf->sw.wire);
     return !weft_wire_is_standard(&host->wire) || host->data_header_bytes || host->ack_bytes || host->cnp_bytes;
+}
+
+static uint32_t count_uet(const struct weft_scenario *scenario, const struct weft_topology *t) {
+    uint32_t n = 0;
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        const struct weft_host_conf *host = &weft_scenario_device(scenario, t->node[t->host[h]].name)->host;
+        n += ((const struct weft_transport_ops *)host->transport.model->ops)->frames == WEFT_TRANSPORT_UET;
+    }
+    return n;
+}
+
+static bool is_standard(const struct weft_scenario *scenario, const struct weft_topology *t) {
+    bool all = true;
+    for (uint32_t n = 0; n < t->nodes && all; n++) {
+        const struct weft_device_conf *conf = weft_scenario_device(scenario, t->node[n].name);
+        all = weft_wire_is_standard(t->node[n].role == WEFT_NODE_HOST ? &conf->host.wire : &conf->sw.wire);
+    }
+    return all;
+}
+
+/// `own`: frames have sizes or a wire of their own.
+static enum weft_status check_capture(const struct weft_scenario *scenario, const struct weft_topology *t, bool own,
+                                      struct weft_error *ret_error) {
+    uint32_t uet = count_uet(scenario, t);
+    if (!uet && !own) return WEFT_OK;
+    if (!uet || !is_standard(scenario, t))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
+                              "capture: frames have sizes or a wire of their own, which no capture can show; "
+                              "expected those of RoCE and IEEE 802.3");
+    if (uet < t->hosts)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
+                              "capture: %u of %u hosts send Ultra Ethernet; expected all, or none", uet, t->hosts);
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        const struct weft_node_info *node = &t->node[t->host[h]];
+        const struct weft_host_conf *host = &weft_scenario_device(scenario, node->name)->host;
+        if (host->data_header_bytes == WEFT_FRAME_UET_DATA && host->ack_bytes == WEFT_FRAME_UET_ACK) continue;
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
+                              "capture: host.data_header of %s is %lluB and ack_frame %lluB, and headers of Ultra "
+                              "Ethernet take %u and %u bytes; expected data_header: %uB, ack_frame: %uB",
+                              node->name, (unsigned long long)host->data_header_bytes,
+                              (unsigned long long)host->ack_bytes, WEFT_FRAME_UET_DATA, WEFT_FRAME_UET_ACK,
+                              WEFT_FRAME_UET_DATA, WEFT_FRAME_UET_ACK);
+    }
+    return WEFT_OK;
 }
 
 /// The box at either end of a link. Cells, and a switch that sends on what has not come yet, go by IEEE 802.3.
@@ -47,12 +94,10 @@ enum weft_status weft__check_wire(const struct weft_scenario *scenario, const st
         const struct weft_device_conf *conf = weft_scenario_device(scenario, t->node[n].name);
         if (weft__has_own_frames(conf, &t->node[n])) first = conf;
     }
-    if (!first) return WEFT_OK;
-    if (*scenario->capture.ports)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                              "capture: frames have sizes or a wire of their own, which no capture can show; expected "
-                              "those of RoCE and IEEE 802.3");
-    enum weft_status status = check_links(t, first->place, ret_error);
+    enum weft_status status = WEFT_OK;
+    if (*scenario->capture.ports) status = check_capture(scenario, t, first, ret_error);
+    if (!first || status) return status;
+    status = check_links(t, first->place, ret_error);
     for (uint32_t n = 0; n < t->nodes && !status; n++)
         status = check_node(&t->node[n], weft_scenario_device(scenario, t->node[n].name), ret_error);
     return status;

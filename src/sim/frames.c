@@ -11,6 +11,7 @@
 
 #include "weft/sim.h"
 #include "weft/wire_sfcm.h"
+#include "weft/wire_uet.h"
 
 enum { TTL = 64, PORT_FIRST = 0xc000 };
 
@@ -166,6 +167,26 @@ static void fill_sfcm(struct weft_frame *f, const struct weft__frames *frames, c
     f->payload_bytes = weft_sfcm_encode(&m, message, WEFT_SFCM_BYTES);
 }
 
+/// `message`: room for it.
+static void fill_uet(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p,
+                     const struct weft_sack *sack, uint32_t sender, uint8_t *message) {
+    fill_ip(f, frames, p, sender);
+    f->udp.dst_port = WEFT_UDP_PORT_UET;
+    f->payload_bytes = p->bytes - WEFT_FCS_BYTES - weft_frame_header_bytes(f);
+    f->payload = message;
+    weft__frames_uet(frames, p, sack, message, f->payload_bytes);
+}
+
+/// Of data with `headers`, all that is not payload.
+static size_t put_headers(const struct weft__frames *frames, struct weft_frame *f, uint8_t *ret) {
+    weft_frame_complete(f);
+    size_t written = weft_frame_encode_headers(f, ret, WEFT__FRAME_BYTES_MAX);
+    if (!frames->uet) return written;
+    size_t own = WEFT_PDS_BYTES + WEFT_SES_REQUEST_BYTES, more = f->payload_bytes < own ? f->payload_bytes : own;
+    memcpy(ret + written, f->payload, more);
+    return written + more;
+}
+
 static void fill_pfc(struct weft_frame *f, const struct weft_packet *p, uint32_t sender) {
     weft_address_mac(sender, f->ethernet.src);
     memcpy(f->ethernet.dst, WEFT_MAC_CONTROL_ADDRESS, sizeof f->ethernet.dst);
@@ -184,24 +205,21 @@ static size_t put_lldp(const struct weft__frames *frames, const struct weft_pack
     return size;
 }
 
-size_t weft__frames_build(const struct weft__frames *frames, const struct weft_packet *p, uint32_t sender,
-                          uint8_t *ret) {
+size_t weft__frames_build(const struct weft__frames *frames, const struct weft_packet *p, const struct weft_sack *sack,
+                          uint32_t sender, uint8_t *ret) {
     if (p->kind == WEFT_PACKET_LLDP) return put_lldp(frames, p, ret);
     struct weft_frame f = {0};
-    uint8_t message[WEFT_SFCM_BYTES];
+    uint8_t message[WEFT__FRAME_BYTES_MAX];
     if (p->kind == WEFT_PACKET_PFC)
         fill_pfc(&f, p, sender);
     else if (p->kind == WEFT_PACKET_SFCM)
         fill_sfcm(&f, frames, p, sender, message);
+    else if (frames->uet)
+        fill_uet(&f, frames, p, sack, sender, message);
     else
         fill_roce(&f, frames, p, sender);
-    size_t written;
-    if (frames->headers && p->kind == WEFT_PACKET_DATA) {
-        weft_frame_complete(&f);
-        written = weft_frame_encode_headers(&f, ret, WEFT__FRAME_BYTES_MAX);
-    } else {
-        written = weft_frame_build(&f, ret, WEFT__FRAME_BYTES_MAX);
-    }
+    bool headers = frames->headers && p->kind == WEFT_PACKET_DATA;
+    size_t written = headers ? put_headers(frames, &f, ret) : weft_frame_build(&f, ret, WEFT__FRAME_BYTES_MAX);
     assert(written >= WEFT__FRAME_WRITTEN_MIN && weft_frame_bytes(&f) == p->bytes - WEFT_FCS_BYTES);
     return written;
 }

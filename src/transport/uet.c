@@ -47,6 +47,10 @@ static weft_time_ps uet_patience(const void *conf) {
     return ((const struct weft__uet_conf *)conf)->timeout_ps;
 }
 
+static bool uet_in_order(const void *conf) {
+    return ((const struct weft__uet_conf *)conf)->delivery == WEFT__UET_ROD;
+}
+
 static bool always(const void *conf) {
     return true;
 }
@@ -442,6 +446,8 @@ static const struct weft_transport_ops ops = {
     .sender_size = uet_sender_size,
     .receiver_size = uet_receiver_size,
     .patience = uet_patience,
+    .frames = WEFT_TRANSPORT_UET,
+    .in_order = uet_in_order,
     .echoes = always,
     .sacks = always,
     .planes = uet_planes,

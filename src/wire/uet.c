@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft/wire_uet.h"
 
+#include <string.h>
+
 #include "wire/bytes.h"
 
 static const struct {
@@ -70,5 +72,38 @@ enum weft_wire_status weft_pds_decode(const uint8_t *bytes, size_t size, struct 
     ret->sack_offset = weft__get16(bytes + 14);
     ret->sack_bits = weft__get64(bytes + 16);
     ret->state = weft__get64(bytes + 24);
+    return WEFT_WIRE_OK;
+}
+
+enum { SES_OPCODE = 0x3f, SES_LAST = 0x02, SES_FIRST = 0x01, PAYLOAD_MAX = 0x3fff };
+
+size_t weft_ses_request_encode(const struct weft_ses_request *p, uint8_t *ret, size_t size) {
+    if (size < WEFT_SES_REQUEST_BYTES || p->opcode > SES_OPCODE || p->payload > PAYLOAD_MAX) return 0;
+    memset(ret, 0, WEFT_SES_REQUEST_BYTES);
+    ret[0] = p->opcode;
+    ret[1] = (uint8_t)((p->last ? SES_LAST : 0) | (p->first ? SES_FIRST : 0));
+    weft__put16(ret + 2, p->message);
+    weft__put64(ret + 24, p->key);
+    if (!p->first) {
+        weft__put16(ret + 34, p->payload);
+        weft__put32(ret + 36, p->offset);
+    }
+    weft__put32(ret + 40, p->length);
+    return WEFT_SES_REQUEST_BYTES;
+}
+
+enum weft_wire_status weft_ses_request_decode(const uint8_t *bytes, size_t size, struct weft_ses_request *ret) {
+    if (size < WEFT_SES_REQUEST_BYTES) return WEFT_WIRE_TRUNCATED;
+    bool first = bytes[1] & SES_FIRST;
+    *ret = (struct weft_ses_request){
+        .opcode = bytes[0] & SES_OPCODE,
+        .first = first,
+        .last = bytes[1] & SES_LAST,
+        .message = weft__get16(bytes + 2),
+        .key = weft__get64(bytes + 24),
+        .payload = first ? 0 : weft__get16(bytes + 34) & PAYLOAD_MAX,
+        .offset = first ? 0 : weft__get32(bytes + 36),
+        .length = weft__get32(bytes + 40),
+    };
     return WEFT_WIRE_OK;
 }

@@ -39,7 +39,7 @@ static uint8_t bytes[WEFT__FRAME_BYTES_MAX];
 
 static struct weft_frame build(const struct weft_packet *p) {
     struct weft_frame f;
-    size_t size = weft__frames_build(&frames, p, 0, bytes);
+    size_t size = weft__frames_build(&frames, p, NULL, 0, bytes);
     assert_int_equal(size, p->bytes - 4);
     assert_int_equal(weft_frame_decode(bytes, size, false, &f), WEFT_WIRE_OK);
     assert_int_equal(weft_frame_faults(&f, bytes, size), 0);
@@ -97,7 +97,7 @@ static void assert_data(uint32_t verb, uint32_t psn, uint8_t opcode) {
     if (f.layers & WEFT_LAYER_AETH) assert_int_equal(f.aeth.code, WEFT_AETH_ACK);
 
     frames.headers = true;
-    size_t headers = weft__frames_build(&frames, &p, 0, bytes + p.bytes);
+    size_t headers = weft__frames_build(&frames, &p, NULL, 0, bytes + p.bytes);
     frames.headers = false;
     assert_int_equal(headers, p.bytes - 4 - f.payload_bytes - f.bth.pad_count - 4);
     assert_memory_equal(bytes, bytes + p.bytes, headers);
@@ -196,7 +196,7 @@ static void pause(void **state) {
     uint8_t wanted[60] = {0x01, 0x80, 0xc2, 0, 0, 1, 0x02, 0, 0, 0, 0, 6, 0x88, 0x08, 0x01, 0x01, 0, 0x18};
     wanted[18 + 6] = 0xab;
     wanted[18 + 7] = 0xcd;
-    assert_int_equal(weft__frames_build(&frames, &p, 6, bytes), 60);
+    assert_int_equal(weft__frames_build(&frames, &p, NULL, 6, bytes), 60);
     assert_memory_equal(bytes, wanted, 60);
 }
 

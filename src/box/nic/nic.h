@@ -17,7 +17,7 @@ struct weft__nic;
 struct weft__nic_record {
     union {
         struct weft_telemetry telemetry; ///< first, where ports note it
-        struct weft_sack sack;           ///< if there is no telemetry
+        struct weft_sack sack;           ///< if there is no telemetry; first, where captures note it
     };
     uint32_t sack_psn;           ///< of data that asks: the credit wanted, see nic_pull.c
     bool collected, sacks, asks; ///< the telemetry, the selective acknowledgement, the request mean something

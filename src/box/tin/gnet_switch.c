@@ -144,8 +144,8 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
         const struct weft__gnet_port *port = &g->port[o];
         enum weft_drop loss =
             port->faults ? weft__faults_loss(port->faults, wire, start, start + time, &at) : WEFT_DROPS;
-        struct weft_packet sent = *cell;
-        weft__gnet_set_vc(&sent, vc);
+        struct weft__tapped sent = {.packet = *cell};
+        weft__gnet_set_vc(&sent.packet, vc);
         if (port->tap) weft__tap_note(port->tap, &sent, start + time, loss);
         if (loss != WEFT_DROPS) {
             lose(g, w, cell, loss, at, true, o, vc);

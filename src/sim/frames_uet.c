@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets of Ultra Ethernet as frames, as far as public text has them (weft/wire_uet.h). Data is a request with the
+// standard semantic header; a SACK an ACK with congestion control and a response, its cumulative PSN the last one below
+// which nothing is missing; what a sender asks for an answer with, and a grant of credit, control packets. A trimmed
+// packet is the front of its frame, its IP length what is left. Delivery contexts are numbers of queue pairs.
+//
+// Ours: a grant's 32 bits are the credit since the start in units of 256 B; a request to READ, a CNP and other control
+// that the text has no form for are control packets (NOOP); responses to a READ are requests with that opcode; zeros
+// fill a control packet up to its length. Requests do not say that they are sent again, nor set contexts up: a packet
+// of the simulator does not know.
+#include <string.h>
+
+#include "sim/frames.h"
+#include "weft/wire_uet.h"
+
+/// Puts a header where there is room; of a trimmed packet only its front is kept.
+static void put(const uint8_t *header, size_t bytes, size_t at, uint8_t *ret, size_t size) {
+    if (at < size) memcpy(ret + at, header, bytes < size - at ? bytes : size - at);
+}
+
+static void put_pds(const struct weft_pds *pds, uint8_t *ret, size_t size) {
+    uint8_t header[WEFT_PDS_BYTES_MAX];
+    put(header, weft_pds_encode(pds, header, sizeof header), 0, ret, size);
+}
+
+static uint8_t opcode_of(const struct weft_qp_conf *qp) {
+    return qp->verb == WEFT_VERB_SEND ? WEFT_SES_SEND : qp->verb == WEFT_VERB_READ ? WEFT_SES_READ : WEFT_SES_WRITE;
+}
+
+static void put_request(const struct weft__frames *frames, const struct weft_packet *p, const struct weft_pds *pds,
+                        uint8_t *ret, size_t size) {
+    const struct weft_qp_conf *qp = &frames->qp[p->qp];
+    bool messages = qp->packets == WEFT_QP_MESSAGES;
+    weft_bytes before = (weft_bytes)p->psn * qp->mtu, payload = size - WEFT_PDS_BYTES - WEFT_SES_REQUEST_BYTES;
+    if (p->spare) payload = messages ? 0 : weft__qp_payload(qp, p->psn);
+    const struct weft_ses_request ses = {
+        .opcode = opcode_of(qp),
+        .first = messages ? p->flags & WEFT_PACKET_FIRST : p->psn == 0,
+        .last = messages ? p->flags & WEFT_PACKET_LAST : p->psn + 1 == qp->packets,
+        .key = p->qp + UINT64_C(1),
+        .payload = (uint16_t)payload,
+        .offset = messages ? 0 : (uint32_t)before,
+        .length = messages || qp->bytes > UINT32_MAX ? 0 : (uint32_t)qp->bytes,
+    };
+    uint8_t header[WEFT_SES_REQUEST_BYTES];
+    put_pds(pds, ret, size);
+    put(header, weft_ses_request_encode(&ses, header, sizeof header), WEFT_PDS_BYTES, ret, size);
+    if (size > WEFT_PDS_BYTES + sizeof header)
+        memcpy(ret + WEFT_PDS_BYTES + sizeof header, &frames->payload[before % WEFT__PAYLOAD_PERIOD],
+               size - WEFT_PDS_BYTES - sizeof header);
+}
+
+/// What answers data.
+static void fill_answer(const struct weft_packet *p, const struct weft_sack *sack, struct weft_pds *pds) {
+    uint32_t cumulative = p->psn - 1; // before the first packet 2^32 - 1
+    pds->flags = p->flags & WEFT_PACKET_ECHO ? WEFT_PDS_MARKED : 0;
+    if (p->kind == WEFT_PACKET_NAK) {
+        pds->type = WEFT_PDS_NACK;
+        pds->offset = WEFT_PDS_NACK_TRIMMED << 8;
+        pds->psn = sack->psn;
+        return;
+    }
+    pds->type = WEFT_PDS_ACK_CC;
+    pds->next = WEFT_PDS_NEXT_RESPONSE;
+    pds->psn = cumulative;
+    pds->offset = (uint16_t)(sack->psn - cumulative);
+    pds->sack_offset = (uint16_t)(sack->base - cumulative);
+    pds->sack_bits = sack->bits;
+}
+
+static void fill_control(const struct weft_packet *p, struct weft_pds *pds) {
+    pds->type = WEFT_PDS_CONTROL;
+    pds->psn = p->psn;
+    if (p->kind != WEFT_PACKET_ACK) return;
+    if (p->flags & WEFT_PACKET_GRANT) {
+        pds->next = WEFT_PDS_CONTROL_CREDIT;
+        pds->psn = 0;
+        pds->payload = p->psn;
+    } else {
+        pds->next = WEFT_PDS_CONTROL_ASK;
+        pds->flags = WEFT_PDS_ASKS;
+    }
+}
+
+void weft__frames_uet(const struct weft__frames *frames, const struct weft_packet *p, const struct weft_sack *sack,
+                      uint8_t *ret, size_t size) {
+    const struct weft_qp_numbers *n = &frames->qp_numbers[p->qp];
+    bool forward = weft_packet_goes_with_data(p);
+    struct weft_pds pds = {.source = (uint16_t)(forward ? n->at_src : n->at_dst),
+                           .destination = (uint16_t)(forward ? n->at_dst : n->at_src)};
+    bool answers = p->kind == WEFT_PACKET_NAK ||
+                   (p->kind == WEFT_PACKET_ACK && !(p->flags & (WEFT_PACKET_GRANT | WEFT_PACKET_ASK)));
+    memset(ret, 0, size);
+    if (p->kind == WEFT_PACKET_DATA) {
+        pds.type = frames->ordered ? WEFT_PDS_ROD_REQUEST : WEFT_PDS_RUD_REQUEST;
+        pds.next = WEFT_PDS_NEXT_REQUEST;
+        pds.flags = p->flags & WEFT_PACKET_ACK_REQUEST ? WEFT_PDS_ASKS : 0;
+        pds.psn = p->psn;
+        put_request(frames, p, &pds, ret, size);
+        return;
+    }
+    if (answers)
+        fill_answer(p, sack, &pds);
+    else
+        fill_control(p, &pds);
+    put_pds(&pds, ret, size);
+}
