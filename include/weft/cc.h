@@ -31,6 +31,7 @@ struct weft_cc_act {
     weft_time_ps timer_ps;   ///< absolute; WEFT_TIME_NEVER: no call wanted. Never earlier than now
     weft_bytes window_bytes; ///< payload in flight at most; UINT64_MAX: no window; 0: by credit
     bool new_path;           ///< packets are to take another path from now on; false before the call
+    bool rests;              ///< on_sent would change nothing, until something else is told: it need not be called
 };
 
 /// How a receiver grants credit.

@@ -33,6 +33,7 @@ struct weft_qp_sender {
     bool started : 1, ready : 1, done : 1; ///< the caller's
     bool sampling : 1;                     ///< a round trip is being measured
     bool armed : 1;                        ///< a timer is set
+    bool cc_rests : 1;                     ///< the caller's: the congestion control need not be told what is sent
     bool counts : 1;  ///< una and next are counts: of packets acknowledged in whatever order, and with those under way
     bool blocked : 1; ///< nothing may be sent, whatever the window and `posted` say
     uint8_t timeouts; ///< in a row, at most 255

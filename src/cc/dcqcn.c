@@ -106,6 +106,7 @@ static void dcqcn_start(void *state, const void *conf, const struct weft_cc_fact
                               .alpha = c->initial_alpha};
     act->rate_bps = s->rate_bps;
     act->timer_ps = WEFT_TIME_NEVER;
+    act->rests = true;
 }
 
 /// The expiries of the alpha timer up to now, all at once.
@@ -134,6 +135,7 @@ static void dcqcn_cnp(void *state, const void *conf, const struct weft_cc_fact *
     s->timer_ps = fact->now_ps + c->increase_timer_ps;
     act->rate_bps = s->rate_bps;
     act->timer_ps = s->timer_ps;
+    act->rests = !c->byte_counter;
 }
 
 /// After either stage went up.
@@ -149,6 +151,7 @@ static void increase(struct dcqcn_state *s, const struct dcqcn_conf *c, weft_rat
     if (s->rate_bps == line) {
         s->limited = false;
         s->timer_ps = WEFT_TIME_NEVER;
+        act->rests = true;
     }
     act->rate_bps = s->rate_bps;
 }

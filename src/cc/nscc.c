@@ -117,6 +117,7 @@ static void nscc_start(void *state, const void *conf, const struct weft_cc_fact 
     bound(s, c, fact);
     weft__credit_start(&s->credit, s->most);
     act->timer_ps = WEFT_TIME_NEVER;
+    act->rests = !c->credit;
     answer(s, c, fact, act);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every congestion control under random facts: 0 < rate <= line rate, no timer in the past, its own invariant, and the
-// same answers for the same facts.
+// same answers for the same facts. One that rests is not moved by what is sent.
 #include "models.h"
 
 #include "weft/cc.h"
@@ -28,6 +28,22 @@ static void tell(struct caller *c,
     const char *broken = c->ops->check(c->state, c->conf, &c->act);
     if (broken) fail_msg("%s", broken);
     c->digest = (c->digest ^ c->act.rate_bps ^ c->act.timer_ps << 20) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/// What is sent, also to a model that says that it rests: then nothing may change.
+static void tell_sent(struct caller *c) {
+    size_t size = c->ops->state_size(c->conf);
+    void *state = malloc(size + 1);
+    memcpy(state, c->state, size);
+    struct weft_cc_act act = c->act;
+    tell(c, c->ops->on_sent);
+    if (act.rests) {
+        assert_true(c->act.rests);
+        assert_memory_equal(c->state, state, size);
+        assert_true(c->act.rate_bps == act.rate_bps && c->act.timer_ps == act.timer_ps);
+        assert_true(c->act.window_bytes == act.window_bytes && !c->act.new_path);
+    }
+    free(state);
 }
 
 /// Lets every timer until `time` expire.
@@ -85,13 +101,13 @@ static void random_fact(struct caller *c, struct weft_random *random) {
         break;
     default:
         c->fact.bytes = (uint32_t)weft_random_below(random, 9000) + 84;
-        tell(c, c->ops->on_sent);
+        tell_sent(c);
     }
 }
 
 static uint64_t run(const struct weft_model *model, const void *conf, weft_rate_bps line, uint64_t seed) {
     struct caller c = {.ops = model->ops, .conf = conf, .fact = {.line_rate_bps = line, .packet_bytes = 4096}};
-    c.act = (struct weft_cc_act){line, WEFT_TIME_NEVER, UINT64_MAX, false};
+    c.act = (struct weft_cc_act){.rate_bps = line, .timer_ps = WEFT_TIME_NEVER, .window_bytes = UINT64_MAX};
     c.state = calloc(1, c.ops->state_size(conf) + 1);
     struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
     c.fact.now_ps = weft_random_below(&random, WEFT_PS_PER_S);

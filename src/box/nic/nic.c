@@ -16,7 +16,8 @@
 
 // --- the port -----------------------------------------------------------------------------------------------------
 
-static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+static inline __attribute__((always_inline)) void serve(struct weft__node *node, struct weft__nic *nic,
+                                                        struct weft__worker *w) {
     if (weft__nic_is_held(nic)) return; // until the neighbour has room
     if (__builtin_expect(!weft__nic_heads_may_send(nic, w->now_ps), 0)) weft__nic_skip_idle(node, nic, w->now_ps);
     uint8_t mask = weft__ether_sendable(&nic->conf->pfc, &nic->port, w->now_ps, weft__nic_backlog(nic));
@@ -38,7 +39,8 @@ static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__w
                                 (uint32_t)(nic->port.queue[priority].tx_bytes - before) + WEFT_WIRE_OVERHEAD);
 }
 
-static void kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+static inline __attribute__((always_inline)) void look(struct weft__node *node, struct weft__nic *nic,
+                                                       struct weft__worker *w) {
     if (nic->port.busy_until_ps <= w->now_ps) {
         if (nic->port.pending)
             weft__ether_send_local(&nic->port, &nic->conf->pfc, nic->end.host, node, w, nic->port_number);
@@ -49,8 +51,8 @@ static void kick(struct weft__node *node, struct weft__nic *nic, struct weft__wo
         weft__ether_arm(&nic->port, node, w->now_ps, nic->port_number, weft__nic_backlog(nic));
 }
 
-void weft__nic_kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
-    kick(node, nic, w);
+void weft__nic_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    look(node, nic, w);
 }
 
 /// A packet of that priority would be the next to be sent, and now.
@@ -105,13 +107,13 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
     }
     weft__fifo_push(&nic->backlog[reply->priority].control, nic->end.pool, &p);
     nic->control_mask |= (uint8_t)(1u << reply->priority);
-    kick(node, nic, w);
+    weft__nic_kick(node, nic, w);
 }
 
 static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     uint8_t ended;
     weft__ether_watch(&nic->port, &nic->conf->pfc, node, w, nic->port_number, weft__nic_backlog(nic), &ended);
-    kick(node, nic, w);
+    weft__nic_kick(node, nic, w);
 }
 
 static inline void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
@@ -173,12 +175,12 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
     }
     if (p->kind == WEFT_PACKET_ROOM && nic->port.credit) {
         weft__port_credit_come(&nic->port, w->now_ps, p);
-        kick(node, nic, w);
+        weft__nic_kick(node, nic, w);
         return;
     }
     if (p->kind == WEFT_PACKET_ROOM) { // the neighbour took that much
         nic->room_bytes += p->psn;
-        kick(node, nic, w);
+        weft__nic_kick(node, nic, w);
         return;
     }
     if (p->kind == WEFT_PACKET_LLDP) {
@@ -191,7 +193,7 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
     if (nic->conf->pfc.watchdog_ps != WEFT_TIME_NEVER)
         on_watchdog(node, nic, w);
     else
-        kick(node, nic, w);
+        weft__nic_kick(node, nic, w);
 }
 
 void weft__nic_take(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
@@ -240,7 +242,7 @@ static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct w
         weft__nic_on_sender_timer(node, nic, w, nic->send_qp[k / WEFT__SENDER_KEYS], k % WEFT__SENDER_KEYS);
 }
 
-static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__nic *nic = node->state;
     if (__builtin_expect(nic->planes != NULL, 0) && key >= nic->planes->key0) {
         uint32_t k = key - nic->planes->key0;
@@ -250,11 +252,11 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     switch (key) {
     case WEFT__ETHER_KEY_TX:
         nic->port.turn_ps = WEFT_TIME_NEVER;
-        kick(node, nic, w);
+        look(node, nic, w);
         break;
     case WEFT__ETHER_KEY_REFRESH:
         nic->port.pending |= nic->port.pfc_told;
-        kick(node, nic, w);
+        weft__nic_kick(node, nic, w);
         break;
     case WEFT__KEY_DRAIN:
         weft__nic_on_drain(node, nic, w);
@@ -277,7 +279,7 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         if (nic->planes)
             weft__nic_plane_changed(node, nic, w);
         else
-            kick(node, nic, w);
+            weft__nic_kick(node, nic, w);
         break;
     default:
         on_qp_timer(node, nic, w, key);

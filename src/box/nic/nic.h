@@ -238,7 +238,12 @@ void weft__nic_on_driven_timer(struct weft__node *node, struct weft__nic *nic, s
 uint32_t weft__nic_open(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps start);
 void weft__nic_cancel(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 /// Sends what may be sent now, and sees to it that the rest will be.
-void weft__nic_kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
+void weft__nic_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
+/// Likewise. Mostly the port is busy, and its turn will come as soon as it is free.
+static inline void weft__nic_kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    if (nic->port.busy_until_ps <= w->now_ps || nic->port.turn_ps != nic->port.busy_until_ps)
+        weft__nic_look(node, nic, w);
+}
 /// A packet has reached the host.
 void weft__nic_take(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                     const struct weft_packet *p);

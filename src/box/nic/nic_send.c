@@ -83,7 +83,8 @@ static void follow(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
 }
 
 /// Puts a queue pair that may send where it belongs: into the list, or to sleep until its pace allows.
-static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps) {
+static inline __attribute__((always_inline)) void place(struct weft__node *node, struct weft__nic *nic, uint32_t qp,
+                                                        weft_time_ps free_ps) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     if (__builtin_expect(nic->port.follow != NULL, 0)) follow(nic, qp, free_ps);
@@ -96,6 +97,10 @@ static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp
         ready_push(nic, qp);
     else
         weft__timer_set(&node->timers, weft__key_pace(conf->at_src), at);
+}
+
+static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps) {
+    place(node, nic, qp, free_ps);
 }
 
 void weft__nic_reschedule(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
@@ -168,8 +173,10 @@ static __attribute__((noinline)) void consult_cc(struct weft__node *node, struct
         .telemetry = nic->telemetry,
     };
     weft_time_ps timer = weft__timer_at(&node->timers, key);
-    struct weft_cc_act act = {.rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = s->window_bytes};
+    struct weft_cc_act act = {
+        .rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = s->window_bytes, .rests = s->cc_rests};
     handler(s->cc, nic->conf->cc.conf, &fact, &act);
+    s->cc_rests = act.rests;
     if (__builtin_expect(act.new_path, 0)) nic->end.hosts->sample[qp].path++;
     weft_rate_bps rate_before = s->rate_bps;
     s->rate_bps = act.rate_bps;
@@ -193,7 +200,8 @@ static inline void tell_cc(struct weft__node *node, struct weft__nic *nic, struc
 
 void weft__nic_tell_sent(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                          uint32_t bytes) {
-    tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct told){.bytes = bytes});
+    if (!nic->end.hosts->sender[qp].cc_rests)
+        tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct told){.bytes = bytes});
 }
 
 void weft__nic_tell_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
@@ -329,7 +337,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
     if (__builtin_expect(nic->planes != NULL, 0))
         go_on(node, nic, w, qp);
     else
-        schedule(node, nic, qp, nic->port.busy_until_ps);
+        place(node, nic, qp, nic->port.busy_until_ps);
 }
 
 // --- what comes back ----------------------------------------------------------------------------------------------
@@ -395,7 +403,7 @@ static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__
         return;
     }
     if (!news->moved) return;
-    schedule(node, nic, qp, w->now_ps);
+    if (!nic->end.hosts->sender[qp].ready || nic->port.follow) schedule(node, nic, qp, w->now_ps);
     if (__builtin_expect(nic->transport->on_held != NULL, 0)) ask_if_held(node, nic, w, qp);
     weft__nic_kick(node, nic, w);
 }
