@@ -157,14 +157,12 @@ static inline __attribute__((always_inline)) void schedule_wake(struct weft__wor
 /// What comes so many nodes later is fetched now.
 enum { AHEAD_NODE = 16, AHEAD_STATE = 10, AHEAD_PACKETS = 6, AHEAD_FETCH = 4, AHEAD_PREPARE = 2, AHEAD_FOLLOW = 1 };
 
-static void insertion_sort(struct weft__arrival *arrival, uint32_t n) {
-    for (uint32_t i = 1; i < n; i++) {
-        struct weft__arrival x = arrival[i];
-        uint32_t k = i;
-        for (; k && arrival[k - 1].word > x.word; k--)
-            arrival[k] = arrival[k - 1];
-        arrival[k] = x;
-    }
+/// The first i are in order; so are those and x then.
+static inline void insert(struct weft__arrival *arrival, uint32_t i, struct weft__arrival x) {
+    struct weft__arrival *at = arrival + i;
+    for (; at > arrival && at[-1].word > x.word; at--)
+        *at = at[-1];
+    *at = x;
 }
 
 static void sort_arrivals(struct weft__arrival *arrival, uint32_t n) {
@@ -192,7 +190,8 @@ static void sort_arrivals(struct weft__arrival *arrival, uint32_t n) {
             n = left;
         }
     }
-    insertion_sort(arrival, n);
+    for (uint32_t i = 1; i < n; i++)
+        insert(arrival, i, arrival[i]);
 }
 
 /// Many packets at one node, as at a DSF box, come spread over the window: they are put into as many parts of it by
@@ -216,8 +215,8 @@ static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uin
         w->part[p + 1] += w->part[p];
     for (uint32_t i = 0; i < n; i++)
         w->many[w->part[arrival[i].word >> down]++] = arrival[i];
-    memcpy(arrival, w->many, n * sizeof *arrival);
-    insertion_sort(arrival, n); // nothing moves beyond its part
+    for (uint32_t i = 0; i < n; i++)
+        insert(arrival, i, w->many[i]); // nothing moves beyond its part
 }
 
 /// Of a worker, for the loops over the packets of a window.
@@ -242,6 +241,7 @@ each_packet(const struct weft__worker *w, struct gathering g, uint32_t inbox,
         for (struct weft__block *block = row[inbox].first; left; block = block->next) {
             uint32_t here = left < w->block_packets ? left : w->block_packets;
             left -= here;
+#pragma GCC unroll 4
             for (struct weft_packet *p = block->packet, *last = p + here; p < last; p++)
                 on_packet(g, p);
         }
@@ -249,9 +249,21 @@ each_packet(const struct weft__worker *w, struct gathering g, uint32_t inbox,
 }
 
 static inline __attribute__((always_inline)) void count_packet(struct gathering g, struct weft_packet *p) {
+    g.end[p->node - g.first]++;
+}
+
+static inline __attribute__((always_inline)) void count_and_wake(struct gathering g, struct weft_packet *p) {
     uint32_t local = p->node - g.first;
     g.end[local]++;
     g.wake[local / 64] |= UINT64_C(1) << local % 64;
+}
+
+/// Of 64 nodes, those that packets come to.
+static inline uint64_t come_to(const uint32_t *end) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < 64; i++)
+        bits |= (uint64_t)(end[i] != 0) << i;
+    return bits;
 }
 
 static inline __attribute__((always_inline)) void place_packet(struct gathering g, struct weft_packet *p) {
@@ -265,11 +277,15 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
     uint32_t n = 0, actives = 0, packets = 0;
     uint32_t inbox = leaves ? leaves_inbox(w) : w->id;
     struct gathering g = {.first = w->first, .end = w->end, .wake = wake, .begin_ps = w->begin_ps};
-    each_packet(w, g, inbox, count_packet);
     for (uint32_t from = 0; from < e->conf.workers; from++) {
         const struct weft__log *row = weft__row_of(&e->worker[from], (uint32_t)(w->window % WEFT__RING));
         if (row) n += row[inbox].n;
     }
+    bool many = n > w->n; // it takes less to look at all nodes than to note each packet's
+    if (many)
+        each_packet(w, g, inbox, count_packet);
+    else
+        each_packet(w, g, inbox, count_and_wake);
     if (n > w->gathered_capacity || !w->arrival) {
         uint32_t capacity = n + n / 2 + 64;
         w->arrival = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->arrival, w->gathered_capacity * sizeof *w->arrival,
@@ -277,6 +293,7 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
         w->gathered_capacity = capacity;
     }
     for (uint32_t word = 0; word < w->words; word++) {
+        if (many) wake[word] |= come_to(&w->end[word * 64]);
         uint64_t others = w->leaf && !leaves ? wake[word] & w->leaf[word] : 0;
         for (uint64_t bits = wake[word] & ~others; bits; bits &= bits - 1) {
             uint32_t local = word * 64 + (uint32_t)__builtin_ctzll(bits), count = w->end[local];
@@ -649,7 +666,7 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
     weft__logs_init(w);
     for (int p = 0; p < 2; p++)
         w->far[p] = weft_memory_new(WEFT_MEMORY_FLIGHT, e->inboxes, sizeof *w->far[p]);
-    w->end = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->end);
+    w->end = weft_memory_new(WEFT_MEMORY_FLIGHT, w->words * 64, sizeof *w->end);
     w->active = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->active);
     weft__pool_init(&w->pool);
     weft__sides_init(w);
@@ -665,7 +682,7 @@ static void worker_deinit(struct weft__worker *w) {
     weft__logs_deinit(w);
     weft_memory_free(WEFT_MEMORY_TIMER, w->wake, (size_t)WEFT__RING * w->words * sizeof *w->wake);
     if (w->leaf) weft_memory_free(WEFT_MEMORY_TIMER, w->leaf, w->words * sizeof *w->leaf);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->end, w->n * sizeof *w->end);
+    weft_memory_free(WEFT_MEMORY_FLIGHT, w->end, w->words * 64 * sizeof *w->end);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->active, w->n * sizeof *w->active);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->arrival, w->gathered_capacity * sizeof *w->arrival);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->many, w->many_capacity * sizeof *w->many);
