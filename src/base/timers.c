@@ -15,9 +15,14 @@ static uint32_t row_of(uint32_t keys) {
     return row;
 }
 
+static uint8_t bits_of(uint32_t keys) {
+    return (uint8_t)(keys > 1 ? 32 - __builtin_clz(keys - 1) : 1);
+}
+
 void weft__timers_init(struct weft__timers *t, uint32_t keys) {
     uint32_t row = row_of(keys);
-    *t = (struct weft__timers){.keys = keys, .next_ps = WEFT_TIME_NEVER};
+    *t = (struct weft__timers){
+        .keys = keys, .next_ps = WEFT_TIME_NEVER, .heap_word = UINT64_MAX, .key_bits = bits_of(keys)};
     t->row = weft_memory_new(WEFT_MEMORY_TIMER, row, sizeof *t->row);
     t->row_last = (uint8_t)(row - 1);
     t->place = weft_memory_new(WEFT_MEMORY_TIMER, keys, sizeof *t->place);
@@ -30,10 +35,23 @@ void weft__timers_deinit(struct weft__timers *t) {
     *t = (struct weft__timers){0};
 }
 
-void weft__timers_grow(struct weft__timers *t) {
+static void grow(struct weft__timers *t) {
     uint32_t capacity = t->capacity ? t->capacity * 2 : 4;
     t->heap = weft_memory_resize(WEFT_MEMORY_TIMER, t->heap, t->capacity * sizeof *t->heap, capacity * sizeof *t->heap);
     t->capacity = capacity;
+}
+
+/// A row of longer keys. What no longer fits beside its key goes to the heap.
+static void widen(struct weft__timers *t, uint8_t bits) {
+    struct weft__timer row[ROW_MAX];
+    uint32_t due = t->due;
+    for (uint32_t i = 0; i < due; i++)
+        row[i] = weft__timers_of_word(t, *weft__timers_at(t, i));
+    t->key_bits = bits;
+    t->due = 0;
+    weft__timers_look_at_heap(t);
+    for (uint32_t i = due; i-- > 0;) // later ones first, as the heap takes none that is before one of the row
+        weft__timer_add(t, row[i].key, row[i].time_ps);
 }
 
 void weft__timers_add_keys(struct weft__timers *t, uint32_t keys) {
@@ -41,17 +59,86 @@ void weft__timers_add_keys(struct weft__timers *t, uint32_t keys) {
     t->place = weft_memory_resize(WEFT_MEMORY_TIMER, t->place, t->keys * sizeof *t->place, keys * sizeof *t->place);
     memset(&t->place[t->keys], 0, (keys - t->keys) * sizeof *t->place);
     t->keys = keys;
+    if (bits_of(keys) > t->key_bits) widen(t, bits_of(keys));
 }
 
-void weft__timers_overflow(struct weft__timers *t, struct weft__timer x) {
-    struct weft__timer last = *weft__timers_at(t, t->row_last);
-    if (weft__timer_before(last, x)) {
-        weft__timers_push(t, x);
-        return;
+static void sift_up(struct weft__timers *t, uint32_t i, struct weft__timer x) {
+    while (i) {
+        uint32_t up = (i - 1) / 2;
+        if (!weft__timer_before(x, t->heap[up])) break;
+        t->heap[i] = t->heap[up];
+        t->place[t->heap[i].key] = i + 1;
+        i = up;
     }
-    t->due--;
-    weft__timers_push(t, last);
-    weft__timers_line_up(t, x);
+    t->heap[i] = x;
+    t->place[x.key] = i + 1;
+}
+
+static void sift_down(struct weft__timers *t, uint32_t i, struct weft__timer x) {
+    for (;;) {
+        uint32_t down = 2 * i + 1;
+        if (down >= t->n) break;
+        if (down + 1 < t->n && weft__timer_before(t->heap[down + 1], t->heap[down])) down++;
+        if (!weft__timer_before(t->heap[down], x)) break;
+        t->heap[i] = t->heap[down];
+        t->place[t->heap[i].key] = i + 1;
+        i = down;
+    }
+    t->heap[i] = x;
+    t->place[x.key] = i + 1;
+}
+
+/// Puts x where the hole at i was.
+static void settle(struct weft__timers *t, uint32_t i, struct weft__timer x) {
+    if (i && weft__timer_before(x, t->heap[(i - 1) / 2]))
+        sift_up(t, i, x);
+    else
+        sift_down(t, i, x);
+}
+
+static void push(struct weft__timers *t, struct weft__timer x) {
+    if (__builtin_expect(t->n == t->capacity, 0)) grow(t);
+    sift_up(t, t->n++, x);
+}
+
+static void remove_at(struct weft__timers *t, uint32_t i) {
+    struct weft__timer last = t->heap[--t->n];
+    if (i != t->n) settle(t, i, last);
+}
+
+void weft__timers_overflow(struct weft__timers *t, struct weft__timer x, uint64_t word) {
+    if (word < t->heap_word) { // it is the row that is full
+        uint64_t last = *weft__timers_at(t, t->row_last);
+        if (word < last) {
+            t->due--;
+            weft__timers_line_up(t, word);
+            x = weft__timers_of_word(t, last);
+        }
+    }
+    push(t, x);
+    weft__timers_look_at_heap(t);
+}
+
+uint32_t weft__timers_pop_heap(struct weft__timers *t) {
+    uint32_t key = t->heap[0].key;
+    t->place[key] = 0;
+    struct weft__timer last = t->heap[--t->n];
+    if (t->n) sift_down(t, 0, last);
+    weft__timers_look_at_heap(t);
+    return key;
+}
+
+void weft__timers_forget(struct weft__timers *t, uint32_t key) {
+    uint32_t place = t->place[key], i;
+    if (place) {
+        t->place[key] = 0;
+        remove_at(t, place - 1);
+        weft__timers_look_at_heap(t);
+    } else if ((i = weft__timers_find(t, key)) < t->due) {
+        for (t->due--; i < t->due; i++)
+            *weft__timers_at(t, i) = *weft__timers_at(t, i + 1);
+        weft__timers_find_next(t);
+    }
 }
 
 void weft__timer_set(struct weft__timers *t, uint32_t key, weft_time_ps time) {
@@ -61,5 +148,4 @@ void weft__timer_set(struct weft__timers *t, uint32_t key, weft_time_ps time) {
 
 void weft__timer_cancel(struct weft__timers *t, uint32_t key) {
     weft__timers_forget(t, key);
-    weft__timers_find_next(t);
 }

@@ -4,7 +4,8 @@
 //
 // The soonest stand in a short sorted row, the others in a binary heap: no deadline of the row is after one of the
 // heap. Ports' timers live and die in the row, for they are set a frame's time ahead and so mostly go to its end, or,
-// after a short frame, to its beginning; timeouts wait in the heap.
+// after a short frame, to its beginning; timeouts wait in the heap. In the row a deadline is a word, its time above its
+// key, so that words are in the order of deadlines. One so late that its time does not fit goes to the heap.
 #ifndef WEFT_BASE_TIMERS_H
 #define WEFT_BASE_TIMERS_H
 
@@ -18,10 +19,12 @@ struct weft__timer {
 };
 
 struct weft__timers {
-    weft_time_ps next_ps;    ///< the earliest deadline
-    struct weft__timer *row; ///< [row_last + 1], a ring
-    uint8_t row_last;        ///< a power of two less 1
-    uint8_t first, due;      ///< where the row begins; how many are in it
+    weft_time_ps next_ps; ///< the earliest deadline
+    uint64_t *row;        ///< [row_last + 1], a ring
+    uint64_t heap_word;   ///< of the earliest of the heap, UINT64_MAX if it does not fit or there is none
+    uint8_t row_last;     ///< a power of two less 1
+    uint8_t first, due;   ///< where the row begins; how many are in it
+    uint8_t key_bits;     ///< of a word
     uint32_t n, capacity, keys;
     struct weft__timer *heap;
     uint32_t *place; ///< key -> index in heap + 1; 0: not in the heap
@@ -29,7 +32,6 @@ struct weft__timers {
 
 void weft__timers_init(struct weft__timers *t, uint32_t keys);
 void weft__timers_deinit(struct weft__timers *t);
-void weft__timers_grow(struct weft__timers *t);
 /// Keys below `keys` may be set from now on.
 void weft__timers_add_keys(struct weft__timers *t, uint32_t keys);
 
@@ -42,138 +44,96 @@ static inline weft_time_ps weft__timers_next(const struct weft__timers *t) {
 }
 
 /// The i-th of the row.
-static inline struct weft__timer *weft__timers_at(const struct weft__timers *t, uint32_t i) {
+static inline uint64_t *weft__timers_at(const struct weft__timers *t, uint32_t i) {
     return &t->row[(t->first + i) & t->row_last];
 }
 
-/// Whose deadline is the earliest; there must be one.
-static inline uint32_t weft__timers_next_key(const struct weft__timers *t) {
-    return t->due ? t->row[t->first].key : t->heap[0].key;
+static inline uint64_t weft__timers_word(const struct weft__timers *t, struct weft__timer x) {
+    uint64_t word = x.time_ps << t->key_bits | x.key;
+    return __builtin_expect(word >> t->key_bits == x.time_ps, 1) ? word : UINT64_MAX;
 }
 
-static inline void weft__timers_sift_up(struct weft__timers *t, uint32_t i, struct weft__timer x) {
-    while (i) {
-        uint32_t up = (i - 1) / 2;
-        if (!weft__timer_before(x, t->heap[up])) break;
-        t->heap[i] = t->heap[up];
-        t->place[t->heap[i].key] = i + 1;
-        i = up;
-    }
-    t->heap[i] = x;
-    t->place[x.key] = i + 1;
-}
-
-static inline void weft__timers_sift_down(struct weft__timers *t, uint32_t i, struct weft__timer x) {
-    for (;;) {
-        uint32_t down = 2 * i + 1;
-        if (down >= t->n) break;
-        if (down + 1 < t->n && weft__timer_before(t->heap[down + 1], t->heap[down])) down++;
-        if (!weft__timer_before(t->heap[down], x)) break;
-        t->heap[i] = t->heap[down];
-        t->place[t->heap[i].key] = i + 1;
-        i = down;
-    }
-    t->heap[i] = x;
-    t->place[x.key] = i + 1;
-}
-
-/// Puts x where the hole at i was.
-static inline void weft__timers_settle(struct weft__timers *t, uint32_t i, struct weft__timer x) {
-    if (i && weft__timer_before(x, t->heap[(i - 1) / 2]))
-        weft__timers_sift_up(t, i, x);
-    else
-        weft__timers_sift_down(t, i, x);
-}
-
-static inline void weft__timers_push(struct weft__timers *t, struct weft__timer x) {
-    if (__builtin_expect(t->n == t->capacity, 0)) weft__timers_grow(t);
-    weft__timers_sift_up(t, t->n++, x);
-}
-
-static inline void weft__timers_remove(struct weft__timers *t, uint32_t i) {
-    struct weft__timer last = t->heap[--t->n];
-    if (i != t->n) weft__timers_settle(t, i, last);
+static inline struct weft__timer weft__timers_of_word(const struct weft__timers *t, uint64_t word) {
+    return (struct weft__timer){word >> t->key_bits, (uint32_t)(word & ((UINT64_C(1) << t->key_bits) - 1))};
 }
 
 static inline void weft__timers_find_next(struct weft__timers *t) {
-    t->next_ps = t->due ? t->row[t->first].time_ps : t->n ? t->heap[0].time_ps : WEFT_TIME_NEVER;
+    t->next_ps = t->due ? t->row[t->first] >> t->key_bits : t->n ? t->heap[0].time_ps : WEFT_TIME_NEVER;
+}
+
+/// The heap has changed.
+static inline void weft__timers_look_at_heap(struct weft__timers *t) {
+    t->heap_word = t->n ? weft__timers_word(t, t->heap[0]) : UINT64_MAX;
+    weft__timers_find_next(t);
 }
 
 /// Where a key stands in the row; t->due: it does not.
 static inline uint32_t weft__timers_find(const struct weft__timers *t, uint32_t key) {
     uint32_t i = 0;
-    while (i < t->due && weft__timers_at(t, i)->key != key)
+    while (i < t->due && weft__timers_of_word(t, *weft__timers_at(t, i)).key != key)
         i++;
     return i;
 }
 
-/// x is due before all that is in the heap, and there is room in the row.
-static inline void weft__timers_line_up(struct weft__timers *t, struct weft__timer x) {
+/// The word is before all that is in the heap, and there is room in the row.
+static inline void weft__timers_line_up(struct weft__timers *t, uint64_t word) {
     uint32_t i = t->due++;
-    if (i && weft__timer_before(x, t->row[t->first])) {
+    if (!i || word < t->row[t->first]) {
         t->first = (t->first - 1) & t->row_last;
-        i = 0;
+        t->row[t->first] = word;
+        t->next_ps = word >> t->key_bits;
+        return;
     }
-    for (; i && weft__timer_before(x, *weft__timers_at(t, i - 1)); i--)
+    for (; word < *weft__timers_at(t, i - 1); i--)
         *weft__timers_at(t, i) = *weft__timers_at(t, i - 1);
-    *weft__timers_at(t, i) = x;
-    t->next_ps = t->row[t->first].time_ps;
+    *weft__timers_at(t, i) = word;
 }
 
-/// The row is full: room for x, if it is not after all of it.
-void weft__timers_overflow(struct weft__timers *t, struct weft__timer x);
+/// There is no room in the row, or it is not for the word.
+void weft__timers_overflow(struct weft__timers *t, struct weft__timer x, uint64_t word);
 
 /// Sets the deadline of a key that has none.
 static inline void weft__timer_add(struct weft__timers *t, uint32_t key, weft_time_ps time) {
     assert(key < t->keys);
     struct weft__timer x = {time, key};
-    if (t->n && !weft__timer_before(x, t->heap[0])) {
-        weft__timers_push(t, x);
-        weft__timers_find_next(t);
-    } else if (__builtin_expect(t->due > t->row_last, 0)) {
-        weft__timers_overflow(t, x);
-    } else {
-        weft__timers_line_up(t, x);
-    }
+    uint64_t word = weft__timers_word(t, x);
+    if (__builtin_expect(word >= t->heap_word || t->due > t->row_last, 0))
+        weft__timers_overflow(t, x, word);
+    else
+        weft__timers_line_up(t, word);
 }
 
 /// Takes the deadline of a key, if it has one.
-static inline void weft__timers_forget(struct weft__timers *t, uint32_t key) {
-    uint32_t place = t->place[key], i;
-    if (place) {
-        t->place[key] = 0;
-        weft__timers_remove(t, place - 1);
-    } else if ((i = weft__timers_find(t, key)) < t->due) {
-        for (t->due--; i < t->due; i++)
-            *weft__timers_at(t, i) = *weft__timers_at(t, i + 1);
-    }
-}
+void weft__timers_forget(struct weft__timers *t, uint32_t key);
 
 /// The deadline of `key`, or never.
 static inline weft_time_ps weft__timer_at(const struct weft__timers *t, uint32_t key) {
     uint32_t place = t->place[key];
     if (place) return t->heap[place - 1].time_ps;
     uint32_t i = weft__timers_find(t, key);
-    return i < t->due ? weft__timers_at(t, i)->time_ps : WEFT_TIME_NEVER;
+    return i < t->due ? *weft__timers_at(t, i) >> t->key_bits : WEFT_TIME_NEVER;
 }
 
 /// Sets or moves the deadline of `key`.
 void weft__timer_set(struct weft__timers *t, uint32_t key, weft_time_ps time);
 void weft__timer_cancel(struct weft__timers *t, uint32_t key);
 
+/// Whose deadline is the earliest; there must be one.
+static inline uint32_t weft__timers_next_key(const struct weft__timers *t) {
+    return t->due ? weft__timers_of_word(t, t->row[t->first]).key : t->heap[0].key;
+}
+
+/// Takes the earliest of the heap; there must be one, and none in the row.
+uint32_t weft__timers_pop_heap(struct weft__timers *t);
+
 /// Takes the earliest; there must be one.
 static inline uint32_t weft__timers_pop(struct weft__timers *t) {
-    uint32_t key = weft__timers_next_key(t);
-    if (__builtin_expect(t->due, 1)) {
-        t->first = (t->first + 1) & t->row_last;
-        t->due--;
-    } else {
-        t->place[key] = 0;
-        struct weft__timer last = t->heap[--t->n];
-        if (t->n) weft__timers_sift_down(t, 0, last);
-    }
+    if (__builtin_expect(!t->due, 0)) return weft__timers_pop_heap(t);
+    uint64_t word = t->row[t->first];
+    t->first = (t->first + 1) & t->row_last;
+    t->due--;
     weft__timers_find_next(t);
-    return key;
+    return weft__timers_of_word(t, word).key;
 }
 
 #endif

@@ -292,8 +292,11 @@ static inline __attribute__((always_inline)) void weft__timers_fetch(const struc
                                                                      void (*fetch)(const void *state, uint32_t key)) {
     const struct weft__timers *t = &node->timers;
     if (t->next_ps >= end) return;
-    for (uint32_t i = 0; i < t->due && weft__timers_at(t, i)->time_ps < end; i++)
-        fetch(node->state, weft__timers_at(t, i)->key);
+    for (uint32_t i = 0; i < t->due; i++) {
+        struct weft__timer timer = weft__timers_of_word(t, *weft__timers_at(t, i));
+        if (timer.time_ps >= end) break;
+        fetch(node->state, timer.key);
+    }
     for (uint32_t i = 0, reach = 1; i < reach && i < t->n; i++)
         if (t->heap[i].time_ps < end) {
             fetch(node->state, t->heap[i].key);

@@ -78,12 +78,14 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
 static inline void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     uint32_t ready = port->ready;
-    bool simple = ready && !(ready & (ready - 1)) && !port->pending && !port->paused;
-    if (__builtin_expect(!simple, 0) || port->busy_until_ps > w->now_ps) {
+    if (__builtin_expect(!ready || port->pending || port->paused, 0) || port->busy_until_ps > w->now_ps) {
         weft__switch_kick(node, sw, w, out);
         return;
     }
-    send_head(node, sw, w, port, (uint32_t)__builtin_ctz(ready));
+    bool choice = ready & (ready - 1);
+    uint32_t priority = choice ? sw->scheduler->pick(&port->scheduler, sw->conf->scheduler.conf, (uint8_t)ready)
+                               : (uint32_t)__builtin_ctz(ready);
+    send_head(node, sw, w, port, priority);
     if (port->ready) weft__ether_set_turn(port, node, out, port->busy_until_ps);
 }
 
