@@ -347,6 +347,7 @@ void weft__switch_next_epoch(struct weft__switch *sw) {
     sw->port_of_host = r->port_of_host;
     sw->edge = r->edge_of_switch[sw->index];
     sw->set_of = &r->set_of[(size_t)sw->index * r->edges];
+    sw->edges = r->edges;
     sw->set = &r->set[r->set_first[sw->index]];
     sw->set_ports = r->ports;
 }

@@ -34,7 +34,8 @@ struct weft__switch {
     uint8_t lossless;         ///< priorities of a plain one
     weft_bytes mark_bytes;    ///< of an AQM that marks what leaves: at or below this depth it is not asked
     bool arbitrated, has_cut_through, aqm_leaving;
-    bool by_tuple; ///< the route model goes by weft_route_hash
+    bool by_tuple;  ///< the route model goes by weft_route_hash
+    uint32_t edges; ///< that set_of tells of
     const struct weft_scheduler_ops *scheduler;
     // line 3
     const struct weft_queueing_ops *queueing; ///< of an arbitrated one

@@ -89,10 +89,36 @@ static inline void serve(struct weft__node *node, struct weft__switch *sw, struc
     if (port->ready) weft__ether_set_turn(port, node, out, port->busy_until_ps);
 }
 
+/// Lines of the cache that tell of routes.
+static inline uint32_t route_lines(const struct weft__switch *sw) {
+    return (uint32_t)(sw->edges * sizeof *sw->set_of / 64 + 1);
+}
+
+/// So many packets come that it takes less to fetch what is needed of all ports and edges than of each packet.
+static inline bool comes_to_all(const struct weft__switch *sw, uint32_t n) {
+    return n >= sw->ports && n >= route_lines(sw);
+}
+
+static inline void fetch_port(const struct weft__port *port, uint32_t priority) {
+    __builtin_prefetch(port);
+    __builtin_prefetch(&port->queue[priority]);
+}
+
+static void fetch_all(const struct weft__switch *sw) {
+    for (const struct weft__port *port = sw->port, *last = port + sw->ports; port < last; port++)
+        fetch_port(port, sw->fetched_priority);
+    for (uint32_t line = 0; line < route_lines(sw); line++)
+        __builtin_prefetch((const char *)sw->set_of + (size_t)line * 64);
+}
+
 static void plain_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
                         weft_time_ps end) {
     const struct weft__switch *sw = node->state;
     weft__switch_fetch_sets(sw);
+    if (comes_to_all(sw, n)) {
+        fetch_all(sw);
+        return;
+    }
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
         if (weft_packet_is_local(p)) continue;
@@ -122,24 +148,28 @@ static __attribute__((cold, noinline)) uint64_t prepare_rare(struct weft__switch
     return RARE | route(sw, p);
 }
 
-/// The priority and the next hop, and its port and queue on the way into the cache. (A packet written now will not be
-/// waited for when it is copied.)
-static inline uint64_t prepare_packet(struct weft__switch *sw, struct weft_packet *p) {
+/// The priority and the next hop, and its port and queue on the way into the cache, unless they were fetched. (A packet
+/// written now will not be waited for when it is copied.)
+static inline __attribute__((always_inline)) uint64_t prepare_packet(struct weft__switch *sw, struct weft_packet *p,
+                                                                     bool fetched) {
     if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) return prepare_rare(sw, p);
     uint32_t priority = sw->conf->dscp_map[p->dscp] & 7u;
     weft_packet_enter(p, priority);
     uint32_t out = route(sw, p);
     if (__builtin_expect(out == WEFT_NONE, 0)) return RARE | out;
     const struct weft__port *port = &sw->port[out];
-    __builtin_prefetch(port);
-    __builtin_prefetch(&port->queue[priority]);
+    if (!fetched || priority != sw->fetched_priority) fetch_port(port, priority);
     return (uint64_t)((const char *)port - (const char *)sw->port) | priority;
 }
 
 static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     struct weft__switch *sw = node->state;
-    for (uint32_t i = 0; i < n; i++)
-        arrival[i].word = prepare_packet(sw, arrival[i].packet);
+    if (comes_to_all(sw, n))
+        for (uint32_t i = 0; i < n; i++)
+            arrival[i].word = prepare_packet(sw, arrival[i].packet, true);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            arrival[i].word = prepare_packet(sw, arrival[i].packet, false);
     weft__timers_fetch(node, end, weft__switch_prepare_timer);
 }
 
