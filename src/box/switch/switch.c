@@ -118,6 +118,15 @@ void weft__switch_kick(struct weft__node *node, struct weft__switch *sw, struct 
     if (!sw->arbitrated || port->busy_until_ps > w->now_ps) arm(node, sw, w->now_ps, out);
 }
 
+/// Something waits for `out`.
+static inline void await_turn(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+    struct weft__port *port = &sw->port[out];
+    if (port->busy_until_ps <= w->now_ps)
+        weft__switch_kick(node, sw, w, out);
+    else if (port->turn_ps > port->busy_until_ps)
+        weft__ether_set_turn(port, node, out, port->busy_until_ps);
+}
+
 /// From the first input that has something.
 static void take_first(struct weft__switch *sw, uint32_t out, uint32_t priority, struct weft_packet *ret_packet) {
     const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, priority);
@@ -426,7 +435,7 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
         return false;
     }
     *ret_xoff = answer == WEFT_BUFFER_XOFF;
-    weft__switch_queue(port, p, verdict);
+    weft__switch_queue(port, p, p->priority, verdict);
     if (__builtin_expect(sw->trace != NULL, 0)) trace_entered(sw, w->now_ps, p, out, verdict == WEFT_AQM_MARK);
     return true;
 }
@@ -460,7 +469,7 @@ static inline void forward(struct weft__node *node, struct weft__switch *sw, str
     enqueue(node, sw, w, p, out);
     if (__builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0))
         weft__switch_judge_source(node, sw, w, p, out);
-    weft__switch_await_turn(node, sw, w, out);
+    await_turn(node, sw, w, out);
 }
 
 /// A frame that is not as often as others: a call rather than a copy of the code.
@@ -487,7 +496,7 @@ static void pass_message(struct weft__node *node, struct weft__switch *sw, struc
     else if (weft__switch_intercept(sw, w, p, out))
         weft__switch_kick(node, sw, w, out);
     else
-        weft__switch_forward(node, sw, w, p, out, weft__switch_verdict(sw, p, out));
+        weft__switch_forward(node, sw, w, p, out, weft__switch_verdict(sw, p, &sw->port[out], p->priority));
 }
 
 void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
@@ -570,7 +579,8 @@ static __attribute__((cold, noinline)) void on_unrouted(struct weft__node *node,
     if (out == WEFT_NONE)
         weft__switch_drop(sw, w, packet, packet->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
     else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
-        weft__switch_forward(node, sw, w, packet, out, weft__switch_verdict(sw, packet, out));
+        weft__switch_forward(node, sw, w, packet, out,
+                             weft__switch_verdict(sw, packet, &sw->port[out], packet->priority));
 }
 
 void weft__switch_take_rare(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
@@ -588,7 +598,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     if (__builtin_expect(packet->kind >= WEFT_PACKET_SFCM || out == WEFT_NONE, 0))
         weft__switch_take_rare(node, sw, w, packet, out);
     else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
-        forward(node, sw, w, packet, out, weft__switch_verdict(sw, packet, out));
+        forward(node, sw, w, packet, out, weft__switch_verdict(sw, packet, &sw->port[out], packet->priority));
 }
 
 // --- timers -------------------------------------------------------------------------------------------------------
@@ -603,7 +613,7 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
 static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
     struct weft_packet p = sw->deferred[port];
     sw->deferred[port].bytes = 0; // no longer held there
-    weft__switch_forward(node, sw, w, &p, p.node, weft__switch_verdict(sw, &p, p.node));
+    weft__switch_forward(node, sw, w, &p, p.node, weft__switch_verdict(sw, &p, &sw->port[p.node], p.priority));
 }
 
 void weft__switch_on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {

@@ -42,20 +42,20 @@ static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct
 /// Something is in its way.
 static inline void wait(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
                         struct weft__port *port, uint32_t priority) {
-    uint32_t out = number_of(sw, port);
-    enum weft_aqm_verdict verdict = weft__switch_verdict(sw, p, out);
+    enum weft_aqm_verdict verdict = weft__switch_verdict(sw, p, port, priority);
     struct weft_buffer_group *group = group_of(sw, p->port, priority);
     bool fits = group->level + p->bytes <= sw->fixed.size_bytes;
     if (__builtin_expect(verdict >= WEFT_AQM_DROP || port->storm || !fits, 0) || port->busy_until_ps <= w->now_ps) {
-        weft__switch_forward(node, sw, w, p, out, verdict);
+        weft__switch_forward(node, sw, w, p, number_of(sw, port), verdict);
         return;
     }
     bool lossless = sw->lossless >> priority & 1;
     bool xoff = weft_buffer_fixed_admit(&sw->fixed, group, p->bytes, lossless) == WEFT_BUFFER_XOFF;
-    weft__switch_queue(port, p, verdict);
-    if (__builtin_expect(xoff, 0)) weft__ether_want_pause(&sw->ether, node, w, p->port, priority, out, true);
+    weft__switch_queue(port, p, priority, verdict);
+    if (__builtin_expect(xoff, 0))
+        weft__ether_want_pause(&sw->ether, node, w, p->port, priority, number_of(sw, port), true);
     weft__port_push(port, sw->pool, priority, p);
-    weft__switch_await_turn(node, sw, w, out);
+    if (port->turn_ps > port->busy_until_ps) weft__ether_set_turn(port, node, number_of(sw, port), port->busy_until_ps);
 }
 
 /// The head of a queue leaves from where it waited.

@@ -46,31 +46,23 @@ static inline uint32_t weft__switch_candidates(struct weft__switch *sw, const st
 /// What an AQM says that does not let all packets pass at this depth.
 enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, const struct weft_packet *p, uint32_t out);
 
+/// Of a packet of that priority.
 static inline enum weft_aqm_verdict weft__switch_verdict(struct weft__switch *sw, const struct weft_packet *p,
-                                                         uint32_t out) {
-    bool pass = __builtin_expect(sw->port[out].queue[p->priority].bytes <= sw->aqm_pass_bytes, 1);
-    return pass ? WEFT_AQM_PASS : weft__switch_judge(sw, p, out);
+                                                         const struct weft__port *port, uint32_t priority) {
+    bool pass = __builtin_expect(port->queue[priority].bytes <= sw->aqm_pass_bytes, 1);
+    return pass ? WEFT_AQM_PASS : weft__switch_judge(sw, p, (uint32_t)(port - sw->port));
 }
 
-/// A packet that has been admitted is in the account of its queue.
-static inline void weft__switch_queue(struct weft__port *port, struct weft_packet *p, enum weft_aqm_verdict verdict) {
-    struct weft__port_queue *queue = &port->queue[p->priority];
+/// A packet of that priority that has been admitted is in the account of its queue.
+static inline void weft__switch_queue(struct weft__port *port, struct weft_packet *p, uint32_t priority,
+                                      enum weft_aqm_verdict verdict) {
+    struct weft__port_queue *queue = &port->queue[priority];
     if (__builtin_expect(verdict == WEFT_AQM_MARK, 0)) {
         p->ecn = WEFT_ECN_CE;
-        port->counters[p->priority].ecn_marked++;
+        port->counters[priority].ecn_marked++;
     }
     queue->bytes += p->bytes;
     if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
-}
-
-/// Something waits for `out`.
-static inline void weft__switch_await_turn(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                                           uint32_t out) {
-    struct weft__port *port = &sw->port[out];
-    if (port->busy_until_ps <= w->now_ps)
-        weft__switch_kick(node, sw, w, out);
-    else if (port->turn_ps > port->busy_until_ps)
-        weft__ether_set_turn(port, node, out, port->busy_until_ps);
 }
 
 // --- what will be needed is brought into the cache ----------------------------------------------------------------
