@@ -80,7 +80,9 @@ struct weft_result_table {
     uint32_t columns;
     /// The next row: fills c->part; false: there is none. c->at counts them, c->state is the function's own.
     bool (*next)(struct weft_result_cursor *c);
-    bool (*present)(const struct weft_run *run);           ///< NULL: in every run
+    bool (*present)(const struct weft_run *run); ///< NULL: in every run
+    /// Its rows may be many, and come in the order of its keys, which are numbers, if it has any.
+    bool in_order;
     const char *was;                                       ///< as of a column
     void (*print)(FILE *file, const struct weft_run *run); ///< a paragraph in the table for people; NULL: none
 };

@@ -32,6 +32,7 @@ void weft__database_step(struct weft__database *d, sqlite3_stmt *s) {
 static void drop_draft(void *context) {
     struct weft__database *d = context;
     weft__database_drop(d->db);
+    if (d->file) fclose(d->file);
     unlink(d->draft);
 }
 
@@ -53,16 +54,29 @@ void weft__database_begin(struct weft__database *d, const char *path, struct wef
     weft__database_execute(d, "BEGIN");
 }
 
+uint32_t weft__database_root(struct weft__database *d, const char *table) {
+    uint32_t root = 0;
+    sqlite3_stmt *s = weft__database_prepare(d, "SELECT rootpage FROM sqlite_schema WHERE name = ?");
+    if (d->status == SQLITE_OK) weft__database_bound(d, sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC));
+    if (d->status == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) root = (uint32_t)sqlite3_column_int64(s, 0);
+    weft__database_bound(d, sqlite3_finalize(s));
+    return root;
+}
+
+void weft__database_close(struct weft__database *d) {
+    weft__database_execute(d, "COMMIT");
+    if (sqlite3_close(d->db) != SQLITE_OK && d->status == SQLITE_OK) d->status = SQLITE_IOERR;
+    d->db = NULL;
+}
+
 enum weft_status weft__database_end(struct weft__database *d, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
-    weft__database_execute(d, "COMMIT");
+    if (d->db) weft__database_close(d);
     if (d->status == SQLITE_NOMEM) weft_memory_fail();
     weft_memory_cleanup_remove(&d->cleanup);
     if (d->status != SQLITE_OK)
         status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", d->path,
                                 d->error ? strerror(d->error) : sqlite3_errstr(d->status));
-    if (sqlite3_close(d->db) != SQLITE_OK && !status)
-        status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot close '%s'", d->path);
     if (!status && rename(d->draft, d->path))
         status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", d->path,
                                 strerror(errno));

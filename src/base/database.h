@@ -4,6 +4,7 @@
 #define WEFT_BASE_DATABASE_H
 
 #include <sqlite3.h>
+#include <stdio.h>
 
 #include "weft/error.h"
 #include "weft/memory.h"
@@ -20,6 +21,7 @@ struct weft__database {
     int status; ///< the first that was not SQLITE_OK; everything after it does nothing
     int error;  ///< why the file could not be made
     const char *path, *draft;
+    FILE *file; ///< once SQLite has closed it, if more is written (base/pages.h)
     struct weft_memory_cleanup cleanup;
 };
 /// Names are in `arena`. End it.
@@ -31,6 +33,10 @@ sqlite3_stmt *weft__database_prepare(struct weft__database *d, const char *sql);
 void weft__database_bound(struct weft__database *d, int status);
 /// The bound row goes in.
 void weft__database_step(struct weft__database *d, sqlite3_stmt *s);
+/// Where the table begins: a page's number.
+uint32_t weft__database_root(struct weft__database *d, const char *table);
+/// SQLite has written what it is to write.
+void weft__database_close(struct weft__database *d);
 /// The file has its name, or there is an error and the older one stays.
 enum weft_status weft__database_end(struct weft__database *d, struct weft_error *ret_error);
 

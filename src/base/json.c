@@ -143,22 +143,49 @@ void weft__json_string(struct weft__json *j, const char *text) {
     after_value(j);
 }
 
-/// Two digits at a time, from the last.
-void weft__json_u64(struct weft__json *j, uint64_t value) {
+/// Two digits at a time, from the last. Returns the text's end; WEFT__JSON_NUMBER bytes are written.
+static char *print_u64(char *text, uint64_t value) {
     static const char pairs[] =
         "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
         "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
         "9899";
-    char digits[20], *at = digits + sizeof digits;
-    before_value(j);
+    char digits[2 * WEFT__JSON_NUMBER], *end = digits + WEFT__JSON_NUMBER, *at = end;
+    if (value < 10) {
+        *text = (char)('0' + value);
+        return text + 1;
+    }
     for (; value >= 10; value /= 100) {
         at -= 2;
         memcpy(at, &pairs[2 * (value % 100)], 2);
     }
-    // One digit is left, or none is.
-    if (value || at == digits + sizeof digits) *--at = (char)('0' + value);
-    put_bytes(j, at, (size_t)(digits + sizeof digits - at));
+    if (value) *--at = (char)('0' + value); // one digit is left
+    memcpy(text, at, WEFT__JSON_NUMBER);
+    return text + (end - at);
+}
+
+/// Where the next so many bytes go.
+static char *make_room(struct weft__json *j, size_t bytes) {
+    if (bytes > WEFT__JSON_KEPT - j->kept) flush(j);
+    return j->text + j->kept;
+}
+
+void weft__json_u64(struct weft__json *j, uint64_t value) {
+    before_value(j);
+    j->kept = (uint32_t)(print_u64(make_room(j, WEFT__JSON_NUMBER), value) - j->text);
     after_value(j);
+}
+
+void weft__json_member_u64(struct weft__json *j, const char *text, size_t length, uint64_t value) {
+    uint64_t own = level(j);
+    assert(j->depth && !j->keyed && (j->object & own) && length < WEFT__JSON_KEPT / 2);
+    char *at = make_room(j, 1 + length + WEFT__JSON_KEY + WEFT__JSON_NUMBER);
+    if (j->filled & own) *at++ = ',';
+    j->filled |= own;
+    if (length <= WEFT__JSON_KEY)
+        memcpy(at, text, WEFT__JSON_KEY);
+    else
+        memcpy(at, text, length);
+    j->kept = (uint32_t)(print_u64(at + length, value) - j->text);
 }
 
 /// value = mantissa / 2^shift.

@@ -16,6 +16,7 @@
 
 #define WEFT__JSON_DEPTH 64u
 #define WEFT__JSON_KEPT 4000u
+enum { WEFT__JSON_KEY = 32, WEFT__JSON_NUMBER = 24 }; ///< room for a key that is copied at once, and for a number
 
 struct weft__json {
     FILE *file;
@@ -35,6 +36,8 @@ void weft__json_end_array(struct weft__json *j);
 void weft__json_key(struct weft__json *j, const char *key);
 /// The same of a key that is written often: `text` is the key in quotes and a colon.
 void weft__json_key_ready(struct weft__json *j, const char *text, size_t length);
+/// And of a key and a number. Of `text` WEFT__JSON_KEY bytes may be read.
+void weft__json_member_u64(struct weft__json *j, const char *text, size_t length, uint64_t value);
 /// Bytes that are not UTF-8 come out as U+FFFD, so that the result can always be read. NULL: null.
 void weft__json_string(struct weft__json *j, const char *text);
 void weft__json_u64(struct weft__json *j, uint64_t value); ///< all digits; a reader with doubles loses above 2^53

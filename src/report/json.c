@@ -44,7 +44,7 @@ struct form {
         uint8_t length;
         uint8_t object; ///< length of "a.", 0: it is a member of the row itself
     } member[COLUMNS_MAX];
-    char keys[KEYS_MAX];
+    char keys[KEYS_MAX + WEFT__JSON_KEY];
 };
 
 static void make_form(struct form *form, const struct weft_result_table *table, const struct weft_result_column *key) {
@@ -66,10 +66,15 @@ static bool is_same_object(const struct member *a, const struct member *b) {
     return a && a->object == b->object && !strncmp(a->column->name, b->column->name, a->object);
 }
 
+static bool is_number(enum weft_result_type type) {
+    return type != WEFT_RESULT_REAL && type != WEFT_RESULT_TEXT && type != WEFT_RESULT_BOOL &&
+           type != WEFT_RESULT_PRIORITIES;
+}
+
 static void write_columns(struct weft__json *j, struct weft_result_cursor *row, const struct form *form) {
     const struct member *before = NULL; // the last one written
     for (const struct member *m = form->member; m < form->member + form->n; m++) {
-        struct weft_result_value value = weft_result_value(row, m->column);
+        struct weft_result_value value = weft__result_value(row, m->column);
         if (m->column->flags & WEFT_RESULT_SPARSE && !value.known) continue;
         if ((m->object || (before && before->object)) && !is_same_object(before, m)) {
             if (before && before->object) weft__json_end_object(j);
@@ -80,8 +85,12 @@ static void write_columns(struct weft__json *j, struct weft_result_cursor *row, 
                 weft__json_begin_object(j);
             }
         }
-        weft__json_key_ready(j, m->key, m->length);
-        write_value(j, &value);
+        if (value.known && is_number(value.type)) {
+            weft__json_member_u64(j, m->key, m->length, value.whole);
+        } else {
+            weft__json_key_ready(j, m->key, m->length);
+            write_value(j, &value);
+        }
         before = m;
     }
     if (before && before->object) weft__json_end_object(j);

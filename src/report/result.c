@@ -171,14 +171,9 @@ struct weft_result_cursor *weft_result_next(struct weft_result_walk *walk) {
     return NULL;
 }
 
-static struct weft_result_value whole(uint8_t type, uint64_t value, uint64_t none) {
-    struct weft_result_value v = {.type = type, .known = value != none, .whole = value};
-    return v;
-}
-
 static struct weft_result_value real(uint8_t type, double value) {
     if (type != WEFT_RESULT_REAL)
-        return isfinite(value) ? whole(type, (uint64_t)llround(value), UINT64_MAX)
+        return isfinite(value) ? weft__result_whole(type, (uint64_t)llround(value), UINT64_MAX)
                                : (struct weft_result_value){.type = type};
     return (struct weft_result_value){.type = type, .known = isfinite(value), .real = value};
 }
@@ -188,40 +183,19 @@ static struct weft_result_value of_histogram(uint8_t type, uint8_t source, const
                                       [WEFT_RESULT_FROM_P90] = .9,
                                       [WEFT_RESULT_FROM_P99] = .99,
                                       [WEFT_RESULT_FROM_P999] = .999};
-    if (source == WEFT_RESULT_FROM_COUNTED) return whole(type, h->n, UINT64_MAX);
+    if (source == WEFT_RESULT_FROM_COUNTED) return weft__result_whole(type, h->n, UINT64_MAX);
     if (source == WEFT_RESULT_FROM_MEAN) return real(type, weft_histogram_mean(h));
-    if (source == WEFT_RESULT_FROM_MAX) return whole(type, h->max, UINT64_MAX);
-    return whole(type, weft_histogram_quantile(h, quantile[source]), UINT64_MAX);
+    if (source == WEFT_RESULT_FROM_MAX) return weft__result_whole(type, h->max, UINT64_MAX);
+    return weft__result_whole(type, weft_histogram_quantile(h, quantile[source]), UINT64_MAX);
+}
+
+struct weft_result_value weft__result_calculate(uint8_t type, uint8_t source, const void *at) {
+    if (source == WEFT_RESULT_FROM_DOUBLE) return real(type, *(const double *)at);
+    return of_histogram(type, source, at);
 }
 
 struct weft_result_value weft_result_value(struct weft_result_cursor *row, const struct weft_result_column *column) {
-    uint8_t type = column->type;
-    const char *at = (const char *)row->part[column->part] + column->offset;
-    switch ((enum weft_result_source)column->source) {
-    case WEFT_RESULT_FROM_U8: // of a set of priorities, all of them are a value
-        return whole(type, *(const uint8_t *)at, type == WEFT_RESULT_PRIORITIES ? UINT64_MAX : UINT8_MAX);
-    case WEFT_RESULT_FROM_U16:
-        return whole(type, *(const uint16_t *)at, UINT16_MAX);
-    case WEFT_RESULT_FROM_U32:
-        return whole(type, *(const uint32_t *)(const void *)at, UINT32_MAX);
-    case WEFT_RESULT_FROM_U64:
-        return whole(type, *(const uint64_t *)(const void *)at, UINT64_MAX);
-    case WEFT_RESULT_FROM_DOUBLE:
-        return real(type, *(const double *)(const void *)at);
-    case WEFT_RESULT_FROM_BOOL:
-        return whole(type, *(const bool *)at, UINT64_MAX);
-    case WEFT_RESULT_FROM_TEXT: {
-        const char *text = *(const char *const *)(const void *)at;
-        return (struct weft_result_value){.type = type, .known = text, .text = text};
-    }
-    case WEFT_RESULT_FROM_FUNCTION: {
-        struct weft_result_value value = column->value(row);
-        value.type = type;
-        return value;
-    }
-    default:
-        return of_histogram(type, column->source, (const struct weft_histogram *)(const void *)at);
-    }
+    return weft__result_value(row, column);
 }
 
 static const char *priorities_text(uint64_t set, char *text, size_t size) {

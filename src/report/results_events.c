@@ -140,6 +140,7 @@ const struct weft_result_table weft__results_events = {
     .shape = WEFT_RESULT_APART,
     .row = "something that happened inside the network, with --out",
     WEFT_RESULT_COLUMNS(events_columns),
+    .in_order = true,
     .next = next_event,
 };
 

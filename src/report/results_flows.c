@@ -205,6 +205,7 @@ const struct weft_result_table weft__results_flows = {
     .shape = WEFT_RESULT_LIST,
     .row = "a flow",
     WEFT_RESULT_COLUMNS(flows_columns),
+    .in_order = true,
     .next = next_flow,
 };
 

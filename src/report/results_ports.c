@@ -167,6 +167,7 @@ const struct weft_result_table weft__results_series = {
     .shape = WEFT_RESULT_APART,
     .row = "a sample of a port and priority, every run.sample_interval",
     WEFT_RESULT_COLUMNS(series_columns),
+    .in_order = true,
     .next = next_sample,
 };
 

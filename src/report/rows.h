@@ -13,4 +13,42 @@ const struct weft_result_column *weft__result_key(const struct weft_result_table
 #define WEFT__RESULT_REAL(value) ((struct weft_result_value){.known = isfinite(value), .real = value})
 #define WEFT__RESULT_TEXT(value) ((struct weft_result_value){.known = (value) != NULL, .text = value})
 
+/// Of a double, or of a histogram.
+struct weft_result_value weft__result_calculate(uint8_t type, uint8_t source, const void *at);
+
+/// The largest whole number is no value.
+static inline struct weft_result_value weft__result_whole(uint8_t type, uint64_t value, uint64_t none) {
+    return (struct weft_result_value){.type = type, .known = value != none, .whole = value};
+}
+
+/// weft_result_value, for the loops over all rows: what merely lies in memory is read here.
+static inline struct weft_result_value weft__result_value(struct weft_result_cursor *row,
+                                                          const struct weft_result_column *column) {
+    uint8_t type = column->type;
+    const void *at = (const char *)row->part[column->part] + column->offset;
+    switch ((enum weft_result_source)column->source) {
+    case WEFT_RESULT_FROM_U8: // of a set of priorities, all of them are a value
+        return weft__result_whole(type, *(const uint8_t *)at, type == WEFT_RESULT_PRIORITIES ? UINT64_MAX : UINT8_MAX);
+    case WEFT_RESULT_FROM_U16:
+        return weft__result_whole(type, *(const uint16_t *)at, UINT16_MAX);
+    case WEFT_RESULT_FROM_U32:
+        return weft__result_whole(type, *(const uint32_t *)at, UINT32_MAX);
+    case WEFT_RESULT_FROM_U64:
+        return weft__result_whole(type, *(const uint64_t *)at, UINT64_MAX);
+    case WEFT_RESULT_FROM_BOOL:
+        return weft__result_whole(type, *(const bool *)at, UINT64_MAX);
+    case WEFT_RESULT_FROM_TEXT: {
+        const char *text = *(const char *const *)at;
+        return (struct weft_result_value){.type = type, .known = text, .text = text};
+    }
+    case WEFT_RESULT_FROM_FUNCTION: {
+        struct weft_result_value value = column->value(row);
+        value.type = type;
+        return value;
+    }
+    default:
+        return weft__result_calculate(type, column->source, at);
+    }
+}
+
 #endif

@@ -2,7 +2,7 @@
 // Tables of results as a database.
 #include <string.h>
 
-#include "base/database.h"
+#include "base/pages.h"
 #include "base/stream.h"
 #include "rows.h"
 
@@ -17,6 +17,12 @@ static const char *sql_type(const struct weft_result_column *c) {
     return c->type == WEFT_RESULT_TEXT || c->type == WEFT_RESULT_PRIORITIES ? "TEXT" : "INTEGER";
 }
 
+static bool has_keys(const struct weft_result_table *t) {
+    for (uint32_t i = 0; i < t->columns; i++)
+        if (t->column[i].flags & WEFT_RESULT_KEY) return true;
+    return false;
+}
+
 /// The keys of a table as "run", "a", "b", each with what stands before it.
 static void add_keys(FILE *sql, const struct weft_result_table *t) {
     char name[64];
@@ -29,14 +35,13 @@ static void add_keys(FILE *sql, const struct weft_result_table *t) {
 /// Every table begins with its run; that of runs is what these numbers mean.
 static void add_table(FILE *sql, const struct weft_result_table *t) {
     char name[64];
-    bool keys = false, runs = t == weft_result_table_at(0);
+    bool keys = has_keys(t), runs = t == weft_result_table_at(0);
     fprintf(sql, "CREATE TABLE \"%s\" (%s", weft_result_flat(t->name, name, sizeof name),
             runs ? "id INTEGER PRIMARY KEY" : "run INTEGER NOT NULL REFERENCES run(id)");
     for (uint32_t i = 0; i < t->columns; i++) {
         const struct weft_result_column *c = &t->column[i];
         fprintf(sql, ", \"%s\" %s%s", weft_result_flat_column(t, c, name, sizeof name), sql_type(c),
                 c->flags & WEFT_RESULT_KEY ? " NOT NULL" : "");
-        keys |= c->flags & WEFT_RESULT_KEY;
     }
     if (keys) {
         fputs(", PRIMARY KEY (", sql);
@@ -189,6 +194,69 @@ static void write_table(struct writer *w, const struct weft_result_table *t) {
     weft_arena_free(in.arena);
 }
 
+// --- tables of many rows ------------------------------------------------------------------------------------------
+
+static inline void put_value(struct weft__pages *p, struct weft_result_cursor *row,
+                             const struct weft_result_column *column) {
+    struct weft_result_value v = weft__result_value(row, column);
+    char text[32];
+    if (!v.known)
+        weft__pages_null(p);
+    else if (v.type == WEFT_RESULT_REAL)
+        weft__pages_real(p, v.real);
+    else if (v.type == WEFT_RESULT_TEXT)
+        weft__pages_text(p, v.text);
+    else if (v.type == WEFT_RESULT_PRIORITIES)
+        weft__pages_text(p, weft_result_text(&v, text, sizeof text));
+    else
+        weft__pages_whole(p, (int64_t)v.whole);
+}
+
+static void put_rows(struct writer *w, struct weft__pages *p, const struct weft_result_table *t,
+                     const struct weft_result_column *const *column, uint32_t run) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft_result_walk walk = weft_result_walk(&w->run[run], t, arena);
+    struct weft_result_cursor *row;
+    while (w->db.status == SQLITE_OK && (row = weft_result_next(&walk))) {
+        weft__pages_whole(p, run + 1);
+        for (uint32_t i = 0; i < t->columns; i++)
+            put_value(p, row, column[i]);
+        weft__pages_row(p);
+    }
+    weft_arena_free(arena);
+}
+
+/// Those of the key first.
+static const struct weft_result_column **sort_columns(const struct weft_result_table *t, struct weft_arena *arena) {
+    const struct weft_result_column **column = weft_arena_alloc(arena, t->columns, sizeof *column);
+    uint32_t n = 0;
+    for (int keys = 1; keys >= 0; keys--)
+        for (uint32_t i = 0; i < t->columns; i++)
+            if ((t->column[i].flags & WEFT_RESULT_KEY) == (keys ? WEFT_RESULT_KEY : 0)) column[n++] = &t->column[i];
+    return column;
+}
+
+/// After all others, and when SQLite has closed the file.
+static void write_in_order(struct writer *w, struct weft_arena *arena) {
+    uint32_t tables = weft_result_table_count(), *root = weft_arena_alloc(arena, tables, sizeof *root);
+    char name[64];
+    for (uint32_t i = 0; i < tables; i++)
+        if (weft_result_table_at(i)->in_order)
+            root[i] = weft__database_root(&w->db, weft_result_flat(weft_result_table_at(i)->name, name, sizeof name));
+    struct weft__pages pages;
+    weft__pages_begin(&pages, &w->db, arena);
+    for (uint32_t i = 0; i < tables; i++) {
+        const struct weft_result_table *t = weft_result_table_at(i);
+        if (!t->in_order) continue;
+        const struct weft_result_column **column = sort_columns(t, arena);
+        weft__pages_open(&pages, root[i], has_keys(t));
+        for (uint32_t r = 0; r < w->runs; r++)
+            if (weft_result_table_present(t, &w->run[r])) put_rows(w, &pages, t, column, r);
+        weft__pages_close(&pages);
+    }
+    weft__pages_end(&pages);
+}
+
 /// What columns mean, for those who have the file and not the documents.
 static void write_meaning(struct writer *w, const struct weft_result_table *t) {
     char table[64], column[64];
@@ -213,9 +281,10 @@ enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run,
         weft__database_begin(&w.db, weft_arena_format(arena, "%s/results.sqlite", dir), arena);
         write_schema(&w);
         for (uint32_t i = 0; i < weft_result_table_count(); i++) {
-            write_table(&w, weft_result_table_at(i));
+            if (!weft_result_table_at(i)->in_order) write_table(&w, weft_result_table_at(i));
             write_meaning(&w, weft_result_table_at(i));
         }
+        write_in_order(&w, arena);
         status = weft__database_end(&w.db, ret_error);
     }
     weft_arena_free(arena);
