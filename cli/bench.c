@@ -206,19 +206,7 @@ static json_t *to_json(const struct figures *f) {
                      (json_int_t)f->ecn_marked, "cnp", (json_int_t)f->cnps, "phase_s", phases);
 }
 
-/// The saved figures for as many hosts and threads, or NULL.
-static const json_t *find_saved(const json_t *saved, const struct figures *f) {
-    size_t i;
-    json_t *run;
-    json_array_foreach(json_object_get(saved, "runs"), i, run) {
-        if (json_integer_value(json_object_get(run, "hosts")) == f->hosts &&
-            json_integer_value(json_object_get(run, "threads")) == f->threads)
-            return run;
-    }
-    return NULL;
-}
-
-static void print_figures(const struct figures *f, const json_t *saved) {
+static void print_figures(const struct figures *f, const struct weft_bench_saved *saved) {
     printf("%5u hosts %2u thread%s  %6.2f M %s-hops per CPU second  (%.1f M in %.2f s wall, %.2f s CPU)  %5.1f KiB a "
            "host\n",
            f->hosts, f->threads, f->threads == 1 ? " " : "s", rate_of(f) * 1e-6, benchmark->hop, (double)f->hops * 1e-6,
@@ -228,17 +216,11 @@ static void print_figures(const struct figures *f, const json_t *saved) {
         printf("  %s %.0f%%", weft_phase_names[p], 100 * f->phase_s[p] / f->wall_s / f->threads);
     printf("  (%llu pauses, %llu marks, %llu CNPs; digest %016llx)\n", (unsigned long long)f->pauses,
            (unsigned long long)f->ecn_marked, (unsigned long long)f->cnps, (unsigned long long)f->digest);
-    const json_t *before = saved ? find_saved(saved, f) : NULL;
-    char hops[32], rate[48];
-    snprintf(hops, sizeof hops, "%s_hops", benchmark->hop);
-    snprintf(rate, sizeof rate, "%s_per_cpu_s", hops);
+    const struct weft_bench_saved_run *before = weft_bench_saved_find(saved, f->hosts, f->threads);
     if (before)
         printf("        %.2f times the saved hops per CPU second, %.2f times its wall time%s\n",
-               rate_of(f) / json_number_value(json_object_get(before, rate)),
-               f->wall_s / json_number_value(json_object_get(before, "wall_s")),
-               (uint64_t)json_integer_value(json_object_get(before, hops)) == f->hops
-                   ? ""
-                   : " (not the same work: hops differ)");
+               rate_of(f) / before->hops_per_cpu_s, f->wall_s / before->wall_s,
+               before->hops == (double)f->hops ? "" : " (not the same work: hops differ)");
 }
 
 /// Two threads against one, where both were measured.
@@ -258,18 +240,7 @@ static bool save(const json_t *all) {
     return file && !fclose(file) && written;
 }
 
-/// The figures to compare with; NULL: there are none, and that has been said.
-static json_t *load_saved(void) {
-    json_error_t why = {.line = -1, .column = -1};
-    FILE *file = weft__file_open(compare_path, "r");
-    json_t *saved = file ? json_loadf(file, 0, &why) : NULL;
-    if (!saved)
-        fprintf(stderr, "weft: %s:%d:%d: %s\n", compare_path, why.line, why.column, file ? why.text : strerror(errno));
-    if (file) fclose(file);
-    return saved;
-}
-
-static int bench(const struct weft_cli_options *o, uint64_t runs, const json_t *saved) {
+static int bench(const struct weft_cli_options *o, uint64_t runs, const struct weft_bench_saved *saved) {
     uint64_t threads;
     static struct figures measured[MEASURED_MAX];
     uint32_t n = 0;
@@ -314,7 +285,8 @@ static int bench(const struct weft_cli_options *o, uint64_t runs, const json_t *
 
 int weft_cli_bench(int argc, char **argv) {
     struct weft_cli_options o;
-    json_t *saved = NULL;
+    struct weft_bench_saved saved = {0};
+    struct weft_error error = {0};
     int status = weft_cli_parse(&command, argc, argv, &o);
     uint64_t runs;
     if (status == WEFT_CLI_GO && !weft_cli_number("runs", runs_text, 1, RUNS_MAX, &runs)) status = WEFT_ERROR_INPUT;
@@ -328,9 +300,10 @@ int weft_cli_bench(int argc, char **argv) {
                 o.operand[0]);
         status = WEFT_ERROR_INPUT;
     }
-    if (status == WEFT_CLI_GO && compare_path && !(saved = load_saved())) status = WEFT_ERROR_INPUT;
-    if (status == WEFT_CLI_GO) status = bench(&o, runs, saved);
-    json_decref(saved);
+    if (status == WEFT_CLI_GO && compare_path &&
+        weft_bench_saved_read(compare_path, benchmark->name, benchmark->hop, o.arena, &saved, &error))
+        status = weft_cli_fail(&error);
+    if (status == WEFT_CLI_GO) status = bench(&o, runs, &saved);
     weft_cli_options_deinit(&o);
     return status;
 }

@@ -11,4 +11,18 @@ int weft_cli_bench_te(const struct weft_cli_options *options, const char *k, uin
 /// What run.fast_forward gives for a set of jobs, beside runs in full. The exit status.
 int weft_cli_bench_fast_forward(const struct weft_cli_options *options);
 
+/// Figures that --save has written. Numbers as JSON has them.
+struct weft_bench_saved {
+    struct weft_bench_saved_run {
+        double hosts, threads, hops, hops_per_cpu_s, wall_s; ///< all above 0
+    } * run;
+    uint32_t runs;
+};
+/// Those of the benchmark `name`, which counts packet hops or cell hops; in the arena.
+enum weft_status weft_bench_saved_read(const char *path, const char *name, const char *hop, struct weft_arena *arena,
+                                       struct weft_bench_saved *ret, struct weft_error *ret_error);
+/// NULL: none with so many hosts and threads.
+const struct weft_bench_saved_run *weft_bench_saved_find(const struct weft_bench_saved *saved, uint32_t hosts,
+                                                         uint32_t threads);
+
 #endif

@@ -85,6 +85,8 @@ void verify_each_value(const struct verify_task *task,
                        void *context);
 /// Takes what is known of the tasks of an earlier verify of the same that was killed, and opens the journal to add.
 void verify_journal_open(struct verify *v);
+/// Takes what the lines of a journal say of its tasks; of damaged lines, nothing. False: the last one is cut off.
+bool verify_journal_read(struct verify *v, FILE *journal);
 void verify_journal_add(struct verify *v, const struct verify_task *task, enum weft_status status);
 /// `whole`: nothing is left to be gone on with, so it is deleted.
 void verify_journal_close(struct verify *v, bool whole);

@@ -65,14 +65,26 @@ static void read_line(struct verify *v, const char *text) {
     uint64_t key = strtoull(text, &end, 16);
     unsigned long status = strtoul(end, &end, 10);
     struct verify_task *t = verify_task_find(v, key);
-    if (!t || t->done || (status && status != WEFT_ERROR_STALL) || text[strlen(text) - 1] != '\n') return;
+    if (!t || t->done || (status && status != WEFT_ERROR_STALL)) return;
     struct line line = {.at = end};
     verify_each_value(t, read_value, &line);
-    if (!line.at) return;
+    if (!line.at || strcmp(line.at, "\n") != 0) return; // cut off, or more than its values
     t->done = true;
     v->known++;
     for (const struct verify_use *u = t->use; u; u = u->next)
         if (status && !u->reading->teeth && !u->reading->of->status) u->reading->of->status = WEFT_ERROR_STALL;
+}
+
+bool verify_journal_read(struct verify *v, FILE *journal) {
+    char *text = NULL;
+    size_t room = 0;
+    bool whole = true;
+    for (ssize_t n; (n = getline(&text, &room, journal)) > 0;) {
+        whole = text[n - 1] == '\n';
+        read_line(v, text);
+    }
+    free(text);
+    return whole;
 }
 
 void verify_journal_open(struct verify *v) {
@@ -84,11 +96,7 @@ void verify_journal_open(struct verify *v) {
         return;
     }
     rewind(v->journal);
-    char *text = NULL;
-    size_t room = 0;
-    while (getline(&text, &room, v->journal) > 0)
-        read_line(v, text);
-    free(text);
+    if (!verify_journal_read(v, v->journal)) putc('\n', v->journal); // what was cut off stays a line of its own
     if (v->known && !v->o->quiet)
         fprintf(stderr, "weft: %u of %u runs are known from a verify that did not end\n", v->known, v->tasks);
 }

@@ -8,32 +8,33 @@
 #include <sys/stat.h>
 
 #include "base/csv.h"
+#include "base/json_read.h"
 #include "versus.h"
 
 struct versus_old {
-    json_t *root;
+    struct weft__json_file file;
 };
 
 void versus_old_free(struct versus_old *old) {
-    if (old) json_decref(old->root);
+    if (old) weft__json_close(&old->file);
 }
 
 enum weft_status versus_old_read(const char *path, struct weft_arena *arena, struct versus_old **ret_old,
                                  struct weft_error *ret_error) {
     struct stat about;
-    json_error_t wrong;
     if (!stat(path, &about) && S_ISDIR(about.st_mode)) path = weft_arena_format(arena, "%s/versus.json", path);
-    json_t *root = json_load_file(path, 0, &wrong);
-    struct weft_place place = {.file = path};
-    if (!root && wrong.line > 0) place = (struct weft_place){path, wrong.line, wrong.column};
-    if (!root) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "--diff: %s", wrong.text);
-    if (!json_is_array(json_object_get(root, "fabrics")) || !json_is_array(json_object_get(root, "cases"))) {
-        json_decref(root);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "--diff: expected versus.json of a folder that weft versus --out has written");
+    struct versus_old *old = weft_arena_alloc(arena, 1, sizeof *old);
+    enum weft_status status = weft__json_open(&old->file, path, (struct weft_place){.file = "--diff"}, ret_error);
+    if (status) return status;
+    if (!json_is_array(json_object_get(old->file.root, "fabrics")) ||
+        !json_is_array(json_object_get(old->file.root, "cases"))) {
+        weft__json_close(&old->file);
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, (struct weft_place){path, 1, 1},
+            "--diff: found no fabrics and cases; expected versus.json of a folder that weft versus --out "
+            "has written");
     }
-    *ret_old = weft_arena_alloc(arena, 1, sizeof **ret_old);
-    (*ret_old)->root = root;
+    *ret_old = old;
     return WEFT_OK;
 }
 
@@ -235,13 +236,13 @@ static void print_csv(FILE *file, const struct change *c) {
 }
 
 void versus_diff(FILE *file, const struct weft_versus *v, const struct versus_old *old, const char *path) {
-    const char *version = json_string_value(json_object_get(old->root, "weft"));
+    const char *version = json_string_value(json_object_get(old->file.root, "weft"));
     fprintf(file, "\nsince %s (weft %s)\n", path, version ? version : "?");
-    if (!add_all((struct changes){.v = v, .root = old->root, .print = print_text, .file = file}))
+    if (!add_all((struct changes){.v = v, .root = old->file.root, .print = print_text, .file = file}))
         fputs(VERSUS_UNCHANGED "\n", file);
 }
 
 void versus_diff_csv(FILE *file, const struct weft_versus *v, const struct versus_old *old) {
     fputs("hosts,fabric,case,what,was,now,intervals_overlap\n", file);
-    add_all((struct changes){.v = v, .root = old->root, .print = print_csv, .file = file});
+    add_all((struct changes){.v = v, .root = old->file.root, .print = print_csv, .file = file});
 }

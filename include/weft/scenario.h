@@ -63,7 +63,7 @@ struct weft_device_conf {
     struct weft_dcbx_conf dcbx;
     void *section[WEFT_BOXES]; ///< of a kind of node: the section of its box, as that box's model defines it
     const struct weft_place *said[WEFT_BOXES]; ///< of that section in the file; NULL: none, or empty
-    struct weft_place place;                   ///< of the entry
+    const struct weft_tree *tree, *defaults;   ///< what the file has: the entry, and the scenario that it is laid over
 };
 
 struct weft_scenario {
@@ -126,6 +126,8 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
 void weft_scenario_free(struct weft_scenario *scenario);
 /// The configuration of a node by its name.
 const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node);
+/// Where "switch.pfc.xoff" of such a device is written, or what it would be written in.
+struct weft_place weft_device_place(const struct weft_device_conf *device, const char *path);
 /// The row of a value of `fabric`, or of a section of the devices that no entry of `devices` changes; NULL: there is
 /// none.
 const struct weft_param *weft_scenario_row(const struct weft_scenario *scenario, const char *path);

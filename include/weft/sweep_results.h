@@ -80,7 +80,7 @@ enum weft_status weft_sweep_record(const char *path, const struct weft_run *run,
                                    const struct weft_sweep_kept *kept, uint32_t keeps, struct weft_error *ret_error);
 enum weft_status weft_sweep_record_failure(const char *path, const char *message, bool bug,
                                            struct weft_error *ret_error);
-/// Reads it, into `arena`; MISSING: there is no such file, or none of this version of weft.
+/// Reads it, into `arena`; MISSING: there is no such file, none of this version of weft, or a damaged one.
 struct weft_sweep_run weft_sweep_load(const char *path, const struct weft_sweep_column *column, uint32_t columns,
                                       struct weft_arena *arena);
 

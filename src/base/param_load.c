@@ -13,6 +13,7 @@ enum { NAMES_MAX = 128 };
 struct load {
     struct weft_arena *arena;
     struct weft_error *error;
+    struct weft_place around; ///< of the innermost section that the user wrote: of what is left to its default
 };
 
 #define FAIL(l, place, ...) weft_error_set((l)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
@@ -156,6 +157,8 @@ static enum weft_status fail_unknown(struct load *l, const struct weft_param_tab
 
 static enum weft_status load_table(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
                                    bool is_model, const char *path, void *conf);
+static enum weft_status load_model(struct load *l, enum weft_model_kind kind, const char *name,
+                                   const struct weft_tree *tree, const char *path, struct weft_model_conf *ret_model);
 
 /// The model's map with those of its parameters that stand beside it. A parameter in both is an error.
 static enum weft_status gather_beside(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
@@ -242,7 +245,7 @@ static enum weft_status load_row(struct load *l, const struct weft_param *row, c
     void *field = (char *)conf + row->offset;
     if (row->type == WEFT_PARAM_SECTION) return load_table(l, row->table, tree, false, path, field);
     if (row->type == WEFT_PARAM_MODEL)
-        return weft__model_load_at((enum weft_model_kind)row->model_kind, dflt, tree, path, field, l->arena, l->error);
+        return load_model(l, (enum weft_model_kind)row->model_kind, dflt, tree, path, field);
     if (tree) return load_value(l, row, tree, path, conf);
     enum weft_status status = weft__param_parse_at(row, dflt, WEFT_NOWHERE, path, conf, l->arena, NULL);
     assert(status == WEFT_OK); // the table's own default or preset
@@ -275,16 +278,16 @@ static enum weft_status check_keys(struct load *l, const struct weft_param_table
     return WEFT_OK;
 }
 
-static enum weft_status check_table(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
-                                    const char *path, const void *conf) {
+static enum weft_status check_table(struct load *l, const struct weft_param_table *table, const char *path,
+                                    const void *conf) {
     char text[512];
     const char *wrong = table->check ? table->check(conf, text, sizeof text) : NULL;
     if (!wrong) return WEFT_OK;
-    return FAIL(l, tree ? tree->place : WEFT_NOWHERE, "%s: %s", path, wrong);
+    return FAIL(l, l->around, "%s: %s", path, wrong);
 }
 
-static enum weft_status load_table(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
-                                   bool is_model, const char *path, void *conf) {
+static enum weft_status load_rows(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                                  bool is_model, const char *path, void *conf) {
     if (tree && tree->type == WEFT_TREE_NULL) tree = NULL;
     if (tree && tree->type != WEFT_TREE_MAP && !is_model)
         return FAIL(l, tree->place, "%s: found %s; expected a map of parameters", path, type_name(tree->type));
@@ -301,19 +304,28 @@ static enum weft_status load_table(struct load *l, const struct weft_param_table
         if (twice)
             return FAIL(l, child->key_place, "%s: said twice, as %s too; expected one of them", child_path, child->key);
         if (!child && !row->dflt && row->type != WEFT_PARAM_MODEL)
-            return FAIL(l, tree ? tree->place : WEFT_NOWHERE, "%s is missing: %s; expected %s", child_path, row->help,
+            return FAIL(l, l->around, "%s is missing: %s; expected %s", child_path, row->help,
                         weft__param_expected(row));
         const char *row_path = row->beside && chosen_table(row, tree) ? path : child_path;
         if (row->beside) status = gather_beside(l, row, tree, path, &child);
         if (!status) status = load_row(l, row, default_of(row, preset), child, row_path, conf);
     }
-    return status ? status : check_table(l, table, tree, path, conf);
+    return status ? status : check_table(l, table, path, conf);
+}
+
+static enum weft_status load_table(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                                   bool is_model, const char *path, void *conf) {
+    struct weft_place outer = l->around;
+    if (tree && tree->place.file) l->around = tree->place;
+    enum weft_status status = load_rows(l, table, tree, is_model, path, conf);
+    l->around = outer;
+    return status;
 }
 
 enum weft_status weft__params_load_at(const struct weft_param_table *table, const struct weft_tree *tree,
                                       const char *path, void *conf, struct weft_arena *arena,
                                       struct weft_error *ret_error) {
-    struct load l = {arena, ret_error};
+    struct load l = {.arena = arena, .error = ret_error};
     return load_table(&l, table, tree, false, path, conf);
 }
 
@@ -334,25 +346,31 @@ static enum weft_status fail_model(struct load *l, enum weft_model_kind kind, co
     return FAIL(l, place, "%s: no %s \"%.80s\"; %s", path, weft_kind_name(kind), name, expected);
 }
 
-enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,
-                                     const char *path, struct weft_model_conf *ret_model, struct weft_arena *arena,
-                                     struct weft_error *ret_error) {
-    struct load l = {arena, ret_error};
+static enum weft_status load_model(struct load *l, enum weft_model_kind kind, const char *name,
+                                   const struct weft_tree *tree, const char *path, struct weft_model_conf *ret_model) {
+    struct weft_place around = tree && tree->place.file ? tree->place : l->around;
     if (tree && tree->type == WEFT_TREE_NULL) tree = NULL;
     const struct weft_tree *named = tree && tree->type == WEFT_TREE_MAP ? said(tree, "kind") : tree;
-    struct weft_place place = named ? named->place : tree ? tree->place : WEFT_NOWHERE;
+    struct weft_place place = named ? named->place : around;
     if (named && named->type != WEFT_TREE_TEXT)
-        return FAIL(&l, place, "%s: found %s; expected the name of a %s, or a map with its kind and parameters", path,
+        return FAIL(l, place, "%s: found %s; expected the name of a %s, or a map with its kind and parameters", path,
                     type_name(named->type), weft_kind_name(kind));
     if (named) name = named->text;
     const struct weft_model *model = name ? weft_model_find(kind, name) : NULL;
     assert(model || named || !name); // the table's own default exists
-    if (!model) return fail_model(&l, kind, name, place, path);
+    if (!model) return fail_model(l, kind, name, place, path);
     ret_model->model = model;
-    ret_model->place = tree ? tree->place : WEFT_NOWHERE;
+    ret_model->place = around;
     ret_model->tree = tree;
-    ret_model->conf = weft_arena_alloc(arena, 1, model->params->conf_size);
-    return load_table(&l, model->params, tree, true, path, ret_model->conf);
+    ret_model->conf = weft_arena_alloc(l->arena, 1, model->params->conf_size);
+    return load_table(l, model->params, tree, true, path, ret_model->conf);
+}
+
+enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,
+                                     const char *path, struct weft_model_conf *ret_model, struct weft_arena *arena,
+                                     struct weft_error *ret_error) {
+    struct load l = {.arena = arena, .error = ret_error};
+    return load_model(&l, kind, name, tree, path, ret_model);
 }
 
 /// `beside`: the path of its parameters.

@@ -102,15 +102,18 @@ static enum weft_status load_topology(struct bind *b) {
     return weft__model_load_at(WEFT_KIND_TOPOLOGY, NULL, tree, "topology", &b->scenario->topology, b->arena, b->error);
 }
 
-/// `tree`: of each section, NULL if the user says nothing of it.
-static enum weft_status load_device(struct bind *b, struct weft_device_conf *device,
+/// `tree`: of each section, NULL if the user says nothing of it; `entry`: what they are in, or would be.
+static enum weft_status load_device(struct bind *b, struct weft_device_conf *device, const struct weft_tree *entry,
                                     const struct weft_tree *const tree[WEFT__DEVICE_SECTIONS], const char *path) {
     enum weft_status status = WEFT_OK;
+    const struct weft_tree empty = {.type = WEFT_TREE_NULL, .place = entry->place};
     make_sections(device, b->arena);
+    device->tree = entry;
+    device->defaults = b->root;
     for (uint32_t i = 0; i < WEFT__DEVICE_SECTIONS && !status; i++) {
         char child_path[WEFT__PATH_MAX];
         weft__path_join(child_path, sizeof child_path, path, weft__device_sections[i]);
-        status = weft__params_load_at(weft__device_section_table(i), tree[i], child_path,
+        status = weft__params_load_at(weft__device_section_table(i), tree[i] ? tree[i] : &empty, child_path,
                                       weft__device_section_conf(device, i), b->arena, b->error);
     }
     return status;
@@ -149,10 +152,9 @@ static enum weft_status load_device_entry(struct bind *b, const struct weft_tree
     enum weft_status status = weft__params_load_at(&weft__device_table, entry, path, &head, b->arena, b->error);
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS && !status; k++)
         status = over_default(b, entry, weft__device_sections[k], &tree[k]);
-    if (!status) status = load_device(b, device, tree, path);
+    if (!status) status = load_device(b, device, entry, tree, path);
     note_sections(device, entry);
     device->match = status ? NULL : head.match;
-    device->place = entry->place;
     return status;
 }
 
@@ -178,7 +180,7 @@ static enum weft_status load_devices(struct bind *b) {
     const struct weft_tree *tree[WEFT__DEVICE_SECTIONS];
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++)
         tree[k] = section(b->root, weft__device_sections[k]);
-    status = load_device(b, &device[0], tree, "");
+    status = load_device(b, &device[0], b->root, tree, "");
     note_sections(&device[0], b->root);
     for (uint32_t i = 0; i < n && !status; i++)
         status = load_device_entry(b, list->child[i], i, &device[i + 1]);
@@ -303,4 +305,26 @@ const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *
     for (uint32_t d = scenario->devices - 1; d > 0; d--)
         if (weft_glob_match(scenario->device[d].match, node)) return &scenario->device[d];
     return &scenario->device[0];
+}
+
+/// What stands at that path, or the innermost section around it; *ret_depth: how many of its keys are there.
+static const struct weft_tree *innermost(const struct weft_tree *tree, const char *path, uint32_t *ret_depth) {
+    *ret_depth = 0;
+    for (const char *key = path, *end; *key; key = *end ? end + 1 : end) {
+        char name[WEFT__PATH_MAX];
+        end = key + strcspn(key, ".");
+        snprintf(name, sizeof name, "%.*s", (int)(end - key), key);
+        const struct weft_tree *child = section(tree, name);
+        if (!child) break;
+        tree = child;
+        ++*ret_depth;
+    }
+    return tree;
+}
+
+struct weft_place weft_device_place(const struct weft_device_conf *device, const char *path) {
+    uint32_t own_depth, depth;
+    const struct weft_tree *own = innermost(device->tree, path, &own_depth);
+    const struct weft_tree *other = innermost(device->defaults, path, &depth);
+    return depth > own_depth ? other->place : own->place;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the scenario's `capture` asks for: frames noted at ports while the network runs, written as pcapng when it has
-// ended. What is noted is a packet, with what an answer selects; in memory there are at most so many a worker, the rest is in a
-// temporary file beside the capture. The file does not depend on the number of workers.
+// ended. What is noted is a packet, with what an answer selects; in memory there are at most so many a worker, the rest
+// is in a temporary file beside the capture. The file does not depend on the number of workers.
 #ifndef WEFT_SIM_CAPTURE_H
 #define WEFT_SIM_CAPTURE_H
 

@@ -155,7 +155,7 @@ static enum weft_status check_matches(const struct weft_scenario *scenario, cons
         while (i < t->nodes && !weft_glob_match(device->match, t->node[i].name))
             i++;
         if (i == t->nodes)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "match"),
                                   "devices.%u.match: no node is called \"%s\"; there are %s to %s, for instance", d - 1,
                                   device->match, t->node[0].name, t->node[t->nodes - 1].name);
     }
@@ -178,7 +178,7 @@ static enum weft_status check_hosts_alike(const struct weft_scenario *scenario, 
     for (uint32_t h = 1; h < t->hosts; h++) {
         const struct weft_device_conf *device = weft_scenario_device(scenario, t->node[t->host[h]].name);
         if (device->host.data_header_bytes != first->data_header_bytes)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "host.data_header"),
                                   "host.data_header of %s is not that of %s; expected the same at all hosts",
                                   t->node[t->host[h]].name, t->node[t->host[0]].name);
         if (weft_host_collects(&device->host) != weft_host_collects(first) ||
@@ -187,7 +187,7 @@ static enum weft_status check_hosts_alike(const struct weft_scenario *scenario, 
                                   "host.cc of %s collects telemetry unlike that of %s; expected the same at all hosts",
                                   t->node[t->host[h]].name, t->node[t->host[0]].name);
         if (device->host.roce == first->roce && device->host.vlan == first->vlan) continue;
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "host.roce"),
                               "host.roce and host.vlan of %s are not those of %s; expected the same at all hosts",
                               t->node[t->host[h]].name, t->node[t->host[0]].name);
     }
@@ -199,16 +199,17 @@ static enum weft_status check_roce_v1(const struct weft_scenario *scenario, cons
                                       struct weft_error *ret_error) {
     const struct weft_node_info *node = &t->node[n];
     const struct weft_device_conf *device = weft_scenario_device(scenario, node->name);
+    struct weft_place place = weft_device_place(weft_scenario_device(scenario, t->node[t->host[0]].name), "host.roce");
     for (uint32_t k = 0; k < node->ports; k++) {
         const struct weft_node_info *peer = &t->node[t->port[t->port[node->port0 + k].peer].node];
         if (peer->role == WEFT_NODE_SWITCH)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                                   "host.roce: v1 is not routable, and %s routes to %s; expected one switch between "
                                   "hosts, or v2",
                                   node->name, peer->name);
     }
     if (device->sw.trust != WEFT_TRUST_PCP)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "host.roce: v1 has no DSCP, by which %s tells priorities; expected switch.trust: pcp and "
                               "a host.vlan",
                               node->name);
@@ -285,10 +286,10 @@ static enum weft_status check_framing(const struct weft_scenario *scenario, cons
         if (status || device->sw.trust != WEFT_TRUST_PCP) continue;
         if (!weft__box_of(&t->node[n])->takes_routes)
             status =
-                weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+                weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "switch.trust"),
                                "switch.trust: pcp, and %s is not an Ethernet switch; expected dscp", t->node[n].name);
         else if (!host->vlan)
-            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "switch.trust"),
                                     "switch.trust: pcp, and hosts send frames without a tag; expected a host.vlan");
     }
     return status;
@@ -393,7 +394,7 @@ static enum weft_status check_transports(const struct weft_scenario *scenario, c
         const struct weft_model *src = transport_of(scenario, t, f->src), *dst = transport_of(scenario, t, f->dst);
         if (src != dst)
             return weft_error_set(
-                ret_error, WEFT_ERROR_INPUT, scenario->device[other].place,
+                ret_error, WEFT_ERROR_INPUT, weft_device_place(&scenario->device[other], "host.transport"),
                 "host.transport: %s has transport %s and %s %s; expected the same, for data goes from "
                 "one to the other",
                 t->node[t->host[f->src]].name, src->name, t->node[t->host[f->dst]].name, dst->name);

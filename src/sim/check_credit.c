@@ -32,7 +32,7 @@ static enum weft_status check_maps(const struct weft_device_conf **device, const
     for (uint32_t h = 0; h < t->hosts; h++) {
         const struct weft_device_conf *host = device[t->host[h]];
         if (host != seen && !keeps_priorities(&device[n]->sw, &host->host, priorities))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft__credit_of(device[n], &t->node[n])->place,
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device[n], "switch.dscp_map"),
                                   "%s puts frames of %s at another priority than that host, and links go by credit; "
                                   "expected switch.trust: dscp, and a dscp_map that leads back to it",
                                   t->node[n].name, t->node[t->host[h]].name);
@@ -74,33 +74,35 @@ static enum weft_status check_room(const struct weft_device_conf **devices, cons
     return WEFT_OK;
 }
 
+/// `chosen`: a credit that grants.
 static enum weft_status check_node(const struct weft_device_conf **devices, const struct weft_topology *t, uint32_t n,
-                                   uint8_t priorities, struct weft_error *ret_error) {
+                                   uint8_t priorities, const struct weft_model_conf *chosen,
+                                   struct weft_error *ret_error) {
     const struct weft_node_info *node = &t->node[n];
     const struct weft_device_conf *device = devices[n];
     bool is_host = node->role == WEFT_NODE_HOST;
-    struct weft_place place = weft__credit_of(device, node)->place;
     if (!is_host && !weft__box_of(node)->takes_routes)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, chosen->place,
                               "links go by credit, and %s is not an Ethernet switch; expected credit: none",
                               node->name);
     if ((is_host ? &device->host.pfc : &device->sw.pfc)->priorities & priorities)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT,
+                              weft_device_place(device, is_host ? "host.pfc.priorities" : "switch.pfc.priorities"),
                               "%s has PFC at a priority that goes by credit; expected pfc.priorities without it, or "
                               "none",
                               node->name);
     if (device->dcbx.enabled)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "dcbx.enabled"),
                               "%s speaks DCBX, and links go by credit; expected dcbx.enabled: false", node->name);
     if (is_host) return WEFT_OK;
     if (((const struct weft_aqm_ops *)device->sw.aqm.model->ops)->trim)
         return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, place,
+            ret_error, WEFT_ERROR_INPUT, device->sw.aqm.place,
             "%s trims packets, which changes what they take, and links go by credit; expected another "
             "switch.aqm",
             node->name);
     if (((const struct weft_sfc_ops *)device->sw.sfc.model->ops)->watch(device->sw.sfc.conf) != UINT64_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->sw.sfc.place,
                               "%s makes source flow control messages, and links go by credit; expected sfc: none",
                               node->name);
     return check_maps(devices, t, n, priorities, ret_error);
@@ -109,9 +111,14 @@ static enum weft_status check_node(const struct weft_device_conf **devices, cons
 enum weft_status weft__check_credit(const struct weft_scenario *scenario, const struct weft_topology *t,
                                     struct weft_error *ret_error) {
     uint8_t priorities = 0;
+    const struct weft_model_conf *chosen = NULL;
     for (uint32_t d = 0; d < scenario->devices; d++) {
-        static const struct weft_node_info host = {.role = WEFT_NODE_HOST}, sw = {.role = WEFT_NODE_SWITCH};
-        priorities |= granted(&scenario->device[d], &host) | granted(&scenario->device[d], &sw);
+        static const struct weft_node_info role[] = {{.role = WEFT_NODE_HOST}, {.role = WEFT_NODE_SWITCH}};
+        for (uint32_t k = 0; k < 2; k++) {
+            uint8_t grants = granted(&scenario->device[d], &role[k]);
+            if (grants && !chosen) chosen = weft__credit_of(&scenario->device[d], &role[k]);
+            priorities |= grants;
+        }
     }
     if (!priorities) return WEFT_OK;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
@@ -120,7 +127,7 @@ enum weft_status weft__check_credit(const struct weft_scenario *scenario, const 
     weft_rate_bps host_rate = weft__host_rate_least(t);
     uint32_t frame_bytes = weft__frame_bytes_max(scenario, t);
     for (uint32_t n = 0; n < t->nodes && !status; n++) {
-        status = check_node(device, t, n, priorities, ret_error);
+        status = check_node(device, t, n, priorities, chosen, ret_error);
         if (!status) status = check_room(device, t, n, frame_bytes, host_rate, ret_error);
     }
     weft_arena_free(arena);

@@ -60,12 +60,12 @@ static enum weft_status check_node(const struct weft_node_info *node, const stru
     if (node->role == WEFT_NODE_HOST) return WEFT_OK;
     if (!weft__box_of(node)->takes_routes)
         return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, conf->place,
+            ret_error, WEFT_ERROR_INPUT, weft_device_place(conf, "switch"),
             "%s is not an Ethernet switch, and frames have sizes or a wire of their own; expected those "
             "of RoCE and IEEE 802.3",
             node->name);
     if (conf->sw.forwarding == WEFT_CUT_THROUGH)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->place,
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(conf, "switch.forwarding"),
                               "switch.forwarding of %s: cut_through, and frames have sizes or a wire of their own; "
                               "expected store_and_forward",
                               node->name);
@@ -90,14 +90,17 @@ static enum weft_status check_links(const struct weft_topology *t, struct weft_p
 enum weft_status weft__check_wire(const struct weft_scenario *scenario, const struct weft_topology *t,
                                   struct weft_error *ret_error) {
     const struct weft_device_conf *first = NULL;
+    const char *section = NULL; // that gives them
     for (uint32_t n = 0; n < t->nodes && !first; n++) {
         const struct weft_device_conf *conf = weft_scenario_device(scenario, t->node[n].name);
-        if (weft__has_own_frames(conf, &t->node[n])) first = conf;
+        if (!weft__has_own_frames(conf, &t->node[n])) continue;
+        first = conf;
+        section = t->node[n].role == WEFT_NODE_HOST ? "host.wire" : "switch.wire";
     }
     enum weft_status status = WEFT_OK;
     if (*scenario->capture.ports) status = check_capture(scenario, t, first, ret_error);
     if (!first || status) return status;
-    status = check_links(t, first->place, ret_error);
+    status = check_links(t, weft_device_place(first, section), ret_error);
     for (uint32_t n = 0; n < t->nodes && !status; n++)
         status = check_node(&t->node[n], weft_scenario_device(scenario, t->node[n].name), ret_error);
     return status;

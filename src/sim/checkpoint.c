@@ -61,7 +61,7 @@ static double seconds(clockid_t clock) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-enum weft_status weft_checkpoint_open(const struct weft_checkpoint_program *program, struct weft_error *ret_error) {
+static void note_program(const struct weft_checkpoint_program *program) {
     memset(&own, 0, sizeof own);
     memcpy(own.magic, magic, sizeof magic);
     own.form = FORM;
@@ -69,11 +69,19 @@ enum weft_status weft_checkpoint_open(const struct weft_checkpoint_program *prog
     own.program = *program;
     strncpy(own.libc, gnu_get_libc_version(), sizeof own.libc - 1);
     own.sum = sum_of(&own);
+}
+
+static enum weft_status open_image(struct weft_error *ret_error) {
     const char *why = weft__image_open(1, 0);
     if (!why) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
                           "a checkpoint takes %d TiB of address space, most of it unused, which is not available: %s",
                           WEFT__IMAGE_PIECES, why);
+}
+
+enum weft_status weft_checkpoint_open(const struct weft_checkpoint_program *program, struct weft_error *ret_error) {
+    note_program(program);
+    return open_image(ret_error);
 }
 
 // --- writing ------------------------------------------------------------------------------------------------------
@@ -174,6 +182,7 @@ static enum weft_status check_header(FILE *file, const char *path, struct weft_e
 static enum weft_status read_image(FILE *file, const char *path, struct note *ret_note, struct weft_error *ret_error) {
     size_t byte;
     enum weft_status status = check_header(file, path, ret_error);
+    if (!status) status = open_image(ret_error);
     if (status) return status;
     const char *wrong = weft__image_read(file, ret_note, sizeof *ret_note, &byte);
     if (!wrong) return WEFT_OK;
@@ -188,8 +197,8 @@ enum weft_status weft_checkpoint_read(const char *path, const struct weft_checkp
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
                               "%s; expected a checkpoint that weft run --checkpoint has written", strerror(errno));
     struct note note;
-    enum weft_status status = weft_checkpoint_open(program, ret_error);
-    if (!status) status = read_image(file, path, &note, ret_error);
+    note_program(program);
+    enum weft_status status = read_image(file, path, &note, ret_error);
     fclose(file);
     if (status) return status;
     weft_memory_figures_set(note.memory);

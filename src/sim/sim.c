@@ -615,8 +615,10 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
     if (!status) status = weft_simulation_check_workload(scenario, topology, workload, ret_error);
     if (!status && driver && topology->hosts &&
         weft_scenario_device(scenario, topology->node[topology->host[0]].name)->host.planes != WEFT_PLANES_SEPARATE)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                "host.planes: queue_pair, and a program drives the hosts; expected separate");
+        status = weft_error_set(
+            ret_error, WEFT_ERROR_INPUT,
+            weft_device_place(weft_scenario_device(scenario, topology->node[topology->host[0]].name), "host.planes"),
+            "host.planes: queue_pair, and a program drives the hosts; expected separate");
     if (status) return status;
     run->net = (struct weft__network){
         .scenario = scenario,

@@ -165,6 +165,7 @@ struct reading {
     const struct weft_sweep_column *column;
     uint32_t columns;
     struct weft_sweep_run run;
+    bool damaged;
 };
 
 static void drop_reading(void *context) {
@@ -177,9 +178,10 @@ static sqlite3_stmt *select_from(struct reading *r, const char *sql) {
     return s;
 }
 
-static bool next_row(sqlite3_stmt *s) {
-    int status = s ? sqlite3_step(s) : SQLITE_DONE;
+static bool next_row(struct reading *r, sqlite3_stmt *s) {
+    int status = s ? sqlite3_step(s) : SQLITE_ERROR;
     if (status == SQLITE_NOMEM) weft_memory_fail();
+    r->damaged |= status != SQLITE_ROW && status != SQLITE_DONE;
     return status == SQLITE_ROW;
 }
 
@@ -191,14 +193,14 @@ static const char *text_at(struct reading *r, sqlite3_stmt *s, int column) {
 
 static uint32_t count(struct reading *r, const char *sql) {
     sqlite3_stmt *s = select_from(r, sql);
-    uint32_t n = next_row(s) ? (uint32_t)sqlite3_column_int64(s, 0) : 0;
+    uint32_t n = next_row(r, s) ? (uint32_t)sqlite3_column_int64(s, 0) : 0;
     sqlite3_finalize(s);
     return n;
 }
 
 static void read_run(struct reading *r) {
     sqlite3_stmt *s = select_from(r, "SELECT state, bug, message, seed, digest, sim_time_ps FROM run");
-    if (next_row(s)) {
+    if (next_row(r, s)) {
         int state = sqlite3_column_int(s, 0);
         if (state > WEFT_SWEEP_MISSING && state <= WEFT_SWEEP_FAILED) r->run.state = (enum weft_sweep_state)state;
         r->run.bug = sqlite3_column_int(s, 1);
@@ -225,7 +227,7 @@ static void read_rows(struct reading *r) {
     sqlite3_stmt *s = select_from(r, "SELECT * FROM rows ORDER BY rowid");
     bool fits = s && sqlite3_column_count(s) == (int)r->columns + 1;
     if (!fits) r->run.state = WEFT_SWEEP_MISSING;
-    while (fits && r->run.rows < room && next_row(s)) {
+    while (fits && r->run.rows < room && next_row(r, s)) {
         struct weft_sweep_row *row = &r->run.row[r->run.rows++];
         row->group = text_at(r, s, 0);
         row->value = weft_arena_alloc(r->arena, r->columns, sizeof *row->value);
@@ -240,7 +242,7 @@ static void read_metrics(struct reading *r) {
     const char **name = weft_arena_alloc(r->arena, room, sizeof *name);
     double *value = weft_arena_alloc(r->arena, room, sizeof *value);
     sqlite3_stmt *s = select_from(r, "SELECT name, value FROM metric ORDER BY name");
-    while (r->run.keeps < room && next_row(s)) {
+    while (r->run.keeps < room && next_row(r, s)) {
         name[r->run.keeps] = text_at(r, s, 0);
         value[r->run.keeps++] = value_at(s, 1, WEFT_RESULT_REAL).real;
     }
@@ -262,6 +264,7 @@ struct weft_sweep_run weft_sweep_load(const char *path, const struct weft_sweep_
         read_rows(&r);
         read_metrics(&r);
     }
+    if (r.damaged) r.run = (struct weft_sweep_run){.message = "", .digest = ""};
     weft_memory_cleanup_remove(&cleanup);
     sqlite3_close(r.db);
     return r.run;

@@ -17,6 +17,7 @@ enum { STREAMS = 255 };
 struct maker {
     struct weft__emitter e;
     const struct weft_workload *w;
+    const char *name;         ///< of the schedule
     uint32_t *first, *rank;   ///< [hosts + 1] of `rank`: ranks of the DAG by host
     uint32_t *tag0;           ///< [jobs] what is added to tags of a schedule
     struct weft__notes notes; ///< of triggers
@@ -210,6 +211,11 @@ static bool make_part(struct maker *m, struct part *p) {
     return ended;
 }
 
+/// What is wrong with all of them is said of the first.
+static struct weft_place job_place(const struct maker *m) {
+    return m->w->jobs ? m->w->job[0].place : (struct weft_place){.file = m->name};
+}
+
 static enum weft_status make_host(struct maker *m, uint32_t host) {
     uint32_t parts = m->first[host + 1] - m->first[host], cpu = 0;
     bool ended = true;
@@ -226,11 +232,11 @@ static enum weft_status make_host(struct maker *m, uint32_t host) {
     weft_schedule_end_rank(&m->e.builder, 0);
     const char *name = m->w->topology->node[m->w->topology->host[host]].name;
     if (m->e.full)
-        return weft_error_set(m->error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+        return weft_error_set(m->error, WEFT_ERROR_INPUT, job_place(m),
                               "%s has more steps, or dependencies, than a schedule may have (%u)", name,
                               WEFT_SCHEDULE_STEPS_MAX);
     if (!ended)
-        return weft_error_set(m->error, WEFT_ERROR_STALL, WEFT_NOWHERE, "%s: lanes that wait for one another for ever",
+        return weft_error_set(m->error, WEFT_ERROR_STALL, job_place(m), "%s: lanes that wait for one another for ever",
                               name);
     return WEFT_OK;
 }
@@ -259,12 +265,12 @@ static enum weft_status choose_tags(struct maker *m) {
     others |= m->e.dag->connections > m->e.dag->connection0[m->w->jobs];
     m->e.tag0 = (uint32_t)next;
     if (wild && others)
-        return weft_error_set(m->error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+        return weft_error_set(m->error, WEFT_ERROR_INPUT, job_place(m),
                               "a schedule receives with any source or tag, and would receive what else goes on beside "
                               "it; expected that schedule alone");
     m->notes.tag0 = (uint32_t)next + m->e.dag->connections;
     if (next + m->e.dag->connections + m->notes.tags >= WEFT_SCHEDULE_ANY)
-        return weft_error_set(m->error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+        return weft_error_set(m->error, WEFT_ERROR_INPUT, job_place(m),
                               "schedules with tags up to %" PRIu64 " leave none for %" PRIu32 " connections", next,
                               m->e.dag->connections);
     return WEFT_OK;
@@ -288,7 +294,7 @@ static void list_ranks(struct maker *m, struct weft_arena *scratch) {
 enum weft_status weft_dag_schedule(const struct weft_dag *dag, const char *name, struct weft_arena *arena,
                                    struct weft_schedule **ret_schedule, struct weft_error *ret_error) {
     const struct weft_workload *w = dag->workload;
-    struct maker m = {.e = {.dag = dag}, .w = w, .error = ret_error};
+    struct maker m = {.e = {.dag = dag}, .w = w, .name = name, .error = ret_error};
     if (w->rmas)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name},
                               "what remote memory access sends depends on answers; expected a workload without");

@@ -83,6 +83,14 @@ static unsigned entries_in_folder(void) {
     return n;
 }
 
+/// "FILE:LINE:COLUMN: ", an option, or of a file that is empty or not there its name.
+static int has_place(const char *message) {
+    int column;
+    size_t name = strcspn(message, ": ");
+    return sscanf(message, "%*[^:]:%*d:%d: ", &column) == 1 || !strncmp(message, "--", 2) ||
+           (name > 5 && !strncmp(message + name - 5, ".yaml: ", 7));
+}
+
 static void judge(const char *title, const char *command, const struct outcome *o, const char *expected) {
     if (o->status != 2) fail_msg("%s: weft %s: exit status %d: %s", title, command, o->status, o->err);
     if (*o->out) fail_msg("%s: weft %s prints \"%s\"", title, command, o->out);
@@ -90,6 +98,7 @@ static void judge(const char *title, const char *command, const struct outcome *
     const char *newline = strchr(o->err, '\n');
     if (!newline || newline[1]) fail_msg("%s: weft %s: not one line: \"%s\"", title, command, o->err);
     if (!strstr(o->err, expected)) fail_msg("%s: \"%s\" lacks \"%s\"", title, o->err, expected);
+    if (!has_place(o->err + 6)) fail_msg("%s: \"%s\" has no place", title, o->err);
     if (entries_in_folder() != 1) fail_msg("%s: weft %s has written something", title, command);
 }
 

@@ -114,7 +114,7 @@ static weft_time_ps nic_patience(const struct weft_device_conf *conf) {
 static enum weft_status nic_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error) {
     const struct weft_topology *t = plan->topology;
     const struct weft_device_conf *device = plan->device[node], *other = plan->device[t->host[0]];
-    struct weft_place place = device->said[WEFT_BOX_HOST] ? *device->said[WEFT_BOX_HOST] : device->place;
+    struct weft_place place = weft_device_place(device, "host.planes");
     if (device->host.planes != other->host.planes)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "host.planes of %s and %s differ; expected the same for all hosts", t->node[node].name,
