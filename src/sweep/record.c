@@ -264,7 +264,7 @@ struct weft_sweep_run weft_sweep_load(const char *path, const struct weft_sweep_
         read_rows(&r);
         read_metrics(&r);
     }
-    if (r.damaged) r.run = (struct weft_sweep_run){.message = "", .digest = ""};
+    if (r.damaged || !r.run.state) r.run = (struct weft_sweep_run){.message = "", .digest = ""};
     weft_memory_cleanup_remove(&cleanup);
     sqlite3_close(r.db);
     return r.run;

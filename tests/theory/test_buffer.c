@@ -4,6 +4,7 @@
 #include "models.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "weft/buffer.h"
 
@@ -169,6 +170,63 @@ static void a_pool_too_small_does_not_fit(void **state) {
     free(conf);
 }
 
+// Ports of 100G and 1 us, 12500 B in flight: 2000 B + once that is 14500 B of headroom each. One reserve of 1000 B for
+// each of 8 priorities, or one a port. To the byte, what is left is shared: 5000 B, with alpha 1 all for one group.
+static void headroom_by_link_is_exact(void **state) {
+    static const struct weft_buffer_port port[] = {{100000000000, 100000000000, 1000000},
+                                                   {100000000000, 100000000000, 1000000}};
+    static const struct {
+        const char *dedicated;
+        unsigned long long bytes; ///< of their own
+    } cases[] = {{"group", 2 * (8 * 1000 + 14500)}, {"port", 2 * (1000 + 14500)}};
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned spare = 0; spare < 3; spare++) { // a byte too few, just enough, and 5000 more
+            char yaml[160], text[300];
+            snprintf(yaml, sizeof yaml,
+                     "{total: %lluB, reserve: 1000B, headroom: 2000B, link_headroom: 1, alpha: 1, dedicated: %s}",
+                     cases[i].bytes + (spare == 2 ? 5000 : spare) - (spare < 2), cases[i].dedicated);
+            struct buffer b = buffer_new("dynamic", yaml, 2);
+            const char *why = b.ops->fit_ports(b.conf, port, 2, LOSSLESS, text, sizeof text);
+            assert_int_equal(!why, spare > 0);
+            for (uint32_t k = 0; k < 2 && spare == 2; k++)
+                b.ops->set_port(b.state, b.conf, k, &port[k]);
+            if (spare == 2) {
+                assert_int_equal(admit(&b, 0, 0, 1000 + 5000 + 1), WEFT_BUFFER_DROP);
+                assert_int_equal(admit(&b, 0, 0, 1000 + 5000), WEFT_BUFFER_OK);
+                assert_int_equal(admit(&b, 1, 3, 1000), WEFT_BUFFER_OK);
+                assert_int_equal(admit(&b, 1, 3, 14500), WEFT_BUFFER_XOFF);
+                assert_int_equal(admit(&b, 1, 3, 1), WEFT_BUFFER_DROP);
+            }
+            buffer_free(&b);
+        }
+}
+
+// 4 GiB less one byte of headroom is as much as a port may have.
+static void headroom_has_a_limit(void **state) {
+    const struct weft_model *model = model_of(WEFT_KIND_BUFFER, "dynamic");
+    const struct weft_buffer_ops *ops = model->ops;
+    void *conf = conf_of(model, "{total: 1TB, headroom: 2000B, link_headroom: 1}");
+    struct weft_buffer_port port = {UINT64_C(34359722360), UINT64_C(34359722360), WEFT_PS_PER_S}; // 2^32 - 2001 B
+    char text[300];
+    assert_null(ops->fit_ports(conf, &port, 1, LOSSLESS, text, sizeof text));
+    port.rate_bps += 8;
+    assert_non_null(ops->fit_ports(conf, &port, 1, LOSSLESS, text, sizeof text));
+    free(conf);
+}
+
+// The invariant looks at every group: what the last one holds is too much for a smaller buffer.
+static void checks_see_every_group(void **state) {
+    static const char *const kinds[] = {"static", "pool", "egress"};
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct buffer b = buffer_new(kinds[i], "{size: 10000B, xoff: 8000B, xon: 6000B}", 2);
+        void *smaller = conf_of(model_of(WEFT_KIND_BUFFER, kinds[i]), "{size: 5000B, xoff: 4000B, xon: 3000B}");
+        assert_int_equal(b.ops->admit(b.state, b.conf, 1, 1, 7, 9000), WEFT_BUFFER_OK);
+        assert_non_null(b.ops->check(b.state, smaller));
+        free(smaller);
+        buffer_free(&b);
+    }
+}
+
 // One pool of 8000 B for three ports; what comes when it is full goes to the port's own headroom, 2000 B, and asks for
 // a pause of that port alone.
 static void ports_share_one_pool(void **state) {
@@ -228,6 +286,9 @@ static void a_queue_pauses_all_that_feed_it(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(static_thresholds),
+        cmocka_unit_test(headroom_by_link_is_exact),
+        cmocka_unit_test(headroom_has_a_limit),
+        cmocka_unit_test(checks_see_every_group),
         cmocka_unit_test(dynamic_thresholds_share_the_pool),
         cmocka_unit_test(weights_are_shares_of_classes),
         cmocka_unit_test(lossless_groups_go_to_headroom),
