@@ -207,7 +207,7 @@ static enum weft_status bind_line(struct finder *f, const struct weft_rank_line 
 
 static enum weft_status take_rank_file(struct finder *f) {
     struct weft_rank_file file;
-    if (f->common->placement.place.file)
+    if (f->common->placement.tree)
         return FAIL(f, f->common->placement.place, "placement: there is a rank_file, '%s', too; expected one of them",
                     f->common->rank_file);
     enum weft_status status = weft__rank_file_read(f->common->rank_file, f->entry->place,

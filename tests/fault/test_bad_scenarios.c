@@ -83,12 +83,12 @@ static unsigned entries_in_folder(void) {
     return n;
 }
 
-/// "FILE:LINE:COLUMN: ", an option, or of a file that is empty or not there its name.
+/// "FILE:LINE:COLUMN: ", an option, or of a file that is empty or none its name.
 static int has_place(const char *message) {
     int column;
     size_t name = strcspn(message, ": ");
     return sscanf(message, "%*[^:]:%*d:%d: ", &column) == 1 || !strncmp(message, "--", 2) ||
-           (name > 5 && !strncmp(message + name - 5, ".yaml: ", 7));
+           !strncmp(message, ".: ", 3) || (name > 5 && !strncmp(message + name - 5, ".yaml: ", 7));
 }
 
 static void judge(const char *title, const char *command, const struct outcome *o, const char *expected) {

@@ -306,7 +306,7 @@ static void fit(void **state) {
     } cases[] = {
         {"", NULL},
         {"devices: [{match: switch-0}]\n", NULL},
-        {"devices: [{match: switch-1}]\n", "s.yaml:2:11: devices.0.match: no node is called \"switch-1\""},
+        {"devices: [{match: switch-1}]\n", "s.yaml:2:19: devices.0.match: no node is called \"switch-1\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[256];
