@@ -65,7 +65,8 @@ struct weft__cell_capture {
 
 /// Told of a number that is counted up.
 typedef void weft__on_count(void *context, uint64_t *count);
-typedef void weft__on_histogram(void *context, struct weft_histogram *histogram);
+/// `which`: the same of each worker.
+typedef void weft__on_histogram(void *context, uint32_t which, struct weft_histogram *histogram);
 
 /// What boxes of one network have in common in a run. Boxes of several kinds may have the same.
 struct weft__shared {

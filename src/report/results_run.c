@@ -157,6 +157,9 @@ static const struct weft_result_column fast_forward_columns[] = {
     FAST(operations, COUNT, "operations of jobs that were taken over within iterations"),
     FAST(steps, COUNT, "steps of collectives, each at one rank and channel, that were taken over within operations"),
     FAST(packets, COUNT, "packets of flows, on links that are not full, that were taken over"),
+    FAST(remembered, COUNT,
+         "stretches that were taken over sooner because a run before had stored what it learned "
+         "(run.fast_forward_store)"),
     FAST(skipped_ps, TIME, "simulated time that was taken over instead of run"),
     FAST(error, REAL,
          "steady: largest relative difference between what was taken over, iterations, operations or steps, and what "

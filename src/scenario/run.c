@@ -20,9 +20,21 @@ static const struct weft_param run_rows[] = {
               "steady: iterations, operations or steps of a ring whose times differ by at most this fraction count as "
               "the same (assumed)",
               .needs = "fast_forward"),
+    WEFT_TIME(struct weft_run_conf, coast_watch_ps, "coast_watch", "15us", "5us", "1s",
+              "steady: time for which a flow without a job is watched before its packets are skipped (assumed)",
+              .needs = "fast_forward"),
+    WEFT_REAL(
+        struct weft_run_conf, coast_load, "coast_load", "1.0005", "0.01", "1.01",
+        "steady: packets of flows are skipped on links that carry at most this fraction of their rate; the excess "
+        "over 1 would fill 25 KB in 1 ms at 400 Gbit/s (assumed)",
+        .needs = "fast_forward"),
     WEFT_UINT(
         struct weft_run_conf, fast_forward_audit, "fast_forward_audit", "0", "0", "1000000",
         "run this many of the stretches that would be skipped in full instead, and compare them with the prediction",
+        .needs = "fast_forward"),
+    WEFT_TEXT(
+        struct weft_run_conf, fast_forward_store, "fast_forward_store", "",
+        "steady: folder for what a run learns about itself; later runs of the same scenario read it and skip sooner",
         .needs = "fast_forward"),
     WEFT_TIME(struct weft_run_conf, sample_interval_ps, "sample_interval", "0ns", "0ns", "1000s",
               "interval of the time series of queues and rates; 0ns: none"),
@@ -46,6 +58,8 @@ static const char *check(const void *conf, char *text, size_t size) {
     const struct weft_run_conf *c = conf;
     (void)text;
     (void)size;
+    if (*c->fast_forward_store && c->fast_forward != WEFT_FAST_FORWARD_STEADY)
+        return "fast_forward_store holds what steady learned; expected fast_forward: steady, or no store";
     if (!c->sample_interval_ps || c->sample_interval_ps >= SAMPLE_INTERVAL_MIN_PS) return NULL;
     return "sample_interval is below 100ns: more samples than packets; expected 0s (none) or at least 100ns";
 }

@@ -25,11 +25,9 @@ enum {
     LOOK_PS = 5000000,      ///< 5 us from one look to the next while flows coast, or may soon
     LOOK_PS_COASTS = 8,     ///< times that, while all that send coast
     LOOK_PS_MAX = 80000000, ///< while none may
-    WATCH_LOOKS = 3,        ///< in which a flow keeps to its pace before it coasts
     MARGIN_PACKETS = 64,    ///< at the end of a flow, at least, are run
     QUEUED_FRAMES = 8,      ///< that may wait at a port, a flow: those that came from several ports at once
 };
-#define LOAD_MOST 1.0005 ///< of a link: what is above 1 would fill 25 KB in 1 ms at 400 Gbit/s
 
 struct link {
     double rate;      ///< bytes a second on the wire
@@ -199,8 +197,8 @@ static void judge_links(struct weft__coast *c) {
         uint64_t events = count_events(c, i);
         l->calls = events != l->events;
         l->events = events;
-        l->is_full = l->data + l->ack > LOAD_MOST * l->rate;
-        l->is_full_by_acks = l->is_full && l->data <= LOAD_MOST * l->rate;
+        l->is_full = l->data + l->ack > c->net->scenario->run.coast_load * l->rate;
+        l->is_full_by_acks = l->is_full && l->data <= c->net->scenario->run.coast_load * l->rate;
     }
 }
 
@@ -340,7 +338,7 @@ static bool may_coast(const struct weft__coast *c, uint32_t q, weft_time_ps now)
     const struct weft_qp_conf *qp = &c->net->qp[q];
     if (c->audited && !c->skips->audits) return false;
     if (!s->started || s->next != s->highest || s->posted != qp->packets) return false;
-    if (now - own->from_ps < WATCH_LOOKS * (weft_time_ps)LOOK_PS) return false;
+    if (now - own->from_ps < c->net->scenario->run.coast_watch_ps) return false;
     return packets_left(c, q) > 2 * margin_of(c, q);
 }
 

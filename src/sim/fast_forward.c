@@ -32,6 +32,7 @@ enum {
     LATER_MAX = 8,    ///< windows
     MISSES_FREE = 4,  ///< of periods in a row that were not alike; then it looks at fewer of them
     MISSES_MAX = 12,  ///< counted
+    LEARNED_MAX = 64, ///< positions kept for runs that come
 };
 
 /// Where the programs have stood when the network was at rest, by the low bits of its digest.
@@ -48,6 +49,17 @@ struct mark {
     uint64_t at;
 };
 
+/// A position from which on something was taken over, in this run or one before.
+struct learned {
+    uint64_t all[2];
+    uint64_t period;        ///< by the tracker's count
+    weft_time_ps period_ps; ///< that was taken over
+};
+struct lessons {
+    struct learned learned[LEARNED_MAX];
+    uint32_t n, stored; ///< stored: of these, by a run before
+};
+
 /// What repeats: it counts iterations, or turns (struct weft_job_stage) within one, of the first job that is not over.
 struct tracker {
     struct weft__skips *skips;
@@ -58,7 +70,8 @@ struct tracker {
     struct position *position;         ///< [POSITIONS]; NULL: nothing repeats
     const struct position *target;     ///< NULL: none has come again
     uint32_t misses, pass;             ///< pass: times that the target is still to be passed over
-    uint64_t audit_until;              ///< count that an audit runs to; 0: none
+    struct lessons *lessons;
+    uint64_t audit_until; ///< count that an audit runs to; 0: none
     weft_time_ps foretold_ps;
 };
 enum { ITERATIONS, WITHIN, TRACKERS };
@@ -69,7 +82,9 @@ struct weft__fast_forward {
     struct weft__skips skips;
     struct weft__steps *steps; ///< NULL: none within operations are taken over
     struct weft__coast *coast; ///< of flows that belong to no job; NULL: there is one, or they are all run
-    bool exact, over;          ///< over: nothing more can be skipped
+    struct weft__store store;
+    struct lessons lessons;
+    bool exact, over; ///< over: nothing more can be skipped
     struct tracker tracker[TRACKERS];
     uint32_t later; ///< windows until it looks again
 };
@@ -136,6 +151,7 @@ static void skip(struct weft__fast_forward *f, const struct weft__mark *before, 
 struct found {
     const struct mark *before; ///< NULL: nothing
     double error;
+    bool remembered;  ///< what a run before has stored is part of the evidence
     bool keeps_looks; ///< those for lost messages are not periodic, so none may be due in it
 };
 
@@ -204,20 +220,39 @@ static bool repeats_exactly(const struct weft__fast_forward *f, const struct tra
     return *ret_keeps_looks = is_same(a->kept, b->kept);
 }
 
+/// What was stored of a position; NULL: nothing.
+static const struct learned *find_stored(const struct lessons *lessons, const uint64_t all[2]) {
+    for (uint32_t i = 0; i < lessons->stored; i++)
+        if (is_same(lessons->learned[i].all, all)) return &lessons->learned[i];
+    return NULL;
+}
+
+static void learn(struct lessons *lessons, const struct position *p) {
+    for (uint32_t i = 0; i < lessons->n; i++)
+        if (is_same(lessons->learned[i].all, p->all)) return;
+    if (lessons->n == LEARNED_MAX) return;
+    lessons->learned[lessons->n++] = (struct learned){
+        .all = {p->all[0], p->all[1]}, .period = p->period, .period_ps = p->time_ps[0] - p->time_ps[1]};
+}
+
 /// This stretch and the one before it took about as long; if congestion was met in it, which may be rare, the two
-/// before it. ret_error: of any two of them.
-static bool repeats_steadily(const struct weft__fast_forward *f, const struct tracker *t, double *ret_error) {
+/// before it. A run before may have seen one of them. ret->error: of any two.
+static bool repeats_steadily(const struct weft__fast_forward *f, const struct tracker *t, struct found *ret) {
     const weft_time_ps *time = t->target->time_ps;
+    const struct learned *stored = find_stored(t->lessons, t->target->all);
     uint32_t periods = weft__skips_met_congestion(&f->skips, &t->mark[1].counted) ? 3 : 2;
     weft_time_ps least = WEFT_TIME_NEVER, most = 0;
     for (uint32_t k = 0; k < periods; k++) {
-        if (!time[k + 1]) return false;
-        weft_time_ps period = time[k] - time[k + 1];
+        weft_time_ps period = 0;
+        if (time[k + 1]) period = time[k] - time[k + 1];
+        if (!period && k == periods - 1 && stored) period = stored->period_ps;
+        ret->remembered |= !time[k + 1];
+        if (!period) return false;
         if (period < least) least = period;
         if (period > most) most = period;
     }
-    *ret_error = weft__skips_difference(most, least);
-    return *ret_error <= f->net->scenario->run.steady_error;
+    ret->error = weft__skips_difference(most, least);
+    return ret->error <= f->net->scenario->run.steady_error;
 }
 
 static struct found find_stretch(const struct weft__fast_forward *f, const struct tracker *t) {
@@ -227,7 +262,7 @@ static struct found find_stretch(const struct weft__fast_forward *f, const struc
             found.before = &t->mark[k];
             return found;
         }
-    if (!f->exact && t->mark[1].counted.arena && repeats_steadily(f, t, &found.error)) found.before = &t->mark[1];
+    if (!f->exact && t->mark[1].counted.arena && repeats_steadily(f, t, &found)) found.before = &t->mark[1];
     return found;
 }
 
@@ -274,7 +309,8 @@ static bool is_auditing(const struct weft__fast_forward *f) {
     return f->tracker[ITERATIONS].audit_until || f->tracker[WITHIN].audit_until;
 }
 
-/// Whether a mark is to be taken here: the programs have stood like this before, when the count was another. Of such
+/// Whether a mark is to be taken here: the programs have stood like this before, when the count was another, or in a
+/// run before. Of such
 /// positions one is the target, until it does not come any more.
 static bool find_position(struct tracker *t, const struct weft__still *programs, uint64_t at, weft_time_ps now) {
     struct position *p = &t->position[programs->all[0] & (POSITIONS - 1)];
@@ -285,14 +321,15 @@ static bool find_position(struct tracker *t, const struct weft__still *programs,
     if (!again) *p = (struct position){.all = {programs->all[0], programs->all[1]}};
     memmove(&p->time_ps[1], p->time_ps, 3 * sizeof *p->time_ps);
     p->time_ps[0] = now;
-    p->period = at - p->at;
+    const struct learned *stored = again ? NULL : find_stored(t->lessons, p->all);
+    p->period = stored ? stored->period : at - p->at;
     p->at = at;
-    if (again && !t->target) {
+    if ((again || stored) && !t->target) {
         t->target = p;
         t->pass = 0;
         forget_marks(t);
     }
-    return again && t->target == p;
+    return (again || stored) && t->target == p;
 }
 
 /// What was compared did not repeat: then most of it need not be compared. (An iteration takes longer than that does.)
@@ -333,6 +370,8 @@ static bool compare(struct weft__fast_forward *f, struct tracker *t, uint64_t at
         return false;
     }
     if (found.error > f->outcome->error) f->outcome->error = found.error;
+    f->outcome->remembered += found.remembered;
+    if (!f->exact) learn(t->lessons, t->target);
     skip(f, &found.before->counted, &t->mark[0].counted, times);
     if (found.keeps_looks) pass_looks(f->net, times * (t->mark[0].counted.time_ps - found.before->counted.time_ps));
     return true;
@@ -414,12 +453,57 @@ static const char *refuse(const struct weft__run *run) {
     return refuse_boxes(net, conf->fast_forward == WEFT_FAST_FORWARD_EXACT);
 }
 
-void weft__fast_forward_start(struct weft__run *run) {
+// --- what runs store ----------------------------------------------------------------------------------------------
+
+static void put_lessons(struct weft__store *store, const struct lessons *lessons) {
+    weft__store_put(store, lessons->n);
+    for (uint32_t i = 0; i < lessons->n; i++) {
+        weft__store_put(store, lessons->learned[i].all[0]);
+        weft__store_put(store, lessons->learned[i].all[1]);
+        weft__store_put(store, lessons->learned[i].period);
+        weft__store_put(store, lessons->learned[i].period_ps);
+    }
+}
+
+static void get_lessons(struct weft__store *store, struct lessons *lessons) {
+    uint64_t n = weft__store_get(store);
+    store->wrong |= n > LEARNED_MAX;
+    for (uint32_t i = 0; i < n && !store->wrong; i++) {
+        struct learned *l = &lessons->learned[i];
+        l->all[0] = weft__store_get(store);
+        l->all[1] = weft__store_get(store);
+        l->period = weft__store_get(store);
+        l->period_ps = weft__store_get(store);
+        lessons->n = lessons->stored = i + 1;
+    }
+}
+
+/// What is there stays as it is, so that a third run is the second.
+static enum weft_status write_store(struct weft__fast_forward *f, struct weft_error *error) {
+    if (!f->store.arena || f->store.is_there) return WEFT_OK;
+    put_lessons(&f->store, &f->lessons);
+    bool any = weft__steps_put(f->steps, &f->store) || f->lessons.n;
+    return any ? weft__store_write(&f->store, error) : WEFT_OK;
+}
+
+static enum weft_status read_store(struct weft__fast_forward *f, struct weft_error *error) {
+    enum weft_status status = weft__store_open(f->net, &f->store, error);
+    if (status || !f->store.is_there) return status;
+    get_lessons(&f->store, &f->lessons);
+    weft__steps_get(f->steps, &f->store);
+    return weft__store_is_whole(&f->store) ? WEFT_OK : weft__store_refuse(&f->store, error);
+}
+
+static void free_all(struct weft__fast_forward *f) {
+    if (f->steps) weft__steps_end(f->steps);
+    weft__store_free(&f->store);
+}
+
+static enum weft_status start(struct weft__run *run, struct weft_error *error) {
     struct weft__network *net = &run->net;
     const struct weft_run_conf *conf = &net->scenario->run;
-    if (conf->fast_forward == WEFT_FAST_FORWARD_OFF) return;
     if (run->options.ranks && run->options.ranks->self)
-        return; // rank 0 says why nothing is skipped; the outcome is its own
+        return WEFT_OK; // rank 0 says why nothing is skipped; the outcome is its own
     struct weft__fast_forward *f = run->fast_forward = weft_arena_alloc(net->arena_qp, 1, sizeof *f);
     *f = (struct weft__fast_forward){
         .net = net,
@@ -430,21 +514,30 @@ void weft__fast_forward_start(struct weft__run *run) {
     net->outcome->fast_forward = f->outcome;
     f->outcome->refused = refuse(run);
     f->over = f->outcome->refused != NULL;
-    if (f->over) return;
+    if (f->over) return WEFT_OK;
     weft__skips_init(&f->skips, net);
     if (!net->programs) {
         f->coast = weft__coast_new(&f->skips, &f->outcome->refused);
         f->over = f->outcome->refused != NULL;
-        return;
+        return WEFT_OK;
     }
     if (!f->exact) f->steps = weft__steps_new(&f->skips);
     bool repeats = weft__programs_find_kinds(net->programs, net->arena_qp);
     for (uint32_t k = 0; k <= (repeats ? WITHIN : ITERATIONS); k++)
         f->tracker[k] =
             (struct tracker){.skips = &f->skips,
+                             .lessons = &f->lessons,
                              .within = k == WITHIN,
                              .position = weft_arena_alloc(net->arena_qp, POSITIONS, sizeof(struct position))};
     net->engine.conf.rests = true;
+    return f->exact ? WEFT_OK : read_store(f, error);
+}
+
+enum weft_status weft__fast_forward_start(struct weft__run *run, struct weft_error *error) {
+    if (run->net.scenario->run.fast_forward == WEFT_FAST_FORWARD_OFF) return WEFT_OK;
+    enum weft_status status = start(run, error);
+    if (status && run->fast_forward) free_all(run->fast_forward);
+    return status;
 }
 
 /// Messages within servers have no bytes under way, and what is left of them when nothing else moves, room given back,
@@ -485,20 +578,27 @@ static weft_time_ps ended_at(const struct weft__engine *engine) {
     return engine->end == WEFT_END_UNTIL ? engine->conf.until_ps : weft__engine_tally(engine).last_ps;
 }
 
-void weft__fast_forward_end(struct weft__run *run) {
-    if (!run->fast_forward) return;
-    for (uint32_t k = 0; k < TRACKERS; k++)
-        end_tracker(&run->fast_forward->tracker[k]);
-    if (run->fast_forward->steps) weft__steps_end(run->fast_forward->steps);
-    if (run->fast_forward->coast) weft__coast_end(run->fast_forward->coast, ended_at(&run->net.engine));
-    struct weft_fast_forward_outcome *o = run->fast_forward->outcome;
+static void tell_nothing_skipped(const struct weft__fast_forward *f) {
+    struct weft_fast_forward_outcome *o = f->outcome;
     if (o->refused || o->stretches || o->audited) return;
     o->refused =
-        run->fast_forward->coast ? "no flow kept to its pace for long enough on links that are not full"
-        : run->fast_forward->exact
+        f->coast ? "no flow kept to its pace for long enough on links that are not full"
+        : f->exact
             ? "the network was never in the same state twice while nothing was in flight"
             : "neither steps of a ring, all ranks keeping pace, nor three iterations, or groups of operations within "
               "one, in a row took about as long";
+}
+
+enum weft_status weft__fast_forward_end(struct weft__run *run, struct weft_error *error) {
+    struct weft__fast_forward *f = run->fast_forward;
+    if (!f) return WEFT_OK;
+    for (uint32_t k = 0; k < TRACKERS; k++)
+        end_tracker(&f->tracker[k]);
+    enum weft_status status = write_store(f, error);
+    free_all(f);
+    if (f->coast) weft__coast_end(f->coast, ended_at(&run->net.engine));
+    tell_nothing_skipped(f);
+    return status;
 }
 
 weft_time_ps weft__fast_forward_skipped(const struct weft__run *run) {

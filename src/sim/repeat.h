@@ -5,6 +5,7 @@
 #ifndef WEFT_SIM_REPEAT_H
 #define WEFT_SIM_REPEAT_H
 
+#include "box/box.h"
 #include "sim/run.h"
 #include "weft/histogram.h"
 
@@ -14,7 +15,8 @@ struct weft__skips {
     struct weft_fast_forward_outcome *outcome;
     weft_time_ps skipped_ps;
     struct weft_histogram **histogram; ///< what programs, queue pairs and boxes count in
-    uint32_t histograms;
+    uint32_t *group;                   ///< [histograms]: those of one group are of several workers, and make one
+    uint32_t histograms, groups;
     uint64_t audits; ///< left: stretches to be run in full, to compare
 };
 
@@ -46,6 +48,21 @@ void weft__skips_init(struct weft__skips *s, struct weft__network *net);
 /// `now`: by the engine's clock. Freed by weft__mark_free, which may be told of one that was never taken.
 void weft__mark_take(const struct weft__skips *s, weft_time_ps now, struct weft__mark *ret);
 void weft__mark_free(struct weft__mark *m);
+
+/// Each number of it that adds up, but for those of histograms and boxes; always in the same order.
+void weft__mark_each(const struct weft__skips *s, struct weft__mark *m, weft__on_count *on_count, void *context);
+struct weft__numbers {
+    uint64_t *number;
+    size_t n;
+};
+/// The same as a list, in `arena`.
+struct weft__numbers weft__mark_numbers(const struct weft__skips *s, const struct weft__mark *m,
+                                        struct weft_arena *arena);
+/// The k-th count of a box; 0 if there was none yet.
+uint64_t weft__mark_count_in(const struct weft__mark_counts *mark, uint32_t k);
+/// What was counted between two times.
+void weft__histogram_add_between(struct weft_histogram *h, const struct weft_histogram *from,
+                                 const struct weft_histogram *to);
 
 /// A mark at `now` of which it is said that from it on was counted what was counted between two others.
 void weft__mark_take_again(const struct weft__skips *s, weft_time_ps now, const struct weft__mark *from,

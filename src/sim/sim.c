@@ -702,12 +702,11 @@ enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_
 
 enum weft_status weft__run_finish(struct weft__run *run, struct weft_outcome **ret_outcome,
                                   struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
     do
         weft__engine_run(&run->net.engine);
     while (weft__fast_forward_on(run) || weft__checkpoint_on(run));
-    weft__fast_forward_end(run);
-    if (run->options.ranks) status = weft__ranks_join(run, ret_error);
+    enum weft_status status = weft__fast_forward_end(run, ret_error);
+    if (!status && run->options.ranks) status = weft__ranks_join(run, ret_error);
     enum weft_status ended = weft__run_end(run, status ? NULL : ret_outcome, ret_error);
     return status ? status : ended;
 }
@@ -720,8 +719,11 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     struct weft__run own, *run = arena ? weft__arena_lines(arena, 1, sizeof *run) : &own;
     enum weft_status status = weft__run_begin(run, scenario, topology, workload, options, NULL, ret_error);
     if (!status) {
-        weft__fast_forward_start(run);
-        status = weft__run_finish(run, ret_outcome, ret_error);
+        status = weft__fast_forward_start(run, ret_error);
+        if (status)
+            weft__run_end(run, NULL, ret_error);
+        else
+            status = weft__run_finish(run, ret_outcome, ret_error);
     }
     weft_arena_free(arena);
     return status;

@@ -3,13 +3,17 @@
 #ifndef WEFT_SIM_STEPS_H
 #define WEFT_SIM_STEPS_H
 
-#include "sim/repeat.h"
+#include "sim/store.h"
 
 struct weft__steps;
 
 struct weft__steps *weft__steps_new(struct weft__skips *skips);
 /// The engine has stopped between two windows, whatever is under way. Answers when it should stop again.
 weft_time_ps weft__steps_look(struct weft__steps *s);
+/// What it knows of kinds of operations. False: nothing.
+bool weft__steps_put(const struct weft__steps *s, struct weft__store *store);
+/// What a run before knew.
+void weft__steps_get(struct weft__steps *s, struct weft__store *store);
 /// What was held is freed.
 void weft__steps_end(struct weft__steps *s);
 

@@ -446,8 +446,10 @@ static void assert_histogram_near(const char *text, const char *what, const stru
     assert_near(text, what, (double)b->mean_ps, (double)a->mean_ps);
 }
 
+/// Lanes are drawn, and credits come when they may: what one period counts varies by more than its time does.
 static void assert_count_near(const char *text, const char *what, uint64_t b, uint64_t a) {
-    if (a > 1000) assert_near(text, what, (double)b, (double)a);
+    double difference = fabs((double)b - (double)a);
+    if (difference > 0.03 * (double)a + 64) fail_msg("%s%s is %" PRIu64 "; in full %" PRIu64, text, what, b, a);
 }
 
 /// What their boxes counted, of cells and of credits.
@@ -470,10 +472,10 @@ static void assert_fabric_near(const char *text, const struct weft_outcome *b, c
     if (tin_a) assert_count_near(text, #field, tin_b->seen->field.n, tin_a->seen->field.n);
     WEFT_TIN_HISTOGRAMS(X)
 #undef X
-    for (uint32_t p = 0; p < a->ports; p++) { // which lane a cell takes is drawn, so a period's share of it varies
+    for (uint32_t p = 0; p < a->ports; p++) { // of ways that are drawn anew for each cell: their mean is above
         double full = (double)a->port[(size_t)p * WEFT_PRIORITIES].tx_packets;
         double own = (double)b->port[(size_t)p * WEFT_PRIORITIES].tx_packets;
-        if (fabs(own - full) > 0.03 * full + 64)
+        if (fabs(own - full) > 0.1 * full + 64)
             fail_msg("%sport %u sent %g frames or cells; in full %g", text, p, own, full);
     }
     for (uint32_t p = 0; p < WEFT_PRIORITIES && a->round_trip; p++)

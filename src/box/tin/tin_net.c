@@ -145,7 +145,7 @@ static void each_histogram(struct weft__network *net, weft__on_histogram *on_his
     for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
         struct weft_tin_histograms *one = weft__cliques_of(net)->seen[w];
 #define X(field, type, unit, help)                                                                                     \
-    if (one) on_histogram(context, &one->field);
+    if (one) on_histogram(context, offsetof(struct weft_tin_histograms, field) / sizeof one->field, &one->field);
         WEFT_TIN_HISTOGRAMS(X)
 #undef X
     }
