@@ -135,7 +135,9 @@ void weft__timers_forget(struct weft__timers *t, uint32_t key) {
         remove_at(t, place - 1);
         weft__timers_look_at_heap(t);
     } else if ((i = weft__timers_find(t, key)) < t->due) {
-        for (t->due--; i < t->due; i++)
+        t->due--;
+        if (i == 0) t->first = (t->first + 1) & t->row_last;
+        for (; i && i < t->due; i++)
             *weft__timers_at(t, i) = *weft__timers_at(t, i + 1);
         weft__timers_find_next(t);
     }

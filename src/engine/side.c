@@ -105,11 +105,12 @@ struct weft__side *weft__side_of(const struct weft__worker *w, const struct weft
     return record;
 }
 
-void weft__side_detach(struct weft__worker *w, struct weft_packet *p) {
+const struct weft__side *weft__side_detach(struct weft__worker *w, struct weft_packet *p) {
     struct weft__side *record = weft__side_of(w, p);
     p->psn = record->psn;
     p->side = false;
     give(w, record);
+    return record;
 }
 
 void weft__side_clone(struct weft__worker *w, struct weft_packet *copy) {

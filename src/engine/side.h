@@ -51,8 +51,8 @@ bool weft__sides_were_sent(const struct weft__worker *w);
 struct weft__side *weft__side_attach(struct weft__worker *w, struct weft_packet *packet);
 /// Of a packet that has one.
 struct weft__side *weft__side_of(const struct weft__worker *w, const struct weft_packet *packet);
-/// A packet that has one gives it back, and is as it was before.
-void weft__side_detach(struct weft__worker *w, struct weft_packet *packet);
+/// A packet that has one gives it back, and is as it was before. The record may be read until another one is attached.
+const struct weft__side *weft__side_detach(struct weft__worker *w, struct weft_packet *packet);
 /// A copy that is to go its own way gets a record of its own, of the same content.
 void weft__side_clone(struct weft__worker *w, struct weft_packet *copy);
 /// The record of a packet that nobody will look at again.

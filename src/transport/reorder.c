@@ -15,8 +15,8 @@
 
 enum { BITS = 64 };
 
-static size_t words_of(const struct weft__reorder_conf *conf) {
-    return (conf->packets + BITS) / BITS; // one more than may be ahead: the expected one
+static uint32_t words_of(const struct weft__reorder_conf *conf) {
+    return (uint32_t)((conf->packets + BITS) / BITS); // one more than may be ahead: the expected one
 }
 
 size_t weft__reorder_size(const struct weft__reorder_conf *conf, bool messages) {
@@ -27,7 +27,7 @@ enum weft__reorder_verdict weft__reorder_put(struct weft__reorder *r, const stru
                                              weft_time_ps now, uint32_t expected, uint32_t psn, bool last) {
     assert(psn > expected);
     if (psn - expected > conf->packets) return WEFT__REORDER_TOO_FAR;
-    size_t words = words_of(conf), word = psn / BITS % words;
+    uint32_t words = words_of(conf), word = psn / BITS % words;
     uint64_t bit = UINT64_C(1) << psn % BITS;
     if (r->bits[word] & bit) return WEFT__REORDER_CAME_BEFORE;
     r->bits[word] |= bit;
@@ -45,10 +45,10 @@ bool weft__reorder_is_overdue(const struct weft__reorder *r, const struct weft__
 
 uint32_t weft__reorder_next(struct weft__reorder *r, const struct weft__reorder_conf *conf, weft_time_ps now,
                             uint32_t expected, uint32_t *ret_messages) {
-    size_t words = words_of(conf);
+    uint32_t words = words_of(conf);
     *ret_messages = 0;
     for (expected++; r->ahead; expected++, r->ahead--) {
-        size_t word = expected / BITS % words;
+        uint32_t word = expected / BITS % words;
         uint64_t bit = UINT64_C(1) << expected % BITS;
         if (!(r->bits[word] & bit)) break;
         r->bits[word] &= ~bit;
@@ -60,11 +60,17 @@ uint32_t weft__reorder_next(struct weft__reorder *r, const struct weft__reorder_
     return expected;
 }
 
+bool weft__reorder_has(const struct weft__reorder *r, const struct weft__reorder_conf *conf, uint32_t expected,
+                       uint32_t psn) {
+    if (!r->ahead || psn - expected > conf->packets) return false;
+    return r->bits[psn / BITS % words_of(conf)] >> psn % BITS & 1;
+}
+
 uint64_t weft__reorder_bits(const struct weft__reorder *r, const struct weft__reorder_conf *conf, uint32_t expected,
                             uint32_t base) {
     uint64_t ahead = base - expected, room = conf->packets; // what is further ahead has the place of an earlier one
     if (!r->ahead || ahead > room) return 0;
-    size_t words = words_of(conf), word = base / BITS % words, next = word + 1 == words ? 0 : word + 1;
+    uint32_t words = words_of(conf), word = base / BITS % words, next = word + 1 == words ? 0 : word + 1;
     uint32_t shift = base % BITS;
     uint64_t bits = r->bits[word] >> shift;
     if (shift) bits |= r->bits[next] << (BITS - shift);
@@ -73,9 +79,9 @@ uint64_t weft__reorder_bits(const struct weft__reorder *r, const struct weft__re
 
 const char *weft__reorder_check(const struct weft__reorder *r, const struct weft__reorder_conf *conf,
                                 uint32_t expected) {
-    size_t words = words_of(conf);
+    uint32_t words = words_of(conf);
     uint32_t came = 0;
-    for (size_t i = 0; i < words; i++)
+    for (uint32_t i = 0; i < words; i++)
         came += (uint32_t)__builtin_popcountll(r->bits[i]);
     if (came != r->ahead) return "packets ahead are not those marked";
     if (r->ahead > conf->packets) return "more packets ahead than the window holds";

@@ -28,6 +28,9 @@ bool weft__reorder_is_overdue(const struct weft__reorder *r, const struct weft__
 /// The expected packet came: the next one to expect, and how many messages ended among those that had come before.
 uint32_t weft__reorder_next(struct weft__reorder *r, const struct weft__reorder_conf *conf, weft_time_ps now,
                             uint32_t expected, uint32_t *ret_messages);
+/// A packet beyond `expected` has come.
+bool weft__reorder_has(const struct weft__reorder *r, const struct weft__reorder_conf *conf, uint32_t expected,
+                       uint32_t psn);
 /// Which of the 64 packets from `base` on, which is beyond `expected`, have come.
 uint64_t weft__reorder_bits(const struct weft__reorder *r, const struct weft__reorder_conf *conf, uint32_t expected,
                             uint32_t base);

@@ -64,14 +64,15 @@ bool weft__scoreboard_send(struct weft__scoreboard *k, struct weft_qp_sender *s,
     return again;
 }
 
-/// A packet that was under way, or lost, is acknowledged.
-static void count(struct weft__scoreboard *k, struct weft_qp_sender *s, struct weft__score *at, uint64_t bit) {
-    at->came |= bit;
-    s->una++;
-    if (!(at->lost & bit)) return;
-    at->lost &= ~bit;
-    k->lost--;
-    s->next++;
+/// Packets that were under way, or lost, are acknowledged.
+static void count(struct weft__scoreboard *k, struct weft_qp_sender *s, struct weft__score *at, uint64_t bits) {
+    uint64_t again = at->lost & bits;
+    at->came |= bits;
+    s->una += (uint32_t)__builtin_popcountll(bits);
+    if (__builtin_expect(!again, 1)) return;
+    at->lost &= ~again;
+    k->lost -= (uint32_t)__builtin_popcountll(again);
+    s->next += (uint32_t)__builtin_popcountll(again);
 }
 
 uint32_t weft__scoreboard_came(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t psn) {
@@ -83,6 +84,30 @@ uint32_t weft__scoreboard_came(struct weft__scoreboard *k, struct weft_qp_sender
     count(k, s, at, bit);
     bound(k, s);
     return 1;
+}
+
+/// Of packets in one word.
+static void came_in_word(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t base, uint64_t bits) {
+    uint64_t bit;
+    struct weft__score *at = score_of(k, base, &bit);
+    bits = bits << base % BITS & ~at->came;
+    if (bits) count(k, s, at, bits);
+}
+
+uint32_t weft__scoreboard_came_all(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t base, uint64_t bits) {
+    uint32_t before = s->una;
+    if (base < k->below) { // those are acknowledged
+        bits = k->below - base < BITS ? bits >> (k->below - base) : 0;
+        base = k->below;
+    }
+    if (s->highest - base < BITS) bits &= (UINT64_C(1) << (s->highest - base)) - 1;
+    if (base >= s->highest || !bits) return 0;
+    uint32_t end = base + BITS - (uint32_t)__builtin_clzll(bits), shift = base % BITS;
+    if (end > k->named) k->named = end;
+    came_in_word(k, s, base, bits);
+    if (shift && bits >> (BITS - shift)) came_in_word(k, s, base + BITS - shift, bits >> (BITS - shift));
+    bound(k, s);
+    return s->una - before;
 }
 
 uint32_t weft__scoreboard_came_below(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t psn) {

@@ -24,6 +24,8 @@ void weft__scoreboard_start(struct weft__scoreboard *k, uint64_t window, struct 
 bool weft__scoreboard_send(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t *ret_psn);
 /// A packet came; all packets below one came. How many are acknowledged that were not before.
 uint32_t weft__scoreboard_came(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t psn);
+/// Likewise packet base + i if bit i is set.
+uint32_t weft__scoreboard_came_all(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t base, uint64_t bits);
 uint32_t weft__scoreboard_came_below(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t psn);
 /// A packet is under way.
 bool weft__scoreboard_is_out(struct weft__scoreboard *k, const struct weft_qp_sender *s, uint32_t psn);

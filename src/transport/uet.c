@@ -166,8 +166,7 @@ static void take_sack(struct weft_qp_sender *s, const struct weft_transport_fact
                       struct weft_transport_news *ret) {
     struct weft__scoreboard *board = ((struct sender_state *)fact->state)->board;
     ret->acked = weft__scoreboard_came_below(board, s, below);
-    for (uint64_t bits = fact->sack->bits; bits; bits &= bits - 1)
-        ret->acked += weft__scoreboard_came(board, s, fact->sack->base + (uint32_t)__builtin_ctzll(bits));
+    ret->acked += weft__scoreboard_came_all(board, s, fact->sack->base, fact->sack->bits);
     fact->sample->below = board->below;
     if (!ret->acked) return;
     s->progress_ps = fact->now_ps;
@@ -349,7 +348,7 @@ static bool came_before(const struct weft_qp_receiver *r, const struct weft_tran
     const struct weft__uet_conf *c = fact->conf;
     const struct receiver_state *state = fact->state;
     return psn < r->expected ||
-           (psn > r->expected && weft__reorder_bits(&state->reorder, &c->reorder, r->expected, psn) & 1);
+           (psn > r->expected && weft__reorder_has(&state->reorder, &c->reorder, r->expected, psn));
 }
 
 /// Takes a packet that did not come before. False: it comes too early.

@@ -141,8 +141,7 @@ static void set_record(struct weft__nic *nic, const struct weft_telemetry *telem
 static __attribute__((cold, noinline)) void act_on_recorded(struct weft__node *node, struct weft__nic *nic,
                                                             struct weft__worker *w, struct weft_packet p) {
     struct weft__nic_record record;
-    memcpy(&record, weft__side_of(w, &p)->user, sizeof record);
-    weft__side_detach(w, &p);
+    memcpy(&record, weft__side_detach(w, &p)->user, sizeof record);
     struct weft_sack sack = record.collected ? (struct weft_sack){.psn = record.sack_psn} : record.sack;
     set_record(nic, record.collected ? &record.telemetry : NULL, record.sacks ? &sack : NULL);
     if (record.asks && nic->pull) weft__nic_pull_wanted(node, nic, w, p.qp, record.sack_psn);

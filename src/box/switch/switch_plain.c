@@ -39,25 +39,6 @@ static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct
     return true;
 }
 
-/// Something is in its way.
-static inline void wait(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
-                        struct weft__port *port, uint32_t priority) {
-    enum weft_aqm_verdict verdict = weft__switch_verdict(sw, p, port, priority);
-    struct weft_buffer_group *group = group_of(sw, p->port, priority);
-    bool fits = group->level + p->bytes <= sw->fixed.size_bytes;
-    if (__builtin_expect(verdict >= WEFT_AQM_DROP || port->storm || !fits, 0) || port->busy_until_ps <= w->now_ps) {
-        weft__switch_forward(node, sw, w, p, number_of(sw, port), verdict);
-        return;
-    }
-    bool lossless = sw->lossless >> priority & 1;
-    bool xoff = weft_buffer_fixed_admit(&sw->fixed, group, p->bytes, lossless) == WEFT_BUFFER_XOFF;
-    weft__switch_queue(port, p, priority, verdict);
-    if (__builtin_expect(xoff, 0))
-        weft__ether_want_pause(&sw->ether, node, w, p->port, priority, number_of(sw, port), true);
-    weft__port_push(port, sw->pool, priority, p);
-    if (port->turn_ps > port->busy_until_ps) weft__ether_set_turn(port, node, number_of(sw, port), port->busy_until_ps);
-}
-
 /// The head of a queue leaves from where it waited.
 static inline void send_head(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                              struct weft__port *port, uint32_t priority) {
@@ -75,7 +56,8 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
 }
 
 /// It is a port's turn.
-static inline void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+static inline __attribute__((always_inline)) void serve(struct weft__node *node, struct weft__switch *sw,
+                                                        struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     uint32_t ready = port->ready;
     if (__builtin_expect(!ready || port->pending || port->paused, 0) || port->busy_until_ps > w->now_ps) {
@@ -87,6 +69,35 @@ static inline void serve(struct weft__node *node, struct weft__switch *sw, struc
                                : (uint32_t)__builtin_ctz(ready);
     send_head(node, sw, w, port, priority);
     if (port->ready) weft__ether_set_turn(port, node, out, port->busy_until_ps);
+}
+
+/// It is the turn of a port that a packet has just come to: not as often, so a call.
+static __attribute__((noinline)) void serve_as_well(struct weft__node *node, struct weft__switch *sw,
+                                                    struct weft__worker *w, uint32_t out) {
+    serve(node, sw, w, out);
+}
+
+/// Something is in its way.
+static inline void wait(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
+                        struct weft__port *port, uint32_t priority) {
+    enum weft_aqm_verdict verdict = weft__switch_verdict(sw, p, port, priority);
+    struct weft_buffer_group *group = group_of(sw, p->port, priority);
+    bool fits = group->level + p->bytes <= sw->fixed.size_bytes;
+    bool busy = port->busy_until_ps > w->now_ps;
+    if (__builtin_expect(verdict >= WEFT_AQM_DROP || port->storm || !fits || (!busy && !port->ready), 0)) {
+        weft__switch_forward(node, sw, w, p, number_of(sw, port), verdict);
+        return;
+    }
+    bool lossless = sw->lossless >> priority & 1;
+    bool xoff = weft_buffer_fixed_admit(&sw->fixed, group, p->bytes, lossless) == WEFT_BUFFER_XOFF;
+    weft__switch_queue(port, p, priority, verdict);
+    if (__builtin_expect(xoff, 0))
+        weft__ether_want_pause(&sw->ether, node, w, p->port, priority, number_of(sw, port), true);
+    weft__port_push(port, sw->pool, priority, p);
+    if (__builtin_expect(!busy, 0))
+        serve_as_well(node, sw, w, number_of(sw, port));
+    else if (port->turn_ps > port->busy_until_ps)
+        weft__ether_set_turn(port, node, number_of(sw, port), port->busy_until_ps);
 }
 
 /// Lines of the cache that tell of routes.
