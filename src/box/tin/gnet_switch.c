@@ -130,8 +130,9 @@ __attribute__((cold, noinline)) void weft__gnet_carry_over(struct weft__gnet *g,
 // A cell is copied before what is new is written: to read at once what has been written in parts would wait for that.
 
 /// The link is free; the cell's first bit goes at `start`.
-static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
-                            const struct weft_packet *cell, uint32_t wire, weft_time_ps start) {
+static inline __attribute__((always_inline)) void transmit(struct weft__gnet *g, struct weft__worker *w, uint32_t o,
+                                                           uint32_t vc, const struct weft_packet *cell, uint32_t wire,
+                                                           weft_time_ps start) {
     struct weft__gnet_out *out = &g->out[o];
     uint32_t time = time_of(g, out->rate, wire), cells = cells_of(wire);
     out->busy_until_ps = start + time;
@@ -170,8 +171,10 @@ static inline void note_starving(struct weft__gnet *g, uint32_t o, uint32_t vc, 
 }
 
 /// A cell, of `wire` bytes on links, has begun to cross to a link. `slot`: it has one; 0: it has none.
-static inline void leave(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
-                         const struct weft_packet *cell, uint32_t wire, uint32_t slot, weft_time_ps start) {
+static inline __attribute__((always_inline)) void leave(struct weft__node *node, struct weft__gnet *g,
+                                                        struct weft__worker *w, uint32_t o, uint32_t vc,
+                                                        const struct weft_packet *cell, uint32_t wire, uint32_t slot,
+                                                        weft_time_ps start) {
     struct weft__gnet_out *out = &g->out[o];
     if (out->creditable & ~out->queued & 1u << vc && out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o))) {
         transmit(g, w, o, vc, cell, wire, start);
@@ -288,8 +291,10 @@ static inline void arrive(struct weft__node *node, struct weft__gnet *g, uint32_
 
 /// Input i and output o are free; the cell, of VC `vc` and not in its FIFO any more, crosses. `wire`, `slot` as in
 /// `leave`.
-static inline void cross(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
-                         uint32_t o, uint32_t out_vc, const struct weft_packet *cell, uint32_t wire, uint32_t slot) {
+static inline __attribute__((always_inline)) void cross(struct weft__node *node, struct weft__gnet *g,
+                                                        struct weft__worker *w, uint32_t i, uint32_t vc, uint32_t o,
+                                                        uint32_t out_vc, const struct weft_packet *cell, uint32_t wire,
+                                                        uint32_t slot) {
     struct weft__gnet_in *in = &g->in[i];
     struct weft__gnet_out *out = &g->out[o];
     bool comes = is_link(in), goes = out->rate != WEFT__GNET_NO_LINK;
@@ -504,27 +509,44 @@ static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
     return inputs;
 }
 
+/// The input whose turn it is at output o; WEFT_NONE: it is busy, or may be matched to none.
+static inline uint32_t grant(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
+    if (weft__gnet_is_out_busy(g, w->now_ps, o)) {
+        if (g->wanted & bit(o)) await_crossing(node, g, g->crossing_from[o]);
+        return WEFT_NONE;
+    }
+    uint64_t requests = requests_of(g, o);
+    if (!requests) return WEFT_NONE;
+    return __builtin_expect(g->conf->vc_turns, 0) ? grant_by_vc(g, o, requests) : next_of(requests, g->out[o].grant_at);
+}
+
+/// As below: where there is but one output it is granted and accepted once.
+static inline void match_one(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
+    uint32_t i = grant(node, g, w, o);
+    if (i == WEFT_NONE) return;
+    g->out[o].grant_at = (uint8_t)((i + 1) % WEFT__GNET_PORTS);
+    g->in[i].accept_at = (uint8_t)((o + 1) % WEFT__GNET_PORTS);
+    accept(node, g, w, i, o);
+}
+
 /// iSLIP among these outputs and the inputs that request them, until no more are matched. Pointers move in the first
-/// iteration only.
+/// iteration only. `outs`: one at least.
 static void match(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint64_t outs) {
     uint64_t granted[WEFT__GNET_PORTS];
     if (__builtin_expect(g->channels != NULL, 0)) return; // in the next step
+    if (!(outs & (outs - 1))) {
+        match_one(node, g, w, (uint32_t)__builtin_ctzll(outs));
+        return;
+    }
     for (bool first = true;; first = false) {
         uint64_t inputs = 0;
         for (uint64_t left = outs; left; left &= left - 1) {
             uint32_t o = (uint32_t)__builtin_ctzll(left);
-            uint64_t requests = 0;
-            if (weft__gnet_is_out_busy(g, w->now_ps, o)) {
-                if (g->wanted & bit(o)) await_crossing(node, g, g->crossing_from[o]);
-            } else {
-                requests = requests_of(g, o);
-            }
-            if (!requests) {
+            uint32_t i = grant(node, g, w, o);
+            if (i == WEFT_NONE) {
                 outs &= ~bit(o);
                 continue;
             }
-            uint32_t i = __builtin_expect(g->conf->vc_turns, 0) ? grant_by_vc(g, o, requests)
-                                                                : next_of(requests, g->out[o].grant_at);
             granted[i] = inputs & bit(i) ? granted[i] | bit(o) : bit(o);
             inputs |= bit(i);
         }
@@ -746,7 +768,7 @@ void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct w
         turn_away(node, g, w, (uint32_t)__builtin_ctzll(newly));
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1)
         wanted |= wanted_by(g, (uint32_t)__builtin_ctzll(left));
-    match(node, g, w, wanted);
+    if (wanted) match(node, g, w, wanted);
     if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, g->key0, next);
 }
 
