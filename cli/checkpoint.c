@@ -31,21 +31,12 @@ static enum weft_status parse_every(const char *text, double *ret_s, struct weft
     return WEFT_OK;
 }
 
-static enum weft_status refuse_ranks(struct weft_error *ret_error) {
-    if (!weft_cli_ranks()) return WEFT_OK;
-    return weft_error_set(
-        ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-        "a checkpoint is of a run in one process; expected neither --checkpoint nor --resume, or weft "
-        "without mpirun");
-}
-
 enum weft_status weft_cli_checkpoint_begin(const struct weft_cli_checkpoint_options *given, int argc, char ***argv,
                                            struct weft_error *ret_error) {
     double every_s;
     struct weft_checkpoint_program program = this_program();
     enum weft_status status = parse_every(given->every, &every_s, ret_error);
-    if (!status) status = refuse_ranks(ret_error);
-    if (!status) status = weft_checkpoint_open(&program, ret_error);
+    if (!status) status = weft_checkpoint_open(&program, weft_cli_ranks(), ret_error);
     if (status) return status;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO); // it lasts until the process ends
     char **copy = weft_arena_alloc(arena, (size_t)argc + 1, sizeof *copy);
@@ -64,7 +55,7 @@ enum weft_status weft_cli_checkpoint_new(const struct weft_cli_options *o, const
     if (!o->out)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                               "--checkpoint writes into the folder of --out; expected --out DIR as well");
-    struct weft_checkpoint *checkpoint = weft_arena_alloc(o->arena, 1, sizeof *checkpoint);
+    struct weft_checkpoint *checkpoint = weft_memory_new(WEFT_MEMORY_RESULT, 1, sizeof *checkpoint); // until the end
     checkpoint->file = weft_arena_format(o->arena, "%s/%s", o->out, name);
     checkpoint->root = root;
     checkpoint->on_failure = say_failure;
@@ -83,7 +74,7 @@ static enum weft_status check_resume(const struct weft_cli_options *o, struct we
                         : o->variant  ? "--variant"
                         : o->out      ? "--out"
                                       : NULL;
-    if (!wrong) return refuse_ranks(ret_error);
+    if (!wrong) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                           "--resume and %s; expected the folder alone: the run and its folder are those it began with",
                           wrong);
@@ -98,7 +89,7 @@ enum weft_status weft_cli_checkpoint_resume(const struct weft_cli_options *o,
     if (!status && given->every) status = parse_every(given->every, &every_s, ret_error);
     if (status) return status;
     const char *file = weft_arena_format(o->arena, "%s/%s", given->resume, name);
-    status = weft_checkpoint_read(file, &program, ret_checkpoint, ret_error);
+    status = weft_checkpoint_read(file, &program, weft_cli_ranks(), ret_checkpoint, ret_error);
     if (status) return status;
     struct weft_checkpoint *checkpoint = *ret_checkpoint;
     if (given->every) checkpoint->every_s = every_s;

@@ -20,8 +20,8 @@ struct weft_ranks {
     /// Between all, once a window: parcel out[r] to each other rank r, which is sent even if empty, and into[r] from
     /// it. A rank that cannot go on ends all.
     void (*exchange)(struct weft_ranks *ranks, struct weft_parcel *out, struct weft_parcel *into);
-    /// After the run, from another rank to rank 0. Any number of bytes.
-    void (*send)(struct weft_ranks *ranks, const void *bytes, size_t n);
+    /// Beside exchanges, between rank 0 and another. Any number of bytes.
+    void (*send)(struct weft_ranks *ranks, uint32_t to, const void *bytes, size_t n);
     void (*receive)(struct weft_ranks *ranks, uint32_t from, void *bytes, size_t n);
     /// Of a rank other than 0: all of its run is with rank 0. The process ends when that does.
     void (*leave)(struct weft_ranks *ranks);

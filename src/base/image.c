@@ -170,7 +170,8 @@ static bool is_zero(const unsigned char *memory, size_t n) {
     return !*memory && !memcmp(memory, memory + 1, n - 1);
 }
 
-bool weft__image_part(void) {
+/// As it is now, to be compared with.
+static bool copy_common(void) {
     size_t bytes = (image.table.used[COMMON] + PAGE - 1) & ~(size_t)(PAGE - 1);
     unsigned char *copy = mmap(NULL, bytes ? bytes : PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy == MAP_FAILED) return false;
@@ -179,9 +180,39 @@ bool weft__image_part(void) {
         if (!is_zero(from, PAGE)) memcpy(to, from, PAGE); // a page that nobody has used takes no memory here either
     image.before = copy;
     image.before_bytes = bytes;
+    return true;
+}
+
+static bool set_protection(int protection) {
+    return !mprotect(region(CONSTANT), page_of(image.table.used[CONSTANT] + PAGE - 1), protection);
+}
+
+bool weft__image_part(void) {
+    if (!copy_common()) return false;
     memset(image.table.gap, 0, sizeof image.table.gap); // each process would fill the same
     image.parted = true;
-    return !mprotect(region(CONSTANT), (image.table.used[CONSTANT] + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ);
+    return set_protection(PROT_READ);
+}
+
+bool weft__image_part_again(const uint64_t *change, size_t words) {
+    if (!copy_common()) return false;
+    uint64_t *was = (uint64_t *)(void *)image.before;
+    size_t all = image.before_bytes / sizeof *was;
+    image.parted = true;
+    for (size_t i = 0; i + 1 < words; i += 2 + change[i + 1]) {
+        if (change[i] > all || change[i + 1] > all - change[i] || change[i + 1] > words - i - 2) return false;
+        for (size_t k = 0; k < change[i + 1]; k++)
+            was[change[i] + k] ^= change[i + 2 + k];
+    }
+    return true;
+}
+
+void weft__image_protect(void) {
+    set_protection(PROT_READ);
+}
+
+bool weft__image_is_parted(void) {
+    return image.parted;
 }
 
 void weft__image_forget(void *memory, size_t bytes) {
@@ -269,7 +300,7 @@ bool weft__image_apply(const uint64_t *change, size_t words) {
 }
 
 void weft__image_join(void) {
-    mprotect(region(CONSTANT), (image.table.used[CONSTANT] + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE);
+    set_protection(PROT_READ | PROT_WRITE);
     if (image.before) munmap(image.before, image.before_bytes ? image.before_bytes : PAGE);
     image.before = NULL;
     image.parted = false;
@@ -278,6 +309,8 @@ void weft__image_join(void) {
 
 void weft__image_pieces(struct weft__image_piece ret_piece[WEFT__IMAGE_PIECES]) {
     ret_piece[0] = (struct weft__image_piece){(unsigned char *)&image.table, sizeof image.table, sizeof image.table};
-    for (uint32_t k = CONSTANT; k <= COMMON; k++)
-        ret_piece[1 + k] = (struct weft__image_piece){region(k), image.table.used[k], room};
+    for (uint32_t k = CONSTANT; k <= OWN; k++) {
+        uint32_t at = k == OWN ? OWN + image.self : k;
+        ret_piece[1 + k] = (struct weft__image_piece){region(at), image.table.used[at], room};
+    }
 }

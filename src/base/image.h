@@ -8,7 +8,7 @@
 // process takes over the others' regions, and what they have changed of the common one: that no two have changed the
 // same byte is checked.
 //
-// A single process uses it for checkpoints (base/image_file.h): they hold the image, and another process maps it again.
+// Checkpoints hold it (base/image_file.h), that of a single process too, and another process maps it again.
 #ifndef WEFT_BASE_IMAGE_H
 #define WEFT_BASE_IMAGE_H
 
@@ -31,9 +31,14 @@ void weft__image_free(void *memory, size_t bytes);
 
 /// Of all that was handed out so far: where. Equal in processes that did the same.
 uint64_t weft__image_layout(void);
-/// From now on this process lays out on its own. Constant objects are protected against writing. False, and errno: not
-/// enough memory.
+/// From now on this process lays out on its own, and constant objects are protected against writing. False, and errno:
+/// not enough memory.
 bool weft__image_part(void);
+/// Instead, in an image that was read from a file and had been parted before: what was changed since is known. Constant
+/// objects are not yet protected. False: not enough memory, or nothing like what weft__image_changes gives.
+bool weft__image_part_again(const uint64_t *change, size_t words);
+void weft__image_protect(void);
+bool weft__image_is_parted(void);
 /// Of this process alone, and of no use to others: what was changed of it is forgotten.
 void weft__image_forget(void *memory, size_t bytes);
 
@@ -49,9 +54,9 @@ bool weft__image_apply(const uint64_t *change, size_t words);
 /// All is put together: constant objects may be freed again.
 void weft__image_join(void);
 
-/// Of an image that is not parted: all that another process needs to have the same. The first piece tells what the
-/// others hold, and is of a fixed size.
-enum { WEFT__IMAGE_PIECES = 3 };
+/// All that another process needs to have the same; of an image that is parted, also what was changed of it. The first
+/// piece tells what the others hold, and is of a fixed size.
+enum { WEFT__IMAGE_PIECES = 4 };
 struct weft__image_piece {
     unsigned char *at;
     size_t bytes, room; ///< `room`: it may have as many

@@ -58,6 +58,19 @@ static void write_piece(struct writer *w, const struct weft__image_piece *piece)
     write_bytes(w, &(struct run){0}, sizeof(struct run), ZSTD_e_continue);
 }
 
+/// How much was changed since the image was parted, and what.
+static void write_changes(struct writer *w) {
+    size_t words = 0;
+    uint64_t *change = weft__image_is_parted() ? weft__image_changes(&words) : NULL;
+    if (weft__image_is_parted() && !change) {
+        errno = ENOMEM;
+        w->failed = true;
+    }
+    write_bytes(w, &words, sizeof words, ZSTD_e_continue);
+    write_bytes(w, change, words * sizeof *change, ZSTD_e_continue);
+    free(change);
+}
+
 bool weft__image_write(FILE *file, const void *note, size_t note_bytes) {
     struct writer w = {.file = file, .zstd = ZSTD_createCCtx(), .part_bytes = ZSTD_CStreamOutSize()};
     w.part = malloc(w.part_bytes);
@@ -71,6 +84,7 @@ bool weft__image_write(FILE *file, const void *note, size_t note_bytes) {
     write_bytes(&w, note, note_bytes, ZSTD_e_continue);
     for (uint32_t i = 0; i < WEFT__IMAGE_PIECES; i++)
         write_piece(&w, &piece[i]);
+    write_changes(&w);
     write_bytes(&w, NULL, 0, ZSTD_e_end);
     int why = errno;
     ZSTD_freeCCtx(w.zstd);
@@ -127,6 +141,21 @@ static void read_piece(struct reader *r, const struct weft__image_piece *piece) 
     }
 }
 
+static void read_changes(struct reader *r, bool parted) {
+    struct weft__image_piece piece[WEFT__IMAGE_PIECES];
+    size_t words = 0;
+    weft__image_pieces(piece);
+    read_bytes(r, &words, sizeof words);
+    if (!r->wrong && (parted != (words > 0) || words > piece[2].bytes)) // of the common region: 3 words for one at most
+        r->wrong = "it is damaged; expected what weft wrote";
+    if (r->wrong || !parted) return;
+    uint64_t *change = malloc(words * sizeof *change);
+    if (!change) r->wrong = "out of memory";
+    if (change) read_bytes(r, change, words * sizeof *change);
+    if (!r->wrong && !weft__image_part_again(change, words)) r->wrong = "it is damaged; expected what weft wrote";
+    free(change);
+}
+
 /// The checksum comes after the last byte, and nothing after that.
 static void read_end(struct reader *r) {
     char none;
@@ -142,7 +171,7 @@ static void read_end(struct reader *r) {
         r->wrong = "something follows it; expected the end of the file";
 }
 
-const char *weft__image_read(FILE *file, void *ret_note, size_t note_bytes, size_t *ret_byte) {
+const char *weft__image_read(FILE *file, void *ret_note, size_t note_bytes, bool parted, size_t *ret_byte) {
     struct reader r = {.file = file, .zstd = ZSTD_createDCtx(), .part_bytes = ZSTD_DStreamInSize()};
     r.part = malloc(r.part_bytes);
     if (!r.zstd || !r.part) r.wrong = "out of memory";
@@ -153,6 +182,7 @@ const char *weft__image_read(FILE *file, void *ret_note, size_t note_bytes, size
         if (!r.wrong && piece[i].bytes > piece[i].room) r.wrong = "it is damaged; expected what weft wrote";
         if (!r.wrong) read_piece(&r, &piece[i]);
     }
+    read_changes(&r, parted);
     read_end(&r);
     *ret_byte = r.bytes_read - (r.in.size - r.in.pos);
     ZSTD_freeDCtx(r.zstd);

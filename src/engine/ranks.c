@@ -87,6 +87,10 @@ void weft__exchange_deinit(struct weft__engine *e) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, e->other, e->conf.ranks->n * sizeof *e->other);
 }
 
+void weft__exchange_renew(struct weft__engine *e) {
+    memset(e->exchange->out, 0, 3 * (size_t)e->conf.ranks->n * sizeof *e->exchange->out);
+}
+
 void weft__exchange_forget(struct weft__engine *e) {
     size_t reports = 2 * (size_t)e->conf.workers + 1; // and where they begin
     weft__image_forget(e->report_memory, reports * sizeof *e->report);

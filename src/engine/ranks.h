@@ -45,6 +45,8 @@ void weft__exchange_pack(struct weft__engine *engine);
 void weft__exchange_swap(struct weft__engine *engine, struct weft__report *report);
 /// What the own workers and those of all other ranks told.
 struct weft__report weft__exchange_sum(const struct weft__engine *engine, const struct weft__report *own);
+/// In another process than that which began: what was sent and received stayed there.
+void weft__exchange_renew(struct weft__engine *engine);
 /// After the run: all that is of this rank alone, for the image of another to do without (base/image.h).
 void weft__exchange_forget(struct weft__engine *engine);
 /// The rank that a worker belongs to.

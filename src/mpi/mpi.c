@@ -137,11 +137,11 @@ static void exchange(struct weft_ranks *ranks, struct weft_parcel *out, struct w
     ranks->wait_ns += wall_ns() - begun_ns;
 }
 
-static void send(struct weft_ranks *ranks, const void *bytes, size_t n) {
+static void send(struct weft_ranks *ranks, uint32_t to, const void *bytes, size_t n) {
     (void)ranks;
     for (size_t at = 0; at < n; at += CHUNK_BYTES) {
-        MPI_Isend((const char *)bytes + at, (int)(n - at < CHUNK_BYTES ? n - at : CHUNK_BYTES), MPI_BYTE, 0, TAG_ALL,
-                  MPI_COMM_WORLD, mpi.request);
+        MPI_Isend((const char *)bytes + at, (int)(n - at < CHUNK_BYTES ? n - at : CHUNK_BYTES), MPI_BYTE, (int)to,
+                  TAG_ALL, MPI_COMM_WORLD, mpi.request);
         await(1, mpi.request);
     }
 }
@@ -187,6 +187,13 @@ static const char *operand_fault(int argc, char **argv) {
     for (int i = 2; i < argc; i++)
         if (!strcmp(argv[i], "-")) return "standard input goes to one rank only; expected a file";
     return NULL;
+}
+
+/// Whether the memory of a run is read from a checkpoint: what comes before is none of it.
+static bool resumes(int argc, char **argv) {
+    for (int i = 2; i < argc; i++)
+        if (!strncmp(argv[i], "--resume", strlen("--resume"))) return true;
+    return false;
 }
 
 /// The library at hand is that which the program was built with, or one that says that it is compatible.
@@ -252,7 +259,7 @@ bool weft_cli_ranks_begin(int *argc, char ***argv, int *ret_status) {
     mpi.request = calloc(4 * (size_t)n, sizeof(MPI_Request));
     if (!mpi.line || !mpi.request) fail("out of memory");
     if (self) fall_silent();
-    const char *why = weft__image_open((uint32_t)n, (uint32_t)self);
+    const char *why = resumes(*argc, *argv) ? NULL : weft__image_open((uint32_t)n, (uint32_t)self);
     if (why) {
         char text[160];
         snprintf(text, sizeof text, "the same addresses in all ranks cannot be had: %s", why);
@@ -274,6 +281,8 @@ static void tell_end(int status) {
     if (mpi.said) {
         rewind(mpi.said);
         if (fgets(own.text, sizeof own.text, mpi.said)) own.text[strcspn(own.text, "\n")] = 0;
+        size_t n = strncmp(own.text, "weft: ", 6) ? 0 : 6; // rank 0 says so itself
+        memmove(own.text, own.text + n, sizeof own.text - n);
     }
     weft_ranks_meet(&mpi.ranks, &own, word);
     free(word);

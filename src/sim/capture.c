@@ -268,7 +268,7 @@ struct line {
 
 static void put(void *context, const void *bytes, size_t n) {
     const struct line *line = context;
-    line->ranks->send(line->ranks, bytes, n);
+    line->ranks->send(line->ranks, line->other, bytes, n);
 }
 
 static void get(void *context, void *bytes, size_t n) {

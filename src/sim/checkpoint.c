@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint is the memory of a run between two windows, when no worker runs (base/image_file.h), behind a header
-// that tells which program can go on with it. Pointers in it, to functions and constants too, are good in a process of
-// the same program file, which is not position-independent.
+// A checkpoint is the memory of a run between two windows, when no worker runs (base/image_file.h), that of each rank
+// if there are several, behind a header that tells which program can go on with it. Pointers in it, to functions and
+// constants too, are good in a process of the same program file, which is not position-independent.
 #include "sim/checkpoint.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@
 #include "base/draft.h"
 #include "base/hash.h"
 #include "base/image.h"
-#include "base/image_file.h"
 #include "base/stream.h"
+#include "sim/checkpoint_parts.h"
 #include "weft/checkpoint.h"
 #include "weft/error.h"
 
 static const char magic[16] = "weft checkpoint";
-enum { FORM = 1 }; ///< of the file
+enum { FORM = 2 }; ///< of the file
 
 /// The C library chooses the functions of its mathematics by these; they may differ in the last bit.
 enum { CPU_FMA = 1, CPU_AVX2 = 2, CPU_AVX512F = 4 };
@@ -28,6 +28,7 @@ enum { CPU_FMA = 1, CPU_AVX2 = 2, CPU_AVX512F = 4 };
 struct header {
     char magic[16];
     uint32_t form, cpu;
+    uint32_t ranks, unused;
     struct weft_checkpoint_program program;
     char libc[24];
     uint64_t sum; ///< of all before
@@ -36,7 +37,8 @@ struct header {
 /// In front of the image.
 struct note {
     struct weft_checkpoint *checkpoint;
-    double wall_s, cpu_s; ///< that the run has taken
+    double wall_s, cpu_s;                         ///< that the run has taken
+    uint64_t exchanges, messages, bytes, wait_ns; ///< of ranks
     struct weft_memory_figure memory[WEFT_MEMORY_KINDS];
 };
 
@@ -61,27 +63,30 @@ static double seconds(clockid_t clock) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void note_program(const struct weft_checkpoint_program *program) {
+static void note_program(const struct weft_checkpoint_program *program, const struct weft_ranks *ranks) {
     memset(&own, 0, sizeof own);
     memcpy(own.magic, magic, sizeof magic);
     own.form = FORM;
     own.cpu = cpu_of_machine();
+    own.ranks = ranks ? ranks->n : 1;
     own.program = *program;
     strncpy(own.libc, gnu_get_libc_version(), sizeof own.libc - 1);
     own.sum = sum_of(&own);
 }
 
-static enum weft_status open_image(struct weft_error *ret_error) {
-    const char *why = weft__image_open(1, 0);
+static enum weft_status open_image(const struct weft_ranks *ranks, struct weft_error *ret_error) {
+    const char *why = NULL; // ranks have theirs, but where one is read
+    if (!weft__image_is_open()) why = ranks ? weft__image_open(ranks->n, ranks->self) : weft__image_open(1, 0);
     if (!why) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
                           "a checkpoint takes %d TiB of address space, most of it unused, which is not available: %s",
                           WEFT__IMAGE_PIECES, why);
 }
 
-enum weft_status weft_checkpoint_open(const struct weft_checkpoint_program *program, struct weft_error *ret_error) {
-    note_program(program);
-    return open_image(ret_error);
+enum weft_status weft_checkpoint_open(const struct weft_checkpoint_program *program, const struct weft_ranks *ranks,
+                                      struct weft_error *ret_error) {
+    note_program(program, ranks);
+    return open_image(ranks, ret_error);
 }
 
 // --- writing ------------------------------------------------------------------------------------------------------
@@ -97,12 +102,17 @@ static void sync_folder(const char *file, struct weft_arena *arena) {
 }
 
 /// Under another name first: NULL, or why it could not be done.
-static const char *write_file(const char *path, const struct note *note, struct weft_arena *arena) {
+static const char *write_file(struct weft_ranks *ranks, const char *path, const struct note *note,
+                              struct weft_arena *arena) {
     const char *draft = weft__draft_name(path, arena);
     FILE *file = weft__file_open(draft, "w");
-    if (!file) return strerror(errno);
-    bool written = fwrite(&own, sizeof own, 1, file) == 1 && weft__image_write(file, note, sizeof *note) &&
-                   !fflush(file) && !fsync(fileno(file));
+    if (!file) {
+        int why = errno;
+        weft__parts_fail(ranks, NULL);
+        return strerror(why);
+    }
+    bool written = fwrite(&own, sizeof own, 1, file) == 1;
+    written = weft__parts_write(ranks, file, note, sizeof *note) && written && !fflush(file) && !fsync(fileno(file));
     int why = errno;
     if (fclose(file) && written) {
         written = false;
@@ -121,17 +131,29 @@ static const char *write_file(const char *path, const struct note *note, struct 
 
 static void write_checkpoint(struct weft__run *run) {
     struct weft_checkpoint *checkpoint = run->options.checkpoint;
+    struct weft_ranks *ranks = run->options.ranks;
     struct note note = {
         .checkpoint = checkpoint,
         .wall_s = seconds(CLOCK_MONOTONIC) - run->begun_s,
         .cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s,
     };
+    if (ranks) {
+        note.exchanges = ranks->exchanges;
+        note.messages = ranks->messages;
+        note.bytes = ranks->bytes;
+        note.wait_ns = ranks->wait_ns;
+    }
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const char *why = "a file is open that the run reads or writes";
     checkpoint->run = run;
     checkpoint->written++;
     weft_memory_figures(note.memory);
-    if (!weft_memory_has_cleanups()) why = write_file(checkpoint->file, &note, arena);
+    if (weft_memory_has_cleanups())
+        weft__parts_fail(ranks, NULL);
+    else if (ranks && ranks->self)
+        why = weft__parts_write(ranks, NULL, &note, sizeof note) ? NULL : strerror(errno); // rank 0 has heard it, too
+    else
+        why = write_file(ranks, checkpoint->file, &note, arena);
     if (why) checkpoint->written--;
     if (why) checkpoint->on_failure(why);
     weft_arena_free(arena);
@@ -154,6 +176,7 @@ static const char *find_fault(const struct header *header) {
     if (memcmp(header->magic, magic, sizeof magic)) return "it is not a checkpoint of weft";
     if (header->form != FORM) return "it is of another version of weft";
     if (header->sum != sum_of(header)) return "it is damaged";
+    if (header->ranks != own.ranks) return "it is of another number of processes";
     if (header->program.hash != own.program.hash) return "it is of another build of weft";
     if (strcmp(header->libc, own.libc)) return "it was written with another version of the C library";
     if (header->cpu != own.cpu)
@@ -172,6 +195,10 @@ static enum weft_status check_header(FILE *file, const char *path, struct weft_e
                               begins ? "it ends in the middle" : "it is not a checkpoint of weft");
     const char *fault = find_fault(&header);
     if (!fault) return WEFT_OK;
+    if (header.ranks != own.ranks && header.sum == sum_of(&header))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "byte 0: it is of a run over %u processes; expected as many (mpirun -n %u), not %u",
+                              header.ranks, header.ranks, own.ranks);
     bool foreign = !strncmp(fault, "it is of another build", 22);
     header.program.text[sizeof header.program.text - 1] = 0;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "byte 0: %s%s%s%s; expected one of %s", fault,
@@ -179,27 +206,56 @@ static enum weft_status check_header(FILE *file, const char *path, struct weft_e
                           own.program.text);
 }
 
-static enum weft_status read_image(FILE *file, const char *path, struct note *ret_note, struct weft_error *ret_error) {
-    size_t byte;
-    enum weft_status status = check_header(file, path, ret_error);
-    if (!status) status = open_image(ret_error);
-    if (status) return status;
-    const char *wrong = weft__image_read(file, ret_note, sizeof *ret_note, &byte);
+/// Of a rank other than 0 nothing is opened.
+static enum weft_status open_file(const char *path, FILE **ret_file, struct weft_error *ret_error) {
+    FILE *file = *ret_file = weft__file_open(path, "r");
+    if (file) return check_header(file, path, ret_error);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
+                          "%s; expected a checkpoint that weft run --checkpoint has written", strerror(errno));
+}
+
+/// That all ranks have come so far, and are the same program. One that has not tells of it when it ends.
+static enum weft_status meet(struct weft_ranks *ranks, struct weft_error *ret_error) {
+    struct weft_ranks_word mine = {.layout = own.sum}, word[WEFT__IMAGE_RANKS_MAX];
+    if (!ranks) return WEFT_OK;
+    enum weft_status status = weft__ranks_meet(ranks, &mine, word, ret_error);
+    for (uint32_t r = 0; r < ranks->n && !status; r++)
+        if (word[r].layout != mine.layout) {
+            ranks->over = true;
+            status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
+                                    "ranks are not the same program; expected it, the same C library and processors "
+                                    "with the same instructions on all machines");
+        }
+    return status;
+}
+
+static enum weft_status read_image(struct weft_ranks *ranks, FILE *file, const char *path, struct note *ret_note,
+                                   struct weft_error *ret_error) {
+    size_t byte = 0;
+    const char *wrong = weft__parts_read(ranks, file, ret_note, sizeof *ret_note, &byte);
     if (!wrong) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path}, "byte %zu: %s",
-                          byte + sizeof own, wrong);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path}, "byte %zu%s: %s",
+                          byte + sizeof own, ranks ? " or beyond" : "", wrong);
+}
+
+/// Over ranks a meeting after each step, so that none waits for one that has failed.
+static enum weft_status read_file(const char *path, struct weft_ranks *ranks, struct note *ret_note,
+                                  struct weft_error *ret_error) {
+    FILE *file = NULL;
+    enum weft_status status = ranks && ranks->self ? WEFT_OK : open_file(path, &file, ret_error);
+    if (!status) status = open_image(ranks, ret_error);
+    if (!status) status = meet(ranks, ret_error);
+    if (!status) status = read_image(ranks, file, path, ret_note, ret_error);
+    if (file) fclose(file);
+    return status ? status : meet(ranks, ret_error);
 }
 
 enum weft_status weft_checkpoint_read(const char *path, const struct weft_checkpoint_program *program,
-                                      struct weft_checkpoint **ret_checkpoint, struct weft_error *ret_error) {
-    FILE *file = weft__file_open(path, "r");
-    if (!file)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
-                              "%s; expected a checkpoint that weft run --checkpoint has written", strerror(errno));
+                                      struct weft_ranks *ranks, struct weft_checkpoint **ret_checkpoint,
+                                      struct weft_error *ret_error) {
     struct note note;
-    note_program(program);
-    enum weft_status status = read_image(file, path, &note, ret_error);
-    fclose(file);
+    note_program(program, ranks);
+    enum weft_status status = read_file(path, ranks, &note, ret_error);
     if (status) return status;
     weft_memory_figures_set(note.memory);
     struct weft__run *run = note.checkpoint->run;
@@ -208,6 +264,12 @@ enum weft_status weft_checkpoint_read(const char *path, const struct weft_checkp
     run->begun_s = wall_s - note.wall_s;
     run->begun_cpu_s = cpu_s - note.cpu_s;
     run->told_s = run->saved_s = wall_s;
+    if (ranks) {
+        ranks->exchanges = note.exchanges;
+        ranks->messages = note.messages;
+        ranks->bytes = note.bytes;
+        ranks->wait_ns = note.wait_ns;
+    }
     *ret_checkpoint = note.checkpoint;
     return WEFT_OK;
 }
@@ -220,5 +282,6 @@ enum weft_status weft_simulate_on(struct weft_checkpoint *checkpoint, const stru
     run->options.context = options->context;
     conf->threads = options->threads;
     conf->oversubscribe = options->oversubscribe;
+    if (options->ranks) weft__ranks_go_on(run);
     return weft__run_finish(run, ret_outcome, ret_error);
 }

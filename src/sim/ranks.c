@@ -16,6 +16,7 @@
 #include "sim/capture.h"
 #include "sim/run.h"
 #include "transport/companion.h"
+#include "weft/checkpoint.h"
 #include "weft/memory.h"
 
 /// What goes before the memory of a rank.
@@ -40,9 +41,8 @@ void weft_ranks_meet(struct weft_ranks *ranks, const struct weft_ranks_word *own
     free(parcel);
 }
 
-/// Tells the others a word, and hears theirs. An error if one of them has ended.
-static enum weft_status meet(struct weft_ranks *ranks, const struct weft_ranks_word *own,
-                             struct weft_ranks_word *ret_word, struct weft_error *ret_error) {
+enum weft_status weft__ranks_meet(struct weft_ranks *ranks, const struct weft_ranks_word *own,
+                                  struct weft_ranks_word *ret_word, struct weft_error *ret_error) {
     weft_ranks_meet(ranks, own, ret_word);
     for (uint32_t r = 0; r < ranks->n; r++)
         if (ret_word[r].ended) {
@@ -57,7 +57,7 @@ enum weft_status weft__ranks_begin(struct weft__run *run, struct weft_error *ret
     struct weft_ranks *ranks = run->options.ranks;
     struct weft_ranks_word *word = weft_arena_alloc(run->net.arena_switch, ranks->n, sizeof *word);
     struct weft_ranks_word own = {.threads = run->options.threads ? run->options.threads : 1};
-    enum weft_status status = meet(ranks, &own, word, ret_error);
+    enum weft_status status = weft__ranks_meet(ranks, &own, word, ret_error);
     for (uint32_t r = 0; r < ranks->n; r++)
         if (word[r].threads < own.threads) own.threads = word[r].threads;
     run->options.threads = own.threads;
@@ -111,7 +111,7 @@ enum weft_status weft__ranks_part(struct weft__run *run, struct weft_error *ret_
     *companions = (struct weft__companions){.context = net, .give = give, .take = take};
     if (has_companions(net)) net->engine.conf.companions = companions;
     struct weft_ranks_word own = {.layout = weft__image_layout(), .threads = run->options.threads};
-    enum weft_status status = meet(ranks, &own, word, ret_error);
+    enum weft_status status = weft__ranks_meet(ranks, &own, word, ret_error);
     for (uint32_t r = 0; r < ranks->n && !status; r++)
         if (word[r].layout != own.layout) {
             ranks->over = true;
@@ -123,6 +123,12 @@ enum weft_status weft__ranks_part(struct weft__run *run, struct weft_error *ret_
     if (!status && !weft__image_part()) weft_memory_fail();
     if (!status) ranks->running = true;
     return status;
+}
+
+void weft__ranks_go_on(struct weft__run *run) {
+    weft__exchange_renew(&run->net.engine);
+    weft__image_protect();
+    run->options.ranks->running = true;
 }
 
 // --- afterwards ---------------------------------------------------------------------------------------------------
@@ -170,6 +176,7 @@ static void forget_what_was_told(struct weft__network *net) {
 static void hand_over(struct weft__run *run) {
     struct weft__network *net = &run->net;
     struct weft_ranks *ranks = run->options.ranks;
+    struct weft_checkpoint *checkpoint = run->options.checkpoint;
     struct account account = {.of = account_of(run)};
     memcpy(account.host, ranks->host, sizeof account.host);
     forget_what_was_told(net);
@@ -177,13 +184,14 @@ static void hand_over(struct weft__run *run) {
     size_t own_bytes, words;
     const void *own = weft__image_own(&own_bytes);
     weft__image_forget(run, sizeof *run);
+    if (checkpoint) weft__image_forget(checkpoint, sizeof *checkpoint);
     uint64_t *change = weft__image_changes(&words);
     if (!change) abort(); // the launcher ends the others
     account.own_bytes = own_bytes;
     account.change_words = words;
-    ranks->send(ranks, &account, sizeof account);
-    ranks->send(ranks, own, own_bytes);
-    ranks->send(ranks, change, words * sizeof *change);
+    ranks->send(ranks, 0, &account, sizeof account);
+    ranks->send(ranks, 0, own, own_bytes);
+    ranks->send(ranks, 0, change, words * sizeof *change);
     if (net->capture) weft__capture_hand_over(net->capture);
     ranks->leave(ranks);
     abort();

@@ -5,6 +5,7 @@
 #define WEFT_SIM_RUN_H
 
 #include "box/network.h"
+#include "weft/ranks.h"
 
 struct weft__run {
     struct weft__network net;
@@ -35,6 +36,11 @@ enum weft_end weft__network_end(const struct weft__network *net);
 enum weft_status weft__ranks_begin(struct weft__run *run, struct weft_error *ret_error);
 /// All is made but the devices.
 enum weft_status weft__ranks_part(struct weft__run *run, struct weft_error *ret_error);
+/// Instead of both, of a run that goes on from a checkpoint.
+void weft__ranks_go_on(struct weft__run *run);
+/// Tells the others a word, and hears theirs. An error if one of them has ended.
+enum weft_status weft__ranks_meet(struct weft_ranks *ranks, const struct weft_ranks_word *own,
+                                  struct weft_ranks_word *ret_word, struct weft_error *ret_error);
 /// The engine has stopped: rank 0 then has all that there is. Others do not return.
 enum weft_status weft__ranks_join(struct weft__run *run, struct weft_error *ret_error);
 

@@ -65,6 +65,24 @@ switch: {route: {kind: te, DEMANDS, interval: 20us, collector_delay: 30us, progr
 workload: [{kind: permutation, size: 4MB}, {kind: incast, sources: host-8..19, dst: host-3, size: 200KB, start: 100us}]
 events: [{at: 150us, link: "leaf-0--spine-1", state: down}]
 """
+LONG = """
+topology: {kind: leaf_spine, leaves: 4, hosts_per_leaf: 8, spines: 2, rate: 200Gbps}
+workload: [{kind: permutation, size: 10GB}]
+"""
+# A second or so, with whatever may be under way when a run is saved.
+SAVED = """
+topology: {kind: fat_tree, k: 8, rate: 200Gbps, delay: 150ns, bit_error_rate: 1e-10}
+host: {cc: dcqcn, timeout: 300us}
+switch: {aqm: {kind: wred, min: 100KB, max: 400KB}}
+events: [{at: 200us, link: edge-0--aggregation-0, state: down}]
+workload: [{kind: permutation, size: 6MB}]
+run: {detection: 20us, sample_interval: 10us, sample_ports: core-0-*}
+"""
+SAVED_JOB = """
+topology: {kind: leaf_spine, leaves: 8, spines: 4, hosts_per_leaf: 4, rate: 200Gbps}
+workload:
+  - {kind: collective, group: c, collective: all_reduce_ring, size: 32MB, admission: cts, repeat: 2, server: {gpus: 2}}
+"""
 GOAL = """num_ranks 4
 rank 0 {
   a: send 100000b to 1 tag 7
@@ -235,12 +253,10 @@ class Test(unittest.TestCase):
         self.assertEqual(done.stderr.count("weft: "), 1, done.stderr)
         self.assertEqual(list((self.folder / "out").iterdir()), [])
 
-    def begin(self, n, out):
+    def begin(self, n, out, scenario=None, more=()):
         """A run that lasts, and the processes of its ranks."""
-        scenario = str(self.write("long.yaml", "name: long\n"
-                                  "topology: {kind: leaf_spine, leaves: 4, hosts_per_leaf: 8, spines: 2, rate: 200Gbps}\n"
-                                  "workload: [{kind: permutation, size: 10GB}]\n"))
-        launcher = subprocess.Popen([*ranks(n), "run", scenario, "--quiet", "--out", out],
+        scenario = scenario or str(self.write("long.yaml", LONG))
+        launcher = subprocess.Popen([*ranks(n), "run", scenario, "--quiet", "--out", out, *more],
                                     env=ENVIRONMENT, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                     text=True)
         self.addCleanup(launcher.kill)
@@ -249,7 +265,6 @@ class Test(unittest.TestCase):
             if len(children.stdout.split()) == n:
                 break
             time.sleep(0.05)
-        time.sleep(1)
         return launcher, [int(pid) for pid in children.stdout.split()]
 
     def ended(self, launcher, pids):
@@ -262,6 +277,7 @@ class Test(unittest.TestCase):
 
     def test_rank_is_killed(self):
         launcher, pids = self.begin(3, "out")
+        time.sleep(1)
         os.kill(pids[1], signal.SIGKILL)
         err = self.ended(launcher, pids)
         self.assertEqual(launcher.returncode, 128 + signal.SIGKILL, err)
@@ -270,10 +286,67 @@ class Test(unittest.TestCase):
     def test_rank_is_interrupted(self):
         """As in one process: what was measured so far is written, and the exit status says that it is not all."""
         launcher, pids = self.begin(2, "out")
+        time.sleep(1)
         os.kill(pids[1], signal.SIGINT)
         err = self.ended(launcher, pids)
         self.assertEqual(launcher.returncode, 130, err)
         self.assertIn("interrupted at", err)
+
+    def save(self, text, n, *more, number=signal.SIGKILL):
+        """Ends a rank of a run that has saved itself. The scenario."""
+        scenario = str(self.write("saved.yaml", text))
+        launcher, pids = self.begin(n, "saved", scenario, ["--checkpoint", "20ms", *more])
+        for _ in range(2000):
+            if (self.folder / "saved/run.checkpoint").exists():
+                break
+            time.sleep(0.01)
+        os.kill(pids[-1], number)
+        self.ended(launcher, pids)
+        self.assertEqual(launcher.returncode, 128 + number)
+        self.assertEqual((self.folder / "saved/results.sqlite").exists(), number == signal.SIGINT)
+        return scenario
+
+    def resume(self, n, *more):
+        return run(ranks(n), ["run", "--resume", "saved", "--json", "--quiet", *more], cwd=self.folder)
+
+    def test_resumed(self):
+        """A run over ranks that goes on from its checkpoint, one of them with fewer threads, is as if it had not stopped."""
+        for text, n, threads in ((SAVED, 3, 1), (SAVED_JOB, 2, 2)):
+            scenario = self.save(text, n, "--threads", str(threads))
+            done = self.resume(n, "--checkpoint", "1000s", "--threads", "1")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stderr, "")
+            self.assertEqual(digest(done), digest(run([WEFT], ["run", scenario, "--json", "--quiet"])))
+            files = {path.name for path in (self.folder / "saved").iterdir()}
+            self.assertIn("results.sqlite", files)
+            self.assertNotIn("run.checkpoint", files)
+            shutil.rmtree(self.folder / "saved")
+
+    def test_saved_when_interrupted(self):
+        """By the first signal."""
+        scenario = self.save(SAVED, 2, number=signal.SIGINT)
+        self.assertEqual(digest(self.resume(2)), digest(run([WEFT], ["run", scenario, "--json", "--quiet"])))
+
+    def test_checkpoint_refused(self):
+        self.save(SAVED, 2)
+        path = self.folder / "saved/run.checkpoint"
+        whole = path.read_bytes()
+        one = run([WEFT], ["run", "--resume", "saved"], cwd=self.folder)
+        for done, why in ((self.resume(3), "over 2 processes"), (one, "over 2 processes")):
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stderr.count("weft: "), 1, done.stderr)
+            self.assertIn(why, done.stderr)
+        middle = len(whole) // 2
+        damaged = whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:]  # of rank 1
+        for data in (whole[:100], whole[:middle], whole[:-1], whole + b"x", damaged):
+            path.write_bytes(data)
+            done = self.resume(2)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.stderr.count("weft: "), 1, done.stderr)
+            self.assertIn("expected", done.stderr)
+            self.assertFalse((self.folder / "saved/results.sqlite").exists())
+        path.write_bytes(whole)
+        self.assertEqual(self.resume(2, "--checkpoint", "1000s").returncode, 0)
 
 
 class Long(Test):
