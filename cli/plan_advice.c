@@ -38,6 +38,8 @@ struct pair {
     enum { IN_TIME, IN_COUNT } unit;
     double value[2]; ///< as it is, with the advice
 };
+/// A time that much longer is no noise of one seed (assumed).
+static const double worse_by = 1.1;
 
 struct advising {
     enum weft_advice_subject subject;
@@ -219,6 +221,22 @@ static const char *change_text(const struct advising *a, const struct pair *p) {
     return fabs(change) < 0.05 ? "same" : weft_arena_format(a->o->arena, "%+.1f%%", change);
 }
 
+/// What the workload gets is worse as advised by more than a single seed's noise.
+static bool is_worse(const struct pair *p) {
+    if (!strcmp(p->part[0], "counters")) return false;
+    return p->unit == IN_COUNT ? p->value[1] < p->value[0] : p->value[1] > p->value[0] * worse_by;
+}
+
+static void print_verdict(const struct advising *a) {
+    bool any = false;
+    for (uint32_t i = 0; i < a->pairs; i++)
+        if (is_worse(&a->pair[i])) {
+            printf("%s%s", any ? ", " : "Worse as advised: ", a->pair[i].name);
+            any = true;
+        }
+    if (any) puts(". The formulas do not know this workload: keep your values, or search with weft tune.");
+}
+
 static void print_runs(const struct advising *a) {
     const char *title = a->until ? weft_arena_format(a->o->arena, "run for %s", a->until) : "run to its end";
     printf("\n%-32s %14s %14s\n", title, "as it is", "as advised");
@@ -228,6 +246,7 @@ static void print_runs(const struct advising *a) {
         printf("  %-30s %14s %14s  %s\n", p->name, value_text(a, p, 0), value_text(a, p, 1), change_text(a, p));
     }
     puts("Completion is of flows that are done.");
+    print_verdict(a);
     puts("One run each, one seed: a difference of a few per cent may be noise (weft tune compares over seeds)");
 }
 
@@ -284,6 +303,7 @@ static void json_runs(struct weft__json *j, const struct advising *a) {
         weft__json_key_string(j, "unit", p->unit == IN_TIME ? "ps" : "count");
         weft__json_key_real(j, "current", p->value[0]);
         weft__json_key_real(j, "recommended", p->value[1]);
+        weft__json_key_bool(j, "worse", is_worse(p));
         weft__json_end_object(j);
     }
     weft__json_end_array(j);

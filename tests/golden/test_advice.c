@@ -162,6 +162,22 @@ static void test_advice_helps(void **state) {
     json_decref(plan);
 }
 
+/// Marks that hold a short incast back: within 5 ms no flow of it ends, and the advice says so. Buffers change nothing.
+static void test_worse_is_said(void **state) {
+    struct fixture *f = *state;
+    static const char scenario[] = "\"$WEFT_ROOT\"/scenarios/foundation/leaf_spine_victim.yaml --quiet";
+    char line[256];
+    snprintf(line, sizeof line, "plan ecn %s", scenario);
+    assert_int_equal(weft(f, line), 0);
+    assert_non_null(strstr(f->out, "Worse as advised: incast: flows done. The formulas"));
+    snprintf(line, sizeof line, "plan ecn %s --run 10ms", scenario);
+    assert_int_equal(weft(f, line), 0);
+    assert_non_null(strstr(f->out, "Worse as advised: incast: completion, mean, incast: completion, p99. The"));
+    snprintf(line, sizeof line, "plan buffers %s", scenario);
+    assert_int_equal(weft(f, line), 0);
+    assert_null(strstr(f->out, "Worse"));
+}
+
 static void test_refused(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "plan ecn alone.yaml --out none.yaml"), 2);
@@ -190,6 +206,7 @@ int main(void) {
         cmocka_unit_test(test_patches),
         cmocka_unit_test(test_nothing_to_change),
         cmocka_unit_test(test_advice_helps),
+        cmocka_unit_test(test_worse_is_said),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
