@@ -347,6 +347,79 @@ static void no_file_is_written_twice(void **state) {
     succeed("check s.yaml");
 }
 
+// --- Ultra Ethernet -----------------------------------------------------------------------------------------------
+
+/// Eight to one, with packets trimmed; at the receiver's port all that is sent passes, less what is trimmed of it.
+#define UET(sizes, cc)                                                                                                 \
+    "topology: {kind: single, hosts: 9, rate: 100Gbps, delay: 500ns}\n"                                                \
+    "switch: {pfc: {priorities: none}, buffer: {kind: static, size: 64MB}, aqm: {kind: trim, min: 20KB, max: 60KB, "   \
+    "depth: 80KB}}\n"                                                                                                  \
+    "host: {preset: uet, " sizes "cc: {kind: " cc ", base_rtt: 12us}}\n"                                               \
+    "workload: [{kind: incast, sources: \"*\", dst: host-0, size: 200KB}]\n"
+#define SIZES "data_header: 102B, ack_frame: 90B, "
+
+static void write_scenario(const char *name, const char *text) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/// The number behind `key` in out.txt, from where `after` stands there.
+static unsigned long number_after(const char *after, const char *key) {
+    struct bytes b = slurp("out.txt");
+    b.at[b.size] = 0;
+    const char *at = strstr((const char *)b.at, after);
+    if (!at || !(at = strstr(at, key))) fail_msg("no %s and %s", after, key);
+    unsigned long value = strtoul(at + strlen(key), NULL, 10);
+    free(b.at);
+    return value;
+}
+
+/// What `weft decode` counts is what the run counted: packets sent again for each that was trimmed, a NACK for each, an
+/// answer with a mark for each packet that was marked.
+static void uet_round_trip(void **state) {
+    write_scenario("u.yaml", UET(SIZES, "nscc"));
+    write_scenario("r.yaml", UET(SIZES, "rccc"));
+    const char *const content[] = {"full", "headers"}, *const file[] = {"u.yaml", "r.yaml"};
+    for (unsigned i = 0; i < 4; i++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments,
+                 "run %s --json --capture switch-0/0 --set capture.content=%s --set capture.file=u%u.pcapng",
+                 file[i / 2], content[i % 2], i);
+        succeed(arguments);
+        unsigned long trimmed = number_after("\"drops\":", "\"trimmed\":");
+        unsigned long marked = number_after("\"counters\":", "\"ecn_marked\":");
+        assert_true(trimmed > 0 && marked > 0);
+        snprintf(arguments, sizeof arguments, "decode --json u%u.pcapng", i);
+        succeed(arguments);
+        assert_int_equal(number_after("\"RUD request\"", "\"packets\":"), 8 * 49 + trimmed);
+        assert_int_equal(number_after("\"NACK\"", "\"trimmed\":"), trimmed);
+        assert_int_equal(number_after("\"ACK with SACK\"", "\"marked\":"), marked);
+        assert_int_equal(number_after("\"capture\"", "\"others\":"), 0);
+        if (i >= 2) assert_true(number_after("\"control\"", "\"packets\":") > 8); // grants
+    }
+    succeed("run u.yaml --quiet --capture '*' --threads 2 --set capture.file=2.pcapng");
+    succeed("run u.yaml --quiet --capture '*' --set capture.file=1.pcapng");
+    assert_same("1.pcapng", "2.pcapng");
+}
+
+/// The headers of uet-htsim have no room for it.
+static void uet_without_room(void **state) {
+    write_scenario("u.yaml", UET("", "nscc"));
+    assert_int_equal(weft("run u.yaml --capture switch-0/0 --set capture.file=none.pcapng"), 2);
+    assert_non_null(strstr(err, "host.data_header of host-0 is 64B and ack_frame 64B"));
+    assert_non_null(strstr(err, "expected data_header: 102B, ack_frame: 90B"));
+    write_scenario("u.yaml", UET(SIZES, "nscc") "devices: [{match: host-3, host: {transport: roce_rc, cc: none}}]\n");
+    assert_int_equal(weft("run u.yaml --capture switch-0/0 --set capture.file=none.pcapng"), 2);
+    assert_non_null(strstr(err, "8 of 9 hosts send Ultra Ethernet; expected all, or none"));
+    char path[128];
+    snprintf(path, sizeof path, "%s/none.pcapng", dir);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(errors_leave_nothing, set_up, tear_down),
@@ -358,6 +431,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(routers_count_down, set_up, tear_down),
         cmocka_unit_test_setup_teardown(variants, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_file_is_written_twice, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(uet_round_trip, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(uet_without_room, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

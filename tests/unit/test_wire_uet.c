@@ -102,6 +102,33 @@ static void too_large(void **state) {
         assert_int_equal(weft_pds_encode(&wrong[i], out, sizeof out), 0);
 }
 
+/// The third packet of 4096 B of a message, a SEND of 10,000 B; and the first of a WRITE. Octets as in weft/wire_uet.h.
+static void semantic_headers(void **state) {
+    uint8_t out[WEFT_SES_REQUEST_BYTES], zero[8] = {0};
+    const struct weft_ses_request last = {
+        .opcode = WEFT_SES_SEND, .last = true, .message = 0x1234, .payload = 1808, .offset = 8192, .length = 10000};
+    assert_int_equal(weft_ses_request_encode(&last, out, sizeof out), 44);
+    assert_int_equal(out[0], 5);
+    assert_int_equal(out[1], 2);
+    assert_memory_equal(out + 2, "\x12\x34", 2);
+    assert_memory_equal(out + 32, "\0\0\x07\x10\0\0\x20\0", 8);
+    assert_memory_equal(out + 40, "\0\0\x27\x10", 4);
+    const struct weft_ses_request first = {
+        .opcode = WEFT_SES_WRITE, .first = true, .key = 0x0102030405060708, .payload = 4096, .offset = 7, .length = 9};
+    assert_int_equal(weft_ses_request_encode(&first, out, sizeof out), 44);
+    assert_int_equal(out[1], 1);
+    assert_memory_equal(out + 24, "\1\2\3\4\5\6\7\x08", 8);
+    assert_memory_equal(out + 32, zero, 8); // header data
+    struct weft_ses_request back;
+    assert_int_equal(weft_ses_request_decode(out, 43, &back), WEFT_WIRE_TRUNCATED);
+    assert_int_equal(weft_ses_request_decode(out, 44, &back), WEFT_WIRE_OK);
+    assert_true(back.first && !back.last && back.opcode == WEFT_SES_WRITE && back.key == first.key);
+    assert_true(back.payload == 0 && back.offset == 0 && back.length == 9);
+    assert_int_equal(weft_ses_request_encode(&last, out, 43), 0);
+    assert_int_equal(weft_ses_request_encode(&(struct weft_ses_request){.opcode = 64}, out, sizeof out), 0);
+    assert_int_equal(weft_ses_request_encode(&(struct weft_ses_request){.payload = 0x4000}, out, sizeof out), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_that_asks),
@@ -109,6 +136,7 @@ int main(void) {
         cmocka_unit_test(a_refusal_and_a_request_for_an_answer),
         cmocka_unit_test(any_bytes),
         cmocka_unit_test(too_large),
+        cmocka_unit_test(semantic_headers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
