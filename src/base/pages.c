@@ -7,6 +7,7 @@
 
 enum { LEAF_TABLE = 13, INNER_TABLE = 5, LEAF_INDEX = 10, INNER_INDEX = 2 }; ///< kinds of pages
 enum { HEADER = 100, AT_SIZE = 16, AT_RESERVED = 20, AT_COUNT = 28 };        ///< of the file: bytes, and where is what
+enum { LOCK_BYTE = 1 << 30 };                                                ///< where it is (section 1.3)
 enum { CHILD = 4, CELL_MIN = 4, CELL_BEFORE = 2 * 9 };                       ///< of cells: bytes
 
 static void put_16(uint8_t *at, uint32_t value) {
@@ -49,6 +50,7 @@ void weft__pages_begin(struct weft__pages *p, struct weft__database *d, struct w
     if (p->size == 1) p->size = 65536;
     p->usable = p->size - header[AT_RESERVED];
     p->count = get_32(header + AT_COUNT);
+    p->lock_byte = LOCK_BYTE;
 }
 
 void weft__pages_grow(struct weft__pages *p, uint32_t bytes) {
@@ -89,8 +91,21 @@ static void complete(struct weft__pages *p, uint32_t level, uint32_t right) {
     page->start = p->usable;
 }
 
+/// Of the next page at the end of the file, behind `count`: SQLite leaves the one with its lock byte out.
+static uint32_t next_number(const struct weft__pages *p, uint32_t count) {
+    return count + ((uint64_t)count * p->size == p->lock_byte ? 2 : 1);
+}
+
+/// An empty page where the lock byte is.
+static void skip_lock(struct weft__pages *p) {
+    if (next_number(p, p->count) == p->count + 1) return;
+    write_bytes(p, weft_arena_alloc(p->arena, p->size, 1), p->size);
+    p->count++;
+}
+
 /// To the end of the file; its number.
 static uint32_t append(struct weft__pages *p, uint32_t level, uint32_t right) {
+    skip_lock(p);
     complete(p, level, right);
     return ++p->count;
 }
@@ -157,8 +172,9 @@ static void write_overflow(struct weft__pages *p, const uint8_t *rest, uint32_t 
     for (uint32_t each = p->usable - 4, here; bytes; bytes -= here, rest += here) {
         uint8_t *page = weft_arena_alloc(p->arena, p->size, 1);
         here = bytes < each ? bytes : each;
+        skip_lock(p);
         p->count++;
-        put_32(page, bytes > each ? p->count + 1 : 0);
+        put_32(page, bytes > each ? next_number(p, p->count) : 0);
         memcpy(page + 4, rest, here);
         write_bytes(p, page, p->size);
     }
@@ -202,7 +218,7 @@ void weft__pages_row(struct weft__pages *p) {
     memcpy(at, p->types, p->types_bytes);
     memcpy(at + p->types_bytes, p->body, p->body_bytes);
     if (local < bytes) {
-        uint32_t first = p->count + 1;
+        uint32_t first = next_number(p, p->count);
         write_overflow(p, end, bytes - local);
         put_32(end, first);
         end += CHILD;

@@ -29,6 +29,7 @@ struct weft__pages {
     struct weft_arena *arena;
     uint32_t size, usable; ///< bytes of a page
     uint32_t count;        ///< of the file
+    uint64_t lock_byte;    ///< the page with this byte is SQLite's
     // the table at hand
     uint32_t root, levels;
     bool keyed; ///< WITHOUT ROWID

@@ -20,6 +20,7 @@ struct fixture {
     struct weft_arena *arena;
     struct weft__database db;
     struct weft__pages pages;
+    uint32_t lock_byte; ///< 0: where it always is
 };
 
 static int setup(void **state) {
@@ -119,6 +120,7 @@ static void write_and_read(struct fixture *f, uint32_t page, uint64_t rows, uint
     weft__database_execute(&f->db, KEYED NUMBERED "CREATE TABLE other (a); INSERT INTO other VALUES (42);");
     uint32_t keyed = weft__database_root(&f->db, "keyed"), numbered = weft__database_root(&f->db, "numbered");
     weft__pages_begin(&f->pages, &f->db, f->arena);
+    if (f->lock_byte) f->pages.lock_byte = f->lock_byte;
     weft__pages_open(&f->pages, keyed, true);
     for (uint64_t i = 0; i < rows; i++)
         put_row(f, i, most);
@@ -150,6 +152,18 @@ static void long_rows(void **state) {
     write_and_read(*state, 512, 400, 3000);
     write_and_read(*state, 4096, 400, LONG_TEXT);
     write_and_read(*state, 65536, 300, LONG_TEXT);
+}
+
+/// The page with the lock byte, at 1 GiB, is nobody's: here it comes sooner, wherever it may be.
+static void the_lock_byte_has_a_page(void **state) {
+    struct fixture *f = *state;
+    for (uint32_t page = 12; page < 120; page++) {
+        f->lock_byte = page * 512;
+        sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE, f->lock_byte);
+        write_and_read(f, 512, 300, 60);
+        write_and_read(f, 512, 20, 3000);
+    }
+    sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE, 1 << 30);
 }
 
 /// SQLite itself goes on with such a table.
@@ -192,6 +206,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(any_number_of_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(many_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(long_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_lock_byte_has_a_page, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_may_be_added, setup, teardown),
         cmocka_unit_test_setup_teardown(a_file_that_cannot_be_written_is_an_error, setup, teardown),
     };
