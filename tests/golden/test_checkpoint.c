@@ -268,7 +268,7 @@ static void test_damaged(void **state) {
     good[17] ^= 1;
     good[0] ^= 1;
     write_whole(f, good, n);
-    assert_refused(f, "no checkpoint of weft");
+    assert_refused(f, "not a checkpoint of weft");
     good[0] ^= 1;
     write_whole(f, good, n);
     assert_int_equal(weft(f, "run --resume d --quiet"), 0); // as it was
