@@ -179,30 +179,72 @@ static enum weft_status run_example(const struct example *e, bool json, json_t *
     return WEFT_OK;
 }
 
-/// A row of the table of errors.
-static void print_row(const char *name, const struct figures *off, const struct figures *on) {
-    printf("  %-28s events / %-6.1f mean %+.3f %%, p99 %+.3f %%%s%s\n", name, (double)off->events / (double)on->events,
-           100 * (on->mean_ps / off->mean_ps - 1), 100 * (on->p99_ps / off->p99_ps - 1),
-           on->refused[0] ? "; refused: " : "", on->refused);
+// --- the table of errors -------------------------------------------------------------------------------------------
+
+enum {
+    WORKLOADS = sizeof workloads / sizeof *workloads,
+    NETWORKS = sizeof networks / sizeof *networks,
+    HOSTS = sizeof hosts / sizeof *hosts,
+    REASONS_MAX = 8,
+};
+
+/// Why nothing was skipped, in the order in which that came.
+struct reasons {
+    char text[REASONS_MAX][sizeof((struct figures *)0)->refused];
+    uint32_t n;
+};
+
+static uint32_t number_of(struct reasons *r, const char *text) {
+    uint32_t i = 0;
+    while (i < r->n && strcmp(r->text[i], text) != 0)
+        i++;
+    if (i == r->n && r->n < REASONS_MAX) snprintf(r->text[r->n++], sizeof *r->text, "%s", text);
+    return i + 1;
+}
+
+static void print_cell(struct reasons *reasons, const struct figures *off, const struct figures *on) {
+    if (on->refused[0])
+        printf(" nothing skipped (%" PRIu32 ") |", number_of(reasons, on->refused));
+    else
+        printf(" %.1f, %+.3f %%, %+.3f %% |", (double)off->events / (double)on->events,
+               100 * (on->mean_ps / off->mean_ps - 1), 100 * (on->p99_ps / off->p99_ps - 1));
     fflush(stdout);
 }
 
+static enum weft_status run_cell(const struct part *w, const struct part *n, const struct part *h, json_t *list,
+                                 struct figures *off, struct figures *on, struct weft_error *error) {
+    bool ethernet = strcmp(n->name, "DSF") != 0;
+    char text[1024], name[64];
+    snprintf(text, sizeof text, "%s%s%s%s", n->text, ethernet ? BUFFER : "", h->text, w->text);
+    snprintf(name, sizeof name, "%s, %s, %s", w->name, h->name, n->name);
+    enum weft_status status = run(text, "off", off, error);
+    if (!status) status = run(text, "steady", on, error);
+    if (!status) json_array_append_new(list, to_json(name, "steady", off, on));
+    return status;
+}
+
+/// In Markdown, as docs/fast-forward-results.md has it.
 static enum weft_status run_set(bool json, json_t *list, struct weft_error *error) {
-    enum { PARTS = sizeof workloads / sizeof *workloads, HOSTS = sizeof hosts / sizeof *hosts };
-    if (!json) puts("errors of steady, each run against one in full:");
-    for (size_t i = 0; i < PARTS * HOSTS * (sizeof networks / sizeof *networks); i++) {
-        const struct part *n = &networks[i / HOSTS / PARTS], *h = &hosts[i / PARTS % HOSTS], *w = &workloads[i % PARTS];
-        bool ethernet = strcmp(n->name, "DSF") != 0;
-        char text[1024], name[64];
-        snprintf(text, sizeof text, "%s%s%s%s", n->text, ethernet ? BUFFER : "", h->text, w->text);
-        snprintf(name, sizeof name, "%s, %s, %s", w->name, h->name, n->name);
-        struct figures off, on;
-        enum weft_status status = run(text, "off", &off, error);
-        if (!status) status = run(text, "steady", &on, error);
-        if (status) return status;
-        json_array_append_new(list, to_json(name, "steady", &off, &on));
-        if (!json) print_row(name, &off, &on);
+    struct reasons reasons = {.n = 0};
+    if (!json) printf("| workload | network |");
+    for (size_t h = 0; h < HOSTS && !json; h++)
+        printf(" %s |", hosts[h].name);
+    if (!json) puts("\n|---|---|---|---|---|");
+    for (size_t i = 0; i < (size_t)WORKLOADS * NETWORKS; i++) {
+        const struct part *w = &workloads[i / NETWORKS], *n = &networks[i % NETWORKS];
+        if (!json) printf("| %s | %s |", w->name, n->name);
+        for (size_t h = 0; h < HOSTS; h++) {
+            struct figures off, on;
+            enum weft_status status = run_cell(w, n, &hosts[h], list, &off, &on, error);
+            if (status) return status;
+            if (!json) print_cell(&reasons, &off, &on);
+        }
+        if (!json) putchar('\n');
     }
+    if (!json) putchar('\n');
+    for (uint32_t i = 0; i < reasons.n; i++)
+        printf("%" PRIu32 ". %s\n", i + 1, reasons.text[i]);
+    if (!json) putchar('\n');
     return WEFT_OK;
 }
 
