@@ -5,18 +5,15 @@
 // ones take the same way for all cells of a flow. Links known here to have failed are left out at once; tables follow,
 // entry by entry, when the controller has seen to it. If no way is left the cell escapes, and stays with the escape
 // VCs.
+#include "box/tin/gnet_route.h"
 #include "box/tin/tin_rma.h"
 
 static inline uint64_t bit(uint32_t i) {
     return UINT64_C(1) << i;
 }
 
-static inline uint32_t way_of(uint32_t out, uint32_t vc) {
-    return out | vc << WEFT__GNET_WAY_VC;
-}
-
 /// The same for all cells of a flow at this TiN.
-static uint32_t hash_flow(const struct weft__gnet *g, const struct weft_packet *cell) {
+uint32_t weft__gnet_hash_flow(const struct weft__gnet *g, const struct weft_packet *cell) {
     uint64_t x = ((uint64_t)cell->qp << 32 | weft__gnet_to(cell) << 16 | g->self) * UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 29 ^ cell->kind) * UINT64_C(0xbf58476d1ce4e5b9);
     return (uint32_t)(x >> 32);
@@ -35,7 +32,7 @@ static uint64_t calc_wait(const struct weft__gnet *g, uint32_t o) {
 
 /// The port of the endpoint that the cell is for: an idle one, or that which takes it soonest; but for cells that need
 /// order.
-static uint32_t find_endpoint(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell) {
+uint32_t weft__gnet_find_endpoint(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell) {
     enum weft__gnet_endpoint kind = weft__gnet_endpoint_of(g, cell);
     const uint8_t *endpoint = &g->endpoint[g->first[kind]];
     uint32_t n = g->n[kind];
@@ -54,75 +51,19 @@ static uint32_t find_endpoint(struct weft__gnet *g, weft_time_ps now, const stru
     return best;
 }
 
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014) from a number of the
-/// run's generator on, which takes ten times as long: nothing is drawn as often as ways.
-static inline uint64_t next_random(struct weft__gnet *g) {
-    uint64_t x = g->random += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 uint32_t weft__gnet_entry_vc(struct weft__gnet *g, uint32_t vc) {
-    return vc + (uint32_t)((next_random(g) >> 32) * g->conf->endpoint_vcs >> 32);
-}
-
-/// Any member of a set, by 12 bits of a random number.
-static inline uint32_t draw(uint64_t set, uint64_t random) {
-    return weft_gnet_nth(set, (uint32_t)((random & 0xfff) * (uint32_t)__builtin_popcountll(set) >> 12));
-}
-
-static inline void draw_two(struct weft__gnet *g, uint64_t minimal, struct weft__gnet_known *known) {
-    uint64_t random = next_random(g);
-    known->drawn[0] = (uint8_t)draw(minimal, random);
-    known->drawn[1] = (uint8_t)draw(minimal, random >> 12);
+    return vc + (uint32_t)((weft__gnet_next_random(g) >> 32) * g->conf->endpoint_vcs >> 32);
 }
 
 void weft__gnet_draw(struct weft__gnet *g, uint32_t in, struct weft__gnet_known *known) {
     if (known->set == WEFT__GNET_SET_UNKNOWN) return;
     uint64_t minimal = g->set[known->set].minimal & ~(g->down | g->in[in].back);
-    if (minimal) draw_two(g, minimal, known);
-}
-
-/// What a cell would find before it.
-static inline uint32_t depth(const struct weft__gnet *g, uint32_t o, uint32_t vc) {
-    return g->depth[vc][o];
-}
-
-static uint32_t choose(struct weft__gnet *g, uint64_t minimal, uint64_t others, uint32_t vc,
-                       struct weft__gnet_known known) {
-    const struct weft_tin_conf *conf = g->conf;
-    if (!(minimal & (minimal - 1)) && !others) return (uint32_t)__builtin_ctzll(minimal);
-    bool is_drawn = known.drawn[0] < WEFT__GNET_PORTS && minimal >> known.drawn[0] & minimal >> known.drawn[1] & 1;
-    if (!is_drawn && minimal) draw_two(g, minimal, &known);
-    uint32_t best = WEFT_NONE;
-    uint64_t least = UINT64_MAX;
-    for (uint32_t k = 0; minimal && k < conf->minimal_choices && least; k++) {
-        uint32_t o = k < 2 ? known.drawn[k] : draw(minimal, next_random(g));
-        if (depth(g, o, vc) >= least) continue;
-        least = depth(g, o, vc);
-        best = o;
-    }
-    bool is_minimal = true;
-    // Others cannot win against less than what is added to theirs.
-    for (uint32_t k = 0; others && least > conf->nonminimal_bias_bytes && k < conf->nonminimal_choices; k++) {
-        uint32_t o = draw(others, next_random(g));
-        uint64_t weighted = depth(g, o, vc) * conf->nonminimal_weight + conf->nonminimal_bias_bytes;
-        if (weighted >= least) continue;
-        least = weighted;
-        best = o;
-        is_minimal = false;
-    }
-    if (is_minimal)
-        g->ways_minimal++;
-    else
-        g->ways_nonminimal++;
-    return best;
+    if (minimal) weft__gnet_draw_two(g, minimal, known);
 }
 
 /// By the escape VCs, towards the root of a tree of the Clique and away from it again; if need be back to where it came
 /// from, which is another VC.
-static uint32_t escape(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell) {
+uint32_t weft__gnet_escape_way(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell) {
     uint32_t vc = weft__gnet_vc(cell), to = weft__gnet_to(cell), phase = vc == WEFT_GNET_ESCAPE_VC + 1;
     uint64_t down = 0, ports = 0;
     for (uint32_t others = 0; others < 2 && !ports; others++) {
@@ -131,7 +72,8 @@ static uint32_t escape(struct weft__gnet *g, weft_time_ps now, const struct weft
         ports = down ? down : e->up & ~g->down;
     }
     if (!ports) return WEFT_NONE;
-    uint32_t way = way_of(weft_gnet_nth(ports, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(ports)),
+    uint32_t way =
+        weft__gnet_way_of(weft_gnet_nth(ports, weft__gnet_hash_flow(g, cell) % (uint32_t)__builtin_popcountll(ports)),
                           WEFT_GNET_ESCAPE_VC + (down != 0));
     if (vc >= WEFT_GNET_ESCAPE_VC) return way;
     struct weft_tin_transition *seen = weft__gnet_transition(g, now);
@@ -161,39 +103,4 @@ void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now) {
     if (g->changed < own->changes && own->change[g->changed].time_ps < g->change_ps)
         g->change_ps = own->change[g->changed].time_ps;
     if (g->changed > before) forget_sets(g);
-}
-
-/// VC of a cell that has come home. Only allocation in steps tells them apart, by what they would be on a further link.
-static inline uint32_t leaving_vc(const struct weft__gnet *g, uint32_t in, const struct weft_packet *cell) {
-    uint32_t vc = weft__gnet_vc(cell);
-    if (__builtin_expect(!g->channels, 1) || vc >= WEFT_GNET_ESCAPE_VC) return vc;
-    return g->ugal ? weft__gnet_ugal_vc(g, cell, in) : weft__gnet_next_vc(g, in, vc);
-}
-
-uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
-                          struct weft__gnet_known known) {
-    uint32_t vc = weft__gnet_vc(cell);
-    if (weft__gnet_to(cell) == g->self) return way_of(find_endpoint(g, now, cell), leaving_vc(g, in, cell));
-    if (__builtin_expect(now >= g->change_ps, 0)) {
-        weft__gnet_use_tables(g, now);
-        known = weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN);
-    }
-    uint64_t usable = ~(g->down | g->in[in].back);
-    if (__builtin_expect(vc >= WEFT_GNET_ESCAPE_VC, 0)) return escape(g, now, cell);
-    if (__builtin_expect(g->ugal != NULL, 0) && weft__gnet_type(cell) != WEFT__GNET_RTS) {
-        uint32_t out = weft__gnet_ugal_output(g, cell);
-        return out == WEFT_NONE ? escape(g, now, cell) : way_of(out, weft__gnet_ugal_vc(g, cell, out));
-    }
-    if (known.set == WEFT__GNET_SET_UNKNOWN) known.set = *weft__gnet_entry(g, cell, in);
-    const struct weft_gnet_set *set = &g->set[known.set];
-    uint32_t mode = weft__gnet_type(cell) == WEFT__GNET_RTS ? g->conf->ordered_routing : g->conf->routing;
-    uint64_t minimal = set->minimal & usable, others = set->nonminimal & usable;
-    if (mode != WEFT_GNET_FULLY_ADAPTIVE && mode != WEFT_GNET_DETERMINISTIC) others = minimal ? 0 : others;
-    if (__builtin_expect(!(minimal | others), 0)) return escape(g, now, cell);
-    vc = weft__gnet_next_vc(g, in, vc);
-    if (mode == WEFT_GNET_DETERMINISTIC || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) {
-        uint64_t all = minimal | others;
-        return way_of(weft_gnet_nth(all, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(all)), vc);
-    }
-    return way_of(choose(g, minimal, others, vc, known), vc);
 }

@@ -23,6 +23,8 @@
 #include <endian.h>
 #include <string.h>
 
+#include "box/tin/gnet_route.h"
+
 static inline uint64_t bit(uint32_t i) {
     return UINT64_C(1) << i;
 }

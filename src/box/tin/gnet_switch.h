@@ -271,10 +271,8 @@ static inline void weft__gnet_note_slot(struct weft__gnet *g, uint32_t slot, boo
 void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
                        enum weft__gnet_endpoint endpoint, uint32_t hash, uint32_t class);
 
-/// The way of a cell at input `in`, by output and VC; WEFT_NONE: there is none.
+/// A way: an output, and a VC there.
 enum { WEFT__GNET_WAY_VC = 8 };
-uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
-                          struct weft__gnet_known known);
 /// A FIFO of those for cells of a VC that endpoints send.
 uint32_t weft__gnet_entry_vc(struct weft__gnet *g, uint32_t vc);
 /// Draws two ways for a cell that has come, before its turn.
