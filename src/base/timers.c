@@ -151,3 +151,19 @@ void weft__timer_set(struct weft__timers *t, uint32_t key, weft_time_ps time) {
 void weft__timer_cancel(struct weft__timers *t, uint32_t key) {
     weft__timers_forget(t, key);
 }
+
+void weft__timers_cancel(struct weft__timers *t, uint32_t key, uint32_t keys) {
+    uint32_t stay = 0;
+    for (uint32_t k = key; k < key + keys; k++) {
+        uint32_t place = t->place[k];
+        if (!place) continue;
+        t->place[k] = 0;
+        weft__timers_remove(t, place - 1);
+    }
+    for (uint32_t i = 0; i < t->due; i++) {
+        struct weft__timer x = *weft__timers_at(t, i);
+        if (x.key - key >= keys) *weft__timers_at(t, stay++) = x;
+    }
+    t->due = (uint8_t)stay;
+    weft__timers_find_next(t);
+}

@@ -117,6 +117,8 @@ static inline weft_time_ps weft__timer_at(const struct weft__timers *t, uint32_t
 /// Sets or moves the deadline of `key`.
 void weft__timer_set(struct weft__timers *t, uint32_t key, weft_time_ps time);
 void weft__timer_cancel(struct weft__timers *t, uint32_t key);
+/// So many keys from `key` on.
+void weft__timers_cancel(struct weft__timers *t, uint32_t key, uint32_t keys);
 
 /// Whose deadline is the earliest; there must be one.
 static inline uint32_t weft__timers_next_key(const struct weft__timers *t) {

@@ -27,8 +27,8 @@ static void behaves_like_a_table(void **state) {
         table[k] = WEFT_TIME_NEVER;
     struct weft_random random = weft_random_stream(2, 0, WEFT_RANDOM_TEST);
     for (int i = 0; i < 200000; i++) {
-        uint32_t key = (uint32_t)weft_random_below(&random, KEYS);
-        switch (weft_random_below(&random, 4)) {
+        uint32_t key = (uint32_t)weft_random_below(&random, KEYS), keys = KEYS - key < 3 ? KEYS - key : 3;
+        switch (weft_random_below(&random, 5)) {
         case 0:
         case 1:
             table[key] = weft_random_below(&random, 40); // many equal times
@@ -37,6 +37,11 @@ static void behaves_like_a_table(void **state) {
         case 2:
             table[key] = WEFT_TIME_NEVER;
             weft__timer_cancel(&t, key);
+            break;
+        case 3:
+            for (uint32_t k = key; k < key + keys; k++)
+                table[k] = WEFT_TIME_NEVER;
+            weft__timers_cancel(&t, key, keys);
             break;
         default: {
             uint32_t first = earliest(table);

@@ -345,9 +345,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
 void weft__nic_stop_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     nic->end.hosts->sender[qp].done = true;
-    weft__timer_cancel(&node->timers, weft__key_pace(conf->at_src));
-    weft__timer_cancel(&node->timers, weft__key_timeout(conf->at_src));
-    weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
+    weft__timers_cancel(&node->timers, weft__key_pace(conf->at_src), WEFT__SENDER_KEYS);
     if (conf->verb != WEFT_VERB_READ) w->tally.finished++;
 }
 

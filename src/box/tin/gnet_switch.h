@@ -151,7 +151,7 @@ enum weft__gnet_endpoint {
 };
 enum { WEFT__GNET_FETCH_BITS = 12 }; ///< of a slot of the egress buffer
 
-enum { WEFT__GNET_HEAD_LINES = 12, WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
+enum { WEFT__GNET_HEAD_LINES = 13, WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
 
 struct weft__gnet {
     // what every visit needs, in WEFT__GNET_HEAD_LINES
@@ -206,8 +206,8 @@ struct weft__gnet {
     /// that sends.
     uint8_t crossing_to[WEFT__GNET_DUES];
     uint8_t crossing_from[WEFT__GNET_PORTS]; ///< input of the cell that is crossing to an output, or was the last to
-    struct weft__gnet_due due;
     struct weft__gnet_coming coming;
+    struct weft__gnet_due due;
     // rarely
     uint32_t key0; ///< the key of the timer for failures of links
     const struct weft__gnet_tables *tables;
