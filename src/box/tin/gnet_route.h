@@ -81,8 +81,9 @@ static inline uint32_t weft__gnet_leaving_vc(const struct weft__gnet *g, uint32_
 }
 
 /// The way of a cell at input `in`, by output and VC; WEFT_NONE: there is none.
-static inline __attribute__((always_inline)) uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in,
-                                        const struct weft_packet *cell, struct weft__gnet_known known) {
+static inline __attribute__((always_inline)) uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now,
+                                                                       uint32_t in, const struct weft_packet *cell,
+                                                                       struct weft__gnet_known known) {
     uint32_t vc = weft__gnet_vc(cell);
     if (weft__gnet_to(cell) == g->self)
         return weft__gnet_way_of(weft__gnet_find_endpoint(g, now, cell), weft__gnet_leaving_vc(g, in, cell));
