@@ -83,7 +83,7 @@ static inline void weft__fifo_pop(struct weft__fifo *f, struct weft_packet_pool 
 }
 
 /// Brings the head into the cache. Of an empty FIFO there is none, and fetching what is no address is harmless.
-static inline void weft__fifo_fetch(const struct weft__fifo *f) {
+static inline __attribute__((always_inline)) void weft__fifo_fetch(const struct weft__fifo *f) {
     __builtin_prefetch((const void *)((uintptr_t)f->head + offsetof(struct weft__chunk, packet) +
                                       f->first * sizeof(struct weft_packet)));
 }

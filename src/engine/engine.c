@@ -165,31 +165,7 @@ static inline void insert(struct weft__arrival *arrival, uint32_t i, struct weft
     *at = x;
 }
 
-static void sort_arrivals(struct weft__arrival *arrival, uint32_t n) {
-    while (n > 32) { // quicksort, median of three; recursion on the smaller part
-        uint64_t a = arrival[0].word, b = arrival[n / 2].word, c = arrival[n - 1].word;
-        uint64_t pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
-        uint32_t i = 0, k = n - 1;
-        for (;;) {
-            while (arrival[i].word < pivot)
-                i++;
-            while (arrival[k].word > pivot)
-                k--;
-            if (i >= k) break;
-            struct weft__arrival x = arrival[i];
-            arrival[i++] = arrival[k];
-            arrival[k--] = x;
-        }
-        uint32_t left = k + 1;
-        if (left < n - left) {
-            sort_arrivals(arrival, left);
-            arrival += left;
-            n -= left;
-        } else {
-            sort_arrivals(arrival + left, n - left);
-            n = left;
-        }
-    }
+static inline void insert_all(struct weft__arrival *arrival, uint32_t n) {
     for (uint32_t i = 1; i < n; i++)
         insert(arrival, i, arrival[i]);
 }
@@ -310,8 +286,8 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
         w->end[active->node] = 0;
         if (active->n >= MANY)
             sort_many(w, &w->arrival[active->first], active->n);
-        else if (active->n > 1)
-            sort_arrivals(&w->arrival[active->first], active->n);
+        else
+            insert_all(&w->arrival[active->first], active->n);
     }
     return actives;
 }

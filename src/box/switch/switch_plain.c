@@ -110,12 +110,12 @@ static inline bool comes_to_all(const struct weft__switch *sw, uint32_t n) {
     return n >= sw->ports && n >= route_lines(sw);
 }
 
-static inline void fetch_port(const struct weft__port *port, uint32_t priority) {
+static inline __attribute__((always_inline)) void fetch_port(const struct weft__port *port, uint32_t priority) {
     __builtin_prefetch(port);
     __builtin_prefetch(&port->queue[priority]);
 }
 
-static void fetch_all(const struct weft__switch *sw) {
+static inline __attribute__((always_inline)) void fetch_all(const struct weft__switch *sw) {
     for (const struct weft__port *port = sw->port, *last = port + sw->ports; port < last; port++)
         fetch_port(port, sw->fetched_priority);
     for (uint32_t line = 0; line < route_lines(sw); line++)
@@ -139,9 +139,10 @@ static void plain_fetch(const struct weft__node *node, const struct weft__arriva
     weft__timers_fetch(node, end, weft__switch_fetch_timer);
 }
 
-static inline uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
+/// `lasting`: its routes are those in force.
+static inline uint32_t route(struct weft__switch *sw, const struct weft_packet *p, bool lasting) {
     const uint16_t *port;
-    uint32_t n = weft__switch_candidates(sw, p, &port);
+    uint32_t n = lasting ? weft__switch_candidates_now(sw, p, &port) : weft__switch_candidates(sw, p, &port);
     if (n < 2) return n ? *port : WEFT_NONE;
     struct weft_route_query query = {.packet = p, .hash_seed = sw->hash_seed, .ports = n};
     return port[weft_route_index(&query, weft_route_hash(&query))];
@@ -156,17 +157,17 @@ _Static_assert((UINT16_MAX + UINT64_C(1)) * sizeof(struct weft__port) <= RARE, "
 static __attribute__((cold, noinline)) uint64_t prepare_rare(struct weft__switch *sw, struct weft_packet *p) {
     if (weft_packet_is_local(p)) return RARE | WEFT_NONE;
     weft_packet_enter(p, weft_switch_priority(sw->conf, p));
-    return RARE | route(sw, p);
+    return RARE | route(sw, p, false);
 }
 
 /// The priority and the next hop, and its port and queue on the way into the cache, unless they were fetched. (A packet
 /// written now will not be waited for when it is copied.)
 static inline __attribute__((always_inline)) uint64_t prepare_packet(struct weft__switch *sw, struct weft_packet *p,
-                                                                     bool fetched) {
+                                                                     bool fetched, bool lasting) {
     if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) return prepare_rare(sw, p);
     uint32_t priority = sw->conf->dscp_map[p->dscp] & 7u;
     weft_packet_enter(p, priority);
-    uint32_t out = route(sw, p);
+    uint32_t out = route(sw, p, lasting);
     if (__builtin_expect(out == WEFT_NONE, 0)) return RARE | out;
     const struct weft__port *port = &sw->port[out];
     if (!fetched || priority != sw->fetched_priority) fetch_port(port, priority);
@@ -175,12 +176,12 @@ static inline __attribute__((always_inline)) uint64_t prepare_packet(struct weft
 
 static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     struct weft__switch *sw = node->state;
-    if (comes_to_all(sw, n))
+    if (comes_to_all(sw, n) && arrival[n - 1].packet->time_ps < sw->routes_until_ps)
         for (uint32_t i = 0; i < n; i++)
-            arrival[i].word = prepare_packet(sw, arrival[i].packet, true);
+            arrival[i].word = prepare_packet(sw, arrival[i].packet, true, true);
     else
         for (uint32_t i = 0; i < n; i++)
-            arrival[i].word = prepare_packet(sw, arrival[i].packet, false);
+            arrival[i].word = prepare_packet(sw, arrival[i].packet, false, false);
     weft__timers_fetch(node, end, weft__switch_prepare_timer);
 }
 

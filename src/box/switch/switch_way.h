@@ -25,11 +25,9 @@ void weft__switch_on_timer(struct weft__node *node, struct weft__worker *w, uint
 /// Routes of the packet's time; the port of a path that its flow names, or NULL.
 const uint16_t *weft__switch_look_at(struct weft__switch *sw, const struct weft_packet *p) __attribute__((cold));
 
-/// The candidates; how many. Packets must be routed in the order of their times. As weft_routes_at, with this switch's
-/// part at hand.
-static inline uint32_t weft__switch_candidates(struct weft__switch *sw, const struct weft_packet *p,
-                                               const uint16_t **ret_port) {
-    if (__builtin_expect(p->time_ps >= sw->routes_until_ps, 0) && (*ret_port = weft__switch_look_at(sw, p))) return 1;
+/// The candidates by the routes in force; how many.
+static inline uint32_t weft__switch_candidates_now(const struct weft__switch *sw, const struct weft_packet *p,
+                                                   const uint16_t **ret_port) {
     uint32_t edge = sw->edge_of_host[p->dst];
     if (edge == WEFT_NONE) return 0;
     if (edge == sw->edge) {
@@ -39,6 +37,14 @@ static inline uint32_t weft__switch_candidates(struct weft__switch *sw, const st
     struct weft_route_set set = sw->set[sw->set_of[edge]];
     *ret_port = &sw->set_ports[set.first];
     return set.n;
+}
+
+/// The candidates; how many. Packets must be routed in the order of their times. As weft_routes_at, with this switch's
+/// part at hand.
+static inline uint32_t weft__switch_candidates(struct weft__switch *sw, const struct weft_packet *p,
+                                               const uint16_t **ret_port) {
+    if (__builtin_expect(p->time_ps >= sw->routes_until_ps, 0) && (*ret_port = weft__switch_look_at(sw, p))) return 1;
+    return weft__switch_candidates_now(sw, p, ret_port);
 }
 
 // --- the AQM, and what waits --------------------------------------------------------------------------------------
@@ -68,13 +74,14 @@ static inline void weft__switch_queue(struct weft__port *port, struct weft_packe
 // --- what will be needed is brought into the cache ----------------------------------------------------------------
 
 /// Of the switch.
-static inline void weft__switch_fetch_sets(const struct weft__switch *sw) {
+static inline __attribute__((always_inline)) void weft__switch_fetch_sets(const struct weft__switch *sw) {
     __builtin_prefetch(sw->set);
     __builtin_prefetch(sw->set + 8);
 }
 
 /// Of a packet. Of a host without an edge there is no set, and fetching what is no address is harmless.
-static inline void weft__switch_fetch_route(const struct weft__switch *sw, const struct weft_packet *p) {
+static inline __attribute__((always_inline)) void weft__switch_fetch_route(const struct weft__switch *sw,
+                                                                           const struct weft_packet *p) {
     uint32_t edge = sw->edge_of_host[p->dst];
     __builtin_prefetch((const void *)((uintptr_t)sw->set_of + edge * sizeof *sw->set_of));
 }
@@ -99,7 +106,7 @@ static inline void weft__switch_on_due(struct weft__node *node, struct weft__wor
     serve(node, sw, w, port);
 }
 
-static inline void weft__switch_fetch_timer(const void *state, uint32_t key) {
+static inline __attribute__((always_inline)) void weft__switch_fetch_timer(const void *state, uint32_t key) {
     const struct weft__switch *sw = state;
     uint32_t port = weft__switch_port_of_turn(sw, key);
     if (port == WEFT_NONE) return;
@@ -108,7 +115,7 @@ static inline void weft__switch_fetch_timer(const void *state, uint32_t key) {
 }
 
 /// What waits at a port whose timer is due.
-static inline void weft__switch_prepare_timer(const void *state, uint32_t key) {
+static inline __attribute__((always_inline)) void weft__switch_prepare_timer(const void *state, uint32_t key) {
     const struct weft__switch *sw = state;
     uint32_t port = weft__switch_port_of_turn(sw, key);
     if (port == WEFT_NONE) return;
