@@ -185,14 +185,19 @@ static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uin
         w->many_capacity = capacity;
     }
     memset(w->part, 0, (parts + 1) * sizeof *w->part);
+    uint32_t *part = w->part;
+    struct weft__arrival *many = w->many;
+#pragma GCC unroll 4
     for (uint32_t i = 0; i < n; i++)
-        w->part[(arrival[i].word >> down) + 1]++;
+        part[(arrival[i].word >> down) + 1]++;
+#pragma GCC unroll 4
     for (uint32_t p = 0; p < parts; p++)
-        w->part[p + 1] += w->part[p];
+        part[p + 1] += part[p];
+#pragma GCC unroll 4
     for (uint32_t i = 0; i < n; i++)
-        w->many[w->part[arrival[i].word >> down]++] = arrival[i];
+        many[part[arrival[i].word >> down]++] = arrival[i];
     for (uint32_t i = 0; i < n; i++)
-        insert(arrival, i, w->many[i]); // nothing moves beyond its part
+        insert(arrival, i, many[i]); // nothing moves beyond its part
 }
 
 /// Of a worker, for the loops over the packets of a window.
@@ -333,6 +338,7 @@ static void look_ahead(const struct weft__worker *w, uint32_t a, uint32_t active
     if (a + AHEAD_PACKETS < actives) {
         const struct weft__active *active = &w->active[a + AHEAD_PACKETS];
         const struct weft__arrival *arrival = &w->arrival[active->first], *last = arrival + active->n;
+#pragma GCC unroll 4
         for (; arrival < last; arrival++)
             __builtin_prefetch(arrival->packet);
     }
