@@ -157,15 +157,21 @@ static inline uint8_t weft__ether_sendable(const struct weft_pfc_conf *pfc, stru
 /// is.
 void weft__ether_send_local(struct weft__port *port, const struct weft_pfc_conf *pfc, uint32_t host,
                             struct weft__node *node, struct weft__worker *w, uint32_t k);
-/// Has the port's turn come then.
+/// Has the port's turn come then; of a port whose turn is not set.
+static inline void weft__ether_first_turn(struct weft__port *port, struct weft__node *node, uint32_t k,
+                                          weft_time_ps at) {
+    weft__timer_add(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, k), at);
+    port->turn_ps = at;
+}
+/// Likewise, of any port.
 static inline void weft__ether_set_turn(struct weft__port *port, struct weft__node *node, uint32_t k, weft_time_ps at) {
     if (port->turn_ps == at) return;
-    uint32_t key = weft__ether_key(WEFT__ETHER_KEY_TX, k);
-    if (__builtin_expect(port->turn_ps == WEFT_TIME_NEVER, 1))
-        weft__timer_add(&node->timers, key, at);
-    else
-        weft__timer_set(&node->timers, key, at);
-    port->turn_ps = at;
+    if (__builtin_expect(port->turn_ps == WEFT_TIME_NEVER, 1)) {
+        weft__ether_first_turn(port, node, k, at);
+    } else {
+        weft__timer_set(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, k), at);
+        port->turn_ps = at;
+    }
 }
 /// Arms the port's timer for the next moment at which it could send what is `ready`, or what is pending.
 static inline void weft__ether_arm(struct weft__port *port, struct weft__node *node, weft_time_ps now, uint32_t k,

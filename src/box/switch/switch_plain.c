@@ -57,7 +57,7 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
 
 /// It is a port's turn.
 static inline __attribute__((always_inline)) void serve(struct weft__node *node, struct weft__switch *sw,
-                                                        struct weft__worker *w, uint32_t out) {
+                                                        struct weft__worker *w, uint32_t out, bool due) {
     struct weft__port *port = &sw->port[out];
     uint32_t ready = port->ready;
     if (__builtin_expect(!ready || port->pending || port->paused, 0) || port->busy_until_ps > w->now_ps) {
@@ -68,13 +68,22 @@ static inline __attribute__((always_inline)) void serve(struct weft__node *node,
     uint32_t priority = choice ? sw->scheduler->pick(&port->scheduler, sw->conf->scheduler.conf, (uint8_t)ready)
                                : (uint32_t)__builtin_ctz(ready);
     send_head(node, sw, w, port, priority);
-    if (port->ready) weft__ether_set_turn(port, node, out, port->busy_until_ps);
+    if (!port->ready) return;
+    if (due)
+        weft__ether_first_turn(port, node, out, port->busy_until_ps);
+    else
+        weft__ether_set_turn(port, node, out, port->busy_until_ps);
 }
 
 /// It is the turn of a port that a packet has just come to: not as often, so a call.
 static __attribute__((noinline)) void serve_as_well(struct weft__node *node, struct weft__switch *sw,
                                                     struct weft__worker *w, uint32_t out) {
-    serve(node, sw, w, out);
+    serve(node, sw, w, out, false);
+}
+
+/// The timer of its turn was due.
+static inline void serve_due(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+    serve(node, sw, w, out, true);
 }
 
 /// Something is in its way.
@@ -198,7 +207,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
 }
 
 static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
-    weft__switch_on_due(node, w, key, serve);
+    weft__switch_on_due(node, w, key, serve_due);
 }
 
 static void plain_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
