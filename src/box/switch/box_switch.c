@@ -26,6 +26,7 @@ static void switch_make(struct weft__network *net, uint32_t node) {
         .te = weft__te_agent(net->shared[WEFT_BOX_ETHERNET_SWITCH], info->index),
         .node = node,
         .port0 = info->port0,
+        .captured = *net->scenario->capture.ports,
         .events_max = net->events_max,
         .arena = net->arena_switch,
     };

@@ -32,6 +32,7 @@ struct weft__switch {
     bool plain;               ///< only what most switches have: switch_plain.c
     uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
     uint8_t lossless;         ///< priorities of a plain one
+    bool counts_hops;         ///< of packets: frames are captured
     weft_bytes mark_bytes;    ///< of an AQM that marks what leaves: at or below this depth it is not asked
     bool arbitrated, has_cut_through, aqm_leaving;
     bool by_tuple;  ///< the route model goes by weft_route_hash
@@ -110,6 +111,7 @@ struct weft__switch_setup {
     weft_time_ps sample_interval_ps;
     const struct weft__te_agent *te; ///< NULL: no controller
     uint32_t node, port0;            ///< among all nodes and ports
+    bool captured;                   ///< frames of the run are, somewhere
     uint32_t events_max;             ///< to be recorded; 0: none
     struct weft_arena *arena;
 };

@@ -109,6 +109,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
                 !sw->scheduler->on_sent && sw->sfc_watch_bytes == UINT64_MAX;
     if (sw->plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
     sw->lossless = (uint8_t)conf->pfc.priorities;
+    sw->counts_hops = setup->captured;
     node->ops = sw->plain ? &weft__switch_plain_ops : &weft__switch_ops;
     node->state = sw;
     weft__timers_init(&node->timers, WEFT__ETHER_KEYS_A_PORT * sw->ports + 2);

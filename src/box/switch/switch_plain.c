@@ -148,7 +148,7 @@ static void plain_fetch(const struct weft__node *node, const struct weft__arriva
     weft__timers_fetch(node, end, weft__switch_fetch_timer);
 }
 
-/// `lasting`: its routes are those in force.
+/// `lasting`: the routes in force are those of its time.
 static inline uint32_t route(struct weft__switch *sw, const struct weft_packet *p, bool lasting) {
     const uint16_t *port;
     uint32_t n = lasting ? weft__switch_candidates_now(sw, p, &port) : weft__switch_candidates(sw, p, &port);
@@ -169,28 +169,31 @@ static __attribute__((cold, noinline)) uint64_t prepare_rare(struct weft__switch
     return RARE | route(sw, p, false);
 }
 
-/// The priority and the next hop, and its port and queue on the way into the cache, unless they were fetched. (A packet
-/// written now will not be waited for when it is copied.)
+/// The priority and the next hop, and its port and queue on the way into the cache. (A packet written now will not be
+/// waited for when it is copied.) `usual`: ports were fetched, routes last and nobody asks for its hops.
 static inline __attribute__((always_inline)) uint64_t prepare_packet(struct weft__switch *sw, struct weft_packet *p,
-                                                                     bool fetched, bool lasting) {
+                                                                     bool usual) {
     if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) return prepare_rare(sw, p);
     uint32_t priority = sw->conf->dscp_map[p->dscp] & 7u;
-    weft_packet_enter(p, priority);
-    uint32_t out = route(sw, p, lasting);
+    if (usual)
+        p->priority = priority & 7u;
+    else
+        weft_packet_enter(p, priority);
+    uint32_t out = route(sw, p, usual);
     if (__builtin_expect(out == WEFT_NONE, 0)) return RARE | out;
     const struct weft__port *port = &sw->port[out];
-    if (!fetched || priority != sw->fetched_priority) fetch_port(port, priority);
+    if (!usual || priority != sw->fetched_priority) fetch_port(port, priority);
     return (uint64_t)((const char *)port - (const char *)sw->port) | priority;
 }
 
 static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     struct weft__switch *sw = node->state;
-    if (comes_to_all(sw, n) && arrival[n - 1].packet->time_ps < sw->routes_until_ps)
+    if (comes_to_all(sw, n) && arrival[n - 1].packet->time_ps < sw->routes_until_ps && !sw->counts_hops)
         for (uint32_t i = 0; i < n; i++)
-            arrival[i].word = prepare_packet(sw, arrival[i].packet, true, true);
+            arrival[i].word = prepare_packet(sw, arrival[i].packet, true);
     else
         for (uint32_t i = 0; i < n; i++)
-            arrival[i].word = prepare_packet(sw, arrival[i].packet, false, false);
+            arrival[i].word = prepare_packet(sw, arrival[i].packet, false);
     weft__timers_fetch(node, end, weft__switch_prepare_timer);
 }
 
