@@ -311,44 +311,56 @@ static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begu
     *begun = now;
 }
 
-static inline void prepare(const struct weft__worker *w, uint32_t a, weft_time_ps end) {
-    const struct weft__active *active = &w->active[a];
-    struct weft__node *node = &w->engine->node[w->first + active->node];
-    node->ops->prepare(node, &w->arrival[active->first], active->n, end);
+/// What a worker runs in a window, or a part of it.
+struct visit {
+    struct weft__node *first; ///< the worker's
+    const struct weft__active *active;
+    struct weft__arrival *arrival;
+    uint32_t actives;
+    weft_time_ps end;
+};
+
+static inline struct weft__node *visited(struct visit v, uint32_t a) {
+    return &v.first[v.active[a].node];
 }
 
-static inline void follow(const struct weft__worker *w, uint32_t a, weft_time_ps end) {
-    const struct weft__active *active = &w->active[a];
-    struct weft__node *node = &w->engine->node[w->first + active->node];
-    if (node->ops->follow) node->ops->follow(node, &w->arrival[active->first], active->n, end);
+static inline void prepare(struct visit v, uint32_t a) {
+    struct weft__node *node = visited(v, a);
+    node->ops->prepare(node, &v.arrival[v.active[a].first], v.active[a].n, v.end);
 }
 
-/// What is to be done for nodes that come later, while the node at `a` is still to be run.
-static void look_ahead(const struct weft__worker *w, uint32_t a, uint32_t actives, weft_time_ps end) {
-    struct weft__node *first = &w->engine->node[w->first];
-    if (a + AHEAD_NODE < actives) __builtin_prefetch(&first[w->active[a + AHEAD_NODE].node]);
-    if (a + AHEAD_STATE < actives) {
-        const struct weft__node *node = &first[w->active[a + AHEAD_STATE].node];
-        __builtin_prefetch(node->state);
-        __builtin_prefetch((const char *)node->state + 64);
-        for (uint32_t line = 2; line < node->ops->head_lines; line++)
-            __builtin_prefetch((const char *)node->state + (size_t)line * 64);
-        __builtin_prefetch(&node->timers.row[node->timers.first]);
-    }
-    if (a + AHEAD_PACKETS < actives) {
-        const struct weft__active *active = &w->active[a + AHEAD_PACKETS];
-        const struct weft__arrival *arrival = &w->arrival[active->first], *last = arrival + active->n;
+static inline void follow(struct visit v, uint32_t a) {
+    struct weft__node *node = visited(v, a);
+    if (node->ops->follow) node->ops->follow(node, &v.arrival[v.active[a].first], v.active[a].n, v.end);
+}
+
+static inline void fetch_state(const struct weft__node *node) {
+    __builtin_prefetch(node->state);
+    __builtin_prefetch((const char *)node->state + 64);
+    for (uint32_t line = 2; line < node->ops->head_lines; line++)
+        __builtin_prefetch((const char *)node->state + (size_t)line * 64);
+    __builtin_prefetch(&node->timers.row[node->timers.first]);
+}
+
+static inline void fetch_packets(struct visit v, uint32_t a) {
+    const struct weft__arrival *arrival = &v.arrival[v.active[a].first], *last = arrival + v.active[a].n;
 #pragma GCC unroll 4
-        for (; arrival < last; arrival++)
-            __builtin_prefetch(arrival->packet);
+    for (; arrival < last; arrival++)
+        __builtin_prefetch(arrival->packet);
+}
+
+/// What is to be done for nodes that come later, while the node at `a` is still to be run. `all`: there are as many.
+static inline __attribute__((always_inline)) void look_ahead(struct visit v, uint32_t a, bool all) {
+    if (all || a + AHEAD_NODE < v.actives) __builtin_prefetch(visited(v, a + AHEAD_NODE));
+    if (all || a + AHEAD_STATE < v.actives) fetch_state(visited(v, a + AHEAD_STATE));
+    if (all || a + AHEAD_PACKETS < v.actives) fetch_packets(v, a + AHEAD_PACKETS);
+    if (all || a + AHEAD_FETCH < v.actives) {
+        const struct weft__active *active = &v.active[a + AHEAD_FETCH];
+        const struct weft__node *node = visited(v, a + AHEAD_FETCH);
+        node->ops->fetch(node, &v.arrival[active->first], active->n, v.end);
     }
-    if (a + AHEAD_FETCH < actives) {
-        const struct weft__active *active = &w->active[a + AHEAD_FETCH];
-        const struct weft__node *node = &first[active->node];
-        node->ops->fetch(node, &w->arrival[active->first], active->n, end);
-    }
-    if (a + AHEAD_PREPARE < actives) prepare(w, a + AHEAD_PREPARE, end);
-    if (a + AHEAD_FOLLOW < actives) follow(w, a + AHEAD_FOLLOW, end);
+    if (all || a + AHEAD_PREPARE < v.actives) prepare(v, a + AHEAD_PREPARE);
+    if (all || a + AHEAD_FOLLOW < v.actives) follow(v, a + AHEAD_FOLLOW);
 }
 
 static void note_unread(struct weft__worker *w, const struct weft_packet *p) {
@@ -376,15 +388,19 @@ static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
     }
     charge(w, WEFT_PHASE_GATHER, begun);
 
+    struct visit v = {&e->node[w->first], w->active, w->arrival, actives, end};
     for (uint32_t a = 0; a < AHEAD_PREPARE && a < actives; a++)
-        prepare(w, a, end);
+        prepare(v, a);
     for (uint32_t a = 0; a < AHEAD_FOLLOW && a < actives; a++)
-        follow(w, a, end);
+        follow(v, a);
     for (uint32_t a = 0; a < actives; a++) {
-        const struct weft__active *active = &w->active[a];
-        struct weft__node *node = &e->node[w->first + active->node];
-        look_ahead(w, a, actives, end);
-        node->ops->run(node, w, &w->arrival[active->first], active->n, end);
+        const struct weft__active *active = &v.active[a];
+        struct weft__node *node = visited(v, a);
+        if (__builtin_expect(a + AHEAD_NODE < actives, 1))
+            look_ahead(v, a, true);
+        else
+            look_ahead(v, a, false);
+        node->ops->run(node, w, &v.arrival[active->first], active->n, end);
         schedule_wake(w, node, active->node);
     }
     charge(w, WEFT_PHASE_NODES, begun);
