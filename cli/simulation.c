@@ -152,6 +152,17 @@ static uint32_t useful_threads(const struct weft_cli_options *options) {
     return processors < wanted ? processors : wanted;
 }
 
+/// mpirun gives each of two ranks a processor, unless it is told otherwise, and of more ranks a NUMA node.
+static void mention_binding(const struct weft_cli_options *options) {
+    uint32_t processors = weft__processors(), online = weft__processors_online();
+    if (!weft_cli_ranks() || options->oversubscribe || options->quiet || options->json) return;
+    if (processors < options->threads && processors < online)
+        fprintf(stderr,
+                "weft: --threads %u, and the launcher leaves a rank %u of the %u processors; mpirun --bind-to none, or "
+                "--map-by slot:PE=%u, leaves it as many\n",
+                options->threads, processors, online, options->threads);
+}
+
 /// A run that a signal ended has not failed, but no script may take it for a complete one.
 static enum weft_status say_interrupted(const struct weft_outcome *o, struct weft_error *ret_error) {
     char now[WEFT_CLI_TEXT];
@@ -186,6 +197,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
                                    .ranks = weft_cli_ranks(),
                                    .checkpoint = s->checkpoint};
     enum weft_status status = WEFT_OK;
+    mention_binding(options);
     if (s->resumed) {
         status = weft_simulate_on(s->checkpoint, &sim, &s->outcome, ret_error);
     } else {

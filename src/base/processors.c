@@ -8,6 +8,10 @@
 uint32_t weft__processors(void) {
     cpu_set_t set;
     if (!sched_getaffinity(0, sizeof set, &set)) return (uint32_t)CPU_COUNT(&set);
-    long online = sysconf(_SC_NPROCESSORS_ONLN); // more than a set has room for
+    return weft__processors_online(); // more than a set has room for
+}
+
+uint32_t weft__processors_online(void) {
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (uint32_t)online : 1;
 }

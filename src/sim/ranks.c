@@ -144,18 +144,22 @@ static double cpu_seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static weft_bytes peak_rss(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (weft_bytes)usage.ru_maxrss * 1024;
+}
+
 static struct weft_rank_outcome account_of(const struct weft__run *run) {
     const struct weft__engine *e = &run->net.engine;
     const struct weft_ranks *ranks = run->options.ranks;
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
     struct weft_rank_outcome own = {
         .threads = e->own_end - e->own_first,
         .messages = ranks->messages,
         .bytes = ranks->bytes,
         .wait_s = (double)ranks->wait_ns * 1e-9,
         .cpu_s = cpu_seconds() - run->begun_cpu_s,
-        .peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024,
+        .peak_rss_bytes = peak_rss(),
     };
     for (uint32_t k = e->own_first; k < e->own_end; k++) {
         own.nodes += e->worker[k].n;
@@ -229,6 +233,7 @@ enum weft_status weft__ranks_join(struct weft__run *run, struct weft_error *ret_
     for (uint32_t r = 1; r < ranks->n; r++)
         apart &= take_over(run, r);
     o->ranks = ranks->n;
+    rank[0].peak_rss_bytes = peak_rss(); // with what it has taken over
     weft__image_join();
     return apart ? WEFT_OK
                  : weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,

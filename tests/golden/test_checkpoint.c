@@ -240,10 +240,26 @@ static void write_whole(const struct fixture *f, const unsigned char *bytes, siz
     assert_int_equal(fclose(file), 0);
 }
 
+/// A few bits of zstd's form mean nothing (2 of 600 tried): then the run is what it was. All else is refused.
+static void assert_refused_or_whole(struct fixture *f, const json_t *whole) {
+    if (weft(f, "run --resume d --json") == 2) {
+        assert_false(is_there(f, "d/results.sqlite"));
+        return;
+    }
+    char command[128];
+    json_t *resumed = results_of(f);
+    assert_true(json_equal(whole, resumed));
+    json_decref(resumed);
+    snprintf(command, sizeof command, "rm %s/d/result*", f->dir);
+    assert_int_equal(system(command), 0);
+}
+
 static void test_damaged(void **state) {
     struct fixture *f = *state;
     size_t n;
     write_text(f, "s.yaml", ethernet);
+    assert_int_equal(weft(f, "run s.yaml --json --out e"), 0);
+    json_t *whole = results_of(f);
     kill_midway(f, "");
     unsigned char *good = read_whole(f, &n);
     for (size_t cut = 0; cut < n; cut += n / 7 + 1) {
@@ -258,10 +274,10 @@ static void test_damaged(void **state) {
     for (size_t at = 256; at < n; at += n / 11 + 1) {
         good[at] ^= 0x20;
         write_whole(f, good, n);
-        assert_int_equal(weft(f, "run --resume d"), 2);
-        assert_false(is_there(f, "d/results.sqlite"));
+        assert_refused_or_whole(f, whole);
         good[at] ^= 0x20;
     }
+    json_decref(whole);
     good[17] ^= 1; // the form
     write_whole(f, good, n);
     assert_refused(f, "of another version of weft");
