@@ -171,12 +171,11 @@ class Test(unittest.TestCase):
         scenario = JOBS + "workload:\n  - {kind: goal, file: job.goal, hosts: host-0..3, priority: 3, server: {gpus: 2}}\n"
         self.same(self.write("schedule.yaml", scenario), None, [2, 4])
 
-    def test_tables(self):
-        """Whatever is in results.sqlite but what it took to get there."""
-        scenario = str(SCENARIOS / "foundation/sfc.yaml")
-        setting = ["--set", "run.sample_interval=5us", "--set", 'run.sample_ports="*"', "--set", "run.round_trips=true"]
-        run([WEFT], ["run", scenario, "--quiet", "--out", "one", *setting], cwd=self.folder)
-        done = run(ranks(3), ["run", scenario, "--quiet", "--out", "three", *setting], cwd=self.folder)
+    def tables(self, scenario, *more):
+        """Whatever is in results.sqlite but what it took to get there. The database of 3 ranks."""
+        setting = ["--set", "run.sample_interval=5us", "--set", 'run.sample_ports="*"', "--set", "run.round_trips=true", *more]
+        run([WEFT], ["run", scenario, "--quiet", "--force", "--out", "one", *setting], cwd=self.folder)
+        done = run(ranks(3), ["run", scenario, "--quiet", "--force", "--out", "three", *setting], cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         one, three = (sqlite3.connect(self.folder / name / "results.sqlite") for name in ("one", "three"))
         tables = [name for (name,) in one.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -187,9 +186,21 @@ class Test(unittest.TestCase):
             rows = [sorted(map(repr, db.execute(f'SELECT * FROM "{table}"'))) for db in (one, three)]
             self.assertEqual(*rows, table)
         self.assertEqual(one.execute("SELECT count(*) FROM ranks").fetchone(), (0,))
+        one.close()
+        return three
+
+    def test_tables(self):
+        three = self.tables(str(SCENARIOS / "foundation/sfc.yaml"))
         events = [three.execute(f"SELECT sum(events) FROM {table}").fetchone() for table in ("run", "ranks")]
         self.assertEqual(*events)
         self.assertEqual(three.execute("SELECT count(*) FROM ranks WHERE nodes > 0 AND messages > 0").fetchone(), (3,))
+
+    def test_tables_of_planes(self):
+        self.tables(str(SCENARIOS / "transports/planes.yaml"), "--variant", "four-packet")
+
+    def test_tables_of_traffic_engineering(self):
+        three = self.tables(str(self.write("controlled.yaml", CONTROLLED.replace("DEMANDS", "demands: measured"))))
+        self.assertGreater(three.execute("SELECT count(*) FROM te_round").fetchone()[0], 5)
 
     def test_traffic_engineering(self):
         for demands in ("demands: measured", "demands: known, fallback: load_aware"):
