@@ -75,13 +75,13 @@ topology: {kind: fat_tree, k: 8, rate: 200Gbps, delay: 150ns, bit_error_rate: 1e
 host: {cc: dcqcn, timeout: 300us}
 switch: {aqm: {kind: wred, min: 100KB, max: 400KB}}
 events: [{at: 200us, link: edge-0--aggregation-0, state: down}]
-workload: [{kind: permutation, size: 6MB}]
+workload: [{kind: permutation, size: 3MB}]
 run: {detection: 20us, sample_interval: 10us, sample_ports: core-0-*}
 """
 SAVED_JOB = """
 topology: {kind: leaf_spine, leaves: 8, spines: 4, hosts_per_leaf: 4, rate: 200Gbps}
 workload:
-  - {kind: collective, group: c, collective: all_reduce_ring, size: 32MB, admission: cts, repeat: 2, server: {gpus: 2}}
+  - {kind: collective, group: c, collective: all_reduce_ring, size: 16MB, admission: cts, repeat: 2, server: {gpus: 2}}
 """
 GOAL = """num_ranks 4
 rank 0 {
