@@ -49,7 +49,29 @@ void weft__versus_degradation_text(FILE *file, const struct weft_versus *v) {
                 family_table(file, v, h);
                 break;
             }
-    if (weft__versus_has_failures(v)) fputs("  -: nothing of the kind is in the fabric, or it did not finish\n", file);
+    if (!weft__versus_has_failures(v)) return;
+    fputs("  -: nothing of the kind is in the fabric, or it did not finish\n", file);
+    weft__versus_one_leaf_say(file, v, "  ");
+    putc('\n', file);
+}
+
+static bool has_one_leaf(const struct weft_versus_fabric *fabric) {
+    bool above = false, all = false;
+    for (uint32_t i = 0; i < fabric->domains; i++) {
+        above |= fabric->domain[i].kind == WEFT_VERSUS_SWITCH;
+        all |= fabric->domain[i].kind == WEFT_VERSUS_LEAF && fabric->domain[i].hosts_cut >= fabric->hosts;
+    }
+    return above && all;
+}
+
+void weft__versus_one_leaf_say(FILE *file, const struct weft_versus *v, const char *before) {
+    uint32_t said = 0;
+    for (uint32_t f = 0; f < v->fabrics; f++)
+        if (f != v->ruler && has_one_leaf(&v->fabric[f]))
+            fprintf(file, "%s%s", said++ ? ", " : before, v->fabric[f].name);
+    if (said)
+        fprintf(file, "%s all hosts at one leaf here: what fails between switches costs %s nothing.",
+                said > 1 ? " have" : " has", said > 1 ? "them" : "it");
 }
 
 void weft__versus_domains_text(FILE *file, const struct weft_versus *v) {

@@ -380,7 +380,7 @@ static void add_steps(const struct maker *m, struct answers *a) {
     uint32_t n;
     const struct weft__versus_step *step = weft__versus_steps(m->v, m->arena, &n);
     a->text = weft_arena_alloc(m->arena, 2 * (n + 1), sizeof *a->text);
-    answer(m, a, "", text_of(m, weft__versus_counts_say));
+    answer(m, a, "", text_of(m, weft__versus_places_say));
     for (uint32_t i = 0; i < n; i++)
         answer(m, a, m->v->cases[step[i].the_case].name, weft__versus_step_text(m->v, &step[i], m->arena));
 }

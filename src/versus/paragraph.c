@@ -114,20 +114,6 @@ void weft__versus_whole_say(FILE *file, const struct weft_versus *v) {
     weft_arena_free(s.arena);
 }
 
-/// Of many cases: how often each leads.
-static void say_counts(const struct saying *s) {
-    uint32_t *leads = weft_arena_alloc(s->arena, s->v->fabrics, sizeof *leads), places, said = 0;
-    for (uint32_t c = 0; c < s->v->n_cases; c++) {
-        const struct weft_versus_place *place = weft_versus_rank(s->v, c, s->arena, &places);
-        if (places) leads[place[0].fabric]++;
-    }
-    fprintf(s->file, "Of %u cases", s->v->n_cases);
-    for (uint32_t most = s->v->n_cases; most; most--)
-        for (uint32_t f = 0; f < s->v->fabrics; f++)
-            if (leads[f] == most) fprintf(s->file, "%s %s leads in %u", said++ ? "," : "", name_of(s, f), most);
-    fputs(said ? "." : " none has a leader.", s->file);
-}
-
 /// With each failure, who loses least and who most, over all cases with it.
 static void say_failures(const struct saying *s) {
     const struct weft_versus *v = s->v;
@@ -153,15 +139,19 @@ static void say_failures(const struct saying *s) {
             if (mean > most) most = mean, worst = k;
         }
         if (best == WEFT_NONE || best == worst) continue;
-        fprintf(s->file, " With %s, %s loses least (%.2f times, geometric mean over cases), %s most (%.2f).", f->name,
-                name_of(s, best), least, name_of(s, worst), most);
+        if (most < 1.01)
+            fprintf(s->file, " With %s, none takes 1%% longer (geometric mean over cases).", f->name);
+        else
+            fprintf(s->file, " With %s, %s loses least (%.2f times, geometric mean over cases), %s most (%.2f).",
+                    f->name, name_of(s, best), least, name_of(s, worst), most);
     }
+    if (weft__versus_has_failures(v)) weft__versus_one_leaf_say(s->file, v, " ");
 }
 
 static void say_many(FILE *file, const struct weft_versus *v) {
     struct saying s = {file, v, weft_arena_new(WEFT_MEMORY_RESULT)};
     uint32_t n;
-    say_counts(&s);
+    weft__versus_cases_say(file, v);
     const struct weft__versus_border *border = weft__versus_borders(v, s.arena, &n);
     for (uint32_t i = 0; i < n; i++)
         fprintf(file, " %s: %s.", border[i].family, weft__versus_border_text(v, &border[i], s.arena));

@@ -62,7 +62,7 @@ struct weft__versus_lead weft__versus_lead(const struct weft_versus *v, uint32_t
     if (n < 2) return lead;
     lead.second = at.fabric[place[1].fabric].name;
     lead.lead = place[1].value.mean / place[0].value.mean;
-    lead.noise = place[1].noise;
+    lead.noise = place[1].noise || lead.lead == 1; // a tie needs no seeds
     lead.unknown = place[1].unknown;
     return lead;
 }
@@ -220,7 +220,7 @@ static bool is_among(const char *name, const char *const *list, uint32_t n) {
     return false;
 }
 
-void weft__versus_counts_say(FILE *file, const struct weft_versus *v) {
+static void say_counts(FILE *file, const struct weft_versus *v, bool of_map) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const char **name = weft_arena_alloc(arena, v->fabrics + 1, sizeof *name);
     uint32_t *leads = weft_arena_alloc(arena, v->fabrics + 1, sizeof *leads), names = 0, places = 0, said = 0,
@@ -229,29 +229,36 @@ void weft__versus_counts_say(FILE *file, const struct weft_versus *v) {
         if (!is_among(v->fabric[f].name, name, names)) name[names++] = v->fabric[f].name;
     for (uint32_t s = 0; s < v->scales; s++)
         for (uint32_t c = 0; c < v->n_cases; c++) {
-            if (!is_on_map(&v->cases[c])) continue;
+            if (of_map && !is_on_map(&v->cases[c])) continue;
             const struct weft__versus_lead lead = weft__versus_lead(v, s, c, arena);
             places++;
             noise += lead.noise;
             for (uint32_t i = 0; i < names && lead.first && !lead.noise; i++)
                 leads[i] += !strcmp(name[i], lead.first);
         }
-    fprintf(file, "Of %u places of the map", places);
+    fprintf(file, "Of %u %s", places, of_map ? "places of the map" : "cases");
     for (uint32_t most = places; most; most--)
         for (uint32_t i = 0; i < names; i++)
             if (leads[i] == most) fprintf(file, "%s %s leads in %u", said++ ? "," : "", name[i], most);
     if (noise)
-        fprintf(file, "%s in %u the first two cannot be told apart.", said ? ";" : "", noise);
+        fprintf(file, "%s in %u the first two cannot be told apart.", said ? ";" : ":", noise);
     else
         fputs(said ? "." : " none has a leader.", file);
     weft_arena_free(arena);
+}
+
+void weft__versus_places_say(FILE *file, const struct weft_versus *v) {
+    say_counts(file, v, true);
+}
+void weft__versus_cases_say(FILE *file, const struct weft_versus *v) {
+    say_counts(file, v, false);
 }
 
 void weft__versus_scales_say(FILE *file, const struct weft_versus *v) {
     enum { EACH = 12 }; // more sentences are no paragraph
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n;
-    weft__versus_counts_say(file, v);
+    weft__versus_places_say(file, v);
     const struct weft__versus_step *step = weft__versus_steps(v, arena, &n);
     for (uint32_t i = 0; i < n && i < EACH; i++)
         fprintf(file, " %s: %s.", v->cases[step[i].the_case].name, weft__versus_step_text(v, &step[i], arena));

@@ -57,6 +57,8 @@ bool weft__versus_has_failures(const struct weft_versus *v);
 void weft__versus_degradation_text(FILE *file, const struct weft_versus *v);
 void weft__versus_domains_text(FILE *file, const struct weft_versus *v);
 void weft__versus_growth_text(FILE *file, const struct weft_versus *v);
+/// If a leaf of some fabrics has all hosts, though there are others above it: a sentence, after `before`.
+void weft__versus_one_leaf_say(FILE *file, const struct weft_versus *v, const char *before);
 /// Whether cases have families of several sizes at all.
 bool weft__versus_has_map(const struct weft_versus *v);
 
@@ -121,8 +123,9 @@ struct weft__versus_step *weft__versus_steps(const struct weft_versus *v, struct
 const char *weft__versus_step_text(const struct weft_versus *v, const struct weft__versus_step *step,
                                    struct weft_arena *arena);
 void weft__versus_scales_text(FILE *file, const struct weft_versus *v);
-/// How many places of the map each leads beyond noise, most first, and in how many nobody does.
-void weft__versus_counts_say(FILE *file, const struct weft_versus *v);
+/// How many places of the map each leads beyond noise, most first, and in how many nobody does; the same of all cases.
+void weft__versus_places_say(FILE *file, const struct weft_versus *v);
+void weft__versus_cases_say(FILE *file, const struct weft_versus *v);
 /// The same, and where that changes.
 void weft__versus_scales_say(FILE *file, const struct weft_versus *v);
 
