@@ -87,8 +87,7 @@ static void print_case(FILE *file, const struct weft_versus *v, uint32_t c) {
     struct table t = {file, v, c, unit_of(v, c, arena), arena};
     uint32_t n;
     const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
-    fprintf(file, "\n%s%s%s\n", v->n_cases > 1 ? v->cases[c].name : "job",
-            v->cases[c].by == WEFT_VERSUS_TIME ? "" : ", judged by ",
+    fprintf(file, "\n%s%s%s\n", v->cases[c].name, v->cases[c].by == WEFT_VERSUS_TIME ? "" : ", judged by ",
             v->cases[c].by == WEFT_VERSUS_TIME ? "" : weft_versus_measure_names[v->cases[c].by]);
     head(&t);
     if (v->ruler != WEFT_NONE) row(&t, v->ruler, 1, " ");
