@@ -15,8 +15,8 @@
 //
 // Sources: UE specification 1.0, congestion management sublayer (NSCC); rules and constants as in uet-htsim,
 // sim/uec.cpp. What is acknowledged without a round trip of its own counts with the average delay, and trimmed
-// packets lower the base round trip, as there. With credit, a packet trimmed at the last hop cuts the window, too
-// (there not)
+// packets lower the base round trip, as there. Difference: with credit, a packet trimmed at the last hop cuts the
+// window, too.
 #include "cc/nscc.h"
 
 #include "weft/cc.h"

@@ -260,6 +260,44 @@ static void trimming_loses_no_headers(void **state) {
     }
 }
 
+// The queue of headers has room for one of 64 bytes: others that come meanwhile are dropped, and their packets wait for
+// their timeouts. Every packet that was trimmed is sent again, and all arrive.
+static void headers_without_room_are_dropped(void **state) {
+    struct run r =
+        RUN(run_text,
+            "topology: {kind: single, hosts: 33, rate: 100Gbps, delay: 1us}\n"
+            "switch: {processing: 0ns, wire: {overhead: 0B}, pfc: {priorities: none}, buffer: {kind: static, "
+            "size: 64MB},\n  aqm: {kind: trim, min: 37350B, max: 145250B, depth: 178450B, room: 64B}}\n"
+            "host: {" HTSIM_HOST ", timeout: 100us, cc: {kind: nscc, base_rtt: 12us}}\n"
+            "workload: [{kind: incast, sources: \"*\", dst: host-0, size: %uB}]\n",
+            200000);
+    run_assert_complete(&r);
+    uint64_t again = 0, trimmed = r.outcome->drops[WEFT_DROP_TRIMMED], dropped = r.outcome->drops[WEFT_DROP_AQM];
+    for (uint32_t f = 0; f < 32; f++)
+        again += r.outcome->flow[f].packets_again;
+    assert_true(dropped > 0 && dropped < trimmed);
+    assert_int_equal(again, trimmed);
+    run_free(&r);
+}
+
+// Eight flows begin with a window of one packet: eight packets fit into a queue of 43. With windows of 1.5
+// bandwidth-delay products, 36 packets each, they do not.
+static void a_small_first_window_trims_nothing(void **state) {
+    for (unsigned first = 0; first <= FRAME; first += FRAME) {
+        struct run r = RUN(run_text,
+                           "topology: {kind: single, hosts: 9, rate: 100Gbps, delay: 1us}\n" HTSIM_SWITCH
+                           "host: {" HTSIM_HOST ", cc: {kind: nscc, base_rtt: 8us, first: %uB}}\n"
+                           "workload: [{kind: incast, sources: \"*\", dst: host-0, size: 100KB}]\n",
+                           first);
+        run_assert_complete(&r);
+        if (first)
+            assert_int_equal(r.outcome->drops[WEFT_DROP_TRIMMED], 0);
+        else
+            assert_true(r.outcome->drops[WEFT_DROP_TRIMMED] > 0);
+        run_free(&r);
+    }
+}
+
 // --- acknowledgements that are asked for --------------------------------------------------------------------------
 
 // A window of one packet: each packet fills it and asks for a SACK, for none is due by bytes. So a packet a round trip
@@ -390,6 +428,8 @@ int main(void) {
         cmocka_unit_test(a_lost_packet_waits_for_the_timeout),
         cmocka_unit_test(a_trimmed_packet_costs_a_round_trip),
         cmocka_unit_test(trimming_loses_no_headers),
+        cmocka_unit_test(headers_without_room_are_dropped),
+        cmocka_unit_test(a_small_first_window_trims_nothing),
         cmocka_unit_test(a_window_of_one_packet_takes_a_round_trip_each),
         cmocka_unit_test(senders_whose_window_was_cut_ask),
         cmocka_unit_test(reps_leaves_a_dead_link),
