@@ -223,7 +223,7 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
     for (const char *const *list = table->lists; list && *list; list++) {
         weft__json_key(j, *list);
         weft__json_begin_object(j);
-        weft__json_key_string(j, "type", "array");
+        weft__json_key_string(j, "type", table == &weft_sweep_table ? "object" : "array"); // axes by their paths
         weft__json_end_object(j);
     }
     for (const char *const *key = model ? table->models : NULL; key && *key; key++)

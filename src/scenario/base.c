@@ -53,21 +53,34 @@ static enum weft_status over_by_name(const struct weft_tree *base, const struct 
     return status;
 }
 
+/// Lays a section `sweep` over another; axes are called by paths.
+static enum weft_status sweep_over(const struct weft_tree *base, const struct weft_tree *over, struct weft_arena *arena,
+                                   const struct weft_tree **ret_sweep, struct weft_error *error) {
+    const struct weft_tree *vary = weft_tree_find(over, "vary");
+    if (!vary) return over_by_name(base, over, arena, ret_sweep, error);
+    enum weft_status status = over_by_name(weft_tree_find(base, "vary"), vary, arena, &vary, error);
+    if (!status) status = over_by_name(base, weft__tree_without(over, "vary", arena), arena, ret_sweep, error);
+    if (!status) *ret_sweep = with_child(*ret_sweep, "vary", vary, arena);
+    return status;
+}
+
 enum weft_status weft__scenario_over(const struct weft_tree *base, const struct weft_tree *over,
                                      struct weft_arena *arena, const struct weft_tree **ret_root,
                                      struct weft_error *error) {
-    static const char *const named[] = {"cases", "variants"};
+    static const char *const named[] = {"cases", "variants", "sweep"};
+    enum { NAMED = sizeof named / sizeof *named };
     const struct weft_tree *plain = over;
-    for (uint32_t i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < NAMED; i++)
         plain = weft__tree_without(plain, named[i], arena);
     struct weft_tree *merged;
     enum weft_status status = weft_tree_override(base, plain, arena, &merged, error);
     if (status) return status;
     const struct weft_tree *root = merged;
-    for (uint32_t i = 0; i < 2 && !status; i++) {
+    for (uint32_t i = 0; i < NAMED && !status; i++) {
         const struct weft_tree *map = weft_tree_find(over, named[i]);
         if (!map) continue;
-        status = over_by_name(weft_tree_find(root, named[i]), map, arena, &map, error);
+        bool sweep = !strcmp(named[i], "sweep");
+        status = (sweep ? sweep_over : over_by_name)(weft_tree_find(root, named[i]), map, arena, &map, error);
         if (!status) root = with_child(root, named[i], map, arena);
     }
     if (!status) *ret_root = root;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random scenarios of all boxes, models, workloads and formats of other tools: the same seed, the same scenario.
+"""Random scenarios of all boxes, models, workloads, sweeps and formats of other tools: the same seed, the same scenario.
 
 Shapes are written here, so that networks are small and workloads fit them. Every other value comes from the schema of
 `weft models --json`: its default scaled, one of its words, another model of its kind. Many scenarios are accepted, some are
@@ -55,7 +55,7 @@ class Scenario:
     that it is based on, imported.yaml."""
 
     def __init__(self, schema, seed):
-        self.defs, self.draw, self.used, self.imports = schema["$defs"], random.Random(seed), set(), None
+        self.defs, self.draw, self.used, self.imports, self.sweeps = schema["$defs"], random.Random(seed), set(), None, False
         self.seed, self.names, self.boxes = seed, ["host-*"], {"host", "switch"}
         self.text = json.dumps(self.make(), indent=1) + "\n"
 
@@ -261,6 +261,20 @@ class Scenario:
         self.settings(out)
         return out
 
+    def sweep(self, out):
+        """Two seeds at some values of one parameter or two."""
+        def names(kind):
+            return self.draw.sample([key.split(".", 1)[1] for key in sorted(self.defs) if key.startswith(kind + ".")], 2)
+        axes = {"host.mtu": self.one_of(["1KB", "4KB"], "512B..4KB:3"), "host.cc": names("cc"), "switch.buffer": names("buffer"),
+                "switch.route": names("route"), "run.detection": ["0ns", "5us"], "workload.0.group": ["g0", "renamed"],
+                "topology.delay": "10ns..1us:2log"}
+        chosen = self.draw.sample(sorted(axes), self.one_of(1, 1, 2))
+        out["sweep"] = {"vary": {path: axes[path] for path in chosen} | {"run.seed": [self.seed, self.seed + 1]}}
+        if self.chance(30) and "host.mtu" in chosen:
+            out["sweep"]["best"] = "g0.fct.mean"
+        self.used.add("sweep")
+        self.sweeps = True
+
     def settings(self, out):
         """What devices and the run are set to."""
         for box in sorted(self.boxes):
@@ -289,6 +303,8 @@ class Scenario:
         out["run"] = self.section("run", 6) | {"seed": self.seed, "until": "400us", "stall": "300us", "detection": self.one_of("0ns", "3us", "30us")}
         if "sample_interval" in out["run"]:
             out["run"]["sample_interval"] = "2us"
+        if self.chance(12) and not self.imports:
+            self.sweep(out)
 
 
 def coverage(schema, seeds):
@@ -296,6 +312,7 @@ def coverage(schema, seeds):
     count = collections.Counter({name: 0 for name in kinds(schema)})
     for seed in seeds:
         count.update(Scenario(schema, seed).used)
+    count.update({"sweep": 0} | {"import." + form: 0 for form in FILES})
     count.update({"box." + box: 0 for box in ("host", "switch", "interface_node", "fabric_node", "tin")})
     return count
 

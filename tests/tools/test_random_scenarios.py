@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random scenarios (random_scenario.py): whatever one is, `check` and `run` agree on it. Accepted: no byte is lost or invented,
 the digest is the same with 1, 2 and 3 threads and over 2 ranks, the schema accepts the scenario, JSON is valid, and table, JSON
-and SQLite have the same figures. Refused: exit 2, one message that says where, nothing written.
+and SQLite have the same figures; a sweep has for each point what a run with its values has, with any number of threads. Refused: exit 2, one message that says where, nothing written.
 
 test_random_scenarios.py [COUNT [FIRST]]   COUNT seeds from FIRST on (10 from 1). Each outcome is a line of the file
 WEFT_RANDOM_JOURNAL, if that is set; seeds that it has of the same program are not run again. WEFT_SANITIZED: weft under sanitizers, run too."""
@@ -29,6 +29,7 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROO
                    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_plm_rsh_agent="false")
 EVERY_RANKS = int(os.environ.get("WEFT_RANDOM_RANKS", "5"))  # of so many seeds one runs over ranks too: their start takes longest
 TIMEOUT_S, ROUND, SOME_TABLES = 300, 1e-9, ("groups", "flows", "counters", "rma", "sizes", "jobs", "mechanisms")
+PLACE = re.compile(r"weft: ([^\s:]+:\d+:\d+: |[^\s:]+: byte \d+: |--\w+[ :])")
 try:
     import jsonschema
 except ImportError:
@@ -46,7 +47,7 @@ def expect(condition, *what):
 
 def run(folder, *command):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S, check=False,
-                          env=ENVIRONMENT)
+                          env=ENVIRONMENT | {"XDG_CACHE_HOME": str(folder / "cache")})
     expect(done.returncode >= 0 and "Sanitizer" not in done.stderr and "runtime error" not in done.stderr, command, done.returncode, done.stderr)
     return done.returncode, done.stdout, done.stderr
 
@@ -110,14 +111,37 @@ def compare_text(result, text):
     expect(not row or int(row[1]) == drops, "the table has other drops")
 
 
-def refused(folder, seed, check):
+def refused(folder, scenario, check):
     status, out, err = run(folder, WEFT, "run", "s.yaml", "--json", "--quiet", "--out", "out")
+    if scenario.sweeps and (status != 2 or err != check[2]):  # check looks at the sweep too
+        expect(status in (0, 2, 4), "exit status", status, err)
+        shutil.rmtree(folder / "out", ignore_errors=True)
+        status, out, err = run(folder, WEFT, "sweep", "s.yaml", "--json", "--quiet")
     expect(status == 2 and not out, "check refuses, run does not:", status, check[2])
     expect(err == check[2], "check says", check[2], "and run", err)
     expect(len([line for line in err.splitlines() if line.startswith("weft: ")]) == 1, "not one message:", err)
-    expect(re.match(r"weft: [^\s:]+:(\d+:\d+|byte \d+): ", err), "without a place:", err)
+    expect(PLACE.match(err), "without a place:", err)
     expect(not (folder / "out").exists(), "refused, but out/ was written")
     return "refused"
+
+
+def sweeps(folder):
+    """Every run of a sweep is one with the values of its point."""
+    command = [WEFT, "sweep", "s.yaml", "--json", "--quiet"]
+    status, out, err = run(folder, *command, "--jobs", "2")
+    if status == 2:
+        expect(not out and PLACE.match(err), "a sweep without a place:", err)
+        return
+    expect(status in (0, 4), "sweep: exit status", status, err)
+    result = json.loads(out)
+    runs = [(point, each) for point in result["points"] for each in point["runs"]]
+    expect(not result["failed"] and not result["missing"] and result["done"] + result["stalled"] == len(runs), "sweep: not all runs", result)
+    point, each = runs[-1]
+    values = [word for path, value in point["parameters"].items() for word in ("--set", f"{path}={value}")]
+    alone = json.loads(run(folder, WEFT, "run", "s.yaml", "--json", "--quiet", "--seed", str(each["seed"]), *values)[1])
+    expect(alone["digest"] == each["digest"], "sweep: another digest than that of", values, each)
+    again, other, err = run(folder, *command, "--threads", "2", "--oversubscribe")
+    expect(again == status and other == out, "sweep: another result with 2 threads", err)
 
 
 def accepted(folder, seed, schema, scenario):
@@ -142,6 +166,8 @@ def accepted(folder, seed, schema, scenario):
             continue  # what ranks do not do yet is refused
         expect(again == status, command, "exit status", again, "and not", status, err)
         expect(json.loads(out)["digest"] == result["digest"], command, "another digest")
+    if scenario.sweeps:
+        sweeps(folder)
     return "stalled" if status else "ran"
 
 
@@ -156,7 +182,7 @@ def one(folder, seed, schema):
             return "refused"
     check = run(folder, SANITIZED or WEFT, "check", "s.yaml")
     expect(check[0] in (0, 2), "check: exit status", check[0], check[2])
-    return refused(folder, seed, check) if check[0] else accepted(folder, seed, schema, scenario)
+    return refused(folder, scenario, check) if check[0] else accepted(folder, seed, schema, scenario)
 
 
 def open_journal(path):

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "own_memory.h"
 #include "weft/sweep.h"
@@ -64,6 +65,29 @@ static const char *points_of(struct weft_sweep_options options, const char *cons
 
 static const char *values_of(const char *vary) {
     return points_of(all, (const char *const[]){vary, NULL});
+}
+
+/// Axes are called by paths in a file on a base too, and are laid over those of the base by name.
+static void on_a_base(void **state) {
+    (void)state;
+    if (make_with("base: star\nsweep: {vary: {host.mtu: [1KB, 4KB], run.seed: 1..2}}\n", all, NULL, NULL))
+        fail_msg("%s", error.text);
+    assert_int_equal(sweep->axes, 1);
+    assert_string_equal(sweep->axis[0].path, "host.mtu");
+    assert_int_equal(sweep->points, 2);
+    assert_int_equal(sweep->seeds, 2);
+    char path[] = "/tmp/weft-test-sweep-XXXXXX", text[256];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *base = fdopen(fd, "w");
+    fputs(SCENARIO "sweep: {best: all.fct.mean, vary: {host.mtu: [1KB, 4KB], host.cc: [none, dcqcn]}}\n", base);
+    fclose(base);
+    snprintf(text, sizeof text, "base: %s\nsweep: {vary: {host.mtu: 2KB, run.detection: [0ns, 1us, 2us]}}\n", path);
+    if (make_with(text, all, NULL, NULL)) fail_msg("%s", error.text);
+    unlink(path);
+    assert_int_equal(sweep->axes, 3);
+    assert_int_equal(sweep->points, 1 * 2 * 3);
+    assert_string_equal(sweep->best, "all.fct.mean");
 }
 
 static void ranges(void **state) {
@@ -304,6 +328,7 @@ static int finish(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges),
+        cmocka_unit_test(on_a_base),
         cmocka_unit_test(units),
         cmocka_unit_test(lists),
         cmocka_unit_test(combinations),
