@@ -201,6 +201,28 @@ static void headroom_by_link_is_exact(void **state) {
         }
 }
 
+// Room is what would be taken without XOFF, to the byte: all of a large alpha's pool, a half of it with alpha 1, and
+// what is left beside others; a lossless group keeps its headroom out of it.
+static void room_is_what_is_taken(void **state) {
+    static const char *const alphas[] = {"1/8", "1", "128"};
+    for (unsigned i = 0; i < sizeof alphas / sizeof *alphas; i++)
+        for (uint32_t beside = 0; beside <= 4000; beside += 2000)
+            for (uint32_t priority = 2; priority <= 3; priority++) {
+                char yaml[160];
+                snprintf(yaml, sizeof yaml, "{total: 30000B, reserve: 1000B, headroom: 2000B, alpha: %s}", alphas[i]);
+                for (uint32_t more = 0; more < 2; more++) {
+                    struct buffer b = buffer_new("dynamic", yaml, 2);
+                    if (beside) admit(&b, 1, 0, beside);
+                    weft_bytes room = b.ops->room(b.state, b.conf, 0, 0, priority);
+                    if (i == 2 && priority == 2) assert_int_equal(room, 11000 - (beside > 1000 ? beside - 1000 : 0));
+                    bool taken = admit(&b, 0, priority, (uint32_t)room + more) == WEFT_BUFFER_OK &&
+                                 b.ops->review(b.state, b.conf, 0, priority) != WEFT_BUFFER_XOFF;
+                    assert_int_equal(taken, !more);
+                    buffer_free(&b);
+                }
+            }
+}
+
 // 4 GiB less one byte of headroom is as much as a port may have.
 static void headroom_has_a_limit(void **state) {
     const struct weft_model *model = model_of(WEFT_KIND_BUFFER, "dynamic");
@@ -287,6 +309,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(static_thresholds),
         cmocka_unit_test(headroom_by_link_is_exact),
+        cmocka_unit_test(room_is_what_is_taken),
         cmocka_unit_test(headroom_has_a_limit),
         cmocka_unit_test(checks_see_every_group),
         cmocka_unit_test(dynamic_thresholds_share_the_pool),
