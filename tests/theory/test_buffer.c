@@ -8,7 +8,7 @@
 
 #include "weft/buffer.h"
 
-enum { LOSSLESS = 1 << 3 };
+enum { LOSSLESS = 1 << 3, TWO_LOSSLESS = LOSSLESS | 1 << 4 };
 
 struct buffer {
     const struct weft_buffer_ops *ops;
@@ -170,15 +170,16 @@ static void a_pool_too_small_does_not_fit(void **state) {
     free(conf);
 }
 
-// Ports of 100G and 1 us, 12500 B in flight: 2000 B + once that is 14500 B of headroom each. One reserve of 1000 B for
-// each of 8 priorities, or one a port. To the byte, what is left is shared: 5000 B, with alpha 1 all for one group.
+// Ports of 100G and 1 us, 12500 B in flight: 2000 B + once that is 14500 B of headroom for each of two lossless
+// priorities. One reserve of 1000 B for each of 8 priorities, and both headrooms; or one of each a port. To the byte,
+// what is left is shared: 5000 B, with alpha 1 all for one group.
 static void headroom_by_link_is_exact(void **state) {
     static const struct weft_buffer_port port[] = {{100000000000, 100000000000, 1000000},
                                                    {100000000000, 100000000000, 1000000}};
     static const struct {
         const char *dedicated;
         unsigned long long bytes; ///< of their own
-    } cases[] = {{"group", 2 * (8 * 1000 + 14500)}, {"port", 2 * (1000 + 14500)}};
+    } cases[] = {{"group", 2 * (8 * 1000 + 2 * 14500)}, {"port", 2 * (1000 + 14500)}};
     for (unsigned i = 0; i < 2; i++)
         for (unsigned spare = 0; spare < 3; spare++) { // a byte too few, just enough, and 5000 more
             char yaml[160], text[300];
@@ -186,7 +187,8 @@ static void headroom_by_link_is_exact(void **state) {
                      "{total: %lluB, reserve: 1000B, headroom: 2000B, link_headroom: 1, alpha: 1, dedicated: %s}",
                      cases[i].bytes + (spare == 2 ? 5000 : spare) - (spare < 2), cases[i].dedicated);
             struct buffer b = buffer_new("dynamic", yaml, 2);
-            const char *why = b.ops->fit_ports(b.conf, port, 2, LOSSLESS, text, sizeof text);
+            b.ops->init(b.state, b.conf, 2, TWO_LOSSLESS);
+            const char *why = b.ops->fit_ports(b.conf, port, 2, TWO_LOSSLESS, text, sizeof text);
             assert_int_equal(!why, spare > 0);
             for (uint32_t k = 0; k < 2 && spare == 2; k++)
                 b.ops->set_port(b.state, b.conf, k, &port[k]);
