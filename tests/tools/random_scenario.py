@@ -211,7 +211,8 @@ class Scenario:
         if kind == "periodic":
             return self.model("workload", kind, src=a, dst=b, **some | {"interval": "11us", "repeat": 3})
         if kind == "poisson":
-            return self.model("workload", kind, load=self.one_of(0.05, 0.3, 0.8), duration="20us", size=some["size"], group=self.group)
+            return self.model("workload", kind, load=self.one_of(0.05, 0.3, 0.8), duration="20us", group=self.group,
+                              size="3KB" if some["size"] == "1B" else some["size"])  # of single bytes there would be millions
         if kind == "rma":
             return self.model("workload", kind, clients=a, servers=b, rate=self.one_of(100000, 500000), duration="40us", size="4KB",
                               group=self.group, transport="1rma" if "tin" in self.boxes and self.chance(70) else "software")

@@ -223,11 +223,74 @@ static void nscc_quick_adapt(void **state) {
     control_free(&c);
 }
 
+// A NACK takes what it names off the window, a timeout that or a packet; once a NACK comes after what came was counted,
+// the window is what came: nothing, so a packet.
+static void nscc_losses(void **state) {
+    struct control c = control_new("nscc", "{header: 0B, gain: 1}", LINE, 10);
+    c.fact.flight_bytes = 3000;
+    nscc_ack(&c, 1 * us, 1000, 3 * us, false);
+    c.fact.bytes = 40;
+    control_lose(&c, 5 * us, 0);
+    assert_packets(&c, 225000 - 40);
+    control_lose(&c, 6 * us, 1);
+    assert_packets(&c, 225000 - 80);
+    c.fact.bytes = 0;
+    control_lose(&c, 7 * us, 2);
+    assert_packets(&c, 225000 - 90);
+    control_lose(&c, 23 * us, 0);
+    assert_packets(&c, 10);
+    control_free(&c);
+}
+
+// --- RCCC
+// -------------------------------------------------------------------------------------------------------------
+
+static void rccc_send(struct control *c, uint32_t packets) {
+    for (uint32_t i = 0; i < packets; i++) {
+        c->fact.flight_bytes += 10;
+        c->ops->on_sent(c->state, c->conf, &c->fact, &c->act);
+    }
+}
+
+static void rccc_grant(struct control *c, uint32_t bytes) {
+    c->fact.bytes = bytes;
+    c->ops->on_credit(c->state, c->conf, &c->fact, &c->act);
+}
+
+// What is under way, and a packet for each that credit begins. What is left of the first lapses with the first answer.
+static void rccc(void **state) {
+    struct control c = control_new("rccc", "{header: 0B}", LINE, 10);
+    weft_bytes first = c.act.window_bytes;
+    assert_true(first >= 100);
+    rccc_send(&c, 2);
+    assert_window(&c, (double)first);
+    c.fact.flight_bytes = 10;
+    control_ack(&c, us, 10, 12 * us);
+    assert_window(&c, 10);
+    assert_int_equal(c.act.rate_bps, LINE);
+    rccc_grant(&c, 25);
+    assert_window(&c, 10 + 30);
+    rccc_send(&c, 3); // a byte would do for the third
+    assert_window(&c, 40);
+    c.fact.flight_bytes = 0;
+    c.fact.bytes = 20;
+    control_lose(&c, 2 * us, 0); // two were trimmed: their receiver owes credit for them
+    assert_window(&c, 0);
+    rccc_grant(&c, 20);
+    assert_window(&c, 20);
+    rccc_send(&c, 2);
+    c.fact.flight_bytes = 0;
+    control_ack(&c, 3 * us, 10, 12 * us);
+    assert_window(&c, 1); // nothing under way: one may ask
+    control_free(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dctcp),       cmocka_unit_test(timely),
         cmocka_unit_test(hpcc),        cmocka_unit_test(falcon_leaves_a_congested_path),
         cmocka_unit_test(nscc_window), cmocka_unit_test(nscc_quick_adapt),
+        cmocka_unit_test(nscc_losses), cmocka_unit_test(rccc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
