@@ -158,12 +158,12 @@ void weft__timers_cancel(struct weft__timers *t, uint32_t key, uint32_t keys) {
         uint32_t place = t->place[k];
         if (!place) continue;
         t->place[k] = 0;
-        weft__timers_remove(t, place - 1);
+        remove_at(t, place - 1);
     }
     for (uint32_t i = 0; i < t->due; i++) {
-        struct weft__timer x = *weft__timers_at(t, i);
-        if (x.key - key >= keys) *weft__timers_at(t, stay++) = x;
+        uint64_t word = *weft__timers_at(t, i);
+        if (weft__timers_of_word(t, word).key - key >= keys) *weft__timers_at(t, stay++) = word;
     }
     t->due = (uint8_t)stay;
-    weft__timers_find_next(t);
+    weft__timers_look_at_heap(t);
 }
