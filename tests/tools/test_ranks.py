@@ -282,7 +282,11 @@ class Test(unittest.TestCase):
         out, err = launcher.communicate(timeout=120)
         self.assertNotEqual(launcher.returncode, 0)
         for pid in pids:  # gone, or about to be
-            state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
+            for _ in range(200):
+                state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
+                if state[:1] in ("", "Z"):
+                    break
+                time.sleep(0.05)
             self.assertIn(state[:1], ("", "Z"))
         return err
 

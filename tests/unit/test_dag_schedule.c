@@ -507,7 +507,7 @@ static void what_is_refused(void **state) {
          "t.yaml: what remote memory access"},
         {text_of(NETWORK "workload: [{kind: goal, file: %s}, {kind: flow, src: host-0, dst: host-1, size: 1B}]\n",
                  goal),
-         "a schedule receives with any source or tag"},
+         "t.yaml:3:12: a schedule receives with any source or tag"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct workload x = load(text = bad[i].text);
