@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Driving a simulation: a program of yours sends messages over the simulated network and is told, at the time it
-// happens, what became of them. So a scheduler, a model of a training job or a storage system can run on any fabric
-// that weft knows. The scenario gives the network, and may have a workload of its own, which then runs alongside.
+// Driving a simulation: your program sends messages over the simulated network and is called back when they arrive. So
+// a scheduler, a model of a training job or a storage system can run on any fabric of weft. The scenario gives the
+// network, and may have its own workload, which then runs alongside.
 //
 //   struct weft_drive *drive = NULL;
 //   struct weft_send ping = {.src = 0, .dst = 1, .bytes = 4096, .events = WEFT_DRIVE_DELIVERED, .callback = on_ping};
@@ -11,19 +11,19 @@
 //   weft_drive_finish(drive, &result, &error);
 //   weft_drive_free(drive);
 //
-// Time and place. A callback runs at a time, weft_drive_now, and at a host, weft_drive_host. What it does at that host
-// happens at that instant. To act on another host takes at least weft_drive_lookahead, for that is how long anything
-// takes from one host to another: a send from another host, or a timer there, that is sooner is refused with
-// WEFT_ERROR_LOOKAHEAD. Outside of callbacks there is no host, and everything is at least the lookahead ahead of now;
-// before the first weft_drive_run all times are free.
+// Time and place. A callback runs at a time, weft_drive_now, and at a host, weft_drive_host. Its actions at that host
+// take effect at that instant. Actions at another host take at least weft_drive_lookahead, the shortest time from one
+// host to another: an earlier send from another host, or timer there, is refused with WEFT_ERROR_LOOKAHEAD. Outside of
+// callbacks there is no host, and every action must be at least the lookahead ahead of now; before the first
+// weft_drive_run any time is allowed.
 //
-// Order. Callbacks come one after another, from the thread that called weft_drive_run, in one order whatever the number
-// of threads: by time, then by host, then in the order in which things came about at that host. A callback may do
-// anything to the drive but run, finish or free it.
+// Order. Callbacks come one after another, from the thread that called weft_drive_run, in the same order for any number
+// of threads: by time, then by host, then in order of occurrence at that host. A callback may do anything with the
+// drive except run, finish or free it.
 //
-// Every message is a flow with a queue pair of its own, as a flow of a scenario: a new connection that starts at the
-// line rate. It takes about 500 bytes of memory until the drive is finished. Its results are rows like those of all
-// flows, in the group "drive", with its tag.
+// Each message is a flow with its own queue pair, like a flow of a scenario: a new connection that starts at line rate.
+// It takes about 500 bytes of memory until the drive is finished. Its results are rows like those of other flows, in
+// the group "drive", with its tag.
 #ifndef WEFT_DRIVE_H
 #define WEFT_DRIVE_H
 
@@ -78,13 +78,13 @@ WEFT_API weft_time_ps weft_drive_lookahead(const struct weft_drive *drive);
 /// *ret_flow (may be NULL): the number of the flow, for weft_drive_cancel and in results.
 WEFT_API enum weft_status weft_drive_send(struct weft_drive *drive, const struct weft_send *send, uint32_t *ret_flow,
                                           struct weft_error *ret_error);
-/// Calls back at that time at that host. A time that is over is now.
+/// Calls back at that time at that host. A time in the past means now.
 WEFT_API enum weft_status weft_drive_at(struct weft_drive *drive, uint32_t host, weft_time_ps time,
                                         weft_drive_callback *callback, void *context, struct weft_error *ret_error);
-/// The source sends nothing more of it: now, if this is a callback there; else after the lookahead. Nothing happens to
-/// a flow whose last byte has been acknowledged by then.
+/// The source stops sending the flow: now, if this is a callback there; else after the lookahead. A flow whose last
+/// byte has been acknowledged by then is not affected.
 WEFT_API enum weft_status weft_drive_cancel(struct weft_drive *drive, uint32_t flow, struct weft_error *ret_error);
-/// From a callback: weft_drive_run returns when it has returned, and may be called again.
+/// From a callback: weft_drive_run returns after the callback, and may be called again.
 WEFT_API void weft_drive_stop(struct weft_drive *drive);
 
 enum weft_drive_end {
@@ -95,13 +95,12 @@ enum weft_drive_end {
     WEFT_DRIVE_INTERRUPTED, ///< by the options' interrupt or on_progress; the network goes no further
     WEFT_DRIVE_STALLED,     ///< it will make no progress (WEFT_ERROR_STALL); likewise
 };
-/// Runs until there is nothing more to do, or everything up to and at `until` has been done. *ret_end may be NULL.
-/// Where the network goes no further, each further call says so again, and nothing can be sent, set or cancelled any
-/// more. The options' on_progress may do nothing to the drive.
+/// Runs until nothing is left to do, or until everything up to and at `until` is done. *ret_end may be NULL. Once the
+/// network cannot run further, each further call says so, and nothing can be sent, set or cancelled any more. The
+/// options' on_progress must not touch the drive.
 WEFT_API enum weft_status weft_drive_run(struct weft_drive *drive, weft_time_ps until, enum weft_drive_end *ret_end,
                                          struct weft_error *ret_error);
-/// What all of it came to, as after weft_simulation_run; the drive can then only be freed. The result lives on without
-/// it.
+/// Results, as after weft_simulation_run; the drive can then only be freed. The result outlives it.
 WEFT_API enum weft_status weft_drive_finish(struct weft_drive *drive, struct weft_result **ret_result,
                                             struct weft_error *ret_error);
 

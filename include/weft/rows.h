@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as tables: what a run measured, row by row, each value by its column's name and type. `weft models results`
+// Results as tables: the results of a run, row by row, each value by its column's name and type. `weft models results`
 // and docs/results/ list the tables, which are those of results.sqlite.
 //
 //   const struct weft_result_table *flows = weft_result_table_find("flows");
@@ -9,7 +9,7 @@
 //       while (weft_rows_next(rows)) printf("%g\n", weft_rows_number(rows, fct));
 //   weft_rows_free(rows);
 //
-// Tables and columns describe all results there can be; they are constant, and any thread may read them.
+// Tables and columns describe all possible results; they are constant, and any thread may read them.
 #ifndef WEFT_ROWS_H
 #define WEFT_ROWS_H
 
@@ -60,10 +60,10 @@ WEFT_API enum weft_result_type weft_result_column_type(const struct weft_result_
 WEFT_API const char *weft_result_column_help(const struct weft_result_column *column);
 WEFT_API const char *weft_result_unit(const struct weft_result_column *column); ///< "": it has none
 
-/// A walk over the rows of a table.
+/// An iterator over the rows of a table.
 struct weft_result;
 struct weft_rows;
-/// Before the first row. A table that the run does not have has no rows. The result must outlive the walk.
+/// Starts before the first row. A table that the run lacks has no rows. The result must outlive the iterator.
 WEFT_API enum weft_status weft_rows_new(const struct weft_result *result, const struct weft_result_table *table,
                                         struct weft_rows **ret_rows, struct weft_error *ret_error);
 WEFT_API void weft_rows_free(struct weft_rows *rows);
@@ -71,14 +71,14 @@ WEFT_API void weft_rows_free(struct weft_rows *rows);
 WEFT_API bool weft_rows_next(struct weft_rows *rows);
 /// After the last row: WEFT_OK, or WEFT_ERROR_SYSTEM if memory has run out before it.
 WEFT_API enum weft_status weft_rows_status(const struct weft_rows *rows);
-/// Of the row at hand; a column of its table. Texts live until the next row.
+/// A value of the current row, by a column of its table. Texts live until the next row.
 WEFT_API struct weft_result_value weft_rows_value(struct weft_rows *rows, const struct weft_result_column *column);
-/// The next rows, at most `most`, in one call: value[r * columns + i] is that of column[i] in the r-th of them. Answers
-/// how many there were: 0 after the last row, or if memory has run out. Texts live until the next call or until the
-/// walk is freed. There is no row at hand after it.
+/// The next rows, at most `most`, in one call: value[r * columns + i] is the value of column[i] in the r-th of them.
+/// Returns their number: 0 after the last row, or if memory has run out. Texts live until the next call or until the
+/// iterator is freed. Afterwards there is no current row.
 WEFT_API uint32_t weft_rows_read(struct weft_rows *rows, const struct weft_result_column *const *column,
                                  uint32_t columns, struct weft_result_value *value, uint32_t most);
-/// Of the row at hand as a number: NAN of a text and of no value.
+/// A value of the current row as a number: NAN for a text and for no value.
 WEFT_API double weft_rows_number(struct weft_rows *rows, const struct weft_result_column *column);
 
 #ifdef __cplusplus
