@@ -14,7 +14,9 @@ extern const char weft_cli_commit[];
 
 /// Options that more than one subcommand takes; --help is always there.
 enum weft_cli_accept {
-    WEFT_CLI_SET = 1,      ///< --set path=value, repeated; and --seed N, which is --set run.seed=N
+    WEFT_CLI_PARAMETER = 1, ///< --set path=value, repeated
+    WEFT_CLI_SEED = 128,    ///< --seed N, which is --set run.seed=N
+    WEFT_CLI_SET = WEFT_CLI_PARAMETER | WEFT_CLI_SEED,
     WEFT_CLI_VARIANT = 2,  ///< --variant NAME
     WEFT_CLI_THREADS = 4,  ///< --threads N
     WEFT_CLI_OUT = 8,      ///< --out DIR, --force

@@ -32,7 +32,7 @@ static const struct weft_cli_command command = {
         "weft models import lists the formats, weft models import FORMAT their parameters, which --set sets (--set\n"
         "rate=100Gbps). A workload alone gets a network, a topology alone a workload. See docs/import.md.\n"
         "Exit status: 0 done, 2 bad input, or a file of unknown format.",
-    .accept = WEFT_CLI_SET,
+    .accept = WEFT_CLI_PARAMETER,
     .operands_min = 1,
     .operands_max = 1u << 20,
     .option = own,

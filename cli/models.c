@@ -50,7 +50,7 @@ static void print_type(const struct weft_param *row) {
                                         [WEFT_PARAM_TEXT] = "text",
                                         [WEFT_PARAM_PROSE] = "text",
                                         [WEFT_PARAM_PRIORITIES] = "priorities",
-                                        [WEFT_PARAM_WEIGHTS] = "weight, or one for each priority",
+                                        [WEFT_PARAM_WEIGHTS] = "one value, or one for each priority",
                                         [WEFT_PARAM_DSCP_MAP] = "map of code points to priorities",
                                         [WEFT_PARAM_MODEL] = "model",
                                         [WEFT_PARAM_SECTION] = "section"};
@@ -64,7 +64,7 @@ static void print_type(const struct weft_param *row) {
     if (!row->min && row->max) printf(", at most %s", row->max);
     if (row->type == WEFT_PARAM_MODEL)
         printf(": weft models %s", weft_kind_name((enum weft_model_kind)row->model_kind));
-    if (row->needs) printf("; only beside %s", row->needs);
+    if (row->needs) printf("; needs %s", row->needs);
     if (row->beside) printf("; its parameters may stand here as well");
     if (row->type == WEFT_PARAM_SECTION) printf(": weft models %s", row->table->name);
 }

@@ -21,8 +21,8 @@ static const struct {
     const char *name, *argument, *help;
     uint32_t accept;
 } common[COMMONS] = {
-    [SET] = {"set", "PATH=VALUE", "override a value of the scenario; may be repeated", WEFT_CLI_SET},
-    [SEED] = {"seed", "N", "the same as --set run.seed=N", WEFT_CLI_SET},
+    [SET] = {"set", "PATH=VALUE", "override a value of the scenario; may be repeated", WEFT_CLI_PARAMETER},
+    [SEED] = {"seed", "N", "the same as --set run.seed=N", WEFT_CLI_SEED},
     [VARIANT] = {"variant", "NAME", "only this variant of the scenario", WEFT_CLI_VARIANT},
     [THREADS] = {"threads", "N", "worker threads (default 1); the result does not depend on it", WEFT_CLI_THREADS},
     [OVERSUBSCRIBE] = {"oversubscribe", NULL, "run more threads than there are processors, if --threads asks for them",
@@ -227,8 +227,30 @@ static int check_operands(const struct weft_cli_command *command, const struct w
     if (o->operands < command->operands_min)
         fprintf(stderr, "weft %s: expected %s\n", command->name, command->operands);
     else
-        fprintf(stderr, "weft %s: what is \"%s\"?\n", command->name, o->operand[command->operands_max]);
+        fprintf(stderr, "weft %s: unexpected argument \"%s\"; expected %s\n", command->name,
+                o->operand[command->operands_max], command->operands);
     return fail_usage(command);
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/// A file to be written is none of those that are read, nor the database of a folder that is.
+static int check_files(const struct weft_cli_command *command, const struct weft_cli_options *o) {
+    static const char *const held[] = {"", "/results.sqlite", "/sweep.sqlite", "/result.json"};
+    for (const struct weft_cli_option *own = command->option; own && own->name; own++) {
+        const char *file = own->ret_value && own->argument && !strcmp(own->argument, "FILE") ? *own->ret_value : NULL;
+        for (uint32_t i = 0; file && i < o->operands; i++)
+            for (size_t k = 0; k < sizeof held / sizeof *held; k++) {
+                if (!is_same_file(file, weft_arena_format(o->arena, "%s%s", o->operand[i], held[k]))) continue;
+                fprintf(stderr, "weft: --%s: '%s' is read, and would be overwritten; expected another file\n",
+                        own->name, file);
+                return WEFT_ERROR_INPUT;
+            }
+    }
+    return WEFT_CLI_GO;
 }
 
 int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv,
@@ -258,6 +280,7 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
     o->operand = argv + optind;
     o->operands = (uint32_t)(argc - optind);
     int exit_status = check_operands(command, o);
+    if (exit_status == WEFT_CLI_GO) exit_status = check_files(command, o);
     return exit_status == WEFT_CLI_GO ? check_out(o) : exit_status;
 }
 

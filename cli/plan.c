@@ -97,7 +97,7 @@ enum weft_status plan_load(const struct plan *plan, bool defaults, void *conf, s
         if (text)
             status = weft__param_parse_at(row, text, WEFT_NOWHERE, name, conf, arena, ret_error);
         else if (defaults)
-            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s is missing: %s; expected %s", name,
+            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s is missing (%s); expected %s", name,
                                     row->help, weft__param_expected(row));
     }
     char text[256];
@@ -278,6 +278,9 @@ int weft_cli_plan(int argc, char **argv) {
     }
     char expected[256];
     weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS + 7, expected, sizeof expected);
-    fprintf(stderr, "weft: plan: which calculator? %s\n", expected);
+    if (argc > 1)
+        fprintf(stderr, "weft: plan: no calculator \"%s\"; %s\n", argv[1], expected);
+    else
+        fprintf(stderr, "weft: plan: %s\n", expected);
     return WEFT_ERROR_INPUT;
 }

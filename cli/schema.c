@@ -138,7 +138,7 @@ static void describe(struct weft__json *j, const struct weft_param *row) {
     if (row->dflt && *row->dflt) n += snprintf(text + n, sizeof text - (size_t)n, "; default %s", row->dflt);
     if (row->min) n += snprintf(text + n, sizeof text - (size_t)n, "; at least %s", row->min);
     if (row->max) n += snprintf(text + n, sizeof text - (size_t)n, "; at most %s", row->max);
-    if (row->needs) snprintf(text + n, sizeof text - (size_t)n, "; only beside %s", row->needs);
+    if (row->needs) snprintf(text + n, sizeof text - (size_t)n, "; needs %s", row->needs);
     weft__json_key_string(j, "description", text);
 }
 

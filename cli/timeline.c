@@ -134,6 +134,18 @@ static void choose(struct timeline_view *v, const struct filter *f) {
     v->keep = keep;
 }
 
+static enum weft_status check_filters(const struct timeline_view *v, const struct filter *f, struct weft_error *error) {
+    if (f->from_ps > f->to_ps)
+        return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--from: is after --to; expected it before");
+    for (uint32_t p = 0; asked.port && p < v->t.ports; p++)
+        if (weft_glob_match(asked.port, v->t.port[p].name) || weft_glob_match(asked.port, v->t.port[p].node))
+            return WEFT_OK;
+    return !asked.port ? WEFT_OK
+                       : weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                        "--port: no port or node matches \"%.200s\"; expected such as %s", asked.port,
+                                        v->t.ports ? v->t.port[0].name : "leaf-0/0");
+}
+
 static enum weft_status read_filters(struct timeline_view *v, struct weft_error *error) {
     struct filter f = {0, WEFT_TIME_NEVER, UINT64_MAX, UINT64_MAX};
     uint64_t limit = 0, flows = v->t.flows ? v->t.flows - 1 : 0;
@@ -143,6 +155,7 @@ static enum weft_status read_filters(struct timeline_view *v, struct weft_error 
     if (!status) status = read_value(WEFT__COUNT, "flow", asked.flow, flows, &f.flow, error);
     if (!status) status = read_value(WEFT__COUNT, "limit", asked.limit, UINT32_MAX, &limit, error);
     v->limit = (uint32_t)limit;
+    if (!status) status = check_filters(v, &f, error);
     if (!status && (asked.from || asked.to || asked.priority || asked.flow || asked.port)) choose(v, &f);
     return status;
 }

@@ -281,7 +281,7 @@ static void print_children(const struct timeline_view *v, const struct weft_stor
 
 void timeline_print_story(const struct timeline_view *v, const struct weft_story *root) {
     if (!root->child) {
-        fprintf(v->out, "nothing of that happened\n");
+        fprintf(v->out, "no events match\n");
         return;
     }
     print_children(v, root, 0, FLOWS);
@@ -319,7 +319,7 @@ void timeline_print_events(const struct timeline_view *v) {
         }
         if (id) id = next[id];
     }
-    if (!lines) fprintf(v->out, "nothing of that happened\n");
+    if (!lines) fprintf(v->out, "no events match\n");
 }
 
 // --- JSON ---------------------------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ static struct weft_cli_values over;
 static const struct weft_cli_option own[] = {
     {"over", "PATH=VALUES", "a parameter and its values: [a,b,c], A..B:N, A..B:Nlog; may be repeated", NULL, NULL},
     {"objective", "METRIC[:max]",
-     "figure to minimise: p50, p95, p99, mean or max of completion, iteration, or a metric such as victims.fct.p99",
+     "figure to minimise: a metric such as victims.fct.p99; with one group of flows p50, p95, p99, mean or max of its "
+     "completion; with one job iteration",
      &objective_text, NULL},
     {"seeds", "LIST", "seeds (default 1..8); only the points of the last rung run with all of them", &seeds_text, NULL},
     {"budget", "N|TIME", "at most N runs, with fewer seeds; or no new rung that would end after this time",
@@ -100,9 +101,9 @@ static enum weft_status read_objective(struct tune *t, const struct weft_scenari
     const char *text = objective_text;
     struct weft_place place = {.file = "--objective"};
     if (!text)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-            "--objective is missing: expected the figure to minimise, such as p99 or victims.fct.mean");
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                              "--objective is missing: expected the figure to minimise, such as victims.fct.mean, or "
+                              "p99 of the only group");
     enum weft_status status = expand(s->o, file, &text, ret_error);
     if (status) return status;
     if (!weft_sweep_metric_parse(text, place, true, s->r.column, s->r.columns, s->o->arena, &t->metric))

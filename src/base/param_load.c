@@ -257,7 +257,7 @@ static enum weft_status load_row(struct load *l, const struct weft_param *row, c
 static enum weft_status check_needs(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
                                     const struct weft_tree *child, const char *path) {
     if (!row->needs || child->type == WEFT_TREE_NULL || said(tree, row->needs)) return WEFT_OK;
-    return FAIL(l, child->key_place, "%s: has no effect without %s; expected %s beside it", path, row->needs,
+    return FAIL(l, child->key_place, "%s: has no effect without %s; expected %s to be set too", path, row->needs,
                 row->needs);
 }
 
@@ -304,7 +304,7 @@ static enum weft_status load_rows(struct load *l, const struct weft_param_table 
         if (twice)
             return FAIL(l, child->key_place, "%s: said twice, as %s too; expected one of them", child_path, child->key);
         if (!child && !row->dflt && row->type != WEFT_PARAM_MODEL)
-            return FAIL(l, l->around, "%s is missing: %s; expected %s", child_path, row->help,
+            return FAIL(l, l->around, "%s is missing (%s); expected %s", child_path, row->help,
                         weft__param_expected(row));
         const char *row_path = row->beside && chosen_table(row, tree) ? path : child_path;
         if (row->beside) status = gather_beside(l, row, tree, path, &child);

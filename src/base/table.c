@@ -140,8 +140,7 @@ static enum weft_status read_name(struct weft__lines *lines, const char *field, 
         snprintf(t->ignored + n, sizeof t->ignored - n, "%s%s", n ? "," : "", field);
         return WEFT_OK;
     }
-    if (t->has[c])
-        return BAD(lines->place, "column '%.60s' means what a column before it does; expected one of a kind", field);
+    if (t->has[c]) return BAD(lines->place, "column '%.60s' is given twice; expected it once", field);
     if (*t->unit[f] && !is_unit_of(&t->column[c], t->unit[f]))
         return BAD(lines->place, "'%.60s': '%s' is not one of its units; expected %s", field, t->unit[f],
                    t->column[c].text ? "a name" : weft__quantity_expected(t->column[c].quantity));
@@ -197,7 +196,8 @@ enum weft_status weft__table_row(struct weft__lines *lines, const struct weft__t
         status = read_field(lines, t, f, field, row, ret_error);
     }
     if (!status && f < t->fields)
-        return BAD(lines->place, "the line ends after %" PRIu32 " fields; expected %" PRIu32 ", as many as the header",
-                   f, t->fields);
+        return BAD(lines->place,
+                   "the line ends after field %" PRIu32 "; expected %" PRIu32 " fields, as many as in the header", f,
+                   t->fields);
     return status;
 }

@@ -32,7 +32,7 @@ struct judge {
     uint32_t n, room;
     struct after { // of a profile, with its changes made
         weft_bytes xoff_bytes, size_bytes, static_bytes, need_bytes;
-        const struct weft_sonic_port *needs;
+        const struct weft_sonic_port *needs, *counted;
         uint32_t ports;
     } * profile;
     uint8_t *lossless;  ///< priorities of each port, with the changes made
@@ -129,8 +129,10 @@ static void need_headroom(struct judge *j) {
         for (uint32_t k = 0; k < WEFT_PRIORITIES; k++) {
             if (!(j->lossless[p] >> k & 1)) continue;
             struct after *a = after(j, group_of(port, k));
-            bool first = k == (uint32_t)__builtin_ctz(j->lossless[p]);
-            if (need > group_of(port, k)->xoff_bytes) a->ports += first || a->needs != port;
+            if (need > group_of(port, k)->xoff_bytes && a->counted != port) {
+                a->counted = port;
+                a->ports++;
+            }
             if (need > a->need_bytes) a->need_bytes = need, a->needs = port;
         }
     }
@@ -461,7 +463,8 @@ struct weft_sonic_finding *weft_plan_sonic(const struct weft_sonic *s, const str
     j->lossless = weft_arena_alloc(arena, s->ports, sizeof *j->lossless);
     for (uint32_t i = 0; i < s->profiles; i++) {
         const struct weft_sonic_profile *p = &s->profile[i];
-        j->profile[i] = (struct after){p->xoff_bytes, p->size_bytes, p->static_bytes, 0, NULL, 0};
+        j->profile[i] =
+            (struct after){.xoff_bytes = p->xoff_bytes, .size_bytes = p->size_bytes, .static_bytes = p->static_bytes};
     }
     for (uint32_t p = 0; p < s->ports; p++)
         j->lossless[p] = wanted(&s->port[p]);

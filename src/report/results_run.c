@@ -124,11 +124,11 @@ static void print_fast_forward(FILE *file, const struct weft_run *run) {
     if (o->refused)
         fprintf(file, "fast-forward: nothing was skipped: %s\n", o->refused);
     else if (o->packets)
-        fprintf(file, "fast-forward: %" PRIu64 " packets of flows were taken over instead of run", o->packets);
+        fprintf(file, "fast-forward: %" PRIu64 " packets of flows were skipped", o->packets);
     else if (o->stretches)
         fprintf(file,
                 "fast-forward: %" PRIu64 " iterations, %" PRIu64 " operations and %" PRIu64
-                " steps of collectives, %s of %s, were taken over instead of run",
+                " steps of collectives, %s of %s, were skipped",
                 o->iterations, o->operations, o->steps, skipped, whole);
     bool exact = run->scenario->run.fast_forward == WEFT_FAST_FORWARD_EXACT;
     if (o->packets)
@@ -140,27 +140,26 @@ static void print_fast_forward(FILE *file, const struct weft_run *run) {
     if (o->stretches) putc('\n', file);
     if (o->audited)
         fprintf(file,
-                "fast-forward: to compare, %u %s in full, of which %u ended otherwise than foretold, by %.3g %% at "
-                "most\n",
-                o->audited, o->audited == 1 ? "stretch was run" : "stretches were run", o->failed,
-                100 * o->audit_error);
+                "fast-forward: audit: %u %s run in full, of which %u ended at another time than predicted; largest "
+                "difference %.3g %%\n",
+                o->audited, o->audited == 1 ? "stretch" : "stretches", o->failed, 100 * o->audit_error);
     if (o->dropped)
-        fprintf(file, "fast-forward: %u %s not be judged: what had been foretold never came\n", o->dropped,
+        fprintf(file, "fast-forward: %u %s not be judged: the predicted end was never reached\n", o->dropped,
                 o->dropped == 1 ? "audit could" : "audits could");
 }
 
 #define FAST(field, kind, ...) WEFT_RESULT(struct weft_fast_forward_outcome, field, kind, __VA_ARGS__)
 static const struct weft_result_column fast_forward_columns[] = {
-    FAST(refused, TEXT, "why nothing could be skipped; null: nothing stood against it", .flags = WEFT_RESULT_SPARSE),
-    FAST(stretches, COUNT, "stretches of time that were taken over instead of run"),
-    FAST(iterations, COUNT, "iterations of jobs that were taken over instead of run"),
-    FAST(operations, COUNT, "operations of jobs that were taken over within iterations"),
-    FAST(steps, COUNT, "steps of collectives, each at one rank and channel, that were taken over within operations"),
-    FAST(packets, COUNT, "packets of flows, on links that are not full, that were taken over"),
+    FAST(refused, TEXT, "why nothing could be skipped; null: nothing prevented it", .flags = WEFT_RESULT_SPARSE),
+    FAST(stretches, COUNT, "stretches of time that were skipped"),
+    FAST(iterations, COUNT, "iterations of jobs that were skipped"),
+    FAST(operations, COUNT, "operations of jobs that were skipped within iterations"),
+    FAST(steps, COUNT, "steps of collectives, each at one rank and channel, that were skipped within operations"),
+    FAST(packets, COUNT, "packets of flows, on links that are not full, that were skipped"),
     FAST(remembered, COUNT,
          "stretches that were taken over sooner because a run before had stored what it learned "
          "(run.fast_forward_store)"),
-    FAST(skipped_ps, TIME, "simulated time that was taken over instead of run"),
+    FAST(skipped_ps, TIME, "simulated time that was skipped"),
     FAST(error, REAL,
          "steady: largest relative difference between what was taken over, iterations, operations or steps, and what "
          "came before it"),
@@ -174,7 +173,7 @@ static const struct weft_result_column fast_forward_columns[] = {
 const struct weft_result_table weft__results_fast_forward = {
     .name = "fast_forward",
     .shape = WEFT_RESULT_OBJECT,
-    .row = "what of a run was taken over instead of run (docs/fast-forward.md)",
+    .row = "skipped parts of a run (docs/fast-forward.md)",
     WEFT_RESULT_COLUMNS(fast_forward_columns),
     .next = next_fast_forward,
     .print = print_fast_forward,

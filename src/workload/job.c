@@ -23,7 +23,7 @@ static const char *const job_lists[] = {"operations", NULL};
 static const struct weft_param job_rows[] = {
     WEFT__JOB_ROWS(struct job_conf, "job"),
     WEFT_TEXT(struct job_conf, dimensions, "dimensions", "",
-              "names and sizes, the innermost first: [tp:8, dp:4]; their product is the number of hosts"),
+              "names and sizes, the innermost first: [tp:8, dp:4]; their product is the number of ranks"),
     WEFT_UINT(struct job_conf, iterations, "iterations", "1", "1", "1000000", "iterations of all operations"),
     WEFT_UINT(struct job_conf, slow_rank, "slow_rank", "0", "0", "16777215",
               "rank that is slow, if slow_factor is not 1"),
@@ -148,8 +148,8 @@ static enum weft_status read_dimensions(struct maker *m) {
                     "rank_file: '%s' has %" PRIu32 " ranks; expected as many as the product of dimensions \"%s\"",
                     ranks_of, m->job->ranks, c->dimensions);
     if (*c->dimensions && stride != m->job->ranks)
-        return FAIL(m, place, "dimensions: the product of \"%s\" is not the number of hosts, %" PRIu32, c->dimensions,
-                    m->job->ranks);
+        return FAIL(m, place, "dimensions: the product of \"%s\" is %llu; expected the number of ranks, %" PRIu32,
+                    c->dimensions, (unsigned long long)stride, m->job->ranks);
     return WEFT_OK;
 }
 

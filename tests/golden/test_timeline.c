@@ -201,8 +201,10 @@ static void filters_keep_what_led_to_it(void **state) {
     assert_int_equal(weft(f, "timeline r --flow 2"), 0);
     ASSERT_IN_ORDER(f, "flow 2, gpu-d to gpu-b", "first packet with DSCP 16");
     assert_null(strstr(f->out, "flow 0"));
-    assert_int_equal(weft(f, "timeline r --port nowhere"), 0);
-    assert_non_null(strstr(f->out, "nothing of that happened"));
+    assert_int_equal(weft(f, "timeline r --port gpu-a/0 --priority 7"), 0);
+    assert_non_null(strstr(f->out, "no events match"));
+    assert_int_equal(weft(f, "timeline r --port nowhere"), 2);
+    assert_int_equal(weft(f, "timeline r --from 2us --to 1us"), 2);
 }
 
 static void every_event_stands_below_its_cause(void **state) {

@@ -112,7 +112,7 @@ class Scenario:
             if name == "host" and key in uet:
                 continue  # beside transport: uet alone
             if key not in FIXED and key not in out and self.chance(percent * (4 if "$ref" in what else 1)):
-                beside = re.search(r"only beside (\w+)", what.get("description", ""))
+                beside = re.search(r"; needs (\w+)", what.get("description", ""))
                 if beside and not out.get(beside[1]) and not self.chance(5):
                     continue
                 value = self.value(key, what)

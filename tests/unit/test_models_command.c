@@ -75,7 +75,7 @@ static void sections_are_shown(void **state) {
         {"models cx", "no kind or section \"cx\"; did you mean \"cc\"?", 2},
         {"models swifft", "no kind or model \"swifft\"; did you mean \"swift\"?", 2},
         {"models cc dcqn", "no cc \"dcqn\"; did you mean \"dcqcn\"?", 2},
-        {"models cc none more", "what is \"more\"?", 2},
+        {"models cc none more", "unexpected argument \"more\"", 2},
         {"models --threads 3", "unrecognized option '--threads'", 2},
         {"models --help", "usage: weft models [OPTIONS] [KIND [NAME]]", 0},
     };

@@ -297,7 +297,7 @@ static void missing(void **state) {
     assert_int_equal(weft_tree_parse("s.yaml", "\n  {}\n", 6, arena, &tree, &error), WEFT_OK);
     assert_int_equal(weft_params_load(&needy, tree, &conf, arena, &error), WEFT_ERROR_INPUT);
     assert_string_equal(error.text,
-                        "s.yaml:2:3: ring.rate is missing: of every link; expected a rate such as \"200Gbps\"");
+                        "s.yaml:2:3: ring.rate is missing (of every link); expected a rate such as \"200Gbps\"");
 }
 
 static void unknown_model_as_text(void **state) {
