@@ -18,8 +18,8 @@ static const struct weft_cli_option options[] = {
     {"jobs", "N", "runs at a time (default 1); all of them stay in memory", &jobs_text, NULL},
     {"csv", NULL, "comma-separated values on standard output: one line per variant and row of a table", NULL, &csv},
     {"table", "NAME",
-     "the table (default: groups), as in `weft models results`; without --csv nccl-tests: collectives as it prints "
-     "them",
+     "the table (default: groups), as in `weft models results`; without --csv only nccl-tests, collectives in its "
+     "format",
      &table_name, NULL},
     {0},
 };

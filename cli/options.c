@@ -27,7 +27,7 @@ static const struct {
     [THREADS] = {"threads", "N", "worker threads (default 1); the result does not depend on it", WEFT_CLI_THREADS},
     [OVERSUBSCRIBE] = {"oversubscribe", NULL, "run more threads than there are processors, if --threads asks for them",
                        WEFT_CLI_THREADS},
-    [OUT] = {"out", "DIR", "write results.sqlite into DIR", WEFT_CLI_OUT},
+    [OUT] = {"out", "DIR", "write the results into the folder DIR", WEFT_CLI_OUT},
     [FORCE] = {"force", NULL, "replace the results in DIR", WEFT_CLI_OUT},
     [CAPTURE] = {"capture", "PORT[,...]", "write frames of these ports to capture.pcapng; globs allowed",
                  WEFT_CLI_CAPTURE},

@@ -18,7 +18,7 @@ struct list_conf {
     bool parallel;
 };
 static const struct weft_param rows[] = {
-    WEFT_BOOL(struct list_conf, parallel, "parallel", "false", "two entries of links: may join the same two nodes"),
+    WEFT_BOOL(struct list_conf, parallel, "parallel", "false", "several entries of links may join the same two nodes"),
 };
 static const char *const lists[] = {"nodes", "links", "routes", NULL};
 static const struct weft_param_table list_params = WEFT_PARAM_TABLE_LISTS("list", struct list_conf, rows, NULL, lists);

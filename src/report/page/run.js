@@ -35,7 +35,7 @@ function overTime(s, run) {
 
 function pauses(s, run) {
   var list = rows(run, "pauses"), edges = rows(run, "pause_tree");
-  var f = figure(s, "Who was paused, and when", "A bar is a pause of a port's priority. The 24 ports that were paused longest, of each the longest pauses, 4000 in all.", run, ["pauses"]);
+  var f = figure(s, "Who was paused, and when", "A bar is a pause of a port's priority. At most 24 ports, those paused longest, and at most 4000 pauses, the longest of each.", run, ["pauses"]);
   if (!list.length) { el(f.body, "p", run.paused_us > 0 ? "The results hold no events: run with --out to record them." : "No port was paused.", "soft"); }
   else {
     var ports = group(list, function (p) { return p.port; }), height = 50 + 18 * ports.length;
