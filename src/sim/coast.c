@@ -230,9 +230,12 @@ static bool is_free(const struct weft__coast *c, uint32_t q, bool anew) {
         if (l->is_full || l->calls) return false;
         if (anew && queued_bytes(c, own->port[k]) > (weft_bytes)l->flows * QUEUED_FRAMES * frame) return false;
     }
-    // Without its acknowledgements others would find a link emptier than it is.
-    for (uint32_t k = 0; k < own->back_hops; k++)
-        if (c->link[own->back[k]].is_full_by_acks) return false;
+    // Without its acknowledgements others would find a link emptier than it is; and where these wait, a flow that goes
+    // by them slows down.
+    for (uint32_t k = 0; k < own->back_hops; k++) {
+        const struct link *l = &c->link[own->back[k]];
+        if (l->is_full_by_acks || (own->by_acks && (l->is_full || l->calls))) return false;
+    }
     return true;
 }
 

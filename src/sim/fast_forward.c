@@ -478,12 +478,11 @@ static void get_lessons(struct weft__store *store, struct lessons *lessons) {
     }
 }
 
-/// What is there stays as it is, so that a third run is the second.
-static enum weft_status write_store(struct weft__fast_forward *f, struct weft_error *error) {
-    if (!f->store.arena || f->store.is_there) return WEFT_OK;
+/// What is there stays as it is, so that a third run is the second. A run that was cut short has not learned all of it.
+static void write_store(struct weft__fast_forward *f) {
+    if (!f->store.arena || f->store.is_there || f->net->engine.end != WEFT_END_DONE) return;
     put_lessons(&f->store, &f->lessons);
-    bool any = weft__steps_put(f->steps, &f->store) || f->lessons.n;
-    return any ? weft__store_write(&f->store, error) : WEFT_OK;
+    if (weft__steps_put(f->steps, &f->store) || f->lessons.n) weft__store_write(&f->store);
 }
 
 static enum weft_status read_store(struct weft__fast_forward *f, struct weft_error *error) {
@@ -589,16 +588,15 @@ static void tell_nothing_skipped(const struct weft__fast_forward *f) {
               "one, in a row took about as long";
 }
 
-enum weft_status weft__fast_forward_end(struct weft__run *run, struct weft_error *error) {
+void weft__fast_forward_end(struct weft__run *run) {
     struct weft__fast_forward *f = run->fast_forward;
-    if (!f) return WEFT_OK;
+    if (!f) return;
     for (uint32_t k = 0; k < TRACKERS; k++)
         end_tracker(&f->tracker[k]);
-    enum weft_status status = write_store(f, error);
+    write_store(f);
     free_all(f);
     if (f->coast) weft__coast_end(f->coast, ended_at(&run->net.engine));
     tell_nothing_skipped(f);
-    return status;
 }
 
 weft_time_ps weft__fast_forward_skipped(const struct weft__run *run) {

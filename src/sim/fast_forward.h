@@ -9,8 +9,8 @@
 enum weft_status weft__fast_forward_start(struct weft__run *run, struct weft_error *error);
 /// The engine has stopped. True: at rest, and it is to be run on.
 bool weft__fast_forward_on(struct weft__run *run);
-/// It has come to the run's end. It fails if what is to be stored cannot be written.
-enum weft_status weft__fast_forward_end(struct weft__run *run, struct weft_error *error);
+/// It has come to the run's end.
+void weft__fast_forward_end(struct weft__run *run);
 /// Simulated time that was skipped so far.
 weft_time_ps weft__fast_forward_skipped(const struct weft__run *run);
 /// When the engine has ended, before anything is collected: all noted times become true.

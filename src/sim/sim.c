@@ -705,8 +705,8 @@ enum weft_status weft__run_finish(struct weft__run *run, struct weft_outcome **r
     do
         weft__engine_run(&run->net.engine);
     while (weft__fast_forward_on(run) || weft__checkpoint_on(run));
-    enum weft_status status = weft__fast_forward_end(run, ret_error);
-    if (!status && run->options.ranks) status = weft__ranks_join(run, ret_error);
+    weft__fast_forward_end(run);
+    enum weft_status status = run->options.ranks ? weft__ranks_join(run, ret_error) : WEFT_OK;
     enum weft_status ended = weft__run_end(run, status ? NULL : ret_outcome, ret_error);
     return status ? status : ended;
 }

@@ -55,6 +55,12 @@ static uint64_t mix_topology(uint64_t hash, const struct weft_topology *t) {
         hash = weft__digest_mix(hash, link->rate_bps);
         hash = weft__digest_mix(hash, link->delay_ps);
     }
+    for (uint32_t i = 0; i < t->static_routes; i++) {
+        const struct weft_static_route *route = &t->static_route[i];
+        hash = weft__digest_mix(hash, (uint64_t)route->sw << 32 | route->host);
+        for (uint32_t p = 0; p < route->ports; p++)
+            hash = weft__digest_mix(hash, route->port[p]);
+    }
     return hash;
 }
 
@@ -65,9 +71,12 @@ static uint64_t key_of(const struct weft__network *net) {
     weft_scenario_each(net->scenario, mix_setting, &hash);
     hash = mix_topology(hash, net->topology);
     for (uint32_t i = 0; i < w->flows; i++) {
-        hash = weft__digest_mix(hash, (uint64_t)w->flow[i].src << 32 | w->flow[i].dst);
-        hash = weft__digest_mix(hash, w->flow[i].bytes);
-        hash = weft__digest_mix(hash, w->flow[i].start_ps);
+        const struct weft_flow *flow = &w->flow[i];
+        hash = weft__digest_mix(hash, (uint64_t)flow->src << 32 | flow->dst);
+        hash = weft__digest_mix(hash, flow->bytes);
+        hash = weft__digest_mix(hash, flow->start_ps);
+        hash = weft__digest_mix(hash, (uint64_t)flow->qps << 16 | (uint64_t)flow->priority << 8 | flow->verb);
+        hash = weft__digest_mix(hash, (uint64_t)flow->source_port << 16 | flow->destination_port);
     }
     return hash;
 }
@@ -169,6 +178,10 @@ enum weft_status weft__store_open(const struct weft__network *net, struct weft__
     if (mkdir(folder, 0777) && errno != EEXIST)
         return weft_error_set(error, WEFT_ERROR_INPUT, (struct weft_place){.file = folder},
                               "%s; expected a folder, or a place for one (run.fast_forward_store)", strerror(errno));
+    if (access(folder, W_OK | X_OK))
+        return weft_error_set(error, WEFT_ERROR_INPUT, (struct weft_place){.file = folder},
+                              "%s; expected a folder in which files can be made (run.fast_forward_store)",
+                              strerror(errno));
     FILE *file = weft__file_open(store->path, "r");
     if (!file && errno == ENOENT) return WEFT_OK;
     if (!file) return REFUSE("%s; expected a file to be read (run.fast_forward_store)", strerror(errno));
@@ -177,19 +190,16 @@ enum weft_status weft__store_open(const struct weft__network *net, struct weft__
     return status;
 }
 
-enum weft_status weft__store_write(struct weft__store *store, struct weft_error *error) {
+void weft__store_write(struct weft__store *store) {
     append_zeros(store);
     struct header h = header_of(store);
     const char *draft = weft__draft_name(store->path, store->arena);
     FILE *file = weft__file_open(draft, "w");
     bool written = file && fwrite(&h, sizeof h, 1, file) == 1 &&
                    fwrite(store->word, sizeof *store->word, store->words, file) == store->words;
-    int why = errno;
-    if (file && fclose(file) && written) written = false, why = errno;
-    if (written && rename(draft, store->path)) written = false, why = errno;
-    if (written) return WEFT_OK;
-    if (file) unlink(draft);
-    return weft_error_set(error, WEFT_ERROR_SYSTEM, (struct weft_place){.file = store->path}, "%s", strerror(why));
+    if (file && fclose(file)) written = false;
+    if (written) written = !rename(draft, store->path);
+    if (!written && file) unlink(draft);
 }
 
 void weft__store_free(struct weft__store *store) {

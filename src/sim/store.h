@@ -24,8 +24,8 @@ uint64_t weft__store_get(struct weft__store *store); ///< 0, and store->wrong, w
 /// All has been read. False: what is there is not what such a run would have written.
 bool weft__store_is_whole(const struct weft__store *store);
 enum weft_status weft__store_refuse(const struct weft__store *store, struct weft_error *error);
-/// Nobody sees half of it.
-enum weft_status weft__store_write(struct weft__store *store, struct weft_error *error);
+/// Whole or not at all: a run does not fail because nothing can be stored of it.
+void weft__store_write(struct weft__store *store);
 void weft__store_free(struct weft__store *store);
 
 /// What was counted between two marks; read, it is between two marks that hold nothing else.
