@@ -100,10 +100,8 @@ struct weft__box_coast {
     const char *(*refuse)(const struct weft__network *net, uint32_t node); ///< why it has none such; NULL: it may
     /// It sends nothing more, but one packet at most; what is under way arrives.
     void (*hold)(struct weft__network *net, uint32_t node, uint32_t qp);
-    /// Its congestion control is told that so many packets, of so many bytes on the wire in all, have been sent and
-    /// acknowledged, and that the round trip was as before.
-    void (*sent)(struct weft__network *net, uint32_t node, uint32_t qp, uint32_t packets, uint32_t bytes,
-                 weft_time_ps now);
+    /// Its congestion control is told that it has sent so much.
+    void (*sent)(struct weft__network *net, uint32_t node, uint32_t qp, uint32_t bytes, weft_time_ps now);
     /// Something is to happen at that time, so that the engine comes there. It is held.
     void (*wake)(struct weft__network *net, uint32_t node, uint32_t qp, weft_time_ps time);
     /// It sends on, from that time; its queue pair may have fewer packets than before.

@@ -45,17 +45,15 @@ enum state { RUNS, COASTS, AUDITED };
 struct coaster {
     const uint32_t *port, *back; ///< of its path, and of that of its acknowledgements
     uint16_t hops, back_hops;
-    uint8_t state;           ///< enum state
-    bool active;             ///< it sends, or is to start before the next look
-    bool is_new;             ///< since this look
-    bool by_acks;            ///< its congestion control goes by acknowledgements
-    weft_bytes window_bytes; ///< at the last look
-    double wire;             ///< bytes of a full packet there
-    double acks;             ///< bytes of acknowledgements for one of data
-    double rate;             ///< bytes a second on the wire
-    double before;           ///< at the last look
-    double sent;             ///< packets since `from_ps`
-    uint32_t from;           ///< PSN to send then
+    uint8_t state; ///< enum state
+    bool active;   ///< it sends, or is to start before the next look
+    bool is_new;   ///< since this look
+    double wire;   ///< bytes of a full packet there
+    double acks;   ///< bytes of acknowledgements for one of data
+    double rate;   ///< bytes a second on the wire
+    double before; ///< at the last look
+    double sent;   ///< packets since `from_ps`
+    uint32_t from; ///< PSN to send then
     weft_time_ps from_ps;
     uint64_t calls; ///< of congestion control, and packets sent again, by then
     uint32_t cut;   ///< packets cut out
@@ -210,16 +208,6 @@ static void load_links(struct weft__coast *c, weft_time_ps now) {
     judge_links(c);
 }
 
-/// Nothing that acknowledgements tell can slow it down or speed it up: its NIC's link is what bounds it, and its window
-/// does not shrink. Where the window is what bounds it, it does not keep to the pace that is expected of it.
-static bool is_bound_by_nic(struct weft__coast *c, uint32_t q) {
-    struct coaster *own = &c->coaster[q];
-    const struct weft_qp_sender *s = &c->net->hosts.sender[q];
-    weft_bytes before = own->window_bytes;
-    own->window_bytes = s->window_bytes;
-    return !own->by_acks || ((double)s->rate_bps / 8 >= c->link[own->port[0]].rate && s->window_bytes >= before);
-}
-
 /// No queue forms on its path, however long, nor on that of its acknowledgements. `anew`: nor is there one, or was
 /// there since the last look.
 static bool is_free(const struct weft__coast *c, uint32_t q, bool anew) {
@@ -230,12 +218,9 @@ static bool is_free(const struct weft__coast *c, uint32_t q, bool anew) {
         if (l->is_full || l->calls) return false;
         if (anew && queued_bytes(c, own->port[k]) > (weft_bytes)l->flows * QUEUED_FRAMES * frame) return false;
     }
-    // Without its acknowledgements others would find a link emptier than it is; and where these wait, a flow that goes
-    // by them slows down.
-    for (uint32_t k = 0; k < own->back_hops; k++) {
-        const struct link *l = &c->link[own->back[k]];
-        if (l->is_full_by_acks || (own->by_acks && (l->is_full || l->calls))) return false;
-    }
+    // Without its acknowledgements others would find a link emptier than it is.
+    for (uint32_t k = 0; k < own->back_hops; k++)
+        if (c->link[own->back[k]].is_full_by_acks) return false;
     return true;
 }
 
@@ -369,14 +354,13 @@ static void advance(struct weft__coast *c, uint32_t q, double seconds) {
     own->sent += (own->before + own->rate) / 2 * seconds / own->wire;
     if (own->state != COASTS) return;
     double packets = floor(fmax(own->sent, 0)) - floor(fmax(before, 0));
-    if (packets > 0)
-        ops_of(c, q)->sent(c->net, node_of(c, q), q, (uint32_t)packets, (uint32_t)(packets * own->wire), c->last_ps);
+    if (packets > 0) ops_of(c, q)->sent(c->net, node_of(c, q), q, (uint32_t)(packets * own->wire), c->last_ps);
 }
 
 /// What becomes of it. True: it coasts, or may soon.
 static bool look_at(struct weft__coast *c, uint32_t q, weft_time_ps now) {
     struct coaster *own = &c->coaster[q];
-    bool called = count_calls(c, q) != own->calls || !is_bound_by_nic(c, q);
+    bool called = count_calls(c, q) != own->calls;
     if (own->state == RUNS) {
         if (called || own->is_new ||
             c->net->hosts.receiver[q].marked || // the receiver tells of a mark as soon as it may
@@ -504,8 +488,6 @@ struct weft__coast *weft__coast_new(struct weft__skips *skips, const char **ret_
     for (uint32_t q = 0; q < net->qps; q++) {
         c->coaster[q].wire = wire_of(c, q, frame_of(c, q));
         c->coaster[q].acks = ack_share(c, q);
-        const struct weft_cc_ops *cc = host_of(c, net->qp[q].src)->cc.model->ops;
-        c->coaster[q].by_acks = cc->on_ack != NULL;
     }
     net->engine.pause_ps = 0;
     return c;

@@ -392,7 +392,6 @@ static void flows_coast(void **state) {
         {CLOS "switch: {buffer: {kind: static, size: 8MB, xoff: 7MB, xon: 6500KB}, aqm: {kind: wred, min: 100KB, max: "
               "400KB}}\nhost: {cc: dcqcn}\nworkload: [{kind: permutation, size: 32MiB}]\n",
          0.7},
-        {ONE_SWITCH BUFFER "host: {cc: swift}\nworkload: [{kind: permutation, size: 32MiB}]\n", 0.5},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *text = cases[i].text;
@@ -563,7 +562,8 @@ static void refuses_flows(void **state) {
         const char *more, *run, *expected;
     } cases[] = {
         {ONE_SWITCH, "exact", "no job"},
-        {ONE_SWITCH "host: {cc: hpcc}\n", "steady", "telemetry"},
+        {ONE_SWITCH "host: {cc: hpcc}\n", "steady", "acknowledgements or credit"},
+        {ONE_SWITCH "host: {cc: swift}\n", "steady", "acknowledgements or credit"},
         {DSF, "steady", "fabric of cells"},
         {ONE_SWITCH "host: {retransmission: selective}\n", "steady", "state of its own"},
         {CLOS "switch: {route: spray}\n", "steady", "route model"},

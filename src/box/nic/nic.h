@@ -186,9 +186,6 @@ void weft__nic_prepare(struct weft__node *node, struct weft__arrival *arrival, u
 /// Congestion control is told that the queue pair has sent so much.
 void weft__nic_tell_sent(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                          uint32_t bytes);
-/// Likewise, that so many packets were acknowledged, of which none was measured or marked.
-void weft__nic_tell_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                          uint32_t packets);
 /// The host goes down, or is up again.
 void weft__nic_on_down(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);

@@ -13,7 +13,7 @@ static const char *refuse(const struct weft__network *net, uint32_t node) {
         return "a transport that keeps a state of its own: of packets out of order, or of selective acknowledgements";
     if (nic->conf->drain_rate_bps) return "host.drain_rate";
     if (nic->port.credit) return "credit-based flow control of links";
-    if (nic->pull || nic->cc->telemetry_bytes) return "congestion control that goes by credit or telemetry (host.cc)";
+    if (nic->cc->on_ack || nic->pull) return "congestion control that goes by acknowledgements or credit (host.cc)";
     return NULL;
 }
 
@@ -28,12 +28,10 @@ static void hold(struct weft__network *net, uint32_t node, uint32_t qp) {
     sender_of(nic, qp)->posted = sender_of(nic, qp)->next + (acks.packets > 1);
 }
 
-static void sent(struct weft__network *net, uint32_t node, uint32_t qp, uint32_t packets, uint32_t bytes,
-                 weft_time_ps now) {
+static void sent(struct weft__network *net, uint32_t node, uint32_t qp, uint32_t bytes, weft_time_ps now) {
     struct weft__worker *w = &net->engine.worker[weft__engine_worker_of(&net->engine, node)];
     w->now_ps = now;
     weft__nic_tell_sent(&net->engine.node[node], weft__network_state(net, node), w, qp, bytes);
-    weft__nic_tell_acked(&net->engine.node[node], weft__network_state(net, node), w, qp, packets);
     weft__engine_reschedule(&net->engine, node);
 }
 

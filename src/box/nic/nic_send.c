@@ -204,11 +204,6 @@ void weft__nic_tell_sent(struct weft__node *node, struct weft__nic *nic, struct 
         tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct told){.bytes = bytes});
 }
 
-void weft__nic_tell_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                          uint32_t packets) {
-    tell_cc(node, nic, w, qp, nic->cc->on_ack, (struct told){.bytes = packets * nic->end.hosts->qp[qp].mtu});
-}
-
 // --- sending ------------------------------------------------------------------------------------------------------
 
 static void start_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
