@@ -101,8 +101,8 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
                                    weft_time_ps start, struct weft_error *ret_error) {
     if (src == dst)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "group '%s': %s sends to itself; expected two different hosts", common->group,
-                              w->topology->node[w->topology->host[src]].name);
+                              "group '%s': host number %" PRIu32 " sends to itself; expected two different hosts",
+                              common->group, src);
     const struct weft_topology *t = w->topology;
     uint32_t from = weft_topology_network_of(t, src), to = weft_topology_network_of(t, dst);
     if (from != to)
