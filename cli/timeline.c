@@ -111,13 +111,16 @@ struct filter {
     uint64_t priority, flow; ///< UINT64_MAX: any
 };
 
+static bool is_asked_port(const struct timeline_view *v, uint32_t p) {
+    const struct weft_timeline_port *port = &v->t.port[p];
+    return !asked.port || weft_glob_match(asked.port, port->name) || weft_glob_match(asked.port, port->node);
+}
+
 static bool is_wanted(const struct timeline_view *v, const struct filter *f, const struct weft_event *e) {
     if (e->time_ps < f->from_ps || e->time_ps > f->to_ps) return false;
     if (f->priority != UINT64_MAX && e->priority != f->priority) return false;
     if (f->flow != UINT64_MAX && e->flow != f->flow) return false;
-    if (!asked.port) return true;
-    const struct weft_timeline_port *port = &v->t.port[e->port];
-    return weft_glob_match(asked.port, port->name) || weft_glob_match(asked.port, port->node);
+    return is_asked_port(v, e->port);
 }
 
 /// What is wanted, what led to it, and how it ended.
@@ -138,8 +141,7 @@ static enum weft_status check_filters(const struct timeline_view *v, const struc
     if (f->from_ps > f->to_ps)
         return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--from: is after --to; expected it before");
     for (uint32_t p = 0; asked.port && p < v->t.ports; p++)
-        if (weft_glob_match(asked.port, v->t.port[p].name) || weft_glob_match(asked.port, v->t.port[p].node))
-            return WEFT_OK;
+        if (is_asked_port(v, p)) return WEFT_OK;
     return !asked.port ? WEFT_OK
                        : weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                         "--port: no port or node matches \"%.200s\"; expected such as %s", asked.port,

@@ -96,7 +96,8 @@ void verify_journal_open(struct verify *v) {
         return;
     }
     rewind(v->journal);
-    if (!verify_journal_read(v, v->journal)) putc('\n', v->journal); // what was cut off stays a line of its own
+    if (!verify_journal_read(v, v->journal))
+        putc('\n', v->journal); // a truncated last record ends its line, and the next begins a new one
     if (v->known && !v->o->quiet)
         fprintf(stderr, "weft: %u of %u runs are known from a verify that did not end\n", v->known, v->tasks);
 }

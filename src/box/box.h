@@ -67,6 +67,12 @@ struct weft__cell_capture {
 typedef void weft__on_count(void *context, uint64_t *count);
 /// `which`: the same of each worker.
 typedef void weft__on_histogram(void *context, uint32_t which, struct weft_histogram *histogram);
+/// A struct of histograms and nothing else, by its first one and its bytes.
+static inline void weft__histograms_each(struct weft_histogram *first, size_t bytes, weft__on_histogram *on_histogram,
+                                         void *context) {
+    for (uint32_t i = 0; i < bytes / sizeof *first; i++)
+        on_histogram(context, i, &first[i]);
+}
 
 /// What boxes of one network have in common in a run. Boxes of several kinds may have the same.
 struct weft__shared {

@@ -261,6 +261,14 @@ static void stays_near(void **state) {
 
 #define RAILS "topology: {kind: leaf_spine, leaves: 8, spines: 8, hosts_per_leaf: 4, rate: 400Gbps, delay: 500ns}\n"
 
+/// Nothing is lost or invented, and every flow has delivered what it does in full.
+static void assert_same_bytes(const struct weft_outcome *b, const struct weft_outcome *a) {
+    assert_int_equal(b->injected_bytes, b->delivered_bytes + b->dropped_bytes + b->held_bytes);
+    assert_int_equal(b->flows, a->flows);
+    for (uint32_t f = 0; f < a->flows; f++)
+        assert_int_equal(b->flow[f].delivered_bytes, a->flow[f].delivered_bytes);
+}
+
 /// Nearer than 1% of it.
 static void assert_near(const char *text, const char *what, double a, double b) {
     if (a < 0.99 * b || a > 1.01 * b) fail_msg("%s%s is %g; in full %g", text, what, a, b);
@@ -307,10 +315,7 @@ static void skips_steps(void **state) {
         assert_int_equal(b->job[0].ranks_done, a->job[0].ranks_done);
         assert_int_equal(b->server_sent_bytes, a->server_sent_bytes);
         assert_int_equal(b->server_received_bytes, a->server_received_bytes);
-        assert_int_equal(b->injected_bytes, b->delivered_bytes + b->dropped_bytes + b->held_bytes);
-        assert_int_equal(b->flows, a->flows);
-        for (uint32_t f = 0; f < a->flows; f++)
-            assert_int_equal(b->flow[f].delivered_bytes, a->flow[f].delivered_bytes);
+        assert_same_bytes(b, a);
         assert_same_on_threads(&steady, text);
         run_free(&off);
         run_free(&steady);
@@ -504,9 +509,7 @@ static void crosses_fabrics(void **state) {
         assert_near(text, "packet-hops", (double)b->packet_hops, (double)a->packet_hops);
         assert_near(text, "cell-hops", (double)b->cell_hops, (double)a->cell_hops);
         assert_fabric_near(text, b, a);
-        assert_int_equal(b->injected_bytes, b->delivered_bytes + b->dropped_bytes + b->held_bytes);
-        for (uint32_t f = 0; f < a->flows; f++)
-            assert_int_equal(b->flow[f].delivered_bytes, a->flow[f].delivered_bytes);
+        assert_same_bytes(b, a);
         assert_same_on_threads(&steady, text);
         run_free(&off);
         run_free(&steady);

@@ -144,10 +144,7 @@ static const char *unskippable(const struct weft__network *net) {
 static void each_histogram(struct weft__network *net, weft__on_histogram *on_histogram, void *context) {
     for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
         struct weft_tin_histograms *one = weft__cliques_of(net)->seen[w];
-#define X(field, type, unit, help)                                                                                     \
-    if (one) on_histogram(context, offsetof(struct weft_tin_histograms, field) / sizeof one->field, &one->field);
-        WEFT_TIN_HISTOGRAMS(X)
-#undef X
+        if (one) weft__histograms_each((struct weft_histogram *)one, sizeof *one, on_histogram, context);
     }
 }
 
