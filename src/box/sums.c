@@ -2,6 +2,7 @@
 #include "box/sums.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
 #define WEFT_SUMS(name) extern const struct weft__sums weft__sums_##name;
@@ -39,21 +40,26 @@ static bool next_sums(struct weft_result_cursor *c) {
     return !c->at++;
 }
 
-const struct weft_result_table *weft__sums_table(void) {
-    static struct weft_result_column column[32];
-    static struct weft_result_table table = {
-        .name = "counters",
-        .shape = WEFT_RESULT_OBJECT,
-        .row = "sums over the network, of a run",
-        .column = column,
-        .next = next_sums,
-    };
-    if (table.columns) return &table;
+static struct weft_result_column column[32];
+static struct weft_result_table table = {
+    .name = "counters",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "sums over the network, of a run",
+    .column = column,
+    .next = next_sums,
+};
+
+static void put_together(void) {
     for (uint32_t i = 0; weft__sums_at(i); i++) {
         const struct weft__sums *sums = weft__sums_at(i);
         assert(table.columns + sums->columns <= sizeof column / sizeof *column);
         memcpy(&column[table.columns], sums->column, sums->columns * sizeof *column);
         table.columns += sums->columns;
     }
+}
+
+const struct weft_result_table *weft__sums_table(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT; // any thread may be the first
+    pthread_once(&once, put_together);
     return &table;
 }
