@@ -75,7 +75,7 @@ topology: {kind: fat_tree, k: 8, rate: 200Gbps, delay: 150ns, bit_error_rate: 1e
 host: {cc: dcqcn, timeout: 300us}
 switch: {aqm: {kind: wred, min: 100KB, max: 400KB}}
 events: [{at: 200us, link: edge-0--aggregation-0, state: down}]
-workload: [{kind: permutation, size: 3MB}]
+workload: [{kind: permutation, size: 12MB}]
 run: {detection: 20us, sample_interval: 10us, sample_ports: core-0-*}
 """
 SAVED_JOB = """
