@@ -140,7 +140,7 @@ struct weft_transport_acks {
     uint32_t priority; ///< in which they travel
 };
 
-enum weft_transport_frames { WEFT_TRANSPORT_ROCE, WEFT_TRANSPORT_UET };
+struct weft_transport_frames; // src/transport/frames.h
 
 struct weft_transport_ops {
     // hot; all are required
@@ -169,9 +169,9 @@ struct weft_transport_ops {
     size_t (*receiver_size)(const void *conf, const struct weft_qp_conf *qp); ///< optional; likewise
     /// What is lost for good, such as a clear-to-send, is repeated after this long; WEFT_TIME_NEVER: it is not.
     weft_time_ps (*patience)(const void *conf);
-    enum weft_transport_frames frames;  ///< what its packets are on the wire, if their lengths allow it
-    bool (*in_order)(const void *conf); ///< optional; it delivers in order alone, and its frames say so
-    bool (*echoes)(const void *conf);   ///< optional; acknowledgements say whether their data was marked
+    const struct weft_transport_frames *frames; ///< its packets on the wire, if their lengths allow it; NULL: RoCE's
+    bool (*in_order)(const void *conf);         ///< optional; it delivers in order alone, and its frames say so
+    bool (*echoes)(const void *conf);           ///< optional; acknowledgements say whether their data was marked
     bool (*sacks)(const void *conf); ///< optional; replies may have a weft_sack. With telemetry only its psn comes back
     /// Optional. Of those ports, a bit for each that the sender's next packet may take; 0: any. `state` is the
     /// sender's.

@@ -149,7 +149,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->frames.roce = host->roce;
     c->frames.vlan = (uint16_t)host->vlan;
     const struct weft_transport_ops *transport = host->transport.model->ops;
-    c->frames.uet = transport->frames == WEFT_TRANSPORT_UET;
+    c->frames.format = weft__transport_frames(transport);
     c->frames.ordered = transport->in_order && transport->in_order(host->transport.conf);
     c->frames.headers = scenario->capture.content == WEFT_CAPTURE_HEADERS;
     *ret_capture = c;

@@ -6,6 +6,7 @@
 #include "box/box.h"
 #include "sim/check_credit.h"
 #include "sim/check_wire.h"
+#include "transport/frames.h"
 #include "weft/aqm.h"
 #include "weft/transport.h"
 
@@ -247,7 +248,7 @@ static enum weft_status check_records(const struct weft_scenario *scenario, cons
                               "capture: host.cc %s collects telemetry, for which captures have no form; expected "
                               "another cc, or no capture",
                               host->cc.model->name);
-    if (sacks && transport->frames != WEFT_TRANSPORT_UET && *scenario->capture.ports)
+    if (sacks && !weft__transport_frames(transport)->sacks && *scenario->capture.ports)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
                               "capture: host.transport %s acknowledges selectively, for which captures have no form; "
                               "expected another transport, or no capture",

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/check_wire.h"
 
-#include "weft/transport.h"
-#include "weft/wire_uet.h"
+#include "transport/frames.h"
 
 bool weft__has_own_frames(const struct weft_device_conf *conf, const struct weft_node_info *node) {
     const struct weft_host_conf *host = &conf->host;
@@ -10,13 +9,23 @@ bool weft__has_own_frames(const struct weft_device_conf *conf, const struct weft
     return !weft_wire_is_standard(&host->wire) || host->data_header_bytes || host->ack_bytes || host->cnp_bytes;
 }
 
-static uint32_t count_uet(const struct weft_scenario *scenario, const struct weft_topology *t) {
-    uint32_t n = 0;
+static const struct weft_transport_frames *frames_of(const struct weft_host_conf *host) {
+    return weft__transport_frames(host->transport.model->ops);
+}
+
+/// The host's format where its sizes are not RoCE's; NULL otherwise. `ret_n`: how many hosts have one.
+static const struct weft_transport_frames *find_format(const struct weft_scenario *scenario,
+                                                       const struct weft_topology *t, uint32_t *ret_n) {
+    const struct weft_transport_frames *found = NULL;
+    *ret_n = 0;
     for (uint32_t h = 0; h < t->hosts; h++) {
-        const struct weft_host_conf *host = &weft_scenario_device(scenario, t->node[t->host[h]].name)->host;
-        n += ((const struct weft_transport_ops *)host->transport.model->ops)->frames == WEFT_TRANSPORT_UET;
+        const struct weft_transport_frames *format =
+            frames_of(&weft_scenario_device(scenario, t->node[t->host[h]].name)->host);
+        if (!format->data_bytes || (found && found != format)) continue;
+        found = format;
+        ++*ret_n;
     }
-    return n;
+    return found;
 }
 
 static bool is_standard(const struct weft_scenario *scenario, const struct weft_topology *t) {
@@ -31,25 +40,26 @@ static bool is_standard(const struct weft_scenario *scenario, const struct weft_
 /// `own`: frames have sizes or a wire of their own.
 static enum weft_status check_capture(const struct weft_scenario *scenario, const struct weft_topology *t, bool own,
                                       struct weft_error *ret_error) {
-    uint32_t uet = count_uet(scenario, t);
-    if (!uet && !own) return WEFT_OK;
-    if (!uet || !is_standard(scenario, t))
+    uint32_t n;
+    const struct weft_transport_frames *format = find_format(scenario, t, &n);
+    if (!format && !own) return WEFT_OK;
+    if (!format || !is_standard(scenario, t))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
                               "capture: frames have sizes or a wire of their own, which no capture can show; "
                               "expected those of RoCE and IEEE 802.3");
-    if (uet < t->hosts)
+    if (n < t->hosts)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                              "capture: %u of %u hosts send Ultra Ethernet; expected all, or none", uet, t->hosts);
+                              "capture: %u of %u hosts send %s; expected all, or none", n, t->hosts, format->name);
     for (uint32_t h = 0; h < t->hosts; h++) {
         const struct weft_node_info *node = &t->node[t->host[h]];
         const struct weft_host_conf *host = &weft_scenario_device(scenario, node->name)->host;
-        if (host->data_header_bytes == WEFT_FRAME_UET_DATA && host->ack_bytes == WEFT_FRAME_UET_ACK) continue;
+        if (host->data_header_bytes == format->data_bytes && host->ack_bytes == format->ack_bytes) continue;
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                              "capture: host.data_header of %s is %lluB and ack_frame %lluB, and headers of Ultra "
-                              "Ethernet take %u and %u bytes; expected data_header: %uB, ack_frame: %uB",
+                              "capture: host.data_header of %s is %lluB and ack_frame %lluB, and headers of %s take %u "
+                              "and %u bytes; expected data_header: %uB, ack_frame: %uB",
                               node->name, (unsigned long long)host->data_header_bytes,
-                              (unsigned long long)host->ack_bytes, WEFT_FRAME_UET_DATA, WEFT_FRAME_UET_ACK,
-                              WEFT_FRAME_UET_DATA, WEFT_FRAME_UET_ACK);
+                              (unsigned long long)host->ack_bytes, format->name, format->data_bytes, format->ack_bytes,
+                              format->data_bytes, format->ack_bytes);
     }
     return WEFT_OK;
 }

@@ -14,6 +14,7 @@
 // Ours: the window of PSNs, and that a READ request asks for the whole response, whose packets are acknowledged.
 #include "transport/uet.h"
 
+#include "transport/frames.h"
 #include "transport/scoreboard.h"
 #include "weft/spray.h"
 #include "weft/workload.h"
@@ -445,7 +446,7 @@ static const struct weft_transport_ops ops = {
     .sender_size = uet_sender_size,
     .receiver_size = uet_receiver_size,
     .patience = uet_patience,
-    .frames = WEFT_TRANSPORT_UET,
+    .frames = &weft__frames_uet,
     .in_order = uet_in_order,
     .echoes = always,
     .sacks = always,

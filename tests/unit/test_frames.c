@@ -25,6 +25,7 @@ static int set_up(void **state) {
     frames.topology = built.t;
     frames.qp = qps;
     frames.qp_numbers = numbers;
+    frames.format = &weft__frames_roce;
     weft__frames_init(&frames);
     return built.t ? 0 : -1;
 }

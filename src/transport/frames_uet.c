@@ -10,7 +10,7 @@
 // of the simulator does not know.
 #include <string.h>
 
-#include "sim/frames.h"
+#include "transport/frames.h"
 #include "weft/wire_uet.h"
 
 /// Puts a header where there is room; of a trimmed packet only its front is kept.
@@ -82,26 +82,39 @@ static void fill_control(const struct weft_packet *p, struct weft_pds *pds) {
     }
 }
 
-void weft__frames_uet(const struct weft__frames *frames, const struct weft_packet *p, const struct weft_sack *sack,
-                      uint8_t *ret, size_t size) {
+static void fill_uet(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p,
+                     const struct weft_sack *sack, uint8_t *message) {
+    size_t size = p->bytes - WEFT_FCS_BYTES - weft_frame_header_bytes(f);
     const struct weft_qp_numbers *n = &frames->qp_numbers[p->qp];
     bool forward = weft_packet_goes_with_data(p);
     struct weft_pds pds = {.source = (uint16_t)(forward ? n->at_src : n->at_dst),
                            .destination = (uint16_t)(forward ? n->at_dst : n->at_src)};
     bool answers = p->kind == WEFT_PACKET_NAK ||
                    (p->kind == WEFT_PACKET_ACK && !(p->flags & (WEFT_PACKET_GRANT | WEFT_PACKET_ASK)));
-    memset(ret, 0, size);
+    f->udp.dst_port = WEFT_UDP_PORT_UET;
+    f->payload = message;
+    f->payload_bytes = size;
+    memset(message, 0, size);
     if (p->kind == WEFT_PACKET_DATA) {
         pds.type = frames->ordered ? WEFT_PDS_ROD_REQUEST : WEFT_PDS_RUD_REQUEST;
         pds.next = WEFT_PDS_NEXT_REQUEST;
         pds.flags = p->flags & WEFT_PACKET_ACK_REQUEST ? WEFT_PDS_ASKS : 0;
         pds.psn = p->psn;
-        put_request(frames, p, &pds, ret, size);
+        put_request(frames, p, &pds, message, size);
         return;
     }
     if (answers)
         fill_answer(p, sack, &pds);
     else
         fill_control(p, &pds);
-    put_pds(&pds, ret, size);
+    put_pds(&pds, message, size);
 }
+
+const struct weft_transport_frames weft__frames_uet = {
+    .name = "Ultra Ethernet",
+    .data_bytes = WEFT_FRAME_UET_DATA,
+    .ack_bytes = WEFT_FRAME_UET_ACK,
+    .header_bytes = WEFT_PDS_BYTES + WEFT_SES_REQUEST_BYTES,
+    .sacks = true,
+    .fill = fill_uet,
+};
