@@ -101,7 +101,12 @@ static const char *decimal_read(const char *text, struct decimal *ret) {
     return s;
 }
 
-/// `cut`: what is below the base unit is cut off.
+/// Half a picosecond is nothing to keep, half a byte or half a flow is a mistake.
+static bool is_divisible(enum weft__quantity quantity) {
+    return quantity != WEFT__BYTES && quantity != WEFT__COUNT;
+}
+
+/// `cut`: a fraction of the base unit is cut off, unless that unit is indivisible.
 static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint64_t *ret_value, char *why,
                   size_t size) {
     const struct quantity *q = &quantities[quantity];
@@ -137,7 +142,7 @@ static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint
         snprintf(why, size, "\"%.80s\" is too large or has too many digits; expected %s", text, q->expected);
         return false;
     }
-    if (!whole && !cut) {
+    if (!whole && !(cut && is_divisible(quantity))) {
         snprintf(why, size, "\"%.80s\" is not a whole number of %s", text, base_nouns[quantity]);
         return false;
     }
@@ -164,6 +169,10 @@ static bool parse_power(enum weft__quantity quantity, const char *unit, const ch
         return false;
     }
     *ret_value = (uint64_t)llroundl(value);
+    if (!is_divisible(quantity) && (value < (long double)*ret_value || value > (long double)*ret_value)) {
+        snprintf(why, size, "\"%.80s\" is not a whole number of %s", text, base_nouns[quantity]);
+        return false;
+    }
     return true;
 }
 

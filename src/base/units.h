@@ -12,7 +12,7 @@ const char *weft__quantity_expected(enum weft__quantity quantity);
 /// True, or false and in `why` what is wrong with the text: `"150" has no unit; expected a time such as "150ns"`.
 bool weft__quantity_parse(enum weft__quantity quantity, const char *text, uint64_t *ret_value, char *why, size_t size);
 /// As programs write numbers: a unit that is missing is `unit` ("s", "B"), "1e-06" is a number, "50Mb/s" and "400G" are
-/// rates, and what is below the base unit is cut off.
+/// rates, and a fraction of a picosecond, bit per second or millimetre is cut off. Bytes and counts are whole.
 bool weft__number_parse(enum weft__quantity quantity, const char *unit, const char *text, uint64_t *ret_value,
                         char *why, size_t size);
 /// Exact text that weft__quantity_parse reads back: "2.5us", "4KiB", "106.25Gbps". snprintf-like.

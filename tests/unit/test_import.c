@@ -406,6 +406,7 @@ static void what_cannot_be_read(void **state) {
         {"csv", "src,dst,bytes\n0,1,5,6\n", ":2:7: more fields than the header has columns (3)"},
         {"csv", "src,dst,bytes\n0,1\n", ":2:3: the line ends after field 2; expected 3 fields"},
         {"csv", "src,dst,bytes\n0,1,-5\n", ":2:5: \"-5\" is negative"},
+        {"csv", "src,dst,bytes\n0,1,1.5\n", ":2:5: \"1.5B\" is not a whole number of bytes"},
         {"csv", "src,dst,bytes\n0,1,9223372036854775808\n", ":2:5: 9223372036854775808; expected 1 to"},
         {"csv", "src,dst,bytes,prio\n0,1,5,8\n", ":2:7: 8; expected 0 to 7"},
         {"csv", "src,dst,bytes\n1,1,5\n", ":2:3: a flow from host 1 to itself"},

@@ -181,10 +181,43 @@ static void for_people(void **state) {
     }
 }
 
+/// Numbers of foreign files: with the unit of their column, and nothing rounded that is indivisible.
+static void of_programs(void **state) {
+    (void)state;
+    static const struct {
+        enum weft__quantity quantity;
+        const char *unit, *text;
+        uint64_t value;
+        const char *why; ///< NULL: it is read
+    } cases[] = {
+        {WEFT__BYTES, "B", "1500", 1500, NULL},
+        {WEFT__BYTES, "KB", "1.5", 1500, NULL},
+        {WEFT__BYTES, "B", "1.5e3", 1500, NULL},
+        {WEFT__BYTES, "B", "15.0", 15, NULL},
+        {WEFT__BYTES, "B", "1.5", 0, "\"1.5B\" is not a whole number of bytes"},
+        {WEFT__BYTES, "KB", "0.0015", 0, "\"0.0015KB\" is not a whole number of bytes"},
+        {WEFT__BYTES, "B", "15e-1", 0, "\"15e-1\" is not a whole number of bytes"},
+        {WEFT__COUNT, "", "2.5", 0, "\"2.5\" is not a whole number of units"},
+        {WEFT__COUNT, "", "2e1", 20, NULL},
+        {WEFT__TIME, "s", "1e-06", 1000000, NULL},
+        {WEFT__TIME, "ps", "0.7", 0, NULL},
+        {WEFT__TIME, "us", "0.0000015", 1, NULL},
+        {WEFT__RATE, "bps", "50Mb/s", 50000000, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t value = 0;
+        char why[160] = "";
+        bool ok = weft__number_parse(cases[i].quantity, cases[i].unit, cases[i].text, &value, why, sizeof why);
+        if (ok != !cases[i].why) fail_msg("%s: %s", cases[i].text, ok ? "was read" : why);
+        if (ok) assert_int_equal(value, cases[i].value);
+        if (!ok) assert_string_equal(why, cases[i].why);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact), cmocka_unit_test(wrong),      cmocka_unit_test(formats_read_back),
-        cmocka_unit_test(reals), cmocka_unit_test(for_people),
+        cmocka_unit_test(reals), cmocka_unit_test(for_people), cmocka_unit_test(of_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
