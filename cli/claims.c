@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/param.h"
 #include "weft/result.h"
 
 void weft_cli_claims_copy(struct weft_cli_claims *ret, const struct weft_cli_claims *c, struct weft_arena *arena) {
@@ -92,13 +91,16 @@ void weft_cli_claims_take(struct weft_cli_claims *c, uint32_t v, const struct we
 }
 
 static enum weft_status fail(const struct weft_claim *claim, const struct weft_claim_metric *m,
-                             const struct weft_result_found *found, const char *variant, struct weft_error *ret_error) {
-    bool whole = found->parts >= m->parts;
-    char expected[512];
-    snprintf(expected, sizeof expected, "%s", whole ? "it is not a number" : "it has no parts");
-    if (found->entries) snprintf(expected, sizeof expected, "expected 0 to %u", found->entries - 1);
-    if (found->names)
-        weft__names_expected(whole ? "" : m->part[found->parts], found->name, found->names, expected, sizeof expected);
+                             const struct weft_result_found *found, const struct weft_run *run,
+                             struct weft_error *ret_error) {
+    const char *variant = run->scenario->variant;
+    char expected[700];
+    if (found->entries)
+        snprintf(expected, sizeof expected, "expected 0 to %u", found->entries - 1);
+    else if (found->names)
+        weft_result_expected(run, m->part, m->parts, expected, sizeof expected);
+    else
+        snprintf(expected, sizeof expected, "%s", found->parts >= m->parts ? "it is not a number" : "it has no parts");
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, claim->place, "%.*s: %s%s has no metric of that name; %s",
                           (int)m->length, claim->that + m->at, *variant ? "variant " : "the scenario", variant,
                           expected);
@@ -122,7 +124,7 @@ enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t
             const struct weft_claim_metric *metric = &c->claim[i].metric[m];
             if (metric->variant != v || metric->from != WEFT_CLAIM_FROM_RUN) continue;
             struct weft_result_found found = weft_result_find(&finder, metric->part, metric->parts);
-            if (!is_number(found.column)) status = fail(&c->claim[i], metric, &found, s->scenario->variant, ret_error);
+            if (!is_number(found.column)) status = fail(&c->claim[i], metric, &found, &run, ret_error);
         }
     weft_outcome_free(nothing);
     return status;

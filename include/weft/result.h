@@ -187,6 +187,9 @@ struct weft_result_finder weft_result_finder(const struct weft_run *run, struct 
 /// A path such as {"groups", "victims", "fct_ps", "mean"}.
 struct weft_result_found weft_result_find(const struct weft_result_finder *finder, const char *const *part,
                                           uint32_t parts);
+/// What could stand in place of a path that leads to no figure, by the names that users write: `did you mean
+/// "victims.fct.p99"?` or `expected a figure such as victims.fct.mean, ...`, in `text`.
+void weft_result_expected(const struct weft_run *run, const char *const *part, uint32_t parts, char *text, size_t size);
 /// The column that a path leads to whatever keys (names of groups, numbers) there are; NULL: to none. A part that is a
 /// column's name of version 1 becomes its name.
 const struct weft_result_column *weft_result_column_of(const char **part, uint32_t parts, struct weft_arena *arena);

@@ -157,6 +157,30 @@ static void add_jitter(struct weft_workload *w, const struct weft_workload_commo
     }
 }
 
+/// Flows may share a group. Operations of remote memory access have one of their own, and so has each job: results tell
+/// jobs apart by it.
+static enum weft_status check_groups(const struct weft_workload *w, struct weft_error *ret_error) {
+    for (uint32_t f = 0; w->rmas && f < w->flows; f++)
+        for (uint32_t k = 0; k < w->rmas && !w->flow[f].rma; k++)
+            if (w->rma[k].group == w->flow[f].group)
+                return weft_error_set(ret_error, WEFT_ERROR_INPUT, w->rma[k].place,
+                                      "group '%s' has flows too: operations are in a group of their own; expected "
+                                      "another name",
+                                      w->group[w->rma[k].group]);
+    const struct weft_job **of = weft_arena_alloc(w->arena, w->groups + 1, sizeof *of); // [groups] the job that has it
+    for (uint32_t j = 0; j < w->jobs; j++) {
+        const struct weft_job *job = &w->job[j], **first = &of[job->group];
+        if (*first)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, job->place,
+                                  "group '%s' is the name of another job (%s:%d); expected a name of its own, such as "
+                                  "group: %s-%" PRIu32,
+                                  w->group[job->group], (*first)->place.file ? (*first)->place.file : "",
+                                  (*first)->place.line, w->group[job->group], j + 1);
+        *first = job;
+    }
+    return WEFT_OK;
+}
+
 static enum weft_status make(const struct weft_model_conf *entry, uint32_t entries,
                              const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena, bool counts,
                              struct weft_workload **ret_workload, struct weft_error *ret_error) {
@@ -175,13 +199,8 @@ static enum weft_status make(const struct weft_model_conf *entry, uint32_t entri
         if (ops->expand && !ops->jitters) add_jitter(w, entry[e].conf, seed, e);
         w->entry_flow[e + 1] = w->flows;
     }
-    for (uint32_t f = 0; w->rmas && f < w->flows; f++)
-        for (uint32_t k = 0; k < w->rmas && !w->flow[f].rma; k++)
-            if (w->rma[k].group == w->flow[f].group)
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, w->rma[k].place,
-                                      "group '%s' has flows too: operations are in a group of their own; expected "
-                                      "another name",
-                                      w->group[w->rma[k].group]);
+    enum weft_status status = check_groups(w, ret_error);
+    if (status) return status;
     *ret_workload = w;
     return WEFT_OK;
 }

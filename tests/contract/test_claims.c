@@ -134,9 +134,9 @@ static void mistakes_are_found_before_anything_runs(void **state) {
         const char *claim, *message;
     } cases[] = {
         {"  - {text: a, that: small.h.fct.max < 1us}\n", "s.yaml:7:21: small.h.fct.max: variant small has no metric of "
-                                                         "that name; expected g"},
-        {"  - {text: a, that: large.counters.pfc_xof_frames < 1}\n", "did you mean \"pfc_xoff_frames\"?"},
-        {"  - {text: a, that: large.counters.drops < 1}\n", "expected one of buffer_full"},
+                                                         "that name; did you mean \"g.fct.max\"?"},
+        {"  - {text: a, that: large.counters.pfc_xof_frames < 1}\n", "did you mean \"counters.pfc_xoff_frames\"?"},
+        {"  - {text: a, that: large.counters.drops < 1}\n", "did you mean \"counters.drops.buffer_full\"?"},
         {"  - {text: a, that: large.sim_time_ps.x < 1us}\n", "it has no parts"},
         {"  - {text: a, that: large.digest < 1}\n", "it is not a number"},
         {"  - {text: a, that: large.flows.2.fct_ps < 1us}\n", "large.flows.2.fct_ps: variant large has no metric"},
@@ -275,7 +275,7 @@ static void teeth_are_tried(void **state) {
     assert_holds("s.yaml:7:53: without: switch.bufer: unknown key");
     write_scenario("s.yaml", "  - {text: a, that: small.g.finished == 2, without: {workload.0.group: h}}\n", "");
     output_of("verify s.yaml --teeth", 2); // a number that is gone is no proof
-    assert_holds("s.yaml:7:53: without: small.g.finished: variant small has no metric of that name; expected h");
+    assert_holds("s.yaml:7:53: without: small.g.finished: variant small has no metric of that name; did you mean \"h.finished\"?");
 }
 
 static void a_control_must_not_hold(void **state) {
