@@ -23,6 +23,7 @@ enum weft_cli_accept {
     WEFT_CLI_JSON = 16,    ///< --json
     WEFT_CLI_QUIET = 32,   ///< --quiet
     WEFT_CLI_CAPTURE = 64, ///< --capture PORTS, which is --set capture.ports=PORTS
+    WEFT_CLI_REPLACE = 256, ///< --force, of a command that writes a file for its user to edit
 };
 
 /// The values of an option that may be repeated.
@@ -57,7 +58,7 @@ struct weft_cli_options {
     const char *out;     ///< NULL: none given
     uint32_t threads;    ///< 1 if not given
     bool oversubscribe;  ///< more of them than processors, if so many are asked for
-    bool force;          ///< `out` may hold results
+    bool force;          ///< `out` may hold results, and a file that is to be written may be there
     bool json, quiet;
     char **operand;
     uint32_t operands;

@@ -32,7 +32,7 @@ static const struct weft_cli_command command = {
         "weft models import lists the formats, weft models import FORMAT their parameters, which --set sets (--set\n"
         "rate=100Gbps). A workload alone gets a network, a topology alone a workload. See docs/import.md.\n"
         "Exit status: 0 done, 2 bad input, or a file of unknown format.",
-    .accept = WEFT_CLI_PARAMETER,
+    .accept = WEFT_CLI_PARAMETER | WEFT_CLI_REPLACE,
     .operands_min = 1,
     .operands_max = 1u << 20,
     .option = own,
@@ -94,7 +94,7 @@ static enum weft_status write_out(const struct weft_model *importer, const struc
     uint32_t paths = o->operands - named;
     if (!out_file) weft_cli_terminal_raw();
     if (!out_file) return weft_import_write(importer, tree, path, paths, "", stdout, ret_error);
-    enum weft_status status = weft_cli_can_replace_file("--out", out_file, ret_error);
+    enum weft_status status = weft_cli_can_write_file("--out", out_file, o, ret_error);
     if (status) return status;
     const char *draft = weft__draft_name(out_file, o->arena);
     FILE *file = weft__file_open(draft, "w");
@@ -103,7 +103,10 @@ static enum weft_status write_out(const struct weft_model *importer, const struc
     bool failed = ferror(file) != 0;
     failed |= fclose(file) != 0;
     if (!status && (failed || rename(draft, out_file))) status = fail_out(ret_error);
-    if (status) unlink(draft);
+    if (status)
+        unlink(draft);
+    else
+        weft_cli_mention_file(out_file, o);
     return status;
 }
 

@@ -15,7 +15,7 @@
 #include "weft/report.h"
 
 /// Order of `common`; an option's own number in struct option.val is 256 + its place.
-enum common { SET, SEED, VARIANT, THREADS, OVERSUBSCRIBE, OUT, FORCE, CAPTURE, JSON, QUIET, COLOR, HELP, COMMONS };
+enum common { SET, SEED, VARIANT, THREADS, OVERSUBSCRIBE, OUT, FORCE, REPLACE, CAPTURE, JSON, QUIET, COLOR, HELP, COMMONS };
 
 static const struct {
     const char *name, *argument, *help;
@@ -29,6 +29,7 @@ static const struct {
                        WEFT_CLI_THREADS},
     [OUT] = {"out", "DIR", "write the results into the folder DIR", WEFT_CLI_OUT},
     [FORCE] = {"force", NULL, "replace the results in DIR", WEFT_CLI_OUT},
+    [REPLACE] = {"force", NULL, "replace FILE, if it is there", WEFT_CLI_REPLACE},
     [CAPTURE] = {"capture", "PORT[,...]", "write frames of these ports to capture.pcapng; globs allowed",
                  WEFT_CLI_CAPTURE},
     [JSON] = {"json", NULL, "one JSON object on standard output, nothing else", WEFT_CLI_JSON},
@@ -166,6 +167,7 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         o->out = value;
         return true;
     case FORCE:
+    case REPLACE:
         o->force = true;
         return true;
     case CAPTURE:

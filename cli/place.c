@@ -31,7 +31,7 @@ static const struct weft_cli_command command = {
         "With variants: the first, or the one that --variant names. See docs/placement.md.\n"
         "Ctrl-C (or SIGTERM) ends --simulate and shows the strategies that ran.\n"
         "Exit status: 0 done, 2 bad input, or too few free servers; with --simulate as weft run.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_REPLACE | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
@@ -319,7 +319,7 @@ static enum weft_status place(const struct weft_cli_options *o, const struct wef
     struct place p = {.o = o};
     struct chosen chosen;
     if (!strategy_name) strategy_name = "min_cut";
-    enum weft_status status = out_file ? weft_cli_can_replace_file("--out", out_file, ret_error) : WEFT_OK;
+    enum weft_status status = out_file ? weft_cli_can_write_file("--out", out_file, o, ret_error) : WEFT_OK;
     if (!status) status = weft_cli_variant(o, file, &p.variant, ret_error);
     if (!status) status = weft_cli_simulation_init(&p.s, file, p.variant, ret_error);
     if (!status) status = find_job(&p, ret_error);
@@ -331,6 +331,7 @@ static enum weft_status place(const struct weft_cli_options *o, const struct wef
     if (!status || p.interrupted) {
         struct weft_error output = {0};
         if (out_file) weft_cli_replace_file(out_file, write_ranks, &chosen, &output);
+        if (out_file && !output.status) weft_cli_mention_file(out_file, o);
         if (!output.status) (o->json ? print_json : print_text)(&p);
         if (output.status) *ret_error = output;
         if (output.status) status = output.status;

@@ -358,7 +358,7 @@ static enum weft_status advise(struct advising *a, struct weft_error *ret_error)
     for (uint32_t which = 0; which < 2 && !status; which++)
         status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &a->file[which], ret_error);
     if (!status) status = weft_cli_variant(o, a->file[0], &a->number, ret_error);
-    if (!status && out_file) status = weft_cli_can_replace_file("--out", out_file, ret_error);
+    if (!status && out_file) status = weft_cli_can_write_file("--out", out_file, o, ret_error);
     if (!status) status = weft_cli_simulation_init(&sim, a->file[0], a->number, ret_error);
     if (!status) {
         a->variant = weft_arena_text(o->arena, sim.scenario->variant);
@@ -372,6 +372,7 @@ static enum weft_status advise(struct advising *a, struct weft_error *ret_error)
     if (!status && out_file && !is_nothing(&a->advice))
         status = weft_cli_replace_file(out_file, write_patch, a, ret_error);
     if (status) return status;
+    if (out_file && !is_nothing(&a->advice)) weft_cli_mention_file(out_file, o);
     (o->json ? print_json : print_text)(a);
     return WEFT_OK;
 }
@@ -391,7 +392,7 @@ int plan_advice(const char *subject, int argc, char **argv) {
             "run of the scenario with both. --out FILE writes the advice as a scenario that stands on this one.\n"
             "Where there is nothing to change it says so, runs nothing and writes nothing. docs/advice.md explains it.",
             about[a.subject]),
-        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_REPLACE | WEFT_CLI_JSON | WEFT_CLI_QUIET,
         .operands_min = 1,
         .operands_max = 1,
         .option = own,

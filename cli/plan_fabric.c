@@ -26,7 +26,7 @@ static const struct weft_cli_command command = {
         "metres of fibre, packet memory, watts, and a price if each part has one (--set fabric.leaf.price=...).\n"
         "A fabric that cannot be built for so many hosts is listed with the reason.\n"
         "Exit status: 0 done, 2 bad input, or a single fabric that cannot be built.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_JSON,
+    .accept = WEFT_CLI_SET | WEFT_CLI_REPLACE | WEFT_CLI_JSON,
     .operands_max = 64,
     .option = own,
 };
@@ -185,19 +185,21 @@ static void write_scenario(FILE *file, const void *context) {
             fprintf(file, "%s: %s\n", w->tree->child[i]->key, weft_tree_text(w->tree->child[i], w->arena));
 }
 
-static enum weft_status save(const struct fabric *f, struct weft_arena *arena, struct weft_error *ret_error) {
+static enum weft_status save(const struct fabric *f, const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct weft_scenario *s;
     enum weft_status status = weft_scenario_new(f->file, 0, &s, ret_error);
     if (status) return status;
-    struct written w = {s->tree, arena};
+    struct written w = {s->tree, o->arena};
     status = weft_cli_replace_file(scenario_path, write_scenario, &w, ret_error);
     weft_scenario_free(s);
+    if (!status) weft_cli_mention_file(scenario_path, o);
     return status;
 }
 
 static enum weft_status plan_all(const struct weft_cli_options *o, struct fabric *f, uint32_t n,
                                  struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
+    enum weft_status status =
+        scenario_path ? weft_cli_can_write_file("--scenario", scenario_path, o, ret_error) : WEFT_OK;
     for (uint32_t i = 0; i < n && !status; i++)
         status = load(o, o->operands ? o->operand[i] : weft_blueprint_at(i)->name, &f[i], ret_error);
     if (status) return status;
@@ -206,7 +208,7 @@ static enum weft_status plan_all(const struct weft_cli_options *o, struct fabric
         if (i) putchar('\n');
         print_fabric(&f[i], o->arena);
     }
-    if (scenario_path) return save(&f[0], o->arena, ret_error);
+    if (scenario_path) return save(&f[0], o, ret_error);
     return n == 1 && *f[0].plan->reason ? WEFT_ERROR_INPUT : WEFT_OK;
 }
 

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft plan sonic: what is wrong with the configuration of a SONiC switch, and a patch for it.
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "plan.h"
+#include "simulation.h"
 #include "weft/plan_sonic.h"
 
-#include "base/draft.h"
 #include "base/param.h"
-#include "base/stream.h"
 
 static const char *patch_file, *scenario_file, *profiles_file, *given[3];
 static const char *const rows[] = {"formula", "processing", "mtu"};
@@ -34,7 +31,7 @@ static const struct weft_cli_command command = {
         "below XOFF, maps against PFC, times of the watchdog. Each finding has its reason and the rule's source.\n"
         "A finding without a patch needs a decision. docs/plan.md says what is judged.\n"
         "Exit status: 0 nothing found, 2 bad input, 5 findings.",
-    .accept = WEFT_CLI_JSON,
+    .accept = WEFT_CLI_REPLACE | WEFT_CLI_JSON,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
@@ -144,22 +141,16 @@ static void print_text(const struct weft_sonic *s, const struct weft_sonic_findi
     printf("%" PRIu32 " ports, %" PRIu32 " findings, %" PRIu32 " of them with a patch\n", s->ports, findings, mended);
 }
 
-static enum weft_status write_patch(const struct weft_sonic_finding *f, uint32_t findings, struct weft_arena *arena,
-                                    struct weft_error *ret_error) {
-    const char *draft = weft__draft_name(patch_file, arena);
-    FILE *file = weft__file_open(draft, "w");
-    bool failed = !file;
-    if (file) {
-        struct weft__json j = {.file = file};
-        json_patch(&j, f, findings);
-        failed = fputc('\n', file) == EOF || ferror(file);
-        failed |= fclose(file) != 0;
-        failed = failed || rename(draft, patch_file);
-        if (failed) unlink(draft);
-    }
-    return failed ? weft_error_set(ret_error, WEFT_ERROR_SYSTEM, (struct weft_place){.file = patch_file},
-                                   "cannot be written: %s", strerror(errno))
-                  : WEFT_OK;
+struct patch {
+    const struct weft_sonic_finding *f;
+    uint32_t findings;
+};
+
+static void write_patch(FILE *file, const void *context) {
+    const struct patch *patch = context;
+    struct weft__json j = {.file = file};
+    json_patch(&j, patch->f, patch->findings);
+    fputc('\n', file);
 }
 
 static int judge(const struct weft_cli_options *o, struct weft_error *ret_error) {
@@ -167,15 +158,17 @@ static int judge(const struct weft_cli_options *o, struct weft_error *ret_error)
     struct weft_sonic *s = NULL;
     struct weft_sonic_lookup *lookup = NULL;
     uint32_t findings = 0;
-    enum weft_status status = load_base(&base, true, o->arena, ret_error);
+    enum weft_status status = patch_file ? weft_cli_can_write_file("--patch", patch_file, o, ret_error) : WEFT_OK;
+    if (!status) status = load_base(&base, true, o->arena, ret_error);
     if (!status && scenario_file) status = load_scenario(&base, ret_error);
     if (!status) status = load_base(&base, false, o->arena, ret_error);
     if (!status && profiles_file) status = weft_sonic_lookup_read(profiles_file, o->arena, &lookup, ret_error);
     if (!status) status = weft_sonic_read(o->operand[0], lookup, o->arena, &s, ret_error);
     if (status) return (int)status;
     const struct weft_sonic_finding *f = weft_plan_sonic(s, &base, o->arena, &findings);
-    if (patch_file) status = write_patch(f, findings, o->arena, ret_error);
+    if (patch_file) status = weft_cli_replace_file(patch_file, write_patch, &(struct patch){f, findings}, ret_error);
     if (status) return (int)status;
+    if (patch_file) weft_cli_mention_file(patch_file, o);
     if (o->json)
         print_json(o->operand[0], f, findings);
     else

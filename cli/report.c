@@ -91,7 +91,7 @@ static enum weft_status report(const struct weft_cli_options *o, struct weft_err
     if (!status) status = weft_report_page_new((const char *const *)o->operand, o->operands, &options, &page, error);
     if (!status) status = weft_cli_replace_file(file, weft_report_page_write, page, error);
     weft_report_page_free(page);
-    if (!status && !o->quiet) fprintf(stderr, "weft: wrote %s\n", file);
+    if (!status) weft_cli_mention_file(file, o);
     return status;
 }
 

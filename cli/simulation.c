@@ -358,6 +358,19 @@ enum weft_status weft_cli_can_replace_file(const char *option, const char *path,
     return status;
 }
 
+enum weft_status weft_cli_can_write_file(const char *option, const char *path, const struct weft_cli_options *o,
+                                         struct weft_error *ret_error) {
+    struct stat target;
+    if (!o->force && !stat(path, &target) && S_ISREG(target.st_mode))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = option},
+                              "'%s' exists; expected a name that is free, or --force, which replaces the file", path);
+    return weft_cli_can_replace_file(option, path, ret_error);
+}
+
+void weft_cli_mention_file(const char *path, const struct weft_cli_options *o) {
+    if (!o->quiet) fprintf(stderr, "weft: wrote %s\n", path);
+}
+
 static void write_json(FILE *file, const void *context) {
     weft_cli_print_results(file, context, true);
 }

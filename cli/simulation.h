@@ -84,6 +84,11 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
                                        const void *context, struct weft_error *ret_error);
 /// Whether that can be done, as far as it can be known before there is something to write. Errors are of `option`.
 enum weft_status weft_cli_can_replace_file(const char *option, const char *path, struct weft_error *ret_error);
+/// Likewise for a file that its user may have edited since: only --force replaces it.
+enum weft_status weft_cli_can_write_file(const char *option, const char *path, const struct weft_cli_options *o,
+                                         struct weft_error *ret_error);
+/// Says on standard error that the file is written.
+void weft_cli_mention_file(const char *path, const struct weft_cli_options *o);
 /// Writes results.sqlite and result.json into the folder, and removes what the runs of older results there have written
 /// beside them and these have not.
 enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,

@@ -89,7 +89,7 @@ static json_int_t number(json_t *object, const char *key) {
 static void simulated_as_run(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "place s.yaml --json --simulate --out ranks.txt"), 0);
-    assert_string_equal(f->err, "");
+    assert_string_equal(f->err, "weft: wrote ranks.txt\n");
     json_t *root = printed_json(f), *min_cut = find(root, "min_cut"), *linear = find(root, "linear");
     assert_true(number(min_cut, "zone_bytes") < number(linear, "zone_bytes"));
     static const char *const how[] = {"placement=min_cut", "rank_file=ranks.txt"};
@@ -143,7 +143,7 @@ static void refused(void **state) {
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
-/// --out replaces a file, also behind a symbolic link, which stays one, and nothing else.
+/// --out replaces a file with --force only, also behind a symbolic link, which stays one, and nothing else.
 static void only_a_file_is_replaced(void **state) {
     struct fixture *f = *state;
     char path[128], text[4096];
@@ -155,7 +155,13 @@ static void only_a_file_is_replaced(void **state) {
     }
     snprintf(path, sizeof path, "%s/pipe", f->dir);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(weft(f, "place s.yaml --out link"), 0);
+    assert_int_equal(weft(f, "place s.yaml --out link"), 2);
+    assert_string_equal(f->err, "weft: --out: 'link' exists; expected a name that is free, or --force, which replaces "
+                                "the file\n");
+    slurp(f, "ranks.txt", text, sizeof text);
+    assert_string_equal(text, "old");
+    assert_int_equal(weft(f, "place s.yaml --out link --force"), 0);
+    assert_non_null(strstr(f->err, "weft: wrote link\n"));
     slurp(f, "ranks.txt", text, sizeof text);
     assert_ptr_equal(strstr(text, "# ranks of job train"), text);
     struct stat about;

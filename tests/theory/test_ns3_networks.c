@@ -113,7 +113,7 @@ static void write_lone_flows(const struct fixture *f, const struct tree *t, uint
 
 static void run_imported(struct fixture *f, uint32_t flows) {
     char text[64];
-    if (weft(f, "import hpcc config.txt --out s.yaml")) fail_msg("%s", f->err);
+    if (weft(f, "import hpcc config.txt --out s.yaml --force")) fail_msg("%s", f->err);
     if (weft(f, "run s.yaml --out r --force --export hpcc")) fail_msg("%s", f->err);
     snprintf(text, sizeof text, "%u", flows);
     slurp(f, "r/fct.txt", f->out, sizeof f->out);

@@ -118,7 +118,7 @@ static void capture(struct fixture *f, const char *scenario, const char *ports) 
     write_text(f, "thresholds.yaml", scenario);
     snprintf(arguments, sizeof arguments, "run thresholds.yaml --capture '%s' --quiet", ports);
     if (weft(f, arguments)) fail_msg("%s", f->err);
-    if (weft(f, "import capture capture.pcapng --out made.yaml")) fail_msg("%s", f->err);
+    if (weft(f, "import capture capture.pcapng --out made.yaml --force")) fail_msg("%s", f->err);
 }
 
 /// The number behind `key` in what weft import made.
