@@ -142,7 +142,7 @@ static inline weft_time_ps run_fct(const struct run *r, uint32_t i) {
 static inline const struct weft_counters *run_counters(const struct run *r, const char *port, uint32_t priority) {
     uint32_t p = weft_topology_find_port(r->topology, port);
     if (p == WEFT_NONE) fail_msg("no port %s", port);
-    return &r->outcome->port[(size_t)p * WEFT_PRIORITIES + priority];
+    return weft_outcome_at(r->outcome, p, priority);
 }
 
 static inline uint64_t run_drops(const struct run *r) {

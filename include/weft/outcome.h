@@ -217,8 +217,8 @@ struct weft_outcome {
     struct weft_wait_outcome *round_trip; ///< [priorities] of data; NULL unless run.round_trips or a box asks for them
 
     uint32_t ports;
-    struct weft_counters *port; ///< [ports * WEFT_PRIORITIES]
-    const uint32_t *port_flows; ///< [ports]: queue pairs whose data it sent; NULL unless run.count_flows
+    struct weft_counters *counters; ///< [WEFT_PRIORITIES * ports]: weft_outcome_at
+    const uint32_t *port_flows;     ///< [ports]: queue pairs whose data it sent; NULL unless run.count_flows
     uint64_t drops[WEFT_DROPS];
     weft_bytes drop_bytes[WEFT_DROPS];
     uint64_t cnps; ///< sent by receivers
@@ -247,6 +247,13 @@ struct weft_outcome {
 /// Of a run in which nothing has happened yet: no flow has ended, no iteration, no collective.
 struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, const struct weft_workload *workload);
 void weft_outcome_free(struct weft_outcome *outcome);
+
+/// What a port counted at a priority. Those of a priority are next to each other: those of one that nothing uses take
+/// no memory in a large network, as nobody writes there.
+static inline struct weft_counters *weft_outcome_at(const struct weft_outcome *outcome, uint32_t port,
+                                                    uint32_t priority) {
+    return &outcome->counters[(size_t)priority * outcome->ports + port];
+}
 
 /// Digest over every flow's completion times, every counter and every drop; equal for equal results.
 uint64_t weft_outcome_digest(const struct weft_outcome *outcome);

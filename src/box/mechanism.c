@@ -40,7 +40,7 @@ static void look_at_aqm(const struct weft_run *run, uint32_t node, const struct 
         weft_bytes threshold[WEFT_EVENT_THRESHOLDS] = {0}, most = 0;
         aqm->thresholds(aqm_of_port(run, port, &conf->sw, arena), threshold);
         for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
-            const struct weft_counters *c = &run->outcome->port[(size_t)port * WEFT_PRIORITIES + p];
+            const struct weft_counters *c = weft_outcome_at(run->outcome, port, p);
             use->acts += c->ecn_marked;
             if (conf->sw.aqm_priorities >> p & 1 && c->queue_bytes_max > most) most = c->queue_bytes_max;
         }
@@ -58,7 +58,7 @@ static void look_at_watchdog(const struct weft_run *run, uint32_t node, const st
     use->devices++;
     for (size_t i = (size_t)info->port0 * WEFT_PRIORITIES; i < (size_t)(info->port0 + info->ports) * WEFT_PRIORITIES;
          i++)
-        use->acts += run->outcome->port[i].watchdog_storms;
+        use->acts += run->outcome->counters[i].watchdog_storms;
 }
 const struct weft__mechanism weft__mechanism_watchdog = {
     .name = "PFC watchdog", .nothing = "no pause storm", .look = look_at_watchdog};

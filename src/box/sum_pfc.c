@@ -21,8 +21,8 @@ static struct weft_pfc_layers *entry_of(struct weft_pfc_layers *list, uint32_t *
 static void add_port(struct weft_pfc_layers *e, const struct weft_outcome *o, uint32_t port, uint32_t peer) {
     weft_time_ps paused = 0;
     for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
-        const struct weft_counters *own = &o->port[(size_t)port * WEFT_PRIORITIES + p];
-        const struct weft_counters *other = &o->port[(size_t)peer * WEFT_PRIORITIES + p];
+        const struct weft_counters *own = weft_outcome_at(o, port, p);
+        const struct weft_counters *other = weft_outcome_at(o, peer, p);
         paused += own->paused_ps;
         e->frames += other->pfc_tx_xoff;
         if (own->queue_bytes_max > e->queue_bytes_max) e->queue_bytes_max = own->queue_bytes_max;
@@ -92,7 +92,7 @@ uint32_t weft__paused_ports(const struct weft_outcome *outcome, struct weft__pau
     for (uint32_t port = 0; port < outcome->ports; port++) {
         weft_time_ps paused = 0;
         for (unsigned priority = 0; priority < WEFT_PRIORITIES; priority++)
-            paused += outcome->port[(size_t)port * WEFT_PRIORITIES + priority].paused_ps;
+            paused += weft_outcome_at(outcome, port, priority)->paused_ps;
         if (!paused || (found == n && ret_port[n - 1].paused_ps >= paused)) continue;
         uint32_t at = found < n ? found++ : n - 1;
         for (; at > 0 && ret_port[at - 1].paused_ps < paused; at--)

@@ -22,7 +22,7 @@ const struct weft__sums *weft__sums_at(uint32_t index) {
 struct weft_counters weft_outcome_counters(const struct weft_outcome *outcome) {
     struct weft_counters sum = {0};
     for (size_t i = 0; i < (size_t)outcome->ports * WEFT_PRIORITIES; i++) {
-#define X(field, type, sai, help) sum.field += outcome->port[i].field;
+#define X(field, type, sai, help) sum.field += outcome->counters[i].field;
         WEFT_PRIORITY_COUNTERS(X)
 #undef X
     }

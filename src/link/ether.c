@@ -34,7 +34,7 @@ void weft__ether_drop(struct weft__ether *e, struct weft__worker *w, const struc
                       enum weft_drop reason) {
     struct weft__port *at = &e->port[k];
     weft__count_drop(w, reason, p);
-    at->counters[p->priority].drops++;
+    weft__port_counters(at, p->priority)->drops++;
     if (__builtin_expect(at->trace != NULL, 0))
         weft__trace_dropped(at->trace, w->now_ps, p, at->id - at->trace->port0, reason, 0);
 }
@@ -358,7 +358,6 @@ void weft__ether_finish(struct weft__ether *e, weft_time_ps now) {
     for (uint32_t k = 0; k < e->ports; k++) {
         weft__port_finish(&e->port[k], now);
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            e->port[k].counters[p].ingress_bytes_max =
-                e->buffer->level_max(e->buffer_state, e->conf->buffer.conf, k, p);
+            weft__port_count_ingress(&e->port[k], p, e->buffer->level_max(e->buffer_state, e->conf->buffer.conf, k, p));
     }
 }

@@ -22,7 +22,7 @@ struct weft__speed weft__speed_of(weft_rate_bps rate) {
 }
 
 void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
-                     const struct weft__port_peer *peer, struct weft_counters *counters,
+                     const struct weft__port_peer *peer, const struct weft_outcome *outcome,
                      struct weft__port_faults *faults, struct weft__port_tap *tap) {
     *port = (struct weft__port){
         .delay_data_ps = link->delay_ps + peer->processing_ps,
@@ -31,7 +31,8 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .peer_port = peer->port,
         .peer_inbox = (uint8_t)peer->inbox,
         .cut_through = peer->cut_through,
-        .counters = counters,
+        .counters = weft_outcome_at(outcome, id, 0),
+        .counters_apart = outcome->ports,
         .special = faults || tap       ? WEFT__PORT_SPECIAL
                    : peer->cut_through ? WEFT__PORT_CUT_THROUGH
                                        : WEFT__PORT_PLAIN,
@@ -135,7 +136,7 @@ static enum weft_drop cross(struct weft__port *port, const struct weft_packet *p
         port->busy_until_ps = frame->begun + time;
         frame->last_bit =
             port->wire ? weft__wire_take(port, frame->begun, packet->bytes) : port->busy_until_ps - port->gap_ps;
-        port->counters[packet->priority].link_retries++;
+        weft__port_counters(port, packet->priority)->link_retries++;
         loss = weft__faults_loss(f, packet->bytes, frame->begun, frame->last_bit, &frame->lost_at);
     }
     return loss;
@@ -158,7 +159,7 @@ static bool is_lost(struct weft__port *port, struct weft__worker *w, const struc
     if (loss == WEFT_DROPS) return false;
     weft__count_drop(w, loss, packet);
     if (packet->kind == WEFT_PACKET_LLDP) w->tally.unawaited_bytes -= packet->bytes;
-    port->counters[packet->priority].drops++;
+    weft__port_counters(port, packet->priority)->drops++;
     if (__builtin_expect(port->trace != NULL, 0))
         weft__trace_dropped(port->trace, frame->lost_at, packet, trace_port(port), loss, 0);
     return true;
@@ -240,9 +241,9 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
 static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at, enum weft_event_resumed how) {
     port->paused &= (uint8_t) ~(1u << priority);
     if (port->credit && port->credit->priorities >> priority & 1)
-        port->counters[priority].credit_wait_ps += weft__port_credit_waited(port, priority, at);
+        weft__port_counters(port, priority)->credit_wait_ps += weft__port_credit_waited(port, priority, at);
     else
-        port->counters[priority].paused_ps += at - port->paused_since_ps[priority];
+        weft__port_counters(port, priority)->paused_ps += at - port->paused_since_ps[priority];
     if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, port->id, at, priority, false);
     if (__builtin_expect(port->trace != NULL, 0))
         weft__trace_resumed(port->trace, at, trace_port(port), priority, at - port->paused_since_ps[priority], how);
@@ -278,13 +279,13 @@ void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct
         if (__builtin_expect(port->trace != NULL, 0))
             weft__trace_pause_received(port->trace, now, trace_port(port), p, classes, quanta, port->obeyed >> p & 1);
         if (quanta) {
-            port->counters[p].pfc_rx_xoff++;
+            weft__port_counters(port, p)->pfc_rx_xoff++;
             if (!(port->obeyed >> p & 1)) continue;
             weft_time_ps until = now + weft__port_time(port, quanta * UINT64_C(64)); // a quantum is 512 bit times
             weft__port_pause_begin(port, now, p, port->until_resume ? WEFT_TIME_NEVER : until);
             port->pause_last_ps[p] = now;
         } else {
-            port->counters[p].pfc_rx_xon++;
+            weft__port_counters(port, p)->pfc_rx_xon++;
             if (port->paused & port->obeyed & 1u << p) resume(port, p, now, WEFT_EVENT_BY_FRAME);
         }
     }
@@ -362,9 +363,9 @@ weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker 
     if (proxied != WEFT_NONE) quanta = calc_quanta(port, port->proxy_until_ps[proxied] - w->now_ps);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         if (xoff >> p & 1 || p == proxied)
-            port->counters[p].pfc_tx_xoff++;
+            weft__port_counters(port, p)->pfc_tx_xoff++;
         else if (classes >> p & 1)
-            port->counters[p].pfc_tx_xon++;
+            weft__port_counters(port, p)->pfc_tx_xon++;
     }
     struct weft_packet frame = {
         .bytes = port->wire ? (uint16_t)port->wire->conf->pause_bytes : WEFT_FRAME_MIN,
@@ -407,7 +408,7 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
                 next = port->paused_since_ps[p] + pfc->watchdog_ps;
             } else if (backlog & bit) {
                 begun |= bit;
-                port->counters[p].watchdog_storms++;
+                weft__port_counters(port, p)->watchdog_storms++;
                 port->pause_last_ps[p] = now; // a storm lasts for the restoration time at least
                 next = now + pfc->restore_ps;
             } else {
@@ -457,8 +458,10 @@ void weft__port_finish(struct weft__port *port, weft_time_ps now) {
         if (port->paused >> p & 1) resume(port, p, now, WEFT_EVENT_BY_TIME);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         const struct weft__port_queue *q = &port->queue[p];
-        port->counters[p].tx_packets = q->tx_packets;
-        port->counters[p].tx_bytes = q->tx_bytes;
-        port->counters[p].queue_bytes_max = q->bytes_max;
+        if (!q->tx_packets && !q->bytes_max) continue; // nothing is written where a priority is not used
+        struct weft_counters *c = weft__port_counters(port, p);
+        c->tx_packets = q->tx_packets;
+        c->tx_bytes = q->tx_bytes;
+        c->queue_bytes_max = q->bytes_max;
     }
 }

@@ -154,7 +154,8 @@ struct weft__port {
     bool telemetry;                   ///< notes it in packets that collect it
     bool until_resume;                ///< pauses received last until they are ended
     uint8_t obeyed;                   ///< priorities that the peer may pause
-    struct weft_counters *counters;   ///< [WEFT_PRIORITIES]; what is not in queue[]
+    struct weft_counters *counters;   ///< of priority 0; what is not in queue[]
+    uint32_t counters_apart;          ///< to those of the next priority
     /// [WEFT_PRIORITIES]: pauses in the name of source flow control, until when; NULL: the peer is told itself.
     weft_time_ps *proxy_until_ps;
     struct weft__trace *trace;      ///< of its node; NULL: not recorded
@@ -176,8 +177,11 @@ struct weft__port_peer {
     weft_time_ps processing_ps, pause_reaction_ps;
 };
 void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
-                     const struct weft__port_peer *peer, struct weft_counters *counters,
+                     const struct weft__port_peer *peer, const struct weft_outcome *outcome,
                      struct weft__port_faults *faults, struct weft__port_tap *tap);
+static inline struct weft_counters *weft__port_counters(const struct weft__port *port, uint32_t priority) {
+    return &port->counters[(size_t)priority * port->counters_apart];
+}
 
 /// From an arena, on a cache line boundary.
 static inline void *weft__arena_lines(struct weft_arena *arena, size_t count, size_t size) {
@@ -332,5 +336,9 @@ uint32_t weft__port_flows_free(struct weft__port_flows *flows);
 
 /// At the end of a run: everything into the counters; pauses that last are counted up to now, and not recorded as over.
 void weft__port_finish(struct weft__port *port, weft_time_ps now);
+/// Likewise, the most bytes that were in its ingress buffer.
+static inline void weft__port_count_ingress(struct weft__port *port, uint32_t priority, weft_bytes bytes_max) {
+    if (bytes_max) weft__port_counters(port, priority)->ingress_bytes_max = bytes_max;
+}
 
 #endif

@@ -20,7 +20,7 @@ struct sums {
 static weft_bytes sent(const struct weft_outcome *o, uint32_t port) {
     weft_bytes bytes = 0;
     for (unsigned p = 0; port < o->ports && p < WEFT_PRIORITIES; p++)
-        bytes += o->port[(size_t)port * WEFT_PRIORITIES + p].tx_bytes;
+        bytes += weft_outcome_at(o, port, p)->tx_bytes;
     return bytes;
 }
 

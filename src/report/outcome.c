@@ -60,7 +60,7 @@ struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, cons
     o->rma = weft_arena_alloc(arena, o->rmas, sizeof *o->rma);
     weft__box_results_make(o, topology);
     o->ports = topology->ports;
-    o->port = weft_arena_alloc(arena, (size_t)o->ports * WEFT_PRIORITIES, sizeof *o->port);
+    o->counters = weft_arena_alloc(arena, WEFT_PRIORITIES * (size_t)o->ports, sizeof *o->counters);
     return o;
 }
 
@@ -124,8 +124,9 @@ uint64_t weft_outcome_digest(const struct weft_outcome *outcome) {
     uint64_t digest = weft__digest_mix(weft__digest_mix(0, outcome->flows), outcome->ports);
     for (uint32_t f = 0; f < outcome->flows; f++)
         digest = mix_flow(digest, &outcome->flow[f]);
-    for (size_t i = 0; i < (size_t)outcome->ports * WEFT_PRIORITIES; i++)
-        digest = mix_counters(digest, &outcome->port[i]);
+    for (uint32_t port = 0; port < outcome->ports; port++)
+        for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
+            digest = mix_counters(digest, weft_outcome_at(outcome, port, priority));
     for (unsigned d = 0; d <= WEFT_DROP_NIC_BUFFER; d++)
         digest = weft__digest_mix(weft__digest_mix(digest, outcome->drops[d]), outcome->drop_bytes[d]);
     for (unsigned d = WEFT_DROP_NIC_BUFFER + 1; d < WEFT_DROPS; d++)

@@ -70,12 +70,13 @@ const struct weft_result_table weft__results_ports = {
 static bool next_counters(struct weft_result_cursor *c) {
     static const struct weft_counters zero;
     const struct weft_outcome *o = c->run->outcome;
-    size_t n = (size_t)o->ports * WEFT_PRIORITIES;
-    while (c->at < n && !memcmp(&o->port[c->at], &zero, sizeof zero))
+    for (size_t n = (size_t)o->ports * WEFT_PRIORITIES; c->at < n;) {
+        uint32_t port = (uint32_t)(c->at / WEFT_PRIORITIES), priority = (uint32_t)(c->at % WEFT_PRIORITIES);
         c->at++;
-    if (c->at == n) return false;
-    c->part[0] = &o->port[c->at++];
-    return true;
+        c->part[0] = weft_outcome_at(o, port, priority);
+        if (memcmp(c->part[0], &zero, sizeof zero) != 0) return true;
+    }
+    return false;
 }
 
 static struct weft_result_value counters_port(struct weft_result_cursor *c) {

@@ -113,10 +113,11 @@ static const struct weft__box_coast *ops_of(const struct weft__coast *c, uint32_
 // --- links --------------------------------------------------------------------------------------------------------
 
 static uint64_t count_events(const struct weft__coast *c, uint32_t port) {
-    const struct weft_counters *own = &c->net->outcome->port[(size_t)port * WEFT_PRIORITIES];
     uint64_t events = 0;
-    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        events += own[p].ecn_marked + own[p].pfc_rx_xoff + own[p].drops;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        const struct weft_counters *own = weft_outcome_at(c->net->outcome, port, p);
+        events += own->ecn_marked + own->pfc_rx_xoff + own->drops;
+    }
     return events;
 }
 

@@ -21,7 +21,7 @@ static struct weft__port_queue *queue_of(const struct weft__network *net, uint32
 
 /// Counters as they will be found at the end, but for watermarks, which do not add up.
 static struct weft_counters counters_of(const struct weft__network *net, uint32_t port, uint32_t priority) {
-    struct weft_counters c = net->outcome->port[(size_t)port * WEFT_PRIORITIES + priority];
+    struct weft_counters c = *weft_outcome_at(net->outcome, port, priority);
     const struct weft__port_queue *q = queue_of(net, port, priority);
     if (q) c.tx_packets = q->tx_packets;
     if (q) c.tx_bytes = q->tx_bytes;
@@ -193,7 +193,7 @@ static void repeat_counters(struct weft__network *net, const struct weft__mark *
     for (uint32_t i = 0; i < net->outcome->ports; i++)
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
             size_t at = (size_t)i * WEFT_PRIORITIES + p;
-            struct weft_counters now = counters_of(net, i, p), *own = &net->outcome->port[at];
+            struct weft_counters now = counters_of(net, i, p), *own = weft_outcome_at(net->outcome, i, p);
             struct weft__port_queue *q = queue_of(net, i, p);
 #define X(field, type, sai, help) own->field += scale(now.field - before->port[at].field, r);
             WEFT_PRIORITY_COUNTERS(X)
@@ -271,8 +271,11 @@ bool weft__skips_met_congestion(const struct weft__skips *s, const struct weft__
     if (now.dropped_bytes != before->tally.dropped_bytes ||
         now.count[WEFT__COUNT_CNPS] != before->tally.count[WEFT__COUNT_CNPS])
         return true;
-    for (size_t i = 0; i < (size_t)s->net->outcome->ports * WEFT_PRIORITIES; i++)
-        if (s->net->outcome->port[i].pfc_rx_xoff != before->port[i].pfc_rx_xoff) return true;
+    const struct weft_outcome *o = s->net->outcome;
+    for (uint32_t i = 0; i < o->ports; i++)
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+            if (weft_outcome_at(o, i, p)->pfc_rx_xoff != before->port[(size_t)i * WEFT_PRIORITIES + p].pfc_rx_xoff)
+                return true;
     return false;
 }
 

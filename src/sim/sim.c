@@ -107,8 +107,7 @@ static void connect_port(struct weft__network *net, uint32_t port) {
         return;
     }
     struct weft__port_peer peer = weft__network_peer(net, port);
-    weft__port_init(own, port, &t->link[info->link], &peer, &net->outcome->port[(size_t)port * WEFT_PRIORITIES],
-                    setup.faults, setup.tap);
+    weft__port_init(own, port, &t->link[info->link], &peer, net->outcome, setup.faults, setup.tap);
     set_retry(net, port, setup.faults);
     if (t->link[info->link].members > 1) weft__port_set_members(own, t->link[info->link].members, arena);
     const struct weft_device_conf *device = net->device[info->node];

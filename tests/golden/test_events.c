@@ -162,9 +162,9 @@ static void pauses_and_counters_agree(void **state) {
     struct weft_outcome *o = run_recorded(&r, 1, cascade);
     uint64_t sent = 0, received = 0, paused_ps = 0, told_ps = 0;
     for (uint32_t i = 0; i < o->ports * WEFT_PRIORITIES; i++) {
-        sent += o->port[i].pfc_tx_xoff + o->port[i].pfc_tx_xon;
-        received += o->port[i].pfc_rx_xoff + o->port[i].pfc_rx_xon;
-        paused_ps += o->port[i].paused_ps;
+        sent += o->counters[i].pfc_tx_xoff + o->counters[i].pfc_tx_xon;
+        received += o->counters[i].pfc_rx_xoff + o->counters[i].pfc_rx_xon;
+        paused_ps += o->counters[i].paused_ps;
     }
     for (uint32_t id = 1; id <= o->recorded; id++) {
         const struct weft_event *e = at(o, id);
@@ -305,9 +305,9 @@ static void a_message_has_its_queue_as_cause(void **state) {
     struct weft_outcome *o = record(&r, messages);
     uint64_t sent = 0, proxied = 0, received = 0;
     for (uint32_t i = 0; i < o->ports * WEFT_PRIORITIES; i++) {
-        sent += o->port[i].sfc_sent;
-        proxied += o->port[i].sfc_proxied;
-        received += o->port[i].sfc_received;
+        sent += o->counters[i].sfc_sent;
+        proxied += o->counters[i].sfc_proxied;
+        received += o->counters[i].sfc_received;
     }
     assert_true(received && proxied);
     assert_int_equal(count(o, WEFT_EVENT_SFC_SENT, NULL), sent);

@@ -130,7 +130,7 @@ static void count_hops(const struct run *r, uint64_t *ret_locals, uint64_t *ret_
     for (uint32_t p = 0; p < t->ports; p++) {
         if (!weft_topology_link_is_fabric(t, t->port[p].link)) continue;
         bool local = t->node[t->port[p].node].cluster == t->node[t->port[t->port[p].peer].node].cluster;
-        *(local ? ret_locals : ret_globals) += r->outcome->port[(size_t)p * WEFT_PRIORITIES].tx_packets;
+        *(local ? ret_locals : ret_globals) += weft_outcome_at(r->outcome, p, 0)->tx_packets;
     }
 }
 

@@ -66,7 +66,7 @@ static void negotiated_is_in_force(void **state) {
     assert_true(sw.outcome->drops[WEFT_DROP_BUFFER_FULL] > 0);
     assert_int_equal(sw.outcome->drops[WEFT_DROP_HEADROOM], 0);
     for (uint32_t p = 0; p < sw.topology->ports; p++)
-        assert_int_equal(sw.outcome->port[p * WEFT_PRIORITIES + 4].pfc_tx_xoff, 0);
+        assert_int_equal(weft_outcome_at(sw.outcome, p, 4)->pfc_tx_xoff, 0);
     assert_int_equal(link_of(&sw, 0)->in_force[end_with(&sw, 0, WEFT_NODE_SWITCH)], 0x08);
     run_free(&sw);
 }

@@ -65,7 +65,7 @@ static uint64_t lost_at(const struct run *r, const char *node) {
     uint64_t sum = 0;
     for (uint32_t p = info->port0; p < info->port0 + info->ports; p++)
         for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
-            sum += r->outcome->port[(size_t)p * WEFT_PRIORITIES + priority].drops;
+            sum += weft_outcome_at(r->outcome, p, priority)->drops;
     return sum;
 }
 

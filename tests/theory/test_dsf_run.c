@@ -388,7 +388,7 @@ static void packets_are_marked_by_the_depth_of_their_voq(void **state) {
     run_assert_complete(&r);
     const struct weft_counters *marked = run_counters(&r, "rdsw-3/1", 3);
     for (uint32_t p = 0; p < r.topology->ports * WEFT_PRIORITIES; p++)
-        assert_int_equal(r.outcome->port[p].ecn_marked, &r.outcome->port[p] == marked ? 2 * (n - 11) : 0);
+        assert_int_equal(r.outcome->counters[p].ecn_marked, &r.outcome->counters[p] == marked ? 2 * (n - 11) : 0);
     run_free(&r);
 }
 
@@ -429,7 +429,7 @@ static void nics_are_paused_in_time(void **state) {
     assert_in_order(&r);
     uint64_t pauses = 0;
     for (size_t i = 0; i < (size_t)r.outcome->ports * WEFT_PRIORITIES; i++)
-        pauses += r.outcome->port[i].pfc_tx_xoff;
+        pauses += r.outcome->counters[i].pfc_tx_xoff;
     assert_true(pauses >= 6);
     assert_true(weft_outcome_dsf(r.outcome)->voq_bytes_max <= 2 * 300000); // of two NICs
     run_free(&r);

@@ -373,8 +373,8 @@ static void assert_flows_near(const char *text, const struct weft_outcome *b, co
     assert_int_equal(b->injected_bytes, b->delivered_bytes + b->dropped_bytes + b->held_bytes);
     for (uint32_t i = 0; i < a->ports; i++)
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-            double full = (double)a->port[(size_t)i * WEFT_PRIORITIES + p].tx_packets;
-            double own = (double)b->port[(size_t)i * WEFT_PRIORITIES + p].tx_packets;
+            double full = (double)weft_outcome_at(a, i, p)->tx_packets;
+            double own = (double)weft_outcome_at(b, i, p)->tx_packets;
             if (fabs(own - full) > 0.01 * full + 64)
                 fail_msg("%sport %u sent %g packets; in full %g", text, i, own, full);
         }
@@ -477,8 +477,8 @@ static void assert_fabric_near(const char *text, const struct weft_outcome *b, c
     WEFT_TIN_HISTOGRAMS(X)
 #undef X
     for (uint32_t p = 0; p < a->ports; p++) { // of ways that are drawn anew for each cell: their mean is above
-        double full = (double)a->port[(size_t)p * WEFT_PRIORITIES].tx_packets;
-        double own = (double)b->port[(size_t)p * WEFT_PRIORITIES].tx_packets;
+        double full = (double)weft_outcome_at(a, p, 0)->tx_packets;
+        double own = (double)weft_outcome_at(b, p, 0)->tx_packets;
         if (fabs(own - full) > 0.1 * full + 64)
             fail_msg("%sport %u sent %g frames or cells; in full %g", text, p, own, full);
     }

@@ -215,7 +215,7 @@ static void a_proxy_tells_nobody_else(void **state) {
         run_assert_complete(&r);
         uint64_t received = 0, proxied = 0, frames = 0;
         for (uint32_t p = 0; p < r.outcome->ports; p++) {
-            const struct weft_counters *c = &r.outcome->port[p * WEFT_PRIORITIES + 3];
+            const struct weft_counters *c = weft_outcome_at(r.outcome, p, 3);
             received += c->sfc_received;
             proxied += c->sfc_proxied;
             frames += c->pfc_tx_xoff;
@@ -310,7 +310,7 @@ static void the_adaptive_model_is_told_no_degree(void **state) {
         struct run r = RUN(run_once, SINGLE, n + 1, all, n - 1, n, "1MB", "");
         run_assert_complete(&r);
         for (uint32_t p = 0; p < r.outcome->ports; p++)
-            assert_int_equal(r.outcome->port[p * WEFT_PRIORITIES + 3].pfc_tx_xoff, 0);
+            assert_int_equal(weft_outcome_at(r.outcome, p, 3)->pfc_tx_xoff, 0);
         weft_time_ps busy = (weft_time_ps)n * (1000000 / 4096 + 1) * WIRE * BYTE_PS;
         for (uint32_t f = 0; f < n; f++)
             assert_in_range(run_fct(&r, f), 0, busy + busy / 50);

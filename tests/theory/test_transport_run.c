@@ -65,7 +65,7 @@ static uint32_t spines_with_data(const struct run *r) {
     for (uint32_t p = 0; p < t->ports; p++) {
         weft_bytes bytes = 0;
         for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
-            bytes += r->outcome->port[p * WEFT_PRIORITIES + priority].tx_bytes;
+            bytes += weft_outcome_at(r->outcome, p, priority)->tx_bytes;
         bool up = !strcmp(t->node[t->port[p].node].name, "leaf-0") &&
                   !strncmp(t->node[t->port[t->port[p].peer].node].name, "spine", 5);
         spines += up && bytes > 40000;

@@ -72,7 +72,7 @@ static void paused(void **state) {
                 by_switch += why.part[i].time_ps;
             }
         uint32_t host = r.topology->node[r.topology->host[f]].port0;
-        assert_true(by_switch > 0 && by_switch <= e->outcome->port[host * WEFT_PRIORITIES + 3].paused_ps);
+        assert_true(by_switch > 0 && by_switch <= weft_outcome_at(e->outcome, host, 3)->paused_ps);
         assert_true(by_switch * 100 > why.fct_ps * 35); // half of it, less what the buffer holds
     }
     explained_free(e);

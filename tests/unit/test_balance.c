@@ -14,14 +14,14 @@
 static void set_bytes(struct run *r, const char *name, weft_bytes bytes) {
     uint32_t port = weft_topology_find_port(r->topology, name);
     assert_int_not_equal(port, WEFT_NONE);
-    r->outcome->port[(size_t)port * WEFT_PRIORITIES + 2].tx_bytes = bytes / 2; // over all priorities
-    r->outcome->port[(size_t)port * WEFT_PRIORITIES + 3].tx_bytes = bytes - bytes / 2;
+    weft_outcome_at(r->outcome, port, 2)->tx_bytes = bytes / 2; // over all priorities
+    weft_outcome_at(r->outcome, port, 3)->tx_bytes = bytes - bytes / 2;
 }
 
 static struct run leaf_spine(void) {
     struct run r = run_once("topology: {kind: leaf_spine, leaves: 2, spines: 3, hosts_per_leaf: 2, rate: 100Gbps}\n"
                             "workload: [{kind: flow, src: host-0, dst: host-1, size: 1KB}]\n");
-    memset(r.outcome->port, 0, (size_t)r.outcome->ports * WEFT_PRIORITIES * sizeof *r.outcome->port);
+    memset(r.outcome->counters, 0, (size_t)r.outcome->ports * WEFT_PRIORITIES * sizeof *r.outcome->counters);
     return r;
 }
 
@@ -105,7 +105,7 @@ static const struct weft_pfc_layers *layers_of(const struct run *r, struct weft_
 }
 
 static struct weft_counters *counters_of(struct run *r, const char *name, unsigned priority) {
-    return &r->outcome->port[(size_t)weft_topology_find_port(r->topology, name) * WEFT_PRIORITIES + priority];
+    return weft_outcome_at(r->outcome, weft_topology_find_port(r->topology, name), priority);
 }
 
 // A spine sends 3 + 2 pause frames to a leaf, which is paused for 70 and 30 at two priorities of one port, 50 at
@@ -157,8 +157,8 @@ static void pauses_add_up(void **state) {
         assert_int_equal(l->frames > 0, i > 0); // receivers are as fast as their links
     }
     for (size_t i = 0; i < (size_t)r.outcome->ports * WEFT_PRIORITIES; i++) {
-        all_frames += r.outcome->port[i].pfc_tx_xoff;
-        all_paused += r.outcome->port[i].paused_ps;
+        all_frames += r.outcome->counters[i].pfc_tx_xoff;
+        all_paused += r.outcome->counters[i].paused_ps;
     }
     assert_int_equal(frames, all_frames);
     assert_int_equal(paused, all_paused);
@@ -172,7 +172,7 @@ static void links_of_tins_are_local_or_global(void **state) {
     struct run r = run_once("topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_parallel: 4, "
                             "local_ports: 6, global_ports: 2}\n"
                             "workload: [{kind: flow, src: host-0, dst: host-1, size: 1KB}]\n");
-    memset(r.outcome->port, 0, (size_t)r.outcome->ports * WEFT_PRIORITIES * sizeof *r.outcome->port);
+    memset(r.outcome->counters, 0, (size_t)r.outcome->ports * WEFT_PRIORITIES * sizeof *r.outcome->counters);
     set_bytes(&r, "tin-0/0", 300);
     set_bytes(&r, "tin-5/1", 60);
     set_bytes(&r, "tin-0/6", 40);

@@ -98,7 +98,7 @@ static void pfc_of_hpcc(void **state) {
     }
     uint64_t sent = 0;
     for (uint32_t p = 0; p < r.topology->ports; p++)
-        sent += o->port[p * WEFT_PRIORITIES + 3].pfc_tx_xoff;
+        sent += weft_outcome_at(o, p, 3)->pfc_tx_xoff;
     assert_int_equal(pauses, sent);
     assert_int_equal(of_host, run_counters(&r, "leaf-0->host-0", 3)->pfc_tx_xoff);
     assert_true(of_host > 0);

@@ -22,7 +22,7 @@ struct fixture {
 static void fill(struct fixture *f) {
     *f = (struct fixture){.outcome = {.flows = FLOWS, .ports = PORTS}};
     f->outcome.flow = f->flow;
-    f->outcome.port = f->port;
+    f->outcome.counters = f->port;
     uint64_t *words = (uint64_t *)(void *)f->port;
     for (size_t i = 0; i < PORTS * WEFT_PRIORITIES * WEFT_COUNTERS; i++)
         words[i] = i * i;

@@ -39,7 +39,7 @@ static void test_data_goes_there(void **state) {
                 sent[path[i].port[h]] += (bytes + 4095) / 4096;
         }
         for (uint32_t p = 0; p < r.topology->ports; p++)
-            assert_int_equal(r.outcome->port[(size_t)p * WEFT_PRIORITIES + 3].tx_packets, sent[p]);
+            assert_int_equal(weft_outcome_at(r.outcome, p, 3)->tx_packets, sent[p]);
         free(sent);
         run_free(&r);
     }
@@ -132,7 +132,7 @@ static void test_exits_of_a_region(void **state) {
         }
         for (uint32_t p = 0; p < r.topology->ports; p++)
             if (!weft_topology_link_is_fabric(r.topology, r.topology->port[p].link))
-                assert_int_equal(r.outcome->port[(size_t)p * WEFT_PRIORITIES + 3].tx_packets, sent[p]);
+                assert_int_equal(weft_outcome_at(r.outcome, p, 3)->tx_packets, sent[p]);
         free(sent);
         run_free(&r);
     }

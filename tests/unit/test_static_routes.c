@@ -97,7 +97,7 @@ static uint64_t sent(const struct run *r, const char *name) {
     uint32_t port = weft_topology_find_port(r->topology, name);
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        bytes += r->outcome->port[(size_t)port * WEFT_PRIORITIES + p].tx_bytes;
+        bytes += weft_outcome_at(r->outcome, port, p)->tx_bytes;
     return bytes;
 }
 

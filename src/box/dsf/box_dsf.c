@@ -105,7 +105,7 @@ static void collect_marks(struct weft__network *net, const struct weft__in *in) 
         const struct weft__voq *v = &in->voq[i];
         if (!in->voq_marked[i]) continue;
         uint32_t port = weft__dsf_ethernet_port(net->topology, eligible->node_of_in[v->to], v->port);
-        net->outcome->port[(size_t)port * WEFT_PRIORITIES + v->priority].ecn_marked += in->voq_marked[i];
+        weft_outcome_at(net->outcome, port, v->priority)->ecn_marked += in->voq_marked[i];
     }
 }
 
@@ -117,7 +117,7 @@ static void in_finish(struct weft__network *net, uint32_t node, weft_time_ps now
     for (uint32_t k = 0; k < info->ports; k++)
         if (!(in->slot[k] & WEFT__IN_ETHERNET))
             weft__lane_finish(&in->lanes, &in->lanes.lane[in->slot[k]],
-                              &net->outcome->port[(size_t)(info->port0 + k) * WEFT_PRIORITIES]);
+                              weft_outcome_at(net->outcome, info->port0 + k, 0));
 }
 
 static void in_each_count(struct weft__network *net, uint32_t node, weft__on_count *on_count, void *context) {
@@ -242,7 +242,7 @@ static void fn_finish(struct weft__network *net, uint32_t node, weft_time_ps now
     uint32_t port0 = net->topology->node[node].port0;
     weft__fn_finish(fn, now, weft_outcome_dsf(net->outcome));
     for (uint32_t k = 0; k < fn->lanes.n; k++)
-        weft__lane_finish(&fn->lanes, &fn->lanes.lane[k], &net->outcome->port[(size_t)(port0 + k) * WEFT_PRIORITIES]);
+        weft__lane_finish(&fn->lanes, &fn->lanes.lane[k], weft_outcome_at(net->outcome, port0 + k, 0));
 }
 
 static void fn_each_count(struct weft__network *net, uint32_t node, weft__on_count *on_count, void *context) {

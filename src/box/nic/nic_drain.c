@@ -32,7 +32,7 @@ void weft__nic_receive_slowly(struct weft__node *node, struct weft__nic *nic, st
     weft_bytes *level = &nic->received_bytes[p->priority];
     if (*level + p->bytes > nic->conf->rx_buffer_bytes) {
         weft__nic_discard(nic, w, p, WEFT_DROP_NIC_BUFFER);
-        nic->port.counters[p->priority].drops++;
+        weft__port_counters(&nic->port, p->priority)->drops++;
         weft__port_freed(&nic->port, w, p->priority, p->bytes);
         return;
     }

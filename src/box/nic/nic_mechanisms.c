@@ -15,12 +15,12 @@ static const struct weft__mechanism dcqcn = {.name = "DCQCN", .nothing = "no CNP
 /// Only a host that takes data more slowly than its link brings it pauses anything.
 static void look_at_pfc(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
                         struct weft_arena *arena, struct weft__mechanism_use *use) {
-    const struct weft_counters *c = &run->outcome->port[(size_t)run->topology->node[node].port0 * WEFT_PRIORITIES];
     if (!conf->host.drain_rate_bps || !conf->host.pfc.priorities) return;
     use->devices++;
     for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
-        use->acts += c[p].pfc_tx_xoff;
-        weft__mechanism_saw(use, c[p].ingress_bytes_max, conf->host.rx_xoff_bytes);
+        const struct weft_counters *c = weft_outcome_at(run->outcome, run->topology->node[node].port0, p);
+        use->acts += c->pfc_tx_xoff;
+        weft__mechanism_saw(use, c->ingress_bytes_max, conf->host.rx_xoff_bytes);
     }
 }
 static const struct weft__mechanism pfc = {

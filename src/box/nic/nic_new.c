@@ -113,7 +113,7 @@ void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
         assert(hosts->flow[f].rma || hosts->outcome[f].delivered_bytes <= hosts->flow[f].bytes);
     }
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        nic->port.counters[p].ingress_bytes_max = nic->received_bytes_max[p];
+        weft__port_count_ingress(&nic->port, p, nic->received_bytes_max[p]);
     if (!nic->plane) weft__nic_finish_holds(nic, now);
 }
 

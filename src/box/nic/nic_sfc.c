@@ -31,7 +31,7 @@ static void hold(const struct weft__nic *nic, uint32_t qp, weft_time_ps now, wef
 void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
     const struct weft_qp_conf *blamed = &nic->end.hosts->qp[p->qp];
     w->tally.delivered_bytes += p->bytes;
-    nic->port.counters[blamed->priority].sfc_received++;
+    weft__port_counters(&nic->port, blamed->priority)->sfc_received++;
     nic->end.hosts->outcome[blamed->flow].sfc_messages++;
     weft_time_ps pause = weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS, until = w->now_ps + pause;
     if (__builtin_expect(nic->trace != NULL, 0))

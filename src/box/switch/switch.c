@@ -33,7 +33,7 @@ static __attribute__((cold, noinline)) void trace_left(struct weft__switch *sw, 
 void weft__switch_drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
                        uint32_t out, enum weft_drop reason) {
     weft__count_drop(w, reason, p);
-    sw->port[port].counters[p->priority].drops++;
+    weft__port_counters(&sw->port[port], p->priority)->drops++;
     weft__port_freed(&sw->port[p->port], w, p->priority, p->bytes); // the watchdog's have no credit
     if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_drop(sw, w->now_ps, p, port, out, reason);
 }
@@ -77,7 +77,7 @@ static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_
                             &sw->ether.ecn_random) != WEFT_AQM_MARK)
         return;
     p->ecn = WEFT_ECN_CE;
-    sw->port[out].counters[p->priority].ecn_marked++;
+    weft__port_counters(&sw->port[out], p->priority)->ecn_marked++;
     if (__builtin_expect(sw->trace != NULL, 0)) weft__trace_marked(sw->trace, now, p, out, queue->bytes - p->bytes);
 }
 

@@ -9,7 +9,7 @@ static weft_bytes most_of(const struct weft_run *run, uint32_t node, uint8_t pri
     weft_bytes most = 0;
     for (uint32_t port = info->port0; port < info->port0 + info->ports; port++)
         for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
-            const struct weft_counters *c = &run->outcome->port[(size_t)port * WEFT_PRIORITIES + p];
+            const struct weft_counters *c = weft_outcome_at(run->outcome, port, p);
             weft_bytes level = *(const uint64_t *)((const char *)c + counter);
             if (priorities >> p & 1 && level > most) most = level;
         }
@@ -21,7 +21,7 @@ static uint64_t sum_of(const struct weft_run *run, uint32_t node, size_t counter
     uint64_t sum = 0;
     for (size_t i = (size_t)info->port0 * WEFT_PRIORITIES; i < (size_t)(info->port0 + info->ports) * WEFT_PRIORITIES;
          i++)
-        sum += *(const uint64_t *)((const char *)&run->outcome->port[i] + counter);
+        sum += *(const uint64_t *)((const char *)&run->outcome->counters[i] + counter);
     return sum;
 }
 

@@ -74,7 +74,7 @@ void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw,
     if (sw->sfc.memory_ps) describe(sw, &packet, out, &fact);
     struct weft_sfc_act act = weft__sfc_judge(&sw->sfc, &fact);
     if (!act.signal) return;
-    struct weft_counters *counters = &sw->port[out].counters[p->priority];
+    struct weft_counters *counters = weft__port_counters(&sw->port[out], p->priority);
     if (weft__sfc_allow(&sw->sfc, &packet, w->now_ps)) {
         counters->sfc_sent++;
         if (__builtin_expect(sw->trace != NULL, 0))
@@ -91,7 +91,7 @@ bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, con
     if (!port->proxy_until_ps || (port->lldp && port->lldp->peer_sfc)) return false;
     uint32_t priority = sw->hosts->qp[p->qp].priority;
     w->tally.delivered_bytes += p->bytes;
-    sw->port[out].counters[priority].sfc_proxied++;
+    weft__port_counters(&sw->port[out], priority)->sfc_proxied++;
     weft_time_ps pause = weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS;
     if (__builtin_expect(sw->trace != NULL, 0)) weft__trace_sfc_received(sw->trace, w->now_ps, out, priority, p);
     weft__port_proxy_pause(&sw->port[out], priority, w->now_ps + pause);

@@ -8,7 +8,7 @@ bool weft__switch_trim(struct weft__switch *sw, struct weft__worker *w, struct w
     if (p->kind != WEFT_PACKET_DATA || p->spare || p->bytes <= trim.bytes) return true;
     weft__count(w, WEFT__COUNT_DROPS + WEFT_DROP_TRIMMED, 1);
     weft__count_lost_bytes(w, WEFT_DROP_TRIMMED, p->bytes - trim.bytes);
-    sw->port[out].counters[p->priority].drops++;
+    weft__port_counters(&sw->port[out], p->priority)->drops++;
     if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_drop(sw, w->now_ps, p, out, out, WEFT_DROP_TRIMMED);
     p->spare = 1;
     p->bytes = trim.bytes;

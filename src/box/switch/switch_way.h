@@ -65,7 +65,7 @@ static inline void weft__switch_queue(struct weft__port *port, struct weft_packe
     struct weft__port_queue *queue = &port->queue[priority];
     if (__builtin_expect(verdict == WEFT_AQM_MARK, 0)) {
         p->ecn = WEFT_ECN_CE;
-        port->counters[priority].ecn_marked++;
+        weft__port_counters(port, priority)->ecn_marked++;
     }
     queue->bytes += p->bytes;
     if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;

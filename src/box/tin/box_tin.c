@@ -120,7 +120,7 @@ static void tin_finish(struct weft__network *net, uint32_t node, weft_time_ps no
         *port = weft__gnet_port_counts(&tin->gnet, k);
         port->port = info->port0 + k;
         port->global = tin->gnet.tin->global >> k & 1;
-        struct weft_counters *counters = &o->port[(size_t)port->port * WEFT_PRIORITIES];
+        struct weft_counters *counters = weft_outcome_at(o, port->port, 0);
         counters->tx_packets = port->cells;
         counters->tx_bytes = port->bytes;
         counters->queue_bytes_max = port->output_bytes_max;

@@ -213,7 +213,7 @@ static void mark(struct weft__tin *tin, weft_time_ps now, struct weft_packet *p,
                            &tin->ether.ecn_random) != WEFT_AQM_MARK)
         return;
     p->ecn = WEFT_ECN_CE;
-    tin->ether.port[k].counters[p->priority].ecn_marked++;
+    weft__port_counters(&tin->ether.port[k], p->priority)->ecn_marked++;
     tin->gnet.counts.marked++;
     if (tin->trace) weft__trace_marked(tin->trace, now, p, node_port(tin, k), tin->port[k].rts_bytes[p->priority]);
 }
