@@ -61,6 +61,10 @@ struct weft_ranks *weft_cli_ranks(void) {
     return NULL;
 }
 
+void weft_cli_ranks_interrupt(int number, pid_t sender) {
+    (void)number, (void)sender;
+}
+
 int weft_cli_ranks_end(int status) {
     return status;
 }

@@ -5,6 +5,7 @@
 #define WEFT_CLI_RANKS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct weft_ranks;
 
@@ -12,6 +13,8 @@ struct weft_ranks;
 bool weft_cli_ranks_begin(int *argc, char ***argv, int *ret_status);
 /// NULL: the program is alone.
 struct weft_ranks *weft_cli_ranks(void);
+/// Of a signal handler: the signal is that which ends the run, and comes from `sender`.
+void weft_cli_ranks_interrupt(int number, pid_t sender);
 /// Last of all; returns the exit status.
 int weft_cli_ranks_end(int status);
 

@@ -22,16 +22,18 @@
 
 static atomic_bool interrupted; ///< read by all threads that run something
 
-static void on_interrupt(int number) {
-    (void)number;
+static void on_interrupt(int number, siginfo_t *info, void *context) {
+    (void)context;
     atomic_store(&interrupted, true);
+    weft_cli_ranks_interrupt(number, info->si_pid);
 }
 
 void weft_cli_catch_interrupt(void) {
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_sigaction = on_interrupt, .sa_flags = (int)(SA_RESETHAND | SA_SIGINFO)};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
 }
 
 bool weft_cli_interrupted(void) {

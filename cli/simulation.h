@@ -65,8 +65,8 @@ void weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan);
 /// The status that it is given.
 enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_status status);
 
-/// From now on the first Ctrl-C or SIGTERM ends the simulation with what it has measured and the exit status
-/// WEFT_INTERRUPTED, the second one the program.
+/// From now on the first Ctrl-C, SIGTERM or SIGUSR1 (which mpirun passes on to its ranks as it is) ends the simulation
+/// with what it has measured and the exit status WEFT_INTERRUPTED, the second one the program.
 void weft_cli_catch_interrupt(void);
 bool weft_cli_interrupted(void);
 

@@ -4,10 +4,24 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/// A name that was handed out.
+struct kept {
+    struct kept *next;
+    char name[];
+};
+
+static struct {
+    bool keep;
+    pthread_mutex_t lock;
+    struct kept *first;
+} drafts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /// The process whose draft of `name` a file is; 0: it is none.
 static pid_t writer_of(const char *file, const char *name) {
@@ -39,7 +53,35 @@ static void remove_abandoned(const char *path, struct weft_arena *arena) {
     closedir(folder);
 }
 
+/// False: not enough memory.
+static bool keep(const char *name) {
+    pthread_mutex_lock(&drafts.lock);
+    struct kept *k = drafts.first;
+    while (k && strcmp(k->name, name))
+        k = k->next;
+    bool known = k;
+    if (!known && (k = malloc(sizeof *k + strlen(name) + 1))) {
+        strcpy(k->name, name);
+        k->next = drafts.first;
+        drafts.first = k;
+    }
+    pthread_mutex_unlock(&drafts.lock);
+    return k;
+}
+
 const char *weft__draft_name(const char *path, struct weft_arena *arena) {
     remove_abandoned(path, arena);
-    return weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
+    const char *name = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
+    if (drafts.keep && !keep(name)) weft_memory_fail();
+    return name;
+}
+
+void weft__drafts_keep(void) {
+    drafts.keep = true;
+}
+
+void weft__drafts_remove(void) {
+    pthread_mutex_lock(&drafts.lock);
+    for (const struct kept *k = drafts.first; k; k = k->next)
+        unlink(k->name);
 }

@@ -9,4 +9,9 @@
 /// processes have left which are no more.
 const char *weft__draft_name(const char *path, struct weft_arena *arena);
 
+/// From now on names of drafts are kept, for this: whatever of them is a file still is removed, by any thread, and
+/// whoever then asks for a draft waits for the end of the process.
+void weft__drafts_keep(void);
+void weft__drafts_remove(void);
+
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/image.h"
+#include "grace.h"
 #include "ranks.h"
 #include "weft/error.h"
 #include "weft/ranks.h"
@@ -258,7 +259,10 @@ bool weft_cli_ranks_begin(int *argc, char ***argv, int *ret_status) {
     mpi.line = calloc((size_t)n, sizeof *mpi.line);
     mpi.request = calloc(4 * (size_t)n, sizeof(MPI_Request));
     if (!mpi.line || !mpi.request) fail("out of memory");
-    if (self) fall_silent();
+    if (self)
+        fall_silent();
+    else if (!weft__grace_begin())
+        fail("a thread cannot be started");
     const char *why = resumes(*argc, *argv) ? NULL : weft__image_open((uint32_t)n, (uint32_t)self);
     if (why) {
         char text[160];
@@ -270,6 +274,10 @@ bool weft_cli_ranks_begin(int *argc, char ***argv, int *ret_status) {
 
 struct weft_ranks *weft_cli_ranks(void) {
     return mpi.alone ? NULL : &mpi.ranks;
+}
+
+void weft_cli_ranks_interrupt(int number, pid_t sender) {
+    if (!mpi.alone && !mpi.ranks.self) weft__grace_note(number, sender);
 }
 
 /// A rank that ends before the run tells the others why.

@@ -307,6 +307,25 @@ class Test(unittest.TestCase):
         self.assertEqual(launcher.returncode, 130, err)
         self.assertIn("interrupted at", err)
 
+    def test_launcher_is_interrupted(self):
+        """mpirun passes SIGUSR1 on. After SIGINT it kills its ranks within a second: whatever files there are are complete."""
+        for number in (signal.SIGUSR1, signal.SIGINT):
+            out = self.folder / number.name
+            launcher, pids = self.begin(2, out.name, more=["--capture", "leaf-0/*"])
+            for _ in range(600):
+                if out.exists() and any(out.glob("capture.pcapng.*.tmp")):
+                    break
+                time.sleep(0.05)
+            time.sleep(1)
+            os.kill(launcher.pid, number)
+            err = self.ended(launcher, pids)
+            self.assertEqual(launcher.returncode, 130 if number == signal.SIGUSR1 else 1, err)
+            self.assertLessEqual(err.count("weft: "), 1, err)
+            self.assertEqual(list(out.glob("*.tmp")), [], err)
+            if number == signal.SIGUSR1:
+                self.assertIn("interrupted at", err)
+                self.assertTrue((out / "results.sqlite").exists())
+
     def save(self, text, n, *more, number=signal.SIGKILL):
         """Ends a rank of a run that has saved itself. The scenario."""
         scenario = str(self.write("saved.yaml", text))
