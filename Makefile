@@ -119,8 +119,7 @@ fuzz: setup ## run every fuzz target for FUZZ_SECONDS (20) each; needs clang
 	@tools/fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
 
 mutation: build-tests ## change the core in 300 places, one at a time, and see whether tests notice (hours; resumable)
-	@$(call build-in,$(BUILD)-coverage,-Db_coverage=true -Doptimization=1 -Dtests=enabled)
-	@nice -n 19 tools/cover $(BUILD)-coverage
+	@nice -n 19 tools/cover $(BUILD)
 	@nice -n 19 tools/mutate $(BUILD)
 
 bench: build ## measure the engine: packet-hops per CPU second, memory, phases
