@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs whose digests are known: digests.txt has a scenario, a variant and what came out when it was written. A change
-// of the engine, of a model or of a default shows here. As an argument, a part: "2of8" is every eighth run from the second on.
-// Where a change is meant, WEFT_GOLDEN_WRITE=1 build/tests/golden-digests writes the file anew.
+// of the engine, of a model or of a default shows here. As an argument, a part: "2of8" is every eighth run from the
+// second on. Where a change is meant, WEFT_GOLDEN_WRITE=1 build/tests/golden-digests writes the file anew.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
