@@ -39,7 +39,8 @@ static inline struct weft__chunk *weft__pool_take(struct weft_packet_pool *pool)
     return c;
 }
 
-static inline void weft__fifo_push(struct weft__fifo *f, struct weft_packet_pool *pool, const struct weft_packet *p) {
+/// Where a packet that joins goes.
+static inline struct weft_packet *weft__fifo_add(struct weft__fifo *f, struct weft_packet_pool *pool) {
     if (!f->n) {
         f->head = f->tail = weft__pool_take(pool);
         f->first = f->end = 0;
@@ -49,8 +50,12 @@ static inline void weft__fifo_push(struct weft__fifo *f, struct weft_packet_pool
         f->tail = c;
         f->end = 0;
     }
-    f->tail->packet[f->end++] = *p;
     f->n++;
+    return &f->tail->packet[f->end++];
+}
+
+static inline void weft__fifo_push(struct weft__fifo *f, struct weft_packet_pool *pool, const struct weft_packet *p) {
+    *weft__fifo_add(f, pool) = *p;
 }
 
 static inline const struct weft_packet *weft__fifo_head(const struct weft__fifo *f) {

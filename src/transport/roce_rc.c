@@ -155,9 +155,7 @@ static void acknowledged(struct weft_qp_sender *s, const struct weft_transport_f
     ret->moved = true;
     ret->acked = psn - s->una;
     if (ret->acked) {
-        s->una = psn;
-        s->progress_ps = fact->now_ps;
-        s->timeouts = 0;
+        weft__roce_rc_acknowledge(s, fact->now_ps, psn);
         if (s->next < psn) s->next = psn;
         ret->rtt_ps = round_trip(s, fact, psn);
     }
@@ -283,7 +281,7 @@ static void answer(struct weft_qp_receiver *r, const struct weft__roce_rc_conf *
                    uint32_t data_priority, struct weft_transport_reply *ret) {
     ret->kind = (uint8_t)kind;
     ret->psn = r->expected;
-    ret->priority = (uint8_t)(conf->ack_own_priority ? conf->ack_priority : data_priority);
+    ret->priority = (uint8_t)weft__roce_rc_ack_priority(conf, data_priority);
     if (conf->ecn_echo != WEFT__ECN_ECHO_ACK) return;
     ret->echo = r->marked;
     r->marked = false;
@@ -392,7 +390,7 @@ static void roce_rc_data(struct weft_qp_receiver *r, const struct weft_transport
     }
     ret->messages += (p->flags & WEFT_PACKET_LAST) != 0;
     r->nak_sent = false;
-    if (read || (++r->unacked < conf->ack_every && !(p->flags & WEFT_PACKET_ACK_REQUEST) && !filled)) return;
+    if (read || (!weft__roce_rc_owes_ack(r, conf, p) && !filled)) return;
     r->unacked = 0;
     answer(r, conf, WEFT_PACKET_ACK, p->priority, &ret->reply);
 }
@@ -418,8 +416,7 @@ static const char *roce_rc_check_receiver(const struct weft_qp_receiver *r, cons
 
 static struct weft_transport_acks roce_rc_acks(const void *conf, uint32_t priority) {
     const struct weft__roce_rc_conf *c = conf;
-    return (struct weft_transport_acks){(uint32_t)c->ack_every,
-                                        c->ack_own_priority ? (uint32_t)c->ack_priority : priority};
+    return (struct weft_transport_acks){(uint32_t)c->ack_every, weft__roce_rc_ack_priority(c, priority)};
 }
 
 static const struct weft_transport_ops ops = {

@@ -4,6 +4,8 @@
 #define WEFT_TRANSPORT_ROCE_RC_H
 
 #include "transport/reorder.h"
+#include "weft/transport.h"
+#include "weft/workload.h"
 
 /// What a receiver does with a packet that comes while an earlier one is missing.
 enum weft__out_of_order { WEFT__OUT_OF_ORDER_DISCARD, WEFT__OUT_OF_ORDER_ACCEPT };
@@ -30,5 +32,65 @@ struct weft__roce_rc_conf {
     uint32_t duplicates;          ///< enum weft__duplicates
     struct weft__reorder_conf reorder;
 };
+
+extern const struct weft_model weft__transport_roce_rc;
+
+// What happens to nearly all packets, for callers that have these steps as part of their code. Each is asked for first;
+// what it is not, the transport's operations do.
+
+/// Connections whose packets may take these steps.
+static inline bool weft__roce_rc_is_plain(const struct weft__roce_rc_conf *c) {
+    return c->retransmission == WEFT__GO_BACK_N && c->out_of_order == WEFT__OUT_OF_ORDER_DISCARD &&
+           c->ecn_echo == WEFT__ECN_ECHO_CNP;
+}
+
+/// The sender may send, with its next packet it still may, and nothing is to be said or noted but that it was sent: it
+/// is neither the first nor the last, was not sent before, and a round trip is being measured.
+static inline bool weft__roce_rc_just_sends(const struct weft_qp_sender *s, const struct weft_qp_conf *qp) {
+    uint32_t flight = s->next + 1 - s->una;
+    bool moves = !s->done & !s->blocked & s->sampling & s->armed;
+    return moves && s->next && s->next == s->highest && s->next + 1 < s->posted &&
+           (weft_bytes)flight * qp->mtu < s->window_bytes && qp->packets != WEFT_QP_MESSAGES &&
+           qp->verb != WEFT_VERB_READ;
+}
+
+/// Its PSN.
+static inline uint32_t weft__roce_rc_send(struct weft_qp_sender *s, weft_time_ps now) {
+    if (s->next == s->una) s->progress_ps = now; // nothing was outstanding
+    s->highest = s->next + 1;
+    return s->next++;
+}
+
+/// Packets that are under way have come, and no more is to be said.
+static inline bool weft__roce_rc_just_acknowledges(const struct weft_qp_sender *s, const struct weft_qp_conf *qp,
+                                                   const struct weft_qp_sample *sample, uint32_t psn) {
+    return psn > s->una && psn <= s->next && psn < qp->packets && !s->done && qp->packets != WEFT_QP_MESSAGES &&
+           !(s->sampling && psn > sample->psn);
+}
+
+/// Everything below psn has come, and more than before.
+static inline void weft__roce_rc_acknowledge(struct weft_qp_sender *s, weft_time_ps now, uint32_t psn) {
+    s->una = psn;
+    s->progress_ps = now;
+    s->timeouts = 0;
+}
+
+/// The packet that is expected has come, it is not the last, and no mark is to be told of.
+static inline bool weft__roce_rc_is_expected(const struct weft_qp_receiver *r, const struct weft_qp_conf *qp,
+                                             const struct weft_packet *p) {
+    return p->psn == r->expected && p->psn + 1 < qp->packets && p->ecn != WEFT_ECN_CE && !r->marked &&
+           qp->verb != WEFT_VERB_READ;
+}
+
+/// A packet that was expected: whether an ACK is due.
+static inline bool weft__roce_rc_owes_ack(struct weft_qp_receiver *r, const struct weft__roce_rc_conf *conf,
+                                          const struct weft_packet *p) {
+    return ++r->unacked >= conf->ack_every || p->flags & WEFT_PACKET_ACK_REQUEST;
+}
+
+/// The priority of ACKs of data of that priority.
+static inline uint32_t weft__roce_rc_ack_priority(const struct weft__roce_rc_conf *conf, uint32_t data_priority) {
+    return conf->ack_own_priority ? (uint32_t)conf->ack_priority : data_priority;
+}
 
 #endif

@@ -61,13 +61,16 @@ static bool may_pass(struct weft__nic *nic, weft_time_ps now, uint32_t priority)
            !nic->scheduler->on_sent && !weft__nic_is_held(nic) && !(weft__port_paused(&nic->port, now) >> priority & 1);
 }
 
-static uint32_t control_bytes(const struct weft_host_conf *conf, uint32_t kind) {
+uint32_t weft__nic_control_bytes(const struct weft__nic *nic, uint32_t kind) {
+    const struct weft_host_conf *conf = nic->conf;
     static const uint16_t bytes[WEFT_PACKET_KINDS] = {
         [WEFT_PACKET_ACK] = WEFT_FRAME_ACK,   [WEFT_PACKET_NAK] = WEFT_FRAME_ACK, [WEFT_PACKET_CNP] = WEFT_FRAME_CNP,
         [WEFT_PACKET_READ] = WEFT_FRAME_READ, [WEFT_PACKET_CTS] = WEFT_FRAME_CTS,
     };
-    if (conf->ack_bytes && (kind == WEFT_PACKET_ACK || kind == WEFT_PACKET_NAK)) return (uint32_t)conf->ack_bytes;
-    return conf->cnp_bytes && kind == WEFT_PACKET_CNP ? (uint32_t)conf->cnp_bytes : bytes[kind];
+    uint32_t own = 0;
+    if (kind == WEFT_PACKET_ACK || kind == WEFT_PACKET_NAK) own = (uint32_t)conf->ack_bytes;
+    if (kind == WEFT_PACKET_CNP) own = (uint32_t)conf->cnp_bytes;
+    return (own ? own : bytes[kind]) + nic->end.hosts->framing_bytes;
 }
 
 static __attribute__((cold, noinline)) void attach_record(const struct weft__nic *nic, struct weft__worker *w,
@@ -87,7 +90,7 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
     if (__builtin_expect(nic->planes != NULL, 0)) nic = weft__nic_plane_up(nic);
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_packet p = {
-        .bytes = (uint16_t)(control_bytes(nic->conf, reply->kind) + nic->end.hosts->framing_bytes),
+        .bytes = (uint16_t)weft__nic_control_bytes(nic, reply->kind),
         .dst = (reply->asks ? conf->dst : conf->src) + nic->peer_offset, // most go against the data
         .qp = qp,
         .psn = reply->psn,
@@ -200,8 +203,8 @@ void weft__nic_take(struct weft__node *node, struct weft__nic *nic, struct weft_
     take(node, nic, w, p);
 }
 
-static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
-    struct weft__nic *nic = node->state;
+static inline __attribute__((always_inline)) void any_packet(struct weft__node *node, struct weft__nic *nic,
+                                                             struct weft__worker *w, struct weft_packet *p) {
     if (__builtin_expect(nic->planes != NULL, 0) && p->port >= WEFT__NIC_PORT_MIN)
         nic = nic->planes->nic[UINT16_MAX - p->port];
     if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) {
@@ -215,6 +218,15 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
         weft__port_freed(&nic->port, w, p->priority, p->bytes);
         take(node, nic, w, p);
     }
+}
+
+static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
+    any_packet(node, node->state, w, p);
+}
+
+void weft__nic_on_packet(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                         struct weft_packet *p) {
+    any_packet(node, nic, w, p);
 }
 
 static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key) {
@@ -241,8 +253,8 @@ static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct w
         weft__nic_on_sender_timer(node, nic, w, nic->send_qp[k / WEFT__SENDER_KEYS], k % WEFT__SENDER_KEYS);
 }
 
-static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
-    struct weft__nic *nic = node->state;
+static inline __attribute__((always_inline)) void any_timer(struct weft__node *node, struct weft__nic *nic,
+                                                            struct weft__worker *w, uint32_t key) {
     if (__builtin_expect(nic->planes != NULL, 0) && key >= nic->planes->key0) {
         uint32_t k = key - nic->planes->key0;
         nic = nic->planes->nic[1 + k / WEFT__ETHER_KEYS_A_PORT];
@@ -283,6 +295,14 @@ static inline void on_timer(struct weft__node *node, struct weft__worker *w, uin
     default:
         on_qp_timer(node, nic, w, key);
     }
+}
+
+static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    any_timer(node, node->state, w, key);
+}
+
+void weft__nic_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key) {
+    any_timer(node, nic, w, key);
 }
 
 static void nic_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,

@@ -63,6 +63,8 @@ struct weft__nic {
     uint16_t ready_qps;         ///< in the lists of those that may send, modulo 2^16
     bool sampled, is_down;      ///< down: the host takes nothing, and nothing leaves
     bool collects;              ///< its data packets collect telemetry
+    uint8_t data_ecn;           ///< enum weft_ecn of its data packets
+    uint16_t ack_bytes;         ///< frame of its ACKs
     weft_time_ps hold_until_ps; ///< the latest of any queue pair
     // lines 3 to 5: what waits to be sent, by priority
     _Alignas(64) struct weft__nic_backlog {
@@ -144,6 +146,15 @@ static inline bool weft__nic_heads_may_send(const struct weft__nic *nic, weft_ti
     return may;
 }
 
+/// After the packet just sent: when the next one may go at the queue pair's rate.
+static inline void weft__nic_pace(const struct weft__nic *nic, struct weft_qp_sender *s, weft_time_ps now,
+                                  uint32_t wire_bytes) {
+    if (s->rate_bps >= nic->line_rate_bps)
+        s->next_send_ps = now;
+    else
+        s->next_send_ps = now + weft_wire_round(&nic->conf->wire, weft_time_of_bytes(wire_bytes, s->rate_bps));
+}
+
 /// Priorities with something to send.
 static inline uint8_t weft__nic_backlog(const struct weft__nic *nic) {
     return nic->control_mask | nic->ready_mask;
@@ -178,7 +189,14 @@ struct weft__nic_setup {
 
 /// The caller fills nic->port with weft__port_init. Initialises the node's timers, starts of flows included.
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node);
-extern const struct weft__node_ops weft__nic_ops, weft__nic_driven_ops;
+extern const struct weft__node_ops weft__nic_ops, weft__nic_driven_ops, weft__nic_plain_ops;
+/// It may have weft__nic_plain_ops; nic_plain.c.
+bool weft__nic_is_plain(const struct weft__nic *nic);
+/// Any packet, any timer.
+void weft__nic_on_packet(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, struct weft_packet *p);
+void weft__nic_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
+/// Bytes of the frame of a control packet.
+uint32_t weft__nic_control_bytes(const struct weft__nic *nic, uint32_t kind);
 extern const struct weft__endpoint_ops weft__nic_endpoint_ops;
 extern const struct weft__box_coast weft__nic_coast;
 void weft__nic_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
@@ -253,6 +271,9 @@ void weft__nic_discard(struct weft__nic *nic, struct weft__worker *w, const stru
 /// Queue pairs that the host sends; nic_send.c. Those that may not send any more leave the lists when it is their turn:
 /// it is never one of theirs in weft__nic_send_data.
 void weft__nic_skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
+void weft__nic_schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps);
+/// The queue pair whose turn it was at a priority has sent, until the port is free again: another one's turn may come.
+void weft__nic_pass_turn(struct weft__node *node, struct weft__nic *nic, uint32_t priority);
 void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t priority);
 void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                           const struct weft_packet *p);

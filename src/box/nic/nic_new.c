@@ -35,6 +35,8 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->cc = setup->conf->cc.model->ops;
     nic->transport = setup->conf->transport.model->ops;
     nic->collects = weft_host_collects(setup->conf);
+    nic->ack_bytes = (uint16_t)weft__nic_control_bytes(nic, WEFT_PACKET_ACK);
+    nic->data_ecn = nic->conf->ecn && nic->conf->roce == WEFT_ROCE_V2 ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT;
     nic->line_rate_bps = setup->line_rate_bps;
     nic->room_bytes = setup->room_bytes;
     nic->sends = setup->sends;
@@ -82,6 +84,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     }
     if (weft_cc_goes_by_credit(nic->cc, nic->conf->cc.conf)) weft__nic_pull_init(nic, &keys, setup->arena);
     if (setup->planes > 1) weft__nic_planes_init(nic, setup->planes, &keys, setup->arena);
+    if (weft__nic_is_plain(nic)) node->ops = &weft__nic_plain_ops;
     weft__timers_init(&node->timers, keys);
     if (nic->end.gpu) weft__gpu_start(node, &nic->end);
     if (nic->end.rma) weft__rma_host_start(node, &nic->end);

@@ -99,13 +99,17 @@ static inline __attribute__((always_inline)) void place(struct weft__node *node,
         weft__timer_set(&node->timers, weft__key_pace(conf->at_src), at);
 }
 
-static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps) {
+void weft__nic_schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps) {
     place(node, nic, qp, free_ps);
+}
+
+void weft__nic_pass_turn(struct weft__node *node, struct weft__nic *nic, uint32_t priority) {
+    place(node, nic, ready_pop(nic, priority), nic->port.busy_until_ps);
 }
 
 void weft__nic_reschedule(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
     while (nic->ready_mask)
-        schedule(node, nic, ready_pop(nic, (uint32_t)__builtin_ctz(nic->ready_mask)), now);
+        weft__nic_schedule(node, nic, ready_pop(nic, (uint32_t)__builtin_ctz(nic->ready_mask)), now);
 }
 
 /// Queue pairs that may not send any more leave the lists when it is their turn: those that were told to pause, and
@@ -117,7 +121,7 @@ static void skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_
         bool held = __builtin_expect(nic->hold_until_ps > now, 0) && nic->end.hosts->hold[qp].until_ps > now;
         if (!held && weft__nic_may_send(&nic->end.hosts->qp[qp], s)) return;
         ready_pop(nic, priority);
-        if (held) schedule(node, nic, qp, now);
+        if (held) weft__nic_schedule(node, nic, qp, now);
     } while (nic->ready_mask >> priority & 1);
 }
 
@@ -226,14 +230,6 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
     }
 }
 
-/// After the packet just sent: when the next one may go at the queue pair's rate.
-static void pace(const struct weft__nic *nic, struct weft_qp_sender *s, weft_time_ps now, uint32_t wire_bytes) {
-    if (s->rate_bps >= nic->line_rate_bps)
-        s->next_send_ps = now;
-    else
-        s->next_send_ps = now + weft_wire_round(&nic->conf->wire, weft_time_of_bytes(wire_bytes, s->rate_bps));
-}
-
 /// The queue pair's next message, or part of one, may not go before its time.
 static void pace_messages(const struct weft__nic *nic, weft_time_ps now, const struct weft_packet *p) {
     struct weft__carrier *carrier = &nic->end.hosts->carrier[p->qp];
@@ -268,7 +264,7 @@ static void on_credit(struct weft__node *node, struct weft__nic *nic, struct wef
     weft_bytes more = weft__nic_pull_bytes(p->psn - sample->credit);
     sample->credit = p->psn;
     tell_cc(node, nic, w, p->qp, nic->cc->on_credit, (struct told){.bytes = (uint32_t)more});
-    schedule(node, nic, p->qp, w->now_ps);
+    weft__nic_schedule(node, nic, p->qp, w->now_ps);
     weft__nic_kick(node, nic, w);
 }
 
@@ -276,7 +272,7 @@ static void on_credit(struct weft__node *node, struct weft__nic *nic, struct wef
 static void go_on(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     struct weft__nic *next = weft__nic_plane_next(nic, qp);
     weft_time_ps free = next->port.busy_until_ps;
-    schedule(node, next, qp, free > w->now_ps ? free : w->now_ps);
+    weft__nic_schedule(node, next, qp, free > w->now_ps ? free : w->now_ps);
     if (next != nic) weft__nic_kick(node, next, w);
 }
 
@@ -303,7 +299,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         .kind = WEFT_PACKET_DATA,
         .priority = conf->priority & 7u,
         .dscp = nic->conf->dscp[conf->priority] & 63u,
-        .ecn = nic->conf->ecn && nic->conf->roce == WEFT_ROCE_V2 ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT,
+        .ecn = nic->data_ecn & 3u,
         .flags = turn.flags & 7u,
     };
     if (__builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0)) {
@@ -327,7 +323,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
     if (conf->verb == WEFT_VERB_READ && s->next == s->posted &&
         !nic->transport->acknowledges_reads) // nothing will acknowledge it; a new request starts again
         weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
-    pace(nic, s, w->now_ps, wire);
+    weft__nic_pace(nic, s, w->now_ps, wire);
     if (nic->conf->work_request_qp_ps && conf->packets == WEFT_QP_MESSAGES) pace_messages(nic, w->now_ps, &p);
     if (__builtin_expect(nic->planes != NULL, 0))
         go_on(node, nic, w, qp);
@@ -396,7 +392,7 @@ static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__
         return;
     }
     if (!news->moved) return;
-    if (!nic->end.hosts->sender[qp].ready || nic->port.follow) schedule(node, nic, qp, w->now_ps);
+    if (!nic->end.hosts->sender[qp].ready || nic->port.follow) weft__nic_schedule(node, nic, qp, w->now_ps);
     if (__builtin_expect(nic->transport->on_held != NULL, 0)) ask_if_held(node, nic, w, qp);
     weft__nic_kick(node, nic, w);
 }
@@ -451,7 +447,7 @@ void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, s
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     if (k == 0) {
         if (!s->started) start_sender(node, nic, w, qp);
-        schedule(node, nic, qp, w->now_ps);
+        weft__nic_schedule(node, nic, qp, w->now_ps);
         weft__nic_kick(node, nic, w);
     } else if (k == 1) {
         struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
@@ -470,7 +466,7 @@ void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, s
 static void take_up(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
     nic = weft__nic_of_sender(nic, qp);
     nic->end.hosts->sender[qp].posted = psn;
-    schedule(node, nic, qp, w->now_ps > nic->port.busy_until_ps ? w->now_ps : nic->port.busy_until_ps);
+    weft__nic_schedule(node, nic, qp, w->now_ps > nic->port.busy_until_ps ? w->now_ps : nic->port.busy_until_ps);
     if (__builtin_expect(nic->transport->on_held != NULL, 0)) ask_if_held(node, nic, w, qp);
     weft__nic_kick(node, nic, w);
 }
