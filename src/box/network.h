@@ -40,6 +40,7 @@ struct weft__network {
     struct weft__capture *capture;       ///< NULL: none
     struct weft__following *following;   ///< NULL: nothing is followed
     uint32_t events_max;                 ///< to be recorded of a node; 0: none
+    struct weft__port_rows port_rows;    ///< by number of a port, or of its node's first and its number there
     struct weft_arena *arena_switch, *arena_host, *arena_qp;
 };
 

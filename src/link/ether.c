@@ -10,13 +10,16 @@ void weft__ether_init(struct weft__ether *e, const struct weft__ether_setup *set
     e->ops = setup->ops;
     e->ports = setup->ports;
     e->port = weft__arena_lines(setup->arena, setup->ports, sizeof *e->port);
+    for (uint32_t k = 0; k < setup->ports; k++)
+        weft__port_place(&e->port[k], setup->rows, setup->place + k);
+    e->queue = &setup->rows->queue[setup->place];
+    e->row_bytes = setup->rows->ports * (uint32_t)sizeof *e->queue;
     e->buffer = conf->buffer.model->ops;
     e->aqm = conf->aqm.model->ops;
     e->scheduler = conf->scheduler.model->ops;
     e->buffer_state = weft__arena_lines(setup->arena, 1, e->buffer->state_size(conf->buffer.conf, setup->ports));
     e->buffer->init(e->buffer_state, conf->buffer.conf, setup->ports, conf->pfc.priorities);
-    if (e->buffer->keep_at)
-        e->buffer->keep_at(e->buffer_state, &e->port->queue->group, sizeof *e->port, sizeof *e->port->queue);
+    if (e->buffer->keep_at) e->buffer->keep_at(e->buffer_state, &e->queue->group, sizeof *e->queue, e->row_bytes);
     e->ecn_random = weft_random_stream(setup->seed, setup->who, WEFT_RANDOM_ECN);
     if (!setup->pool) return;
     e->pool = setup->pool;
@@ -120,7 +123,7 @@ void weft__ether_send_local(struct weft__port *port, const struct weft_pfc_conf 
 
 static void leave(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
                   const struct weft_packet *p) {
-    e->port[k].queue[p->priority].bytes -= p->bytes;
+    weft__port_queue_of(&e->port[k], p->priority)->bytes -= p->bytes;
     e->queues[k].bytes -= p->bytes;
     if (e->ops->on_left) e->ops->on_left(node, w, k, p->priority, p->bytes);
 }
@@ -193,7 +196,7 @@ void weft__ether_send(struct weft__ether *e, struct weft__node *node, struct wef
                       const struct weft_packet *p, uint32_t k) {
     struct weft__ether_queues *q = &e->queues[k];
     struct weft__port *port = &e->port[k];
-    struct weft__port_queue *queue = &port->queue[p->priority];
+    struct weft__port_queue *queue = weft__port_queue_of(port, p->priority);
     if (__builtin_expect(port->storm >> p->priority & 1, 0) && e->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
         weft__ether_drop(e, w, p, k, WEFT_DROP_PFC_WATCHDOG);
         return;

@@ -74,6 +74,8 @@ struct weft__ether {
     uint32_t xoffs[WEFT_PRIORITIES]; ///< ports whose neighbour is to pause that priority
     struct weft__port *port;         ///< [ports]
     uint32_t ports;
+    uint32_t row_bytes;             ///< as in its ports
+    struct weft__port_queue *queue; ///< of port 0 and priority 0; ports have theirs one after the other
     const struct weft__ether_ops *ops;
     const struct weft_switch_conf *conf;
     const struct weft_buffer_ops *buffer;
@@ -90,6 +92,8 @@ struct weft__ether {
 };
 
 struct weft__ether_setup {
+    const struct weft__port_rows *rows;
+    uint32_t place; ///< of the first port in them
     const struct weft_switch_conf *conf;
     const struct weft__ether_ops *ops;
     uint32_t ports;
@@ -100,6 +104,10 @@ struct weft__ether_setup {
     struct weft_arena *arena;
 };
 void weft__ether_init(struct weft__ether *e, const struct weft__ether_setup *setup);
+/// The queue of a port and priority, without a look at the port.
+static inline struct weft__port_queue *weft__ether_queue(const struct weft__ether *e, uint32_t k, uint32_t priority) {
+    return weft__port_queue_in(&e->queue[k], e->row_bytes, priority);
+}
 /// Timers at the beginning. `lldp`: its ports have LLDP.
 void weft__ether_start(const struct weft__ether *e, struct weft__node *node, bool lldp);
 

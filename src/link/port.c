@@ -21,10 +21,27 @@ struct weft__speed weft__speed_of(weft_rate_bps rate) {
     return (struct weft__speed){num / divisor, rate / divisor};
 }
 
+void weft__port_rows_init(struct weft__port_rows *rows, uint32_t ports, struct weft_arena *arena) {
+    assert(ports <= UINT32_MAX / sizeof(struct weft__port_queue));
+    rows->ports = ports;
+    rows->queue = weft__arena_lines(arena, WEFT_PRIORITIES * (size_t)ports, sizeof *rows->queue);
+    rows->pause = weft_arena_alloc(arena, WEFT_PRIORITIES * (size_t)ports, sizeof *rows->pause);
+}
+
+void weft__port_place(struct weft__port *port, const struct weft__port_rows *rows, uint32_t place) {
+    port->queue = &rows->queue[place];
+    port->row_bytes = rows->ports * (uint32_t)sizeof *rows->queue;
+    port->pause = &rows->pause[place];
+}
+
 void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
                      const struct weft__port_peer *peer, const struct weft_outcome *outcome,
                      struct weft__port_faults *faults, struct weft__port_tap *tap) {
+    assert(weft__port_row(port) == outcome->ports);
     *port = (struct weft__port){
+        .queue = port->queue,
+        .row_bytes = port->row_bytes,
+        .pause = port->pause,
         .delay_data_ps = link->delay_ps + peer->processing_ps,
         .delay_pause_ps = link->delay_ps + peer->pause_reaction_ps,
         .peer_node = peer->node,
@@ -32,7 +49,6 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .peer_inbox = (uint8_t)peer->inbox,
         .cut_through = peer->cut_through,
         .counters = weft_outcome_at(outcome, id, 0),
-        .counters_apart = outcome->ports,
         .special = faults || tap       ? WEFT__PORT_SPECIAL
                    : peer->cut_through ? WEFT__PORT_CUT_THROUGH
                                        : WEFT__PORT_PLAIN,
@@ -42,6 +58,7 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .speed = weft__speed_of(link->rate_bps),
         .id = id,
     };
+    if (port->speed.byte_den == 1 && port->speed.byte_num <= UINT32_MAX) port->byte_ps = (uint32_t)port->speed.byte_num;
     port->gap_ps = (uint32_t)weft__port_time(port, WEFT__GAP);
 }
 
@@ -193,9 +210,9 @@ static void note_telemetry(const struct weft__port *port, struct weft__worker *w
     uint64_t queued = 0, packets = 0, sent = 0;
     if (t->hops == WEFT_TELEMETRY_HOPS) return;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-        queued += port->queue[p].bytes;
-        sent += port->queue[p].tx_bytes;
-        packets += port->queue[p].tx_packets;
+        queued += weft__port_queue_of(port, p)->bytes;
+        sent += weft__port_queue_of(port, p)->tx_bytes;
+        packets += weft__port_queue_of(port, p)->tx_packets;
     }
     uint64_t overhead = port->wire ? port->wire->conf->overhead_bytes : WEFT_WIRE_OVERHEAD;
     t->time_ps[t->hops] = w->now_ps;
@@ -243,27 +260,29 @@ static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at, 
     if (port->credit && port->credit->priorities >> priority & 1)
         weft__port_counters(port, priority)->credit_wait_ps += weft__port_credit_waited(port, priority, at);
     else
-        weft__port_counters(port, priority)->paused_ps += at - port->paused_since_ps[priority];
+        weft__port_counters(port, priority)->paused_ps += at - weft__port_pause_of(port, priority)->since_ps;
     if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, port->id, at, priority, false);
     if (__builtin_expect(port->trace != NULL, 0))
-        weft__trace_resumed(port->trace, at, trace_port(port), priority, at - port->paused_since_ps[priority], how);
+        weft__trace_resumed(port->trace, at, trace_port(port), priority,
+                            at - weft__port_pause_of(port, priority)->since_ps, how);
 }
 
 void weft__port_expire(struct weft__port *port, weft_time_ps now) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        if (port->paused >> p & 1 && port->pause_until_ps[p] <= now)
-            resume(port, p, port->pause_until_ps[p], WEFT_EVENT_BY_TIME);
+        if (port->paused >> p & 1 && weft__port_pause_of(port, p)->until_ps <= now)
+            resume(port, p, weft__port_pause_of(port, p)->until_ps, WEFT_EVENT_BY_TIME);
 }
 
 void weft__port_pause_begin(struct weft__port *port, weft_time_ps now, uint32_t priority, weft_time_ps until) {
     if (!(port->paused >> priority & 1)) {
-        port->paused_since_ps[priority] = now;
+        weft__port_pause_of(port, priority)->since_ps = now;
         if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, port->id, now, priority, true);
         if (__builtin_expect(port->trace != NULL, 0))
-            weft__trace_paused(port->trace, now, trace_port(port), priority, port->queue[priority].bytes);
+            weft__trace_paused(port->trace, now, trace_port(port), priority,
+                               weft__port_queue_of(port, priority)->bytes);
     }
     port->paused |= (uint8_t)(1u << priority);
-    port->pause_until_ps[priority] = until;
+    weft__port_pause_of(port, priority)->until_ps = until;
 }
 
 void weft__port_pause_over(struct weft__port *port, weft_time_ps now, uint32_t priority) {
@@ -283,7 +302,7 @@ void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct
             if (!(port->obeyed >> p & 1)) continue;
             weft_time_ps until = now + weft__port_time(port, quanta * UINT64_C(64)); // a quantum is 512 bit times
             weft__port_pause_begin(port, now, p, port->until_resume ? WEFT_TIME_NEVER : until);
-            port->pause_last_ps[p] = now;
+            weft__port_pause_of(port, p)->last_ps = now;
         } else {
             weft__port_counters(port, p)->pfc_rx_xon++;
             if (port->paused & port->obeyed & 1u << p) resume(port, p, now, WEFT_EVENT_BY_FRAME);
@@ -294,7 +313,7 @@ void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct
 weft_time_ps weft__port_pause_end(const struct weft__port *port, uint8_t mask) {
     weft_time_ps end = WEFT_TIME_NEVER;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        if (mask >> p & 1 && port->pause_until_ps[p] < end) end = port->pause_until_ps[p];
+        if (mask >> p & 1 && weft__port_pause_of(port, p)->until_ps < end) end = weft__port_pause_of(port, p)->until_ps;
     return end;
 }
 
@@ -399,17 +418,17 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
         uint8_t bit = (uint8_t)(1u << p);
         weft_time_ps next = WEFT_TIME_NEVER;
         if (port->storm & bit) {
-            if (now - port->pause_last_ps[p] >= pfc->restore_ps)
+            if (now - weft__port_pause_of(port, p)->last_ps >= pfc->restore_ps)
                 *ret_ended |= bit;
             else
-                next = port->pause_last_ps[p] + pfc->restore_ps;
+                next = weft__port_pause_of(port, p)->last_ps + pfc->restore_ps;
         } else if (port->paused & port->obeyed & bit) {
-            if (now - port->paused_since_ps[p] < pfc->watchdog_ps) {
-                next = port->paused_since_ps[p] + pfc->watchdog_ps;
+            if (now - weft__port_pause_of(port, p)->since_ps < pfc->watchdog_ps) {
+                next = weft__port_pause_of(port, p)->since_ps + pfc->watchdog_ps;
             } else if (backlog & bit) {
                 begun |= bit;
                 weft__port_counters(port, p)->watchdog_storms++;
-                port->pause_last_ps[p] = now; // a storm lasts for the restoration time at least
+                weft__port_pause_of(port, p)->last_ps = now; // a storm lasts for the restoration time at least
                 next = now + pfc->restore_ps;
             } else {
                 next = now + pfc->watchdog_ps; // paused, but nothing waits: look again
@@ -419,19 +438,19 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
     }
     port->storm = (uint8_t)((port->storm | begun) & ~*ret_ended);
     if (__builtin_expect(port->trace != NULL, 0) && (begun || *ret_ended))
-        weft__trace_storms(port->trace, now, trace_port(port), begun, *ret_ended, port->paused_since_ps);
+        weft__trace_storms(port->trace, now, trace_port(port), begun, *ret_ended, port->pause, weft__port_row(port));
     return begun;
 }
 
 void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-        uint64_t sent = port->queue[p].tx_bytes;
-        if (!sent && !ingress_bytes[p] && !port->queue[p].bytes) continue;
+        uint64_t sent = weft__port_queue_of(port, p)->tx_bytes;
+        if (!sent && !ingress_bytes[p] && !weft__port_queue_of(port, p)->bytes) continue;
         struct weft_sample sample = {
             .time_ps = w->now_ps,
             .port = port->id,
             .priority = p,
-            .queue_bytes = port->queue[p].bytes,
+            .queue_bytes = weft__port_queue_of(port, p)->bytes,
             .ingress_bytes = ingress_bytes[p],
             .tx_bytes = sent - port->sampled_tx_bytes[p],
             .paused = weft__port_paused(port, w->now_ps) >> p & 1,
@@ -445,7 +464,7 @@ void weft__port_sample(struct weft__port *port, struct weft__worker *w, const we
 void weft__port_each(const struct weft__port *port, uint32_t number,
                      void (*on_packet)(void *context, const struct weft_packet *, uint32_t number), void *context) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-        struct weft__fifo_cursor c = weft__fifo_begin(&port->queue[p].fifo);
+        struct weft__fifo_cursor c = weft__fifo_begin(&weft__port_queue_of(port, p)->fifo);
         for (const struct weft_packet *packet; (packet = weft__fifo_next(&c));)
             on_packet(context, packet, number);
     }
@@ -457,7 +476,7 @@ void weft__port_finish(struct weft__port *port, weft_time_ps now) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         if (port->paused >> p & 1) resume(port, p, now, WEFT_EVENT_BY_TIME);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-        const struct weft__port_queue *q = &port->queue[p];
+        const struct weft__port_queue *q = weft__port_queue_of(port, p);
         if (!q->tx_packets && !q->bytes_max) continue; // nothing is written where a priority is not used
         struct weft_counters *c = weft__port_counters(port, p);
         c->tx_packets = q->tx_packets;

@@ -85,6 +85,21 @@ struct weft__port_queue {
 };
 _Static_assert(sizeof(struct weft__port_queue) == 64, "a cache line");
 
+/// A pause from the peer, of a priority.
+struct weft__port_pause {
+    weft_time_ps until_ps, since_ps;
+    weft_time_ps last_ps; ///< when it was last told to pause; in a storm, when it was last found
+};
+
+/// What the ports of a network have for each priority, in a row each. Where a priority is not used nobody writes, so
+/// that in a large network its row takes no memory.
+struct weft__port_rows {
+    struct weft__port_queue *queue;
+    struct weft__port_pause *pause;
+    uint32_t ports; ///< of a row
+};
+void weft__port_rows_init(struct weft__port_rows *rows, uint32_t ports, struct weft_arena *arena);
+
 enum { WEFT__PENDING_PFC = 0xff, WEFT__PENDING_LLDP = 0x100 };
 
 /// A byte takes byte_num / byte_den ps, in lowest terms.
@@ -113,10 +128,12 @@ enum weft__port_special {
 struct weft__port {
     // line 1: every frame
     weft_time_ps busy_until_ps;
-    weft_time_ps turn_ps;       ///< its timer WEFT__ETHER_KEY_TX; WEFT_TIME_NEVER: it is not set
-    weft_time_ps delay_data_ps; ///< from the last bit sent to the peer's action
-    struct weft__speed speed;
-    uint32_t gap_ps; ///< between packets
+    weft_time_ps turn_ps;           ///< its timer WEFT__ETHER_KEY_TX; WEFT_TIME_NEVER: it is not set
+    weft_time_ps delay_data_ps;     ///< from the last bit sent to the peer's action
+    struct weft__port_queue *queue; ///< of priority 0, in its row
+    uint32_t row_bytes;             ///< to that of the next priority
+    uint32_t byte_ps;               ///< time that a byte takes; 0: no whole number, as `speed` has it
+    uint32_t gap_ps;                ///< between packets
     uint32_t peer_node;
     /// All 0: a frame that finds the port free may go at once, and takes no special way.
     union {
@@ -135,10 +152,9 @@ struct weft__port {
     bool cut_through; ///< the peer is a cut-through switch
     uint8_t lossless; ///< priorities that we pause the peer for
     uint8_t pfc_xoff; ///< priorities that we want paused
-    // lines 2 to 9: one a priority
-    _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
     // less often
-    weft_time_ps delay_pause_ps; ///< as delay_data_ps, of a pause frame
+    _Alignas(64) weft_time_ps delay_pause_ps; ///< as delay_data_ps, of a pause frame
+    struct weft__speed speed;
     uint8_t pfc_told;            ///< priorities that the peer was last told to pause
     uint32_t waiting;            ///< packets for it that wait at inputs of a switch
     uint32_t id;                 ///< among all ports
@@ -154,20 +170,19 @@ struct weft__port {
     bool telemetry;                   ///< notes it in packets that collect it
     bool until_resume;                ///< pauses received last until they are ended
     uint8_t obeyed;                   ///< priorities that the peer may pause
-    struct weft_counters *counters;   ///< of priority 0; what is not in queue[]
-    uint32_t counters_apart;          ///< to those of the next priority
+    struct weft_counters *counters;   ///< of priority 0, in its row; what is not in the queues
+    struct weft__port_pause *pause;   ///< likewise
     /// [WEFT_PRIORITIES]: pauses in the name of source flow control, until when; NULL: the peer is told itself.
     weft_time_ps *proxy_until_ps;
     struct weft__trace *trace;      ///< of its node; NULL: not recorded
     struct weft__port_flows *flows; ///< NULL: not counted
-    weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
-    uint64_t *sampled_tx_bytes; ///< [WEFT_PRIORITIES]: up to the last sample; NULL: no port of the run is sampled
+    uint64_t *sampled_tx_bytes;     ///< [WEFT_PRIORITIES]: up to the last sample; NULL: no port of the run is sampled
 };
 /// An odd number of cache lines: else what all ports of a network have at the same place would share few sets of a
 /// cache.
 _Static_assert(sizeof(struct weft__port) / 64 % 2, "ports are spread over a cache's sets");
 
-_Static_assert(offsetof(struct weft__port, queue) == 64, "what every frame needs is in one line");
+_Static_assert(offsetof(struct weft__port, delay_pause_ps) == 64, "what every frame needs is in one line");
 
 /// The link's other end and its timing. `peer` is the node that acts, with its delays.
 struct weft__port_peer {
@@ -176,11 +191,28 @@ struct weft__port_peer {
     bool cut_through;
     weft_time_ps processing_ps, pause_reaction_ps;
 };
+/// Before all else: the place of a port in the rows.
+void weft__port_place(struct weft__port *port, const struct weft__port_rows *rows, uint32_t place);
 void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
                      const struct weft__port_peer *peer, const struct weft_outcome *outcome,
                      struct weft__port_faults *faults, struct weft__port_tap *tap);
+/// The queue of a priority, of a port whose queue of priority 0 is known.
+static inline __attribute__((always_inline)) struct weft__port_queue *
+weft__port_queue_in(const struct weft__port_queue *first, uint32_t row_bytes, uint32_t priority) {
+    return (struct weft__port_queue *)((uintptr_t)first + (uint64_t)priority * row_bytes);
+}
+static inline struct weft__port_queue *weft__port_queue_of(const struct weft__port *port, uint32_t priority) {
+    return weft__port_queue_in(port->queue, port->row_bytes, priority);
+}
+/// Ports of a row.
+static inline uint32_t weft__port_row(const struct weft__port *port) {
+    return port->row_bytes / (uint32_t)sizeof(struct weft__port_queue);
+}
 static inline struct weft_counters *weft__port_counters(const struct weft__port *port, uint32_t priority) {
-    return &port->counters[(size_t)priority * port->counters_apart];
+    return &port->counters[(size_t)priority * weft__port_row(port)];
+}
+static inline struct weft__port_pause *weft__port_pause_of(const struct weft__port *port, uint32_t priority) {
+    return &port->pause[(size_t)priority * weft__port_row(port)];
 }
 
 /// From an arena, on a cache line boundary.
@@ -239,17 +271,17 @@ static inline weft_time_ps weft__port_sent(const struct weft__port *port, weft_t
 /// A packet joins the FIFO of its priority; the next one of a priority leaves it, copied or not.
 static inline void weft__port_push(struct weft__port *port, struct weft_packet_pool *pool, uint32_t priority,
                                    const struct weft_packet *packet) {
-    weft__fifo_push(&port->queue[priority].fifo, pool, packet);
+    weft__fifo_push(&weft__port_queue_of(port, priority)->fifo, pool, packet);
     port->ready |= (uint8_t)(1u << priority);
 }
 static inline void weft__port_drop_head(struct weft__port *port, struct weft_packet_pool *pool, uint32_t priority) {
-    struct weft__fifo *fifo = &port->queue[priority].fifo;
+    struct weft__fifo *fifo = &weft__port_queue_of(port, priority)->fifo;
     weft__fifo_drop(fifo, pool);
     if (!fifo->n) port->ready &= (uint8_t) ~(1u << priority);
 }
 static inline void weft__port_pop(struct weft__port *port, struct weft_packet_pool *pool, uint32_t priority,
                                   struct weft_packet *ret_packet) {
-    *ret_packet = *weft__fifo_head(&port->queue[priority].fifo);
+    *ret_packet = *weft__fifo_head(&weft__port_queue_of(port, priority)->fifo);
     weft__port_drop_head(port, pool, priority);
 }
 /// Calls on_packet for everything in its FIFOs.
@@ -261,8 +293,7 @@ static inline weft_time_ps weft__port_take(struct weft__port *port, struct weft_
     weft_time_ps now = w->now_ps;
     assert(port->busy_until_ps <= now);
     uint64_t wire = bytes + WEFT_WIRE_OVERHEAD;
-    weft_time_ps time =
-        port->speed.byte_den == 1 ? wire * port->speed.byte_num : weft__port_time_carried(port, now, wire);
+    weft_time_ps time = port->byte_ps ? wire * port->byte_ps : weft__port_time_carried(port, now, wire);
     port->busy_until_ps = now + time;
     weft__count(w, WEFT__COUNT_PACKET_HOPS, 1);
     return time;
@@ -287,7 +318,7 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
 
 /// A frame of a queue: transmitted and counted.
 static inline bool weft__port_send(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
-    struct weft__port_queue *q = &port->queue[packet->priority];
+    struct weft__port_queue *q = weft__port_queue_of(port, packet->priority);
     q->tx_packets++;
     q->tx_bytes += packet->bytes;
     return weft__port_transmit(port, w, packet, port->delay_data_ps);

@@ -14,12 +14,12 @@ void weft__port_still(const struct weft__port *port, struct weft__still *s) {
                            (uint64_t)port->lossless << 48 | (uint64_t)port->ready << 56);
     weft__still_mix(s, (uint64_t)port->obeyed | (uint64_t)port->waiting << 8);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-        weft__still_mix(s, port->queue[p].bytes);
-        weft__still_mix(s, port->queue[p].group.level);
+        weft__still_mix(s, weft__port_queue_of(port, p)->bytes);
+        weft__still_mix(s, weft__port_queue_of(port, p)->group.level);
         weft__still_mix(s, (uint64_t)(uint32_t)port->scheduler.credit[p] << 8 | port->scheduler.turn);
-        if (port->paused >> p & 1) weft__still_mix_until(s, port->pause_until_ps[p]);
-        if (port->paused >> p & 1) weft__still_mix_since(s, port->paused_since_ps[p]);
-        if (port->storm >> p & 1) weft__still_mix_since(s, port->pause_last_ps[p]);
+        if (port->paused >> p & 1) weft__still_mix_until(s, weft__port_pause_of(port, p)->until_ps);
+        if (port->paused >> p & 1) weft__still_mix_since(s, weft__port_pause_of(port, p)->since_ps);
+        if (port->storm >> p & 1) weft__still_mix_since(s, weft__port_pause_of(port, p)->last_ps);
         if (port->proxy_until_ps) weft__still_mix_until(s, port->proxy_until_ps[p]);
     }
     // A remainder is carried over to a frame that follows at once.

@@ -318,10 +318,11 @@ void weft__trace_sfc_received(struct weft__trace *t, weft_time_ps now, uint32_t 
 }
 
 void weft__trace_storms(struct weft__trace *t, weft_time_ps now, uint32_t port, uint8_t begun, uint8_t ended,
-                        const weft_time_ps *paused_since) {
+                        const struct weft__port_pause *pause, uint32_t row) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         struct weft__trace_queue *q = weft__trace_queue(t, port, p);
-        if (begun >> p & 1) q->storm = add(t, now, WEFT_EVENT_STORM_BEGAN, port, p, now - paused_since[p], q->paused);
+        if (begun >> p & 1)
+            q->storm = add(t, now, WEFT_EVENT_STORM_BEGAN, port, p, now - pause[(size_t)p * row].since_ps, q->paused);
         if (ended >> p & 1) begins(t, add(t, now, WEFT_EVENT_STORM_ENDED, port, p, 0, 0), q->storm);
     }
 }

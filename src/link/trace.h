@@ -67,6 +67,7 @@ static inline uint64_t weft__event_voq(uint32_t in, uint32_t port) {
     return (uint64_t)in << 16 | port;
 }
 
+struct weft__port_pause;
 struct weft__trace {
     uint32_t node, port0, ports;
     uint32_t limit; ///< events
@@ -143,7 +144,7 @@ void weft__trace_resumed(struct weft__trace *t, weft_time_ps at, uint32_t port, 
 void weft__trace_pause_sent(struct weft__trace *t, weft_time_ps now, uint32_t port, const struct weft_packet *frame,
                             weft_time_ps arrival);
 void weft__trace_storms(struct weft__trace *t, weft_time_ps now, uint32_t port, uint8_t begun, uint8_t ended,
-                        const weft_time_ps *paused_since);
+                        const struct weft__port_pause *pause, uint32_t row);
 /// What keeps an egress queue from being sent, as far back as `since`: a pause there, or else 0.
 uint32_t weft__trace_pause_since(const struct weft__trace *t, uint32_t port, uint32_t priority, bool paused,
                                  weft_time_ps since);

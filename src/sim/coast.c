@@ -125,7 +125,7 @@ static weft_bytes queued_bytes(const struct weft__coast *c, uint32_t port) {
     const struct weft__port *own = weft__network_port(c->net, port);
     weft_bytes bytes = 0;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        bytes += own->queue[p].bytes;
+        bytes += weft__port_queue_of(own, p)->bytes;
     return bytes;
 }
 
@@ -267,12 +267,12 @@ static void count_packets(struct weft__coast *c, uint32_t q, uint64_t packets) {
     uint32_t frame = frame_of(c, q), ack = ack_of(c, q), priority = net->qp[q].priority;
     uint64_t acks = packets / every.packets;
     for (uint32_t k = 0; k < own->hops; k++) {
-        struct weft__port_queue *queue = &weft__network_port(net, own->port[k])->queue[priority];
+        struct weft__port_queue *queue = weft__port_queue_of(weft__network_port(net, own->port[k]), priority);
         queue->tx_packets += packets;
         queue->tx_bytes += packets * frame;
     }
     for (uint32_t k = 0; k < own->back_hops; k++) {
-        struct weft__port_queue *queue = &weft__network_port(net, own->back[k])->queue[every.priority];
+        struct weft__port_queue *queue = weft__port_queue_of(weft__network_port(net, own->back[k]), every.priority);
         queue->tx_packets += acks;
         queue->tx_bytes += acks * ack;
     }

@@ -16,7 +16,7 @@
 
 static struct weft__port_queue *queue_of(const struct weft__network *net, uint32_t port, uint32_t priority) {
     struct weft__port *own = weft__network_port(net, port);
-    return own ? &own->queue[priority] : NULL;
+    return own ? weft__port_queue_of(own, priority) : NULL;
 }
 
 /// Counters as they will be found at the end, but for watermarks, which do not add up.

@@ -581,6 +581,7 @@ static enum weft_status assemble(struct weft__run *run, struct weft_error *ret_e
         net->telemetry |= weft_host_collects(&net->device[net->topology->host[h]]->host);
     net->sfc_pause_ps = weft__sfc_pause_max(net->topology, net->device);
     net->lldp = weft__lldp_frames(net->topology, net->device, net->arena_switch);
+    weft__port_rows_init(&net->port_rows, net->topology->ports, net->arena_switch);
     make_queue_pairs(net);
     run->progress.flows = net->workload->flows;
     for (uint32_t i = 0; i < net->workload->flows; i++)

@@ -123,13 +123,13 @@ static void say_paused(FILE *text, const struct weft__network *net) {
     for (uint32_t i = 0; i < t->ports; i++) {
         const struct weft__port *port = weft__network_port(net, i);
         for (uint32_t p = 0; port && p < WEFT_PRIORITIES; p++) {
-            if (!(port->paused >> p & 1) || !port->queue[p].bytes) continue;
+            if (!(port->paused >> p & 1) || !weft__port_queue_of(port, p)->bytes) continue;
             if (!weft__stall_line(&list)) continue;
             char name[160], peer[128], bytes[32], time[32];
             name_vertex(t, i * WEFT_PRIORITIES + p, name, sizeof name);
             weft_topology_port_name(t, t->port[i].peer, peer, sizeof peer);
-            weft_format_bytes(port->queue[p].bytes, bytes, sizeof bytes);
-            weft_format_time(net->outcome->sim_time_ps - port->paused_since_ps[p], time, sizeof time);
+            weft_format_bytes(weft__port_queue_of(port, p)->bytes, bytes, sizeof bytes);
+            weft_format_time(net->outcome->sim_time_ps - weft__port_pause_of(port, p)->since_ps, time, sizeof time);
             fprintf(text, "  %s: %s waiting, paused by %s for %s\n", name, bytes, peer, time);
         }
     }

@@ -34,6 +34,7 @@ struct bench {
     struct tables tables;
     struct weft__engine engine;
     struct weft_arena *arena;
+    struct weft__port_rows rows;
     struct weft__tin *tin;
     struct weft__gnet_times local, global, cross, endpoint;
     const struct weft__gnet_times *times[WEFT__GNET_RATES];
@@ -190,7 +191,9 @@ static struct bench *bench_new(const char *yaml) {
     routes[0] = b->tables.r;
     b->in_force = (struct weft__gnet_tables){.n = 1, .from_ps = from, .routes = routes};
     weft__gnet_find_columns(&b->in_force, b->arena);
+    weft__port_rows_init(&b->rows, 15, b->arena);
     struct weft__tin_setup setup = {
+        .rows = &b->rows,
         .conf = conf_of_table(&weft_tin_table, yaml, b->arena),
         .ethernet = conf_of_table(&weft_switch_table, "{}", b->arena),
         .topology = &b->tables.f->tin[0],

@@ -47,6 +47,7 @@ static void in_make(struct weft__network *net, uint32_t node) {
     for (uint32_t k = 0; k < info->ports; k++)
         fabric[k] = is_fabric(t, info->port0 + k);
     struct weft__in_setup setup = {
+        .rows = &net->port_rows,
         .conf = weft__interface_conf(net->device[node]),
         .ethernet = &net->device[node]->sw,
         .hosts = &net->hosts,

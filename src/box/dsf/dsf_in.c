@@ -51,7 +51,7 @@ static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__
 /// A packet has left a port: credits may have waited for that.
 static void on_left(struct weft__node *node, struct weft__worker *w, uint32_t k, uint32_t priority, uint32_t bytes) {
     struct weft__in *in = node->state;
-    weft_bytes now = in->ether.port[k].queue[priority].bytes, stop = in->conf->egress_stop_bytes;
+    weft_bytes now = weft__port_queue_of(&in->ether.port[k], priority)->bytes, stop = in->conf->egress_stop_bytes;
     if (now <= stop && now + bytes > stop) weft__in_arm_credits(node, in, w->now_ps, k);
 }
 

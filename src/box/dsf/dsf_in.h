@@ -197,6 +197,7 @@ static inline bool weft__in_has_way(struct weft__in *in, weft_time_ps now, uint3
 }
 
 struct weft__in_setup {
+    const struct weft__port_rows *rows;
     const struct weft_interface_conf *conf;
     const struct weft_switch_conf *ethernet;
     const struct weft__hosts *hosts;

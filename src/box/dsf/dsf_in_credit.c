@@ -99,7 +99,8 @@ static uint8_t grantable(struct weft__in *in, weft_time_ps now, uint32_t k) {
     uint8_t mask = in->port[k].ring_mask & (uint8_t)~weft__port_paused(port, now);
     for (uint32_t bits = mask; bits; bits &= bits - 1) {
         uint32_t priority = (uint32_t)__builtin_ctz(bits);
-        if (port->queue[priority].bytes > in->conf->egress_stop_bytes) mask &= (uint8_t) ~(1u << priority);
+        if (weft__port_queue_of(port, priority)->bytes > in->conf->egress_stop_bytes)
+            mask &= (uint8_t) ~(1u << priority);
     }
     return mask;
 }
@@ -226,7 +227,7 @@ void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__w
     uint8_t mask = grantable(in, w->now_ps, k);
     if (mask) {
         uint32_t f, priority = pick(in, w->now_ps, port, mask, &f);
-        bool slow = in->ether.port[k].queue[priority].bytes > in->conf->egress_slow_bytes;
+        bool slow = weft__port_queue_of(&in->ether.port[k], priority)->bytes > in->conf->egress_slow_bytes;
         port->next_credit_ps = w->now_ps + (slow ? port->slow_credit_ps : port->credit_ps);
         if (in->throttle_ps) in->throttled_until_ps = w->now_ps + in->throttle_ps;
         if (in->ether.scheduler->on_sent)

@@ -69,6 +69,8 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
     in->stream_of = weft_arena_alloc(arena, (size_t)setup->ins * WEFT_PRIORITIES, sizeof *in->stream_of);
     in->sequence = weft_arena_alloc(arena, (size_t)setup->ins * WEFT_PRIORITIES, sizeof *in->sequence);
     struct weft__ether_setup ether = {
+        .rows = setup->rows,
+        .place = setup->port0,
         .conf = setup->ethernet,
         .ops = &weft__in_ether_ops,
         .ports = in->ether.ports,

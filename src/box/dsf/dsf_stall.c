@@ -21,8 +21,8 @@ static void say_why(FILE *text, const struct weft__network *net, uint32_t node, 
     } else if (out->paused >> v->priority & 1) {
         weft_topology_port_name(t, t->port[port].peer, name, sizeof name);
         fprintf(text, "; that port is paused by %s\n", name);
-    } else if (out->queue[v->priority].bytes) {
-        weft_format_bytes(out->queue[v->priority].bytes, name, sizeof name);
+    } else if (weft__port_queue_of(out, v->priority)->bytes) {
+        weft_format_bytes(weft__port_queue_of(out, v->priority)->bytes, name, sizeof name);
         fprintf(text, "; %s wait at that port\n", name);
     } else {
         fprintf(text, "; that port is free, so requests or credits were lost\n");

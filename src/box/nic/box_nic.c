@@ -40,6 +40,7 @@ static void nic_make(struct weft__network *net, uint32_t node) {
     }
     const bool *sampled = weft__network_sampled(net, node, net->arena_host);
     struct weft__nic_setup setup = {
+        .rows = &net->port_rows,
         .planes = planes,
         .plane = info->index / hosts,
         .plane_hosts = hosts,

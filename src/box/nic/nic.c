@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) void serve(struct weft__node *node,
     bool choice = mask & (mask - 1) || nic->scheduler->on_sent; // what is charged must also be granted
     uint32_t priority = choice ? nic->scheduler->pick(&nic->port.scheduler, nic->conf->scheduler.conf, mask)
                                : (uint32_t)__builtin_ctz(mask);
-    weft_bytes before = nic->port.queue[priority].tx_bytes;
+    weft_bytes before = weft__port_queue_of(&nic->port, priority)->tx_bytes;
     if (nic->control_mask >> priority & 1) {
         struct weft_packet p;
         weft__fifo_pop(&nic->backlog[priority].control, nic->end.pool, &p);
@@ -36,7 +36,8 @@ static inline __attribute__((always_inline)) void serve(struct weft__node *node,
     }
     if (nic->scheduler->on_sent)
         nic->scheduler->on_sent(&nic->port.scheduler, nic->conf->scheduler.conf, priority,
-                                (uint32_t)(nic->port.queue[priority].tx_bytes - before) + WEFT_WIRE_OVERHEAD);
+                                (uint32_t)(weft__port_queue_of(&nic->port, priority)->tx_bytes - before) +
+                                    WEFT_WIRE_OVERHEAD);
 }
 
 static inline __attribute__((always_inline)) void look(struct weft__node *node, struct weft__nic *nic,

@@ -161,6 +161,7 @@ static inline uint8_t weft__nic_backlog(const struct weft__nic *nic) {
 }
 
 struct weft__nic_setup {
+    const struct weft__port_rows *rows;
     uint32_t planes, plane, plane_hosts;
     struct weft__nic *first;       ///< the NIC whose port in another plane it is; NULL: none
     struct weft__node *first_node; ///< likewise; its own

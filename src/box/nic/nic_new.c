@@ -28,6 +28,7 @@ void weft__nic_on_down(struct weft__node *node, struct weft__nic *nic, weft_time
 
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node) {
     struct weft__nic *nic = weft__arena_lines(setup->arena, 1, sizeof *nic);
+    weft__port_place(&nic->port, setup->rows, setup->port0);
     nic->conf = setup->conf;
     nic->end.hosts = setup->hosts;
     nic->end.host = setup->host;

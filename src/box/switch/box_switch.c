@@ -10,6 +10,7 @@ static void switch_make(struct weft__network *net, uint32_t node) {
     const struct weft_run_conf *run = &net->scenario->run;
     const struct weft_switch_conf *conf = &net->device[node]->sw;
     struct weft__switch_setup setup = {
+        .rows = &net->port_rows,
         .conf = conf,
         .hosts = &net->hosts,
         .index = info->index,

@@ -19,15 +19,15 @@
 static __attribute__((cold, noinline)) void trace_entered(struct weft__switch *sw, weft_time_ps now,
                                                           const struct weft_packet *p, uint32_t out, bool mark) {
     struct weft__port *port = &sw->port[out];
-    weft_bytes bytes = port->queue[p->priority].bytes;
-    bool paused = port->paused >> p->priority & 1 && port->pause_until_ps[p->priority] > now;
+    weft_bytes bytes = weft__port_queue_of(port, p->priority)->bytes;
+    bool paused = port->paused >> p->priority & 1 && weft__port_pause_of(port, p->priority)->until_ps > now;
     weft__trace_enqueued(sw->trace, now, p, out, bytes, paused);
     if (mark) weft__trace_marked(sw->trace, now, p, out, bytes - p->bytes);
 }
 
 static __attribute__((cold, noinline)) void trace_left(struct weft__switch *sw, weft_time_ps now,
                                                        const struct weft_packet *p, uint32_t out) {
-    weft__trace_dequeued(sw->trace, now, out, p->priority, sw->port[out].queue[p->priority].bytes);
+    weft__trace_dequeued(sw->trace, now, out, p->priority, weft__port_queue_of(&sw->port[out], p->priority)->bytes);
 }
 
 void weft__switch_drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
@@ -41,7 +41,7 @@ void weft__switch_drop(struct weft__switch *sw, struct weft__worker *w, const st
 /// The packet's first bit leaves: it is no longer in the accounts.
 static inline void leave_buffer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                                 const struct weft_packet *p, uint32_t out) {
-    sw->port[out].queue[p->priority].bytes -= p->bytes;
+    weft__port_queue_of(&sw->port[out], p->priority)->bytes -= p->bytes;
     if (__builtin_expect(sw->trace != NULL, 0)) trace_left(sw, w->now_ps, p, out);
     weft__port_freed(&sw->port[p->port], w, p->priority, p->bytes);
     if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, out, p->priority, p->bytes) ==
@@ -71,7 +71,7 @@ static inline uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint
 
 /// The AQM judges by what stays behind.
 static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_packet *p, uint32_t out) {
-    struct weft__port_queue *queue = &sw->port[out].queue[p->priority];
+    struct weft__port_queue *queue = weft__port_queue_of(&sw->port[out], p->priority);
     if (!(sw->conf->aqm_priorities >> p->priority & 1)) return;
     if (sw->aqm->on_dequeue(sw->aqm_conf[out], queue->bytes - p->bytes, p->ecn != WEFT_ECN_NOT_ECT,
                             &sw->ether.ecn_random) != WEFT_AQM_MARK)
@@ -84,7 +84,8 @@ static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_
 static inline void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                             struct weft_packet *p, uint32_t out) {
     struct weft__port *port = &sw->port[out];
-    if (__builtin_expect(sw->aqm_leaving, 0) && port->queue[p->priority].bytes - p->bytes > sw->mark_bytes)
+    if (__builtin_expect(sw->aqm_leaving, 0) &&
+        weft__port_queue_of(port, p->priority)->bytes - p->bytes > sw->mark_bytes)
         mark_leaving(sw, w->now_ps, p, out);
     weft__port_send(port, w, p);
     if (sw->scheduler->on_sent)
@@ -386,7 +387,7 @@ static weft_bytes depth_at(const void *context, uint32_t out, uint32_t priority)
     const struct moment *moment = context;
     const struct weft__port *port = &moment->sw->port[out];
     weft_time_ps busy = port->busy_until_ps > moment->now_ps ? port->busy_until_ps - moment->now_ps : 0;
-    return port->queue[priority].bytes + busy * port->speed.byte_den / port->speed.byte_num;
+    return weft__port_queue_of(port, priority)->bytes + busy * port->speed.byte_den / port->speed.byte_num;
 }
 
 /// By what the route model remembers, when the packet is there; WEFT_NONE without a model that does.
@@ -408,7 +409,7 @@ static __attribute__((cold, noinline)) uint32_t route_now(struct weft__switch *s
 
 enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, const struct weft_packet *p, uint32_t out) {
     if (!(sw->conf->aqm_priorities >> p->priority & 1)) return WEFT_AQM_PASS;
-    return sw->aqm->on_enqueue(sw->aqm_conf[out], sw->port[out].queue[p->priority].bytes, p->bytes,
+    return sw->aqm->on_enqueue(sw->aqm_conf[out], weft__port_queue_of(&sw->port[out], p->priority)->bytes, p->bytes,
                                p->ecn != WEFT_ECN_NOT_ECT, &sw->ether.ecn_random);
 }
 
@@ -467,7 +468,7 @@ static inline void forward(struct weft__node *node, struct weft__switch *sw, str
     }
     if (__builtin_expect(xoff, 0)) weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, true);
     enqueue(node, sw, w, p, out);
-    if (__builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0))
+    if (__builtin_expect(weft__port_queue_of(port, p->priority)->bytes > sw->sfc_watch_bytes, 0))
         weft__switch_judge_source(node, sw, w, p, out);
     await_turn(node, sw, w, out);
 }
@@ -538,7 +539,7 @@ static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packe
     uint32_t out = route(sw, p);
     if (out == WEFT_NONE) return out;
     __builtin_prefetch(&sw->port[out]);
-    __builtin_prefetch(&sw->port[out].queue[p->priority]);
+    __builtin_prefetch(weft__ether_queue(&sw->ether, out, p->priority));
     if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, p->port, out, p->priority);
     return out;
 }

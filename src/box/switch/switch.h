@@ -97,6 +97,7 @@ static inline uint32_t weft__switch_key_te(const struct weft__switch *sw) {
 void weft__switch_next_epoch(struct weft__switch *sw);
 
 struct weft__switch_setup {
+    const struct weft__port_rows *rows;
     const struct weft_switch_conf *conf;
     const struct weft__hosts *hosts;
     uint32_t index, ports;

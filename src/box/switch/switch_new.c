@@ -39,6 +39,8 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->ports = setup->ports;
     sw->index = setup->index;
     struct weft__ether_setup ether = {
+        .rows = setup->rows,
+        .place = setup->port0,
         .conf = conf,
         .ops = &weft__switch_ether_ops,
         .ports = setup->ports,

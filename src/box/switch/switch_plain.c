@@ -6,7 +6,7 @@
 #include "box/switch/switch_way.h"
 
 static inline struct weft_buffer_group *group_of(const struct weft__switch *sw, uint32_t in, uint32_t priority) {
-    return &sw->port[in].queue[priority].group;
+    return &weft__ether_queue(&sw->ether, in, priority)->group;
 }
 
 static inline uint32_t number_of(const struct weft__switch *sw, const struct weft__port *port) {
@@ -29,7 +29,7 @@ static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct
     struct weft_buffer_group *group = group_of(sw, in, priority);
     uint32_t level = group->level + bytes;
     if (__builtin_expect(level > sw->fixed.size_bytes, 0)) return false;
-    struct weft__port_queue *queue = &port->queue[priority]; // which is empty
+    struct weft__port_queue *queue = weft__port_queue_of(port, priority); // which is empty
     if (level > group->level_max) group->level_max = level;
     if (bytes > queue->bytes_max) queue->bytes_max = bytes;
     queue->tx_packets++;
@@ -42,7 +42,7 @@ static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct
 /// The head of a queue leaves from where it waited.
 static inline void send_head(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                              struct weft__port *port, uint32_t priority) {
-    struct weft__port_queue *queue = &port->queue[priority];
+    struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     const struct weft_packet *p = weft__fifo_head(&queue->fifo);
     uint32_t in = p->port, bytes = p->bytes;
     queue->tx_packets++;
@@ -119,14 +119,12 @@ static inline bool comes_to_all(const struct weft__switch *sw, uint32_t n) {
     return n >= sw->ports && n >= route_lines(sw);
 }
 
-static inline __attribute__((always_inline)) void fetch_port(const struct weft__port *port, uint32_t priority) {
-    __builtin_prefetch(port);
-    __builtin_prefetch(&port->queue[priority]);
-}
-
 static inline __attribute__((always_inline)) void fetch_all(const struct weft__switch *sw) {
-    for (const struct weft__port *port = sw->port, *last = port + sw->ports; port < last; port++)
-        fetch_port(port, sw->fetched_priority);
+    const struct weft__port_queue *queue = weft__ether_queue(&sw->ether, 0, sw->fetched_priority);
+    for (const struct weft__port *port = sw->port, *last = port + sw->ports; port < last; port++, queue++) {
+        __builtin_prefetch(port);
+        __builtin_prefetch(queue);
+    }
     for (uint32_t line = 0; line < route_lines(sw); line++)
         __builtin_prefetch((const char *)sw->set_of + (size_t)line * 64);
 }
@@ -143,7 +141,7 @@ static void plain_fetch(const struct weft__node *node, const struct weft__arriva
         const struct weft_packet *p = arrival[i].packet;
         if (weft_packet_is_local(p)) continue;
         weft__switch_fetch_route(sw, p);
-        __builtin_prefetch(&sw->port[p->port].queue[sw->conf->dscp_map[p->dscp] & 7u]);
+        __builtin_prefetch(weft__ether_queue(&sw->ether, p->port, sw->conf->dscp_map[p->dscp] & 7u));
     }
     weft__timers_fetch(node, end, weft__switch_fetch_timer);
 }
@@ -182,7 +180,10 @@ static inline __attribute__((always_inline)) uint64_t prepare_packet(struct weft
     uint32_t out = route(sw, p, usual);
     if (__builtin_expect(out == WEFT_NONE, 0)) return RARE | out;
     const struct weft__port *port = &sw->port[out];
-    if (!usual || priority != sw->fetched_priority) fetch_port(port, priority);
+    if (!usual || priority != sw->fetched_priority) {
+        __builtin_prefetch(port);
+        __builtin_prefetch(weft__ether_queue(&sw->ether, out, priority));
+    }
     return (uint64_t)((const char *)port - (const char *)sw->port) | priority;
 }
 

@@ -67,7 +67,7 @@ void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw,
                                       .src = sw->hosts->qp[p->qp].src,
                                       .in = p->port,
                                       .in_rate_bps = rate_of(&sw->port[p->port])};
-    weft_bytes depth = sw->port[out].queue[p->priority].bytes;
+    weft_bytes depth = weft__port_queue_of(&sw->port[out], p->priority)->bytes;
     if (sw->queueing->depth) depth = sw->queueing->depth(sw->queueing_state, p->port, out, p->priority, &packet.queue);
     fact.queue_bytes = depth - p->bytes;
     if (fact.queue_bytes <= sw->sfc.watch_bytes) return;

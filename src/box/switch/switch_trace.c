@@ -82,7 +82,7 @@ static uint32_t congestion(struct weft__switch *sw, weft_time_ps now, uint32_t o
     struct weft_event *event = weft__trace_add(t, now, WEFT_EVENT_CONGESTED, out, priority);
     q->congested = weft__trace_id(t, event);
     if (event) {
-        event->value = sw->port[out].queue[priority].bytes;
+        event->value = weft__port_queue_of(&sw->port[out], priority)->bytes;
         event->more = s.n;
         event->cause = q->level ? q->exceeded[q->level - 1] : 0;
         if (q->below < 0) q->below = 0;
@@ -101,7 +101,7 @@ static uint32_t congestion(struct weft__switch *sw, weft_time_ps now, uint32_t o
 /// Why packets wait for an egress queue, the oldest of them since `since`.
 static uint32_t blame(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint32_t priority, weft_time_ps since) {
     const struct weft__port *port = &sw->port[out];
-    bool paused = port->paused >> priority & 1 && port->pause_until_ps[priority] > now;
+    bool paused = port->paused >> priority & 1 && weft__port_pause_of(port, priority)->until_ps > now;
     uint32_t pause = weft__trace_pause_since(sw->trace, out, priority, paused, since);
     return pause ? pause : congestion(sw, now, out, priority);
 }

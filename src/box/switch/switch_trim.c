@@ -14,7 +14,7 @@ bool weft__switch_trim(struct weft__switch *sw, struct weft__worker *w, struct w
     p->bytes = trim.bytes;
     p->priority = trim.priority & 7u;
     p->dscp = trim.dscp & 63u;
-    if (sw->port[out].queue[p->priority].bytes + p->bytes <= trim.room_bytes) return true;
+    if (weft__port_queue_of(&sw->port[out], p->priority)->bytes + p->bytes <= trim.room_bytes) return true;
     weft__switch_drop(sw, w, p, out, out, WEFT_DROP_AQM);
     return false;
 }

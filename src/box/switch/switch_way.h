@@ -55,14 +55,14 @@ enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, const struct w
 /// Of a packet of that priority.
 static inline enum weft_aqm_verdict weft__switch_verdict(struct weft__switch *sw, const struct weft_packet *p,
                                                          const struct weft__port *port, uint32_t priority) {
-    bool pass = __builtin_expect(port->queue[priority].bytes <= sw->aqm_pass_bytes, 1);
+    bool pass = __builtin_expect(weft__port_queue_of(port, priority)->bytes <= sw->aqm_pass_bytes, 1);
     return pass ? WEFT_AQM_PASS : weft__switch_judge(sw, p, (uint32_t)(port - sw->port));
 }
 
 /// A packet of that priority that has been admitted is in the account of its queue.
 static inline void weft__switch_queue(struct weft__port *port, struct weft_packet *p, uint32_t priority,
                                       enum weft_aqm_verdict verdict) {
-    struct weft__port_queue *queue = &port->queue[priority];
+    struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     if (__builtin_expect(verdict == WEFT_AQM_MARK, 0)) {
         p->ecn = WEFT_ECN_CE;
         weft__port_counters(port, priority)->ecn_marked++;
@@ -111,7 +111,7 @@ static inline __attribute__((always_inline)) void weft__switch_fetch_timer(const
     uint32_t port = weft__switch_port_of_turn(sw, key);
     if (port == WEFT_NONE) return;
     __builtin_prefetch(&sw->port[port]);
-    __builtin_prefetch(&sw->port[port].queue[sw->fetched_priority]);
+    __builtin_prefetch(weft__ether_queue(&sw->ether, port, sw->fetched_priority));
 }
 
 /// What waits at a port whose timer is due.
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) void weft__switch_prepare_timer(con
     uint32_t port = weft__switch_port_of_turn(sw, key);
     if (port == WEFT_NONE) return;
     for (uint32_t ready = sw->port[port].ready; ready; ready &= ready - 1)
-        weft__fifo_fetch(&sw->port[port].queue[__builtin_ctz(ready)].fifo);
+        weft__fifo_fetch(&weft__ether_queue(&sw->ether, port, (uint32_t)__builtin_ctz(ready))->fifo);
 }
 
 #endif

@@ -20,6 +20,7 @@ static void tin_make(struct weft__network *net, uint32_t node) {
     struct weft__clique *clique = &cliques->clique[cliques->shape->fabric_of_node[node]];
     uint32_t self = cliques->shape->tin_of_node[node];
     struct weft__tin_setup setup = {
+        .rows = &net->port_rows,
         .conf = weft__tin_conf(net->device[node]),
         .times = cliques->times,
         .endpoint_rate = cliques->rate_of_endpoint[node],

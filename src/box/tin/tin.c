@@ -417,6 +417,8 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
         tin->sampled_tx_bytes = weft_arena_alloc(setup->arena, setup->node_ports, sizeof *tin->sampled_tx_bytes);
     tin->sample_interval_ps = setup->sample_interval_ps;
     struct weft__ether_setup ether = {
+        .rows = setup->rows,
+        .place = setup->port0,
         .conf = setup->ethernet,
         .ops = &ether_ops,
         .ports = ports,

@@ -145,6 +145,7 @@ static inline uint32_t weft__tin_key(const struct weft__tin *tin, uint32_t what)
 }
 
 struct weft__tin_setup {
+    const struct weft__port_rows *rows;
     const struct weft_tin_conf *conf;
     const struct weft_switch_conf *ethernet;
     const struct weft__hosts *hosts;
