@@ -16,6 +16,7 @@ enum {
     LARGE_PAGE = 2 << 20,
     LARGE_FROM = 1 << 20,
     GIVEN_FROM = 32 << 10,
+    ZEROS_FROM = 64 << 10,
     FINE = 16,
     FINE_UP_TO = 512,
     STEPS = 4
@@ -170,14 +171,32 @@ static bool is_zero(const unsigned char *memory, size_t n) {
     return !*memory && !memcmp(memory, memory + 1, n - 1);
 }
 
+static size_t pages_of(uint32_t k) {
+    return (image.table.used[k] + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
+
+/// What is all zero of a region, back to the system: room of arrays to grow, and what of a large page nothing was put on.
+static void give_back_zeros(uint32_t k) {
+    unsigned char *at = region(k), *end = at + pages_of(k);
+    for (unsigned char *from = at; at < end; from = at) {
+        while (at < end && is_zero(at, PAGE))
+            at += PAGE;
+        if (at - from >= ZEROS_FROM) madvise(from, (size_t)(at - from), MADV_DONTNEED);
+        while (at < end && !is_zero(at, PAGE))
+            at += PAGE;
+    }
+}
+
 /// As it is now, to be compared with.
 static bool copy_common(void) {
-    size_t bytes = (image.table.used[COMMON] + PAGE - 1) & ~(size_t)(PAGE - 1);
+    size_t bytes = pages_of(COMMON);
     unsigned char *copy = mmap(NULL, bytes ? bytes : PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy == MAP_FAILED) return false;
     const unsigned char *from = region(COMMON), *end = from + bytes;
     for (unsigned char *to = copy; from < end; from += PAGE, to += PAGE)
         if (!is_zero(from, PAGE)) memcpy(to, from, PAGE); // a page that nobody has used takes no memory here either
+    give_back_zeros(CONSTANT);
+    give_back_zeros(COMMON);
     image.before = copy;
     image.before_bytes = bytes;
     return true;
