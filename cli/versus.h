@@ -43,7 +43,8 @@ enum weft_status versus_assumptions_add(const struct weft_cli_options *o, struct
 /// Whether what ranks note in a run fits into memory; else the flow that finished last is explained.
 bool versus_why_has_room(const struct weft_workload *workload);
 /// Where the time went of the longest iteration of the slowest job, or of the flow that finished last: [*ret_n]. Runs
-/// once more, with the flows of the critical path followed. `ranks`: followed in the run that was measured, or NULL.
+/// twice more: with the flows of the critical path followed, then with all that its ports send. `ranks`: followed in
+/// the run that was measured, or NULL.
 struct weft_sweep_kept *versus_why(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                    uint32_t variant, const struct weft_run *measured, const struct weft_follow *ranks,
                                    uint32_t *ret_n);

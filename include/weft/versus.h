@@ -46,13 +46,30 @@ uint32_t weft_versus_last_flow(const struct weft_run *run);
 uint32_t weft_versus_slowest_job(const struct weft_run *run);
 /// Its longest iteration.
 uint32_t weft_versus_longest_iteration(const struct weft_run *run, uint32_t job);
-/// Where the time went: WEFT_WHYS sums over the parts of a flow, or of an iteration's critical path, and whose they
-/// are.
-struct weft_sweep_kept *weft_versus_why(const struct weft_why *why, struct weft_arena *arena, uint32_t *ret_n);
-struct weft_sweep_kept *weft_versus_why_iteration(const struct weft_why_iteration *why, struct weft_arena *arena,
-                                                  uint32_t *ret_n);
+/// What must be said of where the time of a run went. X(enumerator, text)
+#define WEFT_VERSUS_WHY_NOTES(X)                                                                                       \
+    X(NONE, NULL)                                                                                                      \
+    X(NO_END, "no flow has finished")                                                                                  \
+    X(NOTES, "notes of all its ranks would take more than 1 GB")                                                       \
+    X(NO_WALK, "the end of an iteration cannot be followed back to its start")                                         \
+    X(HOPS, "to follow its packets and cells would take more than 4 GB")                                               \
+    X(NO_RUN, "the second run, which follows packets, failed")                                                         \
+    X(NO_PATH, "its last packet cannot be followed back to its sender")
+enum weft_versus_why_note {
+#define X(e, text) WEFT_VERSUS_WHY_##e,
+    WEFT_VERSUS_WHY_NOTES(X)
+#undef X
+        WEFT_VERSUS_WHY_NOTED
+};
+extern const char *const weft_versus_why_notes[WEFT_VERSUS_WHY_NOTED];
+
+/// Where the time went: WEFT_WHYS sums over the parts of a flow, or of an iteration's critical path, whose they are,
+/// and a note. Of neither: only the note.
+struct weft_sweep_kept *weft_versus_why(const struct weft_why *why, const struct weft_why_iteration *iteration,
+                                        enum weft_versus_why_note note, struct weft_arena *arena, uint32_t *ret_n);
 /// Kept beside the parts: 1 if they are of an iteration, 0 if of the flow that finished last.
 #define WEFT_VERSUS_OF_ITERATION "of_iteration"
+#define WEFT_VERSUS_WHY_NOTE "why_note"
 
 /// What may fail as a whole. Of a kind the element nearest to the first host.
 enum weft_versus_domain_kind {

@@ -21,14 +21,14 @@ static void json_spread(struct weft__json *j, const char *key, const struct weft
 /// The parts of weft why, of those that there are.
 static void json_why(struct weft__json *j, const struct weft_versus *v, uint32_t f, uint32_t c,
                      struct weft_arena *arena) {
-    struct weft_spread of = weft__versus_spread(v, f, c, WEFT_VERSUS_OF_ITERATION, arena);
-    weft__json_key_string(j, "why_of", !of.n ? NULL : of.mean > 0 ? "iteration" : "flow");
+    static const char *const of[] = {NULL, "flow", "iteration"};
+    struct weft__versus_where w = weft__versus_where(v, f, c, arena);
+    weft__json_key_string(j, "why_of", of[w.of]);
+    weft__json_key_string(j, "why_note", w.note);
     weft__json_key(j, "why_ps");
     weft__json_begin_object(j);
-    for (uint32_t k = 0; k < WEFT_WHYS; k++) {
-        struct weft_spread s = weft__versus_spread(v, f, c, weft_why_names[k], arena);
-        if (s.n && s.mean > 0) weft__json_key_time(j, weft_why_names[k], s.mean);
-    }
+    for (uint32_t k = 0; k < WEFT_WHYS; k++)
+        if (w.part_ps[k] > 0) weft__json_key_time(j, weft_why_names[k], w.part_ps[k]);
     weft__json_end_object(j);
 }
 

@@ -23,6 +23,12 @@ const char *const weft_versus_helps[WEFT_VERSUS_MEASURED] = {
 #undef X
 };
 
+const char *const weft_versus_why_notes[WEFT_VERSUS_WHY_NOTED] = {
+#define X(e, text) text,
+    WEFT_VERSUS_WHY_NOTES(X)
+#undef X
+};
+
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -179,30 +185,24 @@ struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct w
     return kept;
 }
 
-static struct weft_sweep_kept *whys_new(bool of_iteration, struct weft_arena *arena, uint32_t *ret_n) {
-    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_WHYS + 1, sizeof *kept);
-    for (uint32_t k = 0; k < WEFT_WHYS; k++)
-        kept[k] = (struct weft_sweep_kept){weft_arena_format(arena, "versus %s", weft_why_names[k]), 0};
-    kept[WEFT_WHYS] = (struct weft_sweep_kept){"versus " WEFT_VERSUS_OF_ITERATION, of_iteration};
-    *ret_n = WEFT_WHYS + 1;
-    return kept;
-}
-
 static void sum(struct weft_sweep_kept *kept, const struct weft_why_part *part, uint32_t parts) {
     for (uint32_t i = 0; i < parts; i++)
         kept[part[i].kind].value += (double)part[i].time_ps;
 }
 
-struct weft_sweep_kept *weft_versus_why(const struct weft_why *why, struct weft_arena *arena, uint32_t *ret_n) {
-    struct weft_sweep_kept *kept = whys_new(false, arena, ret_n);
-    sum(kept, why->part, why->parts);
-    return kept;
-}
-
-struct weft_sweep_kept *weft_versus_why_iteration(const struct weft_why_iteration *why, struct weft_arena *arena,
-                                                  uint32_t *ret_n) {
-    struct weft_sweep_kept *kept = whys_new(true, arena, ret_n);
-    for (uint32_t i = 0; i < why->steps; i++)
-        sum(kept, why->step[i].part, why->step[i].parts);
+struct weft_sweep_kept *weft_versus_why(const struct weft_why *why, const struct weft_why_iteration *iteration,
+                                        enum weft_versus_why_note note, struct weft_arena *arena, uint32_t *ret_n) {
+    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_WHYS + 2, sizeof *kept);
+    uint32_t n = 0;
+    if (why || iteration) {
+        for (; n < WEFT_WHYS; n++)
+            kept[n] = (struct weft_sweep_kept){weft_arena_format(arena, "versus %s", weft_why_names[n]), 0};
+        kept[n++] = (struct weft_sweep_kept){"versus " WEFT_VERSUS_OF_ITERATION, iteration ? 1 : 0};
+    }
+    if (why) sum(kept, why->part, why->parts);
+    for (uint32_t i = 0; iteration && i < iteration->steps; i++)
+        sum(kept, iteration->step[i].part, iteration->step[i].parts);
+    kept[n++] = (struct weft_sweep_kept){"versus " WEFT_VERSUS_WHY_NOTE, note};
+    *ret_n = n;
     return kept;
 }

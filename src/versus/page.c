@@ -201,12 +201,26 @@ static struct weft_report_matrix growth_matrix(const struct maker *m) {
                   "weft plan fabric NAME --hosts N");
 }
 
+/// Behind what always holds, which bars are missing or of something else, and why.
+static const char *why_caption(const struct maker *m) {
+    const char *text = "Parts that add up, with the first seed: of the longest iteration of the slowest job; without "
+                       "jobs, of the flow that finished last.";
+    for (uint32_t c = 0; c < m->v->n_cases; c++)
+        for (uint32_t i = 0; i < m->columns; i++) {
+            const struct weft__versus_where w = weft__versus_where(m->v, m->fabric[i], c, m->arena);
+            const char *note = weft__versus_where_note(&w, weft__versus_where_of(m->v, c, m->arena), m->arena);
+            if (note)
+                text = weft_arena_format(m->arena, "%s %s, %s: %s.", text, m->v->cases[c].name, m->column[i], note);
+        }
+    return text;
+}
+
 static struct weft_report_matrix why_matrix(const struct maker *m) {
     struct growing g = growing_new(m, m->v->n_cases * WEFT_WHYS + 1);
-    for (uint32_t c = 0; c < m->v->n_cases; c++)
+    for (uint32_t c = 0; c < m->v->n_cases; c++) {
+        const char *of = weft__versus_where_text(weft__versus_where_of(m->v, c, m->arena));
+        const char *subject = weft_arena_format(m->arena, "%s: %s", m->v->cases[c].name, of);
         for (uint32_t k = 0; k < WEFT_WHYS; k++) {
-            const char *subject =
-                weft_arena_format(m->arena, "%s: %s", m->v->cases[c].name, weft__versus_why_of(m->v, c, m->arena));
             struct weft_report_cell *cell = add_row(m, &g, subject, weft_why_names[k], "ps");
             for (uint32_t i = 0; i < m->columns; i++) {
                 struct weft_spread s = weft__versus_spread(m->v, m->fabric[i], c, weft_why_names[k], m->arena);
@@ -214,11 +228,9 @@ static struct weft_report_matrix why_matrix(const struct maker *m) {
             }
             drop_empty(m, &g);
         }
-    return finish(
-        m, &g, WEFT_REPORT_STACK, "Where the time went",
-        "Parts that add up, with the first seed: of the longest iteration of the slowest job; without jobs, or "
-        "where its ranks note more than fits in memory, of the flow that finished last.",
-        "weft why --job NAME, or weft why FLOW");
+    }
+    return finish(m, &g, WEFT_REPORT_STACK, "Where the time went", why_caption(m),
+                  "weft why --job NAME, or weft why FLOW");
 }
 
 static struct weft_report_matrix bill_matrix(const struct maker *m) {

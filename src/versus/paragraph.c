@@ -38,21 +38,19 @@ static void say_noise(const struct saying *s, const struct weft_versus_place *pl
     fputc('.', s->file);
 }
 
-/// The part of why in which the fabric differs most from the first.
+/// The part of why in which the fabric differs most from the first, if both are of the same thing.
 static void say_why(const struct saying *s, uint32_t c, uint32_t first, uint32_t last) {
+    const struct weft__versus_where a = weft__versus_where(s->v, first, c, s->arena);
+    const struct weft__versus_where b = weft__versus_where(s->v, last, c, s->arena);
     double most = 0;
     uint32_t kind = WEFT_NONE;
-    for (uint32_t k = 0; k < WEFT_WHYS; k++) {
-        double a = weft__versus_spread(s->v, first, c, weft_why_names[k], s->arena).mean;
-        double b = weft__versus_spread(s->v, last, c, weft_why_names[k], s->arena).mean;
-        if (b - a > most) most = b - a, kind = k;
-    }
+    for (uint32_t k = 0; k < WEFT_WHYS && a.of == b.of; k++)
+        if (b.part_ps[k] - a.part_ps[k] > most) most = b.part_ps[k] - a.part_ps[k], kind = k;
     if (kind == WEFT_NONE) return;
     char text[32];
     weft_format_time((weft_time_ps)llround(most), text, sizeof text);
-    bool iteration = weft__versus_why_is_iteration(s->v, c, s->arena);
-    fprintf(s->file, "; %s spends %s more on %s", iteration ? "its critical path" : "its last flow", text,
-            weft_why_names[kind]);
+    fprintf(s->file, "; %s spends %s more on %s",
+            a.of == WEFT__VERSUS_WHERE_ITERATION ? "its critical path" : "its last flow", text, weft_why_names[kind]);
 }
 
 static void say_case(const struct saying *s, uint32_t c) {

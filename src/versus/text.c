@@ -96,59 +96,6 @@ static void print_case(FILE *file, const struct weft_versus *v, uint32_t c) {
     weft_arena_free(arena);
 }
 
-// --- where the time went ------------------------------------------------------------------------------------------
-
-bool weft__versus_why_is_iteration(const struct weft_versus *v, uint32_t c, struct weft_arena *arena) {
-    double least = 1;
-    for (uint32_t f = 0; f < v->fabrics; f++) {
-        double of = weft__versus_spread(v, f, c, WEFT_VERSUS_OF_ITERATION, arena).mean;
-        if (of < least) least = of;
-    }
-    return least > 0;
-}
-
-const char *weft__versus_why_of(const struct weft_versus *v, uint32_t c, struct weft_arena *arena) {
-    return weft__versus_why_is_iteration(v, c, arena) ? "on the critical path of an iteration"
-                                                      : "of the flow that finished last";
-}
-
-/// A share of less than this in every fabric has no column.
-static const double share_min = 0.01;
-
-static double share(const struct weft_versus *v, uint32_t f, uint32_t c, uint32_t kind, struct weft_arena *arena) {
-    double sum = 0, own = 0;
-    for (uint32_t k = 0; k < WEFT_WHYS; k++) {
-        double part = weft__versus_spread(v, f, c, weft_why_names[k], arena).mean;
-        if (isnan(part)) return NAN;
-        sum += part;
-        if (k == kind) own = part;
-    }
-    return sum > 0 ? own / sum : NAN;
-}
-
-static void print_why(FILE *file, const struct weft_versus *v, uint32_t c) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    bool shown[WEFT_WHYS] = {false}, any = false;
-    for (uint32_t k = 0; k < WEFT_WHYS; k++)
-        for (uint32_t f = 0; f < v->fabrics; f++)
-            if (share(v, f, c, k, arena) >= share_min) any = shown[k] = true;
-    if (any) {
-        fprintf(file, "\nwhere the time %s went, %%%s%s\n  %-*s", weft__versus_why_of(v, c, arena),
-                v->n_cases > 1 ? ": " : "", v->n_cases > 1 ? v->cases[c].name : "", NAME, "fabric");
-        for (uint32_t k = 0; k < WEFT_WHYS; k++)
-            if (shown[k]) fprintf(file, "  %s", weft_why_names[k]);
-        fputc('\n', file);
-    }
-    for (uint32_t f = 0; f < v->fabrics && any; f++) {
-        if (isnan(share(v, f, c, 0, arena))) continue;
-        fprintf(file, "  %-*s", NAME, v->fabric[f].name);
-        for (uint32_t k = 0; k < WEFT_WHYS; k++)
-            if (shown[k]) fprintf(file, "  %*.1f", (int)strlen(weft_why_names[k]), 100 * share(v, f, c, k, arena));
-        fputc('\n', file);
-    }
-    weft_arena_free(arena);
-}
-
 // --- what it takes ------------------------------------------------------------------------------------------------
 
 static void print_bills(FILE *file, const struct weft_versus *v) {
@@ -197,7 +144,8 @@ static void print_scale(FILE *file, const struct weft_versus *v) {
     if (v->variants) weft__versus_degradation_text(file, v);
     if (v->variants) weft__versus_assumptions_text(file, v);
     for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
-        print_why(file, v, c);
+        weft__versus_where_print(file, v, c);
+    if (v->variants) weft__versus_where_legend(file, v);
     print_bills(file, v);
     if (v->variants) weft__versus_energy_text(file, v);
     weft__versus_domains_text(file, v);

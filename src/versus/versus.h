@@ -129,9 +129,27 @@ void weft__versus_cases_say(FILE *file, const struct weft_versus *v);
 /// The same, and where that changes.
 void weft__versus_scales_say(FILE *file, const struct weft_versus *v);
 
-/// Whose parts of the time there are of a case.
-bool weft__versus_why_is_iteration(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena);
-const char *weft__versus_why_of(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena);
+// --- where the time went -----------------------------------------------------------------------------------------
+
+enum weft__versus_where_of { WEFT__VERSUS_WHERE_NONE, WEFT__VERSUS_WHERE_FLOW, WEFT__VERSUS_WHERE_ITERATION };
+struct weft__versus_where {
+    enum weft__versus_where_of of;       ///< whose time it is; NONE: not known
+    double part_ps[WEFT_WHYS], total_ps; ///< the parts add up to the total
+    const char *note;                    ///< why it is not known, or not of an iteration; NULL: nothing to say
+};
+struct weft__versus_where weft__versus_where(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+                                             struct weft_arena *arena);
+/// Whose time the parts of a case are: of an iteration if any fabric's are.
+enum weft__versus_where_of weft__versus_where_of(const struct weft_versus *v, uint32_t the_case,
+                                                 struct weft_arena *arena);
+/// "on the critical path of an iteration"
+const char *weft__versus_where_text(enum weft__versus_where_of of);
+/// What must be said of a fabric beside others whose time is that of `of`; NULL: nothing.
+const char *weft__versus_where_note(const struct weft__versus_where *where, enum weft__versus_where_of of,
+                                    struct weft_arena *arena);
+void weft__versus_where_print(FILE *file, const struct weft_versus *v, uint32_t the_case);
+/// What the parts are that have a column in some table.
+void weft__versus_where_legend(FILE *file, const struct weft_versus *v);
 /// "cannot be built"; of any status but RAN.
 const char *weft__versus_status_text(enum weft_versus_status status);
 

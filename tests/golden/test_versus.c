@@ -59,6 +59,15 @@ static const char *status(const json_t *root, const char *name) {
     return json_string_value(json_object_get(fabric(root, name), "status"));
 }
 
+/// Of a file; free it.
+static char *text_of(const struct fixture *f, const char *name) {
+    enum { ROOM = 4 << 20 };
+    char *text = malloc(ROOM);
+    assert_non_null(text);
+    slurp(f, name, text, ROOM);
+    return text;
+}
+
 /// All that come with weft, at 16 hosts; none is faster than the ruler, and figures are those of a plain run.
 static void every_fabric(void **state) {
     struct fixture *f = *state;
@@ -88,6 +97,100 @@ static void every_fabric(void **state) {
     const json_t *jobs = json_array_get(json_object_get(run, "jobs"), 0);
     assert_true(json_number_value(json_object_get(jobs, "iteration_ps")) == time);
     json_decref(run);
+}
+
+/// Of one kind, over the steps of a critical path as weft why --json gives them.
+static double part_of(const json_t *why, const char *kind) {
+    double sum = 0;
+    size_t i, k;
+    const json_t *step, *part;
+    json_array_foreach(json_object_get(why, "steps"), i, step) {
+        json_array_foreach(json_object_get(step, "parts"), k, part) {
+            if (!strcmp(json_string_value(json_object_get(part, "kind")), kind))
+                sum += json_number_value(json_object_get(part, "time_ps"));
+        }
+    }
+    return sum;
+}
+
+/// Where the time went is what weft why says of the same run, part by part: the wait behind other messages too, for
+/// which the frames of all others at those ports must be known.
+static void as_weft_why(void **state) {
+    struct fixture *f = *state;
+    static const char *const fabrics[] = {"ideal", "roce-ecmp", "dsf-l1", "aquila"};
+    json_t *root = versus(f, "job.yaml --hosts 32 --fabrics roce-ecmp,dsf-l1,aquila --out whys");
+    for (unsigned i = 0; i < sizeof fabrics / sizeof *fabrics; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "why whys/versus.yaml --variant %s --job moe --json --quiet", fabrics[i]);
+        assert_int_equal(weft(f, line), 0);
+        json_t *why = json_loads(f->out, 0, NULL);
+        const json_t *of = json_object_get(json_object_get(fabric(root, fabrics[i]), "cases"), "job"), *time;
+        const char *kind;
+        double queueing = 0, all = 0;
+        json_object_foreach((json_t *)json_object_get(of, "why_ps"), kind, time) {
+            assert_true(json_number_value(time) == part_of(why, kind));
+            if (!strcmp(kind, "queueing")) queueing = json_number_value(time);
+            all += json_number_value(time);
+        }
+        assert_true(all == json_number_value(json_object_get(why, "iteration_ps")));
+        assert_true(queueing > all / 4); // each NIC sends 31 messages, one after another
+        assert_true(json_is_null(json_object_get(of, "why_note")));
+        json_decref(why);
+    }
+    json_decref(root);
+}
+
+/// The row of a fabric behind a heading, in what was printed last.
+static const char *row_of(const struct fixture *f, const char *heading, const char *name) {
+    char start[64];
+    const char *at = strstr(f->out, heading);
+    assert_non_null(at);
+    snprintf(start, sizeof start, "\n  %s ", name);
+    at = strstr(at, start);
+    assert_non_null(at);
+    return at + strlen(start);
+}
+
+/// Rows of the table add up to 100%, and each has the time that it is of.
+static void where_adds_up(void **state) {
+    struct fixture *f = *state;
+    static const char *const fabrics[] = {"ideal", "star", "roce-ecmp", "dsf-l1", "dsf-region", "aquila"};
+    assert_int_equal(weft(f, "versus job.yaml --hosts 16 --fabrics star,roce-ecmp,dsf-l1,dsf-region,aquila --quiet"),
+                     0);
+    assert_non_null(strstr(f->out, "  other\n"));
+    assert_non_null(strstr(f->out, "\n  other: "));
+    assert_non_null(strstr(f->out, "\n  queueing       the port sends frames of others\n"));
+    for (unsigned i = 0; i < sizeof fabrics / sizeof *fabrics; i++) {
+        char *at;
+        const char *row = row_of(f, "where the time on the critical path of an iteration went, %\n", fabrics[i]);
+        double time = strtod(row, &at), sum = 0;
+        assert_true(fabs(time - strtod(row_of(f, "fabric           time, us", fabrics[i]), NULL)) < 0.001);
+        while (*at != '\n')
+            sum += strtod(at, &at);
+        assert_true(fabs(sum - 100) < 1e-6);
+    }
+}
+
+/// A fabric whose packets do not fit into memory says so, in a table and in JSON. Steady flows coast, so that the
+/// measured run takes no time.
+static void where_left_out(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "big.yaml", "workload: [{kind: flow, src: host-0, dst: host-1, size: 60GB}]\n");
+    static const char note[] = "to follow its packets and cells would take more than 4 GB";
+    char wanted[128];
+    json_t *root =
+        versus(f, "big.yaml --hosts 4 --fabrics star --set run.fast_forward=steady --set run.events=0 --out b");
+    const json_t *of = json_object_get(json_object_get(fabric(root, "star"), "cases"), "job");
+    assert_true(json_is_null(json_object_get(of, "why_of")));
+    assert_string_equal(json_string_value(json_object_get(of, "why_note")), note);
+    json_decref(root);
+    snprintf(wanted, sizeof wanted, "\nwhere the time went\n  ideal           not known: %s\n", note);
+    char *text = text_of(f, "b/versus.txt"), *page = text_of(f, "b/versus.html");
+    assert_non_null(strstr(text, wanted));
+    snprintf(wanted, sizeof wanted, "job, star: not known: %s.", note);
+    assert_non_null(strstr(page, wanted));
+    free(text);
+    free(page);
 }
 
 /// A fabric that cannot be built is a row with its reason, and so is one beyond the budget.
@@ -138,15 +241,6 @@ static void battery(void **state) {
     double small = figure(root, "star", "all-to-all-4KiB", "time_ps");
     assert_true(small > 0 && figure(root, "star", "all-to-all-4MiB", "time_ps") > small);
     json_decref(root);
-}
-
-/// Of a file; free it.
-static char *text_of(const struct fixture *f, const char *name) {
-    enum { ROOM = 4 << 20 };
-    char *text = malloc(ROOM);
-    assert_non_null(text);
-    slurp(f, name, text, ROOM);
-    return text;
 }
 
 /// The entry of a list whose `key` is that name, at so many hosts.
@@ -556,6 +650,9 @@ static void variants_with_bases(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fabric),
+        cmocka_unit_test(as_weft_why),
+        cmocka_unit_test(where_adds_up),
+        cmocka_unit_test(where_left_out),
         cmocka_unit_test(rows_with_reasons),
         cmocka_unit_test(own_blueprint),
         cmocka_unit_test(noise),
