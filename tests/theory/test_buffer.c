@@ -203,6 +203,72 @@ static void headroom_by_link_is_exact(void **state) {
         }
 }
 
+/// Bytes that a group takes one by one.
+static weft_bytes fill(struct buffer *b, uint32_t port, uint32_t priority) {
+    weft_bytes bytes = 0;
+    while (admit(b, port, priority, 1) == WEFT_BUFFER_OK)
+        bytes++;
+    return bytes;
+}
+
+// 20000 B; each lossless priority of the two ports has 2000 B of headroom, or each port has that once. With alpha 1 a
+// group gets half of the rest, to the byte; what is in the shared pool stays there when there is less of it than that.
+static void lossless_priorities_take_headroom_when_they_change(void **state) {
+    static const struct {
+        const char *dedicated;
+        uint8_t first, second; ///< lossless priorities of the ports
+        weft_bytes shared;
+    } cases[] = {
+        {"group", 0, 0, 20000},   {"group", 1 << 0, 0, 18000}, {"group", 0, 1 << 7, 18000}, {"group", 0x81, 8, 14000},
+        {"group", 0x0f, 7, 6000}, {"port", 0, 0, 20000},       {"port", 1 << 0, 0, 18000},  {"port", 0xbf, 8, 16000},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char yaml[160];
+        snprintf(yaml, sizeof yaml, "{total: 20000B, reserve: 0B, headroom: 2000B, alpha: 1, dedicated: %s}",
+                 cases[i].dedicated);
+        struct buffer b = buffer_new("dynamic", yaml, 2);
+        b.ops->set_lossless(b.state, b.conf, 0, cases[i].first);
+        b.ops->set_lossless(b.state, b.conf, 1, cases[i].second);
+        assert_int_equal(fill(&b, 0, 6), cases[i].shared / 2);
+        buffer_free(&b);
+    }
+    struct buffer b = buffer_new("dynamic", "{total: 20000B, reserve: 0B, headroom: 2000B, alpha: 1}", 2);
+    assert_int_equal(fill(&b, 0, 6), 8000); // of 16000
+    b.ops->set_lossless(b.state, b.conf, 0, 0x3f);
+    b.ops->set_lossless(b.state, b.conf, 1, 0x1f); // 22000 B of headroom
+    assert_int_equal(level(&b, 0, 6), 8000);
+    assert_int_equal(fill(&b, 1, 6), 0);
+    b.ops->set_lossless(b.state, b.conf, 1, 0); // 12000 B
+    assert_int_equal(release(&b, 0, 6, 8000), WEFT_BUFFER_OK);
+    assert_int_equal(fill(&b, 1, 6), 4000);
+    buffer_free(&b);
+}
+
+// A frame has to go below xoff or, of a lossless priority, into the headroom; of a lossy one it may fill the buffer.
+static void shared_buffers_take_a_full_frame(void **state) {
+    static const char *const kinds[] = {"pool", "egress"};
+    static const struct {
+        const char *yaml;
+        uint32_t lossless, lossy; ///< the largest frames that fit
+    } cases[] = {
+        {"{size: 10000B, xoff: 6000B, xon: 5000B}", 6000, 10000},
+        {"{size: 10000B, xoff: 3000B, xon: 2000B}", 7000, 10000},
+        {"{size: 10000B, xoff: 3000B, xon: 2000B, headroom: 4000B}", 4000, 10000},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            const struct weft_model *model = model_of(WEFT_KIND_BUFFER, kinds[k]);
+            const struct weft_buffer_ops *ops = model->ops;
+            void *conf = conf_of(model, cases[i].yaml);
+            char text[300];
+            assert_null(ops->fit(conf, 2, LOSSLESS, cases[i].lossless, text, sizeof text));
+            assert_non_null(ops->fit(conf, 2, LOSSLESS, cases[i].lossless + 1, text, sizeof text));
+            assert_null(ops->fit(conf, 2, 0, cases[i].lossy, text, sizeof text));
+            assert_non_null(ops->fit(conf, 2, 0, cases[i].lossy + 1, text, sizeof text));
+            free(conf);
+        }
+}
+
 // Room is what would be taken without XOFF, to the byte: all of a large alpha's pool, a half of it with alpha 1, and
 // what is left beside others; a lossless group keeps its headroom out of it.
 static void room_is_what_is_taken(void **state) {
@@ -311,6 +377,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(static_thresholds),
         cmocka_unit_test(headroom_by_link_is_exact),
+        cmocka_unit_test(lossless_priorities_take_headroom_when_they_change),
+        cmocka_unit_test(shared_buffers_take_a_full_frame),
         cmocka_unit_test(room_is_what_is_taken),
         cmocka_unit_test(headroom_has_a_limit),
         cmocka_unit_test(checks_see_every_group),

@@ -242,6 +242,23 @@ static void nscc_losses(void **state) {
     control_free(&c);
 }
 
+// A cut at most once a round trip, the shortest that was seen: 12 us.
+static void nscc_cuts_once_a_round_trip(void **state) {
+    struct control c = control_new("nscc", "{header: 0B, gain: 1, adapt: 1000, eta: 0}", LINE, 10);
+    double window = 225000;
+    nscc_ack(&c, 20 * us, 10, 18 * us, true);
+    assert_packets(&c, window *= .6);
+    nscc_ack(&c, 32 * us, 10, 18 * us, true); // a round trip, and no more
+    assert_packets(&c, window);
+    nscc_ack(&c, 32 * us + 1, 10, 18 * us, true);
+    assert_packets(&c, window *= .6);
+    nscc_ack(&c, 44 * us + 1, 10, 18 * us, true);
+    assert_packets(&c, window);
+    nscc_ack(&c, 44 * us + 2, 10, 9 * us, true); // at the target, not above it
+    assert_packets(&c, window);
+    control_free(&c);
+}
+
 // --- RCCC
 // -------------------------------------------------------------------------------------------------------------
 
@@ -285,12 +302,26 @@ static void rccc(void **state) {
     control_free(&c);
 }
 
+// Credit goes by whole packets: one that carries half of its bytes takes as much of it as any other.
+static void rccc_short_packets(void **state) {
+    struct control c = control_new("rccc", "{header: 0B}", LINE, 10);
+    c.fact.flight_bytes = 10;
+    control_ack(&c, us, 10, 12 * us);
+    rccc_grant(&c, 25);
+    assert_window(&c, 10 + 30);
+    c.fact.flight_bytes += 5;
+    c.ops->on_sent(c.state, c.conf, &c.fact, &c.act);
+    assert_window(&c, 15 + 20);
+    control_free(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dctcp),       cmocka_unit_test(timely),
         cmocka_unit_test(hpcc),        cmocka_unit_test(falcon_leaves_a_congested_path),
         cmocka_unit_test(nscc_window), cmocka_unit_test(nscc_quick_adapt),
-        cmocka_unit_test(nscc_losses), cmocka_unit_test(rccc),
+        cmocka_unit_test(nscc_losses), cmocka_unit_test(nscc_cuts_once_a_round_trip),
+        cmocka_unit_test(rccc),        cmocka_unit_test(rccc_short_packets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -301,9 +301,45 @@ static void a_time_lies_in_its_window(void **state) {
     }
 }
 
+/// Which worker has each of 8 nodes.
+static uint32_t deal(const uint32_t *weight, const bool *leaf, uint32_t workers, char *ret_worker) {
+    struct weft__engine engine;
+    struct weft__engine_conf conf = {.nodes = 8, .workers = workers, .lookahead_ps = LOOKAHEAD, .leaf = leaf};
+    weft__engine_init(&engine, &conf, weight);
+    for (uint32_t i = 0; i < 8; i++)
+        ret_worker[i] = (char)('0' + weft__engine_worker_of(&engine, i));
+    ret_worker[8] = 0;
+    workers = engine.conf.workers;
+    weft__engine_deinit(&engine);
+    return workers;
+}
+
+/// Each worker has nodes one after another, of as much weight in all as the others'. Leaves stay with the node before.
+static void nodes_are_dealt_out_by_weight(void **state) {
+    static const uint32_t equal[8] = {1, 1, 1, 1, 1, 1, 1, 1}, unequal[8] = {6, 1, 1, 1, 1, 1, 1, 6};
+    static const bool leaf[8] = {false, true, true, false, true, false, true, true};
+    static const struct {
+        const uint32_t *weight;
+        const bool *leaf;
+        uint32_t asked, workers;
+        const char *of;
+    } cases[] = {
+        {equal, NULL, 1, 1, "00000000"}, {equal, NULL, 2, 2, "00001111"},   {equal, NULL, 4, 4, "00112233"},
+        {equal, NULL, 8, 8, "01234567"}, {equal, NULL, 9, 8, "01234567"},   {unequal, NULL, 3, 3, "01111112"},
+        {equal, NULL, 0, 1, "00000000"}, {unequal, NULL, 2, 2, "00001111"}, {equal, leaf, 2, 2, "00000111"},
+        {equal, leaf, 3, 3, "00011222"}, {equal, leaf, 8, 3, "00011222"},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char of[9];
+        assert_int_equal(deal(cases[i].weight, cases[i].leaf, cases[i].asked, of), cases[i].workers);
+        assert_string_equal(of, cases[i].of);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_time_lies_in_its_window),
+        cmocka_unit_test(nodes_are_dealt_out_by_weight),
         cmocka_unit_test(same_history_for_any_number_of_workers),
         cmocka_unit_test(leaves_get_what_comes_within_a_window),
         cmocka_unit_test(packets_under_way_are_found_at_the_end),

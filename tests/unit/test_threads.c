@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 #include <sched.h>
+#include <time.h>
 
 #include "base/processors.h"
 #include "engine/threads.h"
@@ -35,6 +36,81 @@ static void a_change_must_be_worth_it(void **state) {
     assert_int_equal(level(55, 27, 27, 0), 1); // 55, 43
     assert_int_equal(level(44, 22, 22, 1), 1); // 44, 38
     assert_int_equal(level(20, 10, 10, 1), 0); // 20, 26
+}
+
+/// 5 workers: 1 thread, 2 of workers 0-1 and 2-4, 4 of 0, 1, 2 and 3-4, or 5.
+static void each_window_counts_its_busiest_thread(void **state) {
+    static const uint32_t some[WORKERS] = {1, 2, 3, 10, 4}, one[WORKERS] = {100};
+    struct weft__threads all;
+    weft__threads_init(&all, WORKERS, 16, true);
+    assert_int_equal(all.level, 3);
+    weft__threads_note(&all, some);
+    const uint64_t first[] = {20, 17, 14, 10};
+    assert_memory_equal(all.load.busiest, first, sizeof first);
+    weft__threads_note(&all, one);
+    const uint64_t second[] = {120, 117, 114, 110};
+    assert_memory_equal(all.load.busiest, second, sizeof second);
+    assert_int_equal(all.load.windows, 2);
+    weft__threads_deinit(&all);
+    weft__threads_init(&all, WORKERS, 0, true); // all threads run all windows
+    weft__threads_note(&all, some);
+    assert_int_equal(all.load.windows, 0);
+    weft__threads_deinit(&all);
+}
+
+/// Every 64 windows; half of them count once more.
+static void the_number_is_chosen_every_64_windows(void **state) {
+    static const uint32_t little[WORKERS] = {1, 1, 1, 1, 1};
+    struct weft__threads all;
+    weft__threads_init(&all, WORKERS, 16, true);
+    for (uint32_t window = 1; window < 64; window++) {
+        weft__threads_note(&all, little);
+        assert_int_equal(all.level, 3);
+        assert_int_equal(all.load.windows, window);
+    }
+    weft__threads_note(&all, little);
+    assert_int_equal(all.level, 0);
+    assert_int_equal(all.load.windows, 32);
+    const uint64_t half[] = {32 * 5, 32 * 3, 32 * 2, 32};
+    assert_memory_equal(all.load.busiest, half, sizeof half);
+    for (uint32_t window = 32; window < 64; window++)
+        weft__threads_note(&all, little);
+    assert_int_equal(all.load.windows, 32);
+    weft__threads_deinit(&all);
+}
+
+/// That others want the processors is believed for a quarter of a second, twice as long if it is so again soon after,
+/// for two seconds at most; then the number of threads is chosen at once, and meeting costs 64 times as much.
+static void a_crowded_machine_is_believed_in_for_a_while(void **state) {
+    enum { MS = 1000000 };
+    static const uint32_t much[WORKERS] = {100, 100, 100, 100, 100};
+    static const uint64_t believed_ms[] = {250, 500, 1000, 2000, 2000};
+    struct weft__threads all;
+    uint64_t seen_ns = 1000;
+    weft__threads_init(&all, WORKERS, 16, true);
+    for (unsigned i = 0; i < 5; i++) {
+        atomic_store(&all.crowded_ns, seen_ns);
+        weft__threads_note(&all, much);
+        assert_int_equal(all.crowded_for_ns, believed_ms[i] * MS);
+        assert_int_equal(all.crowded_until_ns, seen_ns + believed_ms[i] * MS);
+        assert_int_equal(all.load.windows, 0); // 1 / 2
+        atomic_store(&all.crowded_ns, all.crowded_until_ns - 1);
+        weft__threads_note(&all, much); // that it still is so says nothing new
+        assert_int_equal(all.crowded_until_ns, seen_ns + believed_ms[i] * MS);
+        assert_int_equal(all.load.windows, 1);
+        all.load.windows = 0;
+        seen_ns = all.crowded_until_ns + believed_ms[i] * MS - 1;
+    }
+    assert_int_equal(all.level, 3); // 500 events, or 100 and three times 16: that was long ago
+    atomic_store(&all.crowded_ns, all.crowded_until_ns + 2000 * (uint64_t)MS);
+    weft__threads_note(&all, much);
+    assert_int_equal(all.crowded_for_ns, 250 * MS); // not soon after
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    atomic_store(&all.crowded_ns, (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec);
+    weft__threads_note(&all, much);
+    assert_int_equal(all.level, 0); // 100 and three times 1024
+    weft__threads_deinit(&all);
 }
 
 struct team {
@@ -133,6 +209,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_as_the_load_is_worth),
         cmocka_unit_test(a_change_must_be_worth_it),
+        cmocka_unit_test(each_window_counts_its_busiest_thread),
+        cmocka_unit_test(the_number_is_chosen_every_64_windows),
+        cmocka_unit_test(a_crowded_machine_is_believed_in_for_a_while),
         cmocka_unit_test(each_worker_is_run_once_a_window),
         cmocka_unit_test(threads_are_more_than_processors_only_if_asked),
         cmocka_unit_test(only_processors_that_may_be_used_count),
