@@ -69,7 +69,7 @@ static bool others_have_room(const struct weft_outcome *o, const bool *port) {
     for (uint32_t p = 0; p < o->ports; p++) {
         uint64_t sent = 0;
         for (uint32_t k = 0; k < WEFT_PRIORITIES; k++)
-            sent += o->port[p * WEFT_PRIORITIES + k].tx_packets;
+            sent += weft_outcome_at(o, p, k)->tx_packets;
         all_cells += !sent;
         if (port[p]) frames += (double)sent, cells += !sent;
     }
