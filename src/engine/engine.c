@@ -170,18 +170,23 @@ static inline void insert_all(struct weft__arrival *arrival, uint32_t n) {
         insert(arrival, i, arrival[i]);
 }
 
+/// Counts of parts for so many packets.
+static uint32_t parts_of(uint32_t packets) {
+    return 2 * packets + 1;
+}
+
 /// Many packets at one node, as at a DSF box, come spread over the window: they are put into as many parts of it by
 /// time, which are then all but sorted.
 static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uint32_t n) {
-    uint32_t bits = 31 - (uint32_t)__builtin_clz(n), parts = 1u << bits; // of 1 to 2 packets
+    uint32_t bits = 32 - (uint32_t)__builtin_clz(n), parts = 1u << bits; // of half a packet to one
     uint32_t length_bits = 64 - (uint32_t)__builtin_clzll(w->length_ps);
     uint32_t down = ORDER_BITS + (length_bits > bits ? length_bits - bits : 0);
     if (n > w->many_capacity) {
         uint32_t capacity = n + n / 2;
         w->many = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->many, w->many_capacity * sizeof *w->many,
                                      capacity * sizeof *w->many);
-        w->part = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->part, 2 * w->many_capacity * sizeof *w->part,
-                                     2 * capacity * sizeof *w->part);
+        w->part = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->part, parts_of(w->many_capacity) * sizeof *w->part,
+                                     parts_of(capacity) * sizeof *w->part);
         w->many_capacity = capacity;
     }
     memset(w->part, 0, (parts + 1) * sizeof *w->part);
@@ -476,10 +481,20 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     return active && begin > since && begin - since > e->conf.stall_ps;
 }
 
-/// What a worker wrote for a window that all have read is taken back.
+/// Packets in its logs for this window, but for its leaves.
+static uint64_t sent_for_window(const struct weft__worker *w) {
+    const struct weft__log *row = weft__row_of(w, (uint32_t)(w->window % WEFT__RING));
+    uint64_t packets = 0;
+    for (uint32_t inbox = 0; row && inbox < w->engine->inboxes; inbox++)
+        packets += inbox == leaves_inbox(w) ? 0 : row[inbox].n;
+    return packets;
+}
+
+/// What a worker wrote for a window that all have read is taken back. None of it was written in that window, where it
+/// might have been too late: the lookahead was kept.
 static void take_back(struct weft__worker *w) {
     if (w->previous == WEFT__NO_WINDOW) return;
-    assert(w->previous == w->window);
+    assert(w->previous == w->window && sent_for_window(w) == w->sent_before);
     weft__row_clear(w, (uint32_t)(w->previous % WEFT__RING));
 }
 
@@ -512,6 +527,7 @@ static void run_worker(struct weft__worker *w, uint64_t window, bool sides, uint
     begin_window(w, window);
     w->previous = window;
     far_advance(w);
+    w->sent_before = sent_for_window(w);
     run_window(w, begun);
 }
 
@@ -684,7 +700,7 @@ static void worker_deinit(struct weft__worker *w) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->active, w->n * sizeof *w->active);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->arrival, w->gathered_capacity * sizeof *w->arrival);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->many, w->many_capacity * sizeof *w->many);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->part, 2 * w->many_capacity * sizeof *w->part);
+    weft_memory_free(WEFT_MEMORY_FLIGHT, w->part, parts_of(w->many_capacity) * sizeof *w->part);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets_capacity * sizeof *w->far_packet);
     weft_memory_free(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes_capacity * sizeof *w->far_wake);
     weft_memory_free(WEFT_MEMORY_TIMER, w->far_wake_of, w->n * sizeof *w->far_wake_of);

@@ -152,6 +152,7 @@ struct weft__worker {
     uint32_t *end;               ///< [node]: of its arrivals
     struct weft__active *active; ///< nodes to visit
     uint64_t phase_ns[WEFT_PHASE_COUNT];
+    uint64_t sent_before;      ///< packets in its logs for this window, but for its leaves, when that began
     weft_bytes unread_bytes;   ///< packets of the last window that lie beyond its end
     uint64_t unread_sides;     ///< of these, have a record
     struct weft__sides *sides; ///< records beside packets (side.h)
@@ -235,13 +236,33 @@ weft_bytes weft__engine_in_flight(const struct weft__engine *engine);
 /// Records (side.h) that no packet on a link has: of packets that nodes hold, or forgotten.
 uint64_t weft__engine_sides_kept(const struct weft__engine *engine);
 
+/// A timer is due that may be of those that are mostly set again at once, and so stay where they are until it is known
+/// for when. False: it is not, and nothing has changed.
+static inline __attribute__((always_inline)) bool
+weft__node_take_turn(struct weft__node *node, struct weft__worker *w,
+                     weft_time_ps (*on_turn)(struct weft__node *, struct weft__worker *, uint32_t key)) {
+    struct weft__timers *t = &node->timers;
+    if (__builtin_expect(!t->due, 0)) return false;
+    uint64_t word = t->row[t->first];
+    weft_time_ps again = on_turn(node, w, weft__timers_of_word(t, word).key);
+    if (!again) return false;
+    if (again == WEFT_TIME_NEVER)
+        weft__timers_end(t, word);
+    else
+        weft__timers_go_on(t, word, again);
+    return true;
+}
+
 /// The loop of a node: its packets and timers in the order of their times. on_packet(node, w, packet, word): the packet
-/// is the node's to change and copy. on_settled (or NULL) is called before time goes on, again until it answers that
-/// there was nothing to do. is_paused (or NULL) is asked after each event: true ends the run, to be gone on with in the
-/// same window. All are known where this is called, and so become part of it. Answers how many packets it has taken.
+/// is the node's to change and copy. on_turn (or NULL) is asked before on_timer: 0 leaves the timer to that; else it
+/// has been dealt with, and is set for the time answered, or not any more (WEFT_TIME_NEVER). on_settled (or NULL) is
+/// called before time goes on, again until it answers that there was nothing to do. is_paused (or NULL) is asked after
+/// each event: true ends the run, to be gone on with in the same window. All are known where this is called, and so
+/// become part of it. Answers how many packets it has taken.
 static inline __attribute__((always_inline)) uint32_t weft__node_run_parts(
     struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end,
     void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t),
+    weft_time_ps (*on_turn)(struct weft__node *, struct weft__worker *, uint32_t key),
     void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key),
     bool (*on_settled)(struct weft__node *, struct weft__worker *), bool (*is_paused)(const struct weft__node *)) {
     const struct weft__arrival *first = arrival, *last = arrival + n;
@@ -261,8 +282,9 @@ static inline __attribute__((always_inline)) uint32_t weft__node_run_parts(
         }
         if (timer >= end) break;
         w->now_ps = timer;
-        on_timer(node, w, weft__timers_pop(&node->timers));
         timers++;
+        if (on_turn && weft__node_take_turn(node, w, on_turn)) continue;
+        on_timer(node, w, weft__timers_pop(&node->timers));
     }
     uint64_t events = (uint64_t)(arrival - first) + timers;
     w->tally.events += events;
@@ -276,7 +298,7 @@ weft__node_run_instants(struct weft__node *node, struct weft__worker *w, const s
                         void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t),
                         void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key),
                         bool (*on_settled)(struct weft__node *, struct weft__worker *)) {
-    weft__node_run_parts(node, w, arrival, n, end, on_packet, on_timer, on_settled, NULL);
+    weft__node_run_parts(node, w, arrival, n, end, on_packet, NULL, on_timer, on_settled, NULL);
 }
 
 static inline __attribute__((always_inline)) void
@@ -285,6 +307,15 @@ weft__node_run(struct weft__node *node, struct weft__worker *w, const struct wef
                void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t word),
                void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key)) {
     weft__node_run_instants(node, w, arrival, n, end, on_packet, on_timer, NULL);
+}
+
+static inline __attribute__((always_inline)) void
+weft__node_run_turns(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                     weft_time_ps end,
+                     void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t word),
+                     weft_time_ps (*on_turn)(struct weft__node *, struct weft__worker *, uint32_t key),
+                     void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key)) {
+    weft__node_run_parts(node, w, arrival, n, end, on_packet, on_turn, on_timer, NULL, NULL);
 }
 
 /// Calls fetch(state, key) for the timers due before `end`: they stand first in the row, or at the top of the heap.
@@ -368,7 +399,6 @@ static inline struct weft_packet *weft__send_slot(struct weft__worker *w, uint32
     weft_time_ps ahead_ps = time - w->begin_ps;
     if (__builtin_expect(ahead_ps < w->ring_ps, 1)) {
         uint32_t ahead = weft__windows_ahead(w, ahead_ps);
-        assert(ahead || inbox == w->engine->conf.workers + w->id);
         return weft__log_slot(w, weft__log_of(w, w->window + ahead, inbox));
     }
     assert(time > w->begin_ps || w->window == WEFT__NO_WINDOW);

@@ -318,7 +318,7 @@ static bool is_paused(const struct weft__node *node) {
 
 static void nic_run_driven(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival,
                            uint32_t n, weft_time_ps end) {
-    uint32_t taken = weft__node_run_parts(node, w, arrival, n, end, on_packet, on_timer, NULL, is_paused);
+    uint32_t taken = weft__node_run_parts(node, w, arrival, n, end, on_packet, NULL, on_timer, NULL, is_paused);
     if (is_paused(node))
         weft__driven_pause(((struct weft__nic *)node->state)->end.driven, w, arrival + taken, n - taken, end);
 }

@@ -132,7 +132,8 @@ static inline void send_data(struct weft__node *node, struct weft__nic *nic, str
 static inline bool serve(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     uint32_t mask = weft__nic_backlog(nic);
     struct weft__port *port = &nic->port;
-    if (!mask || mask & (mask - 1) || port->hindrances || nic->hold_until_ps > w->now_ps) return false;
+    if (!mask || mask & (mask - 1) || port->hindrances || port->busy_until_ps > w->now_ps) return false;
+    if (__builtin_expect(nic->hold_until_ps > w->now_ps, 0)) return false;
     uint32_t priority = (uint32_t)__builtin_ctz(mask), qp = nic->backlog[priority].ready;
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
@@ -143,7 +144,6 @@ static inline bool serve(struct weft__node *node, struct weft__nic *nic, struct 
         if (!weft__roce_rc_just_sends(s, conf)) return false;
         send_data(node, nic, w, qp, priority);
     }
-    if (weft__nic_backlog(nic)) weft__ether_first_turn(port, node, 0, port->busy_until_ps);
     return true;
 }
 
@@ -156,20 +156,26 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     weft__nic_on_packet(node, nic, w, p);
 }
 
-static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+static inline weft_time_ps on_turn(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__nic *nic = node->state;
-    if (__builtin_expect(key != WEFT__ETHER_KEY_TX, 0)) {
-        weft__nic_on_timer(node, nic, w, key);
-        return;
-    }
-    nic->port.turn_ps = WEFT_TIME_NEVER;
-    if (nic->port.busy_until_ps > w->now_ps || !serve(node, nic, w)) weft__nic_look(node, nic, w);
+    if (__builtin_expect(key != WEFT__ETHER_KEY_TX, 0) || !serve(node, nic, w)) return 0;
+    return nic->port.turn_ps = weft__nic_backlog(nic) ? nic->port.busy_until_ps : WEFT_TIME_NEVER;
+}
+
+static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    weft__nic_on_timer(node, node->state, w, key);
 }
 
 static void nic_plain_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival,
                           uint32_t n, weft_time_ps end) {
-    weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
+    weft__node_run_turns(node, w, arrival, n, end, on_packet, on_turn, on_timer);
 }
+
+/// Nothing that it needs is far away.
+static void fetch_nothing(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
+                          weft_time_ps end) {}
+
+static void prepare_nothing(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {}
 
 bool weft__nic_is_plain(const struct weft__nic *nic) {
     bool takes_all = nic->room_bytes == INT64_MAX && !nic->conf->drain_rate_bps && !nic->downs;
@@ -179,4 +185,4 @@ bool weft__nic_is_plain(const struct weft__nic *nic) {
 }
 
 const struct weft__node_ops weft__nic_plain_ops = {
-    .fetch = weft__nic_fetch, .prepare = weft__nic_prepare, .run = nic_plain_run};
+    .fetch = fetch_nothing, .prepare = prepare_nothing, .run = nic_plain_run};

@@ -55,35 +55,25 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
     review(node, sw, w, in, group, priority, port);
 }
 
-/// It is a port's turn.
-static inline __attribute__((always_inline)) void serve(struct weft__node *node, struct weft__switch *sw,
-                                                        struct weft__worker *w, uint32_t out, bool due) {
-    struct weft__port *port = &sw->port[out];
+/// The port may send, and does: its next frame is in order. False: it is not as simple, and nothing has changed.
+static inline __attribute__((always_inline)) bool send_next(struct weft__node *node, struct weft__switch *sw,
+                                                            struct weft__worker *w, struct weft__port *port) {
     uint32_t ready = port->ready;
-    if (__builtin_expect(!ready || port->pending || port->paused, 0) || port->busy_until_ps > w->now_ps) {
-        weft__switch_kick(node, sw, w, out);
-        return;
-    }
+    if (__builtin_expect(!ready || port->pending || port->paused, 0) || port->busy_until_ps > w->now_ps) return false;
     bool choice = ready & (ready - 1);
     uint32_t priority = choice ? sw->scheduler->pick(&port->scheduler, sw->conf->scheduler.conf, (uint8_t)ready)
                                : (uint32_t)__builtin_ctz(ready);
     send_head(node, sw, w, port, priority);
-    if (!port->ready) return;
-    if (due)
-        weft__ether_first_turn(port, node, out, port->busy_until_ps);
-    else
-        weft__ether_set_turn(port, node, out, port->busy_until_ps);
+    return true;
 }
 
 /// It is the turn of a port that a packet has just come to: not as often, so a call.
 static __attribute__((noinline)) void serve_as_well(struct weft__node *node, struct weft__switch *sw,
-                                                    struct weft__worker *w, uint32_t out) {
-    serve(node, sw, w, out, false);
-}
-
-/// The timer of its turn was due.
-static inline void serve_due(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
-    serve(node, sw, w, out, true);
+                                                    struct weft__worker *w, struct weft__port *port) {
+    if (!send_next(node, sw, w, port))
+        weft__switch_kick(node, sw, w, number_of(sw, port));
+    else if (port->ready)
+        weft__ether_set_turn(port, node, number_of(sw, port), port->busy_until_ps);
 }
 
 /// Something is in its way.
@@ -104,7 +94,7 @@ static inline void wait(struct weft__node *node, struct weft__switch *sw, struct
         weft__ether_want_pause(&sw->ether, node, w, p->port, priority, number_of(sw, port), true);
     weft__port_push(port, sw->pool, priority, p);
     if (__builtin_expect(!busy, 0))
-        serve_as_well(node, sw, w, number_of(sw, port));
+        serve_as_well(node, sw, w, port);
     else if (port->turn_ps > port->busy_until_ps)
         weft__ether_set_turn(port, node, number_of(sw, port), port->busy_until_ps);
 }
@@ -210,13 +200,22 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     if (!pass(node, sw, w, packet, port, priority)) wait(node, sw, w, packet, port, priority);
 }
 
+static inline weft_time_ps on_turn(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct weft__switch *sw = node->state;
+    uint32_t out = weft__switch_port_of_turn(sw, key);
+    if (__builtin_expect(out == WEFT_NONE, 0)) return 0;
+    struct weft__port *port = &sw->port[out];
+    if (!send_next(node, sw, w, port)) return 0;
+    return port->turn_ps = port->ready ? port->busy_until_ps : WEFT_TIME_NEVER;
+}
+
 static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
-    weft__switch_on_due(node, w, key, serve_due);
+    weft__switch_on_due(node, w, key, weft__switch_kick);
 }
 
 static void plain_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
                       weft_time_ps end) {
-    weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
+    weft__node_run_turns(node, w, arrival, n, end, on_packet, on_turn, on_timer);
 }
 
 const struct weft__node_ops weft__switch_plain_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = plain_run};
