@@ -76,6 +76,9 @@ void *weft_memory_new(enum weft_memory_kind kind, size_t count, size_t size);
 /// Grows or shrinks; new bytes are not zeroed. `bytes_old` must be what it was.
 void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_old, size_t bytes_new);
 void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes);
+/// Of something large only parts will be written, which lie apart: it is to have small pages, as one that nobody writes
+/// takes no memory.
+void weft_memory_sparse(void *memory, size_t bytes);
 /// Bytes held now by this thread's memory, and the most ever held since the last reset, by kind.
 weft_bytes weft_memory_bytes(enum weft_memory_kind kind);
 weft_bytes weft_memory_bytes_max(enum weft_memory_kind kind);

@@ -186,6 +186,11 @@ void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes) {
         release(unlink_from(memory, kind, bytes));
 }
 
+void weft_memory_sparse(void *memory, size_t bytes) {
+    uintptr_t from = pages((uintptr_t)memory), to = ((uintptr_t)memory + bytes) & ~(uintptr_t)(PAGE - 1);
+    if (bytes >= LARGE_FROM) madvise((void *)from, to - from, MADV_NOHUGEPAGE); // advice: it may fail
+}
+
 // --- memory and guards --------------------------------------------------------------------------------------------
 
 struct weft_memory *weft_memory_open(void) {

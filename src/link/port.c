@@ -26,6 +26,7 @@ void weft__port_rows_init(struct weft__port_rows *rows, uint32_t ports, struct w
     rows->ports = ports;
     rows->queue = weft__arena_lines(arena, WEFT_PRIORITIES * (size_t)ports, sizeof *rows->queue);
     rows->pause = weft_arena_alloc(arena, WEFT_PRIORITIES * (size_t)ports, sizeof *rows->pause);
+    weft_memory_sparse(rows->pause, WEFT_PRIORITIES * (size_t)ports * sizeof *rows->pause);
 }
 
 void weft__port_place(struct weft__port *port, const struct weft__port_rows *rows, uint32_t place) {

@@ -61,6 +61,7 @@ struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, cons
     weft__box_results_make(o, topology);
     o->ports = topology->ports;
     o->counters = weft_arena_alloc(arena, WEFT_PRIORITIES * (size_t)o->ports, sizeof *o->counters);
+    weft_memory_sparse(o->counters, WEFT_PRIORITIES * (size_t)o->ports * sizeof *o->counters);
     return o;
 }
 
