@@ -98,28 +98,28 @@ static void fill_flows(struct report_sample *s) {
 
 static void fill_counters(struct report_sample *s) {
     // host-0/0 and host-1/0 were paused by the leaf, leaf-0/2 by host-2.
-    s->counters[0 * WEFT_PRIORITIES + 3] = (struct weft_counters){
+    s->counters[3 * SAMPLE_PORTS + 0] = (struct weft_counters){
         .tx_packets = 1500, .tx_bytes = 6000000, .pfc_rx_xoff = 7, .paused_ps = 90000000, .sfc_received = 12};
-    s->counters[1 * WEFT_PRIORITIES + 3] = (struct weft_counters){
+    s->counters[3 * SAMPLE_PORTS + 1] = (struct weft_counters){
         .tx_packets = 1250, .tx_bytes = 5100000, .pfc_rx_xoff = 4, .paused_ps = 31000000, .sfc_received = 6};
-    s->counters[3 * WEFT_PRIORITIES + 3] =
+    s->counters[3 * SAMPLE_PORTS + 3] =
         (struct weft_counters){.ingress_bytes_max = 780000, .pfc_tx_xoff = 7, .pfc_tx_xon = 6};
-    s->counters[4 * WEFT_PRIORITIES + 3] = (struct weft_counters){.ingress_bytes_max = 781000,
-                                                                  .pfc_tx_xoff = 4,
-                                                                  .pfc_tx_xon = 4,
-                                                                  .drops = 2,
-                                                                  .sfc_proxied = 2,
-                                                                  .link_retries = 5,
-                                                                  .credit_wait_ps = 4000000};
-    s->counters[5 * WEFT_PRIORITIES + 3] = (struct weft_counters){.tx_packets = 2700,
-                                                                  .tx_bytes = 10900000,
-                                                                  .ecn_marked = 321,
-                                                                  .queue_bytes_max = 812345,
-                                                                  .paused_ps = 5000000,
-                                                                  .watchdog_storms = 1,
-                                                                  .sfc_sent = 21,
-                                                                  .sfc_suppressed = 13};
-    s->counters[5 * WEFT_PRIORITIES + 4] = (struct weft_counters){.paused_ps = 2000000};
+    s->counters[3 * SAMPLE_PORTS + 4] = (struct weft_counters){.ingress_bytes_max = 781000,
+                                                               .pfc_tx_xoff = 4,
+                                                               .pfc_tx_xon = 4,
+                                                               .drops = 2,
+                                                               .sfc_proxied = 2,
+                                                               .link_retries = 5,
+                                                               .credit_wait_ps = 4000000};
+    s->counters[3 * SAMPLE_PORTS + 5] = (struct weft_counters){.tx_packets = 2700,
+                                                               .tx_bytes = 10900000,
+                                                               .ecn_marked = 321,
+                                                               .queue_bytes_max = 812345,
+                                                               .paused_ps = 5000000,
+                                                               .watchdog_storms = 1,
+                                                               .sfc_sent = 21,
+                                                               .sfc_suppressed = 13};
+    s->counters[4 * SAMPLE_PORTS + 5] = (struct weft_counters){.paused_ps = 2000000};
 }
 
 void report_sample_init(struct report_sample *s) {
@@ -151,7 +151,7 @@ void report_sample_init(struct report_sample *s) {
         .flows = SAMPLE_FLOWS,
         .flow = s->flow_outcome,
         .ports = SAMPLE_PORTS,
-        .port = s->counters,
+        .counters = s->counters,
         .cnps = 7,
         .injected_bytes = 13500000,
         .delivered_bytes = 12700000,

@@ -47,7 +47,7 @@ static void assert_same_outcome(const struct weft_outcome *a, const struct weft_
     assert_true(a->sim_time_ps < b->sim_time_ps + a->window_ps && b->sim_time_ps < a->sim_time_ps + a->window_ps);
     assert_int_equal(a->packet_hops, b->packet_hops);
     assert_memory_equal(a->flow, b->flow, a->flows * sizeof *a->flow);
-    assert_memory_equal(a->port, b->port, (size_t)a->ports * WEFT_PRIORITIES * sizeof *a->port);
+    assert_memory_equal(a->counters, b->counters, (size_t)a->ports * WEFT_PRIORITIES * sizeof *a->counters);
     assert_memory_equal(a->drops, b->drops, sizeof a->drops);
     assert_int_equal(a->injected_bytes, b->injected_bytes);
     assert_int_equal(a->held_bytes, b->held_bytes);

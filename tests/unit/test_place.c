@@ -399,7 +399,7 @@ static void leaves_send_up_what_is_said(void **state) {
         for (uint32_t node = 0; node < r.topology->nodes; node++) {
             if (strcmp(r.topology->node[node].layer, "leaf")) continue;
             for (uint32_t k = 4; k < r.topology->node[node].ports; k++) { // behind four hosts
-                size_t port = (size_t)(weft_topology_port(r.topology, node, k) - r.topology->port);
+                uint32_t port = (uint32_t)(weft_topology_port(r.topology, node, k) - r.topology->port);
                 const struct weft_counters *data = weft_outcome_at(r.outcome, port, 3);
                 up += data->tx_bytes - 62 * data->tx_packets;
                 packets += data->tx_packets;
