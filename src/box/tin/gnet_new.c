@@ -178,7 +178,8 @@ void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, 
         uint32_t port = (uint32_t)__builtin_ctzll(left);
         each_of(g, g->in[port].queue, on_cell, context);
         each_of(g, g->out[port].queue, on_cell, context);
-        if (g->endpoints & g->busy_out & bit(port) && !(g->taken & bit(g->crossing_from[port])))
+        uint32_t from = g->crossing_from[port];
+        if (g->endpoints & bit(port) && g->crossing_to[from] == port && g->crossing_armed & ~g->taken & bit(from))
             on_cell(context, &g->out[port].cell);
     }
 }

@@ -6,8 +6,9 @@
 // room for it (credits); else it waits in the queue of its VC, among which strict priorities and weights choose.
 //
 // A hop is one event, its arrival, while nothing is in its way. Ports tell that they are free (timers) only to those
-// that wait: of inputs and outputs that some cell waits for, busy_in and busy_out are exact. Matches are made when
-// something changes, among the ports that it concerns; so no input and output that want each other are both idle.
+// that wait: what crosses from an input that some cell waits at, or to an output that one waits for, has a timer.
+// Matches are made when something changes, among the ports that it concerns; so no input and output that want each
+// other are both idle.
 //
 // An input may be busy each time that an output gets free, as cells that come for another output cross for as long as
 // they come. No port is starved in the paper's switch, which does not say how: here an input that an output has passed
@@ -307,8 +308,6 @@ static inline __attribute__((always_inline)) void cross(struct weft__node *node,
     in->busy_until_ps = now + time;
     g->crossing_to[i] = (uint8_t)o;
     g->crossing_from[o] = (uint8_t)i;
-    g->busy_in |= bit(i);
-    g->busy_out |= bit(o);
     if (comes) give_back(g, w, i, vc, units_of(wire), now + time);
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_cross(g->tracer, i, vc, o, out_vc, !goes);
     if (in->waiting || g->wanted & bit(o)) await_crossing(node, g, i);
@@ -437,7 +436,7 @@ static __attribute__((noinline)) void pass_over(struct weft__gnet *g, uint32_t i
 }
 
 static inline void note_passed(struct weft__gnet *g, uint32_t i, uint32_t o) {
-    uint64_t others = g->out[o].requests & g->busy_in;
+    uint64_t others = g->out[o].requests & g->crossing_armed;
     if (g->conf->patience && (others | (g->lates & bit(o)))) pass_over(g, i, o, others);
 }
 
@@ -481,7 +480,7 @@ static inline uint32_t vc_of(struct weft__gnet *g, uint32_t i, uint32_t o, uint3
 }
 
 /// Input i and output o are matched.
-static inline __attribute__((always_inline)) void accept(struct weft__node *node, struct weft__gnet *g,
+static __attribute__((noinline)) void accept(struct weft__node *node, struct weft__gnet *g,
                                                          struct weft__worker *w, uint32_t i, uint32_t o) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t fit, all = requesting(g, i, o, g->out[o].room, &fit);
@@ -500,7 +499,7 @@ static inline __attribute__((always_inline)) void accept(struct weft__node *node
 /// Inputs that output o may be matched to.
 static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
     const struct weft__gnet_out *out = &g->out[o];
-    uint64_t inputs = out->requests & ~g->busy_in;
+    uint64_t inputs = out->requests & ~g->crossing_armed;
     if (__builtin_expect((inputs & g->held) || g->insistent >> o & 1, 0)) inputs = heed_lates(g, o, inputs);
     if (__builtin_expect(out->room == UINT32_MAX, 1)) return inputs;
     for (uint64_t left = inputs; left; left &= left - 1) {
@@ -607,8 +606,6 @@ void weft__gnet_on_step(struct weft__node *node, struct weft__gnet *g, struct we
 static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i) {
     uint32_t o = g->crossing_to[i];
     g->crossing_armed &= ~bit(i);
-    g->busy_in &= ~bit(i);
-    g->busy_out &= ~bit(o);
     bool ends_here = g->endpoints >> o & ~g->taken >> i & 1;
     struct weft_packet cell;
     if (ends_here) cell = g->out[o].cell;

@@ -155,11 +155,12 @@ enum { WEFT__GNET_HEAD_LINES = 13, WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = W
 
 struct weft__gnet {
     // what every visit needs, in WEFT__GNET_HEAD_LINES
-    uint64_t busy_in, busy_out;             ///< may be out of date where nobody waits
     uint64_t crossing_armed, sending_armed; ///< inputs, outputs with a timer
     uint64_t down;                          ///< outputs whose link has failed
     uint64_t links, endpoints;              ///< ports of each kind
     uint64_t special;                       ///< outputs whose link may lose cells, or is captured
+    uint64_t wanted;                        ///< outputs that inputs request
+    uint64_t taken; ///< inputs from which a cell is crossing, or was the last to, that its endpoint has taken
 
     struct weft__gnet_in *in;            ///< [ports]
     struct weft__gnet_out *out;          ///< [ports]
@@ -188,10 +189,8 @@ struct weft__gnet {
     struct weft__gnet_ugal *ugal;         ///< NULL: cells take the ways of the tables
     struct weft__gnet_channels *channels; ///< allocated in steps; NULL: with outputs, as soon as may be
     uint64_t inter_pod;                   ///< inputs after which a cell has the next VC, see weft_gnet_next_vc
-    uint64_t taken; ///< inputs from which a cell is crossing, or was the last to, that its endpoint has taken
     uint64_t lates, insistent; ///< outputs that keep an input in mind (`late`); that have passed over it too often
     uint64_t held;             ///< inputs that are held for such an output
-    uint64_t wanted;           ///< outputs that inputs request
 
     weft_time_ps lag_ps;                    ///< of cells that endpoints inject
     uint64_t ways_minimal, ways_nonminimal; ///< chosen by adaptive routing
@@ -293,16 +292,14 @@ void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now);
 static inline int32_t weft__gnet_lump_units(const struct weft__gnet *g) {
     return g->lump / WEFT_GNET_CREDIT_UNIT;
 }
-/// Whether a cell is crossing from an input, or to an output.
-static inline bool weft__gnet_is_in_busy(struct weft__gnet *g, weft_time_ps now, uint32_t i) {
-    if (!(g->busy_in >> i & 1)) return false;
-    if (g->crossing_armed >> i & 1 || g->in[i].busy_until_ps > now) return true;
-    g->busy_in &= ~(UINT64_C(1) << i); // nobody waited for that
-    g->busy_out &= ~(UINT64_C(1) << g->crossing_to[i]);
-    return false;
+/// Whether a cell is crossing from an input, or to an output. While some cell waits there the timer says it exactly.
+/// Without branches, which could not be foreseen.
+static inline bool weft__gnet_is_in_busy(const struct weft__gnet *g, weft_time_ps now, uint32_t i) {
+    return (g->crossing_armed >> i & 1) | (g->in[i].busy_until_ps > now);
 }
-static inline bool weft__gnet_is_out_busy(struct weft__gnet *g, weft_time_ps now, uint32_t o) {
-    return g->busy_out >> o & 1 && weft__gnet_is_in_busy(g, now, g->crossing_from[o]);
+static inline bool weft__gnet_is_out_busy(const struct weft__gnet *g, weft_time_ps now, uint32_t o) {
+    uint32_t i = g->crossing_from[o];
+    return (g->crossing_to[i] == o) & weft__gnet_is_in_busy(g, now, i);
 }
 /// The table's entry for a cell to `to` at a port, see weft_gnet_at; of no meaning if it has come home, or escapes.
 static inline const uint16_t *weft__gnet_entry_to(const struct weft__gnet *g, const struct weft_packet *cell,
