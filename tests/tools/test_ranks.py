@@ -3,6 +3,7 @@
 """One scenario over several processes (weft-mpi, docs/scale.md): the digest and the results are those of one process.
 Without mpirun or weft-mpi: skipped (exit 77). With "long": every scenario of the quick book that is short, 1 to 4 ranks.
 """
+import contextlib
 import filecmp
 import json
 import os
@@ -64,6 +65,12 @@ topology: {kind: leaf_spine, leaves: 6, spines: 3, hosts_per_leaf: 4, rate: 100G
 switch: {route: {kind: te, DEMANDS, interval: 20us, collector_delay: 30us, programming_delay: 7us}}
 workload: [{kind: permutation, size: 4MB}, {kind: incast, sources: host-8..19, dst: host-3, size: 200KB, start: 100us}]
 events: [{at: 150us, link: "leaf-0--spine-1", state: down}]
+"""
+# Losses and retransmissions: packets between ranks, with and without something beside them.
+GRID = """
+topology: {kind: leaf_spine, leaves: 12, spines: 3, hosts_per_leaf: 2, rate: 100Gbps, bit_error_rate: 1e-9}
+host: {timeout: 50us}
+workload: [{kind: permutation, size: 300KB}, {kind: incast, sources: host-8..19, dst: host-3, size: 20KB}]
 """
 LONG = """
 topology: {kind: leaf_spine, leaves: 4, hosts_per_leaf: 8, spines: 2, rate: 200Gbps}
@@ -211,6 +218,18 @@ class Test(unittest.TestCase):
             self.assertGreater(one["te"]["rounds"], 5)
             self.assertEqual(one["te"], many["te"])
             self.same(path, None, [2, 3], threads=2)
+
+    def test_many_ranks(self):
+        """12 stand in a grid of 3 by 4 and send 5 messages a window each; 11 send 10."""
+        scenario = self.write("grid.yaml", GRID)
+        messages = []
+        for n in (11, 12):
+            done = run(ranks(n), ["run", str(scenario), "--json", "--quiet", "--out", str(n)], cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(digest(done), digest(run([WEFT], ["run", str(scenario), "--json", "--quiet"])))
+            with contextlib.closing(sqlite3.connect(self.folder / str(n) / "results.sqlite")) as database:
+                messages.append(database.execute("SELECT max(messages) FROM ranks").fetchone()[0])
+        self.assertLess(messages[1], 0.6 * messages[0])
 
     def captures(self, scenario, arguments, n):
         """The capture over n ranks is that of one process, byte by byte."""
