@@ -184,6 +184,56 @@ static void pauses_and_counters_agree(void **state) {
     run_free(&r);
 }
 
+// Many queue pairs are marked at one port, time after time: a mark each is told from one beginning to the next end.
+// Each queue that exceeds a threshold is told to be back below it.
+static void marks_and_counters_agree(void **state) {
+    enum { QPS = 40, SENDERS = 5 };
+    char text[512];
+    snprintf(
+        text, sizeof text,
+        "topology: {kind: single, hosts: %u, rate: 100Gbps, delay: 500ns}\n"
+        "switch: {aqm: {kind: wred, min: 20KB, max: 100KB, max_probability: 100%%}}\n"
+        "host: {cc: none}\n"
+        "workload: [{kind: incast, sources: \"host-1..%u\", dst: host-0, size: 800KB, qps: %u, repeat: 3, interval: "
+        "600us}]\n",
+        SENDERS + 1, SENDERS, QPS);
+    struct run r = run_once(text);
+    struct weft_outcome *o = run_recorded(&r, 1, text);
+    uint32_t out = weft_topology_find_port(r.topology, "switch-0/0"), flows = 0, first = 0;
+    uint64_t marks = 0;
+    for (uint32_t id = 1; id <= o->recorded; id++) {
+        const struct weft_event *e = at(o, id), *before = e->begins ? at(o, e->begins) : NULL;
+        if (e->kind == WEFT_EVENT_MARKING_BEGAN) {
+            assert_int_equal(e->port, out);
+            assert_int_equal(at(o, e->cause)->kind, WEFT_EVENT_QUEUE_ABOVE);
+            first = id;
+            flows = 0;
+        } else if (e->kind == WEFT_EVENT_FLOW_MARKED) {
+            assert_int_equal(e->cause, first);
+            if (!flows++) assert_int_equal(e->qp, at(o, first)->qp);
+            for (uint32_t k = first + 1; k < id; k++)
+                assert_false(at(o, k)->kind == WEFT_EVENT_FLOW_MARKED && at(o, k)->qp == e->qp);
+        } else if (e->kind == WEFT_EVENT_MARKING_ENDED) {
+            assert_int_equal(e->begins, first);
+            assert_true(e->value >= flows && flows > 0);
+            marks += e->value;
+        } else if (e->kind == WEFT_EVENT_QUEUE_BELOW) {
+            assert_int_equal(before->kind, WEFT_EVENT_QUEUE_ABOVE);
+            assert_int_equal(before->detail, e->detail);
+            assert_int_equal(before->more, e->more);
+            assert_true(before->value > e->more && e->value <= e->more);
+        }
+    }
+    assert_true(count(o, WEFT_EVENT_FLOW_MARKED, NULL) > QPS * SENDERS);
+    assert_int_equal(marks, o->port[out * WEFT_PRIORITIES + 3].ecn_marked);
+    assert_true(count(o, WEFT_EVENT_MARKING_BEGAN, NULL) > 1);
+    assert_int_equal(count(o, WEFT_EVENT_MARKING_BEGAN, NULL), count(o, WEFT_EVENT_MARKING_ENDED, NULL));
+    assert_true(count(o, WEFT_EVENT_QUEUE_ABOVE, NULL) > 3);
+    assert_int_equal(count(o, WEFT_EVENT_QUEUE_ABOVE, NULL), count(o, WEFT_EVENT_QUEUE_BELOW, NULL));
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
 // A rate was cut because a CNP came, because one was sent, because the flow was marked, because the queue marks,
 // because it is above WRED's min.
 static void a_cut_has_the_chain_of_its_causes(void **state) {
@@ -529,6 +579,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_recorded_unless_asked_for),
         cmocka_unit_test(a_pause_has_the_chain_of_its_causes),
         cmocka_unit_test(pauses_and_counters_agree),
+        cmocka_unit_test(marks_and_counters_agree),
         cmocka_unit_test(a_cut_has_the_chain_of_its_causes),
         cmocka_unit_test(a_cnp_received_is_that_one_which_was_sent),
         cmocka_unit_test(a_message_received_is_that_one_which_was_sent),

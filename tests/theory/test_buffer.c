@@ -18,7 +18,8 @@ struct buffer {
 static struct buffer buffer_new(const char *name, const char *yaml, uint32_t ports) {
     const struct weft_model *model = model_of(WEFT_KIND_BUFFER, name);
     struct buffer b = {.ops = model->ops, .conf = conf_of(model, yaml)};
-    b.state = calloc(1, b.ops->state_size(b.conf, ports));
+    b.state = malloc(b.ops->state_size(b.conf, ports));
+    memset(b.state, 0xa5, b.ops->state_size(b.conf, ports)); // init sets all of it
     b.ops->init(b.state, b.conf, ports, LOSSLESS);
     return b;
 }
@@ -244,6 +245,35 @@ static void lossless_priorities_take_headroom_when_they_change(void **state) {
     buffer_free(&b);
 }
 
+// What is dedicated once a port, from the start; and alpha doubles with the rate as long as it is below 1.
+// A group takes a byte while it then holds no more than alpha times what was free: 18001 alpha / (1 + alpha) of 18000.
+static void ports_have_their_own(void **state) {
+    struct buffer b =
+        buffer_new("dynamic", "{total: 20000B, reserve: 1000B, headroom: 2000B, alpha: 1, dedicated: port}", 2);
+    assert_int_equal(fill(&b, 0, 6), 1000 + (20000 - 2 * 3000) / 2);
+    b.ops->init(b.state, b.conf, 2, 0); // anew, without a lossless priority
+    assert_int_equal(level(&b, 0, 6), 0);
+    assert_int_equal(b.ops->room(b.state, b.conf, 0, 0, 6), 1000 + 18000);
+    assert_int_equal(fill(&b, 0, 6), 1000 + 18000 / 2);
+    assert_int_equal(fill(&b, 1, 6), 1000 + 9000 / 2);
+    buffer_free(&b);
+    static const struct {
+        const char *alpha;
+        uint64_t times; ///< the rate of the slowest host
+        weft_bytes takes;
+    } cases[] = {{"1/8", 1, 2000}, {"1/8", 2, 3600},  {"1/8", 4, 6000},  {"1/8", 8, 9000}, {"1/8", 16, 9000},
+                 {"1/3", 2, 7200}, {"1/3", 4, 10286}, {"1/3", 8, 10286}, {"2", 8, 12000}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char yaml[160];
+        snprintf(yaml, sizeof yaml, "{total: 18000B, reserve: 0B, headroom: 0B, alpha: %s, alpha_by_rate: true}",
+                 cases[i].alpha);
+        b = buffer_new("dynamic", yaml, 1);
+        b.ops->set_port(b.state, b.conf, 0, &(struct weft_buffer_port){cases[i].times * 1000, 1000, 1});
+        assert_int_equal(fill(&b, 0, 6), cases[i].takes);
+        buffer_free(&b);
+    }
+}
+
 // A frame has to go below xoff or, of a lossless priority, into the headroom; of a lossy one it may fill the buffer.
 static void shared_buffers_take_a_full_frame(void **state) {
     static const char *const kinds[] = {"pool", "egress"};
@@ -378,6 +408,7 @@ int main(void) {
         cmocka_unit_test(static_thresholds),
         cmocka_unit_test(headroom_by_link_is_exact),
         cmocka_unit_test(lossless_priorities_take_headroom_when_they_change),
+        cmocka_unit_test(ports_have_their_own),
         cmocka_unit_test(shared_buffers_take_a_full_frame),
         cmocka_unit_test(room_is_what_is_taken),
         cmocka_unit_test(headroom_has_a_limit),

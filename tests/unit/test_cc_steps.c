@@ -218,7 +218,9 @@ static void nscc_quick_adapt(void **state) {
     assert_packets(&c, 1500);
     nscc_ack(&c, 24 * us, 500, 40 * us, true);
     assert_packets(&c, 1500);
-    nscc_ack(&c, 25 * us, 2500, 40 * us, true); // all 3000 B have come: half, and 0.15 packets
+    nscc_ack(&c, 24 * us, 2499, 40 * us, true); // a byte of 3000 is missing
+    assert_packets(&c, 1500);
+    nscc_ack(&c, 25 * us, 1, 40 * us, true); // all have come: half, and 0.15 packets
     assert_packets(&c, 751.5);
     control_free(&c);
 }

@@ -165,6 +165,26 @@ static void paper_byte_counter(void **state) {
     rp_free(&rp);
 }
 
+// Back at the line's rate nothing limits it any more, and nothing runs: by the byte counter as by the timer.
+static void paper_back_at_the_line(void **state) {
+    for (unsigned by_bytes = 0; by_bytes < 2; by_bytes++) {
+        struct rp rp =
+            rp_new("dcqcn", "{byte_counter: 1MB, fast_recovery_stages: 1, additive_increase: 100Gbps}", 40 * G);
+        cnp(&rp, 0);
+        for (unsigned i = 1; rp.act.rate_bps < 40 * G; i++) {
+            assert_true(i < 100);
+            assert_int_equal(rp.act.timer_ps, by_bytes ? 55 * us : i * 55 * us);
+            if (by_bytes)
+                sent(&rp, 1000000);
+            else
+                timer(&rp, i * 55 * us);
+        }
+        assert_int_equal(rp.act.timer_ps, WEFT_TIME_NEVER);
+        assert_null(rp.ops->check(rp.state, rp.conf, &rp.act));
+        rp_free(&rp);
+    }
+}
+
 // Without the clamp the target stays where it was if nothing raised the rate since the last CNP.
 static void paper_target_without_clamp(void **state) {
     struct rp rp = rp_new("dcqcn", "{clamp_target: false}", 40 * G);
@@ -449,6 +469,7 @@ int main(void) {
         cmocka_unit_test(paper_additive_increase),
         cmocka_unit_test(paper_hyper_increase),
         cmocka_unit_test(paper_byte_counter),
+        cmocka_unit_test(paper_back_at_the_line),
         cmocka_unit_test(paper_target_without_clamp),
         cmocka_unit_test(paper_rate_stays_in_bounds),
         cmocka_unit_test(paper_equals_plain_reading),

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -119,6 +120,23 @@ struct result {
     weft_bytes in_flight, under_way;
 };
 
+static struct token_node token[NODES];
+
+/// Tokens start from a timer at each node.
+static void make(struct weft__engine *engine, const struct weft__engine_conf *conf) {
+    uint32_t weight[NODES];
+    for (uint32_t i = 0; i < NODES; i++)
+        weight[i] = 1 + i % 5;
+    weft__engine_init(engine, conf, weight);
+    for (uint32_t i = 0; i < NODES; i++) {
+        token[i] = (struct token_node){.id = i, .engine = engine, .random = weft_random_stream(3, i, WEFT_RANDOM_TEST)};
+        engine->node[i].ops = &ops;
+        engine->node[i].state = &token[i];
+        weft__timers_init(&engine->node[i].timers, 64);
+        weft__timer_set(&engine->node[i].timers, 1 + i % 60, i * 77);
+    }
+}
+
 static struct result run_with(uint32_t workers, uint32_t meeting_events, bool leaves, weft_time_ps until) {
     struct weft__engine engine;
     bool leaf[NODES];
@@ -134,20 +152,7 @@ static struct result run_with(uint32_t workers, uint32_t meeting_events, bool le
         .stall_ps = WEFT_TIME_NEVER,
         .work = UINT64_MAX, // tokens multiply; only `until` or the end of all events stops this
     };
-    uint32_t weight[NODES];
-    static struct token_node node[NODES];
-    memset(node, 0, sizeof node);
-    for (uint32_t i = 0; i < NODES; i++)
-        weight[i] = 1 + i % 5;
-    weft__engine_init(&engine, &conf, weight);
-    for (uint32_t i = 0; i < NODES; i++) {
-        node[i] = (struct token_node){.id = i, .engine = &engine};
-        node[i].random = weft_random_stream(3, i, WEFT_RANDOM_TEST);
-        engine.node[i].ops = &ops;
-        engine.node[i].state = &node[i];
-        weft__timers_init(&engine.node[i].timers, 64);
-        weft__timer_set(&engine.node[i].timers, 1 + i % 60, i * 77);
-    }
+    make(&engine, &conf);
     weft__engine_run(&engine);
     struct weft__tally tally = weft__engine_tally(&engine);
     struct result r = {
@@ -159,7 +164,7 @@ static struct result run_with(uint32_t workers, uint32_t meeting_events, bool le
         .under_way = tally.injected_bytes - tally.delivered_bytes,
     };
     for (uint32_t i = 0; i < NODES; i++)
-        r.history = (r.history ^ node[i].history) * UINT64_C(0x9E3779B97F4A7C15);
+        r.history = (r.history ^ token[i].history) * UINT64_C(0x9E3779B97F4A7C15);
     weft__engine_deinit(&engine);
     return r;
 }
@@ -271,7 +276,7 @@ static void a_timer_set_anew_leaves_nothing_behind(void **state) {
     for (uint32_t i = 0; i < 2; i++) {
         node[i] = (struct rearming_node){.id = i, .random = weft_random_stream(5, i, WEFT_RANDOM_TEST)};
         engine.node[i].ops = &rearm_ops;
-        engine.node[i].state = &node[i];
+        engine.node[i].state = &token[i];
         weft__timers_init(&engine.node[i].timers, 2);
     }
     weft__timer_set(&engine.node[0].timers, 0, 1);
@@ -299,6 +304,32 @@ static void a_time_lies_in_its_window(void **state) {
         }
         assert_int_equal(weft__window_of(&w, UINT64_MAX), UINT64_MAX / lengths[i]);
     }
+}
+
+static uint64_t wall_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/// A profile says where the time of a run went: no more than it took.
+static void a_profile_is_within_the_time_of_the_run(void **state) {
+    struct weft__engine engine;
+    struct weft__engine_conf conf = {.nodes = NODES,
+                                     .workers = 1,
+                                     .profile = true,
+                                     .lookahead_ps = 1,
+                                     .until_ps = UINT64_C(40) * WEFT_PS_PER_MS,
+                                     .stall_ps = WEFT_TIME_NEVER,
+                                     .work = UINT64_MAX};
+    make(&engine, &conf);
+    uint64_t begun_ns = wall_ns(), sum_ns = 0;
+    weft__engine_run(&engine);
+    uint64_t took_ns = wall_ns() - begun_ns;
+    for (uint32_t phase = 0; phase < WEFT_PHASE_COUNT; phase++)
+        sum_ns += engine.worker[0].phase_ns[phase];
+    assert_in_range(sum_ns, 1, took_ns);
+    weft__engine_deinit(&engine);
 }
 
 /// Which worker has each of 8 nodes.
@@ -340,6 +371,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_time_lies_in_its_window),
         cmocka_unit_test(nodes_are_dealt_out_by_weight),
+        cmocka_unit_test(a_profile_is_within_the_time_of_the_run),
         cmocka_unit_test(same_history_for_any_number_of_workers),
         cmocka_unit_test(leaves_get_what_comes_within_a_window),
         cmocka_unit_test(packets_under_way_are_found_at_the_end),

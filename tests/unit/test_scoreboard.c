@@ -68,7 +68,36 @@ static void all_at_once_are_one_by_one(void **state) {
     free(b.board);
 }
 
+/// Ten packets are under way, of which 2 and 6 came. What is judged again is not lost again.
+static void only_what_is_missing_is_lost(void **state) {
+    struct sender s = start(64);
+    uint32_t psn;
+    assert_true(s.line.counts);
+    for (uint32_t i = 0; i < 10; i++) {
+        assert_false(weft__scoreboard_send(s.board, &s.line, &psn));
+        assert_int_equal(psn, i);
+    }
+    assert_int_equal(weft__scoreboard_came(s.board, &s.line, 2), 1);
+    assert_int_equal(weft__scoreboard_came_all(s.board, &s.line, 0, 1 << 6), 1);
+    assert_int_equal(weft__scoreboard_judge(s.board, &s.line, 6), 5); // 0, 1, 3, 4, 5
+    assert_int_equal(weft__scoreboard_judge(s.board, &s.line, 6), 0);
+    assert_int_equal(weft__scoreboard_judge(s.board, &s.line, 8), 1); // 7
+    static const uint32_t again[] = {0, 1, 3, 4, 5, 7};
+    for (uint32_t i = 0; i < sizeof again / sizeof *again; i++) {
+        assert_true(weft__scoreboard_send(s.board, &s.line, &psn));
+        assert_int_equal(psn, again[i]);
+    }
+    assert_false(weft__scoreboard_send(s.board, &s.line, &psn));
+    assert_int_equal(psn, 10);
+    assert_int_equal(weft__scoreboard_lose_all(s.board, &s.line), 9); // all but 2 and 6
+    assert_int_equal(weft__scoreboard_came_below(s.board, &s.line, 6), 5);
+    assert_int_equal(weft__scoreboard_lose_all(s.board, &s.line), 0);
+    assert_null(weft__scoreboard_check(s.board, &s.line));
+    free(s.board);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_at_once_are_one_by_one)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_at_once_are_one_by_one),
+                                       cmocka_unit_test(only_what_is_missing_is_lost)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
