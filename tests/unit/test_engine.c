@@ -120,7 +120,7 @@ struct result {
     weft_bytes in_flight, under_way;
 };
 
-static struct token_node token[NODES];
+static struct token_node holder[NODES];
 
 /// Tokens start from a timer at each node.
 static void make(struct weft__engine *engine, const struct weft__engine_conf *conf) {
@@ -129,9 +129,10 @@ static void make(struct weft__engine *engine, const struct weft__engine_conf *co
         weight[i] = 1 + i % 5;
     weft__engine_init(engine, conf, weight);
     for (uint32_t i = 0; i < NODES; i++) {
-        token[i] = (struct token_node){.id = i, .engine = engine, .random = weft_random_stream(3, i, WEFT_RANDOM_TEST)};
+        holder[i] =
+            (struct token_node){.id = i, .engine = engine, .random = weft_random_stream(3, i, WEFT_RANDOM_TEST)};
         engine->node[i].ops = &ops;
-        engine->node[i].state = &token[i];
+        engine->node[i].state = &holder[i];
         weft__timers_init(&engine->node[i].timers, 64);
         weft__timer_set(&engine->node[i].timers, 1 + i % 60, i * 77);
     }
@@ -164,7 +165,7 @@ static struct result run_with(uint32_t workers, uint32_t meeting_events, bool le
         .under_way = tally.injected_bytes - tally.delivered_bytes,
     };
     for (uint32_t i = 0; i < NODES; i++)
-        r.history = (r.history ^ token[i].history) * UINT64_C(0x9E3779B97F4A7C15);
+        r.history = (r.history ^ holder[i].history) * UINT64_C(0x9E3779B97F4A7C15);
     weft__engine_deinit(&engine);
     return r;
 }
@@ -276,7 +277,7 @@ static void a_timer_set_anew_leaves_nothing_behind(void **state) {
     for (uint32_t i = 0; i < 2; i++) {
         node[i] = (struct rearming_node){.id = i, .random = weft_random_stream(5, i, WEFT_RANDOM_TEST)};
         engine.node[i].ops = &rearm_ops;
-        engine.node[i].state = &token[i];
+        engine.node[i].state = &node[i];
         weft__timers_init(&engine.node[i].timers, 2);
     }
     weft__timer_set(&engine.node[0].timers, 0, 1);
