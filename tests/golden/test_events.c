@@ -225,7 +225,7 @@ static void marks_and_counters_agree(void **state) {
         }
     }
     assert_true(count(o, WEFT_EVENT_FLOW_MARKED, NULL) > QPS * SENDERS);
-    assert_int_equal(marks, o->port[out * WEFT_PRIORITIES + 3].ecn_marked);
+    assert_int_equal(marks, weft_outcome_at(o, out, 3)->ecn_marked);
     assert_true(count(o, WEFT_EVENT_MARKING_BEGAN, NULL) > 1);
     assert_int_equal(count(o, WEFT_EVENT_MARKING_BEGAN, NULL), count(o, WEFT_EVENT_MARKING_ENDED, NULL));
     assert_true(count(o, WEFT_EVENT_QUEUE_ABOVE, NULL) > 3);

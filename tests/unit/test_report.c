@@ -95,11 +95,11 @@ static void paused_longest(void **state) {
     enum { PORTS = 8 };
     static const weft_time_ps paused[PORTS] = {5, 0, 9, 5, 7, 0, 9, 1};
     struct weft_counters counters[PORTS * WEFT_PRIORITIES] = {{0}};
-    struct weft_outcome outcome = {.ports = PORTS, .port = counters};
+    struct weft_outcome outcome = {.ports = PORTS, .counters = counters};
     struct weft__paused_port got[PORTS];
     for (unsigned p = 0; p < PORTS; p++) { // over two priorities
-        counters[p * WEFT_PRIORITIES + 3].paused_ps = paused[p] / 2;
-        counters[p * WEFT_PRIORITIES + 4].paused_ps = paused[p] - paused[p] / 2;
+        weft_outcome_at(&outcome, p, 3)->paused_ps = paused[p] / 2;
+        weft_outcome_at(&outcome, p, 4)->paused_ps = paused[p] - paused[p] / 2;
     }
     assert_int_equal(weft__paused_ports(&outcome, got, PORTS), 6);
     assert_int_equal(weft__paused_ports(&outcome, got, 4), 4);
