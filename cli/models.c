@@ -9,6 +9,7 @@
 #include "schema.h"
 
 #include "base/param.h"
+#include "weft/fabric.h"
 #include "weft/tin_rma.h"
 #include "weft/transport.h"
 
@@ -145,12 +146,21 @@ static int fail_unknown(const char *what, const char *word, const char *const *n
     return weft_cli_fail(&error);
 }
 
+/// A blueprint is a file, which plans, runs and versus take; the fabrics here are the shapes that it may have.
+static int say_blueprint(const char *name) {
+    struct weft_error error = {0};
+    weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                   "\"%s\" is a blueprint, not a model; weft plan fabric %s shows it", name, name);
+    return weft_cli_fail(&error);
+}
+
 static int show_model(enum weft_model_kind kind, const char *name) {
     const struct weft_model *model = weft_model_find(kind, name);
     if (model) {
         print_model(model);
         return WEFT_OK;
     }
+    if (kind == WEFT_KIND_FABRIC && weft_blueprint_find(name)) return say_blueprint(name);
     const char *names[NAMES_MAX];
     uint32_t n = 0;
     for (; n < weft_model_count(kind) && n < NAMES_MAX; n++)
@@ -231,6 +241,7 @@ static int show_kind(const char *word, const char *name) {
     }
     names[n++] = "results";
     if (!name && show_by_name(word)) return WEFT_OK;
+    if (!name && weft_blueprint_find(word)) return say_blueprint(word);
     const char *nearest = name ? NULL : nearest_model(word, names, n);
     if (!nearest) return fail_unknown("kind or section", word, names, n);
     struct weft_error error = {0};

@@ -2,8 +2,10 @@
 // weft plan fabric: how many chips, links and modules a blueprint takes for so many hosts, or why it cannot be built.
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/units.h"
+#include "blueprints.h"
 #include "plan.h"
 #include "simulation.h"
 #include "weft/fabric.h"
@@ -54,6 +56,8 @@ static enum weft_status set_options(struct weft_scenario_file *file, struct weft
 
 static enum weft_status load(const struct weft_cli_options *o, const char *path, struct fabric *f,
                              struct weft_error *ret_error) {
+    if (!weft_blueprint_find(path) && strcmp(path, "-") != 0 && access(path, F_OK))
+        return weft_cli_no_blueprint("plan fabric", path, ret_error);
     enum weft_status status = weft_scenario_file_read(path, o->setting, o->settings, &f->file, ret_error);
     if (!status) status = set_options(f->file, o->arena, ret_error);
     if (!status) status = weft_scenario_fabric(f->file, 0, o->arena, &f->model, &f->name, &f->about, ret_error);

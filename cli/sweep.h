@@ -24,7 +24,7 @@ struct sweep {
     bool passing;             ///< the folder is removed when all is done
     int lock;                 ///< of a passing folder
     const char **record;      ///< [points * seeds] path of its file
-    double *cost;             ///< [points] packets; 0: all of it is known
+    double *cost;             ///< [points] seconds, about; 0: all of it is known
     uint32_t *own, owned;     ///< runs of this process
     struct content *contents; ///< of files that values name
     bool interrupted;

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "cache.h"
 #include "claims.h"
+#include "estimate.h"
 #include "sweep.h"
 #include "weft/sim.h"
 
@@ -174,14 +175,6 @@ static void check_metrics(const struct sweep *s, const struct weft_cli_simulatio
     }
 }
 
-/// About as many packets as flows have, each over its own links.
-static double cost_of(const struct weft_cli_simulation *sim) {
-    double mtu = (double)sim->scenario->device[0].host.mtu_bytes, packets = 1;
-    for (uint32_t i = 0; i < sim->workload->flows; i++)
-        packets += 1 + (double)sim->workload->flow[i].bytes / (mtu > 0 ? mtu : 4096);
-    return packets;
-}
-
 /// Everything of a run short of running it.
 static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *check, struct weft_error *ret_error) {
     uint32_t point = run / s->plan->seeds, variant = s->plan->point[point].variant;
@@ -190,7 +183,7 @@ static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *c
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, run % s->plan->seeds, arena);
     enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
     if (!status) {
-        s->cost[point] = cost_of(&sim);
+        s->cost[point] = weft_cli_estimate_s(&sim);
         check_metrics(s, &sim, variant, check);
     } else if (status == WEFT_ERROR_INPUT) {
         size_t used = strlen(ret_error->text);

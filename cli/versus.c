@@ -70,8 +70,9 @@ static const struct weft_cli_command command = {
 struct versus {
     struct sweep sweep; ///< first: what the sweep hands back is this
     struct weft_versus v;
-    const char *text;       ///< of the scenario
-    struct versus_old *old; ///< NULL: none
+    const char *text;            ///< of the scenario
+    const struct weft_tree *run; ///< the job's section; NULL: none
+    struct versus_old *old;      ///< NULL: none
 };
 
 void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, struct weft_arena *arena) {
@@ -107,44 +108,48 @@ static struct weft_sweep_kept *keep(const struct sweep *s, uint32_t run, const s
 
 // --- what it will cost --------------------------------------------------------------------------------------------
 
-/// Processor time of a packet on each link of the longest way. Measured with an all-to-all of 16 MiB among 64 hosts at
-/// 400G, one core of a server of 2026.
-static double packet_ns(const struct weft_versus_fabric *f) {
-    static const struct {
-        const char *kind;
-        double link_ns;
-    } known[] = {{"star", 260}, {"clos", 400}, {"ai_zone", 650}, {"dsf", 900}, {"clique", 10000}};
-    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(f->kind, known[i].kind)) return known[i].link_ns * f->plan->links;
-    return 1000 * f->plan->links;
-}
-
 static const char *span_text(double seconds, struct weft_arena *arena) {
+    if (seconds < 10) return weft_arena_format(arena, "%.1g s", seconds);
     if (seconds < 120) return weft_arena_format(arena, "%.0f s", seconds);
     return seconds < 7200 ? weft_arena_format(arena, "%.0f min", seconds / 60)
                           : weft_arena_format(arena, "%.0f h", seconds / 3600);
 }
 
+static bool begins(const char *text, const char *with) {
+    return !strncmp(text, with, strlen(with));
+}
+
+/// What fast-forward will skip is known once it has.
+static bool skips(const struct versus *x) {
+    const struct weft_tree *mode = weft_tree_find(x->run, "fast_forward");
+    for (uint32_t i = 0; i < x->sweep.o->settings; i++)
+        if (begins(x->sweep.o->setting[i], "run.fast_forward=")) return true;
+    return mode && mode->type != WEFT_TREE_NULL;
+}
+
 /// Says what is to come; asks nothing.
 static void announce(const struct sweep *s, uint32_t jobs) {
-    const struct weft_versus *v = &((const struct versus *)s)->v;
+    enum { EXPLAINED = 3 }; // runs, of one that is explained
     double seconds = 0, longest = 0;
     uint32_t due = 0;
     for (uint32_t i = 0; i < s->owned; i++) {
-        uint32_t point = s->own[i] / s->plan->seeds, f = 0;
         if (!sweep_is_due(s, s->own[i])) continue;
-        while (v->fabric[f].variant != point % v->variants)
-            f++;
-        double run = s->cost[point] * packet_ns(&v->fabric[f]) * 1e-9 * (is_explained(s, s->own[i]) ? 2 : 1);
+        double run = s->cost[s->own[i] / s->plan->seeds] * (is_explained(s, s->own[i]) ? EXPLAINED : 1);
         seconds += run;
         if (run > longest) longest = run;
         due++;
     }
     uint32_t processors = weft__processors(), side_by_side = jobs < processors ? jobs : processors;
     double wall = seconds / side_by_side > longest ? seconds / side_by_side : longest;
-    if (due && !s->o->quiet)
-        fprintf(stderr, "weft: %u runs, about %s of processor time; about %s with %u at a time, within a factor of 2\n",
-                due, span_text(seconds, s->o->arena), span_text(wall, s->o->arena), jobs);
+    const char *sum = span_text(seconds, s->o->arena), *until = span_text(wall, s->o->arena);
+    if (!due || s->o->quiet) return;
+    fprintf(stderr, "weft: %u runs, ", due);
+    if (skips((const struct versus *)s))
+        fprintf(stderr, "%s of processor time at most, less what fast-forward skips; %s with %u at a time\n", sum,
+                until, jobs);
+    else
+        fprintf(stderr, "about %s of processor time; about %s with %u at a time, within a factor of 2\n", sum, until,
+                jobs);
 }
 
 // --- results ------------------------------------------------------------------------------------------------------
@@ -228,7 +233,20 @@ static bool refuse(const char *text) {
     return false;
 }
 
+/// What settings cannot change: all fabrics do the same work with the same seeds.
+static bool check_settings(const struct weft_cli_options *o) {
+    for (uint32_t i = 0; i < o->settings; i++) {
+        const char *said = begins(o->setting[i], "workload")    ? "the work is JOB's; expected settings of fabrics, "
+                                                                  "hosts and the run"
+                           : begins(o->setting[i], "run.seed=") ? "expected --seeds"
+                                                                : NULL;
+        if (said) return refuse(weft_arena_format(o->arena, "versus: --set %s: %s", o->setting[i], said));
+    }
+    return true;
+}
+
 static bool check_options(const struct weft_cli_options *o) {
+    if (!check_settings(o)) return false;
     if (!o->operands && !battery.name) return refuse("versus: expected JOB, or --battery quick or full");
     if (csv && o->json) return refuse("--csv and --json both go to standard output; expected one of them");
     if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
@@ -341,6 +359,7 @@ static enum weft_status versus(const struct weft_cli_options *o, struct versus_k
     enum weft_status status = diff ? versus_old_read(diff, o->arena, &x.old, ret_error) : WEFT_OK;
     if (!status && o->operands) status = versus_job_read(o, &job, kept, ret_error);
     x.v.job = job.path;
+    x.run = job.run;
     x.v.ignored = job.ignored;
     x.v.n_ignored = job.n_ignored;
     if (!status) status = size_up(o, &job, &x.v, &scale, ret_error);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/param.h"
+#include "blueprints.h"
 #include "versus.h"
 
 // --- the budget ---------------------------------------------------------------------------------------------------
@@ -65,14 +65,7 @@ static enum weft_status find_base(const char *item, struct weft_arena *arena, co
         free(path);
         return WEFT_OK;
     }
-    uint32_t n = weft_blueprint_count();
-    const char **names = weft_arena_alloc(arena, n, sizeof *names);
-    char expected[512];
-    for (uint32_t i = 0; i < n; i++)
-        names[i] = weft_blueprint_at(i)->name;
-    weft__names_expected(item, names, n, expected, sizeof expected);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--fabrics"},
-                          "'%s': neither a blueprint nor a file; %s", item, expected);
+    return weft_cli_no_blueprint("--fabrics", item, ret_error);
 }
 
 /// "clos" of "some/where/clos.yaml". A dot would begin a part of a path.

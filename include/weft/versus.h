@@ -38,6 +38,9 @@ extern const char *const weft_versus_measure_names[WEFT_VERSUS_MEASURED],
     *const weft_versus_units[WEFT_VERSUS_MEASURED];
 extern const char *const weft_versus_helps[WEFT_VERSUS_MEASURED];
 
+/// Kept beside them: hosts that send or receive.
+#define WEFT_VERSUS_HOSTS_USED "hosts_used"
+
 /// Of a run: [*ret_n] in `arena`, with names that no metric of a scenario has.
 struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
 /// The finished flow with the latest end: what the run waited for last. WEFT_NONE: none has finished.

@@ -56,6 +56,8 @@ static void json_case(struct weft__json *j, const struct weft_versus *v, uint32_
         struct weft_spread s = weft_versus_degradation(v, f, c, arena);
         if (s.n) json_spread(j, "over_healthy", &s);
     }
+    struct weft_spread used = weft__versus_spread(v, f, c, WEFT_VERSUS_HOSTS_USED, arena);
+    if (used.n) weft__json_key_u64(j, "hosts_used", (uint64_t)used.mean);
     struct weft_spread energy = weft__versus_energy(v, f, c, arena);
     if (energy.n) json_spread(j, "energy_J", &energy);
     json_why(j, v, f, c, arena);

@@ -166,8 +166,19 @@ static double busbw_of(const struct weft_run *run) {
     return time > 0 ? bytes / time : NAN;
 }
 
+/// Those that send or receive.
+static uint32_t hosts_used(const struct weft_run *run, struct weft_arena *arena) {
+    bool *used = weft_arena_alloc(arena, run->topology->hosts, sizeof *used);
+    uint32_t n = 0;
+    for (uint32_t f = 0; f < run->workload->flows; f++)
+        used[run->workload->flow[f].src] = used[run->workload->flow[f].dst] = true;
+    for (uint32_t h = 0; h < run->topology->hosts; h++)
+        n += used[h];
+    return n;
+}
+
 struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n) {
-    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_VERSUS_MEASURED, sizeof *kept);
+    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_VERSUS_MEASURED + 1, sizeof *kept);
     const struct weft_counters sum = weft_outcome_counters(run->outcome);
     double value[WEFT_VERSUS_MEASURED];
     measure_flows(run, value, arena);
@@ -181,7 +192,8 @@ struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct w
     for (uint32_t i = 0; i < WEFT_VERSUS_MEASURED; i++)
         kept[i] =
             (struct weft_sweep_kept){weft_arena_format(arena, "versus %s", weft_versus_measure_names[i]), value[i]};
-    *ret_n = WEFT_VERSUS_MEASURED;
+    kept[WEFT_VERSUS_MEASURED] = (struct weft_sweep_kept){"versus " WEFT_VERSUS_HOSTS_USED, hosts_used(run, arena)};
+    *ret_n = WEFT_VERSUS_MEASURED + 1;
     return kept;
 }
 

@@ -62,10 +62,15 @@ static void say_case(const struct saying *s, uint32_t c) {
         return;
     }
     const struct weft_versus_place *first = &place[0], *last = &place[n - 1];
-    fprintf(s->file, "%s leads with %s", name_of(s, first->fabric), value_text(s, c, first->value.mean));
+    uint32_t equal = 1; // fabrics with the value of the first, to the last digit
+    while (equal < n && !(place[equal].value.mean > first->value.mean))
+        equal++;
+    for (uint32_t i = 0; i < equal; i++)
+        fprintf(s->file, "%s%s", !i ? "" : i + 1 < equal ? ", " : " and ", name_of(s, place[i].fabric));
+    fprintf(s->file, " %s with %s", equal > 1 ? "lead" : "leads", value_text(s, c, first->value.mean));
     if (!isnan(first->of_ruler.mean)) fprintf(s->file, ", %.2f times the ruler", first->of_ruler.mean);
     fputc('.', s->file);
-    if (n < 2) return;
+    if (n < 2 || equal == n) return;
     say_noise(s, place, n);
     fprintf(s->file, " %s is last with %s, %.2f times that", name_of(s, last->fabric),
             value_text(s, c, last->value.mean), last->value.mean / first->value.mean);
@@ -103,8 +108,19 @@ void weft__versus_case_say(FILE *file, const struct weft_versus *v, uint32_t the
     weft_arena_free(s.arena);
 }
 
+/// If the user's job leaves hosts idle, which a fabric is built and billed for all the same.
+static void say_idle(const struct saying *s) {
+    const struct weft_versus *v = s->v;
+    double most = 0;
+    for (uint32_t f = 0; f < v->fabrics && v->n_cases && v->job && !strcmp(v->cases[0].name, "job"); f++)
+        most = fmax(most, weft__versus_spread(v, f, 0, WEFT_VERSUS_HOSTS_USED, s->arena).mean);
+    if (most > 0 && most < (double)v->hosts)
+        fprintf(s->file, " The job uses %.0f of the %llu hosts.", most, (unsigned long long)v->hosts);
+}
+
 void weft__versus_whole_say(FILE *file, const struct weft_versus *v) {
     struct saying s = {file, v, weft_arena_new(WEFT_MEMORY_RESULT)};
+    if (v->variants) say_idle(&s);
     if (v->variants) say_power(&s);
     if (v->variants) weft__versus_assumptions_say(file, v);
     if (weft__versus_seeds(v) == 1) fputs(noise_unknown, file);

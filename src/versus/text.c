@@ -99,9 +99,12 @@ static void print_case(FILE *file, const struct weft_versus *v, uint32_t c) {
 // --- what it takes ------------------------------------------------------------------------------------------------
 
 static void print_bills(FILE *file, const struct weft_versus *v) {
-    bool priced = false;
-    for (uint32_t f = 0; f < v->fabrics; f++)
+    bool priced = false, any = false;
+    for (uint32_t f = 0; f < v->fabrics; f++) {
         priced |= v->fabric[f].variant != WEFT_NONE && f != v->ruler && v->fabric[f].bill.priced;
+        any |= v->fabric[f].status != WEFT_VERSUS_UNBUILDABLE && f != v->ruler;
+    }
+    if (!any) return;
     fprintf(file, "\nwhat is not equal\n  %-*s %7s %8s %8s %8s %9s %10s %9s%s\n", NAME, "fabric", "chips", "ports",
             "Tbps", "optics", "fibre, m", "memory", "W", priced ? "      price" : "");
     for (uint32_t f = 0; f < v->fabrics; f++) {

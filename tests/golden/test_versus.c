@@ -484,13 +484,38 @@ static void powers(void **state) {
     json_decref(root);
 }
 
-/// What a battery will cost is said before it runs, and asks nothing.
+/// What a battery will cost is said before it runs, and asks nothing: in seconds of a processor.
+static double announced(struct fixture *f, const char *arguments, unsigned runs) {
+    char line[256], unit[8] = "";
+    unsigned said = 0;
+    double value = 0;
+    snprintf(line, sizeof line, "versus %s --fabrics star --no-why --set run.events=0", arguments);
+    assert_int_equal(weft(f, line), 0);
+    bool at_most = strstr(f->err, " of processor time at most, less what fast-forward skips; ");
+    assert_int_equal(at_most, strstr(arguments, "fast_forward") != NULL);
+    assert_int_equal(
+        sscanf(f->err, at_most ? "weft: %u runs, %lf %7s" : "weft: %u runs, about %lf %7s", &said, &value, unit), 3);
+    assert_int_equal(said, runs);
+    return !strcmp(unit, "s") ? value : 60 * value;
+}
+
+/// Bytes cost, and so do messages and packets, however few bytes are in them. What fast-forward skips is not known
+/// before: it is told, and makes these runs short.
 static void estimate(void **state) {
     struct fixture *f = *state;
-    unsigned runs = 0;
-    assert_int_equal(weft(f, "versus job.yaml --hosts 16 --fabrics star --no-why"), 0);
-    assert_int_equal(sscanf(f->err, "weft: %u runs, about ", &runs), 1);
-    assert_int_equal(runs, 2);
+    announced(f, "job.yaml --hosts 16", 2);
+    write_text(f, "big.yaml",
+               "workload: [{kind: flow, src: host-0, dst: host-1, size: 60GB}]\n"
+               "run: {fast_forward: steady}\n");
+    double whole = announced(f, "big.yaml --hosts 4 --set run.fast_forward=steady", 2);
+    write_text(f, "ten.yaml", "workload: [{kind: flow, src: host-0, dst: host-1, size: 600GB}]\n");
+    double ten = announced(f, "ten.yaml --hosts 4 --set run.fast_forward=steady", 2);
+    assert_true(ten > 9 * whole && ten < 11 * whole);
+    // 480000 messages of 64 bytes a run: 31 MB, as few packets as 10 ms take
+    write_text(f, "small.yaml",
+               "workload:\n- {kind: collective, collective: all_reduce_ring, size: 1KiB, repeat: "
+               "1000}\n");
+    assert_true(announced(f, "small.yaml --hosts 16 --set run.fast_forward=exact", 2) > 0.3);
 }
 
 /// Parts give what the whole gives, and nothing is run twice.
@@ -588,7 +613,24 @@ static void other_jobs(void **state) {
                "num_ranks 2\nrank 0 {\nl1: send 100000b to 1 tag 1\n}\nrank 1 {\nl1: recv 100000b from 0 tag 1\n}\n");
     root = versus(f, "ring.goal --hosts 16 --fabrics star,roce-ecmp");
     assert_true(figure(root, "star", "job", "time_ps") > 0);
+    assert_true(figure(root, "star", "job", "hosts_used") == 2);
     json_decref(root);
+    assert_int_equal(weft(f, "versus ring.goal --hosts 16 --fabrics roce-ecmp,roce-spray,star --no-why --quiet"), 0);
+    assert_non_null(strstr(f->out, "\nroce-ecmp and roce-spray lead with ")); // one leaf has both hosts
+    assert_non_null(strstr(f->out, " The job uses 2 of the 16 hosts."));
+}
+
+/// Whoever takes a blueprint lists them if there is none of the name.
+static void blueprints(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "plan fabric nope --scenario nope.yaml"), 2);
+    assert_non_null(
+        strstr(f->err, "weft: plan fabric: 'nope': neither a blueprint nor a file; expected one of ideal, "));
+    assert_int_equal(weft(f, "plan fabric ./mine.yaml --hosts 16"), 0);
+    assert_int_equal(weft(f, "models fabric dsf-l1"), 2);
+    assert_non_null(strstr(f->err, "\"dsf-l1\" is a blueprint, not a model; weft plan fabric dsf-l1 shows it"));
+    assert_int_equal(weft(f, "models dsf-l1"), 2);
+    assert_non_null(strstr(f->err, "weft plan fabric dsf-l1 shows it"));
 }
 
 static void bad_input(void **state) {
@@ -618,6 +660,9 @@ static void bad_input(void **state) {
         {"--battery quick --sizes 4KiB..1KiB",
          "weft: --sizes: '4KiB..1KiB': expected the smallest and the largest size"},
         {"job.yaml --set host.mtu=3", "weft: --set host.mtu=3: host.mtu: "},
+        {"job.yaml --set workload.0.size=1KiB", "weft: versus: --set workload.0.size=1KiB: the work is JOB's; expected "
+                                                "settings of fabrics, hosts and the run"},
+        {"job.yaml --set run.seed=3", "weft: versus: --set run.seed=3: expected --seeds"},
         {"", "weft: versus: expected JOB, or --battery"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -669,6 +714,7 @@ int main(void) {
         cmocka_unit_test(goes_on),
         cmocka_unit_test(changes),
         cmocka_unit_test(other_jobs),
+        cmocka_unit_test(blueprints),
         cmocka_unit_test(bad_input),
         cmocka_unit_test(variants_with_bases),
     };
