@@ -118,11 +118,21 @@ static struct flight take_flight(struct pair *c, uint32_t i) {
 
 // --- the hosts ----------------------------------------------------------------------------------------------------
 
+/// Bits that an ACK has begin behind the first packet that is missing, and tell of packets that came.
+static void check_sack(struct pair *c, const struct weft_sack *sack) {
+    expect(c, sack->base > c->receiver.expected, "a SACK tells of what is known");
+    expect(c, sack->base >= PACKETS || c->came[sack->base] == (sack->bits & 1), "a SACK leaves a packet out");
+    for (uint32_t i = 0; i < 64; i++)
+        if (sack->bits >> i & 1)
+            expect(c, sack->base + i < PACKETS && c->came[sack->base + i], "a SACK tells of what never came");
+}
+
 static void control(struct pair *c, const struct weft_transport_reply *reply) {
     if (!reply->kind) return;
     expect(c, reply->kind < WEFT_PACKET_SFCM && reply->priority < WEFT_PRIORITIES, "a reply that is none");
     mix(c, reply->psn + ((uint64_t)reply->kind << 32));
     if (reply->kind == WEFT_PACKET_CNP) return;
+    if (reply->kind == WEFT_PACKET_ACK && reply->sack && reply->sack->base) check_sack(c, reply->sack);
     struct weft_packet p = {.psn = reply->psn, .kind = reply->kind & 15u, .priority = reply->priority & 7u};
     carry(c, &p, reply->asks, reply->sack);
 }

@@ -207,6 +207,50 @@ static void what_overlaps_is_hidden(void **state) {
     }
 }
 
+/// An iteration ends with the last of its operations, of whichever group, that go on beside the compute.
+static void an_iteration_waits_for_all_that_overlaps(void **state) {
+    static const char *const sizes[][2] = {{"64KB", "8MB"}, {"8MB", "64KB"}};
+    for (unsigned i = 0; i < 2; i++) {
+        char *what =
+            text_of("dimensions: [tp:2, dp:4], operations: [{collective: all_gather, size: %s, over: tp, overlap: on}, "
+                    "{collective: all_gather, size: %s, over: dp, overlap: on}, {compute: 10us}]",
+                    sizes[i][0], sizes[i][1]);
+        struct run r = RUN(run_text, job, what);
+        free(what);
+        assert_complete(&r);
+        const struct weft_job_outcome *o = &r.outcome->job[0];
+        for (uint32_t k = 0; k < o->iterations; k++) {
+            weft_time_ps last_ps = 0;
+            for (uint32_t op = 0; op < o->ops; op++) {
+                const struct weft_op_outcome *one = &o->op[k * o->ops + op];
+                if (one->end_ps != WEFT_TIME_NEVER && one->end_ps > last_ps) last_ps = one->end_ps;
+            }
+            assert_true(last_ps > 10 * WEFT_PS_PER_US);
+            assert_int_equal(o->iteration_end_ps[k], last_ps);
+        }
+        run_free(&r);
+    }
+}
+
+/// Groups within one server take turns and nothing but time: together they take what each takes alone.
+static void groups_in_a_server_take_turns(void **state) {
+    static const char over_a[] = "{collective: all_gather, size: 1MB, over: a}",
+                      over_b[] = "{collective: all_to_all, size: 2MB, over: b}";
+    const char *const operations[][2] = {{over_a, ""}, {"", over_b}, {over_a, over_b}};
+    double iteration_ps[3];
+    for (unsigned i = 0; i < 3; i++) {
+        char *what = text_of("server: {gpus: 8}, dimensions: [a:2, b:4], operations: [%s%s%s]", operations[i][0],
+                             i == 2 ? ", " : "", operations[i][1]);
+        struct run r = RUN(run_text, job, what);
+        free(what);
+        assert_complete(&r);
+        iteration_ps[i] = job_of(&r).iteration_ps;
+        run_free(&r);
+    }
+    assert_true(iteration_ps[0] > 0 && iteration_ps[1] > 0);
+    form_assert("Collectives in servers and jobs", iteration_ps[2], iteration_ps[0] + iteration_ps[1], 1e-9);
+}
+
 /// All wait for the slowest: an iteration takes as much longer as its compute does.
 static void a_straggler_stops_all(void **state) {
     static const char what[] = "operations: [{compute: 200us, collective: all_reduce_ring, size: 1MB}], slow_rank: 3, "
@@ -290,6 +334,8 @@ int main(void) {
         cmocka_unit_test(sprayed_messages_are_put_together),
         cmocka_unit_test(copying_can_be_the_bottleneck),
         cmocka_unit_test(what_overlaps_is_hidden),
+        cmocka_unit_test(an_iteration_waits_for_all_that_overlaps),
+        cmocka_unit_test(groups_in_a_server_take_turns),
         cmocka_unit_test(a_straggler_stops_all),
         cmocka_unit_test(groups_keep_to_themselves),
         cmocka_unit_test(jobs_share_hosts),
