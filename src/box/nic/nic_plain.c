@@ -83,7 +83,7 @@ static inline bool take_ack(struct weft__node *node, struct weft__nic *nic, stru
     w->tally.delivered_bytes += p->bytes;
     weft__roce_rc_acknowledge(s, w->now_ps, p->psn);
     if (!s->ready) weft__nic_schedule(node, nic, p->qp, w->now_ps);
-    weft__nic_kick(node, nic, w);
+    if (weft__nic_backlog(nic) || nic->port.pending) weft__nic_kick(node, nic, w);
     return true;
 }
 
