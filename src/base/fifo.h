@@ -63,9 +63,8 @@ static inline const struct weft_packet *weft__fifo_head(const struct weft__fifo 
     return &f->head->packet[f->first];
 }
 
-/// The head leaves; it may be read until the pool is used again.
+/// The head, which has been read, leaves; it may be read until the pool is used again.
 static inline void weft__fifo_drop(struct weft__fifo *f, struct weft_packet_pool *pool) {
-    assert(f->n);
     struct weft__chunk *head = f->head;
     f->first++;
     if (--f->n == 0) {

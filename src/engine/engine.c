@@ -155,6 +155,7 @@ static inline __attribute__((always_inline)) void schedule_wake(struct weft__wor
 // --- one window ---------------------------------------------------------------------------------------------------
 
 /// What comes so many nodes later is fetched now.
+enum { FETCHED = 8 }; ///< packets at a time
 enum { AHEAD_NODE = 16, AHEAD_STATE = 10, AHEAD_PACKETS = 6, AHEAD_FETCH = 4, AHEAD_PREPARE = 2, AHEAD_FOLLOW = 1 };
 
 /// The first i are in order; so are those and x then.
@@ -272,7 +273,7 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
         each_packet(w, g, inbox, count_packet);
     else
         each_packet(w, g, inbox, count_and_wake);
-    if (n > w->gathered_capacity || !w->arrival) {
+    if (n + FETCHED > w->gathered_capacity) {
         uint32_t capacity = n + n / 2 + 64;
         w->arrival = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->arrival, w->gathered_capacity * sizeof *w->arrival,
                                         capacity * sizeof *w->arrival);
@@ -347,18 +348,22 @@ static inline void fetch_state(const struct weft__node *node) {
     __builtin_prefetch(&node->timers.row[node->timers.first]);
 }
 
-static inline void fetch_packets(struct visit v, uint32_t a) {
-    const struct weft__arrival *arrival = &v.arrival[v.active[a].first], *last = arrival + v.active[a].n;
-#pragma GCC unroll 4
-    for (; arrival < last; arrival++)
-        __builtin_prefetch(arrival->packet);
+/// Up to the packets of the node at `a`, or some more, from where it was left. How far.
+static inline const struct weft__arrival *fetch_packets(struct visit v, uint32_t a, const struct weft__arrival *from) {
+    const struct weft__arrival *end = &v.arrival[v.active[a].first + v.active[a].n];
+    for (; from < end; from += FETCHED)
+#pragma GCC unroll 8
+        for (uint32_t i = 0; i < FETCHED; i++)
+            __builtin_prefetch(from[i].packet);
+    return from;
 }
 
 /// What is to be done for nodes that come later, while the node at `a` is still to be run. `all`: there are as many.
-static inline __attribute__((always_inline)) void look_ahead(struct visit v, uint32_t a, bool all) {
+static inline __attribute__((always_inline)) void look_ahead(struct visit v, uint32_t a, bool all,
+                                                             const struct weft__arrival **fetched) {
     if (all || a + AHEAD_NODE < v.actives) __builtin_prefetch(visited(v, a + AHEAD_NODE));
     if (all || a + AHEAD_STATE < v.actives) fetch_state(visited(v, a + AHEAD_STATE));
-    if (all || a + AHEAD_PACKETS < v.actives) fetch_packets(v, a + AHEAD_PACKETS);
+    if (all || a + AHEAD_PACKETS < v.actives) *fetched = fetch_packets(v, a + AHEAD_PACKETS, *fetched);
     if (all || a + AHEAD_FETCH < v.actives) {
         const struct weft__active *active = &v.active[a + AHEAD_FETCH];
         const struct weft__node *node = visited(v, a + AHEAD_FETCH);
@@ -394,6 +399,7 @@ static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
     charge(w, WEFT_PHASE_GATHER, begun);
 
     struct visit v = {&e->node[w->first], w->active, w->arrival, actives, end};
+    const struct weft__arrival *fetched = v.arrival;
     for (uint32_t a = 0; a < AHEAD_PREPARE && a < actives; a++)
         prepare(v, a);
     for (uint32_t a = 0; a < AHEAD_FOLLOW && a < actives; a++)
@@ -402,9 +408,9 @@ static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
         const struct weft__active *active = &v.active[a];
         struct weft__node *node = visited(v, a);
         if (__builtin_expect(a + AHEAD_NODE < actives, 1))
-            look_ahead(v, a, true);
+            look_ahead(v, a, true, &fetched);
         else
-            look_ahead(v, a, false);
+            look_ahead(v, a, false, &fetched);
         node->ops->run(node, w, &v.arrival[active->first], active->n, end);
         schedule_wake(w, node, active->node);
     }
@@ -662,10 +668,8 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
     *w = (struct weft__worker){.engine = e, .id = id, .first = first, .n = end - first};
     w->length_ps = e->conf.window_ps;
     w->inverse = UINT64_MAX / w->length_ps;
-    w->ring_ps = WEFT__RING * w->length_ps;
-    while (UINT64_C(1) << w->down < w->ring_ps * w->length_ps)
-        w->down++;
-    w->reciprocal = (UINT64_C(1) << w->down) / w->length_ps + 1;
+    w->ring_ps = w->length_ps > 1 ? WEFT__RING * w->length_ps : 0; // the reciprocal of 1 does not fit: all is far
+    w->reciprocal = w->inverse + 1;
     w->previous = WEFT__NO_WINDOW;
     begin_window(w, WEFT__NO_WINDOW); // one before the first
     w->far_sent_ps = WEFT_TIME_NEVER;

@@ -115,8 +115,7 @@ struct weft__worker {
     uint64_t inverse;       ///< UINT64_MAX / length_ps
     weft_time_ps begin_ps;  ///< of the window being run
     uint64_t ring_ps;       ///< of WEFT__RING windows
-    uint64_t reciprocal;    ///< 2^down / length_ps, rounded up
-    uint32_t down;
+    uint64_t reciprocal;    ///< 2^64 / length_ps, rounded up
     uint32_t id;
     /// [slot][inbox]: logs of the windows ahead that this worker has packets for; others have no row. A row that is
     /// made for the window being run has nothing for other workers, who may look at it.
@@ -390,9 +389,9 @@ static inline uint64_t weft__window_of(const struct weft__worker *w, weft_time_p
 }
 
 /// How many windows after this one a time lies, which is less than ring_ps after its beginning: as
-/// ahead_ps < WEFT__RING * length_ps, 2^down at least WEFT__RING * length_ps^2 makes the quotient exact.
+/// ahead_ps < WEFT__RING * length_ps, and WEFT__RING * length_ps^2 < 2^64, the quotient is exact.
 static inline uint32_t weft__windows_ahead(const struct weft__worker *w, weft_time_ps ahead_ps) {
-    return (uint32_t)(ahead_ps * w->reciprocal >> w->down);
+    return (uint32_t)((unsigned __int128)ahead_ps * w->reciprocal >> 64);
 }
 
 static inline struct weft_packet *weft__send_slot(struct weft__worker *w, uint32_t inbox, weft_time_ps time) {

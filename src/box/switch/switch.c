@@ -105,6 +105,11 @@ static void serve(struct weft__node *node, struct weft__switch *sw, struct weft_
     transmit(node, sw, w, &p, out);
 }
 
+static inline enum weft_aqm_verdict verdict_at(struct weft__switch *sw, const struct weft_packet *p, uint32_t out) {
+    const struct weft__port *port = &sw->port[out];
+    return weft__switch_verdict(sw, p, port, weft__port_queue_of(port, p->priority));
+}
+
 void weft__switch_kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     if (sw->arbitrated) weft__bits_clear(sw->asleep, out);
@@ -436,7 +441,7 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
         return false;
     }
     *ret_xoff = answer == WEFT_BUFFER_XOFF;
-    weft__switch_queue(port, p, p->priority, verdict);
+    weft__switch_queue(port, weft__port_queue_of(port, p->priority), p, verdict);
     if (__builtin_expect(sw->trace != NULL, 0)) trace_entered(sw, w->now_ps, p, out, verdict == WEFT_AQM_MARK);
     return true;
 }
@@ -497,7 +502,7 @@ static void pass_message(struct weft__node *node, struct weft__switch *sw, struc
     else if (weft__switch_intercept(sw, w, p, out))
         weft__switch_kick(node, sw, w, out);
     else
-        weft__switch_forward(node, sw, w, p, out, weft__switch_verdict(sw, p, &sw->port[out], p->priority));
+        weft__switch_forward(node, sw, w, p, out, verdict_at(sw, p, out));
 }
 
 void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
@@ -580,8 +585,7 @@ static __attribute__((cold, noinline)) void on_unrouted(struct weft__node *node,
     if (out == WEFT_NONE)
         weft__switch_drop(sw, w, packet, packet->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
     else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
-        weft__switch_forward(node, sw, w, packet, out,
-                             weft__switch_verdict(sw, packet, &sw->port[out], packet->priority));
+        weft__switch_forward(node, sw, w, packet, out, verdict_at(sw, packet, out));
 }
 
 void weft__switch_take_rare(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
@@ -599,7 +603,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     if (__builtin_expect(packet->kind >= WEFT_PACKET_SFCM || out == WEFT_NONE, 0))
         weft__switch_take_rare(node, sw, w, packet, out);
     else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
-        forward(node, sw, w, packet, out, weft__switch_verdict(sw, packet, &sw->port[out], packet->priority));
+        forward(node, sw, w, packet, out, verdict_at(sw, packet, out));
 }
 
 // --- timers -------------------------------------------------------------------------------------------------------
@@ -614,7 +618,7 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
 static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
     struct weft_packet p = sw->deferred[port];
     sw->deferred[port].bytes = 0; // no longer held there
-    weft__switch_forward(node, sw, w, &p, p.node, weft__switch_verdict(sw, &p, &sw->port[p.node], p.priority));
+    weft__switch_forward(node, sw, w, &p, p.node, verdict_at(sw, &p, p.node));
 }
 
 void weft__switch_on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {

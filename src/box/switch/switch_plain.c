@@ -45,11 +45,12 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     const struct weft_packet *p = weft__fifo_head(&queue->fifo);
     uint32_t in = p->port, bytes = p->bytes;
+    weft__port_transmit(port, w, p, port->delay_data_ps); // which may note the depth with this packet
     queue->tx_packets++;
     queue->tx_bytes += bytes;
-    weft__port_transmit(port, w, p, port->delay_data_ps); // which may note the depth with this packet
     queue->bytes -= bytes;
-    weft__port_drop_head(port, sw->pool, priority);
+    weft__fifo_drop(&queue->fifo, sw->pool);
+    if (!queue->fifo.n) port->ready &= (uint8_t) ~(1u << priority);
     struct weft_buffer_group *group = group_of(sw, in, priority);
     group->level -= bytes;
     review(node, sw, w, in, group, priority, port);
@@ -79,7 +80,8 @@ static __attribute__((noinline)) void serve_as_well(struct weft__node *node, str
 /// Something is in its way.
 static inline void wait(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
                         struct weft__port *port, uint32_t priority) {
-    enum weft_aqm_verdict verdict = weft__switch_verdict(sw, p, port, priority);
+    struct weft__port_queue *queue = weft__port_queue_of(port, priority);
+    enum weft_aqm_verdict verdict = weft__switch_verdict(sw, p, port, queue);
     struct weft_buffer_group *group = group_of(sw, p->port, priority);
     bool fits = group->level + p->bytes <= sw->fixed.size_bytes;
     bool busy = port->busy_until_ps > w->now_ps;
@@ -89,10 +91,11 @@ static inline void wait(struct weft__node *node, struct weft__switch *sw, struct
     }
     bool lossless = sw->lossless >> priority & 1;
     bool xoff = weft_buffer_fixed_admit(&sw->fixed, group, p->bytes, lossless) == WEFT_BUFFER_XOFF;
-    weft__switch_queue(port, p, priority, verdict);
+    weft__switch_queue(port, queue, p, verdict);
     if (__builtin_expect(xoff, 0))
         weft__ether_want_pause(&sw->ether, node, w, p->port, priority, number_of(sw, port), true);
-    weft__port_push(port, sw->pool, priority, p);
+    weft__fifo_push(&queue->fifo, sw->pool, p);
+    port->ready |= (uint8_t)(1u << priority);
     if (__builtin_expect(!busy, 0))
         serve_as_well(node, sw, w, port);
     else if (port->turn_ps > port->busy_until_ps)
@@ -145,11 +148,11 @@ static inline uint32_t route(struct weft__switch *sw, const struct weft_packet *
     return port[weft_route_index(&query, weft_route_hash(&query))];
 }
 
-/// What is noted of an arrival: how many bytes after the first port that of its next hop lies, and in the lowest bits,
-/// which are 0 in that, the priority. For what is rare that bit, and the next hop or WEFT_NONE.
-#define RARE (UINT64_C(1) << 32)
-_Static_assert(sizeof(struct weft__port) % WEFT_PRIORITIES == 0, "the lowest bits are 0");
-_Static_assert((UINT16_MAX + UINT64_C(1)) * sizeof(struct weft__port) <= RARE, "all ports of a switch");
+/// What is noted of an arrival: how many bytes after the first port that of its next hop lies, and above that its
+/// priority. For what is rare that bit, and the next hop or WEFT_NONE.
+#define RARE (UINT64_C(1) << 63)
+enum { PRIORITY_BIT = 32 };
+_Static_assert((UINT16_MAX + UINT64_C(1)) * sizeof(struct weft__port) <= UINT64_C(1) << PRIORITY_BIT, "all ports");
 
 static __attribute__((cold, noinline)) uint64_t prepare_rare(struct weft__switch *sw, struct weft_packet *p) {
     if (weft_packet_is_local(p)) return RARE | WEFT_NONE;
@@ -172,9 +175,9 @@ static inline __attribute__((always_inline)) uint64_t prepare_packet(struct weft
     const struct weft__port *port = &sw->port[out];
     if (!usual || priority != sw->fetched_priority) {
         __builtin_prefetch(port);
-        __builtin_prefetch(weft__ether_queue(&sw->ether, out, priority));
+        __builtin_prefetch(weft__port_queue_of(port, priority));
     }
-    return (uint64_t)((const char *)port - (const char *)sw->port) | priority;
+    return (uint64_t)((const char *)port - (const char *)sw->port) | (uint64_t)priority << PRIORITY_BIT;
 }
 
 static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
@@ -195,8 +198,8 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
         weft__switch_take_rare(node, sw, w, packet, (uint32_t)word);
         return;
     }
-    uint32_t priority = word % WEFT_PRIORITIES;
-    struct weft__port *port = (struct weft__port *)(void *)((char *)sw->port + (word - priority));
+    uint32_t priority = (uint32_t)(word >> PRIORITY_BIT);
+    struct weft__port *port = (struct weft__port *)(void *)((char *)sw->port + (uint32_t)word);
     if (!pass(node, sw, w, packet, port, priority)) wait(node, sw, w, packet, port, priority);
 }
 

@@ -52,20 +52,20 @@ static inline uint32_t weft__switch_candidates(struct weft__switch *sw, const st
 /// What an AQM says that does not let all packets pass at this depth.
 enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, const struct weft_packet *p, uint32_t out);
 
-/// Of a packet of that priority.
+/// Of a packet for that queue of the port.
 static inline enum weft_aqm_verdict weft__switch_verdict(struct weft__switch *sw, const struct weft_packet *p,
-                                                         const struct weft__port *port, uint32_t priority) {
-    bool pass = __builtin_expect(weft__port_queue_of(port, priority)->bytes <= sw->aqm_pass_bytes, 1);
+                                                         const struct weft__port *port,
+                                                         const struct weft__port_queue *queue) {
+    bool pass = __builtin_expect(queue->bytes <= sw->aqm_pass_bytes, 1);
     return pass ? WEFT_AQM_PASS : weft__switch_judge(sw, p, (uint32_t)(port - sw->port));
 }
 
-/// A packet of that priority that has been admitted is in the account of its queue.
-static inline void weft__switch_queue(struct weft__port *port, struct weft_packet *p, uint32_t priority,
+/// A packet that has been admitted is in the account of its queue, of that port.
+static inline void weft__switch_queue(struct weft__port *port, struct weft__port_queue *queue, struct weft_packet *p,
                                       enum weft_aqm_verdict verdict) {
-    struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     if (__builtin_expect(verdict == WEFT_AQM_MARK, 0)) {
         p->ecn = WEFT_ECN_CE;
-        weft__port_counters(port, priority)->ecn_marked++;
+        weft__port_counters(port, p->priority)->ecn_marked++;
     }
     queue->bytes += p->bytes;
     if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
