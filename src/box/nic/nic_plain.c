@@ -13,7 +13,7 @@
 static inline struct weft_packet *put(struct weft__nic *nic, struct weft__worker *w, uint32_t priority, uint32_t bytes,
                                       weft_time_ps *ret_time) {
     struct weft__port *port = &nic->port;
-    struct weft__port_queue *queue = &port->queue[priority];
+    struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     w->tally.injected_bytes += bytes;
     queue->tx_packets++;
     queue->tx_bytes += bytes;
