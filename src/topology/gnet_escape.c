@@ -14,7 +14,7 @@ struct escape {
     uint32_t *rank;     ///< [tins] the root has 0
     uint64_t *up;       ///< [tins] ports to lower ranks, in service or not
     uint16_t *distance; ///< [phase * tins + tin] to the destination at hand, UINT16_MAX: none
-    uint32_t *queue;    ///< of such states
+    uint32_t *queue;    ///< of such states, and a place more
 };
 
 /// Breadth first over the intact Clique.
@@ -36,20 +36,24 @@ static void rank(struct escape *e) {
             if (e->rank[f->tin[x].peer[__builtin_ctzll(ports)]] < e->rank[x]) e->up[x] |= ports & -ports;
 }
 
+/// A state is noted if it is new. Without a branch, which could not be foreseen.
+static inline uint32_t reach(struct escape *e, uint32_t state, uint32_t distance, uint32_t filled) {
+    bool is_new = e->distance[state] == UINT16_MAX;
+    e->distance[state] = (uint16_t)(is_new ? distance : e->distance[state]);
+    e->queue[filled] = state;
+    return filled + is_new;
+}
+
 /// From a state back to those before it.
 static uint32_t step_back(struct escape *e, uint32_t state, uint32_t filled) {
     const struct weft_dragonfly *f = e->b->f;
-    uint32_t x = state % f->tins;
     bool down = state >= f->tins; // the cell that is here has come down
-    uint64_t ports = e->b->live[x] & (down ? e->up[x] : ~e->up[x]);
-    for (; ports; ports &= ports - 1) {
-        uint32_t from = f->tin[x].peer[__builtin_ctzll(ports)];
-        for (uint32_t phase = 0; phase <= down; phase++) { // down after up or down; up after up
-            uint32_t before = phase * f->tins + from;
-            if (e->distance[before] != UINT16_MAX) continue;
-            e->distance[before] = (uint16_t)(e->distance[state] + 1);
-            e->queue[filled++] = before;
-        }
+    uint32_t x = down ? state - f->tins : state, distance = e->distance[state] + 1u;
+    const uint16_t *peer = f->tin[x].peer;
+    for (uint64_t ports = e->b->live[x] & (down ? e->up[x] : ~e->up[x]); ports; ports &= ports - 1) {
+        uint32_t from = peer[__builtin_ctzll(ports)];
+        filled = reach(e, from, distance, filled);
+        if (down) filled = reach(e, f->tins + from, distance, filled); // down after up or down; up after up
     }
     return filled;
 }
@@ -64,27 +68,39 @@ static void search(struct escape *e, uint32_t d) {
         filled = step_back(e, e->queue[i], filled);
 }
 
+/// Of ports that lead to states of one phase, those from which there is a way, and of these, by the phase here, those
+/// from which it is the shortest.
+struct onward {
+    uint64_t all, shortest[2];
+};
+static inline struct onward look_on(uint64_t ports, const uint16_t *peer, const uint16_t *distance,
+                                    const uint32_t here[2]) {
+    struct onward on = {0};
+    for (; ports; ports &= ports - 1) {
+        uint32_t there = distance[peer[__builtin_ctzll(ports)]];
+        uint64_t port = ports & -ports;
+        on.all |= there != UINT16_MAX ? port : 0;
+        on.shortest[0] |= there + 1 == here[0] ? port : 0;
+        on.shortest[1] |= there + 1 == here[1] ? port : 0;
+    }
+    return on;
+}
+
 /// By phase: ports to states one nearer, and then ports to all other states from which it is reached: as ways only go
 /// up and then down, none of them comes back.
 static void ways_on(const struct escape *e, uint32_t x, struct weft_gnet_escape ret_set[4]) {
     const struct weft_dragonfly *f = e->b->f;
-    const uint16_t *up = e->distance, *down = &e->distance[f->tins];
+    const uint16_t *up = e->distance, *down = &e->distance[f->tins], *peer = f->tin[x].peer;
     uint32_t here[2] = {up[x], down[x]};
+    struct onward ups = look_on(e->b->live[x] & e->up[x], peer, up, here),
+                  downs = look_on(e->b->live[x] & ~e->up[x], peer, down, here);
     memset(ret_set, 0, 4 * sizeof *ret_set);
-    for (uint64_t ports = e->b->live[x]; ports; ports &= ports - 1) {
-        uint32_t to = f->tin[x].peer[__builtin_ctzll(ports)];
-        uint64_t port = ports & -ports;
-        bool is_up = e->up[x] & port;
-        uint32_t there = is_up ? up[to] : down[to];
-        if (there == UINT16_MAX) continue;
-        for (uint32_t phase = 0; phase < (is_up ? 1u : 2u); phase++) {
-            struct weft_gnet_escape *set = &ret_set[phase + (there + 1 != here[phase] ? 2 : 0)];
-            *(is_up ? &set->up : &set->down) |= port;
-        }
+    for (uint32_t phase = 0; phase < 2; phase++, ups = (struct onward){0}) { // what has come down goes up no more
+        if (here[phase] == UINT16_MAX || !here[phase]) continue;
+        uint64_t rise = ups.shortest[phase], sink = downs.shortest[phase];
+        ret_set[phase] = (struct weft_gnet_escape){rise, sink};
+        ret_set[phase + 2] = (struct weft_gnet_escape){ups.all & ~rise, downs.all & ~sink};
     }
-    for (uint32_t phase = 0; phase < 2; phase++)
-        if (here[phase] == UINT16_MAX || !here[phase])
-            ret_set[phase] = ret_set[phase + 2] = (struct weft_gnet_escape){0, 0};
 }
 
 static void fill(struct escape *e) {
@@ -117,11 +133,11 @@ void weft__gnet_escape(const struct weft__gnet_build *b) {
     uint32_t tins = b->f->tins;
     struct escape e = {b, weft_memory_new(KIND, tins, sizeof *e.rank), weft_memory_new(KIND, tins, sizeof *e.up),
                        weft_memory_new(KIND, 2 * (size_t)tins, sizeof *e.distance),
-                       weft_memory_new(KIND, 2 * (size_t)tins, sizeof *e.queue)};
+                       weft_memory_new(KIND, 2 * (size_t)tins + 1, sizeof *e.queue)};
     rank(&e);
     fill(&e);
     weft_memory_free(KIND, e.rank, tins * sizeof *e.rank);
     weft_memory_free(KIND, e.up, tins * sizeof *e.up);
     weft_memory_free(KIND, e.distance, 2 * (size_t)tins * sizeof *e.distance);
-    weft_memory_free(KIND, e.queue, 2 * (size_t)tins * sizeof *e.queue);
+    weft_memory_free(KIND, e.queue, (2 * (size_t)tins + 1) * sizeof *e.queue);
 }

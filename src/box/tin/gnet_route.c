@@ -38,10 +38,10 @@ uint32_t weft__gnet_find_endpoint(struct weft__gnet *g, weft_time_ps now, const 
     uint32_t n = g->n[kind];
     if (weft__gnet_type(cell) == WEFT__GNET_RTS) return endpoint[weft__gnet_hash(cell) % n];
     if (g->conf->rma_own && weft__gnet_type(cell) == WEFT__GNET_REQ) return endpoint[weft__tin_req_host(cell->psn) % n];
-    uint32_t first = g->arrival_turn[kind]++, best = 0;
+    uint32_t at = g->arrival_turn[kind]++ % n, best = 0;
     uint64_t least = UINT64_MAX;
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t o = endpoint[(first + k) % n];
+    for (uint32_t k = 0; k < n; k++, at = at + 1 < n ? at + 1 : 0) {
+        uint32_t o = endpoint[at];
         if (!(g->wanted & bit(o)) && !weft__gnet_is_out_busy(g, now, o)) return o;
         uint64_t wait = calc_wait(g, o);
         if (wait >= least) continue;

@@ -179,7 +179,8 @@ static inline __attribute__((always_inline)) void leave(struct weft__node *node,
                                                         const struct weft_packet *cell, uint32_t wire, uint32_t slot,
                                                         weft_time_ps start) {
     struct weft__gnet_out *out = &g->out[o];
-    if (out->creditable & ~out->queued & 1u << vc && out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o))) {
+    bool may_send = (out->creditable & ~out->queued) >> vc & 1, is_free = out->busy_until_ps <= w->now_ps;
+    if (may_send & is_free & !(g->sending_armed >> o & 1)) {
         transmit(g, w, o, vc, cell, wire, start);
         if (slot) weft__gnet_cells_free(&g->cells, slot);
         arm_sent(node, g, o);
@@ -303,12 +304,13 @@ static inline __attribute__((always_inline)) void cross(struct weft__node *node,
     bool comes = is_link(in), goes = out->rate != WEFT__GNET_NO_LINK;
     uint32_t time_in = time_of(g, in->cross, wire), time_out = time_of(g, out->cross, wire);
     weft_time_ps now = w->now_ps, time = time_in > time_out ? time_in : time_out;
-    if (comes && cell->time_ps + time_of(g, in->rate, wire) > now + time)
-        time = cell->time_ps + time_of(g, in->rate, wire) - now; // no faster than it comes
-    in->busy_until_ps = now + time;
+    weft_time_ps tail = cell->time_ps + time_of(g, comes ? in->rate : in->cross, wire), end = now + time;
+    end = tail > end ? tail : end; // no faster than it comes; one from an endpoint has come
+    time = end - now;
+    in->busy_until_ps = end;
     g->crossing_to[i] = (uint8_t)o;
     g->crossing_from[o] = (uint8_t)i;
-    if (comes) give_back(g, w, i, vc, units_of(wire), now + time);
+    if (comes) give_back(g, w, i, vc, units_of(wire), end);
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_cross(g->tracer, i, vc, o, out_vc, !goes);
     if (in->waiting || g->wanted & bit(o)) await_crossing(node, g, i);
     if (__builtin_expect(g->follow_log != NULL, 0)) {
@@ -492,7 +494,10 @@ static __attribute__((noinline)) void accept(struct weft__node *node, struct wef
     if (all == 1u << vc) end_requests(g, i, o);
     if (__builtin_expect(g->channels != NULL, 0)) weft__gnet_channel_give(g, o, out_vc);
     uint32_t wire, slot = pop(g, q, &wire);
-    request_first(node, g, w, i, q);
+    if (g->queues.queue[q].head)
+        request_first(node, g, w, i, q);
+    else
+        weft__gnet_queue_close(&g->queues, &in->queue, q);
     cross(node, g, w, i, vc, o, out_vc, &g->cells.slot[slot], wire, slot);
 }
 
@@ -603,7 +608,7 @@ void weft__gnet_on_step(struct weft__node *node, struct weft__gnet *g, struct we
 }
 
 /// What was crossing from input i has crossed.
-static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i) {
+static __attribute__((noinline)) void on_crossed(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i) {
     uint32_t o = g->crossing_to[i];
     g->crossing_armed &= ~bit(i);
     bool ends_here = g->endpoints >> o & ~g->taken >> i & 1;
@@ -686,7 +691,7 @@ static void come(struct weft__node *node, struct weft__gnet *g, struct weft__wor
 }
 
 /// Those that have now.
-static void on_come(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w) {
+static __attribute__((noinline)) void on_come(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w) {
     struct weft__gnet_coming *c = &g->coming;
     while (c->n && c->cell[c->first].time_ps <= w->now_ps) {
         struct weft_packet cell = weft__gnet_coming_pop(c);

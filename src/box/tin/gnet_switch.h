@@ -90,6 +90,7 @@ struct weft__gnet_turns {
 
 /// Ports' timers, the soonest first: they are many, and most are set to be the last. A word is the time, then the key.
 enum { WEFT__GNET_DUE_BITS = 7, WEFT__GNET_DUES = 1 << WEFT__GNET_DUE_BITS };
+enum { WEFT__GNET_DUE_FIRST = 16 }; ///< after a visit the soonest stands no further back
 _Static_assert(WEFT__GNET_DUES == 2 * WEFT__GNET_PORTS, "inputs, then outputs");
 struct weft__gnet_due {
     uint32_t first, end;                ///< of those that are set; word[end] is UINT64_MAX
@@ -151,7 +152,7 @@ enum weft__gnet_endpoint {
 };
 enum { WEFT__GNET_FETCH_BITS = 12 }; ///< of a slot of the egress buffer
 
-enum { WEFT__GNET_HEAD_LINES = 13, WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
+enum { WEFT__GNET_HEAD_LINES = 15, WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
 
 struct weft__gnet {
     // what every visit needs, in WEFT__GNET_HEAD_LINES
@@ -229,7 +230,7 @@ struct weft__gnet {
     struct weft_tin_outcome counts;
 };
 _Static_assert(offsetof(struct weft__gnet, cells) == 2 * 64 && offsetof(struct weft__gnet, columns) == 3 * 64, "lines");
-_Static_assert(offsetof(struct weft__gnet, due.word[10]) < WEFT__GNET_HEAD_LINES * 64, "most of a visit's timers");
+_Static_assert(offsetof(struct weft__gnet, due.word[WEFT__GNET_DUE_FIRST + 10]) < WEFT__GNET_HEAD_LINES * 64, "most of a visit's timers");
 
 /// The kind of endpoint that a cell is for. Data are for that of the port which their packet leaves by.
 static inline enum weft__gnet_endpoint weft__gnet_endpoint_of(const struct weft__gnet *g,

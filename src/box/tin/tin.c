@@ -342,7 +342,7 @@ static void tin_run(struct weft__node *node, struct weft__worker *w, const struc
     }
     w->tally.events += n + timers;
     if (n + timers && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
-    if (g->due.first > 4) weft__gnet_due_settle(&g->due);
+    if (g->due.first > WEFT__GNET_DUE_FIRST) weft__gnet_due_settle(&g->due);
     node->due_ps = g->due.first < g->due.end ? weft__gnet_due_next(&g->due) : WEFT_TIME_NEVER;
 }
 
