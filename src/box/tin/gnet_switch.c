@@ -482,8 +482,8 @@ static inline uint32_t vc_of(struct weft__gnet *g, uint32_t i, uint32_t o, uint3
 }
 
 /// Input i and output o are matched.
-static __attribute__((noinline)) void accept(struct weft__node *node, struct weft__gnet *g,
-                                                         struct weft__worker *w, uint32_t i, uint32_t o) {
+static __attribute__((noinline)) void accept(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
+                                             uint32_t i, uint32_t o) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t fit, all = requesting(g, i, o, g->out[o].room, &fit);
     uint32_t vc = vc_of(g, i, o, fit), q = weft__gnet_queue_find(&g->queues, in->queue, vc);
@@ -608,7 +608,8 @@ void weft__gnet_on_step(struct weft__node *node, struct weft__gnet *g, struct we
 }
 
 /// What was crossing from input i has crossed.
-static __attribute__((noinline)) void on_crossed(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i) {
+static __attribute__((noinline)) void on_crossed(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
+                                                 uint32_t i) {
     uint32_t o = g->crossing_to[i];
     g->crossing_armed &= ~bit(i);
     bool ends_here = g->endpoints >> o & ~g->taken >> i & 1;

@@ -230,7 +230,8 @@ struct weft__gnet {
     struct weft_tin_outcome counts;
 };
 _Static_assert(offsetof(struct weft__gnet, cells) == 2 * 64 && offsetof(struct weft__gnet, columns) == 3 * 64, "lines");
-_Static_assert(offsetof(struct weft__gnet, due.word[WEFT__GNET_DUE_FIRST + 10]) < WEFT__GNET_HEAD_LINES * 64, "most of a visit's timers");
+_Static_assert(offsetof(struct weft__gnet, due.word[WEFT__GNET_DUE_FIRST + 10]) < WEFT__GNET_HEAD_LINES * 64,
+               "most of a visit's timers");
 
 /// The kind of endpoint that a cell is for. Data are for that of the port which their packet leaves by.
 static inline enum weft__gnet_endpoint weft__gnet_endpoint_of(const struct weft__gnet *g,

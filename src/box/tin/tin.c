@@ -292,13 +292,13 @@ static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, 
         const struct weft_packet *p = arrival[i].packet;
         arrival[i].word = 0;
         if (!is_gnet(g, p)) continue;
-        bool is_cell = p->kind != WEFT_PACKET_ROOM, is_home = is_cell & (weft__gnet_to(p) == g->self);
-        uint32_t to = is_cell ? weft__gnet_to(p) : g->self;
-        uint16_t set = *weft__gnet_entry_to(g, p, p->port, to);
+        if (p->kind == WEFT_PACKET_ROOM) continue;
+        bool is_home = weft__gnet_to(p) == g->self;
+        uint16_t set = *weft__gnet_entry(g, p, p->port);
         __builtin_prefetch(&g->set[set]);
         __builtin_prefetch(g->depth[weft__gnet_next_vc(g, p->port, weft__gnet_vc(p))]);
-        set |= (uint16_t)(none | -(is_home | !is_cell));
-        arrival[i].word = word_of(weft__gnet_known_set(set)) | (is_cell ? IS_CELL : 0) | (is_home ? IS_HOME : 0);
+        set |= (uint16_t)(none | -is_home);
+        arrival[i].word = word_of(weft__gnet_known_set(set)) | IS_CELL | (is_home ? IS_HOME : 0);
     }
     prepare_due(g, end);
     const struct weft_packet *coming = first_coming(g, end);
