@@ -106,7 +106,8 @@ static enum weft_status read_metric(struct capacity *c, const struct weft_cli_si
     if (sweep_is_quantile(text, strlen(text))) {
         if (sim->workload->groups != 1)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "%s names no group; expected one, as in %s.slowdown.%s", text,
+                                  "%s%s names no group, and there are several; expected one, as in %s.slowdown.%s",
+                                  metric_text ? "" : "the default, ", text,
                                   sim->workload->groups ? sim->workload->group[0] : "NAME", text);
         text = weft_arena_format(s->o->arena, "%s.slowdown.%s", sim->workload->group[0], text);
     }
