@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a port as a fingerprint: of two ports that would go on differently it differs, and nothing else shows in
+// it, neither what is past nor how late it is.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "link/port.h"
+#include "link/still.h"
+
+enum { NOW = 1000000, STATES_MAX = 400 };
+
+struct state {
+    struct weft__port port;
+    weft_time_ps proxy_until_ps[WEFT_PRIORITIES];
+};
+
+static struct {
+    uint64_t all[STATES_MAX][2];
+    unsigned n;
+} seen;
+
+static void fingerprint(struct state *s, weft_time_ps now, uint64_t ret[2]) {
+    struct weft__still still = {.now_ps = now};
+    weft__port_still(&s->port, &still);
+    memcpy(ret, still.all, sizeof still.all);
+}
+
+/// Of each state so far by both of its halves.
+static void assert_new(struct state *s) {
+    uint64_t *mine = seen.all[seen.n];
+    assert_true(seen.n < STATES_MAX);
+    fingerprint(s, NOW, mine);
+    for (unsigned i = 0; i < seen.n; i++)
+        if (seen.all[i][0] == mine[0] || seen.all[i][1] == mine[1]) fail_msg("state %u is as state %u", seen.n, i);
+    seen.n++;
+}
+
+static void assert_same(struct state *a, struct state *b, weft_time_ps later) {
+    uint64_t one[2], other[2];
+    fingerprint(a, NOW, one);
+    fingerprint(b, NOW + later, other);
+    assert_memory_equal(one, other, sizeof one);
+}
+
+/// Priority 2 is paused and 5 in a storm; a frame is under way.
+static struct state make(weft_time_ps later) {
+    struct state s;
+    memset(&s, 0, sizeof s);
+    s.port.busy_until_ps = NOW + 500 + later;
+    s.port.paused = 1 << 2;
+    s.port.storm = 1 << 5;
+    s.port.pause_until_ps[2] = NOW + 900 + later;
+    s.port.paused_since_ps[2] = NOW - 700 + later;
+    s.port.pause_last_ps[5] = NOW - 300 + later;
+    return s;
+}
+
+static void what_goes_on_differently_differs(void **state) {
+    struct state s = make(0);
+    assert_new(&s);
+#define EACH_BIT(bits, field)                                                                                          \
+    for (unsigned k = 0; k < (bits); k++) {                                                                            \
+        s = make(0);                                                                                                   \
+        s.port.field ^= 1u << k;                                                                                       \
+        assert_new(&s);                                                                                                \
+    }
+    EACH_BIT(9, pending)
+    EACH_BIT(8, paused)
+    EACH_BIT(8, pfc_xoff)
+    EACH_BIT(8, pfc_told)
+    EACH_BIT(8, storm)
+    EACH_BIT(8, lossless)
+    EACH_BIT(8, ready)
+    EACH_BIT(8, obeyed)
+    EACH_BIT(8, waiting)
+    EACH_BIT(8, byte_rem)
+    EACH_BIT(8, busy_until_ps)
+    EACH_BIT(8, pause_until_ps[2])
+    EACH_BIT(8, paused_since_ps[2])
+    EACH_BIT(8, pause_last_ps[5])
+    EACH_BIT(3, scheduler.turn)
+    for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
+        EACH_BIT(8, queue[p].bytes)
+        EACH_BIT(8, queue[p].group.level)
+        for (int credit = -2; credit <= 2; credit++) {
+            s = make(0);
+            s.port.scheduler.credit[p] = credit;
+            if (credit) assert_new(&s);
+        }
+    }
+#undef EACH_BIT
+}
+
+static void what_is_past_does_not_show(void **state) {
+    struct state a = make(0), b = make(0);
+    b.port.pause_until_ps[3] = NOW + 100; // of priorities that are not paused
+    b.port.paused_since_ps[3] = NOW - 100;
+    b.port.pause_last_ps[4] = NOW - 100;
+    assert_same(&a, &b, 0);
+    a.port.busy_until_ps = NOW;
+    b.port.busy_until_ps = NOW - 400;
+    b.port.byte_rem = 7; // no frame follows at once
+    assert_same(&a, &b, 0);
+    a.port.byte_rem = 9;
+    assert_same(&a, &b, 0);
+}
+
+static void how_late_it_is_does_not_show(void **state) {
+    for (weft_time_ps later = 1; later < WEFT_PS_PER_S; later *= 7) {
+        struct state a = make(0), b = make(later);
+        assert_same(&a, &b, later);
+        a.port.proxy_until_ps = a.proxy_until_ps;
+        b.port.proxy_until_ps = b.proxy_until_ps;
+        a.proxy_until_ps[1] = NOW + 50;
+        b.proxy_until_ps[1] = NOW + 50 + later;
+        a.proxy_until_ps[6] = b.proxy_until_ps[6] = WEFT_TIME_NEVER;
+        assert_same(&a, &b, later);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_goes_on_differently_differs),
+        cmocka_unit_test(what_is_past_does_not_show),
+        cmocka_unit_test(how_late_it_is_does_not_show),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
