@@ -12,7 +12,7 @@
 #include "link/port.h"
 #include "link/still.h"
 
-enum { NOW = 1000000, STATES_MAX = 400 };
+enum { NOW = 1000000, STATES_MAX = 800 };
 
 struct state {
     struct weft__port port;
@@ -47,25 +47,30 @@ static void assert_same(struct state *a, struct state *b, weft_time_ps later) {
     assert_memory_equal(one, other, sizeof one);
 }
 
-/// Priority 2 is paused and 5 in a storm; a frame is under way.
-static struct state make(weft_time_ps later) {
+/// Priority 2 is paused and 5 in a storm; a frame is under way. `more`: priorities of which everything holds.
+static struct state make_with(uint8_t more, weft_time_ps later) {
     struct state s;
     memset(&s, 0, sizeof s);
+    s.port.pfc_xoff = s.port.pfc_told = s.port.lossless = s.port.ready = s.port.obeyed = more;
     s.port.busy_until_ps = NOW + 500 + later;
-    s.port.paused = 1 << 2;
-    s.port.storm = 1 << 5;
+    s.port.paused = more | 1 << 2;
+    s.port.storm = more | 1 << 5;
     s.port.pause_until_ps[2] = NOW + 900 + later;
     s.port.paused_since_ps[2] = NOW - 700 + later;
     s.port.pause_last_ps[5] = NOW - 300 + later;
     return s;
 }
 
-static void what_goes_on_differently_differs(void **state) {
-    struct state s = make(0);
+static struct state make(weft_time_ps later) {
+    return make_with(0, later);
+}
+
+static void try_all(uint8_t more) {
+    struct state s = make_with(more, 0);
     assert_new(&s);
 #define EACH_BIT(bits, field)                                                                                          \
     for (unsigned k = 0; k < (bits); k++) {                                                                            \
-        s = make(0);                                                                                                   \
+        s = make_with(more, 0);                                                                                        \
         s.port.field ^= 1u << k;                                                                                       \
         assert_new(&s);                                                                                                \
     }
@@ -88,12 +93,17 @@ static void what_goes_on_differently_differs(void **state) {
         EACH_BIT(8, queue[p].bytes)
         EACH_BIT(8, queue[p].group.level)
         for (int credit = -2; credit <= 2; credit++) {
-            s = make(0);
+            s = make_with(more, 0);
             s.port.scheduler.credit[p] = credit;
             if (credit) assert_new(&s);
         }
     }
 #undef EACH_BIT
+}
+
+static void what_goes_on_differently_differs(void **state) {
+    try_all(0);
+    try_all(0xff);
 }
 
 static void what_is_past_does_not_show(void **state) {
