@@ -118,7 +118,7 @@ fuzz: setup ## run every fuzz target for FUZZ_SECONDS (20) each; needs clang
 	@ninja -C $(BUILD)-fuzz
 	@tools/fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
 
-mutation: build-tests ## change the core in 300 places, one at a time, and see whether tests notice (hours; resumable)
+mutation: build-tests ## change the core in 300 places, one at a time, and see whether tests notice (about 35 minutes of processor time; resumable)
 	@nice -n 19 tools/cover $(BUILD)
 	@nice -n 19 tools/mutate $(BUILD)
 
