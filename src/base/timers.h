@@ -138,12 +138,17 @@ static inline uint32_t weft__timers_pop(struct weft__timers *t) {
     return weft__timers_of_word(t, word).key;
 }
 
+/// Whether it still is the first of the row.
+static inline bool weft__timers_is_first(const struct weft__timers *t, uint64_t word) {
+    return __builtin_expect(t->due && t->row[t->first] == word, 1);
+}
+
 /// What the earliest, `word`, the first of the row, was due for has been done: it is set for `time` now, after it.
 /// Mostly that is after all of the row, or before them: then nothing else moves.
 static inline void weft__timers_go_on(struct weft__timers *t, uint64_t word, weft_time_ps time) {
     uint32_t key = weft__timers_of_word(t, word).key;
     uint64_t later = weft__timers_word(t, (struct weft__timer){time, key});
-    if (__builtin_expect(t->row[t->first] != word || later >= t->heap_word, 0)) {
+    if (__builtin_expect(!weft__timers_is_first(t, word) || later >= t->heap_word, 0)) {
         weft__timer_set(t, key, time);
     } else if (later >= *weft__timers_at(t, t->due - 1u)) {
         *weft__timers_at(t, t->due) = later;
@@ -159,7 +164,7 @@ static inline void weft__timers_go_on(struct weft__timers *t, uint64_t word, wef
 
 /// Likewise: it is not set any more.
 static inline void weft__timers_end(struct weft__timers *t, uint64_t word) {
-    if (__builtin_expect(t->row[t->first] == word, 1))
+    if (weft__timers_is_first(t, word))
         weft__timers_pop(t);
     else
         weft__timer_cancel(t, weft__timers_of_word(t, word).key);
