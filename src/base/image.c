@@ -175,7 +175,8 @@ static size_t pages_of(uint32_t k) {
     return (image.table.used[k] + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
-/// What is all zero of a region, back to the system: room of arrays to grow, and what of a large page nothing was put on.
+/// What is all zero of a region, back to the system: room of arrays to grow, and what of a large page nothing was put
+/// on.
 static void give_back_zeros(uint32_t k) {
     unsigned char *at = region(k), *end = at + pages_of(k);
     for (unsigned char *from = at; at < end; from = at) {

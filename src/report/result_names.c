@@ -104,6 +104,7 @@ void weft_result_expected(const struct weft_run *run, const char *const *part, u
                     : snprintf(text, size, "expected a figure such as");
     for (uint32_t i = 0; !near && i < names->examples && (size_t)used < size; i++)
         used += snprintf(text + used, size - (size_t)used, "%s %s", i ? "," : "", names->example[i]);
-    if ((size_t)used < size) snprintf(text + used, size - (size_t)used, "%s weft models results lists all", near ? "" : ";");
+    if ((size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "%s weft models results lists all", near ? "" : ";");
     weft_arena_free(arena);
 }

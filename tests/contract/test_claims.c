@@ -275,7 +275,8 @@ static void teeth_are_tried(void **state) {
     assert_holds("s.yaml:7:53: without: switch.bufer: unknown key");
     write_scenario("s.yaml", "  - {text: a, that: small.g.finished == 2, without: {workload.0.group: h}}\n", "");
     output_of("verify s.yaml --teeth", 2); // a number that is gone is no proof
-    assert_holds("s.yaml:7:53: without: small.g.finished: variant small has no metric of that name; did you mean \"h.finished\"?");
+    assert_holds("s.yaml:7:53: without: small.g.finished: variant small has no metric of that name; did you mean "
+                 "\"h.finished\"?");
 }
 
 static void a_control_must_not_hold(void **state) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that processes share by addresses: what has only zeros takes none from the moment they part, and reads as before.
+// Memory that processes share by addresses: what has only zeros takes none from the moment they part, and reads as
+// before.
 #define _GNU_SOURCE // mincore
 #include <setjmp.h>
 #include <stdarg.h>

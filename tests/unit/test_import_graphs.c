@@ -252,8 +252,8 @@ static void a_config_db_alone_is_sonics(void **state) {
     char command[900];
     for (int k = 0; k < 2; k++) {
         snprintf(command, sizeof command,
-                 "\"$WEFT\" import %s %s --out %s/o.yaml --force && grep -q 'weft import %s of' %s/o.yaml", db, k ? list : "",
-                 folder, k ? "cables" : "sonic", folder);
+                 "\"$WEFT\" import %s %s --out %s/o.yaml --force && grep -q 'weft import %s of' %s/o.yaml", db,
+                 k ? list : "", folder, k ? "cables" : "sonic", folder);
         assert_int_equal(system(command), 0);
     }
 }

@@ -12,7 +12,8 @@
 
 static void each_ends_by_its_time(void **state) {
     struct weft_counters counters[WEFT_PRIORITIES] = {0};
-    struct weft__port port = {.counters = counters};
+    struct weft__port_pause pause[WEFT_PRIORITIES] = {{0}};
+    struct weft__port port = {.counters = counters, .pause = pause, .row_bytes = sizeof(struct weft__port_queue)};
     weft__port_pause_begin(&port, 1000, 5, 1100);
     weft__port_pause_begin(&port, 1000, 6, 1101);
     weft__port_expire(&port, 1099);
@@ -37,7 +38,12 @@ static void each_ends_by_its_time(void **state) {
 /// What is lossless no more goes on at once, unless its pause is over; what still is stays paused.
 static void an_agreement_ends_those_of_others(void **state) {
     struct weft_counters counters[WEFT_PRIORITIES] = {0};
-    struct weft__port port = {.counters = counters, .lossless = 0x3c, .obeyed = 0x3c};
+    struct weft__port_pause pause[WEFT_PRIORITIES] = {{0}};
+    struct weft__port port = {.counters = counters,
+                              .lossless = 0x3c,
+                              .obeyed = 0x3c,
+                              .pause = pause,
+                              .row_bytes = sizeof(struct weft__port_queue)};
     weft__port_pause_begin(&port, 100, 2, 500);
     weft__port_pause_begin(&port, 150, 3, 400);
     weft__port_pause_begin(&port, 200, 4, 900);
@@ -53,7 +59,8 @@ static void an_agreement_ends_those_of_others(void **state) {
 }
 
 static void the_peer_is_told_what_has_changed(void **state) {
-    struct weft__port port = {0};
+    struct weft__port_pause pause[WEFT_PRIORITIES] = {{0}};
+    struct weft__port port = {.pause = pause, .row_bytes = sizeof(struct weft__port_queue)};
     assert_true(weft__port_want_pause(&port, 3, true));
     assert_int_equal(port.pending, 1 << 3);
     assert_false(weft__port_want_pause(&port, 3, false)); // before it was told

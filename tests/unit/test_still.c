@@ -16,6 +16,8 @@ enum { NOW = 1000000, STATES_MAX = 800 };
 
 struct state {
     struct weft__port port;
+    struct weft__port_queue queue[WEFT_PRIORITIES];
+    struct weft__port_pause pause[WEFT_PRIORITIES];
     weft_time_ps proxy_until_ps[WEFT_PRIORITIES];
 };
 
@@ -26,6 +28,7 @@ static struct {
 
 static void fingerprint(struct state *s, weft_time_ps now, uint64_t ret[2]) {
     struct weft__still still = {.now_ps = now};
+    weft__port_place(&s->port, &(struct weft__port_rows){.queue = s->queue, .pause = s->pause, .ports = 1}, 0);
     weft__port_still(&s->port, &still);
     memcpy(ret, still.all, sizeof still.all);
 }
@@ -55,9 +58,9 @@ static struct state make_with(uint8_t more, weft_time_ps later) {
     s.port.busy_until_ps = NOW + 500 + later;
     s.port.paused = more | 1 << 2;
     s.port.storm = more | 1 << 5;
-    s.port.pause_until_ps[2] = NOW + 900 + later;
-    s.port.paused_since_ps[2] = NOW - 700 + later;
-    s.port.pause_last_ps[5] = NOW - 300 + later;
+    s.pause[2].until_ps = NOW + 900 + later;
+    s.pause[2].since_ps = NOW - 700 + later;
+    s.pause[5].last_ps = NOW - 300 + later;
     return s;
 }
 
@@ -71,24 +74,24 @@ static void try_all(uint8_t more) {
 #define EACH_BIT(bits, field)                                                                                          \
     for (unsigned k = 0; k < (bits); k++) {                                                                            \
         s = make_with(more, 0);                                                                                        \
-        s.port.field ^= 1u << k;                                                                                       \
+        s.field ^= 1u << k;                                                                                            \
         assert_new(&s);                                                                                                \
     }
-    EACH_BIT(9, pending)
-    EACH_BIT(8, paused)
-    EACH_BIT(8, pfc_xoff)
-    EACH_BIT(8, pfc_told)
-    EACH_BIT(8, storm)
-    EACH_BIT(8, lossless)
-    EACH_BIT(8, ready)
-    EACH_BIT(8, obeyed)
-    EACH_BIT(8, waiting)
-    EACH_BIT(8, byte_rem)
-    EACH_BIT(8, busy_until_ps)
-    EACH_BIT(8, pause_until_ps[2])
-    EACH_BIT(8, paused_since_ps[2])
-    EACH_BIT(8, pause_last_ps[5])
-    EACH_BIT(3, scheduler.turn)
+    EACH_BIT(9, port.pending)
+    EACH_BIT(8, port.paused)
+    EACH_BIT(8, port.pfc_xoff)
+    EACH_BIT(8, port.pfc_told)
+    EACH_BIT(8, port.storm)
+    EACH_BIT(8, port.lossless)
+    EACH_BIT(8, port.ready)
+    EACH_BIT(8, port.obeyed)
+    EACH_BIT(8, port.waiting)
+    EACH_BIT(8, port.byte_rem)
+    EACH_BIT(8, port.busy_until_ps)
+    EACH_BIT(8, pause[2].until_ps)
+    EACH_BIT(8, pause[2].since_ps)
+    EACH_BIT(8, pause[5].last_ps)
+    EACH_BIT(3, port.scheduler.turn)
     for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
         EACH_BIT(8, queue[p].bytes)
         EACH_BIT(8, queue[p].group.level)
@@ -108,9 +111,9 @@ static void what_goes_on_differently_differs(void **state) {
 
 static void what_is_past_does_not_show(void **state) {
     struct state a = make(0), b = make(0);
-    b.port.pause_until_ps[3] = NOW + 100; // of priorities that are not paused
-    b.port.paused_since_ps[3] = NOW - 100;
-    b.port.pause_last_ps[4] = NOW - 100;
+    b.pause[3].until_ps = NOW + 100; // of priorities that are not paused
+    b.pause[3].since_ps = NOW - 100;
+    b.pause[4].last_ps = NOW - 100;
     assert_same(&a, &b, 0);
     a.port.busy_until_ps = NOW;
     b.port.busy_until_ps = NOW - 400;

@@ -45,9 +45,10 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     const struct weft_packet *p = weft__fifo_head(&queue->fifo);
     uint32_t in = p->port, bytes = p->bytes;
-    weft__port_transmit(port, w, p, port->delay_data_ps); // which may note the depth with this packet
     queue->tx_packets++;
     queue->tx_bytes += bytes;
+    weft__port_transmit(port, w, p,
+                        port->delay_data_ps); // which may note the bytes sent and the depth, with this packet
     queue->bytes -= bytes;
     weft__fifo_drop(&queue->fifo, sw->pool);
     if (!queue->fifo.n) port->ready &= (uint8_t) ~(1u << priority);
