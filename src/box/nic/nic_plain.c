@@ -135,13 +135,12 @@ static inline bool serve(struct weft__node *node, struct weft__nic *nic, struct 
     if (!mask || mask & (mask - 1) || port->hindrances || port->busy_until_ps > w->now_ps) return false;
     if (__builtin_expect(nic->hold_until_ps > w->now_ps, 0)) return false;
     uint32_t priority = (uint32_t)__builtin_ctz(mask), qp = nic->backlog[priority].ready;
-    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
-    const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    const struct weft__hosts *hosts = nic->end.hosts;
     if (nic->control_mask) {
-        if (qp != WEFT_NONE && !weft__nic_may_send(conf, s)) return false;
+        if (nic->ready_mask && !weft__nic_may_send(&hosts->qp[qp], &hosts->sender[qp])) return false;
         send_control(nic, w, priority);
     } else {
-        if (!weft__roce_rc_just_sends(s, conf)) return false;
+        if (!weft__roce_rc_just_sends(&hosts->sender[qp], &hosts->qp[qp])) return false;
         send_data(node, nic, w, qp, priority);
     }
     return true;
