@@ -17,12 +17,12 @@ enum weft_cli_accept {
     WEFT_CLI_PARAMETER = 1, ///< --set path=value, repeated
     WEFT_CLI_SEED = 128,    ///< --seed N, which is --set run.seed=N
     WEFT_CLI_SET = WEFT_CLI_PARAMETER | WEFT_CLI_SEED,
-    WEFT_CLI_VARIANT = 2,  ///< --variant NAME
-    WEFT_CLI_THREADS = 4,  ///< --threads N
-    WEFT_CLI_OUT = 8,      ///< --out DIR, --force
-    WEFT_CLI_JSON = 16,    ///< --json
-    WEFT_CLI_QUIET = 32,   ///< --quiet
-    WEFT_CLI_CAPTURE = 64, ///< --capture PORTS, which is --set capture.ports=PORTS
+    WEFT_CLI_VARIANT = 2,   ///< --variant NAME
+    WEFT_CLI_THREADS = 4,   ///< --threads N
+    WEFT_CLI_OUT = 8,       ///< --out DIR, --force
+    WEFT_CLI_JSON = 16,     ///< --json
+    WEFT_CLI_QUIET = 32,    ///< --quiet
+    WEFT_CLI_CAPTURE = 64,  ///< --capture PORTS, which is --set capture.ports=PORTS
     WEFT_CLI_REPLACE = 256, ///< --force, of a command that writes a file for its user to edit
 };
 

@@ -15,7 +15,22 @@
 #include "weft/report.h"
 
 /// Order of `common`; an option's own number in struct option.val is 256 + its place.
-enum common { SET, SEED, VARIANT, THREADS, OVERSUBSCRIBE, OUT, FORCE, REPLACE, CAPTURE, JSON, QUIET, COLOR, HELP, COMMONS };
+enum common {
+    SET,
+    SEED,
+    VARIANT,
+    THREADS,
+    OVERSUBSCRIBE,
+    OUT,
+    FORCE,
+    REPLACE,
+    CAPTURE,
+    JSON,
+    QUIET,
+    COLOR,
+    HELP,
+    COMMONS
+};
 
 static const struct {
     const char *name, *argument, *help;

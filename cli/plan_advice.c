@@ -392,7 +392,8 @@ int plan_advice(const char *subject, int argc, char **argv) {
             "run of the scenario with both. --out FILE writes the advice as a scenario that stands on this one.\n"
             "Where there is nothing to change it says so, runs nothing and writes nothing. docs/advice.md explains it.",
             about[a.subject]),
-        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_REPLACE | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+        .accept =
+            WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_REPLACE | WEFT_CLI_JSON | WEFT_CLI_QUIET,
         .operands_min = 1,
         .operands_max = 1,
         .option = own,

@@ -7,6 +7,7 @@
 // begin or end, pauses, round trips that are noted, other packets and other timers.
 #include "box/nic/nic.h"
 #include "transport/roce_rc.h"
+#include "weft/credit.h"
 
 /// A frame that the NIC has made leaves at once. Where it goes, for the caller to fill in as a whole, with the time
 /// that it arrives: a packet written elsewhere and copied then would be waited for.
@@ -177,7 +178,8 @@ static void fetch_nothing(const struct weft__node *node, const struct weft__arri
 static void prepare_nothing(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {}
 
 bool weft__nic_is_plain(const struct weft__nic *nic) {
-    bool takes_all = nic->room_bytes == INT64_MAX && !nic->conf->drain_rate_bps && !nic->downs;
+    bool takes_all = nic->room_bytes == INT64_MAX && !nic->conf->drain_rate_bps && !nic->downs &&
+                     !weft_credit_grants(&nic->conf->credit);
     return takes_all && !nic->planes && !nic->end.driven && !nic->pull && !nic->trace && !nic->collects &&
            !nic->scheduler->on_sent && !nic->cc->on_ack && !nic->cc->moves_path && !nic->end.hosts->data_header_bytes &&
            nic->conf->transport.model == &weft__transport_roce_rc && weft__roce_rc_is_plain(nic->conf->transport.conf);

@@ -28,10 +28,6 @@ static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) 
     sw->insisted = weft_arena_alloc(arena, sw->words, sizeof *sw->insisted);
 }
 
-static bool grants(const struct weft_switch_conf *conf) {
-    return ((const struct weft_credit_ops *)conf->credit.model->ops)->priorities(conf->credit.conf);
-}
-
 struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node) {
     const struct weft_switch_conf *conf = setup->conf;
     struct weft__switch *sw = weft__arena_lines(setup->arena, 1, sizeof *sw);
@@ -106,7 +102,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
                                     sw->aqm->thresholds ? thresholds : NULL, conf->aqm_priorities, setup->arena);
     }
 
-    sw->plain = sw->buffer->fixed && !setup->lldp && !sw->arbitrated && !sw->has_cut_through && !grants(conf) &&
+    sw->plain = sw->buffer->fixed && !setup->lldp && !sw->arbitrated && !sw->has_cut_through && !weft_credit_grants(&conf->credit) &&
                 conf->trust == WEFT_TRUST_DSCP && !sw->aqm_leaving && !sw->trace && !sw->route_state && sw->by_tuple &&
                 !sw->scheduler->on_sent && sw->sfc_watch_bytes == UINT64_MAX;
     if (sw->plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
