@@ -15,7 +15,7 @@
 #include "command.h"
 #include "weft/sim.h"
 
-enum { HOST_BYTES = 16 << 10, PROGRAM_BYTES = 10 << 20 };
+enum { HOST_BYTES = 9 << 10, PROGRAM_BYTES = 10 << 20 };
 
 static const struct {
     const char *text;
