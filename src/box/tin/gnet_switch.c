@@ -620,10 +620,16 @@ static __attribute__((noinline)) void on_crossed(struct weft__node *node, struct
     if (ends_here) g->on_cell(node, w, &cell, o);
 }
 
-/// A cell comes to input i in a VC.
-static inline __attribute__((always_inline)) void enter(struct weft__node *node, struct weft__gnet *g,
-                                                        struct weft__worker *w, uint32_t i, uint32_t vc,
-                                                        const struct weft_packet *cell, struct weft__gnet_known known) {
+/// Where a cell comes in: an input, and a VC there.
+static inline uint32_t entry_of(uint32_t port, uint32_t vc) {
+    return weft__gnet_way_of(port, vc);
+}
+
+/// A cell comes. One copy of it for all, as it is a quarter of the first-level cache of instructions.
+static __attribute__((noinline)) void enter(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
+                                            uint32_t entry, const struct weft_packet *cell,
+                                            struct weft__gnet_known known) {
+    uint32_t i = weft__gnet_way_out(entry), vc = weft__gnet_way_vc(entry);
     struct weft__gnet_in *in = &g->in[i];
     uint32_t way = 0, o = 0, wire = weft__gnet_wire(cell);
     bool is_first = !(in->waiting >> vc & 1), in_busy = false, out_busy = false;
@@ -663,19 +669,28 @@ static inline __attribute__((always_inline)) void enter(struct weft__node *node,
     if (!in_busy && !out_busy) match(node, g, w, bit(o));
 }
 
+/// It is traced, has made all hops that a cell may make, or goes as ugal said.
+static __attribute__((cold, noinline)) void on_rare_cell(struct weft__node *node, struct weft__gnet *g,
+                                                         struct weft__worker *w, struct weft_packet *cell,
+                                                         uint32_t port, struct weft__gnet_known known) {
+    uint32_t vc = weft__gnet_vc(cell);
+    if (weft__gnet_is_traced(cell)) weft__gnet_trace_come(g->tracer, w->now_ps, port, cell);
+    if (weft__gnet_hops(cell) == WEFT__GNET_HOPS_MAX) {
+        lose(g, w, cell, WEFT_DROP_GNET_HOPS, w->now_ps, false, port, vc);
+        give_back(g, w, port, vc, units_of(weft__gnet_wire(cell)), w->now_ps);
+        return;
+    }
+    if (g->ugal) weft__gnet_ugal_pass(g, cell);
+    enter(node, g, w, entry_of(port, vc), cell, known);
+}
+
 void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
                         uint32_t port, struct weft__gnet_known known) {
-    uint32_t vc = weft__gnet_vc(cell);
-    if (__builtin_expect((uint32_t)cell->entropy >> WEFT__GNET_HOPS_AT >= WEFT__GNET_HOPS_MAX, 0)) { // or it is traced
-        if (weft__gnet_is_traced(cell)) weft__gnet_trace_come(g->tracer, w->now_ps, port, cell);
-        if (weft__gnet_hops(cell) == WEFT__GNET_HOPS_MAX) {
-            lose(g, w, cell, WEFT_DROP_GNET_HOPS, w->now_ps, false, port, vc);
-            give_back(g, w, port, vc, units_of(weft__gnet_wire(cell)), w->now_ps);
-            return;
-        }
-    }
-    if (__builtin_expect(g->ugal != NULL, 0)) weft__gnet_ugal_pass(g, cell);
-    enter(node, g, w, port, vc, cell, known);
+    bool is_rare = (uint32_t)cell->entropy >> WEFT__GNET_HOPS_AT >= WEFT__GNET_HOPS_MAX; // or it is traced
+    if (__builtin_expect(is_rare | (g->ugal != NULL), 0))
+        on_rare_cell(node, g, w, cell, port, known);
+    else
+        enter(node, g, w, entry_of(port, weft__gnet_vc(cell)), cell, known);
 }
 
 /// The timer of cells that endpoints send: of an endpoint's output, which has none of its own.
@@ -688,7 +703,7 @@ static void come(struct weft__node *node, struct weft__gnet *g, struct weft__wor
                  uint32_t port) {
     uint32_t vc = weft__gnet_vc(cell);
     if (__builtin_expect(g->conf->endpoint_vcs > 1, 0)) vc = weft__gnet_entry_vc(g, vc);
-    enter(node, g, w, port, vc, cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
+    enter(node, g, w, entry_of(port, vc), cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
 }
 
 /// Those that have now.
