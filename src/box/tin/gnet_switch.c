@@ -304,10 +304,10 @@ static inline __attribute__((always_inline)) void cross(struct weft__node *node,
     bool comes = is_link(in), goes = out->rate != WEFT__GNET_NO_LINK;
     uint32_t time_in = time_of(g, in->cross, wire), time_out = time_of(g, out->cross, wire);
     weft_time_ps now = w->now_ps, time = time_in > time_out ? time_in : time_out;
-    weft_time_ps tail = cell->time_ps + time_of(g, comes ? in->rate : in->cross, wire), end = now + time;
-    end = tail > end ? tail : end; // no faster than it comes; one from an endpoint has come
-    time = end - now;
+    weft_time_ps tail = cell->time_ps + time_of(g, comes ? in->rate : in->cross, wire);
+    weft_time_ps end = tail > now + time ? tail : now + time; // no faster than it comes; one from an endpoint has come
     in->busy_until_ps = end;
+    time = end - now;
     g->crossing_to[i] = (uint8_t)o;
     g->crossing_from[o] = (uint8_t)i;
     if (comes) give_back(g, w, i, vc, units_of(wire), end);
@@ -620,18 +620,12 @@ static __attribute__((noinline)) void on_crossed(struct weft__node *node, struct
     if (ends_here) g->on_cell(node, w, &cell, o);
 }
 
-/// Where a cell comes in: an input, and a VC there.
-static inline uint32_t entry_of(uint32_t port, uint32_t vc) {
-    return weft__gnet_way_of(port, vc);
-}
-
-/// A cell comes. One copy of it for all, as it is a quarter of the first-level cache of instructions.
+/// A cell comes; `entry`: its input and a VC there. One copy for all: it is a quarter of the L1 cache of instructions.
 static __attribute__((noinline)) void enter(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
                                             uint32_t entry, const struct weft_packet *cell,
                                             struct weft__gnet_known known) {
-    uint32_t i = weft__gnet_way_out(entry), vc = weft__gnet_way_vc(entry);
+    uint32_t i = weft__gnet_way_out(entry), vc = weft__gnet_way_vc(entry), way = 0, o = 0, wire = weft__gnet_wire(cell);
     struct weft__gnet_in *in = &g->in[i];
-    uint32_t way = 0, o = 0, wire = weft__gnet_wire(cell);
     bool is_first = !(in->waiting >> vc & 1), in_busy = false, out_busy = false;
     if (is_first) {
         way = weft__gnet_route(g, w->now_ps, i, cell, known);
@@ -681,7 +675,7 @@ static __attribute__((cold, noinline)) void on_rare_cell(struct weft__node *node
         return;
     }
     if (g->ugal) weft__gnet_ugal_pass(g, cell);
-    enter(node, g, w, entry_of(port, vc), cell, known);
+    enter(node, g, w, weft__gnet_way_of(port, vc), cell, known);
 }
 
 void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
@@ -690,7 +684,7 @@ void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct we
     if (__builtin_expect(is_rare | (g->ugal != NULL), 0))
         on_rare_cell(node, g, w, cell, port, known);
     else
-        enter(node, g, w, entry_of(port, weft__gnet_vc(cell)), cell, known);
+        enter(node, g, w, weft__gnet_way_of(port, weft__gnet_vc(cell)), cell, known);
 }
 
 /// The timer of cells that endpoints send: of an endpoint's output, which has none of its own.
@@ -703,7 +697,7 @@ static void come(struct weft__node *node, struct weft__gnet *g, struct weft__wor
                  uint32_t port) {
     uint32_t vc = weft__gnet_vc(cell);
     if (__builtin_expect(g->conf->endpoint_vcs > 1, 0)) vc = weft__gnet_entry_vc(g, vc);
-    enter(node, g, w, entry_of(port, vc), cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
+    enter(node, g, w, weft__gnet_way_of(port, vc), cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
 }
 
 /// Those that have now.
