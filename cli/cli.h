@@ -58,6 +58,7 @@ struct weft_cli_options {
     const char *out;     ///< NULL: none given
     uint32_t threads;    ///< 1 if not given
     bool oversubscribe;  ///< more of them than processors, if so many are asked for
+    bool pin;            ///< each of them to a NUMA node
     bool force;          ///< `out` may hold results, and a file that is to be written may be there
     bool json, quiet;
     char **operand;

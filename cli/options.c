@@ -21,6 +21,7 @@ enum common {
     VARIANT,
     THREADS,
     OVERSUBSCRIBE,
+    PIN,
     OUT,
     FORCE,
     REPLACE,
@@ -42,6 +43,8 @@ static const struct {
     [THREADS] = {"threads", "N", "worker threads (default 1); the result does not depend on it", WEFT_CLI_THREADS},
     [OVERSUBSCRIBE] = {"oversubscribe", NULL, "run more threads than there are processors, if --threads asks for them",
                        WEFT_CLI_THREADS},
+    [PIN] = {"pin", NULL, "spread threads over NUMA nodes and keep each on its own (default: the system moves them)",
+             WEFT_CLI_THREADS},
     [OUT] = {"out", "DIR", "write the results into the folder DIR", WEFT_CLI_OUT},
     [FORCE] = {"force", NULL, "replace the results in DIR", WEFT_CLI_OUT},
     [REPLACE] = {"force", NULL, "replace FILE, if it is there", WEFT_CLI_REPLACE},
@@ -173,6 +176,9 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         return true;
     case OVERSUBSCRIBE:
         o->oversubscribe = true;
+        return true;
+    case PIN:
+        o->pin = true;
         return true;
     case OUT:
         if (!can_be_folder(o->arena, value)) {

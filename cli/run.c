@@ -253,6 +253,7 @@ static enum weft_status resume(const struct weft_cli_options *given, struct weft
     struct weft_cli_options *o = &work->o;
     o->threads = given->threads;
     o->oversubscribe = given->oversubscribe;
+    o->pin = given->pin;
     o->quiet |= given->quiet;
     o->json |= given->json;
     o->out = weft_arena_text(o->arena, saving.resume);

@@ -191,6 +191,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     weft_cli_progress_init(&progress, label, options->quiet);
     struct weft_sim_options sim = {.threads = useful_threads(options),
                                    .oversubscribe = options->oversubscribe,
+                                   .pin = options->pin,
                                    .record = options->out || s->follow,
                                    .on_progress = go_on,
                                    .context = &progress,

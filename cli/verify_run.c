@@ -21,6 +21,7 @@ static char **arguments(const struct verify *v, const struct verify_task *t) {
         argv[n++] = weft_arena_text(arena, "--quiet");
         argv[n++] = weft_arena_format(arena, "--threads=%u", v->o->threads);
         if (v->o->oversubscribe) argv[n++] = weft_arena_text(arena, "--oversubscribe");
+        if (v->o->pin) argv[n++] = weft_arena_text(arena, "--pin");
     }
     if (t->from == WEFT_CLAIM_FROM_RUN) argv[n++] = weft_arena_text(arena, "--set=capture.ports=\"\""); // no file
     if (*t->variant) argv[n++] = weft_arena_format(arena, "--variant=%s", t->variant);

@@ -107,6 +107,7 @@ struct weft_sim_options {
     bool profile;       ///< measure where the time goes; costs some time itself where windows hold little
     bool record;        ///< keep the events of the run, up to run.events of them a node
     bool oversubscribe; ///< more threads run than there are processors, if so many are asked for
+    bool pin;           ///< threads are spread over the NUMA nodes, and each stays on its own
     uint32_t threads;   ///< 0: 1. More than there is work for are not started. The result is the same with any number.
     const volatile sig_atomic_t *interrupt; ///< non-zero ends the run with what it has measured; may be NULL
     bool (*on_progress)(void *context, const struct weft_progress *progress); ///< false: as `interrupt`; may be NULL

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/numa.h"
 #include "engine/ranks.h"
 #include "engine/side.h"
 #include "weft/memory.h"
@@ -541,6 +542,7 @@ struct thread {
     struct weft__thread own;
     struct weft__engine *engine;
     struct weft_memory *memory;
+    const struct weft__numa *numa;
     uint64_t windows;
     uint32_t parity; ///< of its workers in the window being run
 };
@@ -614,6 +616,7 @@ static void work(struct thread *t) {
 static void *begin_work(void *context) {
     struct thread *t = context;
     weft__threads_begin(&t->own);
+    weft__numa_bind(t->numa, t->own.id, t->own.all->n);
     work(t);
     return NULL;
 }
@@ -621,17 +624,21 @@ static void *begin_work(void *context) {
 static void run_threads(struct weft__engine *e, struct weft_memory *memory) {
     struct thread thread[WEFT__THREADS_MAX];
     pthread_t handle[WEFT__THREADS_MAX];
+    struct weft__numa numa;
+    weft__numa_read(&numa, e->conf.numa);
     uint32_t n = 1; // there may be fewer than wanted: the result is the same
     uint32_t most = e->conf.threads && e->conf.threads < e->threads.n ? e->conf.threads : e->threads.n;
     for (uint32_t j = 0; j < most; j++)
-        thread[j] = (struct thread){.engine = e, .memory = memory, .own = {.all = &e->threads, .id = j}};
+        thread[j] = (struct thread){.engine = e, .memory = memory, .numa = &numa, .own = {&e->threads, .id = j}};
     while (n < most && !pthread_create(&handle[n], NULL, begin_work, &thread[n]))
         n++;
     weft__threads_start(&e->threads, n);
     weft__threads_begin(&thread[0].own);
+    if (n > 1) weft__numa_bind(&numa, 0, n);
     work(&thread[0]);
     for (uint32_t j = 1; j < n; j++)
         pthread_join(handle[j], NULL);
+    weft__numa_release(&numa);
 }
 
 /// Of a rank that no worker is left for.

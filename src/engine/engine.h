@@ -164,6 +164,7 @@ struct weft__engine_conf {
     uint32_t meeting_events; ///< what it costs workers to meet (see threads.h); 0: each has a thread, in every window
     uint32_t threads;        ///< at most; 0: one per worker
     bool oversubscribe;      ///< threads may be more than processors
+    const char *numa;        ///< threads are bound to nodes (base/numa.h) that this folder tells of; NULL: they are not
     weft_time_ps lookahead_ps;
     weft_time_ps window_ps; ///< no longer than that; 0: as long, but WEFT__WINDOW_PS_MAX at most
     const bool *leaf;       ///< [nodes], kept, each right after its trunk or another leaf of that; NULL: there are none

@@ -14,6 +14,7 @@
 #include "base/draft.h"
 #include "base/hash.h"
 #include "base/image.h"
+#include "base/numa.h"
 #include "base/stream.h"
 #include "sim/checkpoint_parts.h"
 #include "weft/checkpoint.h"
@@ -282,6 +283,7 @@ enum weft_status weft_simulate_on(struct weft_checkpoint *checkpoint, const stru
     run->options.context = options->context;
     conf->threads = options->threads;
     conf->oversubscribe = options->oversubscribe;
+    conf->numa = options->pin ? WEFT__NUMA_FOLDER : NULL;
     if (options->ranks) weft__ranks_go_on(run);
     return weft__run_finish(run, ret_outcome, ret_error);
 }

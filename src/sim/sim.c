@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/numa.h"
 #include "box/box.h"
 #include "sim/capture.h"
 #include "sim/check_credit.h"
@@ -331,10 +332,26 @@ static void list_queue_pairs(const struct weft__network *net, bool sending, uint
     *ret_list = list;
 }
 
+/// A box is made on the NUMA node of the thread that will run it, and so has its memory there.
+static void make_boxes(struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    const struct weft__engine *e = &net->engine;
+    struct weft__numa numa;
+    uint32_t own = e->own_end - e->own_first, last = UINT32_MAX;
+    weft__numa_read(&numa, own > 1 ? e->conf.numa : NULL);
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        if (!weft__network_is_own(net, i)) continue;
+        uint32_t worker = weft__engine_worker_of(e, weft__network_actor(net, i));
+        if (worker != last) weft__numa_bind(&numa, worker - e->own_first, own);
+        last = worker;
+        weft__box_of(&t->node[i])->make(net, i);
+    }
+    weft__numa_release(&numa);
+}
+
 static void make_devices(struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    for (uint32_t i = 0; i < t->nodes; i++)
-        if (weft__network_is_own(net, i)) weft__box_of(&t->node[i])->make(net, i);
+    make_boxes(net);
     net->frame_bytes = weft__frame_bytes_max(net->scenario, t);
     for (uint32_t i = 0; i < t->ports; i++)
         if (weft__network_is_own(net, t->port[i].node)) connect_port(net, i);
@@ -398,6 +415,7 @@ static void start_engine(struct weft__run *run) {
     struct weft__engine_conf conf = {
         .meeting_events = WEFT__MEETING_EVENTS,
         .oversubscribe = options->oversubscribe,
+        .numa = options->pin ? WEFT__NUMA_FOLDER : NULL,
         .nodes = nodes,
         .leaf = leaf,
         .workers = options->threads * (options->ranks ? options->ranks->n : 1),

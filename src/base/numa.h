@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processors of a machine whose memory is not equally near to all of them. Threads that share some work in order are
+// spread over the nodes in that order, each free to move within its node. Memory is had from the node of the thread
+// that first writes it.
+#ifndef WEFT_BASE_NUMA_H
+#define WEFT_BASE_NUMA_H
+
+#include <stdint.h>
+
+/// Where Linux tells its nodes.
+#define WEFT__NUMA_FOLDER "/sys/devices/system/node"
+
+enum { WEFT__NUMA_NODES_MAX = 64, WEFT__NUMA_PROCESSORS_MAX = 1024 };
+
+struct weft__processor_set {
+    uint64_t word[WEFT__NUMA_PROCESSORS_MAX / 64];
+};
+
+struct weft__numa {
+    uint32_t nodes; ///< of which the calling thread may use a processor; below 2: nothing is bound
+    struct weft__processor_set allowed, node[WEFT__NUMA_NODES_MAX];
+    uint32_t processors[WEFT__NUMA_NODES_MAX]; ///< allowed ones
+};
+
+/// folder: NULL: no nodes.
+void weft__numa_read(struct weft__numa *numa, const char *folder);
+/// Of `parts` equal parts of all allowed processors, in order of nodes, the node in which the middle of `part` is.
+uint32_t weft__numa_node_of(const struct weft__numa *numa, uint32_t part, uint32_t parts);
+/// The calling thread runs on that node from now on.
+void weft__numa_bind(const struct weft__numa *numa, uint32_t part, uint32_t parts);
+/// And again wherever it might.
+void weft__numa_release(const struct weft__numa *numa);
+
+#endif
