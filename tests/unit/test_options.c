@@ -55,7 +55,7 @@ static int parse(const struct weft_cli_command *c, char *text, struct weft_cli_o
 static void everything(void **state) {
     (void)state;
     char text[] =
-        "a.yaml --set x.y=1 --json b.yaml --seed 7 --set=z=2 --threads 4 --oversubscribe --out dir --variant v --quiet "
+        "a.yaml --set x.y=1 --json b.yaml --seed 7 --set=z=2 --threads 4 --oversubscribe --pin --out dir --variant v --quiet "
         "--hosts 9 --deep";
     struct weft_cli_options o;
     assert_int_equal(parse(&command, text, &o), WEFT_CLI_GO);
@@ -65,6 +65,7 @@ static void everything(void **state) {
     assert_string_equal(o.setting[2], "z=2");
     assert_int_equal(o.threads, 4);
     assert_true(o.oversubscribe);
+    assert_true(o.pin);
     assert_string_equal(o.out, "dir");
     assert_string_equal(o.variant, "v");
     assert_true(o.json && o.quiet);
@@ -83,6 +84,7 @@ static void nothing(void **state) {
     assert_int_equal(o.settings, 0);
     assert_int_equal(o.threads, 1);
     assert_false(o.oversubscribe);
+    assert_false(o.pin);
     assert_null(o.out);
     assert_null(o.variant);
     assert_false(o.json || o.quiet);
