@@ -56,7 +56,7 @@ static void search(struct search *s, uint32_t from, uint32_t to) {
 static void walk(const struct search *s, uint32_t from, uint32_t to, double bytes, struct load *sum) {
     const struct weft_topology *t = s->t;
     for (uint32_t at = to; at != from && s->by[at] != WEFT_NONE; at = t->port[s->by[at]].node) {
-        bool tin = t->node[at].box == WEFT_BOX_TIN;
+        bool tin = weft_node_is_flat(&t->node[at]);
         if (!weft_topology_link_is_fabric(t, t->port[s->by[at]].link))
             sum->plain += bytes;
         else if (tin)
