@@ -238,6 +238,7 @@ static void lossless_priorities_take_headroom_when_they_change(void **state) {
     b.ops->set_lossless(b.state, b.conf, 0, 0x3f);
     b.ops->set_lossless(b.state, b.conf, 1, 0x1f); // 22000 B of headroom
     assert_int_equal(level(&b, 0, 6), 8000);
+    assert_int_equal(b.ops->room(b.state, b.conf, 1, 0, 6), 0);
     assert_int_equal(fill(&b, 1, 6), 0);
     b.ops->set_lossless(b.state, b.conf, 1, 0); // 12000 B
     assert_int_equal(release(&b, 0, 6, 8000), WEFT_BUFFER_OK);

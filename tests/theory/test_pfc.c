@@ -261,6 +261,11 @@ static void watchdog_alerts_drops_or_forwards(void **state) {
     assert_int_equal(run_drops(&r), 0);
     run_free(&r);
 
+    r = storm("drop", "never", "10ms"); // nothing is a storm
+    assert_int_equal(run_counters(&r, "switch-0/1", 3)->tx_packets, sent);
+    assert_int_equal(run_drops(&r), 0);
+    run_free(&r);
+
     r = storm("drop", "100us", "10ms");
     assert_int_equal(run_counters(&r, "switch-0/1", 3)->watchdog_storms, 1);
     assert_int_equal(run_counters(&r, "switch-0/1", 3)->tx_packets, sent);
