@@ -15,11 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "part.h"
+
 enum { RUNS_MAX = 128 };
 
 static struct known { char scenario[128], variant[64], digest[32]; } known[RUNS_MAX];
 static unsigned runs;
-static unsigned part = 1, parts = 1;
+static struct part part;
 
 static void path_of(char *path, size_t size, const char *name) {
     snprintf(path, size, "%s/%s", getenv("WEFT_ROOT"), name);
@@ -65,7 +67,7 @@ static void digests_are_known(void **state) {
     (void)state;
     bool write = getenv("WEFT_GOLDEN_WRITE"), same = true;
     read_known();
-    for (unsigned i = part - 1; i < runs; i += parts) {
+    for (unsigned i = part.first; i < runs; i += part.step) {
         char digest[sizeof known[i].digest];
         digest_of(&known[i], digest, sizeof digest);
         if (!strcmp(digest, known[i].digest)) continue;
@@ -77,15 +79,12 @@ static void digests_are_known(void **state) {
     }
     if (!write)
         assert_true(same);
-    else if (parts == 1)
+    else if (part.step == 1)
         write_known();
 }
 
 int main(int argc, char **argv) {
-    if (argc > 1 && (sscanf(argv[1], "%uof%u", &part, &parts) != 2 || !part || part > parts)) {
-        fprintf(stderr, "expected a part, as 2of8\n");
-        return 2;
-    }
+    if (!part_of(argc, argv, &part)) return 2;
     const struct CMUnitTest tests[] = {cmocka_unit_test(digests_are_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

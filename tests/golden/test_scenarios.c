@@ -18,6 +18,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "part.h"
+
 #ifndef LONG
 #define LONG false
 #endif
@@ -118,12 +120,10 @@ int main(int argc, char **argv) {
         return 1;
     }
     qsort(scenarios, n_scenarios, sizeof *scenarios, by_name);
-    unsigned part = 1, parts = 1, n = 0;
-    if (argc > 1 && (sscanf(argv[1], "%uof%u", &part, &parts) != 2 || !part || part > parts)) {
-        fprintf(stderr, "expected a part, as 2of8\n");
-        return 1;
-    }
-    for (unsigned i = part - 1; i < n_scenarios; i += parts)
+    struct part part;
+    unsigned n = 0;
+    if (!part_of(argc, argv, &part)) return 1;
+    for (unsigned i = part.first; i < n_scenarios; i += part.step)
         tests[n++] = (struct CMUnitTest){
             .name = scenarios[i] + strlen(root) + 1, .test_func = test_scenario, .initial_state = scenarios[i]};
     return _cmocka_run_group_tests("scenarios", tests, n, NULL, NULL);
