@@ -11,6 +11,8 @@
 #include "bench.h"
 #include "weft/follow.h"
 
+#include "base/units.h"
+
 static const char *runs_text = "3", *k_text, *threads_text = "1,2", *size_text;
 static const char *save_path, *compare_path;
 static bool record, followed;
@@ -214,8 +216,9 @@ static void print_figures(const struct figures *f, const struct weft_bench_saved
     printf("      ");
     for (unsigned p = 0; p < WEFT_PHASE_COUNT; p++)
         printf("  %s %.0f%%", weft_phase_names[p], 100 * f->phase_s[p] / f->wall_s / f->threads);
-    printf("  (%llu pauses, %llu marks, %llu CNPs; digest %016llx)\n", (unsigned long long)f->pauses,
-           (unsigned long long)f->ecn_marked, (unsigned long long)f->cnps, (unsigned long long)f->digest);
+    printf("  (%s, %s, %s; digest %016llx)\n", weft__counted(f->pauses, "pause").text,
+           weft__counted(f->ecn_marked, "mark").text, weft__counted(f->cnps, "CNP").text,
+           (unsigned long long)f->digest);
     const struct weft_bench_saved_run *before = weft_bench_saved_find(saved, f->hosts, f->threads);
     if (before)
         printf("        %.2f times the saved hops per CPU second, %.2f times its wall time%s\n",
@@ -228,8 +231,9 @@ static void print_speedups(const struct figures *f, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < n; j++)
             if (f[i].hosts == f[j].hosts && f[i].threads == 1 && f[j].threads > 1)
-                printf("%5u hosts: %u threads take 1/%.2f of the wall time of one%s\n", f[i].hosts, f[j].threads,
-                       f[i].wall_s / f[j].wall_s, f[i].digest == f[j].digest ? "" : "  DIGESTS DIFFER");
+                printf("%5u hosts: %s take 1/%.2f of the wall time of one%s\n", f[i].hosts,
+                       weft__counted(f[j].threads, "thread").text, f[i].wall_s / f[j].wall_s,
+                       f[i].digest == f[j].digest ? "" : "  DIGESTS DIFFER");
 }
 
 enum { MEASURED_MAX = 64, RUNS_MAX = 100 };

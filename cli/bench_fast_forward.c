@@ -11,6 +11,8 @@
 #include "bench.h"
 #include "weft/memory.h"
 
+#include "base/units.h"
+
 #define CLOS "topology: {kind: leaf_spine, leaves: 8, spines: 8, hosts_per_leaf: 8, rate: 400Gbps, delay: 500ns}\n"
 #define RAILS "topology: {kind: leaf_spine, leaves: 8, spines: 8, hosts_per_leaf: 32, rate: 400Gbps, delay: 500ns}\n"
 #define BUFFER                                                                                                         \
@@ -157,8 +159,9 @@ static void print(const char *mode, const struct figures *off, const struct figu
     if (on->refused[0])
         printf("\n          nothing was skipped: %s\n", on->refused);
     else
-        printf("; skipped %" PRIu64 " iterations, %" PRIu64 " operations, %" PRIu64 " steps, %" PRIu64 " packets\n",
-               on->skipped.iterations, on->skipped.operations, on->skipped.steps, on->skipped.packets);
+        printf("; skipped %s, %s, %s, %s\n", weft__counted(on->skipped.iterations, "iteration").text,
+               weft__counted(on->skipped.operations, "operation").text, weft__counted(on->skipped.steps, "step").text,
+               weft__counted(on->skipped.packets, "packet").text);
 }
 
 enum { EXACT_S_MAX = 60 }; ///< of what takes longer in full, only steady is run

@@ -14,7 +14,7 @@ static bool is_positive(const json_t *run, const char *key) {
 static enum weft_status read_runs(const struct weft__json_file *file, const char *name, const char *hop,
                                   struct weft_arena *arena, struct weft_bench_saved *ret,
                                   struct weft_error *ret_error) {
-    const struct weft_place first = {file->path, 1, 1};
+    const struct weft_place first = {.file = file->path, .line = 1, .column = 1};
     const char *of = json_string_value(json_object_get(file->root, "bench"));
     const json_t *list = json_object_get(file->root, "runs"), *run;
     if (!of || !json_is_array(list))

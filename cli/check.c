@@ -10,6 +10,7 @@
 #include "weft/sweep.h"
 
 #include "base/json.h"
+#include "base/units.h"
 
 static bool links, memory;
 
@@ -47,10 +48,11 @@ static void print_text(const struct weft_cli_simulation *s) {
     const struct weft_workload *w = s->workload;
     char bytes[32];
     weft_format_bytes(total_bytes(w), bytes, sizeof bytes);
-    printf("ok: scenario %s%s%s: %s, %u hosts, %u switch%s, %u links; %u flows in %u group%s, %s\n", s->scenario->name,
-           *s->scenario->variant ? ", variant " : "", s->scenario->variant, t->kind, t->hosts, t->switches,
-           t->switches == 1 ? "" : "es", t->links, w->flows + w->counted_flows - w->rma_flows, w->groups,
-           w->groups == 1 ? "" : "s", bytes);
+    printf("ok: scenario %s%s%s: %s, %s, %s, %s; %s in %s, %s\n", s->scenario->name,
+           *s->scenario->variant ? ", variant " : "", s->scenario->variant, t->kind,
+           weft__counted(t->hosts, "host").text, weft__counted(t->switches, "switch").text,
+           weft__counted(t->links, "link").text, weft__counted(w->flows + w->counted_flows - w->rma_flows, "flow").text,
+           weft__counted(w->groups, "group").text, bytes);
     if (links) weft_report_links(stdout, t, weft_links_negotiate(s->scenario, t, s->arena), true);
 }
 

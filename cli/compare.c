@@ -8,6 +8,8 @@
 #include "results.h"
 #include "terminal.h"
 
+#include "base/units.h"
+
 static bool csv;
 static const char *table_name = "groups";
 static const char *pattern, *jobs_text, *seeds_text;
@@ -85,7 +87,8 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
         uint32_t left_out;
         claims = weft_cli_claims_judge(&c->claims, &left_out);
         if (left_out && !c->o->quiet)
-            fprintf(stderr, "weft: %u claims about what other commands say are left to weft verify\n", left_out);
+            fprintf(stderr, "weft: left to weft verify: %s about what other commands say\n",
+                    weft__counted(left_out, "claim").text);
         results.claim = c->claims.result;
         results.claims = c->claims.n;
     }

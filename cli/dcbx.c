@@ -9,6 +9,8 @@
 
 #include "cli.h"
 
+#include "base/units.h"
+
 static const char *pfc_text, *ets_text, *app_text, *mac_text, *capability_text;
 static bool willing;
 
@@ -177,7 +179,8 @@ static enum weft_status read_capture(const char *path, struct weft_cli_dcbx *fou
     if (!pcap) {
         size_t known = strlen(path); // libpcap begins some of its messages with the name
         const char *text = !strncmp(why, path, known) && why[known] == ':' ? why + known + 2 : why;
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s", text);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no capture (%s); expected a pcap or pcapng file",
+                              text);
     }
     enum weft_status status = WEFT_OK;
     if (pcap_datalink(pcap) != DLT_EN10MB) {
@@ -193,8 +196,9 @@ static enum weft_status read_capture(const char *path, struct weft_cli_dcbx *fou
         take_frame(found, bytes, header, arena);
     if (answer == PCAP_ERROR && errno == ENOMEM) weft_memory_fail();
     if (!status && answer == PCAP_ERROR)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "after %llu frames: %s",
-                                (unsigned long long)found->frames, pcap_geterr(pcap));
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                "after %s the capture breaks off (%s); expected a whole file",
+                                weft__counted(found->frames, "frame").text, pcap_geterr(pcap));
     pcap_close(pcap);
     return status;
 }

@@ -5,6 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/units.h"
+
 enum { TEXT_MAX = 512 };
 
 static const char *mac_text(const uint8_t *mac, char text[TEXT_MAX]) {
@@ -149,7 +151,7 @@ static void print_dcbx(const struct weft_dcbx *d) {
     if (d->has & WEFT_DCBX_ETS) {
         print_line("ETS");
         print_table(&d->ets.table);
-        printf("; %s; %u classes\n", willing_text(d->ets.willing), d->ets.classes);
+        printf("; %s; %s\n", willing_text(d->ets.willing), weft__counted(d->ets.classes, "class").text);
     }
     if (d->has & WEFT_DCBX_ETS_RECOMMENDATION) {
         print_line("ETS recommended");
@@ -193,8 +195,8 @@ static void print_negotiated(const struct weft_dcbx_end *own, const struct weft_
 }
 
 void weft_cli_dcbx_print(const struct weft_cli_dcbx *found) {
-    printf("%s: %llu frame%s, %llu of them LLDP\n", found->file, (unsigned long long)found->frames,
-           found->frames == 1 ? "" : "s", (unsigned long long)found->lldp);
+    printf("%s: %s, %llu of them LLDP\n", found->file, weft__counted(found->frames, "frame").text,
+           (unsigned long long)found->lldp);
     if (found->wrong)
         printf("%llu of them cannot be read; the first is frame %llu: %s\n", (unsigned long long)found->wrong,
                (unsigned long long)found->wrong_first, found->wrong_why);
@@ -203,9 +205,8 @@ void weft_cli_dcbx_print(const struct weft_cli_dcbx *found) {
         const char *system = optional_text(&s->pdu, WEFT_LLDP_SYSTEM_NAME, name);
         printf("\n%s", mac_text(s->end.mac, mac));
         if (system) printf(", %s", system);
-        printf(", chassis %s, port %s: %llu frame%s, the first is frame %llu\n", chassis_text(&s->pdu.chassis, chassis),
-               port_text(&s->pdu.port, port), (unsigned long long)s->frames, s->frames == 1 ? "" : "s",
-               (unsigned long long)s->first);
+        printf(", chassis %s, port %s: %s, the first is frame %llu\n", chassis_text(&s->pdu.chassis, chassis),
+               port_text(&s->pdu.port, port), weft__counted(s->frames, "frame").text, (unsigned long long)s->first);
         print_line("time to live");
         printf("%u s%s\n", s->pdu.ttl_s, s->pdu.ttl_s ? "" : ": what was said before is withdrawn");
         print_dcbx(&s->end.says);

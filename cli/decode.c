@@ -11,6 +11,7 @@
 #include "terminal.h"
 
 #include "base/param.h"
+#include "base/units.h"
 
 static const char *interval_text, *rate_text, *follow_text, *csv_text, *conversations_text;
 static bool all_rows, columns;
@@ -135,8 +136,8 @@ static enum weft_status follow(struct decoding *d, const char *path, struct weft
     for (uint32_t i = 0; !status && i < decode.warnings; i++)
         fprintf(stderr, "weft: %s: %s\n", path, decode.warning[i]);
     if (!status && !d->packets && !d->json && !d->csv)
-        printf("no packet to queue pair %u in %llu frames\n", (unsigned)d->conf.follow_qp,
-               (unsigned long long)decode.frames);
+        printf("no packet to queue pair %u in %s\n", (unsigned)d->conf.follow_qp,
+               weft__counted(decode.frames, "frame").text);
     return status;
 }
 

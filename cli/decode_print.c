@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/csv.h"
+#include "base/units.h"
 #include "cli.h"
 
 // --- for programs -------------------------------------------------------------------------------------------------
@@ -205,9 +206,9 @@ static void print_links(const struct weft_decode *d) {
 void weft_cli_decode_print(const struct weft_decode *d, uint32_t rows, struct weft_arena *arena) {
     char bytes[WEFT_CLI_TEXT], time[TEXT];
     uint32_t interfaces = weft_capture_interfaces(d->reader);
-    printf("%s: %" PRIu64 " frame%s, %s, %s us, %" PRIu32 " interface%s\n", d->file, d->frames,
-           d->frames == 1 ? "" : "s", weft_cli_bytes_text(d->bytes, bytes), time_text(d->last_ps, time), interfaces,
-           interfaces == 1 ? "" : "s");
+    printf("%s: %s, %s, %s us, %s\n", d->file, weft__counted(d->frames, "frame").text,
+           weft_cli_bytes_text(d->bytes, bytes), time_text(d->last_ps, time),
+           weft__counted(interfaces, "interface").text);
     printf("%" PRIu64 " RoCE, of them %" PRIu64 " CNP; %" PRIu64 " pause; %" PRIu64 " LLDP; %" PRIu64 " other\n",
            d->roce, d->cnps, d->pauses, d->lldp_frames, d->others);
     for (uint8_t type = 0; d->uets && type < WEFT_PDS_TYPES; type++) {

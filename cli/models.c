@@ -120,11 +120,45 @@ static void print_model(const struct weft_model *model) {
     print_table(model->params);
 }
 
+enum { NAME = 16 }; // most names have room in it
+
+/// Summaries stand in one column.
+static int name_width(enum weft_model_kind kind) {
+    size_t width = NAME;
+    for (uint32_t i = 0; i < weft_model_count(kind); i++) {
+        size_t length = strlen(weft_model_at(kind, i)->name);
+        if (length > width) width = length;
+    }
+    return (int)width;
+}
+
 static void list_kind(enum weft_model_kind kind) {
     for (uint32_t i = 0; i < weft_model_count(kind); i++) {
         const struct weft_model *model = weft_model_at(kind, i);
-        printf("  %-10s %-16s %s\n", weft_kind_name(kind), model->name, model->summary);
+        printf("  %-10s %-*s %s\n", weft_kind_name(kind), name_width(kind), model->name, model->summary);
     }
+}
+
+/// Whole fabrics, each a scenario that uses a model of kind fabric.
+static void list_blueprints(void) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    printf("\nblueprints of whole fabrics: weft models fabric NAME shows one, weft plan fabric NAME its bill\n");
+    for (uint32_t i = 0; i < weft_blueprint_count(); i++) {
+        const struct weft_blueprint *b = weft_blueprint_at(i);
+        struct weft_tree *tree = NULL;
+        const struct weft_tree *about =
+            weft_tree_parse(b->name, b->text, b->size, arena, &tree, NULL) ? NULL : weft_tree_find(tree, "about");
+        printf("  %-10s %-16s %s\n", "blueprint", b->name, about && about->text ? about->text : "");
+    }
+    weft_arena_free(arena);
+}
+
+static bool show_blueprint(const char *name) {
+    const struct weft_blueprint *b = weft_blueprint_find(name);
+    if (!b) return false;
+    printf("blueprint: %s\n  base: %s puts a scenario on it, weft plan fabric %s shows its chips and its bill\n\n%.*s",
+           name, name, name, (int)b->size, b->text);
+    return true;
 }
 
 static void list_all(void) {
@@ -133,7 +167,7 @@ static void list_all(void) {
         list_kind((enum weft_model_kind)kind);
     printf("\nsections of a scenario, beside those of boxes, which bear their names\n");
     for (unsigned i = 0; i < SECTIONS; i++)
-        printf("  %-10s %-16s %s\n", sections[i].table->name, "", sections[i].summary);
+        printf("  %-*s %s\n", 10 + 1 + NAME, sections[i].table->name, sections[i].summary);
     printf("\nweft models KIND [NAME] tells more, weft models SECTION too; weft models results [TABLE] lists what runs "
            "measure\n");
 }
@@ -146,25 +180,19 @@ static int fail_unknown(const char *what, const char *word, const char *const *n
     return weft_cli_fail(&error);
 }
 
-/// A blueprint is a file, which plans, runs and versus take; the fabrics here are the shapes that it may have.
-static int say_blueprint(const char *name) {
-    struct weft_error error = {0};
-    weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                   "\"%s\" is a blueprint, not a model; weft plan fabric %s shows it", name, name);
-    return weft_cli_fail(&error);
-}
-
 static int show_model(enum weft_model_kind kind, const char *name) {
     const struct weft_model *model = weft_model_find(kind, name);
     if (model) {
         print_model(model);
         return WEFT_OK;
     }
-    if (kind == WEFT_KIND_FABRIC && weft_blueprint_find(name)) return say_blueprint(name);
+    if (kind == WEFT_KIND_FABRIC && show_blueprint(name)) return WEFT_OK;
     const char *names[NAMES_MAX];
     uint32_t n = 0;
     for (; n < weft_model_count(kind) && n < NAMES_MAX; n++)
         names[n] = weft_model_at(kind, n)->name;
+    for (uint32_t i = 0; kind == WEFT_KIND_FABRIC && i < weft_blueprint_count() && n < NAMES_MAX; i++)
+        names[n++] = weft_blueprint_at(i)->name;
     return fail_unknown(weft_kind_name(kind), name, names, n);
 }
 
@@ -177,7 +205,7 @@ static bool show_by_name(const char *name) {
     for (uint32_t i = 0; n > 1 && i < n; i++)
         printf("weft models %-10s %-16s %s\n", weft_kind_name(found[i]->kind), name, found[i]->summary);
     if (n == 1) print_model(found[0]);
-    return n;
+    return n || show_blueprint(name);
 }
 
 /// The model whose name is nearest to a word; NULL: one of these names is as near, or none is.
@@ -228,6 +256,7 @@ static int show_kind(const char *word, const char *name) {
         if (strcmp(word, names[kind])) continue;
         if (name) return show_model((enum weft_model_kind)kind, name);
         list_kind((enum weft_model_kind)kind);
+        if (kind == WEFT_KIND_FABRIC) list_blueprints();
         return WEFT_OK;
     }
     for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_BOX); i++) {

@@ -276,6 +276,43 @@ static int check_files(const struct weft_cli_command *command, const struct weft
     return WEFT_CLI_GO;
 }
 
+/// "--cable=4m": the length of its name; 0: no long option.
+static size_t long_name(const char *argument) {
+    return !strncmp(argument, "--", 2) && argument[2] ? strcspn(argument + 2, "=") : 0;
+}
+
+/// "-1", "-x": there is only -h.
+static bool is_short(const char *argument) {
+    return argument[0] == '-' && argument[1] && argument[1] != '-' && strcmp(argument, "-h");
+}
+
+/// Options are written in full: of an abbreviation the next option of weft could make something else.
+static int check_names(const struct option *table, int argc, char **argv) {
+    const char *names[COMMONS + OWN_MAX];
+    unsigned n = 0;
+    for (; table[n].name; n++)
+        names[n] = table[n].name;
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+        size_t length = long_name(argv[i]);
+        unsigned k = 0;
+        while (k < n && (strlen(names[k]) != length || strncmp(names[k], argv[i] + 2, length)))
+            k++;
+        if (k < n) {
+            if (table[k].has_arg == required_argument && !argv[i][2 + length]) i++; // what follows is its value
+            continue;
+        }
+        if (!length && !is_short(argv[i])) continue;
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)(length ? 2 + length : strlen(argv[i])), argv[i]);
+        const char *nearest = length ? weft_error_nearest(name + 2, names, n) : NULL;
+        fprintf(stderr, "%s: unrecognized option '%s'", argv[0], name);
+        if (nearest) fprintf(stderr, "; did you mean --%s?", nearest);
+        fputc('\n', stderr);
+        return WEFT_ERROR_INPUT;
+    }
+    return WEFT_CLI_GO;
+}
+
 int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv,
                    struct weft_cli_options *ret_options) {
     struct weft_cli_options *o = ret_options;
@@ -286,6 +323,7 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
     char *name = weft_arena_format(o->arena, "weft %s", command->name);
     argv[0] = name; // getopt's messages begin with it
     optind = 0;     // glibc: begin anew
+    if (check_names(table, argc, argv) != WEFT_CLI_GO) return fail_usage(command);
     for (int c; (c = getopt_long(argc, argv, "h", table, NULL)) != -1;) {
         if (c == '?') return fail_usage(command);
         int i = c - FIRST_VAL;

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/param.h"
+#include "base/units.h"
 
 static const char *job_name, *strategy_name, *out_file;
 static bool simulate;
@@ -70,10 +71,18 @@ static enum weft_status find_job(struct place *p, struct weft_error *ret_error) 
     const struct weft_place nowhere = {.file = p->s.scenario->path};
     while (p->job_index < w->jobs && job_name && strcmp(w->group[w->job[p->job_index].group], job_name))
         p->job_index++;
+    if (p->job_index == w->jobs && job_name && w->jobs) {
+        const char **names = weft_arena_alloc(p->o->arena, w->jobs, sizeof *names);
+        char expected[512];
+        for (uint32_t k = 0; k < w->jobs; k++)
+            names[k] = w->group[w->job[k].group];
+        weft__names_expected(job_name, names, w->jobs, expected, sizeof expected);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--job"}, "no job '%s'; %s",
+                              job_name, expected);
+    }
     if (p->job_index == w->jobs)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, nowhere,
-                              "no job%s%s; expected an entry of kind job or collective", job_name ? " " : "",
-                              job_name ? job_name : "");
+                              "no job; expected an entry of kind job or collective");
     p->job = &w->job[p->job_index];
     p->entry = entry_of_job(p->s.scenario, p->job_index);
     if (p->job->places) return WEFT_OK;
@@ -144,10 +153,6 @@ static const char *time_text(const struct result *r, double time_ps, char text[W
     return text;
 }
 
-static const char *plural(uint32_t n) {
-    return n == 1 ? "" : "s";
-}
-
 /// Racks and zones by their name in this network.
 struct words {
     const char *rack, *racks, *between, *zone, *zones, *between_zones, *busiest;
@@ -171,12 +176,11 @@ static void print_text(const struct place *p) {
     const struct weft_place_problem *q = p->job->places;
     const struct words *words = words_of(q);
     int racks = (int)strlen(words->racks);
-    printf("job %s: %" PRIu32 " ranks on %" PRIu32 " server%s of %" PRIu64 "; free: %" PRIu32 " server%s, in %" PRIu32
-           " %s%s of %" PRIu32 " %s%s",
-           p->s.workload->group[p->job->group], p->job->ranks, q->units, plural(q->units), p->job->server.gpus,
-           q->slots, plural(q->slots), q->racks, words->rack, plural(q->racks), q->zones, words->zone,
-           plural(q->zones));
-    if (has_blocks(q)) printf(" in %" PRIu32 " blocks", q->blocks);
+    printf("job %s: %s on %s of %" PRIu64 "; free: %s, in %s of %s", p->s.workload->group[p->job->group],
+           weft__counted(p->job->ranks, "rank").text, weft__counted(q->units, "server").text, p->job->server.gpus,
+           weft__counted(q->slots, "server").text, weft__counted(q->racks, words->rack).text,
+           weft__counted(q->zones, words->zone).text);
+    if (has_blocks(q)) printf(" in %s", weft__counted(q->blocks, "block").text);
     printf("\nan iteration sends %s between servers\n\n",
            weft_cli_bytes_text(p->result[0].cost.bytes, (char[WEFT_CLI_TEXT]){0}));
     printf("%-12s %5s %s %15s %6s %15s %6s %13s%s%s\n", "strategy", words->zones, words->racks, words->between, "share",
@@ -263,8 +267,8 @@ static void write_ranks(FILE *file, const void *context) {
     FILE *text = weft__text_stream_open(&stream);
     fprintf(text, "ranks of job %s, scenario %s", p->s.workload->group[p->job->group], p->s.scenario->name);
     if (*p->s.scenario->variant) fprintf(text, ", variant %s", p->s.scenario->variant);
-    fprintf(text, ": %" PRIu32 " on servers of %" PRIu64 " GPUs, by weft %s\nstrategy %s", p->job->ranks,
-            p->job->server.gpus, WEFT_VERSION, r->model->name);
+    fprintf(text, ": %" PRIu32 " on servers of %s, by weft %s\nstrategy %s", p->job->ranks,
+            weft__counted(p->job->server.gpus, "GPU").text, WEFT_VERSION, r->model->name);
     weft_params_each(r->model->params, r->strategy.conf, "", add_setting, text);
     fprintf(text,
             "; an iteration sends %" PRIu64 " B between servers, %" PRIu64 " B %s, %" PRIu64

@@ -226,9 +226,9 @@ static void usage(FILE *file) {
     fprintf(file, "usage: weft plan CALCULATOR [OPTIONS] [SCENARIO]\n\n"
                   "Headroom, thresholds and pause times, with the formula and the numbers in it.\n\n");
     for (unsigned i = 0; i < PLANS; i++)
-        fprintf(file, "  %-5s %.*s\n", plans[i]->name, (int)strcspn(plans[i]->about, "\n"), plans[i]->about);
-    fprintf(file, "  %-5s %s\n", "sonic", "the configuration of a SONiC switch: errors in config_db.json, and a patch");
-    fprintf(file, "  %-5s %s\n", "fabric",
+        fprintf(file, "  %-9s %.*s\n", plans[i]->name, (int)strcspn(plans[i]->about, "\n"), plans[i]->about);
+    fprintf(file, "  %-9s %s\n", "sonic", "the configuration of a SONiC switch: errors in config_db.json, and a patch");
+    fprintf(file, "  %-9s %s\n", "fabric",
             "chips, links, optics and watts of a fabric for N hosts, or why it cannot be built");
     fputs("\nValues for your own scenario, with a run that compares them (docs/advice.md):\n\n"
           "  ecn, dcqcn, admission, buffers, and sfc with --run or --out\n\n"

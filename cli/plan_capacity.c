@@ -131,7 +131,8 @@ static enum weft_status find_load(const struct capacity *c, const struct weft_cl
         }
     if (n != 1)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = scenario->path},
-                              "workload: %u entries of kind poisson; expected one, or --load PATH=LO..HI", n);
+                              "workload: %s of kind poisson; expected one, or --load PATH=LO..HI",
+                              weft__counted(n, "entry").text);
     *ret = weft_arena_format(c->s.o->arena, "workload.%u.load=0.05..0.95:%d", found, GRID);
     return WEFT_OK;
 }
@@ -273,8 +274,8 @@ static void find_fall(struct capacity *c) {
 
 static void print_text(struct capacity *c) {
     const char *path = c->s.plan->axis[0].path;
-    printf("%s: greatest %s with %s at most %g, %u seeds\n\n%-14s %12s %12s\n", c->s.r.name, path, c->metric.name,
-           c->limit, c->s.plan->seeds, "load", "mean", "+/-");
+    printf("%s: greatest %s with %s at most %g, %s\n\n%-14s %12s %12s\n", c->s.r.name, path, c->metric.name, c->limit,
+           weft__counted(c->s.plan->seeds, "seed").text, "load", "mean", "+/-");
     for (uint32_t p = 0; p < c->s.plan->points; p++) {
         struct weft_spread s = spread_at(c, p);
         if (!c->probed[p]) continue;
@@ -289,8 +290,9 @@ static void print_text(struct capacity *c) {
     else if (c->above == WEFT_NONE)
         printf("all of the range is carried: %s or more\n", load_of(c, c->below));
     else
-        printf("between %s and %s: %s +/- %s over %u seeds\n", load_of(c, c->below), load_of(c, c->above),
-               load_text_of(c, c->crossing.mean), load_text_of(c, c->crossing.half), c->crossing.n);
+        printf("between %s and %s: %s +/- %s over %s\n", load_of(c, c->below), load_of(c, c->above),
+               load_text_of(c, c->crossing.mean), load_text_of(c, c->crossing.half),
+               weft__counted(c->crossing.n, "seed").text);
     if (c->falls[0] != WEFT_NONE)
         printf("not monotone: at %s it is %.4g, at the higher load of %s %.4g; the first crossing is shown\n",
                load_of(c, c->falls[0]), spread_at(c, c->falls[0]).mean, load_of(c, c->falls[1]),

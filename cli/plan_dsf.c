@@ -7,6 +7,8 @@
 #include "weft/packet.h"
 #include "weft/plan_dsf.h"
 
+#include "base/units.h"
+
 struct view {
     FILE *file;
     const struct weft_plan_dsf_conf *conf;
@@ -35,13 +37,13 @@ static void print_speedup(const struct view *v) {
     const struct weft_plan_dsf_conf *c = v->conf;
     const struct weft_plan_dsf *p = v->dsf;
     fprintf(v->file, "  ports          %" PRIu64 " x %s = %s\n", c->ports, RATE(c->rate_bps), RATE(p->ports_bps));
-    fprintf(v->file, "  fabric, raw    %" PRIu64 " lanes x %s = %s: %.2f times the ports\n", c->lanes,
+    fprintf(v->file, "  fabric, raw    %s x %s = %s: %.2f times the ports\n", weft__counted(c->lanes, "lane").text,
             RATE(c->lane_rate_bps), RATE(p->raw_bps), p->raw_speedup);
     fprintf(v->file, "  after FEC      x %.6g = %s: %.2f\n", c->lane_coding, RATE(p->coded_bps), p->coded_speedup);
     fprintf(v->file, "  full cells     x %s / %s = %s: %.2f\n", BYTES(c->cell_bytes),
             BYTES(c->cell_bytes + c->cell_header_bytes), about_rate(v, p->payload_bps), p->net_speedup);
-    fprintf(v->file, "  full packets   %s on the wire, %" PRIu64 " cells of %s in the fabric: %.2f\n",
-            BYTES(p->frame_bytes), p->frame_cells, BYTES(p->fabric_bytes), p->frame_speedup);
+    fprintf(v->file, "  full packets   %s on the wire, %s of %s in the fabric: %.2f\n", BYTES(p->frame_bytes),
+            weft__counted(p->frame_cells, "cell").text, BYTES(p->fabric_bytes), p->frame_speedup);
 }
 
 static void print_loop(const struct view *v) {
@@ -65,8 +67,8 @@ static void print_presets(const struct view *v) {
     const struct weft_plan_dsf *p = v->dsf;
     const char *credit = BYTES(c->credit_bytes);
     fprintf(v->file, "  presets of a VOQ, with a fabric delay of %s\n", TIME(c->fabric_delay_ps));
-    fprintf(v->file, "    in flight    max(2, %s x %s / (8 x %s)) = %" PRIu64 " credits\n", RATE(c->rate_bps),
-            TIME(c->fabric_delay_ps), credit, p->inflight);
+    fprintf(v->file, "    in flight    max(2, %s x %s / (8 x %s)) = %s\n", RATE(c->rate_bps), TIME(c->fabric_delay_ps),
+            credit, weft__counted(p->inflight, "credit").text);
     fprintf(v->file, "    satisfied    %s x (%" PRIu64 " + 1) = %s held while empty\n", credit, p->inflight,
             BYTES(p->empty_bytes));
     fprintf(v->file, "    balance      min(500KB, 3 x %" PRIu64 " x %s - %s) = %s at most while empty\n", p->inflight,
@@ -79,9 +81,8 @@ static void print_presets(const struct view *v) {
 
 static void print_rci(const struct view *v) {
     const struct weft_plan_dsf *p = v->dsf;
-    fprintf(v->file,
-            "  congestion     %" PRIu64 " lanes x %s x 0.9 x 0.95 x 0.99 x 0.95 / (level + 1):\n                ",
-            v->conf->lanes, RATE(v->conf->lane_rate_bps));
+    fprintf(v->file, "  congestion     %s x %s x 0.9 x 0.95 x 0.99 x 0.95 / (level + 1):\n                ",
+            weft__counted(v->conf->lanes, "lane").text, RATE(v->conf->lane_rate_bps));
     for (unsigned level = 0; level < WEFT_PLAN_RCI_LEVELS; level++) {
         const char *rate = level ? about_rate(v, p->rci_bps[level]) : "no limit";
         fprintf(v->file, " %u: %s%s", level, rate, level + 1 < WEFT_PLAN_RCI_LEVELS ? "," : "\n");
@@ -96,8 +97,9 @@ static void print_buffers(const struct view *v) {
             BYTES(c->egress_stop_bytes), RATE(c->rate_bps), c->speedup, TIME(p->rtt_ps), BYTES(p->egress_bytes));
     fprintf(v->file, "  reassembly     %s x %s / 8 + (%" PRIu64 " - 1) x %s = %s at most\n", TIME(c->skew_ps),
             about_rate(v, p->arriving_bps), c->interfaces, BYTES(frame), BYTES(p->reassembly_bytes));
-    fprintf(v->file, "                 with full FIFOs %" PRIu64 " x %" PRIu64 " cells x %s x 8 / lane = %s apart\n",
-            c->nodes, c->fifo_cells, BYTES(c->cell_bytes + c->cell_header_bytes), about_time(v, p->skew_ps_max));
+    fprintf(v->file, "                 with full FIFOs %" PRIu64 " x %s x %s x 8 / lane = %s apart\n", c->nodes,
+            weft__counted(c->fifo_cells, "cell").text, BYTES(c->cell_bytes + c->cell_header_bytes),
+            about_time(v, p->skew_ps_max));
     fprintf(v->file, "  absorbs        all ports for %s x 8 / %s = %s on chip, %s in %s\n", BYTES(c->sram_bytes),
             RATE(p->ports_bps), about_time(v, p->sram_ps), about_time(v, p->buffer_ps), BYTES(c->buffer_bytes));
     fprintf(v->file,
@@ -253,7 +255,8 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
         if (j)
             json_sort(j, &sort[i]);
         else {
-            fprintf(file, "%s: %" PRIu32 " interface nodes like %s\n", sort[i].layer, sort[i].nodes, sort[i].example);
+            fprintf(file, "%s: %s like %s\n", sort[i].layer, weft__counted(sort[i].nodes, "interface node").text,
+                    sort[i].example);
             print_dsf(&(struct view){file, &sort[i].conf, &p, o->arena});
         }
     }

@@ -76,8 +76,8 @@ static void print_layers(const struct fabric *f, struct weft_arena *arena) {
     const struct weft_fabric_plan *p = f->plan;
     for (uint32_t i = 0; i < p->layers; i++) {
         const struct weft_fabric_layer *l = &p->layer[i];
-        printf("  %-12s %6llu x %s, %llu ports used", l->name, (unsigned long long)l->chips,
-               *l->part->name ? l->part->name : "switch", (unsigned long long)l->ports);
+        printf("  %-12s %6llu x %s, %s used", l->name, (unsigned long long)l->chips,
+               *l->part->name ? l->part->name : "switch", weft__counted(l->ports, "port").text);
         if (l->ports_max) printf(" of %llu", (unsigned long long)l->ports_max);
         printf("\n               (%s)\n", l->part->source);
     }
@@ -92,17 +92,17 @@ static void print_fabric(const struct fabric *f, struct weft_arena *arena) {
     const struct weft_fabric_plan *p = f->plan;
     const struct weft_fabric_bill *b = &f->bill;
     printf("%s: %s\n", f->name, f->about);
-    printf("  for %llu hosts at %s", (unsigned long long)p->conf->hosts, plan_rate(arena, p->conf->rate_bps));
+    printf("  for %s at %s", weft__counted(p->conf->hosts, "host").text, plan_rate(arena, p->conf->rate_bps));
     if (*p->reason) {
         printf(": cannot be built: %s\n", p->reason);
         return;
     }
-    printf(", oversubscription %g; %llu host ports\n", p->conf->oversubscription, (unsigned long long)p->host_ports);
+    printf(", oversubscription %g; %s\n", p->conf->oversubscription, weft__counted(p->host_ports, "host port").text);
     print_layers(f, arena);
-    printf("  bill: %llu chips, %llu ports (%.1f Tbps), %.0f optical modules, %.0f m of fibre, %.0f m of copper, "
-           "%s of packet memory, %.0f W",
-           (unsigned long long)b->chips, (unsigned long long)b->ports, b->port_tbps, b->optics, b->fibre_m, b->copper_m,
-           weft__bytes_text((weft_bytes)b->buffer_bytes).text, b->watts);
+    printf("  bill: %s, %s (%.1f Tbps), %.0f optical modules, %.0f m of fibre, %.0f m of copper, %s of packet memory, "
+           "%.0f W",
+           weft__counted(b->chips, "chip").text, weft__counted(b->ports, "port").text, b->port_tbps, b->optics,
+           b->fibre_m, b->copper_m, weft__bytes_text((weft_bytes)b->buffer_bytes).text, b->watts);
     if (b->priced) printf(", price %.0f", b->price);
     printf("\n  settings: %s\n", p->conf->source);
 }

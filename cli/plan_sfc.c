@@ -5,6 +5,8 @@
 
 #include "plan.h"
 
+#include "base/units.h"
+
 struct view {
     const struct weft_plan_sfc_conf *conf;
     const struct weft_plan_sfc *sfc;
@@ -39,12 +41,13 @@ static void print_pfc(FILE *f, const struct view *v) {
 static void print_way(FILE *f, const struct view *v) {
     const struct weft_plan_way *way = &v->sfc->way;
     if (v->own_way && !v->place->alike)
-        fprintf(
-            f, "  round trip     %" PRIu32 " links there and back, %" PRIu32 " switches, each with its own delay: %s\n",
-            way->links, way->passes, TIME(v, way->round_trip_ps));
+        fprintf(f, "  round trip     %s there and back, %s, each with its own delay: %s\n",
+                weft__counted(way->links, "link").text, weft__counted(way->passes, "switch").text,
+                TIME(v, way->round_trip_ps));
     else
-        fprintf(f, "  round trip     %" PRIu32 " links x 2 x %s + %" PRIu32 " switches x %s = %s\n", way->links,
-                TIME(v, v->conf->delay_ps), way->passes, TIME(v, v->conf->processing_ps), TIME(v, way->round_trip_ps));
+        fprintf(f, "  round trip     %s x 2 x %s + %s x %s = %s\n", weft__counted(way->links, "link").text,
+                TIME(v, v->conf->delay_ps), weft__counted(way->passes, "switch").text, TIME(v, v->conf->processing_ps),
+                TIME(v, way->round_trip_ps));
 }
 
 static void print_sfc(FILE *f, const struct view *v) {
@@ -121,8 +124,8 @@ static void print_text(FILE *f, const struct view *v) {
                 v->conf->incast, RATE(v), place->switch_name, place->receiver_name, place->source_name,
                 place->buffer_text);
     else
-        fprintf(f, "SFC for %" PRIu64 " to 1 at %s in %" PRIu64 " layer%s\n", v->conf->incast, RATE(v), v->conf->layers,
-                v->conf->layers == 1 ? "" : "s");
+        fprintf(f, "SFC for %" PRIu64 " to 1 at %s in %s\n", v->conf->incast, RATE(v),
+                weft__counted(v->conf->layers, "layer").text);
     print_pfc(f, v);
     print_way(f, v);
     print_sfc(f, v);

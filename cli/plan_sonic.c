@@ -9,6 +9,7 @@
 #include "weft/plan_sonic.h"
 
 #include "base/param.h"
+#include "base/units.h"
 
 static const char *patch_file, *scenario_file, *profiles_file, *given[3];
 static const char *const rows[] = {"formula", "processing", "mtu"};
@@ -131,14 +132,15 @@ static void print_text(const struct weft_sonic *s, const struct weft_sonic_findi
     for (uint32_t i = 0; i < findings; i++) {
         mended += f[i].changes != 0;
         printf("%-9s  %s", weft_sonic_rule_names[f[i].rule], f[i].where);
-        if (f[i].ports > 1) printf("  (%" PRIu32 " ports)", f[i].ports);
+        if (f[i].ports > 1) printf("  (%s)", weft__counted(f[i].ports, "port").text);
         printf("\n           %s\n", f[i].reason);
         for (uint32_t k = 0; k < f[i].changes; k++)
             printf("           patch: %s = %s\n", f[i].change[k].pointer, f[i].change[k].value);
         if (!f[i].changes) printf("           no patch\n");
         printf("           source: %s\n", weft_sonic_rule_sources[f[i].rule]);
     }
-    printf("%" PRIu32 " ports, %" PRIu32 " findings, %" PRIu32 " of them with a patch\n", s->ports, findings, mended);
+    printf("%s, %s, %" PRIu32 " of them with a patch\n", weft__counted(s->ports, "port").text,
+           weft__counted(findings, "finding").text, mended);
 }
 
 struct patch {

@@ -5,6 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/units.h"
+
 enum { BAR = 24, COLUMNS_DEFAULT = 80, LINE = 256 };
 static const double interval_s = 0.1;
 
@@ -49,8 +51,8 @@ void weft_cli_progress_format(const struct weft_progress *now, const char *label
 
 void weft_cli_progress_format_runs(const struct weft_cli_runs_progress *now, const char *label, unsigned columns,
                                    char *text, size_t size) {
-    char what[64];
-    snprintf(what, sizeof what, "%u of %u runs", now->ended, now->runs);
+    char what[128];
+    snprintf(what, sizeof what, "%u of %s", now->ended, weft__counted(now->runs, "run").text);
     format_line(now->part, now->wall_s, label, what, columns, text, size);
 }
 

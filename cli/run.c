@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "base/units.h"
 #include "checkpoint.h"
 #include "claims.h"
 #include "results.h"
@@ -93,10 +94,10 @@ static enum weft_status write_exports(const struct weft_cli_options *o, const st
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < e->n && !status; i++) {
         if (e->format[i]->events && run->outcome->unrecorded)
-            fprintf(stderr,
-                    "weft: --export %s: %" PRIu64 " events were left out, so that pauses may be missing; expected "
-                    "a greater run.events\n",
-                    e->format[i]->name, run->outcome->unrecorded);
+            fprintf(
+                stderr,
+                "weft: --export %s: %s were left out, so that pauses may be missing; expected a greater run.events\n",
+                e->format[i]->name, weft__counted(run->outcome->unrecorded, "event").text);
         for (uint32_t k = 0; k < 2 && e->format[i]->file[k].name && !status; k++) {
             struct writing w = {e->format[i]->file[k].write, run};
             status = weft_cli_replace_file(weft_arena_format(o->arena, "%s/%s", o->out, e->format[i]->file[k].name),
@@ -137,16 +138,17 @@ static void mention_ranks(const struct weft_outcome *o) {
     for (uint32_t r = 0; r < o->ranks; r++)
         if (o->rank[r].events > most) most = o->rank[r].events;
     if (!o->ranks || !o->windows || !most) return;
-    fprintf(stderr, "weft: %u ranks, %" PRIu64 " windows, balance %.2f (mean load of a rank over the largest)\n",
-            o->ranks, o->windows, (double)o->events / o->ranks / (double)most);
+    fprintf(stderr, "weft: %s, %s, balance %.2f (mean load of a rank over the largest)\n",
+            weft__counted(o->ranks, "rank").text, weft__counted(o->windows, "window").text,
+            (double)o->events / o->ranks / (double)most);
     for (uint32_t r = 0; r < o->ranks; r++) {
         const struct weft_rank_outcome *rank = &o->rank[r];
         char peak[WEFT_CLI_TEXT];
         fprintf(stderr,
-                "weft: rank %u on %s: %u nodes, %.1f%% of events, %.2fs CPU; a window: %.1f messages and %.0fB sent, "
-                "%.1fus in the exchange; %s of memory\n",
-                r, rank->host, rank->nodes, 100 * (double)rank->events / (double)o->events, rank->cpu_s,
-                (double)rank->messages / (double)o->windows, (double)rank->bytes / (double)o->windows,
+                "weft: rank %u on %s: %s, %.1f%% of events, %.2fs CPU; a window: %.1f messages and %.0fB sent, %.1fus "
+                "in the exchange; %s of memory\n",
+                r, rank->host, weft__counted(rank->nodes, "node").text, 100 * (double)rank->events / (double)o->events,
+                rank->cpu_s, (double)rank->messages / (double)o->windows, (double)rank->bytes / (double)o->windows,
                 rank->wait_s * 1e6 / (double)o->windows, weft_cli_bytes_text(rank->peak_rss_bytes, peak));
     }
 }

@@ -118,7 +118,7 @@ enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulat
 static void mention_capture(const struct weft_cli_options *options, const char *file, const struct weft_outcome *o) {
     bool quiet = options->quiet || options->json;
     if (!o->capture_left_out && quiet) return;
-    fprintf(stderr, "weft: %llu frames in %s", (unsigned long long)o->captured, file);
+    fprintf(stderr, "weft: %s in %s", weft__counted(o->captured, "frame").text, file);
     if (o->capture_left_out)
         fprintf(stderr, "; capture.limit left out the %llu after them", (unsigned long long)o->capture_left_out);
     fputc('\n', stderr);
@@ -160,9 +160,9 @@ static void mention_binding(const struct weft_cli_options *options) {
     if (!weft_cli_ranks() || options->oversubscribe || options->quiet || options->json) return;
     if (processors < options->threads && processors < online)
         fprintf(stderr,
-                "weft: --threads %u, and the launcher leaves a rank %u of the %u processors; mpirun --bind-to none, or "
-                "--map-by slot:PE=%u, leaves it as many\n",
-                options->threads, processors, online, options->threads);
+                "weft: --threads %u, and the launcher leaves a rank %u of the %s; mpirun --bind-to none, or --map-by "
+                "slot:PE=%u, leaves it as many\n",
+                options->threads, processors, weft__counted(online, "processor").text, options->threads);
 }
 
 /// A run that a signal ended has not failed, but no script may take it for a complete one.

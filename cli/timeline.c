@@ -168,10 +168,9 @@ static void print_foot(const struct timeline_view *v) {
     char time[TIMELINE_TEXT];
     if (*v->t.stall) printf("\nThe network made no progress any more.\n%s", v->t.stall);
     if (!v->t.unrecorded) return;
-    printf("\nThe record is incomplete from %s on: %llu events are missing, because their nodes had as many as "
-           "run.events\n"
-           "allows; run again with --set run.events=N.\n",
-           timeline_time(v->t.unrecorded_ps, time), (unsigned long long)v->t.unrecorded);
+    printf("\nThe record is incomplete from %s on: %s are missing, because their nodes had as many as "
+           "run.events\nallows; run again with --set run.events=N.\n",
+           timeline_time(v->t.unrecorded_ps, time), weft__counted(v->t.unrecorded, "event").text);
 }
 
 /// Nothing but flows and first packets? Then the ways of these are the story.
@@ -216,8 +215,8 @@ static void print_story(struct timeline_view *v) {
 
 static void print_all(struct timeline_view *v) {
     char time[TIMELINE_TEXT];
-    printf("%s%s%s: %u events in %s\n\n", v->t.scenario, *v->t.variant ? ", variant " : "", v->t.variant, v->t.events,
-           timeline_duration(v->t.sim_time_ps, time));
+    printf("%s%s%s: %s in %s\n\n", v->t.scenario, *v->t.variant ? ", variant " : "", v->t.variant,
+           weft__counted(v->t.events, "event").text, timeline_duration(v->t.sim_time_ps, time));
     if (asked.all)
         timeline_print_events(v);
     else
@@ -247,6 +246,9 @@ static void print_json(const struct timeline_view *v) {
 
 static enum weft_status answer(struct timeline_view *v, bool json, struct weft_error *error) {
     uint32_t port, priority;
+    if (asked.port || asked.priority || asked.flow || asked.from || asked.to || asked.limit || asked.all)
+        return fail(error, asked.why ? "why" : "why-not", asked.why ? asked.why : asked.why_not,
+                    "it names port and priority, as in host-7/0/3; expected no filter with it");
     weft_time_ps at = WEFT_TIME_NEVER;
     const char *option = asked.why ? "why" : "why-not";
     enum weft_status status = read_place(v, option, asked.why ? asked.why : asked.why_not, &port, &priority, error);
@@ -271,10 +273,10 @@ static enum weft_status write_perfetto(const struct weft_cli_options *o, struct 
     const char *const *name = weft_perfetto_variants(p, &variants);
     if (!o->variant) weft_cli_mention_others("writing", name, variants, "");
     struct weft_perfetto_counts n = weft_perfetto_count(p);
-    fprintf(stderr,
-            "weft: wrote %s: %llu flows, %llu operations of jobs, %llu pauses with %llu arrows, %llu samples%s\n",
-            asked.perfetto, (unsigned long long)n.flows, (unsigned long long)n.operations, (unsigned long long)n.pauses,
-            (unsigned long long)n.arrows, (unsigned long long)n.samples,
+    fprintf(stderr, "weft: wrote %s: %s, %s of jobs, %s with %s, %s%s\n", asked.perfetto,
+            weft__counted(n.flows, "flow").text, weft__counted(n.operations, "operation").text,
+            weft__counted(n.pauses, "pause").text, weft__counted(n.arrows, "arrow").text,
+            weft__counted(n.samples, "sample").text,
             n.samples ? "" : " (run.sample_interval was 0: no queues over time)");
     return WEFT_OK;
 }

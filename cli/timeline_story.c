@@ -5,16 +5,14 @@
 
 #include "timeline.h"
 
+#include "base/units.h"
+
 enum { COLUMN = 13, DEPTH_MAX = 24 };
 
 static void begin_line(const struct timeline_view *v, weft_time_ps time, uint32_t depth) {
     char text[TIMELINE_TEXT] = "";
     if (time != WEFT_TIME_NEVER) timeline_time(time, text);
     fprintf(v->out, "%*s  %*s", COLUMN, text, 2 * (int)(depth < DEPTH_MAX ? depth : DEPTH_MAX), "");
-}
-
-static const char *plural(uint64_t n) {
-    return n == 1 ? "" : "s";
 }
 
 // --- one sort after the other -------------------------------------------------------------------------------------
@@ -56,7 +54,7 @@ static void say_queue(const struct timeline_view *v, const struct weft_story *s,
     if (s->marked_from_ps != WEFT_TIME_NEVER) {
         begin_line(v, WEFT_TIME_NEVER, depth);
         fprintf(v->out, "  marks");
-        if (s->count) fprintf(v->out, " %llu packet%s", (unsigned long long)s->count, plural(s->count));
+        if (s->count) fprintf(v->out, " %s", weft__counted(s->count, "packet").text);
         fprintf(v->out, " from %s", timeline_time(s->marked_from_ps, a));
         if (s->count) fprintf(v->out, " to %s", timeline_time(s->marked_until_ps, b));
         fprintf(v->out, "\n");
@@ -76,8 +74,8 @@ static void say_pause(const struct timeline_view *v, const struct weft_story *s,
         fprintf(v->out, "%s, priority %u: above XOFF with %s", timeline_port(v, s->port, "from", a), s->priority,
                 timeline_bytes(s->bytes_max, b));
         if (s->ignored)
-            fprintf(v->out, "; %s pays no attention to %u pause frame%s: the priority is not lossless there",
-                    v->t.port[s->paused].name, s->ignored, plural(s->ignored));
+            fprintf(v->out, "; %s pays no attention to %s: the priority is not lossless there",
+                    v->t.port[s->paused].name, weft__counted(s->ignored, "pause frame").text);
         else if (s->count)
             fprintf(v->out, "; %s was paused already", v->t.port[s->paused].name);
         fprintf(v->out, "\n");
@@ -102,26 +100,25 @@ static void say_pause(const struct timeline_view *v, const struct weft_story *s,
                 timeline_is_host(v, s->first) ? ", for its host takes data too slowly" : "");
     else
         fprintf(v->out, "  what its peer knows is not recorded");
-    fprintf(v->out, "; %llu pause frame%s", (unsigned long long)s->count, plural(s->count));
-    if (s->by_time) fprintf(v->out, "; %u pause%s ran out", s->by_time, plural(s->by_time));
+    fprintf(v->out, "; %s", weft__counted(s->count, "pause frame").text);
+    if (s->by_time) fprintf(v->out, "; %s ran out", weft__counted(s->by_time, "pause").text);
     fprintf(v->out, "\n");
 }
 
 static void say_rate(const struct timeline_view *v, const struct weft_story *s) {
     char a[TIMELINE_TEXT], before[32], least[32], last[32];
-    fprintf(v->out, "%s: %llu CNP%s", timeline_flow(v, s->flow, a), (unsigned long long)s->count, plural(s->count));
+    fprintf(v->out, "%s: %s", timeline_flow(v, s->flow, a), weft__counted(s->count, "CNP").text);
     weft_format_rate(s->rate_bps_before, before, sizeof before);
     weft_format_rate(s->rate_bps_min, least, sizeof least);
     weft_format_rate(s->rate_bps, last, sizeof last);
-    if (s->times) fprintf(v->out, ", %u cut%s from %s down to %s", s->times, plural(s->times), before, least);
+    if (s->times) fprintf(v->out, ", %s from %s down to %s", weft__counted(s->times, "cut").text, before, least);
     if (s->raises) fprintf(v->out, "%s to %s at last", s->times ? "; raised again," : ": raised,", last);
     fprintf(v->out, "\n");
 }
 
 static void say_sfc(const struct timeline_view *v, const struct weft_story *s) {
     char a[TIMELINE_TEXT];
-    fprintf(v->out, "%s: asked %llu time%s to pause", timeline_flow(v, s->flow, a), (unsigned long long)s->count,
-            plural(s->count));
+    fprintf(v->out, "%s: asked %s to pause", timeline_flow(v, s->flow, a), weft__counted(s->count, "time").text);
     if (s->times) fprintf(v->out, ", for %s at most", timeline_duration(s->longest_ps, a));
     if (s->count > 1) fprintf(v->out, ", until %s", timeline_time(s->until_ps, a));
     fprintf(v->out, "\n");
@@ -152,9 +149,8 @@ static void say(const struct timeline_view *v, const struct weft_story *s, uint3
         say_sfc(v, s);
         break;
     case WEFT_STORY_DROP:
-        fprintf(v->out, "%s, priority %u: %llu packet%s dropped (%s): %s\n", timeline_port(v, s->port, NULL, a),
-                s->priority, (unsigned long long)s->count, plural(s->count), timeline_bytes(s->bytes_max, b),
-                weft_drop_names[s->detail]);
+        fprintf(v->out, "%s, priority %u: %s dropped (%s): %s\n", timeline_port(v, s->port, NULL, a), s->priority,
+                weft__counted(s->count, "packet").text, timeline_bytes(s->bytes_max, b), weft_drop_names[s->detail]);
         break;
     case WEFT_STORY_STORM:
         fprintf(v->out, "%s, priority %u: a PFC storm for the watchdog", timeline_port(v, s->port, "to", a),
@@ -172,17 +168,16 @@ static void say(const struct timeline_view *v, const struct weft_story *s, uint3
     case WEFT_STORY_AGREEMENT:
         fprintf(v->out, "%s: lossless priorities are %s", timeline_port(v, s->port, "to", a),
                 timeline_priorities(s->count, b));
-        if (s->times > 1) fprintf(v->out, " at last, after %u changes", s->times);
+        if (s->times > 1) fprintf(v->out, " at last, after %s", weft__counted(s->times, "change").text);
         fprintf(v->out, "\n");
         break;
     case WEFT_STORY_CELLS:
-        fprintf(v->out, "%s: %llu cell%s lost (%s): %s\n", timeline_port(v, s->port, "to", a),
-                (unsigned long long)s->count, plural(s->count), timeline_bytes(s->bytes_max, b),
-                weft_drop_names[s->detail]);
+        fprintf(v->out, "%s: %s lost (%s): %s\n", timeline_port(v, s->port, "to", a),
+                weft__counted(s->count, "cell").text, timeline_bytes(s->bytes_max, b), weft_drop_names[s->detail]);
         break;
     case WEFT_STORY_RMA:
-        fprintf(v->out, "%s, priority %u: %u 1RMA request%s handed back without %s, after %s at most\n",
-                timeline_port(v, s->port, "to", a), s->priority, s->times, plural(s->times),
+        fprintf(v->out, "%s, priority %u: %s handed back without %s, after %s at most\n",
+                timeline_port(v, s->port, "to", a), s->priority, weft__counted(s->times, "1RMA request").text,
                 s->detail == WEFT_EVENT_RMA_WINDOW ? "room in the solicitation window" : "an answer",
                 timeline_duration(s->longest_ps, b));
         break;
@@ -200,8 +195,8 @@ static void say(const struct timeline_view *v, const struct weft_story *s, uint3
         fprintf(v->out, "\n");
         break;
     case WEFT_STORY_STOP:
-        fprintf(v->out, "%s: the fabric link stopped %u time%s", timeline_port(v, s->port, "from", a), s->times,
-                plural(s->times));
+        fprintf(v->out, "%s: the fabric link stopped %s", timeline_port(v, s->port, "from", a),
+                weft__counted(s->times, "time").text);
         fprintf(v->out, ", %s in all\n", timeline_duration(s->total_ps, b));
         break;
     case WEFT_STORY_KINDS:

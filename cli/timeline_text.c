@@ -4,6 +4,8 @@
 
 #include "timeline.h"
 
+#include "base/units.h"
+
 const char *timeline_time(weft_time_ps time, char *text) {
     snprintf(text, TIMELINE_TEXT, "%llu.%03lluus", (unsigned long long)(time / WEFT_PS_PER_US),
              (unsigned long long)(time % WEFT_PS_PER_US / WEFT_PS_PER_NS));
@@ -127,7 +129,7 @@ void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file)
         fprintf(file, "%s, priority %u: marking begins, with %s queued", to, e->priority, timeline_bytes(e->value, a));
         break;
     case WEFT_EVENT_MARKING_ENDED:
-        fprintf(file, "%s, priority %u: last of %llu marks", to, e->priority, (unsigned long long)e->value);
+        fprintf(file, "%s, priority %u: last of %s", to, e->priority, weft__counted(e->value, "mark").text);
         break;
     case WEFT_EVENT_FLOW_MARKED:
         fprintf(file, "%s, is marked at %s, priority %u", flow, to, e->priority);
@@ -143,8 +145,8 @@ void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file)
         say_rate(v, e, file);
         break;
     case WEFT_EVENT_CONGESTED:
-        fprintf(file, "%s, priority %u: congested, %s queued by %llu queue pair%s", to, e->priority,
-                timeline_bytes(e->value, a), (unsigned long long)e->more, e->more == 1 ? "" : "s");
+        fprintf(file, "%s, priority %u: congested, %s queued by %s", to, e->priority, timeline_bytes(e->value, a),
+                weft__counted(e->more, "queue pair").text);
         timeline_filled_by(v, id, file);
         break;
     case WEFT_EVENT_CONGESTED_BY:
@@ -189,12 +191,12 @@ void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file)
         fprintf(file, "%s, priority %u: the PFC storm is over", to, e->priority);
         break;
     case WEFT_EVENT_DROPPED:
-        fprintf(file, "%s, priority %u: %llu packet%s dropped (%s): %s", name, e->priority, (unsigned long long)e->more,
-                e->more == 1 ? "" : "s", timeline_bytes(e->value, a), weft_drop_names[e->detail]);
+        fprintf(file, "%s, priority %u: %s dropped (%s): %s", name, e->priority, weft__counted(e->more, "packet").text,
+                timeline_bytes(e->value, a), weft_drop_names[e->detail]);
         break;
     case WEFT_EVENT_CELLS_LOST:
-        fprintf(file, "%s: %llu cell%s lost (%s): %s", to, (unsigned long long)e->more, e->more == 1 ? "" : "s",
-                timeline_bytes(e->value, a), weft_drop_names[e->detail]);
+        fprintf(file, "%s: %s lost (%s): %s", to, weft__counted(e->more, "cell").text, timeline_bytes(e->value, a),
+                weft_drop_names[e->detail]);
         break;
     case WEFT_EVENT_RMA_TIMEOUT:
         fprintf(file, "%s, priority %u: a 1RMA request to %s is handed back after %s without %s", to, e->priority,
@@ -218,7 +220,7 @@ void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file)
         fprintf(file, "%s: the far end is told to %s", to, e->value ? "stop" : "go on");
         break;
     case WEFT_EVENT_LANE_STOPPED:
-        fprintf(file, "%s: stopped, %llu cells wait", to, (unsigned long long)e->value);
+        fprintf(file, "%s: stopped, %s wait", to, weft__counted(e->value, "cell").text);
         break;
     case WEFT_EVENT_LANE_RESUMED:
         fprintf(file, "%s: goes on after %s", to, timeline_duration(e->value, a));

@@ -78,8 +78,8 @@ static void print_reasons(const struct timeline_view *v, const struct reason *re
         total += reason[k].total_ps;
         times += reason[k].times;
     }
-    printf("%s was not allowed to send priority %u %u time%s, %s in all:\n", name, priority, times,
-           times == 1 ? "" : "s", timeline_duration(total, a));
+    printf("%s was not allowed to send priority %u %s, %s in all:\n", name, priority, weft__counted(times, "time").text,
+           timeline_duration(total, a));
     for (uint32_t k = 0; k < n; k++) {
         printf("  %s by %s", timeline_duration(reason[k].total_ps, a),
                reason[k].by == WEFT_NONE ? "a peer whose record is incomplete" : v->t.port[reason[k].by].name);
@@ -279,17 +279,15 @@ static struct answer find_answer(const struct timeline_view *v, uint32_t port, u
     uint32_t agreed = find_agreement(v, peer), obeyed = find_agreement(v, port);
     if (own->pfc_rx_xoff && !own->paused_ps)
         return (struct answer){
-            "not_obeyed", weft_arena_format(v->arena,
-                                            "it received %llu pause frames but does not obey them: priority %u is not "
-                                            "lossless at %s (%s)",
-                                            (unsigned long long)own->pfc_rx_xoff, priority, name,
-                                            obeyed ? "by DCBX" : "pfc.priorities")};
+            "not_obeyed",
+            weft_arena_format(v->arena, "it received %s but does not obey them: priority %u is not lossless at %s (%s)",
+                              weft__counted(own->pfc_rx_xoff, "pause frame").text, priority, name,
+                              obeyed ? "by DCBX" : "pfc.priorities")};
     if (own->pfc_rx_xoff)
-        return (struct answer){"paused", weft_arena_format(v->arena,
-                                                           "it was: %llu pause frames, %s in all; --why %s/%u "
-                                                           "says because of what",
-                                                           (unsigned long long)own->pfc_rx_xoff,
-                                                           timeline_duration(own->paused_ps, a), name, priority)};
+        return (struct answer){"paused",
+                               weft_arena_format(v->arena, "it was: %s, %s in all; --why %s/%u says because of what",
+                                                 weft__counted(own->pfc_rx_xoff, "pause frame").text,
+                                                 timeline_duration(own->paused_ps, a), name, priority)};
     if (agreed && !(v->t.event[agreed - 1].value >> priority & 1))
         return (struct answer){"pfc_off", weft_arena_format(v->arena,
                                                             "%s has no PFC for priority %u, as agreed by DCBX: its "
@@ -304,12 +302,10 @@ static struct answer find_answer(const struct timeline_view *v, uint32_t port, u
                                                             peer_node, priority, host ? "host" : "switch",
                                                             *lossless ? lossless : "none")};
     if (far->pfc_tx_xoff)
-        return (struct answer){"frames_lost",
-                               weft_arena_format(v->arena,
-                                                 "%s sent %llu pause frames, but none arrived: "
-                                                 "see the drops of %s",
-                                                 v->t.port[peer].name, (unsigned long long)far->pfc_tx_xoff,
-                                                 v->t.port[peer].name)};
+        return (struct answer){
+            "frames_lost",
+            weft_arena_format(v->arena, "%s sent %s, but none arrived: see the drops of %s", v->t.port[peer].name,
+                              weft__counted(far->pfc_tx_xoff, "pause frame").text, v->t.port[peer].name)};
     if (!own->tx_packets)
         return (struct answer){"nothing_sent",
                                weft_arena_format(v->arena, "%s never sent anything of priority %u", name, priority)};

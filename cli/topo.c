@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/stream.h"
+#include "base/units.h"
 #include "simulation.h"
 #include "terminal.h"
 #include "topo.h"
@@ -78,8 +79,8 @@ static void print_figures(FILE *file, const struct weft_topology *t, const struc
     fprintf(file, "\nbisection  %s, %.3g%% of the %s that half of the hosts can send\n", bisection,
             100.0 * (double)s->bisection_bps / (double)s->half_bps, half);
     fprintf(file, "           computed: maximum flow from %s..%s to %s..%s\n", host[0], host[1], host[2], host[3]);
-    fprintf(file, "diameter   %u links, %u switch%s between two hosts\n", s->diameter_links, s->diameter_links - 1,
-            s->diameter_links > 2 ? "es" : "");
+    fprintf(file, "diameter   %s, %u switch%s between two hosts\n", weft__counted(s->diameter_links, "link").text,
+            s->diameter_links - 1, s->diameter_links > 2 ? "es" : "");
     if (s->paths_max > s->paths_min)
         fprintf(file, "paths      %.12g to %.12g shortest paths between hosts of different switches\n", s->paths_min,
                 s->paths_max);
@@ -118,16 +119,17 @@ static void print_text(FILE *file, const struct topo_view *v) {
     uint32_t hosts = 0;
     for (uint32_t i = 0; i < t->networks; i++)
         hosts += v->summary[i].hosts;
-    fprintf(file, "%s: %u hosts, ", t->kind, hosts);
-    if (t->hosts > hosts) fprintf(file, "%u control processors, ", t->hosts - hosts);
-    fprintf(file, "%u switches, %u links\n", t->switches, t->links);
+    fprintf(file, "%s: %s, ", t->kind, weft__counted(hosts, "host").text);
+    if (t->hosts > hosts) fprintf(file, "%s, ", weft__counted(t->hosts - hosts, "control processor").text);
+    fprintf(file, "%s, %s\n", weft__counted(t->switches, "switch").text, weft__counted(t->links, "link").text);
     if (*v->scenario->variant) fprintf(file, "variant %s\n", v->scenario->variant);
     if (t->wiring) fprintf(file, "wiring %s\n", t->wiring);
     print_machines(file, t);
     for (uint32_t i = 0; i < t->networks; i++) {
         const struct weft_network_info *n = &t->network[i];
         if (t->networks > 1)
-            fprintf(file, "\n=== %s: %u hosts, %u switches\n", n->name, v->summary[i].hosts, n->switches);
+            fprintf(file, "\n=== %s: %s, %s\n", n->name, weft__counted(v->summary[i].hosts, "host").text,
+                    weft__counted(n->switches, "switch").text);
         if (n->wiring) fprintf(file, "wiring %s\n", n->wiring);
         print_layers(file, &v->summary[i]);
         print_lines(file, &v->summary[i]);

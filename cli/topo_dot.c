@@ -3,6 +3,8 @@
 
 #include "topo.h"
 
+#include "base/units.h"
+
 enum { HOSTS_SHOWN_MAX = 128 };
 
 struct bundle {
@@ -46,7 +48,8 @@ static void print_host_boxes(FILE *file, const struct weft_topology *t) {
             n++;
         }
         if (!n) continue;
-        fprintf(file, "  \"hosts of %s\" [shape=ellipse, label=\"%u hosts\\n%s .. %s\"];\n", sw->name, n, first, last);
+        fprintf(file, "  \"hosts of %s\" [shape=ellipse, label=\"%s\\n%s .. %s\"];\n", sw->name,
+                weft__counted(n, "host").text, first, last);
         fprintf(file, "  \"%s\" -- \"hosts of %s\" [label=\"x%u\"];\n", sw->name, sw->name, n);
     }
 }

@@ -7,6 +7,8 @@
 #include "topo.h"
 #include "weft/sim.h"
 
+#include "base/units.h"
+
 struct paths {
     FILE *file;
     const struct weft_topology *t;
@@ -101,8 +103,9 @@ void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const st
     bool crosses = false;
     for (uint64_t i = 0; i < p.n && !crosses; i++)
         crosses = crosses_fabric(&p, &p.path[i]);
-    fprintf(file, "paths of %" PRIu32 " flows, seed %" PRIu64 ", all links up: the switches in order%s\n",
-            workload->flows, scenario->run.seed, crosses ? " (~: through a fabric, as cells)" : "");
+    fprintf(file, "paths of %s, seed %" PRIu64 ", all links up: the switches in order%s\n",
+            weft__counted(workload->flows, "flow").text, scenario->run.seed,
+            crosses ? " (~: through a fabric, as cells)" : "");
     for (uint64_t i = 0; i < p.n; i++)
         print_way(&p, &p.path[i]);
     print_meetings(&p, arena);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/units.h"
 #include "topo.h"
 #include "weft/memory.h"
 
@@ -374,9 +375,9 @@ static bool describe_row(const struct drawing *d, const struct weft_network_info
         fputs("</text>\n", d->file);
         fprintf(d->file, "<text class='note' x='%.1f' y='%.1f'>", x, r->y + 15);
         if (l->ports_min == l->ports_max)
-            fprintf(d->file, "%u port%s each</text>\n", l->ports_max, l->ports_max == 1 ? "" : "s");
+            fprintf(d->file, "%s each</text>\n", weft__counted(l->ports_max, "port").text);
         else
-            fprintf(d->file, "%u to %u ports each</text>\n", l->ports_min, l->ports_max);
+            fprintf(d->file, "%u to %s each</text>\n", l->ports_min, weft__counted(l->ports_max, "port").text);
         fprintf(d->file, "<text class='note' x='%.1f' y='%.1f'>", x, r->y + 31);
         if (l->down_bps) {
             weft_format_rate(l->down_bps, text, sizeof text);
@@ -415,7 +416,8 @@ void topo_print_svg(FILE *file, const void *topo_view) {
             HEIGHT, style);
     fprintf(file, "<text class='title' x='%d' y='%d'>", MARGIN, MARGIN);
     topo_print_escaped(file, v->scenario->name);
-    fprintf(file, ": %u hosts, %u switches, %u links</text>\n", t->hosts, t->switches, t->links);
+    fprintf(file, ": %s, %s, %s</text>\n", weft__counted(t->hosts, "host").text,
+            weft__counted(t->switches, "switch").text, weft__counted(t->links, "link").text);
     for (uint32_t i = 0; i < d.edges; i++)
         draw_edge(&d, &d.edge[i]);
     for (uint32_t i = 0; i < d.boxes; i++)

@@ -4,6 +4,8 @@
 
 #include "trace_clique.h"
 
+#include "base/units.h"
+
 enum { TEXT = 32, NAME = 128, EVENTS_SHOWN = 40, WAVES_MAX = 64 };
 
 static const char *time_text(weft_time_ps time, char text[TEXT]) {
@@ -13,11 +15,12 @@ static const char *time_text(weft_time_ps time, char text[TEXT]) {
 
 static void print_counts(const struct weft_clique_trace *c) {
     const struct weft_sdn_counts *n = &c->counts;
-    printf("\nstate: %" PRIu64 " addresses, %" PRIu64 " IP flows one by one, %" PRIu64 " with indexed groups\n",
-           n->ip_addresses, n->ip_flows, n->ip_indexed);
+    printf("\nstate: %s, %" PRIu64 " IP flows one by one, %" PRIu64 " with indexed groups\n",
+           weft__counted(n->ip_addresses, "address").text, n->ip_flows, n->ip_indexed);
     printf("       %" PRIu64 " GNet flows by port, VC and destination, %" PRIu64 " by class of ports; of these %" PRIu64
-           " and %" PRIu64 " lead somewhere, to %" PRIu64 " groups; %" PRIu64 " for escape VCs\n",
-           n->gnet_naive, n->gnet_classes, n->gnet_entries, n->gnet_flows, n->groups, n->gnet_escapes);
+           " and %" PRIu64 " lead somewhere, to %s; %" PRIu64 " for escape VCs\n",
+           n->gnet_naive, n->gnet_classes, n->gnet_entries, n->gnet_flows, weft__counted(n->groups, "group").text,
+           n->gnet_escapes);
 }
 
 static void print_bootstrap(const struct weft_clique_trace *c, const struct weft_bootstrap_conf *conf) {
@@ -32,8 +35,9 @@ static void print_bootstrap(const struct weft_clique_trace *c, const struct weft
     printf("\nbootstrap: %s a TiN, %s of it over PMOS if it has a neighbour only; a MOS word of 6 bytes every %s\n", a,
            b, time_text(conf->mos_word_ps, d));
     if (conf->proxies_lost)
-        printf("  %" PRIu64 " proxies fail at %s for %s: %u TiNs continue through other proxies\n", conf->proxies_lost,
-               time_text(conf->lost_at_ps, a), time_text(conf->lost_for_ps, b), r->retried);
+        printf("  %s fail at %s for %s: %s continue through other proxies\n",
+               weft__counted(conf->proxies_lost, "proxy").text, time_text(conf->lost_at_ps, a),
+               time_text(conf->lost_for_ps, b), weft__counted(r->retried, "TiN").text);
     for (uint32_t wave = 0; wave < r->waves && wave < WAVES_MAX; wave++) {
         uint32_t n = 0;
         weft_time_ps least = WEFT_TIME_NEVER, most = 0, first = WEFT_TIME_NEVER, last = 0;
@@ -50,10 +54,9 @@ static void print_bootstrap(const struct weft_clique_trace *c, const struct weft
         printf("  wave %u: %4u TiNs, each in %s to %s, done between %s and %s\n", wave, n, time_text(least, a),
                time_text(most, b), time_text(first, d), time_text(last, e));
     }
-    printf("  %u of %u TiNs after %s; a TiN takes %s to %s, half of them up to %s; %" PRIu64 " MOS words, %" PRIu64
-           " packets sent again\n",
-           r->done, c->clique->tins, time_text(r->done_ps, a), time_text(r->least_ps, b), time_text(r->most_ps, d),
-           time_text(r->p50_ps, e), r->words, r->resent);
+    printf("  %u of %s after %s; a TiN takes %s to %s, half of them up to %s; %" PRIu64 " MOS words, %s sent again\n",
+           r->done, weft__counted(c->clique->tins, "TiN").text, time_text(r->done_ps, a), time_text(r->least_ps, b),
+           time_text(r->most_ps, d), time_text(r->p50_ps, e), r->words, weft__counted(r->resent, "packet").text);
 }
 
 static void print_what(const struct clique_view *v, const struct weft_clique_event *e, uint32_t others) {
@@ -84,20 +87,20 @@ static void print_outcome(const struct clique_view *v, uint32_t i, uint32_t othe
     char a[TEXT], b[TEXT];
     print_what(v, &v->trace->sdn_event[i], others);
     if (v->trace->sdn->checked && o->cut_pairs)
-        printf(" %" PRIu64 " pairs of TiNs may lose cells at once;", o->cut_pairs);
+        printf(" %s of TiNs may lose cells at once;", weft__counted(o->cut_pairs, "pair").text);
     if (o->noticed_ps) printf(" noticed after %s,", time_text(o->noticed_ps, a));
     if (o->computed_ps) printf(" computed after %s;", time_text(o->computed_ps, a));
     if (o->session_ps) printf(" session restored after %s;", time_text(o->session_ps, a));
-    if (o->repaired) printf(" %" PRIu64 " writes to correct differences;", o->repaired);
+    if (o->repaired) printf(" %s to correct differences;", weft__counted(o->repaired, "write").text);
     if (o->flows)
-        printf(" %" PRIu64 " flows and %" PRIu64 " groups at %u TiNs in %u batches;", o->flows, o->groups, o->tins,
-               o->batches);
-    if (o->writes) printf(" %" PRIu64 " writes in %" PRIu64 " RPCs;", o->writes, o->rpcs);
+        printf(" %s and %s at %s in %s;", weft__counted(o->flows, "flow").text, weft__counted(o->groups, "group").text,
+               weft__counted(o->tins, "TiN").text, weft__counted(o->batches, "batch").text);
+    if (o->writes) printf(" %s in %s;", weft__counted(o->writes, "write").text, weft__counted(o->rpcs, "RPC").text);
     if (o->lost_ps > 0) printf(" %s worth of traffic out of the Clique lost;", time_text((weft_time_ps)o->lost_ps, b));
     if (o->done_ps) printf(" done after %s;", time_text(o->done_ps, a));
     if (v->trace->sdn->checked) {
         if (o->cut_pairs && o->restored_ps) printf(" all pairs restored after %s;", time_text(o->restored_ps, a));
-        if (o->left_pairs) printf(" %" PRIu64 " pairs without a route;", o->left_pairs);
+        if (o->left_pairs) printf(" %s without a route;", weft__counted(o->left_pairs, "pair").text);
         printf(" black holes made by writes: %" PRIu64, o->holes);
     }
     printf("\n");
@@ -142,12 +145,12 @@ static void print_sdn(const struct clique_view *v) {
     weft_format_bytes(c->sdn->sram_most, a, sizeof a);
     weft_format_bytes(c->sdn->rpc_most, b, sizeof b);
     printf("  memory of a control processor: %s at most, RPCs of up to %s, %" PRIu64
-           " without room; at the end %" PRIu64 " entries and groups in TiNs differ from the plan\n",
-           a, b, c->sdn->overflows, c->differences);
+           " without room; at the end %s from the plan in entries and groups of TiNs\n",
+           a, b, c->sdn->overflows, weft__counted(c->differences, "difference").text);
     print_messages(c->sdn);
     if (!c->sdn->checked) {
-        printf("  routes not checked: the Clique has more than %" PRIu64 " TiNs (control.sdn.check_tins)\n",
-               v->scenario->control.sdn.check_tins);
+        printf("  routes not checked: the Clique has more than %s (control.sdn.check_tins)\n",
+               weft__counted(v->scenario->control.sdn.check_tins, "TiN").text);
         return;
     }
     printf("  traced cells: %" PRIu64 ", %" PRIu64 " arrived, %" PRIu64 " lost, %" PRIu64 " astray", c->cells.cells,
@@ -160,10 +163,9 @@ static void print_sdn(const struct clique_view *v) {
 static void print_timesync(const struct clique_view *v) {
     const struct weft_timesync_result *r = v->trace->timesync;
     char a[TEXT], b[TEXT], c[TEXT], d[TEXT], e[TEXT];
-    printf("\nclocks: primary %s; %" PRIu64 " messages in %" PRIu64 " runs, %" PRIu64
-           " ignored; channels known to %s\n",
-           v->trace->clique->tin[r->primary].name, r->messages, v->scenario->control.timesync.seeds, r->ignored,
-           time_text(r->delay_error_ps, a));
+    printf("\nclocks: primary %s; %s in %s, %" PRIu64 " ignored; channels known to %s\n",
+           v->trace->clique->tin[r->primary].name, weft__counted(r->messages, "message").text,
+           weft__counted(v->scenario->control.timesync.seeds, "run").text, r->ignored, time_text(r->delay_error_ps, a));
     printf("  depth  TiNs   error: deviation       p50       p99       max     bound\n");
     for (uint32_t k = 1; k < r->depths; k++) {
         const struct weft_timesync_depth *t = &r->depth[k];
@@ -177,8 +179,9 @@ static void print_timesync(const struct clique_view *v) {
             printf(" no clock depends on it\n");
             continue;
         }
-        printf(" %u clocks signal failure, %u listen to another; well again after %s, off by %s at most\n",
-               o->signalled, o->moved, time_text(o->restored_ps, a), time_text(o->error_ps, b));
+        printf(" %s signal failure, %u listen to another; well again after %s, off by %s at most\n",
+               weft__counted(o->signalled, "clock").text, o->moved, time_text(o->restored_ps, a),
+               time_text(o->error_ps, b));
     }
 }
 
@@ -187,8 +190,8 @@ void trace_clique_print(const struct clique_view *v) {
     uint32_t dcn = 0;
     for (uint32_t i = 0; i < c->tins; i++)
         dcn += c->tin[i].dcn;
-    printf("Clique: %u TiNs in %u pods, %u links, %u TiNs with a link to the datacenter network\n", c->tins, c->pods,
-           c->links, dcn);
+    printf("Clique: %s in %s, %s, %s with a link to the datacenter network\n", weft__counted(c->tins, "TiN").text,
+           weft__counted(c->pods, "pod").text, weft__counted(c->links, "link").text, weft__counted(dcn, "TiN").text);
     print_counts(v->trace);
     print_bootstrap(v->trace, &v->scenario->control.bootstrap);
     print_sdn(v);

@@ -8,6 +8,8 @@
 #include "cli.h"
 #include "trace_clique.h"
 
+#include "base/units.h"
+
 enum { NAMES = 4, TEXT = 32, NAME = 128, STEPS_DEFAULT = 60, CAPACITIES_MAX = 40 };
 
 static struct { const char *steps, *csv; } form;
@@ -72,7 +74,7 @@ static void print_links(const struct trace_view *v, const struct weft_control_st
     uint32_t named = peers > NAMES ? NAMES - 1 : peers;
     for (uint32_t i = 0; i < named; i++) {
         printf("%s%s", and_so_on(i, peers), f->device[peer[i]].name);
-        if (links[i] > 1) printf(" (%u links)", links[i]);
+        if (links[i] > 1) printf(" (%s)", weft__counted(links[i], "link").text);
     }
     if (named < peers) printf(" and %u more", peers - named);
 }
@@ -137,10 +139,11 @@ static void print_burst(const struct trace_view *v, const struct weft_control_bu
     if (!b->stats.changes)
         printf("  nothing comes of it%s\n", b->settled ? "" : " before the next");
     else
-        printf("  %s %s: %" PRIu64 " cells with news, %u round%s; %" PRIu64
-               " times a link withdrawn towards a destination, %" PRIu64 " opened\n",
+        printf("  %s %s: %s with news, %s; %" PRIu64 " times a link withdrawn towards a destination, %" PRIu64
+               " opened\n",
                b->settled ? "settled after" : "still going on when the next came; last change after", took,
-               b->stats.cells, b->stats.rounds, b->stats.rounds == 1 ? "" : "s", b->stats.withdrawn, b->stats.opened);
+               weft__counted(b->stats.cells, "cell").text, weft__counted(b->stats.rounds, "round").text,
+               b->stats.withdrawn, b->stats.opened);
 }
 
 static void print_capacities(const struct trace_view *v) {
@@ -194,8 +197,8 @@ static void print_text(const struct trace_view *v, uint32_t steps_max) {
         uint32_t level[3] = {0};
         for (uint32_t d = 0; d < f->devices; d++)
             level[f->device[d].level]++;
-        printf("fabric: %u interface nodes, %u fabric nodes of level 1 and %u of level 2, %u links\n", level[0],
-               level[1], level[2], f->links);
+        printf("fabric: %s, %s of level 1 and %u of level 2, %s\n", weft__counted(level[0], "interface node").text,
+               weft__counted(level[1], "fabric node").text, level[2], weft__counted(f->links, "link").text);
     }
     printf("input balanced mode %s\n", conf->balance ? "on" : "off");
     for (uint32_t i = 0; i < v->trace->bursts; i++)
@@ -211,8 +214,8 @@ static enum weft_status show_clique(const struct weft_scenario *s, const struct 
                                     const struct weft_control_event *event, uint32_t events,
                                     struct weft_error *ret_error) {
     if (d->n > 1)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, s->topology.place,
-                              "topology %s has %u Cliques; expected one", t->kind, d->n);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, s->topology.place, "topology %s has %s; expected one",
+                              t->kind, weft__counted(d->n, "Clique").text);
     struct clique_view view = {s, t,
                                weft_clique_trace_new(t, &d->fabric[0], s->device[0].section[WEFT_BOX_TIN], &s->control,
                                                      event, events, s->run.seed, s->arena)};

@@ -5,6 +5,8 @@
 
 #include "trace_control.h"
 
+#include "base/units.h"
+
 enum { TEXT = 32 };
 
 static void print_event(const struct trace_view *v, const struct weft_control_event *e) {
@@ -41,9 +43,9 @@ static void print_fsdb(const struct trace_view *v, const struct weft_control_nod
     const struct weft_fsdb_result *r = nodes->fsdb;
     char first[TEXT];
     weft_format_time(r->first_full_ps, first, sizeof first);
-    printf("\nfsdb: %" PRIu64 " sessions, %.0f heartbeats a second; %" PRIu64
-           " objects of others at each node; a start of all takes %s, %" PRIu64 " messages\n",
-           r->sessions, r->heartbeats_per_s, r->objects, first, r->first_messages);
+    printf("\nfsdb: %s, %.0f heartbeats a second; %s of others at each node; a start of all takes %s, %s\n",
+           weft__counted(r->sessions, "session").text, r->heartbeats_per_s, weft__counted(r->objects, "object").text,
+           first, weft__counted(r->first_messages, "message").text);
     for (uint32_t i = 0; i < nodes->fsdb_events; i++) {
         const struct weft_control_event *e = &v->trace->event[nodes->fsdb_event[i]];
         const struct weft_fsdb_outcome *o = &r->outcome[i];
@@ -52,7 +54,7 @@ static void print_fsdb(const struct trace_view *v, const struct weft_control_nod
         print_times("times a node flushed another's neighbours", o->flushed, o->flushed_last_ps);
         print_times("sessions made", o->established, o->established_last_ps);
         print_times("nodes know where the host is", o->told, o->told_last_ps);
-        printf(" %" PRIu64 " messages\n", o->connects + o->states + o->changes);
+        printf(" %s\n", weft__counted(o->connects + o->states + o->changes, "message").text);
     }
 }
 
@@ -60,20 +62,20 @@ static void print_bgp(const struct trace_view *v, const struct weft_control_node
     static const char *const did[] = {"is lost",
                                       "shuts down",
                                       "is back",
-                                      "loses %u link%s to superspines",
-                                      "has %u link%s to superspines back",
-                                      "hears no longer of a building on %u link%s",
-                                      "hears of a building again on %u link%s"};
+                                      "loses %s to superspines",
+                                      "has %s to superspines back",
+                                      "hears no longer of a building on %s",
+                                      "hears of a building again on %s"};
     const struct weft_exit_timeline *x = nodes->exits;
     const struct weft_bgp_result *r = x->bgp;
     char first[TEXT], at[TEXT], last[TEXT];
     if (!r) return;
     weft_format_time(r->first_ps, first, sizeof first);
-    printf("\nbgp: %u EDSWs, %" PRIu64 " iBGP and %" PRIu64 " eBGP sessions; %" PRIu64
-           " next hops an aggregate, ECMP over %" PRIu64 "; %" PRIu64 " paths at an RDSW, %" PRIu64
-           " at all; from nothing in %s with %" PRIu64 " UPDATEs\n",
-           x->setup.edsws, r->ibgp_sessions, r->ebgp_sessions, r->paths, r->width, r->rib, r->rib_all, first,
-           r->first_updates);
+    printf("\nbgp: %s, %" PRIu64 " iBGP and %" PRIu64 " eBGP sessions; %s an aggregate, ECMP over %" PRIu64
+           "; %s at an RDSW, %" PRIu64 " at all; from nothing in %s with %s\n",
+           weft__counted(x->setup.edsws, "EDSW").text, r->ibgp_sessions, r->ebgp_sessions,
+           weft__counted(r->paths, "next hop").text, r->width, weft__counted(r->rib, "path").text, r->rib_all, first,
+           weft__counted(r->first_updates, "UPDATE").text);
     for (uint32_t i = 0; i < x->events; i++) {
         const struct weft_bgp_event *e = &x->event[i];
         const struct weft_bgp_outcome *o = &r->outcome[i];
@@ -81,8 +83,9 @@ static void print_bgp(const struct trace_view *v, const struct weft_control_node
         weft_format_time(e->time_ps, at, sizeof at);
         weft_format_time(o->last_ps, last, sizeof last);
         printf("  at %-6s %s ", at, v->topology->node[x->edsw[e->edsw]].name);
-        printf(did[e->what], links, links == 1 ? "" : "s");
-        printf(": the last RDSW knows after %s; %u next hops; %" PRIu64 " UPDATEs", last, o->paths, o->updates);
+        printf(did[e->what], weft__counted(links, "link").text);
+        printf(": the last RDSW knows after %s; %s; %s", last, weft__counted(o->paths, "next hop").text,
+               weft__counted(o->updates, "UPDATE").text);
         if (o->lost_ps > 0) {
             char lost[TEXT];
             weft_format_time((weft_time_ps)o->lost_ps, lost, sizeof lost);

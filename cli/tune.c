@@ -136,7 +136,8 @@ static enum weft_status read_budget(struct tune *t, struct weft_error *ret_error
 static enum weft_status make_plan(struct tune *t, const struct weft_scenario_file *file, struct weft_error *ret_error) {
     struct sweep *s = &t->s;
     uint64_t *seed = NULL;
-    struct weft_sweep_options options = {.vary = over.value, .varied = over.n, .variant = WEFT_NONE};
+    struct weft_sweep_options options = {
+        .option = "--over", .vary = over.value, .varied = over.n, .variant = WEFT_NONE};
     if (seeds_text && !weft_cli_seeds_parse(seeds_text, s->o->arena, &seed, &options.seeds)) return WEFT_ERROR_INPUT;
     options.seed = seed;
     enum weft_status status = WEFT_OK;
@@ -177,8 +178,8 @@ static enum weft_status plan_rungs(struct tune *t, struct weft_error *ret_error)
         runs = lay_rungs(t, --seeds);
     if (t->budget && runs > t->budget)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "--budget %u: %u points take %u runs with one seed each; expected so many at least",
-                              t->budget, t->s.plan->points, runs);
+                              "--budget %u: %s take %s with one seed each; expected so many at least", t->budget,
+                              weft__counted(t->s.plan->points, "point").text, weft__counted(runs, "run").text);
     return WEFT_OK;
 }
 
@@ -314,10 +315,12 @@ static void print_rungs(const struct tune *t) {
     uint32_t runs = 0;
     for (uint32_t r = 0; r < t->done; r++) {
         runs += t->points[r] * (t->seeds[r] - (r ? t->seeds[r - 1] : 0));
-        printf("rung %u: %u points with %u seed%s\n", r, t->points[r], t->seeds[r], t->seeds[r] > 1 ? "s" : "");
+        printf("rung %u: %s with %u seed%s\n", r, weft__counted(t->points[r], "point").text, t->seeds[r],
+               t->seeds[r] > 1 ? "s" : "");
     }
-    printf("%u runs of the %u of all points with %u seeds%s\n\n", runs, t->s.plan->points * t->seeds[t->rungs - 1],
-           t->seeds[t->rungs - 1], t->stopped ? "; the next rung would end after the budget" : "");
+    printf("%s of the %u of all points with %s%s\n\n", weft__counted(runs, "run").text,
+           t->s.plan->points * t->seeds[t->rungs - 1], weft__counted(t->seeds[t->rungs - 1], "seed").text,
+           t->stopped ? "; the next rung would end after the budget" : "");
 }
 
 static int width_of(const struct tune *t, uint32_t axis) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/units.h"
 #include "verify.h"
 
 static void print_row(const struct verify *v, const char *name, int width, uint32_t variants, struct verify_counts c,
@@ -32,7 +33,7 @@ static void print_table(const struct verify *v) {
     int width = 8;
     for (const struct verified *s = v->first; s; s = s->next)
         if ((int)strlen(s->path) > width) width = (int)strlen(s->path);
-    if (v->seeded) printf("with %u seed%s\n", v->seeds, v->seeds == 1 ? "" : "s");
+    if (v->seeded) printf("with %s\n", weft__counted(v->seeds, "seed").text);
     printf("%-*s %8s %7s %7s %9s %9s %11s%s\n", width, "scenario", "variants", "claims", "hold", "findings", "controls",
            "unexpected", v->teeth ? "  toothless  exempt" : "");
     struct verify_counts all = {0};
@@ -50,12 +51,12 @@ static void print_table(const struct verify *v) {
         variants += s->variants;
     }
     print_row(v, "all", width, variants, all, "");
-    printf("\n%u runs, for %u uses of them\n", v->tasks, v->uses);
-    if (v->claimless) printf("%u file%s without claims left out\n", v->claimless, v->claimless == 1 ? "" : "s");
+    printf("\n%s, for %s of them\n", weft__counted(v->tasks, "run").text, weft__counted(v->uses, "use").text);
+    if (v->claimless) printf("%s without claims left out\n", weft__counted(v->claimless, "file").text);
     uint32_t means = count_means_of_one(v);
     if (means)
-        printf("%u claim%s about a mean over seeds judged by one seed; --seeds 1..8 judges by the mean of eight\n",
-               means, means == 1 ? "" : "s");
+        printf("%s about a mean over seeds judged by one seed; --seeds 1..8 judges by the mean of eight\n",
+               weft__counted(means, "claim").text);
     if (v->interrupted) printf("interrupted: what had not run to its end by then is not judged\n");
 }
 
@@ -95,10 +96,10 @@ static void print_claim(const struct verify *v, const struct verified *s, uint32
         weft_report_claim_one_seed(stdout, c);
     } else {
         if (c->seeds == WEFT_CLAIM_SEEDS_MEAN)
-            printf("%*sthe means over %u seeds %s\n", WEFT_CLAIM_INDENT, "", v->seeds,
+            printf("%*sthe means over %s %s\n", WEFT_CLAIM_INDENT, "", weft__counted(v->seeds, "seed").text,
                    j->hold ? "hold" : "do not hold");
         else
-            printf("%*s%u of %u seeds\n", WEFT_CLAIM_INDENT, "", j->hold, j->of);
+            printf("%*s%u of %s\n", WEFT_CLAIM_INDENT, "", j->hold, weft__counted(j->of, "seed").text);
         print_filled(c, "median: ", j->median, arena);
         print_filled(c, "least:  ", j->least, arena);
         print_filled(c, "most:   ", j->most, arena);

@@ -143,7 +143,7 @@ static void announce(const struct sweep *s, uint32_t jobs) {
     double wall = seconds / side_by_side > longest ? seconds / side_by_side : longest;
     const char *sum = span_text(seconds, s->o->arena), *until = span_text(wall, s->o->arena);
     if (!due || s->o->quiet) return;
-    fprintf(stderr, "weft: %u runs, ", due);
+    fprintf(stderr, "weft: %s, ", weft__counted(due, "run").text);
     if (skips((const struct versus *)s))
         fprintf(stderr, "%s of processor time at most, less what fast-forward skips; %s with %u at a time\n", sum,
                 until, jobs);

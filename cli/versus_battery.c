@@ -162,7 +162,7 @@ static enum weft_status add_full(struct weft_versus *v, const weft_bytes *within
     weft_bytes failing = 0;
     if (v->hosts < 16)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--battery full"},
-                              "%llu hosts are too few; expected 16 at least", (unsigned long long)v->hosts);
+                              "%s are too few; expected 16 at least", weft__counted(v->hosts, "host").text);
     for (unsigned c = 0; c < FULL; c++)
         for (unsigned i = 0; i < sizeof full_sizes / sizeof *full_sizes; i++) {
             if (full_sizes[i] < within[0] || full_sizes[i] > within[1]) continue;

@@ -9,6 +9,7 @@
 
 #include "base/csv.h"
 #include "base/json_read.h"
+#include "base/units.h"
 #include "versus.h"
 
 struct versus_old {
@@ -30,7 +31,7 @@ enum weft_status versus_old_read(const char *path, struct weft_arena *arena, str
         !json_is_array(json_object_get(old->file.root, "cases"))) {
         weft__json_close(&old->file);
         return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, (struct weft_place){path, 1, 1},
+            ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path, .line = 1, .column = 1},
             "--diff: found no fabrics and cases; expected versus.json of a folder that weft versus --out "
             "has written");
     }
@@ -211,7 +212,7 @@ static void print_text(FILE *file, const struct change *c) {
         fprintf(file, "  %s, %s: %s %.6g -> %.6g, %+.2f%%%s\n", c->label, c->the_case, c->what, was, now,
                 100 * (now / was - 1), c->overlap ? " (the intervals overlap)" : "");
     } else if (c->the_case) {
-        if (c->hosts) fprintf(file, "  %llu hosts,", (unsigned long long)c->hosts);
+        if (c->hosts) fprintf(file, "  %s,", weft__counted(c->hosts, "host").text);
         fprintf(file, "%s %s: %s led, now %s\n", c->hosts ? "" : " ", c->the_case, c->was, c->now);
     } else if (!c->fabric) {
         print_of_all(file, c);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "base/units.h"
 #include "weft/rma.h"
 #include "why.h"
 
@@ -124,8 +125,8 @@ static void print_short(const struct weft_why_iteration *why, uint32_t n, weft_t
     char part[32];
     if (!n) return;
     weft_format_time(time, part, sizeof part);
-    printf("  %10s %5.1f%%  %u shorter step%s\n", part, 100.0 * (double)time / (double)why->time_ps, n,
-           n == 1 ? "" : "s");
+    printf("  %10s %5.1f%%  %s\n", part, 100.0 * (double)time / (double)why->time_ps,
+           weft__counted(n, "shorter step").text);
 }
 
 static void print_iteration(const struct weft_run *run, const struct weft_why_iteration *why,
@@ -136,11 +137,11 @@ static void print_iteration(const struct weft_run *run, const struct weft_why_it
     uint32_t shorter = 0;
     weft_format_time(why->time_ps, text, sizeof text);
     if (job->schedule)
-        printf("schedule %s, %u ranks: done in %s, %u steps on its critical path\n", run->workload->group[job->group],
-               job->ranks, text, why->steps);
+        printf("schedule %s, %s: done in %s, %s on its critical path\n", run->workload->group[job->group],
+               weft__counted(job->ranks, "rank").text, text, weft__counted(why->steps, "step").text);
     else
-        printf("job %s, %u ranks: iteration %u took %s, %u steps on its critical path\n",
-               run->workload->group[job->group], job->ranks, why->iteration, text, why->steps);
+        printf("job %s, %s: iteration %u took %s, %s on its critical path\n", run->workload->group[job->group],
+               weft__counted(job->ranks, "rank").text, why->iteration, text, weft__counted(why->steps, "step").text);
     for (uint32_t i = 0; i < why->steps; i++)
         for (uint32_t k = 0; k < why->step[i].parts; k++)
             sum[why->step[i].part[k].kind] += why->step[i].part[k].time_ps;

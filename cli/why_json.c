@@ -5,6 +5,8 @@
 #include "weft/rma.h"
 #include "why.h"
 
+#include "base/units.h"
+
 enum { PAGE_STEPS = 60, PAGE_PARTS = 100 };
 
 // --- what is shown of many steps ----------------------------------------------------------------------------------
@@ -207,7 +209,7 @@ static void page_parts(struct weft__json *j, const struct weft_why_part *list, u
         others[p->kind]++;
     }
     for (uint32_t k = 0; k < WEFT_WHYS; k++) {
-        const char *where = weft_arena_format(arena, "%u shorter part%s", others[k], others[k] == 1 ? "" : "s");
+        const char *where = weft_arena_format(arena, "%s", weft__counted(others[k], "shorter part").text);
         if (others[k]) part(j, &(struct weft_why_part){(enum weft_why_kind)k, where, "", rest[k]}, rest[k]);
     }
     weft__json_end_array(j);

@@ -14,6 +14,7 @@
 
 #include "base/json.h"
 #include "base/param.h"
+#include "base/units.h"
 
 enum { COLUMNS_MAX = 16 };
 
@@ -149,8 +150,8 @@ static enum weft_status choose_units(struct view *v, struct weft_arena *arena, s
     if (!unit_names[k]) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no \"%s\"; %s", between, expected);
     v->units = (enum units)k;
     if (v->units == BETWEEN_HOSTS && v->t->hosts > MATRIX_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "%" PRIu32 " hosts; expected at most %d, or rack or pod", v->t->hosts, MATRIX_MAX);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s; expected at most %d, or rack or pod",
+                              weft__counted(v->t->hosts, "host").text, MATRIX_MAX);
     find_units(v, arena);
     return WEFT_OK;
 }
@@ -219,8 +220,8 @@ static void print_text(const struct view *v) {
                weft_cli_bytes_text(p->bytes, (char[WEFT_CLI_TEXT]){0}),
                weft_cli_bytes_text(p->network_bytes, (char[WEFT_CLI_TEXT]){0}));
     }
-    printf("\nexecuted: %" PRIu64 " steps in %" PRIu64 " lanes; %s if messages took no time\n", v->result.steps,
-           v->result.lanes, end);
+    printf("\nexecuted: %s in %s; %s if messages took no time\n", weft__counted(v->result.steps, "step").text,
+           weft__counted(v->result.lanes, "lane").text, end);
     for (uint32_t j = 0; j < v->w->jobs; j++)
         if (v->w->job[j].schedule) printf("%s is a schedule, and not executed here: see --loggops\n", v->part[j].name);
     if (v->w->rmas) printf("remote memory access is left out: what it sends depends on answers\n");
@@ -327,7 +328,7 @@ static enum weft_status say_stuck(const struct view *v, const struct weft_scenar
                  v->t->node[v->t->host[peer]].name);
     }
     return weft_error_set(ret_error, WEFT_ERROR_STALL, (struct weft_place){.file = s->path},
-                          "%" PRIu64 " lanes wait for ever, the first at %s for %s", r->stuck,
+                          "%s wait for ever, the first at %s for %s", weft__counted(r->stuck, "lane").text,
                           v->t->node[v->t->host[rank.host]].name, what);
 }
 
@@ -338,8 +339,9 @@ static enum weft_status write_chakra(const struct view *v, const struct weft_sce
     struct weft_place place = {.file = s->path};
     if (v->w->jobs != 1 || v->dag.connections > v->dag.connection0[1])
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "%" PRIu32 " jobs and %" PRIu32 " flows; expected one job, and no flows, for traces",
-                              v->w->jobs, v->dag.connections - v->dag.connection0[v->w->jobs]);
+                              "%s and %s; expected one job, and no flows, for traces",
+                              weft__counted(v->w->jobs, "job").text,
+                              weft__counted(v->dag.connections - v->dag.connection0[v->w->jobs], "flow").text);
     enum weft_status status = weft_job_schedule(&v->w->job[0], s->path, arena, &schedule, ret_error);
     return status ? status : weft_chakra_write(schedule, as_schedule.chakra, ret_error);
 }

@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/stream.h"
+#include "base/units.h"
 
 bool weft_cli_goal_recognise(const char *path) {
     enum { LOOK = 65536 };
@@ -47,8 +48,9 @@ static void print_text(const struct view *v) {
         }
         return;
     }
-    printf("%" PRIu32 " ranks, %" PRIu64 " steps, %" PRIu64 " dependencies, %" PRIu64 " messages, %s\n", v->s->ranks,
-           v->s->steps, v->s->edges, v->s->messages, weft_cli_bytes_text(v->s->bytes, (char[WEFT_CLI_TEXT]){0}));
+    printf("%s, %s, %s, %s, %s\n", weft__counted(v->s->ranks, "rank").text, weft__counted(v->s->steps, "step").text,
+           weft__counted(v->s->edges, "dependency").text, weft__counted(v->s->messages, "message").text,
+           weft_cli_bytes_text(v->s->bytes, (char[WEFT_CLI_TEXT]){0}));
 }
 
 static void print_json(const struct view *v) {

@@ -11,6 +11,7 @@
 struct weft_place {
     const char *file; ///< borrowed; lives as long as the tree it came from; may be NULL
     int line, column; ///< from 1
+    const char *with; ///< of a map into which settings of the command line were laid: "--set path=value"; NULL: none
 };
 
 /// Fills *ret_error (which may be NULL) and returns `status`, so that `return weft_error_set(...)` works. The first

@@ -60,6 +60,7 @@ struct weft_sweep {
 /// What the command line says beside the file's section: instead of what is said there of the same.
 struct weft_sweep_options {
     const char *const *vary; ///< "PATH=VALUES" each
+    const char *option;      ///< that they are values of, for messages; NULL: --vary
     uint32_t varied;
     bool zip;
     uint32_t variant; ///< only this one; WEFT_NONE: all

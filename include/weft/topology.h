@@ -109,6 +109,7 @@ struct weft_topology {
     uint32_t *switch_node;                  ///< switch index -> node
     const char **port_name;                 ///< [ports], NULL where a port has its number for a name; NULL: all have
     struct weft_tin_packaging packaging;
+    struct weft_place place;  ///< of what describes it
     const char *wiring;       ///< how it is wired and what of that is assumed, in a line; NULL: as the user listed
     uint32_t *name_table;     ///< names hashed to nodes, for weft_topology_find_node
     uint32_t name_mask;       ///< its size less one

@@ -14,9 +14,11 @@ enum weft_status weft_error_set(struct weft_error *ret_error, enum weft_status s
     ret_error->column = place.column;
     size_t used = 0;
     if (place.file) {
-        int n = place.line ? snprintf(ret_error->text, sizeof ret_error->text, "%s:%d:%d: ", place.file, place.line,
-                                      place.column)
-                           : snprintf(ret_error->text, sizeof ret_error->text, "%s: ", place.file);
+        int n = !place.line  ? snprintf(ret_error->text, sizeof ret_error->text, "%s: ", place.file)
+                : place.with ? snprintf(ret_error->text, sizeof ret_error->text, "%s:%d:%d with %s: ", place.file,
+                                        place.line, place.column, place.with)
+                             : snprintf(ret_error->text, sizeof ret_error->text, "%s:%d:%d: ", place.file, place.line,
+                                        place.column);
         used = n < 0 ? 0 : (size_t)n;
         if (used >= sizeof ret_error->text) used = sizeof ret_error->text - 1;
         size_t length = strlen(place.file);

@@ -42,7 +42,7 @@ static void release(void *object) {
 /// Jansson skips a zero byte behind a number; the functions below take it for the end of the text.
 static enum weft_status check_zero(const struct weft__json_file *file, struct weft_error *ret_error) {
     const char *zero = memchr(file->text, 0, file->size);
-    struct weft_place place = {file->path, 1, 1};
+    struct weft_place place = {.file = file->path, .line = 1, .column = 1};
     if (!zero) return WEFT_OK;
     for (const char *at = file->text; at < zero; at++, place.column++)
         if (*at == '\n') {
@@ -59,14 +59,17 @@ static enum weft_status parse(struct weft__json_file *file, struct weft_error *r
     if (file->root) {
         weft_memory_cleanup_add(&file->cleanup, release, file);
         if (json_is_object(file->root)) return WEFT_OK;
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){file->path, 1, 1},
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT,
+                              (struct weft_place){.file = file->path, .line = 1, .column = 1},
                               "expected a JSON object, {...}");
     }
     if (json_error_code(&why) == json_error_out_of_memory) weft_memory_fail();
     char *near = strstr(why.text, " near '");
     if (near) *near = 0;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                          (struct weft_place){file->path, why.line > 0 ? why.line : 1, why.column > 0 ? why.column : 1},
+                          (struct weft_place){.file = file->path,
+                                              .line = why.line > 0 ? why.line : 1,
+                                              .column = why.column > 0 ? why.column : 1},
                           "%s; expected JSON", why.text);
 }
 
@@ -141,7 +144,7 @@ struct weft_place *weft__json_places(const struct weft__json_file *file, const c
                                      struct weft_arena *arena) {
     struct weft_place *place = weft_arena_alloc(arena, n, sizeof *place);
     size_t length = strlen(key);
-    struct scan s = {file->text, file->text, {file->path, 1, 1}};
+    struct scan s = {file->text, file->text, {.file = file->path, .line = 1, .column = 1}};
     s.at = strchr(s.at, '{') + 1;
     for (skip_blanks(&s); *s.at == '"'; skip_blanks(&s)) {
         bool wanted = !strncmp(s.at + 1, key, length) && s.at[1 + length] == '"';
@@ -163,6 +166,6 @@ struct weft_place *weft__json_places(const struct weft__json_file *file, const c
         s.at += *s.at == ',';
     }
     for (size_t i = 0; i < n; i++)
-        place[i] = (struct weft_place){file->path, 1, 1};
+        place[i] = (struct weft_place){.file = file->path, .line = 1, .column = 1};
     return place;
 }

@@ -23,7 +23,7 @@ static void close_lines(void *object) {
 
 enum weft_status weft__lines_open(struct weft__lines *lines, const char *path, struct weft_place place,
                                   struct weft_error *ret_error) {
-    *lines = (struct weft__lines){.path = path, .place = {path, 0, 1}};
+    *lines = (struct weft__lines){.path = path, .place = {.file = path, .line = 0, .column = 1}};
     lines->file = weft__file_open_unpacked(path);
     if (!lines->file)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, weft__file_why(errno));

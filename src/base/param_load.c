@@ -252,11 +252,23 @@ static enum weft_status load_row(struct load *l, const struct weft_param *row, c
     return status;
 }
 
+/// Whether the user says one of "a or b".
+static bool said_any(const struct weft_tree *tree, const char *names) {
+    static const char between[] = " or ";
+    char name[64];
+    for (const char *at = names, *end; at; at = end ? end + strlen(between) : NULL) {
+        end = strstr(at, between);
+        snprintf(name, sizeof name, "%.*s", (int)(end ? end - at : (ptrdiff_t)strlen(at)), at);
+        if (said(tree, name)) return true;
+    }
+    return false;
+}
+
 /// A parameter that another one switches on is of no effect where nothing is said of that: a slip, unlike one that is
 /// there for variants, in which the other is off by name.
 static enum weft_status check_needs(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
                                     const struct weft_tree *child, const char *path) {
-    if (!row->needs || child->type == WEFT_TREE_NULL || said(tree, row->needs)) return WEFT_OK;
+    if (!row->needs || child->type == WEFT_TREE_NULL || said_any(tree, row->needs)) return WEFT_OK;
     return FAIL(l, child->key_place, "%s: has no effect without %s; expected %s to be set too", path, row->needs,
                 row->needs);
 }

@@ -165,7 +165,7 @@ enum weft_status weft__table_header(struct weft__lines *lines, const struct weft
     }
     for (uint32_t c = 0; c < columns && !status; c++)
         if (column[c].needed && !t->has[c])
-            return BAD(((struct weft_place){lines->path, lines->place.line, 1}),
+            return BAD(((struct weft_place){.file = lines->path, .line = lines->place.line, .column = 1}),
                        "the header names no column '%s'; expected %s", column[c].name,
                        expected_columns(t, expected, sizeof expected));
     return status;

@@ -61,11 +61,12 @@ static enum weft_status list_index(struct override *o, const struct weft_tree *l
                           "\"%.80s\" is not an entry of the list here; expected a number, 0 to %u", key, list->n - 1);
 }
 
-/// Of a map that several settings of the command line make up: all of them. Places in files have lines, and the one
+/// Of a map that settings of the command line make up, or change: all of them. Places in files have lines, and the one
 /// where the map begins stays.
 static struct weft_place place_of_both(struct override *o, struct weft_place base, struct weft_place over) {
-    if (!base.line && !over.line && base.file && over.file && strcmp(base.file, over.file))
-        base.file = weft_arena_format(o->arena, "%s %s", base.file, over.file);
+    const char **names = base.line ? &base.with : &base.file;
+    if (!base.file || over.line || !over.file || (*names && !strcmp(*names, over.file))) return base;
+    *names = *names ? weft_arena_format(o->arena, "%s %s", *names, over.file) : over.file;
     return base;
 }
 

@@ -53,7 +53,8 @@ struct reader {
 #define FAIL(r, place, ...) weft_error_set((r)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
 static struct weft_place place_at(const struct reader *r, int line, int column) {
-    return r->lines ? (struct weft_place){r->file, line, column} : (struct weft_place){.file = r->file};
+    return r->lines ? (struct weft_place){.file = r->file, .line = line, .column = column}
+                    : (struct weft_place){.file = r->file};
 }
 
 static struct weft_place place_of(const struct reader *r, yaml_mark_t mark) {
@@ -281,14 +282,37 @@ static enum weft_status on_event(struct reader *r, const yaml_event_t *event) {
     }
 }
 
+/// The character where the library gave up.
+static char character_at(const struct reader *r, yaml_mark_t mark) {
+    const char *at = r->text;
+    for (size_t line = 0; line < mark.line && *at; line++)
+        at += strcspn(at, "\n") + (at[strcspn(at, "\n")] != 0);
+    for (size_t column = 0; column < mark.column && *at && *at != '\n'; column++)
+        at += weft__utf8_length((const unsigned char *)at);
+    return *at;
+}
+
+/// What would have been right, of what users most often get wrong; "": that is clear without.
+static const char *expectation(const struct reader *r) {
+    const char *problem = r->parser.problem, at = character_at(r, r->parser.problem_mark);
+    if (strstr(problem, "cannot start any token"))
+        return at == '\t' ? "; this is a tab: expected spaces" : "; expected a value that begins with it in quotes";
+    if (strstr(problem, "mapping values are not allowed"))
+        return "; expected one key in a line, indented as its neighbours, and a value with \": \" in it in quotes";
+    if (strstr(problem, "did not find expected key"))
+        return "; expected the line indented as the keys above that it belongs to";
+    if (strstr(problem, "unexpected end of stream")) return "; expected the quote that ends it";
+    return "";
+}
+
 /// What the library has to complain about, as our error.
 static enum weft_status fail_with(struct reader *r) {
     const yaml_parser_t *p = &r->parser;
     if (p->error == YAML_MEMORY_ERROR) weft_memory_fail();
     if (!p->problem) return FAIL(r, r->last, "not YAML from here on");
     struct weft_place place = place_of(r, p->problem_mark);
-    if (!p->context) return FAIL(r, place, "not YAML: %s", p->problem);
-    return FAIL(r, place, "not YAML: %s, %s", p->context, p->problem);
+    if (!p->context) return FAIL(r, place, "not YAML: %s%s", p->problem, expectation(r));
+    return FAIL(r, place, "not YAML: %s, %s%s", p->context, p->problem, expectation(r));
 }
 
 static enum weft_status read_events(struct reader *r) {

@@ -51,11 +51,11 @@ static const struct quantity {
                       {{"mm", 1, false}, {"m", 1000, false}, {"km", 1000000, false}}},
 };
 
-static const char *const base_nouns[] = {[WEFT__TIME] = "picoseconds",
-                                         [WEFT__RATE] = "bits per second",
-                                         [WEFT__BYTES] = "bytes",
-                                         [WEFT__COUNT] = "units",
-                                         [WEFT__LENGTH] = "millimetres"};
+static const char *const base_nouns[] = {[WEFT__TIME] = " of picoseconds",
+                                         [WEFT__RATE] = " of bits per second",
+                                         [WEFT__BYTES] = " of bytes",
+                                         [WEFT__COUNT] = "",
+                                         [WEFT__LENGTH] = " of millimetres"};
 
 const char *weft__quantity_expected(enum weft__quantity quantity) {
     return quantities[quantity].expected;
@@ -143,7 +143,7 @@ static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint
         return false;
     }
     if (!whole && !(cut && is_divisible(quantity))) {
-        snprintf(why, size, "\"%.80s\" is not a whole number of %s", text, base_nouns[quantity]);
+        snprintf(why, size, "\"%.80s\" is not a whole number%s", text, base_nouns[quantity]);
         return false;
     }
     *ret_value = (uint64_t)value;
@@ -170,7 +170,7 @@ static bool parse_power(enum weft__quantity quantity, const char *unit, const ch
     }
     *ret_value = (uint64_t)llroundl(value);
     if (!is_divisible(quantity) && (value < (long double)*ret_value || value > (long double)*ret_value)) {
-        snprintf(why, size, "\"%.80s\" is not a whole number of %s", text, base_nouns[quantity]);
+        snprintf(why, size, "\"%.80s\" is not a whole number%s", text, base_nouns[quantity]);
         return false;
     }
     return true;
@@ -308,6 +308,26 @@ struct weft__bytes_text weft__bytes_text(weft_bytes bytes) {
     struct weft__bytes_text t;
     weft__quantity_format(WEFT__BYTES, bytes, t.text, sizeof t.text);
     return t;
+}
+
+struct weft__counted weft__noun(uint64_t n, const char *noun) {
+    static const char *const sibilants[] = {"s", "x", "z", "ch", "sh"};
+    struct weft__counted c;
+    size_t length = strlen(noun);
+    bool one = n == 1, ies = length > 1 && noun[length - 1] == 'y' && !strchr("aeiou", noun[length - 2]), es = false;
+    for (size_t i = 0; i < sizeof sibilants / sizeof *sibilants; i++) {
+        size_t end = strlen(sibilants[i]);
+        es |= length >= end && !strcmp(noun + length - end, sibilants[i]);
+    }
+    int kept = (int)(ies && !one ? length - 1 : length);
+    snprintf(c.text, sizeof c.text, "%.*s%s", kept, noun, one ? "" : ies ? "ies" : es ? "es" : "s");
+    return c;
+}
+
+struct weft__counted weft__counted(uint64_t n, const char *noun) {
+    struct weft__counted c;
+    snprintf(c.text, sizeof c.text, "%" PRIu64 " %.64s", n, weft__noun(n, noun).text);
+    return c;
 }
 
 const char *weft__bytes_above(const char *lower, weft_bytes lower_bytes, const char *upper, weft_bytes upper_bytes,

@@ -26,6 +26,13 @@ struct weft__bytes_text {
     char text[32];
 };
 struct weft__bytes_text weft__bytes_text(weft_bytes bytes);
+/// "1 flow", "2 flows", "2 switches", "2 entries", for one expression: weft__counted(n, "flow").text; weft__noun is the
+/// noun alone, for columns of numbers.
+struct weft__counted {
+    char text[96];
+};
+struct weft__counted weft__counted(uint64_t n, const char *noun);
+struct weft__counted weft__noun(uint64_t n, const char *noun);
 /// "xon (300KB) is above xoff (200KB)" in `text`, for the check of a table; NULL if it is not.
 const char *weft__bytes_above(const char *lower, weft_bytes lower_bytes, const char *upper, weft_bytes upper_bytes,
                               char *text, size_t size);

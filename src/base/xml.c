@@ -25,8 +25,9 @@ struct reading {
 
 static struct weft_place place_of(const struct reading *r) {
     XML_Size line = XML_GetCurrentLineNumber(r->parser), column = XML_GetCurrentColumnNumber(r->parser);
-    return (struct weft_place){r->path, line < INT32_MAX ? (int)line : INT32_MAX,
-                               column < INT32_MAX ? (int)column + 1 : INT32_MAX};
+    return (struct weft_place){.file = r->path,
+                               .line = line < INT32_MAX ? (int)line : INT32_MAX,
+                               .column = column < INT32_MAX ? (int)column + 1 : INT32_MAX};
 }
 
 static void stop(struct reading *r, enum weft_status status) {

@@ -17,10 +17,12 @@ struct weft__mechanism_use {
 void weft__mechanism_saw(struct weft__mechanism_use *use, uint64_t most, uint64_t limit);
 
 struct weft__mechanism {
-    const char *name;    ///< "PFC"; boxes of several kinds may have the same
-    const char *nothing; ///< what has not happened: "no pause frame"
-    const char *watched; ///< what it goes by: "fullest input"; NULL: nothing that can be told
-    bool cells;          ///< that is counted in cells; else in bytes
+    const char *name;                    ///< "PFC"; boxes of several kinds may have the same
+    const char *nothing;                 ///< what has not happened: "no pause frame"
+    const char *watched;                 ///< what it goes by: "fullest input"; NULL: nothing that can be told
+    bool cells;                          ///< that is counted in cells; else in bytes
+    const struct weft__mechanism *after; ///< what must act before it can; NULL: nothing
+    const char *without;                 ///< with `after`: "no switch marks packets", if no device uses that
     /// Adds what a node has of it, if it is configured there. `arena`: to work in. NULL: it is of no box.
     void (*look)(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
                  struct weft_arena *arena, struct weft__mechanism_use *use);

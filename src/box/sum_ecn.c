@@ -4,6 +4,8 @@
 
 #include "box/sums.h"
 
+#include "base/units.h"
+
 static const struct weft_result_column columns[] = {
     WEFT__SUM(ecn_marked, "ecn_marked", COUNT, "packets marked CE", .compared = "ECN marks"),
     WEFT_RESULT_NAMED(struct weft_outcome, cnps, "cnp", COUNT, "congestion notification packets sent by receivers",
@@ -11,8 +13,9 @@ static const struct weft_result_column columns[] = {
 };
 
 static void print(FILE *file, const struct weft_run *run) {
-    fprintf(file, "ECN    %" PRIu64 " packets marked; %" PRIu64 " CNPs sent\n",
-            weft_outcome_counters(run->outcome).ecn_marked, run->outcome->cnps);
+    fprintf(file, "ECN    %s marked; %s sent\n",
+            weft__counted(weft_outcome_counters(run->outcome).ecn_marked, "packet").text,
+            weft__counted(run->outcome->cnps, "CNP").text);
 }
 
 const struct weft__sums weft__sums_ecn = {WEFT_RESULT_COLUMNS(columns), .always = true, .print = print};

@@ -7,6 +7,8 @@
 #include "box/sums.h"
 #include "weft/report.h"
 
+#include "base/units.h"
+
 enum { ENTRIES_MAX = 64 }; // pairs of layers; layers of a list of links may have any names
 
 static struct weft_pfc_layers *entry_of(struct weft_pfc_layers *list, uint32_t *n, const char *from, const char *to) {
@@ -114,8 +116,9 @@ static void print_layers(FILE *file, const struct weft_run *run) {
         if (!l[i].frames && !l[i].paused_ps) continue;
         weft_format_time(l[i].paused_ps, all, sizeof all);
         weft_format_time(l[i].paused_max_ps, most, sizeof most);
-        fprintf(file, "       %s to %s: %" PRIu64 " frames; %" PRIu32 " of %" PRIu32 " ports paused, for %s (one %s)\n",
-                l[i].from, l[i].to, l[i].frames, l[i].paused_ports, l[i].ports, all, most);
+        fprintf(file, "       %s to %s: %s; %" PRIu32 " of %s paused, for %s (one %s)\n", l[i].from, l[i].to,
+                weft__counted(l[i].frames, "frame").text, l[i].paused_ports, weft__counted(l[i].ports, "port").text,
+                all, most);
     }
     weft_arena_free(arena);
 }
@@ -124,7 +127,8 @@ static void print(FILE *file, const struct weft_run *run) {
     const struct weft_counters sum = weft_outcome_counters(run->outcome);
     char text[TEXT], name[TEXT];
     weft_format_time(sum.paused_ps, text, sizeof text);
-    fprintf(file, "PFC    %" PRIu64 " pause frames sent; ports paused for %s in all\n", sum.pfc_tx_xoff, text);
+    fprintf(file, "PFC    %s sent; ports paused for %s in all\n", weft__counted(sum.pfc_tx_xoff, "pause frame").text,
+            text);
     print_layers(file, run);
     if (sum.watchdog_storms)
         fprintf(file, "       pause storms found by the watchdog: %" PRIu64 "\n", sum.watchdog_storms);

@@ -4,6 +4,8 @@
 
 #include "box/sums.h"
 
+#include "base/units.h"
+
 static weft_time_ps paused_ps(const struct weft_outcome *outcome) {
     weft_time_ps sum = 0;
     for (uint32_t f = 0; f < outcome->flows; f++)
@@ -30,7 +32,7 @@ static void print(FILE *file, const struct weft_run *run) {
     char text[64];
     if (!sum.sfc_sent) return;
     weft_format_time(paused_ps(run->outcome), text, sizeof text);
-    fprintf(file, "SFC    %" PRIu64 " messages sent, %" PRIu64 " turned into pause frames", sum.sfc_sent,
+    fprintf(file, "SFC    %s sent, %" PRIu64 " turned into pause frames", weft__counted(sum.sfc_sent, "message").text,
             sum.sfc_proxied);
     if (sum.sfc_suppressed) fprintf(file, ", %" PRIu64 " too soon and not sent", sum.sfc_suppressed);
     fprintf(file, "; flows paused for %s in all\n", text);

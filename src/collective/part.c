@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/units.h"
+
 enum { SLICE_SHRINKS = 32 };
 
 uint32_t weft__loops_slices_of(const struct weft__loops *loops, weft_bytes block) {
@@ -26,9 +28,9 @@ const char *weft__collective_check(const void *conf, char *text, size_t size) {
     weft_format_bytes(c->chunk_bytes, chunk, sizeof chunk);
     weft_format_bytes(c->slice_bytes, slice, sizeof slice);
     snprintf(text, size,
-             "a chunk of %s is %" PRIu64 " slice%s of %s and a connection has %" PRIu64
-             " slot%s: expected one more than slices, or ranks wait for one another for ever",
-             chunk, slices, slices == 1 ? "" : "s", slice, c->slots, c->slots == 1 ? "" : "s");
+             "a chunk of %s is %s of %s and a connection has %s: expected one more than slices, or ranks wait for one "
+             "another for ever",
+             chunk, weft__counted(slices, "slice").text, slice, weft__counted(c->slots, "slot").text);
     return text;
 }
 

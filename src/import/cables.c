@@ -59,7 +59,7 @@ static enum weft_status read_json(const char *path, const char *device, const st
     if (status) return status;
     if (weft_tree_find(root, "lldp")) return weft__cables_read_lldp(root, device, list, ret_error);
     if (!weft_tree_find(root, "PORT"))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){path, 1, 1},
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path, .line = 1, .column = 1},
                               "neither 'lldp' nor 'PORT'; expected what lldpctl -f json writes, or a SONiC "
                               "config_db.json");
     status = weft_sonic_read(path, NULL, list->arena, &s, ret_error);

@@ -77,7 +77,7 @@ static enum weft_status add_row(struct weft__lines *lines, const struct weft__ta
                              "1Gbps to 3.2Tbps (speed_unit is that of numbers without a unit)", ret_error);
     if (!status) status = check_value(&row, LENGTH, 1, 1000000000, "1mm to 1000km", ret_error);
     if (status) return status;
-    struct weft_place place = {lines->path, lines->place.line, 1};
+    struct weft_place place = {.file = lines->path, .line = lines->place.line, .column = 1};
     if (table->has[DEVICE_A] && !row.text[DEVICE_A])
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "device A is empty; expected a device");
     if (!row.text[DEVICE_B]) return WEFT_OK; // nobody is heard at this port

@@ -137,7 +137,7 @@ static bool is_rank(const json_t *value) {
 
 static enum weft_status read_group(struct weft__chakra_groups *g, const struct weft__json_file *file, const char *name,
                                    const json_t *value, uint32_t *ret_ranks, struct weft_error *ret_error) {
-    struct weft_place place = {file->path, 1, 1};
+    struct weft_place place = {.file = file->path, .line = 1, .column = 1};
     if (!weft__text_is_plain(name))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "a name with control characters; expected another");
     if (!json_array_size(value))

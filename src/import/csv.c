@@ -114,7 +114,8 @@ static enum weft_status csv_expand(const void *conf, struct weft_place place, co
     }
     weft__lines_close(&lines);
     if (!status && w->flows == before)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){path, lines.place.line, 1},
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT,
+                                (struct weft_place){.file = path, .line = lines.place.line, .column = 1},
                                 "no flow is in it; expected one line per flow below the header");
     return status;
 }

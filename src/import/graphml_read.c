@@ -204,9 +204,11 @@ enum weft_status weft__graphml_read(const char *path, struct weft_place place, c
     failed |= json_object_set_new(r->root, "multigraph", json_true());
     if (failed) weft_memory_fail();
     enum weft_status status = weft__xml_read(path, place, &handler, r, ret_error);
-    if (!status && !r->seen) status = BAD(((struct weft_place){path, 1, 1}), "no graph; expected one");
+    if (!status && !r->seen)
+        status = BAD(((struct weft_place){.file = path, .line = 1, .column = 1}), "no graph; expected one");
     if (!status && !json_array_size(r->nodes))
-        status = BAD(((struct weft_place){path, 1, 1}), "no node in the graph; expected one at least");
+        status = BAD(((struct weft_place){.file = path, .line = 1, .column = 1}),
+                     "no node in the graph; expected one at least");
     if (!status)
         status = weft__networkx_read_root(r->root, path, r->place[NODE].at, r->place[EDGE].at, conf, arena, ret_graph,
                                           ret_error);

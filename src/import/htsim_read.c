@@ -174,7 +174,7 @@ static enum weft_status count_switches(struct weft__htsim_topology *t, struct we
 enum weft_status weft__htsim_read_topology(const char *path, struct weft_place place,
                                            struct weft__htsim_topology *ret_topology, struct weft_error *ret_error) {
     struct weft__lines lines;
-    struct weft_place whole = {path, 1, 1};
+    struct weft_place whole = {.file = path, .line = 1, .column = 1};
     *ret_topology = (struct weft__htsim_topology){0};
     enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
     if (status) return status;
@@ -350,7 +350,7 @@ static enum weft_status read_failure(struct weft__htsim_matrix *m, struct weft__
 }
 
 static enum weft_status check_counts(const struct weft__htsim_matrix *m, struct weft_error *ret_error) {
-    struct weft_place whole = {m->lines.path, 1, 1};
+    struct weft_place whole = {.file = m->lines.path, .line = 1, .column = 1};
     if (!(m->types & HAS_NODES) || !(m->types & HAS_FLOWS))
         return BAD(whole, "expected lines 'Nodes' and 'Connections'");
     if (m->flows != m->flows_read)

@@ -190,8 +190,8 @@ enum weft_status weft_import_also(struct weft_import *im, const char *path, stru
 }
 
 const char *weft_import_nodes(struct weft_import *import, uint32_t hosts, uint32_t switches) {
-    return weft_arena_format(import->arena, "%" PRIu32 " host%s, %" PRIu32 " switch%s", hosts, hosts == 1 ? "" : "s",
-                             switches, switches == 1 ? "" : "es");
+    return weft_arena_format(import->arena, "%s, %s", weft__counted(hosts, "host").text,
+                             weft__counted(switches, "switch").text);
 }
 
 const char *weft_import_quote(struct weft_import *im, const char *text) {

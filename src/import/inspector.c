@@ -236,7 +236,9 @@ static enum weft_status inspector_make(const void *conf, const struct weft_impor
     enum weft_status status = WEFT_OK;
     for (uint32_t f = 0; f < files && !status; f++)
         status = weft__inspector_read(file[f].path, WEFT_NOWHERE, &log, ret_error);
-    if (!status) status = weft__inspector_sort(&log, (struct weft_place){file[0].path, 1, 1}, ret_error);
+    if (!status)
+        status =
+            weft__inspector_sort(&log, (struct weft_place){.file = file[0].path, .line = 1, .column = 1}, ret_error);
     for (uint32_t from = 0, to; from < log.n && !status; from = to) {
         to = communicator_end(&log, from);
         status = check_communicator(&log, from, to, ret_error);

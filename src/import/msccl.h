@@ -56,7 +56,7 @@ struct weft__msccl {
 };
 
 static inline struct weft_place weft__msccl_place(const struct weft__msccl *m, int line, int column) {
-    return (struct weft_place){m->file, line, column};
+    return (struct weft_place){.file = m->file, .line = line, .column = column};
 }
 
 /// Reads a file, and checks all but what its steps do together. What it makes is in the arena.

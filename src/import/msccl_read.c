@@ -272,7 +272,8 @@ enum weft_status weft__msccl_read(const char *path, struct weft_place place, str
     *ret_program = r.m;
     enum weft_status status = weft__xml_read(r.m->file, place, &handler, &r, ret_error);
     if (!status && !r.m->steps)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){r.m->file, 1, 1},
-                                "no step is in it; expected some");
+        status =
+            weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = r.m->file, .line = 1, .column = 1},
+                           "no step is in it; expected some");
     return status ? status : weft__msccl_match(r.m, ret_error);
 }

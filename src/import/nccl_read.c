@@ -174,7 +174,7 @@ enum weft_status weft__nccl_server_read(const char *path, struct weft_place plac
                                              .nic = weft_arena_alloc(arena, NICS_MAX, sizeof *ret_server->nic)};
     enum weft_status status = weft__xml_read(path, place, &handler, &r, ret_error);
     if (!status && !ret_server->gpus)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){path, 1, 1},
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path, .line = 1, .column = 1},
                                 "no <gpu> is in it; expected some");
     if (status) return status;
     qsort(ret_server->gpu, ret_server->gpus, sizeof *ret_server->gpu, by_rank);
@@ -286,6 +286,6 @@ enum weft_status weft__nccl_graphs_read(const char *path, struct weft_place plac
     if (status) return status;
     for (uint32_t k = 0; k < WEFT__NCCL_ALGORITHMS; k++)
         if (ret_graphs->of[k].channels) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){path, 1, 1},
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path, .line = 1, .column = 1},
                           "no channel of rings (id 0) or trees (id 1) is in it; expected some");
 }

@@ -131,10 +131,10 @@ static enum weft_status read_nodes(struct reader *r, struct weft_error *ret_erro
     const json_t *list = json_object_get(r->root, "nodes");
     struct weft__file_graph *g = &r->graph->graph;
     if (!json_is_array(list) || !json_array_size(list))
-        return BAD(((struct weft_place){r->path, 1, 1}), "no list 'nodes' with a node in it");
+        return BAD(((struct weft_place){.file = r->path, .line = 1, .column = 1}), "no list 'nodes' with a node in it");
     if (json_array_size(list) > WEFT__NODES_MAX)
-        return BAD(((struct weft_place){r->path, 1, 1}), "%zu nodes; expected at most %" PRIu64, json_array_size(list),
-                   WEFT__NODES_MAX);
+        return BAD(((struct weft_place){.file = r->path, .line = 1, .column = 1}),
+                   "%zu nodes; expected at most %" PRIu64, json_array_size(list), WEFT__NODES_MAX);
     g->nodes = (uint32_t)json_array_size(list);
     g->node = weft_arena_alloc(r->arena, g->nodes, sizeof *g->node);
     r->identity = weft_arena_alloc(r->arena, g->nodes, sizeof *r->identity);
@@ -286,8 +286,8 @@ static enum weft_status read_links(struct reader *r, const struct weft__networkx
     const json_t *list = json_object_get(r->root, r->edges);
     struct weft__file_graph *g = &r->graph->graph;
     if (!json_is_array(list) || json_array_size(list) > WEFT__LINKS_MAX)
-        return BAD(((struct weft_place){r->path, 1, 1}), "no list 'links' or 'edges' of at most %" PRIu64,
-                   WEFT__LINKS_MAX);
+        return BAD(((struct weft_place){.file = r->path, .line = 1, .column = 1}),
+                   "no list 'links' or 'edges' of at most %" PRIu64, WEFT__LINKS_MAX);
     g->links = (uint32_t)json_array_size(list);
     g->link = weft_arena_alloc(r->arena, g->links, sizeof *g->link);
     const struct weft_place *place = r->link_place;
@@ -381,7 +381,7 @@ static enum weft_status read_unit(const struct reader *r, struct attribute *a, s
         if (!value) continue;
         a->unit = json_is_string(value) ? word_of(a->units, json_string_value(value)) : NULL;
         if (!a->unit)
-            return BAD(((struct weft_place){r->path, 1, 1}),
+            return BAD(((struct weft_place){.file = r->path, .line = 1, .column = 1}),
                        "%s of the graph is not one of its units; expected %s, ...", key, a->units[0]);
         return WEFT_OK;
     }

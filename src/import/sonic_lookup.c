@@ -55,7 +55,8 @@ static enum weft_status add_row(struct weft_sonic_lookup *l, const struct weft_s
     const struct weft_sonic_lookup_row *same = weft_sonic_lookup_find(l, row->rate_bps, row->cable_mm);
     if (same && memcmp(same, row, sizeof *row) == 0) return WEFT_OK;
     if (same)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){lines->path, lines->place.line, 1},
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT,
+                              (struct weft_place){.file = lines->path, .line = lines->place.line, .column = 1},
                               "a second profile of %" PRIu64 " Mbit/s and %gm, with other values",
                               row->rate_bps / 1000000, (double)row->cable_mm / 1000);
     if (l->rows == *room) {

@@ -96,7 +96,9 @@ enum weft_status weft__import_unknown(const struct weft_import_file *file, const
     unsigned syntax = syntax_of(file, word);
     if (file->folder || file->absent)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                              "is a folder without Chakra traces; expected files");
+                              importer ? "is a folder; expected files of format %s"
+                                       : "is a folder without Chakra traces; expected files",
+                              importer ? importer->name : "");
     if (!file->size || (syntax != WEFT_IMPORT_BINARY && !*word))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "the file is empty; expected %s",
                               importer ? expected(importer, 0, arena) : "a file of a known format");

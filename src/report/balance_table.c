@@ -6,6 +6,8 @@
 #include "balance.h"
 #include "text.h"
 
+#include "base/units.h"
+
 enum { TEXT = 64 };
 
 /// Links between layers of switches; those with a choice.
@@ -36,13 +38,12 @@ static void print_collisions(FILE *file, const struct weft_run *run) {
         char most[TEXT];
         if (!c[i].flows || c[i].links < 2) continue;
         fprintf(file,
-                "flows  %s to %s, %s: %" PRIu64 " on %" PRIu32 " links, %" PRIu32 " empty, %" PRIu32
-                " shared; most on one %" PRIu32,
-                c[i].from, c[i].to, weft_balance_directions[c[i].direction], c[i].flows, c[i].links, c[i].empty,
-                c[i].shared, c[i].most);
+                "flows  %s to %s, %s: %" PRIu64 " on %s, %" PRIu32 " empty, %" PRIu32 " shared; most on one %" PRIu32,
+                c[i].from, c[i].to, weft_balance_directions[c[i].direction], c[i].flows,
+                weft__counted(c[i].links, "link").text, c[i].empty, c[i].shared, c[i].most);
         if (c[i].switches > 1)
-            fprintf(file, ", %s in the mean of %" PRIu32 " switches, of which %" PRIu32 " without a shared link",
-                    weft__text_ratio(most, c[i].switch_most), c[i].switches, c[i].clear);
+            fprintf(file, ", %s in the mean of %s, of which %" PRIu32 " without a shared link",
+                    weft__text_ratio(most, c[i].switch_most), weft__counted(c[i].switches, "switch").text, c[i].clear);
         putc('\n', file);
     }
     weft_arena_free(arena);
@@ -57,11 +58,11 @@ static void print_load(FILE *file, const struct weft_run *run) {
         if (l[i].links < 2 || !l[i].active) continue;
         weft_format_time(run->scenario->run.sample_interval_ps, interval, sizeof interval);
         fprintf(file,
-                "load   %s to %s, %s: utilisation of %" PRIu32
-                " links %.1f%% to %.1f%%, median %.1f%%, mean %.1f%%; in %" PRIu32
-                " intervals of %s the busiest %s times the mean (median; worst %s)\n",
-                l[i].from, l[i].to, weft_balance_directions[l[i].direction], l[i].links, 100 * l[i].min, 100 * l[i].max,
-                100 * l[i].p50, 100 * l[i].mean, l[i].active, interval, weft__text_ratio(usual, l[i].max_mean_p50),
+                "load   %s to %s, %s: utilisation of %s %.1f%% to %.1f%%, median %.1f%%, mean %.1f%%; in %s of %s the "
+                "busiest %s times the mean (median; worst %s)\n",
+                l[i].from, l[i].to, weft_balance_directions[l[i].direction], weft__counted(l[i].links, "link").text,
+                100 * l[i].min, 100 * l[i].max, 100 * l[i].p50, 100 * l[i].mean,
+                weft__counted(l[i].active, "interval").text, interval, weft__text_ratio(usual, l[i].max_mean_p50),
                 weft__text_ratio(worst, l[i].max_mean_worst));
     }
     weft_arena_free(arena);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/units.h"
 #include "claims.h"
 
 struct weft_claim_counts weft_report_claim_counts(const struct weft_claim_result *result, uint32_t n) {
@@ -49,8 +50,8 @@ void weft_report_claim_head(FILE *file, const struct weft_claim *c, const char *
 void weft_report_claim_reasons(FILE *file, const struct weft_claim *c) {
     if (!c->expected) fprintf(file, "%*snot expected to hold: %s\n", WEFT_CLAIM_INDENT, "", c->reason);
     if (c->seeds == WEFT_CLAIM_SEEDS_AT_LEAST)
-        fprintf(file, "%*sat least %" PRIu32 " of %" PRIu32 " seeds: %s\n", WEFT_CLAIM_INDENT, "", c->at_least, c->of,
-                c->seeds_reason);
+        fprintf(file, "%*sat least %" PRIu32 " of %s: %s\n", WEFT_CLAIM_INDENT, "", c->at_least,
+                weft__counted(c->of, "seed").text, c->seeds_reason);
 }
 
 void weft_report_claim_one_seed(FILE *file, const struct weft_claim *c) {

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/stream.h"
+#include "base/units.h"
 #include "box/sums.h"
+#include "mechanisms.h"
 #include "text.h"
 #include "weft/result.h"
 #include "weft/statistics.h"
@@ -374,9 +376,65 @@ static bool alike(const struct weft_run *run, uint32_t runs) {
 static void print_size(FILE *file, const struct weft_run *run) {
     const struct weft_topology *t = run->topology;
     uint32_t flows = run->workload->flows - run->workload->rma_flows;
-    fprintf(file, "%" PRIu32 " hosts, %" PRIu32 " switch%s, %" PRIu32 " flow%s", t->hosts, t->switches,
-            t->switches == 1 ? "" : "es", flows, flows == 1 ? "" : "s");
+    fprintf(file, "%s, %s, %s", weft__counted(t->hosts, "host").text, weft__counted(t->switches, "switch").text,
+            weft__counted(flows, "flow").text);
 }
+
+// --- mechanisms that never acted ----------------------------------------------------------------------------------
+
+enum { IDLE_MAX = 64, IDLE_NAMED = 4 };
+
+/// A mechanism that never acted in a variant, and that variant.
+struct idle {
+    const char *text;
+    uint32_t column;
+};
+
+/// Those of a variant, with every seed; *ret_n counts on.
+static void find_idle(const struct compare *c, uint32_t column, struct idle *idle, uint32_t *ret_n) {
+    uint32_t first = column * c->seeds, n, more;
+    if (!weft_result_table_present(weft_result_table_find("mechanisms"), &c->run[first])) return;
+    const struct weft__mechanism_row *row = weft__report_mechanisms(&c->run[first], c->arena, &n);
+    bool *acts = weft_arena_alloc(c->arena, n + 1, sizeof *acts);
+    for (uint32_t k = 0; k < c->seeds; k++) {
+        const struct weft__mechanism_row *of = weft__report_mechanisms(&c->run[first + k], c->arena, &more);
+        for (uint32_t i = 0; i < n && i < more; i++)
+            acts[i] |= of[i].is != row[i].is || of[i].use.acts != 0;
+    }
+    for (uint32_t i = 0; i < n && *ret_n < IDLE_MAX; i++)
+        if (!acts[i])
+            idle[(*ret_n)++] = (struct idle){
+                weft_arena_format(c->arena, "%s: %s", row[i].is->name, weft__report_nothing(row, n, i, c->arena)),
+                column};
+}
+
+/// "PFC: no pause frame (in pfc, sfc)", a line for each text.
+static void print_idle(const struct compare *c) {
+    struct idle idle[IDLE_MAX];
+    const char *label = "idle";
+    uint32_t n = 0;
+    for (uint32_t column = 0; column < c->columns; column++)
+        find_idle(c, column, idle, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!idle[i].text) continue;
+        const char *text = idle[i].text, *names = "";
+        uint32_t same = 0;
+        for (uint32_t k = i; k < n; k++) {
+            if (!idle[k].text || strcmp(idle[k].text, text)) continue;
+            if (same++ < IDLE_NAMED)
+                names = weft_arena_format(c->arena, "%s%s%s", names, *names ? ", " : "",
+                                          column_name(&c->run[idle[k].column * c->seeds]));
+            idle[k].text = NULL;
+        }
+        fprintf(c->file, "%-6s %s", label, text);
+        if (same < c->columns) fprintf(c->file, " (in %s", names);
+        if (same < c->columns && same > IDLE_NAMED) fprintf(c->file, " and %u more", same - IDLE_NAMED);
+        fputs(same < c->columns ? ")\n" : "\n", c->file);
+        label = "";
+    }
+}
+
+// --- the whole ----------------------------------------------------------------------------------------------------
 
 static void print_head(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds) {
     const struct weft_scenario *s = run->scenario;
@@ -386,9 +444,9 @@ static void print_head(FILE *file, const struct weft_run *run, uint32_t runs, ui
         fputs("; ", file);
     }
     uint32_t variants = runs / seeds;
-    fprintf(file, "%" PRIu32 " variant%s, ", variants, variants == 1 ? "" : "s");
+    fprintf(file, "%s, ", weft__counted(variants, "variant").text);
     if (seeds > 1)
-        fprintf(file, "%" PRIu32 " seeds", seeds);
+        fprintf(file, "%s", weft__counted(seeds, "seed").text);
     else
         fprintf(file, "seed %" PRIu64, s->run.seed);
     fputs("; changes are against ", file);
@@ -478,6 +536,7 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, ui
     print_groups(&c);
     print_jobs(&c);
     print_network(&c);
+    print_idle(&c);
     weft__text_stream_free(&stream);
     weft_arena_free(arena);
 }

@@ -110,7 +110,8 @@ static void print_figures(FILE *file, const struct weft_diff_pair *p, uint32_t m
                 format(a, f->type, f->mean[0]), VALUE, format(b, f->type, f->mean[1]), change_text(change, f));
     }
     if (shown < p->figures)
-        fprintf(file, "  and %" PRIu32 " figures that change less: --all shows them\n", p->figures - shown);
+        fprintf(file, "  and %s that change less: --all shows them\n",
+                weft__counted(p->figures - shown, "figure").text);
 }
 
 static void print_pair(FILE *file, const struct weft_diff_pair *p, uint32_t most) {
@@ -118,17 +119,17 @@ static void print_pair(FILE *file, const struct weft_diff_pair *p, uint32_t most
         fprintf(file, "\nvariant %s (A) and %s (B)", p->variant[0], p->variant[1]);
     else
         fprintf(file, "\n%s%s", *p->variant[0] ? "variant " : "", *p->variant[0] ? p->variant[0] : "runs");
-    if (p->seeds > 1) fprintf(file, ", means over %" PRIu32 " seeds", p->seeds);
+    if (p->seeds > 1) fprintf(file, ", means over %s", weft__counted(p->seeds, "seed").text);
     if (!p->settings && !p->figures && !p->missings) {
-        fprintf(file, ": equal, %" PRIu64 " figures\n", p->compared);
+        fprintf(file, ": equal, %s\n", weft__counted(p->compared, "figure").text);
         return;
     }
-    fprintf(file, ": %" PRIu32 " parameters and %" PRIu32 " of %" PRIu64 " figures differ%s\n", p->settings, p->figures,
-            p->compared, p->equal == p->seeds ? "; the digests are equal" : "");
+    fprintf(file, ": %s and %" PRIu32 " of %s differ%s\n", weft__counted(p->settings, "parameter").text, p->figures,
+            weft__counted(p->compared, "figure").text, p->equal == p->seeds ? "; the digests are equal" : "");
     if (p->settings) print_settings(file, p);
     for (uint32_t i = 0; i < p->missings; i++)
-        fprintf(file, "  %s: %" PRIu32 " rows only in A, %" PRIu32 " only in B\n", p->missing[i].table,
-                p->missing[i].rows[0], p->missing[i].rows[1]);
+        fprintf(file, "  %s: %s only in A, %" PRIu32 " only in B\n", p->missing[i].table,
+                weft__counted(p->missing[i].rows[0], "row").text, p->missing[i].rows[1]);
     if (p->figures) print_figures(file, p, most);
 }
 

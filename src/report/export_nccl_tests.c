@@ -8,6 +8,8 @@
 
 #include "report/export.h"
 
+#include "base/units.h"
+
 /// What nccl-tests names an operation's reduction, whether its count is of a rank's part, and its root.
 static const char *reduction(const struct weft_job_op *op) {
     return op->goal == WEFT_GOAL_ALL_REDUCE || op->goal == WEFT_GOAL_REDUCE_SCATTER || op->goal == WEFT_GOAL_REDUCE
@@ -24,8 +26,8 @@ static int root_of(const struct weft_job_op *op) {
 }
 
 static void print_head(FILE *file, const char *job, const struct weft_job_op *op) {
-    fprintf(file, "# job %s: %s, %" PRIu32 " ranks; simulated by weft, in place as out of place\n#\n", job, op->name,
-            op->shape.ranks);
+    fprintf(file, "# job %s: %s, %s; simulated by weft, in place as out of place\n#\n", job, op->name,
+            weft__counted(op->shape.ranks, "rank").text);
     fprintf(file, "# %10s  %12s  %8s  %6s  %6s           out-of-place                       in-place          \n", "",
             "", "", "", "");
     fprintf(file, "# %10s  %12s  %8s  %6s  %6s", "size", "count", "type", "redop", "root");

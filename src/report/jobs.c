@@ -9,6 +9,8 @@
 
 #include "text.h"
 
+#include "base/units.h"
+
 enum { TEXT = 64 };
 
 struct weft_collective_stats weft_report_collective(const struct weft_run *run, uint32_t job, uint32_t op) {
@@ -79,9 +81,9 @@ static void print_schedule(FILE *file, const struct weft_run *run, uint32_t job)
     const struct weft_job_outcome *o = &run->outcome->job[job];
     char end[TEXT] = "-";
     if (o->end_ps != WEFT_TIME_NEVER) weft_format_time(o->end_ps, end, sizeof end);
-    fprintf(file,
-            "\nschedule %s: %" PRIu32 " ranks, %" PRIu64 " steps; %" PRIu32 " of the ranks done, the last at %s\n",
-            run->workload->group[j->group], j->ranks, j->schedule->steps, o->ranks_done, end);
+    fprintf(file, "\nschedule %s: %s, %s; %" PRIu32 " of the ranks done, the last at %s\n",
+            run->workload->group[j->group], weft__counted(j->ranks, "rank").text,
+            weft__counted(j->schedule->steps, "step").text, o->ranks_done, end);
 }
 
 void weft__report_jobs_table(FILE *file, const struct weft_run *run) {
@@ -98,10 +100,10 @@ void weft__report_jobs_table(FILE *file, const struct weft_run *run) {
         }
         if (isfinite(s.exposed_ps)) weft_format_time((weft_time_ps)s.exposed_ps, exposed, sizeof exposed);
         fprintf(file,
-                "\njob %s: %" PRIu32 " ranks, %" PRIu32 " of %" PRIu32
-                " iteration%s done; one takes %s (longest %s), of which %s is waiting for communication\n",
-                s.name, s.ranks, s.finished, run->workload->job[k].iterations,
-                run->workload->job[k].iterations == 1 ? "" : "s", mean, most, exposed);
+                "\njob %s: %s, %" PRIu32
+                " of %s done; one takes %s (longest %s), of which %s is waiting for communication\n",
+                s.name, weft__counted(s.ranks, "rank").text, s.finished,
+                weft__counted(run->workload->job[k].iterations, "iteration").text, mean, most, exposed);
         print_collectives(file, run, k);
         weft__report_admission_table(file, run, k);
     }

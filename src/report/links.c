@@ -6,6 +6,8 @@
 #include "weft/dcbx.h"
 #include "weft/report.h"
 
+#include "base/units.h"
+
 enum { TEXT = 160 };
 
 /// Links that are alike, but for the names of their ends.
@@ -84,7 +86,8 @@ void weft_report_links(FILE *file, const struct weft_topology *t, const struct w
     uint32_t kinds = sort_links(t, links, kind), differ = 0;
     for (uint32_t k = 0; k < kinds; k++)
         if (links[kind[k].first].notes) differ += kind[k].links;
-    fprintf(file, "DCBX   %" PRIu32 " links, %" PRIu32 " with differences between their ends\n", t->links, differ);
+    fprintf(file, "DCBX   %s, %" PRIu32 " with differences between their ends\n", weft__counted(t->links, "link").text,
+            differ);
     if (all || differ)
         fprintf(file, "%6s  %-18s %-9s %-15s %-15s %s\n", "links", "between", "LLDP", "PFC configured", "in force",
                 "lossless");

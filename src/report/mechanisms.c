@@ -55,6 +55,15 @@ const char *weft__report_nearest(const struct weft__mechanism_row *row, char *te
     return text;
 }
 
+const char *weft__report_nothing(const struct weft__mechanism_row *row, uint32_t n, uint32_t i,
+                                 struct weft_arena *arena) {
+    const struct weft__mechanism *is = row[i].is;
+    const char *why = is->without;
+    for (uint32_t k = 0; k < n && is->after; k++)
+        if (row[k].is == is->after) why = row[k].use.acts ? NULL : is->after->nothing;
+    return why ? weft_arena_format(arena, "%s: %s", is->nothing, why) : is->nothing;
+}
+
 void weft__report_mechanisms_table(FILE *file, const struct weft_run *run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n;
@@ -64,7 +73,7 @@ void weft__report_mechanisms_table(FILE *file, const struct weft_run *run) {
         char nearest[2 * TEXT];
         if (row[i].use.acts) continue;
         weft__report_nearest(&row[i], nearest, sizeof nearest);
-        fprintf(file, "%-6s %s: %s", label, row[i].is->name, row[i].is->nothing);
+        fprintf(file, "%-6s %s: %s", label, row[i].is->name, weft__report_nothing(row, n, i, arena));
         if (*nearest) fprintf(file, "; %s %s", row[i].is->watched, nearest);
         putc('\n', file);
         label = "";

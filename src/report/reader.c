@@ -117,6 +117,10 @@ enum weft_status weft__reader_open(struct weft__reader *r, const char *dir, stru
 
 enum weft_status weft__reader_close(struct weft__reader *r, enum weft_status status, struct weft_error *ret_error) {
     if (r->status == SQLITE_NOMEM) weft_memory_fail();
+    if (!status && r->status == SQLITE_CANTOPEN)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = r->path},
+                                "is not there, or cannot be read; expected a folder that weft run --out has written, "
+                                "which holds this file");
     if (!status && r->status != SQLITE_OK)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                 "%s: cannot be read (%s); expected a folder that weft run --out has written", r->path,

@@ -9,6 +9,8 @@
 #include "totals.h"
 #include "weft/transport.h"
 
+#include "base/units.h"
+
 /// Tables of one row: part 0 is the outcome, part 1 what `state` holds.
 static bool once(struct weft_result_cursor *c) {
     c->part[0] = c->run->outcome;
@@ -124,12 +126,11 @@ static void print_fast_forward(FILE *file, const struct weft_run *run) {
     if (o->refused)
         fprintf(file, "fast-forward: nothing was skipped: %s\n", o->refused);
     else if (o->packets)
-        fprintf(file, "fast-forward: %" PRIu64 " packets of flows were skipped", o->packets);
+        fprintf(file, "fast-forward: %s of flows were skipped", weft__counted(o->packets, "packet").text);
     else if (o->stretches)
-        fprintf(file,
-                "fast-forward: %" PRIu64 " iterations, %" PRIu64 " operations and %" PRIu64
-                " steps of collectives, %s of %s, were skipped",
-                o->iterations, o->operations, o->steps, skipped, whole);
+        fprintf(file, "fast-forward: %s, %s and %s of collectives, %s of %s, were skipped",
+                weft__counted(o->iterations, "iteration").text, weft__counted(o->operations, "operation").text,
+                weft__counted(o->steps, "step").text, skipped, whole);
     bool exact = run->scenario->run.fast_forward == WEFT_FAST_FORWARD_EXACT;
     if (o->packets)
         fprintf(file, "; before that these kept to their pace, to %.2g %%", 100 * (o->error > 1e-6 ? o->error : 1e-6));

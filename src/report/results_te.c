@@ -6,6 +6,8 @@
 #include "rows.h"
 #include "weft/route.h"
 
+#include "base/units.h"
+
 enum { TEXT = 64 };
 
 /// Whether routes want a controller; claims are checked against an outcome in which nothing happened.
@@ -45,14 +47,15 @@ static void print_te(FILE *file, const struct weft_run *run) {
     }
     weft_format_time(first->in_force_ps, text, sizeof text);
     fprintf(file,
-            "%" PRIu32 " computations, in force from %s on; the last: %" PRIu32 " demands, %" PRIu32
+            "%s, in force from %s on; the last: %s, %" PRIu32
             " beyond a link's rate, fullest link %.1f%%; %.1f%% of packets by an entry\n",
-            te->rounds, text, last->demands, last->beyond, 100 * last->utilisation_max, 100 * part_of(te));
+            weft__counted(te->rounds, "computation").text, text, weft__counted(last->demands, "demand").text,
+            last->beyond, 100 * last->utilisation_max, 100 * part_of(te));
     if (te->phases > 1)
-        fprintf(file, "       demands of %" PRIu32 " phases of jobs, each with all links\n", te->phases);
+        fprintf(file, "       demands of %s of jobs, each with all links\n", weft__counted(te->phases, "phase").text);
     if (te->averaged)
-        fprintf(file, "       demands averaged over %" PRIu32 " sorts of operations that may run at the same time\n",
-                te->averaged);
+        fprintf(file, "       demands averaged over %s of operations that may run at the same time\n",
+                weft__counted(te->averaged, "sort").text);
 }
 
 static struct weft_result_value part_by_entry(struct weft_result_cursor *c) {

@@ -6,6 +6,8 @@
 
 #include "text.h"
 
+#include "base/units.h"
+
 enum { TEXT = 64 };
 
 bool weft__report_rma_group(const struct weft_run *run, uint32_t group, struct weft_group_stats *ret) {
@@ -52,16 +54,14 @@ void weft__report_rma_table(FILE *file, const struct weft_run *run) {
         double rate = weft__report_rma_throughput(run, e);
         weft_format_rate((weft_rate_bps)llround(rate), all, sizeof all);
         weft_format_rate((weft_rate_bps)llround(rate / rma->clients), each, sizeof each);
-        fprintf(file,
-                "RMA    %s: %" PRIu32 " clients, %" PRIu32 " servers; %" PRIu64 " of %" PRIu64
-                " operations complete; %s of values, %s a client\n",
-                run->workload->group[rma->group], rma->clients, rma->servers, o->completed, o->issued, all, each);
+        fprintf(file, "RMA    %s: %s, %s; %" PRIu64 " of %s complete; %s of values, %s a client\n",
+                run->workload->group[rma->group], weft__counted(rma->clients, "client").text,
+                weft__counted(rma->servers, "server").text, o->completed, weft__counted(o->issued, "operation").text,
+                all, each);
         if (o->completed) print_times(file, "operations:", &o->latency);
         if (o->execution.max_ps) print_times(file, "execution in hardware:", &o->execution);
         if (o->retries)
-            fprintf(file,
-                    "       %" PRIu64 " requests made again: %" PRIu64 " not dispatched, %" PRIu64
-                    " not answered in time\n",
-                    o->retries, o->dispatch_timeouts, o->timeouts);
+            fprintf(file, "       %s made again: %" PRIu64 " not dispatched, %" PRIu64 " not answered in time\n",
+                    weft__counted(o->retries, "request").text, o->dispatch_timeouts, o->timeouts);
     }
 }

@@ -43,13 +43,12 @@ static void print_title(FILE *file, const struct weft_run *run) {
     uint64_t all = count_all(run);
     weft_format_time((weft_time_ps)(o->wall_s * 1e6) * WEFT_PS_PER_US, wall, sizeof wall);
     weft_format_time(o->sim_time_ps, simulated, sizeof simulated);
-    fprintf(file, "%s%s%s: %" PRIu32 " hosts, %" PRIu32 " switch%s, %" PRIu64 " %s, seed %" PRIu64 "\n", s->name,
-            *s->variant ? ", variant " : "", s->variant, run->topology->hosts, run->topology->switches,
-            run->topology->switches == 1 ? "" : "es", all, all == 1 ? "flow" : name_of_all(run), s->run.seed);
-    fprintf(file,
-            "simulated %s in %s of wall time, %" PRIu32
-            " thread%s; %s packet-hops, %s per CPU second; digest %016" PRIx64 "\n",
-            simulated, wall, o->threads, o->threads == 1 ? "" : "s", weft__count_text(hops, (double)o->packet_hops),
+    fprintf(file, "%s%s%s: %s, %s, %" PRIu64 " %s, seed %" PRIu64 "\n", s->name, *s->variant ? ", variant " : "",
+            s->variant, weft__counted(run->topology->hosts, "host").text,
+            weft__counted(run->topology->switches, "switch").text, all, all == 1 ? "flow" : name_of_all(run),
+            s->run.seed);
+    fprintf(file, "simulated %s in %s of wall time, %s; %s packet-hops, %s per CPU second; digest %016" PRIx64 "\n",
+            simulated, wall, weft__counted(o->threads, "thread").text, weft__count_text(hops, (double)o->packet_hops),
             weft__count_text(rate, o->cpu_s > 0 ? (double)o->packet_hops / o->cpu_s : 0), o->digest);
 }
 
@@ -120,7 +119,9 @@ static void print_order(FILE *file, const struct weft_run *run) {
         early += group[g].out_of_order;
         placed += group[g].out_of_order_placed;
     }
-    if (early) fprintf(file, "order  %" PRIu64 " packets out of order, %" PRIu64 " of them placed", early, placed);
+    if (early)
+        fprintf(file, "order  %s out of order, %" PRIu64 " of them placed", weft__counted(early, "packet").text,
+                placed);
     const char *before = ": ";
     for (uint32_t g = 0; early && run->workload->groups > 1 && g < run->workload->groups; g++)
         if (group[g].out_of_order) {
@@ -132,7 +133,7 @@ static void print_order(FILE *file, const struct weft_run *run) {
 }
 
 static void print_drops(FILE *file, const struct weft_outcome *o) {
-    fprintf(file, "drops  %" PRIu64 " packets", weft__report_drops(o));
+    fprintf(file, "drops  %s", weft__counted(weft__report_drops(o), "packet").text);
     const char *before = ": ";
     for (unsigned d = 0; d < WEFT_DROPS; d++)
         if (o->drops[d]) {

@@ -5,11 +5,14 @@
 #include "base/tree.h"
 #include "scenario/scenario.h"
 
+enum { SETTING_SHOWN = 300 }; // of a longer one the message would have no room
+
 /// "path=value" as a map of one dotted key; errors in it say "--set path=value: ...".
 static enum weft_status read_setting(struct weft_scenario_file *file, const char *setting,
                                      const struct weft_tree **ret_over, struct weft_error *ret_error) {
     struct weft_arena *arena = file->arena;
-    const char *name = weft_arena_format(arena, "--set %s", setting), *equals = strchr(setting, '=');
+    const char *more = strlen(setting) > SETTING_SHOWN ? "..." : "", *equals = strchr(setting, '=');
+    const char *name = weft_arena_format(arena, "--set %.*s%s", SETTING_SHOWN, setting, more);
     struct weft_place place = {.file = name};
     if (!equals || equals == setting)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "expected path=value, such as host.cc=dcqcn");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/tree.h"
+#include "base/units.h"
 
 enum { AXES_MAX = 64 };
 
@@ -45,8 +46,8 @@ static enum weft_status add_range(struct weft_sweep_axis *axis, const struct wef
         axis->value[i] = weft__sweep_text_value(axis, weft__range_at(range, at, arena), arena);
         if (i && !strcmp(axis->value[i].text, axis->value[i - 1].text))
             return FAIL(ret_error, axis->place,
-                        "%s: of %" PRIu32 " values two would be %s; expected fewer, or fractions, as in 0.0..1.0:5",
-                        axis->path, n, axis->value[i].text);
+                        "%s: of %s two would be %s; expected fewer, or fractions, as in 0.0..1.0:5", axis->path,
+                        weft__counted(n, "value").text, axis->value[i].text);
     }
     return WEFT_OK;
 }
@@ -120,10 +121,10 @@ static enum weft_status add_section(struct weft_sweep *s, const struct weft_tree
 }
 
 /// "PATH=VALUES"; `before`: those of the command line that came before.
-static enum weft_status add_option(struct weft_sweep *s, const char *const *vary, uint32_t before,
+static enum weft_status add_option(struct weft_sweep *s, const char *option, const char *const *vary, uint32_t before,
                                    struct weft_error *ret_error) {
     const char *text = vary[before], *equals = strchr(text, '=');
-    struct weft_place place = {.file = weft_arena_format(s->arena, "--vary %s", text)};
+    struct weft_place place = {.file = weft_arena_format(s->arena, "%s %s", option ? option : "--vary", text)};
     if (!equals || equals == text) return FAIL(ret_error, place, "expected path=values, such as host.cc=[none,dcqcn]");
     size_t length = (size_t)(equals - text) + 1;
     for (uint32_t i = 0; i < before; i++)
@@ -212,7 +213,7 @@ enum weft_status weft__sweep_axes(struct weft_sweep *s, const struct weft_sweep_
     s->axis = weft_arena_alloc(s->arena, AXES_MAX + 1, sizeof *s->axis);
     enum weft_status status = add_section(s, vary, ret_error);
     for (uint32_t i = 0; i < o->varied && !status; i++)
-        status = add_option(s, o->vary, i, ret_error);
+        status = add_option(s, o->option, o->vary, i, ret_error);
     s->seeds = 1;
     if (!status) status = take_seeds(s, ret_error);
     if (!status && o->seed) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "base/units.h"
 #include "sweep/axes.h"
 #include "weft/random.h"
 
@@ -41,9 +42,8 @@ struct design {
 static enum weft_status check_size(const struct weft_sweep *s, uint64_t points, struct weft_error *ret_error) {
     if (points * s->seeds <= WEFT_SWEEP_RUNS_MAX) return WEFT_OK;
     const struct weft_tree *section = weft_scenario_sweep(s->file);
-    return FAIL(ret_error, section ? section->place : WEFT_NOWHERE,
-                "sweep: %" PRIu64 " points with %u seeds; expected %d runs at most", points, s->seeds,
-                WEFT_SWEEP_RUNS_MAX);
+    return FAIL(ret_error, section ? section->place : WEFT_NOWHERE, "sweep: %s with %s; expected %d runs at most",
+                weft__counted(points, "point").text, weft__counted(s->seeds, "seed").text, WEFT_SWEEP_RUNS_MAX);
 }
 
 static void make_room(struct design *d, const struct weft_sweep *s, uint32_t points) {
@@ -84,9 +84,8 @@ static enum weft_status zip(struct design *d, const struct weft_sweep *s, struct
     for (uint32_t a = 0; a < s->axes && !status; a++) {
         uint32_t n = s->axis[a].values;
         if (n > 1 && points > 1 && n != points)
-            return FAIL(ret_error, s->axis[a].place,
-                        "%s has %u values and %s %u; expected as many of each, to be zipped", s->axis[a].path, n,
-                        s->axis[longest].path, points);
+            return FAIL(ret_error, s->axis[a].place, "%s has %s and %s %u; expected as many of each, to be zipped",
+                        s->axis[a].path, weft__counted(n, "value").text, s->axis[longest].path, points);
         if (n > points) longest = a;
         if (n > points) points = n;
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/stream.h"
+#include "base/units.h"
 #include "report/text.h"
 #include "sweep/cells.h"
 
@@ -168,10 +169,21 @@ static const char *part_of(const struct weft_spread *s, enum part part, struct s
     return scaled(scale, part == MEAN ? s->mean : part == HALF ? s->half : s->median, arena);
 }
 
+/// A column's name without the unit in which results have it, "fct_ps.mean": the heading names the one of the table.
+static const char *name_of(const struct figures *f, struct weft_arena *arena) {
+    static const char *const units[] = {
+        [WEFT_CLAIM_TIME] = "_ps", [WEFT_CLAIM_BYTES] = "_bytes", [WEFT_CLAIM_RATE] = "_bps"};
+    const char *unit = f->dimension < sizeof units / sizeof *units ? units[f->dimension] : NULL;
+    const char *at = unit ? strstr(f->name, unit) : NULL, *rest = at ? at + strlen(unit) : "";
+    if (!at || (*rest && !strchr("._", *rest))) return f->name;
+    return weft_arena_format(arena, "%.*s%s", (int)(at - f->name), f->name, rest);
+}
+
 static void put_figures(struct grid *g, uint32_t c, const struct figures *f, uint32_t points, uint32_t parts) {
     static const char *const names[] = {[MEAN] = "mean", [HALF] = "+/-", [MEDIAN] = "median", [SEEDS] = "seeds"};
     struct scale scale = scale_for(f, points);
-    const char *heading = *scale.unit ? weft_arena_format(g->arena, "%s, %s", f->name, scale.unit) : f->name;
+    const char *heading =
+        *scale.unit ? weft_arena_format(g->arena, "%s, %s", name_of(f, g->arena), scale.unit) : f->name;
     if (parts > 1) g->above[c] = heading;
     for (uint32_t i = 0; i < parts; i++) {
         put_cell(g, 0, c + i, parts > 1 ? names[i] : heading);
@@ -241,8 +253,10 @@ static void print_metrics(FILE *file, const struct weft_sweep_results *r, struct
 
 static void print_head(FILE *file, const struct weft_sweep_results *r) {
     const struct weft_sweep *s = r->sweep;
-    fprintf(file, "%s%s%s\n%u point%s", r->name, *r->about ? ": " : "", r->about, s->points, s->points == 1 ? "" : "s");
-    if (s->seeds > 1) fprintf(file, ", %u seeds; +/-: half of the 95%% interval of the mean over seeds", s->seeds);
+    fprintf(file, "%s%s%s\n%s", r->name, *r->about ? ": " : "", r->about, weft__counted(s->points, "point").text);
+    if (s->seeds > 1)
+        fprintf(file, ", %s; +/-: half of the 95%% interval of the mean over seeds",
+                weft__counted(s->seeds, "seed").text);
     fputc('\n', file);
 }
 
@@ -276,17 +290,17 @@ static void print_best(FILE *file, const struct weft_sweep_results *r, const str
     if (!best->judged) {
         fputs("  with one seed no difference can be told from noise; --seeds 1..5 runs more\n", file);
     } else if (best->likes) {
-        fprintf(file, "  as good, as far as %u seeds can tell: point%s", r->sweep->seeds, best->likes == 1 ? "" : "s");
+        fprintf(file, "  as good, as far as %s can tell: point%s", weft__counted(r->sweep->seeds, "seed").text,
+                best->likes == 1 ? "" : "s");
         for (uint32_t i = 0; i < best->likes; i++)
             fprintf(file, "%s %u", i ? "," : "", best->like[i]);
         fputc('\n', file);
     } else {
-        fprintf(file, "  every other point is worse by more than noise (pairs of %u seeds, 95%% for all together)\n",
-                r->sweep->seeds);
+        fprintf(file, "  every other point is worse by more than noise (pairs of %s, 95%% for all together)\n",
+                weft__counted(r->sweep->seeds, "seed").text);
     }
     if (best->left_out)
-        fprintf(file, "  left out, without a value with some seed: %u point%s\n", best->left_out,
-                best->left_out == 1 ? "" : "s");
+        fprintf(file, "  left out, without a value with some seed: %s\n", weft__counted(best->left_out, "point").text);
 }
 
 void weft_sweep_text(FILE *file, const struct weft_sweep_results *r, const struct weft_sweep_best *best) {

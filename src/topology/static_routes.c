@@ -134,7 +134,7 @@ static enum weft_status read_table(struct reader *r, const struct weft_tree *tre
         if (status || !more) break;
         status = weft__table_row(&lines, table, false, &row, ret_error);
         struct route_conf conf = {row.text[AT], row.text[TO], row.text[VIA]};
-        struct weft_place place = {path, lines.place.line, 1};
+        struct weft_place place = {.file = path, .line = lines.place.line, .column = 1};
         if (!status) status = add_route(r, &conf, place, ret_error);
     }
     weft__lines_close(&lines);

@@ -268,6 +268,7 @@ enum weft_status weft_topology_new(const struct weft_model_conf *model, const st
     weft_memory_free(KIND, b.link, b.links_capacity * sizeof *b.link);
     if (status) return status;
     t->kind = model->model->name;
+    t->place = b.place;
     t->wiring = ops->wiring ? ops->wiring(model->conf, arena) : NULL;
     status = weft__topology_override(t, tree, ret_error);
     if (!status) status = weft__topology_read_routes(t, tree, ret_error);

@@ -51,10 +51,12 @@ static const struct weft_param rows[] = {
                 "accept packets out of order and name each in an ACK or NAK (IRN, SIGCOMM 2018)"),
     WEFT_UINT(T, reorder.packets, "reorder_window", "1024", "1", "1048576",
               "out_of_order: accept: packets beyond the first missing one that a receiver tracks; packets further "
-              "ahead are discarded, with a NAK (assumed)"),
+              "ahead are discarded, with a NAK (assumed)",
+              .needs = "out_of_order or retransmission"),
     WEFT_TIME(T, reorder.timeout_ps, "reorder_timeout", "100us", "0ns", "never",
               "out_of_order: accept: send a NAK for a packet that is missing for this long while later ones arrive "
-              "(assumed)"),
+              "(assumed)",
+              .needs = "out_of_order or retransmission"),
 };
 static bool accepts(const struct weft__roce_rc_conf *c) {
     return c->out_of_order == WEFT__OUT_OF_ORDER_ACCEPT || c->retransmission == WEFT__SELECTIVE;

@@ -5,6 +5,8 @@
 
 #include "versus/versus.h"
 
+#include "base/units.h"
+
 /// Who leads, by how much, and whether that may be noise.
 static void leader(const struct weft_versus *v, uint32_t c, struct weft_arena *arena, uint32_t *ret_first,
                    uint32_t *ret_second, double *ret_lead, bool *ret_noise) {
@@ -71,8 +73,8 @@ void weft__versus_assumptions_text(FILE *file, const struct weft_versus *v) {
     const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);
     uint32_t turning = weft__versus_turning(turn, n);
     if (n)
-        fprintf(file, "\n%u assumed numbers, each halved and doubled: %u of %u turn who leads\n", v->assumptions,
-                turning, n);
+        fprintf(file, "\n%s, each halved and doubled: %u of %u turn who leads\n",
+                weft__counted(v->assumptions, "assumed number").text, turning, n);
     for (uint32_t i = 0; i < n && i < turning + SHOWN; i++)
         fprintf(file, "  %s%s\n", turn[i].turns ? "turns: " : "", weft__versus_turn_text(v, &turn[i], arena));
     weft_arena_free(arena);
@@ -85,7 +87,7 @@ void weft__versus_assumptions_say(FILE *file, const struct weft_versus *v) {
     uint32_t turning = weft__versus_turning(turn, n);
     if (n && !turning) fprintf(file, " No assumed number turns who leads if it is wrong by a factor of two.");
     if (turning)
-        fprintf(file, " %u of %u assumptions wrong by a factor of two turn who leads; first %s.", turning, n,
-                weft__versus_turn_text(v, &turn[0], arena));
+        fprintf(file, " %u of %s wrong by a factor of two turn who leads; first %s.", turning,
+                weft__counted(n, "assumption").text, weft__versus_turn_text(v, &turn[0], arena));
     weft_arena_free(arena);
 }

@@ -7,6 +7,8 @@
 
 #include "versus/versus.h"
 
+#include "base/units.h"
+
 struct weft_spread weft__versus_energy(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
                                        struct weft_arena *arena) {
     double watts = v->fabric[fabric].bill.watts * 1e-12; // times are picoseconds
@@ -113,10 +115,10 @@ void weft__versus_energy_text(FILE *file, const struct weft_versus *v) {
     while (turning < n && power[turning].turns)
         turning++;
     if (n)
-        fprintf(
-            file,
-            "\nassumed power of %u parts, halved and doubled: %u of %u change which fabric uses the least energy%s%s\n",
-            n / 2, turning, n, v->n_cases > 1 ? ": " : "", v->n_cases > 1 ? v->cases[0].name : "");
+        fprintf(file,
+                "\nassumed power of %s, halved and doubled: %u of %u change which fabric uses the least energy%s%s\n",
+                weft__counted(n / 2, "part").text, turning, n, v->n_cases > 1 ? ": " : "",
+                v->n_cases > 1 ? v->cases[0].name : "");
     for (uint32_t i = 0; i < n && i < turning + SHOWN; i++)
         fprintf(file, "  %s%s\n", power[i].turns ? "turns: " : "", weft__versus_power_text(v, &power[i], arena));
     weft_arena_free(arena);

@@ -363,7 +363,7 @@ static struct weft_report_matrix leads_matrix(const struct maker *whole) {
     m.columns = v->scales;
     m.column = weft_arena_alloc(m.arena, m.columns, sizeof *m.column);
     for (uint32_t s = 0; s < v->scales; s++)
-        m.column[s] = weft_arena_format(m.arena, "%llu hosts", (unsigned long long)v->scale[s].hosts);
+        m.column[s] = weft_arena_format(m.arena, "%s", weft__counted(v->scale[s].hosts, "host").text);
     struct growing g = growing_new(&m, v->n_cases + 1);
     const struct weft__versus_sheet *sheet = weft__versus_sheets(v, m.arena, &sheets);
     for (uint32_t i = 0; i < sheets; i++)
@@ -408,7 +408,7 @@ struct weft_report_page *weft_versus_page(const struct weft_versus *v) {
     for (uint32_t s = 0; s < v->scales; s++) {
         const struct weft_versus at = weft_versus_at(v, s);
         m.v = &at;
-        if (v->scales > 1) m.where = weft_arena_format(m.arena, " at %llu hosts", (unsigned long long)at.hosts);
+        if (v->scales > 1) m.where = weft_arena_format(m.arena, " at %s", weft__counted(at.hosts, "host").text);
         find_columns(&m);
         add_answers(&m, &a);
         n += add_matrices(&m, matrix + n);
@@ -416,9 +416,9 @@ struct weft_report_page *weft_versus_page(const struct weft_versus *v) {
     weft_format_rate(v->rate_bps, rate, sizeof rate);
     struct weft_report_head head = {
         .title = weft_arena_format(m.arena, "%s on every fabric", v->job ? v->job : "A battery"),
-        .about = weft_arena_format(m.arena, "%s hosts at %s; %u fabrics, %u seed%s; weft %s",
-                                   weft__versus_hosts_text(v, m.arena), rate, v->scale[0].fabrics,
-                                   weft__versus_seeds(v), weft__versus_seeds(v) == 1 ? "" : "s", WEFT_VERSION),
+        .about = weft_arena_format(m.arena, "%s hosts at %s; %s, %s; weft %s", weft__versus_hosts_text(v, m.arena),
+                                   rate, weft__counted(v->scale[0].fabrics, "fabric").text,
+                                   weft__counted(weft__versus_seeds(v), "seed").text, WEFT_VERSION),
         .answer = a.text,
         .answers = a.n};
     struct weft_report_page *page = weft_report_page_of(&head, matrix, n, false);

@@ -117,10 +117,11 @@ const char *weft__versus_step_text(const struct weft_versus *v, const struct wef
                                    struct weft_arena *arena) {
     unsigned long long before = v->scale[step->before].hosts, after = v->scale[step->before + 1].hosts;
     if (isnan(step->hosts))
-        return weft_arena_format(
-            arena, "%s leads at %llu hosts, %s at %llu, where %s", step->first, before, step->second, after,
-            step->first_ends ? weft_arena_format(arena, "%s does not run", step->first)
-                             : weft_arena_format(arena, "%s runs for the first time", step->second));
+        return weft_arena_format(arena, "%s leads at %s, %s at %llu, where %s", step->first,
+                                 weft__counted(before, "host").text, step->second, after,
+                                 step->first_ends
+                                     ? weft_arena_format(arena, "%s does not run", step->first)
+                                     : weft_arena_format(arena, "%s runs for the first time", step->second));
     return weft_arena_format(arena, "%s leads below about %.0f hosts, %s above%s", step->first, step->hosts,
                              step->second, step->noise ? " (within noise)" : "");
 }
@@ -163,8 +164,9 @@ static void borders_text(FILE *file, const struct weft_versus *v, struct weft_ar
         uint32_t n;
         const struct weft__versus_border *border = weft__versus_borders(&at, arena, &n);
         for (uint32_t i = 0; i < n; i++, any = true)
-            fprintf(file, "%s  %llu hosts, %s: %s\n", any ? "" : "\nwhere the lead turns\n",
-                    (unsigned long long)at.hosts, border[i].family, weft__versus_border_text(&at, &border[i], arena));
+            fprintf(file, "%s  %s, %s: %s\n", any ? "" : "\nwhere the lead turns\n",
+                    weft__counted(at.hosts, "host").text, border[i].family,
+                    weft__versus_border_text(&at, &border[i], arena));
     }
     uint32_t n;
     const struct weft__versus_step *step = weft__versus_steps(v, arena, &n);
@@ -262,6 +264,6 @@ void weft__versus_scales_say(FILE *file, const struct weft_versus *v) {
     const struct weft__versus_step *step = weft__versus_steps(v, arena, &n);
     for (uint32_t i = 0; i < n && i < EACH; i++)
         fprintf(file, " %s: %s.", v->cases[step[i].the_case].name, weft__versus_step_text(v, &step[i], arena));
-    if (n > EACH) fprintf(file, " The lead turns at %u further borders.", n - EACH);
+    if (n > EACH) fprintf(file, " The lead turns at %s.", weft__counted(n - EACH, "further border").text);
     weft_arena_free(arena);
 }

@@ -171,14 +171,14 @@ void weft_versus_text(FILE *file, const struct weft_versus *v) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     char rate[32];
     weft_format_rate(v->rate_bps, rate, sizeof rate);
-    fprintf(file, "%s over %s hosts at %s; %u fabrics, %u seed%s; +/-: half of the 95%% interval over seeds\n",
-            v->job ? v->job : "battery", weft__versus_hosts_text(v, arena), rate, v->scale[0].fabrics,
-            weft__versus_seeds(v), weft__versus_seeds(v) == 1 ? "" : "s");
+    fprintf(file, "%s over %s hosts at %s; %s, %s; +/-: half of the 95%% interval over seeds\n",
+            v->job ? v->job : "battery", weft__versus_hosts_text(v, arena), rate,
+            weft__counted(v->scale[0].fabrics, "fabric").text, weft__counted(weft__versus_seeds(v), "seed").text);
     weft_arena_free(arena);
     if (v->scales > 1 && v->variants) weft__versus_scales_text(file, v);
     for (uint32_t s = 0; s < v->scales; s++) {
         const struct weft_versus at = weft_versus_at(v, s);
-        if (v->scales > 1) fprintf(file, "\n=== %llu hosts\n", (unsigned long long)at.hosts);
+        if (v->scales > 1) fprintf(file, "\n=== %s\n", weft__counted(at.hosts, "host").text);
         print_scale(file, &at);
     }
     fputc('\n', file);

@@ -31,7 +31,7 @@ static enum weft_status incast_expand(const void *conf, struct weft_place place,
                               c->dst, n_dst);
     if (n_src == 1 && src[0] == dst[0])
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "sources '%s' is nobody but dst; expected other hosts", c->sources);
+                              "sources '%s' has no host but dst; expected other hosts", c->sources);
     bool pattern = strpbrk(c->sources, "*?["); // which may match dst as well
     for (uint32_t i = 0; i < n_src && !pattern; i++)
         if (src[i] == dst[0])

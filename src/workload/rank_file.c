@@ -94,7 +94,7 @@ static enum weft_status read_line(struct reader *r, struct weft_arena *arena, st
 
 enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t size, struct weft_arena *arena,
                                       struct weft_rank_file *ret_file, struct weft_error *ret_error) {
-    struct reader r = {text, text + size, {name, 1, 1}};
+    struct reader r = {text, text + size, {.file = name, .line = 1, .column = 1}};
     *ret_file = (struct weft_rank_file){0};
     if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, r.here,
@@ -110,7 +110,7 @@ enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t
         ret_file->ranks++;
     }
     if (!ret_file->ranks)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){name, 1, 1},
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name, .line = 1, .column = 1},
                               "no rank is in it; expected a line a rank, such as \"host-12 4\"");
     return WEFT_OK;
 }

@@ -99,11 +99,11 @@ uint32_t weft__workload_group(struct weft_workload *w, const char *name) {
 enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_workload_common *common,
                                    struct weft_place place, uint32_t src, uint32_t dst, weft_bytes bytes,
                                    weft_time_ps start, struct weft_error *ret_error) {
+    const struct weft_topology *t = w->topology;
     if (src == dst)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "group '%s': host number %" PRIu32 " sends to itself; expected two different hosts",
-                              common->group, src);
-    const struct weft_topology *t = w->topology;
+                              "group '%s': %s sends to itself; expected two different hosts", common->group,
+                              t->node[t->host[src]].name);
     uint32_t from = weft_topology_network_of(t, src), to = weft_topology_network_of(t, dst);
     if (from != to)
         return weft_error_set(

@@ -302,7 +302,7 @@ static void claims_reach_other_commands(void **state) {
     output_of("check s.yaml", 0);
     output_of("verify s.yaml", 0);
     output_of("compare s.yaml", 0);
-    assert_holds("2 claims about what other commands say are left to weft verify");
+    assert_holds("left to weft verify: 2 claims about what other commands say");
     assert_holds("claims: 0 hold, 1 known not to (findings), 0 unexpected\n");
     write_scenario("s.yaml", "  - {text: a, that: small.plan.pfc.lines.switch.bufer == 1}\n", "");
     output_of("verify s.yaml", 2);

@@ -126,7 +126,7 @@ static void refused(void **state) {
     } bad[] = {
         {"place s.yaml --set workload.1.ranks=64",
          "--set workload.1.ranks=64: ranks: 64 take 32 servers of 2 GPUs, but of 24 servers 12 are free"},
-        {"place s.yaml --job nobody", "s.yaml: no job nobody"},
+        {"place s.yaml --job nobody", "--job: no job 'nobody'; expected train"},
         {"place s.yaml --strategy best --out r.txt", "--strategy: no placement \"best\""},
         {"place s.yaml --set workload.1.order=listed --set workload.1.ranks=0 --set workload.1.occupied.part=0",
          "product"},

@@ -305,13 +305,14 @@ static void mistakes_are_said(void **state) {
     static const struct {
         const char *arguments, *error;
     } mistakes[] = {
-        {"timeline nowhere", "nowhere/results.sqlite: cannot be read"},
+        {"timeline nowhere", "nowhere/results.sqlite: is not there, or cannot be read"},
         {"timeline r --variant pcf",
          "--variant pcf: no such variant in the results; expected one of pfc, slow-host, quiet"},
         {"timeline r --why gpu-x/0", "--why gpu-x/0: no such port"},
         {"timeline r --from 5", "--from 5: "},
         {"timeline r --priority 8", "--priority 8: out of range 0 to 7"},
         {"timeline r --flow 9", "--flow 9: out of range 0 to 2"},
+        {"timeline r --why gpu-1/0 --priority 3", "it names port and priority"},
         {"timeline r --at 5us", "--at 5us: expected with --why"},
         {"timeline", "expected DIR"},
     };

@@ -181,9 +181,10 @@ static void write_other(const void *bytes, size_t size) {
 }
 
 static void bad_files(void **state) {
-    assert_refused("/no/such/file", "", "weft: /no/such/file: No such file or directory\n");
+    assert_refused("/no/such/file", "",
+                   "weft: /no/such/file: no capture (No such file or directory); expected a pcap or pcapng file\n");
     write_other("hello, world: this is not a capture", 32);
-    assert_refused(other, "", "other: unknown file format\n");
+    assert_refused(other, "", "other: no capture (unknown file format); expected a pcap or pcapng file\n");
     write_other("", 0);
     assert_refused(other, "", "truncated dump file");
     pcap_t *raw = pcap_open_dead(DLT_RAW, 65535);
@@ -195,7 +196,7 @@ static void bad_files(void **state) {
     assert_int_equal(fread(whole, 1, sizeof whole, file), sizeof whole);
     fclose(file);
     write_other(whole, 200);
-    assert_refused(other, "", "other: after 1 frames: truncated dump file");
+    assert_refused(other, "", "other: after 1 frame the capture breaks off (truncated dump file");
     pcap_t *empty = pcap_open_dead(DLT_EN10MB, 65535);
     pcap_dump_close(pcap_dump_open(empty, other));
     pcap_close(empty);

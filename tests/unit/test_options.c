@@ -104,6 +104,7 @@ static void refused(void **state) {
         {&command, "a --threads 99999", 2},
         {&command, "a --threads x", 2},
         {&command, "a --threads", 2},
+        {&command, "a --thread 2", 2}, // an abbreviation
         {&command, "a --what", 2},
         {&command, "a --json=3", 2},
         {&command, "a -x", 2},

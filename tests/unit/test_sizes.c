@@ -102,8 +102,8 @@ static enum weft_status load(const char *text, struct weft_arena *arena, struct 
     close(fd);
     snprintf(name, sizeof name, "file:%s", path + 5); // relative to the scenario's folder
     memset(error, 0, sizeof *error);
-    enum weft_status status =
-        weft__sizes_load(name, (struct weft_place){"/tmp/scenario.yaml", 7, 3}, arena, sizes, error);
+    enum weft_status status = weft__sizes_load(
+        name, (struct weft_place){.file = "/tmp/scenario.yaml", .line = 7, .column = 3}, arena, sizes, error);
     unlink(path);
     return status;
 }
@@ -169,7 +169,8 @@ static void bad_names(void **state) {
         struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
         struct weft__sizes sizes;
         struct weft_error error = {0};
-        assert_int_equal(weft__sizes_load(cases[i].name, (struct weft_place){"s.yaml", 4, 5}, arena, &sizes, &error),
+        assert_int_equal(weft__sizes_load(cases[i].name, (struct weft_place){.file = "s.yaml", .line = 4, .column = 5},
+                                          arena, &sizes, &error),
                          WEFT_ERROR_INPUT);
         assert_non_null(strstr(error.text, cases[i].says));
         weft_arena_free(arena);

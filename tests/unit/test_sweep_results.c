@@ -138,7 +138,7 @@ static void text(void **state) {
     static const char expected[] = "hand: made\n"
                                    "3 points, 4 seeds; +/-: half of the 95% interval of the mean over seeds\n"
                                    "\n"
-                                   "group g, h      fct_ps.mean, us\n"
+                                   "group g, h      fct.mean, us\n"
                                    "point  host.cc    mean    +/-  median\n"
                                    "    0  none     115.00  20.54  115.00\n"
                                    "    1  dcqcn    116.00  20.54  116.00\n"

@@ -535,7 +535,7 @@ static void select_hosts(void **state) {
     struct built b;
     const struct weft_topology *t = good(&b, "topology: clos3");
     uint32_t *host, n;
-    struct weft_place place = {"x", 3, 5};
+    struct weft_place place = {.file = "x", .line = 3, .column = 5};
     struct weft_error error = {0};
     assert_int_equal(weft_topology_select_hosts(t, "host-7, host-3..5,host-4,host-102?", place, &host, &n, &error), 0);
     static const uint32_t wanted[] = {7, 3, 4, 5, 1020, 1021, 1022, 1023};
@@ -610,7 +610,7 @@ static void select_ports(void **state) {
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct weft_error error = {0};
-        const struct weft_place place = {"x", 3, 5};
+        const struct weft_place place = {.file = "x", .line = 3, .column = 5};
         assert_int_equal(weft_topology_select_ports(t, bad[i].text, place, &port, &n, &error), WEFT_ERROR_INPUT);
         if (strncmp(error.text, "x:3:5: ", 7) || !strstr(error.text, bad[i].words))
             fail_msg("'%s' said: %s", bad[i].text, error.text);

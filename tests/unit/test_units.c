@@ -197,7 +197,7 @@ static void of_programs(void **state) {
         {WEFT__BYTES, "B", "1.5", 0, "\"1.5B\" is not a whole number of bytes"},
         {WEFT__BYTES, "KB", "0.0015", 0, "\"0.0015KB\" is not a whole number of bytes"},
         {WEFT__BYTES, "B", "15e-1", 0, "\"15e-1\" is not a whole number of bytes"},
-        {WEFT__COUNT, "", "2.5", 0, "\"2.5\" is not a whole number of units"},
+        {WEFT__COUNT, "", "2.5", 0, "\"2.5\" is not a whole number"},
         {WEFT__COUNT, "", "2e1", 20, NULL},
         {WEFT__TIME, "s", "1e-06", 1000000, NULL},
         {WEFT__TIME, "ps", "0.7", 0, NULL},
@@ -214,10 +214,30 @@ static void of_programs(void **state) {
     }
 }
 
+static void counts_with_nouns(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t n;
+        const char *noun, *text;
+    } cases[] = {{1, "flow", "1 flow"},       {2, "flow", "2 flows"},
+                 {0, "host", "0 hosts"},      {1, "switch", "1 switch"},
+                 {3, "switch", "3 switches"}, {2, "entry", "2 entries"},
+                 {2, "day", "2 days"},        {2, "class", "2 classes"},
+                 {1, "class", "1 class"},     {2, "fabric link", "2 fabric links"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(weft__counted(cases[i].n, cases[i].noun).text, cases[i].text);
+    assert_string_equal(weft__noun(2, "box").text, "boxes");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact), cmocka_unit_test(wrong),      cmocka_unit_test(formats_read_back),
-        cmocka_unit_test(reals), cmocka_unit_test(for_people), cmocka_unit_test(of_programs),
+        cmocka_unit_test(exact),
+        cmocka_unit_test(wrong),
+        cmocka_unit_test(formats_read_back),
+        cmocka_unit_test(reals),
+        cmocka_unit_test(for_people),
+        cmocka_unit_test(of_programs),
+        cmocka_unit_test(counts_with_nouns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #include "own_memory.h"
 #include "weft/workload.h"
 
-static const struct weft_place place = {"s.yaml", 3, 5};
+static const struct weft_place place = {.file = "s.yaml", .line = 3, .column = 5};
 static const struct weft_workload_common plain = {
     .group = "g", .size_bytes = 1000, .qps = 4, .priority = 3, .verb = WEFT_VERB_SEND, .repeat = 1};
 
@@ -25,7 +25,9 @@ struct fixture {
 
 static int setup(void **state) {
     static struct weft_network_info network = {.name = ""};
-    static const struct weft_topology one = {.networks = 1, .network = &network};
+    static struct weft_node_info node[6] = {[5] = {.name = "host-5"}};
+    static uint32_t host[6] = {0, 1, 2, 3, 4, 5};
+    static const struct weft_topology one = {.networks = 1, .network = &network, .node = node, .host = host};
     static struct fixture f;
     memset(&f, 0, sizeof f);
     f.w.topology = &one;
@@ -93,7 +95,7 @@ static void to_itself(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft_workload_add(&f->w, &plain, place, 5, 5, 1, 0, &f->error), WEFT_ERROR_INPUT);
     assert_non_null(strstr(f->error.text, "s.yaml:3:5: "));
-    assert_non_null(strstr(f->error.text, "itself"));
+    assert_non_null(strstr(f->error.text, "host-5 sends to itself"));
     assert_int_equal(f->w.flows, 0);
 }
 

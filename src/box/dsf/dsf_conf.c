@@ -6,6 +6,8 @@
 
 #include "weft/dsf.h"
 
+#include "base/units.h"
+
 static const char *const sprays[] = {"permutation", "round_robin", NULL};
 
 static const struct weft_param interface_rows[] = {
@@ -74,7 +76,8 @@ static const struct weft_param interface_rows[] = {
 static const char *interface_check(const void *conf, char *text, size_t size) {
     const struct weft_interface_conf *c = conf;
     if (c->packing && c->train > 1)
-        snprintf(text, size, "packing, and trains of %" PRIu64 " cells: a train holds cells of one packet", c->train);
+        snprintf(text, size, "packing, and trains of %s: a train holds cells of one packet",
+                 weft__counted(c->train, "cell").text);
     else if (c->window_bytes && c->window_bytes < c->credit_bytes)
         snprintf(text, size, "credit_window (%" PRIu64 "B) is below credit (%" PRIu64 "B): none could be granted",
                  c->window_bytes, c->credit_bytes);

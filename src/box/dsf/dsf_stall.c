@@ -4,6 +4,8 @@
 #include "box/dsf/dsf_net.h"
 #include "box/stall.h"
 
+#include "base/units.h"
+
 /// At the end of a run.
 static bool has_way(const struct weft__network *net, struct weft__in *in, uint32_t to) {
     return weft__in_has_way(in, net->outcome->sim_time_ps, to);
@@ -38,8 +40,8 @@ static void say_queue(struct weft__stall_list *list, const struct weft__network 
     weft_topology_port_name(t, port, name, sizeof name);
     weft_format_bytes(v->bytes, bytes, sizeof bytes);
     weft_format_time(net->outcome->sim_time_ps - v->credit_ps, time, sizeof time);
-    fprintf(list->text, "  %s for %s priority %u: %u packets, %s waiting, no credit for %s", t->node[node].name, name,
-            v->priority, v->fifo.n, bytes, time);
+    fprintf(list->text, "  %s for %s priority %u: %s, %s waiting, no credit for %s", t->node[node].name, name,
+            v->priority, weft__counted(v->fifo.n, "packet").text, bytes, time);
     say_why(list->text, net, node, to, port, v);
 }
 

@@ -5,11 +5,13 @@
 #include "box/dsf/dsf_net.h"
 #include "weft/plan_dsf.h"
 
+#include "base/units.h"
+
 enum { TEXT = 32 };
 
 static void print_fabric(FILE *file, const struct weft_dsf_layer *l, const char *head) {
     char down[TEXT], up[TEXT];
-    fprintf(file, "%-10s %-12s %" PRIu32 " boxes", head, l->name, l->boxes);
+    fprintf(file, "%-10s %-12s %s", head, l->name, weft__counted(l->boxes, "box").text);
     if (l->nodes > l->boxes) fprintf(file, " of %.3g virtual devices", (double)l->nodes / l->boxes);
     fprintf(file, ", each %s lanes down", weft__view_range(l->down_min, l->down_max, down, sizeof down));
     if (l->up_max) fprintf(file, " and %s up", weft__view_range(l->up_min, l->up_max, up, sizeof up));
@@ -27,30 +29,33 @@ static void print_interfaces(FILE *file, const struct weft_dsf_layer *l, const c
         char rate[TEXT], lane[TEXT];
         weft_format_rate(sort[i].conf.rate_bps, rate, sizeof rate);
         weft_format_rate(p.coded_bps / sort[i].conf.lanes, lane, sizeof lane);
-        fprintf(file,
-                "%-10s %-12s %" PRIu32 " boxes, each %" PRIu64 " ports of %s and %" PRIu64
-                " lanes of %s: %.3g times the ports, %.3g after cell headers\n",
-                head, l->name, sort[i].nodes, sort[i].conf.ports, rate, sort[i].conf.lanes, lane, p.coded_speedup,
-                p.net_speedup);
+        fprintf(file, "%-10s %-12s %s, each %s of %s and %s of %s: %.3g times the ports, %.3g after cell headers\n",
+                head, l->name, weft__counted(sort[i].nodes, "box").text, weft__counted(sort[i].conf.ports, "port").text,
+                rate, weft__counted(sort[i].conf.lanes, "lane").text, lane, p.coded_speedup, p.net_speedup);
         head = "";
     }
 }
 
 static void print_fabrics(FILE *file, const struct weft_dsf_summary *s) {
-    char hosts[TEXT], links[TEXT], number[TEXT] = "one fabric";
+    char hosts[TEXT], links[TEXT];
+    const char *number = "one fabric";
+    struct weft__counted fabrics = weft__counted(s->fabrics, "fabric");
     if (s->alike < s->fabrics) {
-        fprintf(file, "           %" PRIu32 " fabrics that are not alike\n", s->fabrics);
+        fprintf(file, "           %s that are not alike\n", fabrics.text);
         return;
     }
-    if (s->fabrics > 1) snprintf(number, sizeof number, "%" PRIu32 " fabrics, each", s->fabrics);
+    bool several = s->fabrics > 1;
+    if (several) number = fabrics.text;
     weft_format_rate(s->host_bps, hosts, sizeof hosts);
     weft_format_rate(s->link_bps, links, sizeof links);
-    fprintf(file, "           %s of %" PRIu32 " NIC ports, %s", number, s->hosts, hosts);
+    fprintf(file, "           %s%s of %s, %s", number, several ? ", each" : "",
+            weft__counted(s->hosts, "NIC port").text, hosts);
     if (s->links && s->link_bps < s->host_bps)
-        fprintf(file, "; %" PRIu32 " links out of it, %s: %.4g:1, %.3g%% of what a port can send", s->links, links,
-                (double)s->host_bps / (double)s->link_bps, 100 * (double)s->link_bps / (double)s->host_bps);
+        fprintf(file, "; %s out of it, %s: %.4g:1, %.3g%% of what a port can send",
+                weft__counted(s->links, "link").text, links, (double)s->host_bps / (double)s->link_bps,
+                100 * (double)s->link_bps / (double)s->host_bps);
     else if (s->links)
-        fprintf(file, "; %" PRIu32 " links out of it, %s", s->links, links);
+        fprintf(file, "; %s out of it, %s", weft__counted(s->links, "link").text, links);
     putc('\n', file);
 }
 

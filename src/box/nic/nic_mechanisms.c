@@ -10,7 +10,11 @@ static void look_at_cnps(const struct weft_run *run, uint32_t node, const struct
     for (uint32_t f = 0; f < run->outcome->flows; f++)
         use->acts += run->outcome->flow[f].cnps;
 }
-static const struct weft__mechanism dcqcn = {.name = "DCQCN", .nothing = "no CNP", .look = look_at_cnps};
+static const struct weft__mechanism dcqcn = {.name = "DCQCN",
+                                             .nothing = "no CNP",
+                                             .after = &weft__mechanism_ecn,
+                                             .without = "no switch marks packets (switch.aqm)",
+                                             .look = look_at_cnps};
 
 /// Only a host that takes data more slowly than its link brings it pauses anything.
 static void look_at_pfc(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,

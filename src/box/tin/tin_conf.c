@@ -6,6 +6,8 @@
 
 #include "weft/tin.h"
 
+#include "base/units.h"
+
 const char *const weft_gnet_kind_names[] = {"rts", "cts", "data", "req", "resp", NULL};
 
 #define T struct weft_tin_conf
@@ -140,7 +142,8 @@ static const char *check(const void *conf, char *text, size_t size) {
         snprintf(text, size, "output_queue of %" PRIu64 "B holds less than a %s (%" PRIu64 "B)", c->output_bytes, what,
                  lump);
     else if (c->train > 1 && c->trace)
-        snprintf(text, size, "trace, and trains of %" PRIu64 " cells: cells are traced one by one", c->train);
+        snprintf(text, size, "trace, and trains of %s: cells are traced one by one",
+                 weft__counted(c->train, "cell").text);
     else if (c->ordered_routing != WEFT_GNET_DETERMINISTIC && c->ordered_routing != WEFT_GNET_MINIMAL_DETERMINISTIC)
         snprintf(text, size, "ordered_routing is adaptive; expected deterministic or minimal_deterministic");
     else

@@ -19,14 +19,13 @@ static void print_tin(FILE *file, const struct weft_tin_outcome *d) {
     weft_format_bytes(d->egress_bytes_max, egress, sizeof egress);
     weft_format_time(d->credit_stall_ps, stall, sizeof stall);
     fprintf(file,
-            "Aquila %s cell-hops, %.2f links a cell, %.1f%% of routes not minimal; %" PRIu64 " cells and %" PRIu64
-            " packets lost, %" PRIu64 " discarded by CTD\n"
-            "       without credits %" PRIu64
-            " times, %s in all; at most %s in a FIFO, %s announced in an RTS queue, %s "
-            "asked for at a port\n",
+            "Aquila %s cell-hops, %.2f links a cell, %.1f%% of routes not minimal; %s and %s lost, %" PRIu64
+            " discarded by CTD\n       without credits %" PRIu64
+            " times, %s in all; at most %s in a FIFO, %s announced in an RTS queue, %s asked for at a port\n",
             weft__count_text(hops, (double)d->cell_hops), cells ? (double)links / (double)cells : 0,
-            ways ? 100 * (double)d->ways_nonminimal / (double)ways : 0, d->cells_lost + d->cells_unroutable,
-            d->packets_lost, d->ctd, d->credit_stalls, stall, fifo, rts, egress);
+            ways ? 100 * (double)d->ways_nonminimal / (double)ways : 0,
+            weft__counted(d->cells_lost + d->cells_unroutable, "cell").text,
+            weft__counted(d->packets_lost, "packet").text, d->ctd, d->credit_stalls, stall, fifo, rts, egress);
 }
 
 static void print_ns(FILE *file, const char *what, const struct weft_histogram *h) {
@@ -52,9 +51,9 @@ static void print_tin_packets(FILE *file, const struct weft_tin_outcome *d) {
 static void print_traced(FILE *file, const struct weft_run *run) {
     const struct weft_cell_paths *p = weft_outcome_cliques(run->outcome)->cells;
     if (!p->cells) return;
-    fprintf(file, "       traced %" PRIu64 " cells: %" PRIu64 " arrived, %" PRIu64 " lost, %" PRIu64 " in flight",
-            p->cells, p->arrived, p->lost, p->under_way);
-    if (p->unknown) fprintf(file, ", of %" PRIu64 " notes are missing", p->unknown);
+    fprintf(file, "       traced %s: %" PRIu64 " arrived, %" PRIu64 " lost, %" PRIu64 " in flight",
+            weft__counted(p->cells, "cell").text, p->arrived, p->lost, p->under_way);
+    if (p->unknown) fprintf(file, "; missing: %s", weft__counted(p->unknown, "note").text);
     if (p->astray)
         fprintf(file, "; %" PRIu64 " astray, %s is to blame for %" PRIu64, p->astray,
                 run->topology->node[p->suspect].name, p->suspicions);
@@ -77,12 +76,13 @@ static void print_transition(FILE *file, const struct weft_tin_transition *t) {
     else
         fprintf(file, ": tables follow within %s",
                 (weft_format_time(t->to_ps - t->from_ps, after, sizeof after), after));
-    fprintf(file, "; in that time %" PRIu64 " cells and %" PRIu64 " packets lost, %" PRIu64 " cells on escape VCs",
-            t->cells_lost, t->packets_lost, t->escapes);
+    fprintf(file, "; in that time %s and %s lost, %s on escape VCs", weft__counted(t->cells_lost, "cell").text,
+            weft__counted(t->packets_lost, "packet").text, weft__counted(t->escapes, "cell").text);
     if (t->packets) {
         weft_format_time(t->fetch_ps / t->packets, mean, sizeof mean);
         weft_format_time(t->fetch_max_ps, max, sizeof max);
-        fprintf(file, "; %" PRIu64 " packets whole after %s on average, %s at most", t->packets, mean, max);
+        fprintf(file, "; %s whole after %s on average, %s at most", weft__counted(t->packets, "packet").text, mean,
+                max);
     }
     putc('\n', file);
 }
@@ -93,7 +93,7 @@ static void print_transitions(FILE *file, const struct weft_tin_outcome *o) {
     if (o->transitions > TRANSITIONS_MAX)
         fprintf(file, "       and %" PRIu32 " more times\n", o->transitions - TRANSITIONS_MAX);
     if (!o->table_changes) return;
-    fprintf(file, "       controller: %" PRIu64 " entries of tables changed", o->table_changes);
+    fprintf(file, "       controller: %s of tables changed", weft__counted(o->table_changes, "entry").text);
     if (o->walked) fprintf(file, "; black holes made by writes: %" PRIu64, o->holes);
     putc('\n', file);
 }

@@ -8,6 +8,8 @@
 #include "box/stall.h"
 #include "box/tin/tin_net.h"
 
+#include "base/units.h"
+
 enum { NAME = 160, TEXT = 32 };
 
 static const struct weft__tin *tin_of(const struct weft__network *net, uint32_t node) {
@@ -73,7 +75,7 @@ static void say_cycle(FILE *text, const struct weft__network *net, uint32_t star
     uint32_t n = 0;
     for (uint32_t at = start; !n || at != start; at = next_vertex(net, at))
         n++;
-    fprintf(text, "credit cycle of %u virtual channels (a deadlock):\n", n);
+    fprintf(text, "credit cycle of %s (a deadlock):\n", weft__counted(n, "virtual channel").text);
     uint32_t at = start;
     for (uint32_t k = 0; k < n; k++, at = next_vertex(net, at)) {
         char name[NAME], peer[NAME];
@@ -160,7 +162,7 @@ static void say_rts(FILE *text, const struct weft__network *net) {
             if (!queue->n || !weft__stall_line(&list)) continue;
             char name[NAME];
             weft_topology_port_name(t, port, name, sizeof name);
-            fprintf(text, "  %s priority %u: %u packets, ", name, priority, queue->n);
+            fprintf(text, "  %s priority %u: %s, ", name, priority, weft__counted(queue->n, "packet").text);
             print_bytes(text, tin->port[k].rts_bytes[priority]);
             fputs(" announced, the first for ", text);
             print_age(text, net, weft__fifo_head(queue)->time_ps);

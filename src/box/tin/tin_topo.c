@@ -5,6 +5,8 @@
 #include "box/tin/tin_net.h"
 #include "weft/dragonfly.h"
 
+#include "base/units.h"
+
 enum { TEXT = 32 };
 
 /// "24 local, 22 used" or, if what the chip has is not known, "22 local used".
@@ -20,10 +22,10 @@ static void print_ports(FILE *file, const struct weft_clique_summary *s, const s
     uint32_t ports = p->local_ports + p->global_ports + p->endpoints;
     char between[TEXT];
     fprintf(file, "TiN        ");
-    if (ports) fprintf(file, "%" PRIu32 " ports: ", ports);
+    if (ports) fprintf(file, "%s: ", weft__counted(ports, "port").text);
     print_used(file, "local", p->local_ports, s->local_min, s->local_max);
     print_used(file, "global", p->global_ports, s->global_min, s->global_max);
-    fprintf(file, "%" PRIu32 " endpoints\n", p->endpoints);
+    fprintf(file, "%s\n", weft__counted(p->endpoints, "endpoint").text);
     fprintf(file, "pod        ");
     print_used(file, "global", p->global_ports * s->tins_per_pod_max, s->pod_global_min, s->pod_global_max);
     fprintf(file, "%s to each other pod\n", weft__view_range(s->between_min, s->between_max, between, sizeof between));
@@ -31,13 +33,13 @@ static void print_ports(FILE *file, const struct weft_clique_summary *s, const s
 
 static void print_fibres(FILE *file, const struct weft_clique_summary *s) {
     if (!s->global_links) return;
-    fprintf(file, "fibres     %" PRIu32 " links", s->global_links);
+    fprintf(file, "fibres     %s", weft__counted(s->global_links, "link").text);
     if (s->fibre_max_m > 0)
         fprintf(file, " of %.3g to %.3g m, %.3g on average", s->fibre_min_m, s->fibre_max_m, s->fibre_mean_m);
-    fprintf(file, "; %" PRIu32 " pairs of pods", s->pods * (s->pods - 1) / 2);
+    fprintf(file, "; %s of pods", weft__counted(s->pods * (s->pods - 1) / 2, "pair").text);
     if (s->bundles)
-        fprintf(file, ", or %" PRIu32 " bundles of %" PRIu32 " cables between shuffles of 4 pods", s->bundles,
-                s->bundle_cables);
+        fprintf(file, ", or %s of %s between shuffles of 4 pods", weft__counted(s->bundles, "bundle").text,
+                weft__counted(s->bundle_cables, "cable").text);
     putc('\n', file);
 }
 
@@ -50,21 +52,19 @@ static uint32_t spare_ethernet(const struct weft_clique_summary *s) {
 static void describe(FILE *file, const struct weft_topology *t, const struct weft_network_info *network) {
     struct weft_clique_summary s = weft_topology_summarise_cliques(t, network);
     if (!s.cliques) return;
-    fprintf(file, "Clique     %" PRIu32 " pods of %" PRIu32 " TiNs, %" PRIu32 " hosts", s.pods, s.tins_per_pod_max,
-            s.hosts);
-    if (s.racks) fprintf(file, "; %" PRIu32 " racks, %" PRIu32 " line cards", s.racks, s.cards);
-    if (s.cliques > 1) fprintf(file, "; the first of %" PRIu32 " Cliques", s.cliques);
+    fprintf(file, "Clique     %s of %s, %s", weft__counted(s.pods, "pod").text,
+            weft__counted(s.tins_per_pod_max, "TiN").text, weft__counted(s.hosts, "host").text);
+    if (s.racks)
+        fprintf(file, "; %s, %s", weft__counted(s.racks, "rack").text, weft__counted(s.cards, "line card").text);
+    if (s.cliques > 1) fprintf(file, "; the first of %s", weft__counted(s.cliques, "Clique").text);
     putc('\n', file);
     print_ports(file, &s, &t->packaging);
     print_fibres(file, &s);
-    fprintf(file,
-            "Ethernet   %" PRIu32 " ports: %" PRIu32 " to spines, %" PRIu32 " for management of racks, %" PRIu32
-            " unused\n",
-            s.tins, s.ethernets, s.racks, spare_ethernet(&s));
+    fprintf(file, "Ethernet   %s: %" PRIu32 " to spines, %" PRIu32 " for management of racks, %" PRIu32 " unused\n",
+            weft__counted(s.tins, "port").text, s.ethernets, s.racks, spare_ethernet(&s));
     fprintf(file, "lost with  ");
     for (uint32_t i = 0; i < WEFT_BLASTS; i++)
-        fprintf(file, "%sa %s %" PRIu32 " host%s", i ? ", " : "", s.blast[i].what, s.blast[i].hosts,
-                s.blast[i].hosts == 1 ? "" : "s");
+        fprintf(file, "%sa %s %s", i ? ", " : "", s.blast[i].what, weft__counted(s.blast[i].hosts, "host").text);
     fprintf(file, " at most\n");
 }
 

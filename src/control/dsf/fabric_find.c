@@ -6,7 +6,7 @@
 #include "weft/error.h"
 #include "weft/memory.h"
 
-#define BAD(...) weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, __VA_ARGS__)
+#define BAD(...) weft_error_set(ret_error, WEFT_ERROR_INPUT, t->place, __VA_ARGS__)
 
 /// The representative of a node among those that hang together.
 static uint32_t root_of(uint32_t *parent, uint32_t node) {
@@ -82,8 +82,8 @@ static struct weft_fabric *build(const struct search *s, uint32_t part, struct w
     return f;
 }
 
-static enum weft_status check_size(const struct weft_fabric *f, const struct weft_reach_conf *conf,
-                                   struct weft_error *ret_error) {
+static enum weft_status check_size(const struct weft_topology *t, const struct weft_fabric *f,
+                                   const struct weft_reach_conf *conf, struct weft_error *ret_error) {
     if (f->dests > conf->table)
         return BAD("the fabric of %s has %u interface nodes; expected at most the %llu of control.reachability.table",
                    f->device[0].name, f->dests, (unsigned long long)conf->table);
@@ -104,7 +104,7 @@ enum weft_status weft_fabric_find(const struct weft_topology *t, const struct we
     *ret_n = s.parts;
     for (uint32_t i = 0; i < s.parts && !status; i++) {
         (*ret_fabric)[i] = build(&s, i, arena);
-        status = check_size((*ret_fabric)[i], conf, ret_error);
+        status = check_size(t, (*ret_fabric)[i], conf, ret_error);
     }
     return status;
 }
