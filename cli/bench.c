@@ -61,8 +61,8 @@ static const char engine_text[] = "name: bench-engine\n"
                                   "  pfc: {reaction: 300ns}\n"
                                   "  cc: {kind: dcqcn, additive_increase: 400Mbps, hyper_increase: 800Mbps}\n"
                                   "workload: [{kind: permutation}]\n";
-/// The same fabric with Ultra Ethernet: oblivious spraying, NSCC, trimming, no PFC. Thresholds are 0.2, 0.8 and 1 of
-/// the bandwidth-delay product of 5 us.
+/// The same fabric with Ultra Ethernet: oblivious spraying, NSCC, trimming, no PFC. Thresholds are 0.2, 0.8 and 1 times
+/// the bandwidth-delay product for 5 us.
 static const char uet_text[] = "name: bench-uet\n"
                                "topology: {kind: fat_tree, rate: 200Gbps, delay: 150ns}\n"
                                "switch:\n"
@@ -76,8 +76,8 @@ static const char dsf_text[] = "name: bench-dsf\n"
                                "switch: {buffer: {kind: dynamic, total: 12GiB, alpha: 2}}\n"
                                "workload: [{kind: all_to_all}]\n";
 
-/// 500 servers load the paper's Clique by half with reads of 4 KB (Aquila, NSDI 2022, section 5.1); here all do, and
-/// for so long that the Clique is all but always loaded, and making it ready (0.2 s) does not count for much.
+/// 500 servers load the paper's Clique to half its capacity with reads of 4 KB (Aquila, NSDI 2022, section 5.1). Here
+/// all servers do, for so long that the Clique is loaded almost all the time, and its setup (0.2 s) hardly counts.
 static const char aquila_text[] = "name: bench-aquila\n"
                                   "topology: {kind: dragonfly}\n"
                                   "switch: {buffer: {kind: dynamic, total: 64MiB}}\n"
@@ -96,7 +96,7 @@ static const struct benchmark {
 enum { BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
 static const struct benchmark *benchmark;
 
-/// What a run says of itself. A plain struct: it goes through a pipe.
+/// What a run reports. A plain struct, because it goes through a pipe.
 struct figures {
     bool ok;
     uint32_t hosts, threads;
@@ -165,7 +165,7 @@ static enum weft_status guarded(void *context, struct weft_error *ret_error) {
     return ret_error->status;
 }
 
-/// measure() in a child process, whose guard is its own.
+/// Runs measure() in a child process, which has its own guard.
 static enum weft_status measure_apart(const struct weft_cli_options *o, const char *k, uint32_t threads,
                                       struct figures *ret_figures) {
     int pipe_end[2];
@@ -226,7 +226,7 @@ static void print_figures(const struct figures *f, const struct weft_bench_saved
                before->hops == (double)f->hops ? "" : " (not the same work: hops differ)");
 }
 
-/// Two threads against one, where both were measured.
+/// Two threads compared with one, where both were measured.
 static void print_speedups(const struct figures *f, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < n; j++)

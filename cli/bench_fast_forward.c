@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft bench fast-forward: what each mode of run.fast_forward skips of a set of jobs, how much sooner the run is over,
-// and how far its times are from those of the run in full.
+// weft bench fast-forward: what each mode of run.fast_forward skips in a set of jobs, how much faster the run is, and
+// how far its times differ from those of the full run.
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -53,7 +53,7 @@ static const struct example {
     {"GPT-3 13B, 10 iterations, 128 GPUs", GPT_13B},
 };
 
-/// Errors are stated for this set: each workload on each network under each congestion control.
+/// The set for which errors are reported: each workload on each network under each congestion control.
 struct part {
     const char *name, *text;
 };
@@ -79,12 +79,12 @@ static const struct part workloads[] = {
                   "{compute: 200us, collective: reduce_scatter, size: 2MB, overlap: on, times: 4}")},
 };
 
-/// Of a run.
+/// Figures of a run.
 struct figures {
     struct weft_fast_forward_outcome skipped;
     uint64_t events, digest;
     double cpu_s;
-    double mean_ps, p99_ps; ///< of iterations; or of flows, where there is no job
+    double mean_ps, p99_ps; ///< of iterations or, without a job, of flows
     char refused[160];
 };
 
@@ -93,7 +93,7 @@ static int by_time(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// Times of iterations of the first job, or of flows, in order.
+/// Lists the times of iterations of the first job, or of flows, in order.
 static uint32_t list_times(const struct weft_outcome *o, weft_time_ps *ret) {
     weft_time_ps before = 0;
     if (!o->jobs) {
@@ -164,7 +164,7 @@ static void print(const char *mode, const struct figures *off, const struct figu
                weft__counted(on->skipped.packets, "packet").text);
 }
 
-enum { EXACT_S_MAX = 60 }; ///< of what takes longer in full, only steady is run
+enum { EXACT_S_MAX = 60 }; ///< for anything that takes longer in full, only steady runs
 
 static enum weft_status run_example(const struct example *e, bool json, json_t *list, struct weft_error *error) {
     static const char *const modes[] = {"exact", "steady"};
@@ -191,7 +191,7 @@ enum {
     REASONS_MAX = 8,
 };
 
-/// Why nothing was skipped, in the order in which that came.
+/// Why nothing was skipped, in order of appearance.
 struct reasons {
     char text[REASONS_MAX][sizeof((struct figures *)0)->refused];
     uint32_t n;
@@ -226,7 +226,7 @@ static enum weft_status run_cell(const struct part *w, const struct part *n, con
     return status;
 }
 
-/// In Markdown, as docs/fast-forward-results.md has it.
+/// In Markdown, for docs/fast-forward-results.md.
 static enum weft_status run_set(bool json, json_t *list, struct weft_error *error) {
     struct reasons reasons = {.n = 0};
     if (!json) printf("| workload | network |");

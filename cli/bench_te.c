@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft bench te: what the controller of traffic engineering computes in a round, by the size of the network.
+// weft bench te: the time that the controller of traffic engineering computes per round, by the size of the network.
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static double cpu_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/// What every host sends at its line rate: to the next rack, or in equal parts to every other.
+/// What every host sends at its line rate: to the next rack, or in equal parts to all others.
 static uint32_t list_demands(const struct weft_topology *t, const struct weft_routes *r, bool every,
                              struct weft_cspf_demand *ret) {
     uint32_t n = 0;
@@ -85,7 +85,7 @@ static void show(const struct te_row *row, json_t *list) {
                1e6 * row->cpu_s / row->demands);
 }
 
-/// A zone of so many racks.
+/// Measures a zone with this many racks.
 static enum weft_status measure(const struct weft_cli_options *options, const char *racks, uint64_t runs, json_t *list,
                                 struct weft_error *error) {
     char topology[64];

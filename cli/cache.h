@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where runs that were killed are gone on with: what is kept in the user's cache between two calls of weft.
+// What is kept in the user's cache between two calls of weft, so that runs that were killed can continue.
 #ifndef WEFT_CLI_CACHE_H
 #define WEFT_CLI_CACHE_H
 
 #include "weft/memory.h"
 
-/// weft's folder in the user's cache (XDG Base Directory specification); NULL: he has none.
+/// weft's folder in the user's cache (XDG Base Directory specification); NULL: the user has no cache.
 const char *weft_cli_cache(struct weft_arena *arena);
-/// Over every byte of this program: what another one has measured may not hold.
+/// A hash over every byte of this program, because results of another build may not hold.
 uint64_t weft_cli_program_hash(uint64_t hash);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft check: everything short of running, for every variant.
+// weft check: everything except running, for every variant.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,7 +139,7 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
     return status;
 }
 
-/// Every point of the section `sweep`; its networks are not built.
+/// Checks every point of the section `sweep`, without building its networks.
 static enum weft_status check_sweep(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                     struct weft_error *ret_error) {
     struct weft_sweep_options all = {.variant = WEFT_NONE};

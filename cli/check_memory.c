@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimates the memory and CPU time of a run. A child process starts the run and stops after one second of CPU time. By
-// then all state is allocated and queues have their usual length, so the remaining work is in proportion to the
+// then all state is allocated and queues have their usual length, so the remaining work is proportional to the
 // remaining payload. Very large all-to-alls are not started: their memory is computed from their connections.
 #include "check_memory.h"
 
@@ -29,7 +29,7 @@ struct trial {
     const struct weft_cli_options *o;
     const struct weft_scenario_file *file;
     uint32_t variant;
-    double start_s, begun_s; ///< of the process, and of what is simulated: CPU time
+    double start_s, begun_s; ///< CPU time at the start of the process, and at the start of the simulation
     struct weft_cli_estimate estimate;
 };
 
@@ -39,7 +39,7 @@ static bool go_on(void *context, const struct weft_progress *now) {
     return cpu_s() - t->begun_s < TRIAL_CPU_S;
 }
 
-/// Of the run, how much of its work is behind it: by payload, or by time where that ends it before.
+/// How much of the run's work is done: by payload, or by time if that ends it first.
 static double part_of(const struct weft_cli_simulation *s) {
     const struct weft_outcome *o = s->outcome;
     weft_bytes delivered = 0;
@@ -82,7 +82,7 @@ static enum weft_status try_run(struct trial *t, struct weft_error *ret_error) {
     return WEFT_OK;
 }
 
-/// Of connections of all-to-alls, each with all that both its ends keep.
+/// Memory of the connections of all-to-alls, with everything that both ends keep for each.
 static void compute(struct weft_cli_estimate *e, const struct weft_cli_simulation *s) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -102,7 +102,7 @@ static enum weft_status estimate(void *context, struct weft_error *ret_error) {
     return many ? WEFT_OK : try_run(t, ret_error);
 }
 
-/// Pages of files, the program's own above all. A process that was forked has only those that it has used since.
+/// Pages of files, mostly of the program itself. A forked process has only those that it has used since.
 static double file_bytes(void) {
     char line[128];
     unsigned long kilobytes = 0;
@@ -113,7 +113,7 @@ static double file_bytes(void) {
     return (double)kilobytes * 1024;
 }
 
-/// In the process of its own; what is wrong with the scenario is said by who made it.
+/// Runs in the child process; the parent has already reported errors in the scenario.
 static void work(struct trial *t, int pipe, double file_before) {
     struct weft_error error = {0};
     enum weft_status status = weft_memory_guard(weft_memory_current(), estimate, t, &error);

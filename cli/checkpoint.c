@@ -38,7 +38,7 @@ enum weft_status weft_cli_checkpoint_begin(const struct weft_cli_checkpoint_opti
     enum weft_status status = parse_every(given->every, &every_s, ret_error);
     if (!status) status = weft_checkpoint_open(&program, weft_cli_ranks(), ret_error);
     if (status) return status;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO); // it lasts until the process ends
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO); // lives until the process ends
     char **copy = weft_arena_alloc(arena, (size_t)argc + 1, sizeof *copy);
     for (int i = 0; i < argc; i++)
         copy[i] = weft_arena_text(arena, (*argv)[i]);
@@ -67,7 +67,7 @@ enum weft_status weft_cli_checkpoint_new(const struct weft_cli_options *o, const
     return parse_every(every, &checkpoint->every_s, ret_error);
 }
 
-/// What a run is has been said when it began.
+/// The run was described when it began, so these options cannot be repeated.
 static enum weft_status check_resume(const struct weft_cli_options *o, struct weft_error *ret_error) {
     const char *wrong = o->operands   ? "a scenario"
                         : o->settings ? "--set, --seed or --capture"

@@ -63,7 +63,7 @@ bool weft_cli_claims_json_number(const json_t *root, const struct weft_claim_met
     return json_is_number(at) || json_is_boolean(at);
 }
 
-/// Does the claim need no more than runs?
+/// Whether runs are enough to judge the claim.
 static bool is_of_runs(const struct weft_claim *claim) {
     for (uint32_t m = 0; m < claim->metrics; m++)
         if (claim->metric[m].from != WEFT_CLAIM_FROM_RUN) return false;

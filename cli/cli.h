@@ -12,7 +12,7 @@
 /// Of the source tree that the program was built from, with "-dirty" if that had changes; "unknown" without git.
 extern const char weft_cli_commit[];
 
-/// Options that more than one subcommand takes; --help is always there.
+/// Options that more than one subcommand has; --help always exists.
 enum weft_cli_accept {
     WEFT_CLI_PARAMETER = 1, ///< --set path=value, repeated
     WEFT_CLI_SEED = 128,    ///< --seed N, which is --set run.seed=N
@@ -32,7 +32,7 @@ struct weft_cli_values {
     uint32_t n;
 };
 
-/// An option of one subcommand. With `argument` (its name in the help) it stores its value, without it true.
+/// An option of one subcommand. With `argument` (its name in the help) it stores its value, otherwise true.
 struct weft_cli_option {
     const char *name; ///< "hosts" for --hosts
     const char *argument, *help;
@@ -41,21 +41,21 @@ struct weft_cli_option {
 };
 
 struct weft_cli_command {
-    const char *name, *operands, *about; ///< "check", "SCENARIO", what it does in a line or more
+    const char *name, *operands, *about; ///< "check", "SCENARIO", and one or more lines about it
     uint32_t accept;                     ///< of enum weft_cli_accept
     uint32_t operands_min, operands_max;
-    const struct weft_cli_option *option; ///< its own; ends with a name of NULL; may be NULL
-    const char *repeated;                 ///< the name of the one that may be repeated; NULL: none
+    const struct weft_cli_option *option; ///< its own options; ends with a name of NULL; may be NULL
+    const char *repeated;                 ///< the name of the repeatable one; NULL: none
     struct weft_cli_values *ret_repeated; ///< all of its values
 };
 
 struct weft_cli_options {
     const char **setting; ///< "path=value"
     uint32_t settings;
-    bool set;            ///< some by --set: the scenario is not as it stands in its file
-    const char *seed;    ///< of --seed; NULL: none given
+    bool set;            ///< some values are set by --set: the scenario differs from its file
+    const char *seed;    ///< the value of --seed; NULL: not given
     const char *variant; ///< NULL: all, or the first
-    const char *out;     ///< NULL: none given
+    const char *out;     ///< NULL: not given
     uint32_t threads;    ///< 1 if not given
     bool oversubscribe;  ///< more of them than processors, if so many are asked for
     bool pin;            ///< each of them to a NUMA node
@@ -66,52 +66,53 @@ struct weft_cli_options {
     struct weft_arena *arena;
 };
 
-/// What weft_cli_parse says: go on, or be done with this exit status.
+/// The results of weft_cli_parse: WEFT_CLI_GO to continue, else the exit status.
 #define WEFT_CLI_GO (-1)
-/// Reads options and operands, mixed in any order. --help prints to standard output, a mistake to standard error.
-/// Whatever it returns, weft_cli_options_deinit the options.
+/// Reads options and operands, mixed in any order. --help prints to standard output, errors go to standard error. Call
+/// weft_cli_options_deinit whatever it returns.
 int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv, struct weft_cli_options *ret_options);
 void weft_cli_options_deinit(struct weft_cli_options *options);
-/// Every option that the command takes, its own first; without `argument` it takes none.
+/// Visits every option of the command, its own first; `argument` is NULL for options without one.
 void weft_cli_each_option(const struct weft_cli_command *command,
                           void (*visit)(void *context, const char *name, const char *argument, const char *help),
                           void *context);
-/// What --help does from now on instead of printing the usual text; NULL: prints it again. Man pages and completions
-/// are made so, of the rows that the commands parse by.
+/// Sets what --help does instead of printing the usual text; NULL: prints it again. Man pages and completions are made
+/// with this, from the rows that the commands use for parsing.
 void weft_cli_describe_by(void (*by)(const struct weft_cli_command *command));
 bool weft_cli_is_described(void);
 /// The commands in the order of commands.def, as users write them: trace-control.
 uint32_t weft_cli_command_count(void);
 const char *weft_cli_command_name(uint32_t i);
 const char *weft_cli_command_summary(uint32_t i);
-/// Its number; their count, and a message on standard error that suggests: there is none of that name.
+/// The number of the command; if there is none of that name, the count of commands, after a message with a suggestion
+/// on standard error.
 uint32_t weft_cli_command_find(const char *name);
 /// Calls the command with --help as its only argument.
 void weft_cli_command_help(uint32_t i);
-/// A whole number from text; false and a message on standard error if it is not one, or not in min..max.
+/// Parses a whole number; false, with a message on standard error, if it is none, or not within min..max.
 bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *ret_number);
-/// Whether it is a folder that --out has written.
+/// Whether it is a folder written by --out.
 bool weft_cli_is_result(const char *path);
-/// Reads the scenario that the first operand names: a file, or a folder of results, which holds the one it came from.
+/// Reads the scenario that the first operand names: a file, or a folder of results, which contains its scenario.
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *options, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error);
-/// A subcommand on one scenario: options, the file read, `act`, errors said, everything freed. `act` returns the exit
-/// status; its error is printed if set.
+/// Runs a subcommand on one scenario: parses options, reads the file, calls `act`, reports errors, frees everything.
+/// `act` returns the exit status; its error is printed if set.
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,
                          enum weft_status (*act)(const struct weft_cli_options *options,
                                                  const struct weft_scenario_file *file, struct weft_error *ret_error));
-/// Says on standard error that of several variants the first is the one; `more` follows the hint at --variant.
+/// Says on standard error that, of several variants, the first one is used; `more` follows the hint at --variant.
 void weft_cli_mention_others(const char *doing, const char *const *name, uint32_t n, const char *more);
-/// As weft_format_bytes, into `text`, which it returns.
+/// Like weft_format_bytes, into `text`, which it returns.
 enum { WEFT_CLI_TEXT = 32 };
 const char *weft_cli_bytes_text(weft_bytes bytes, char text[WEFT_CLI_TEXT]);
 /// Prints "weft: ..." to standard error and returns the exit status.
 int weft_cli_fail(const struct weft_error *error);
-/// The number of the variant that --variant names (without it: 0). Unknown: an error.
+/// The number of the variant that --variant names (0 without it). An unknown name is an error.
 enum weft_status weft_cli_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
                                   uint32_t *ret_variant, struct weft_error *ret_error);
-/// The variants whose names match one of the globs (joined by commas), in the order of the file; NULL: all of them. A
-/// glob that matches none is an error.
+/// The variants whose names match one of the globs (separated by commas), in the order of the file; NULL: all. A glob
+/// without a match is an error.
 enum weft_status weft_cli_choose_variants(const char *globs, const struct weft_scenario_file *file,
                                           struct weft_arena *arena, uint32_t **ret_variant, uint32_t *ret_n,
                                           struct weft_error *ret_error);

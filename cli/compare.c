@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft compare: every variant of a scenario, side by side, and what was claimed about them.
+// weft compare: every variant of a scenario, side by side, and the claims about them.
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static const struct weft_cli_command command = {
     .option = options,
 };
 
-/// Every variant with its first seed, so that what is wrong with any of them is said before one has run.
+/// Prepares every variant with its first seed, so that errors in any of them are reported before one has run.
 static enum weft_status prepare(struct compare *c, struct weft_error *error) {
     enum weft_status status = weft_cli_claims_init(&c->claims, c->file, c->o->arena, error);
     const char **captures = weft_arena_alloc(c->o->arena, c->n, sizeof *captures);
@@ -68,10 +68,10 @@ static void show_nccl_tests(const struct compare *c) {
     }
 }
 
-/// What there is is shown, whatever the status; claims only if everything ran to its end.
+/// Shows what there is, whatever the status; claims only if everything ran to its end.
 static enum weft_status show(struct compare *c, enum weft_status status, struct weft_error *error) {
     if (c->ran < c->n * c->seeds && !weft_cli_interrupted()) return status;
-    uint32_t variants = c->ran / c->seeds; // of some seeds there is no mean
+    uint32_t variants = c->ran / c->seeds; // no mean if only some seeds ran
     if (!variants) return status;
     bool whole = variants == c->n && !weft_report_interrupted(c->run, c->ran);
     struct weft_cli_results results = {
@@ -104,7 +104,7 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
     return output.status ? output.status : status ? status : claims;
 }
 
-/// --seeds of one seed is --seed.
+/// --seeds with a single seed is the same as --seed.
 static enum weft_status read_options(struct compare *c, struct weft_error *error) {
     if (csv) weft_cli_terminal_raw();
     bool nccl_tests = !csv && !c->o->json && !strcmp(table_name, WEFT_CLI_NCCL_TESTS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How weft compare runs its variants. Those that run at the same time are threads, each with its own memory, because
-// their outcomes are shown together.
+// How weft compare runs its variants. Runs at the same time are threads, each with its own memory, because their
+// outcomes are shown together.
 #include "compare.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 
 enum weft_status compare_prepare(struct compare *c, uint32_t i, struct weft_error *ret_error) {
     const struct weft_scenario_file *file = c->file;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO); // goes with the memory that the run is in
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO); // freed with the memory of the run
     if (c->seed) file = weft_sweep_with_seed(file, c->seed[i % c->seeds], arena);
     enum weft_status status = weft_cli_simulation_init(&c->s[i], file, c->variant[i / c->seeds], ret_error);
     c->s[i].one_of_several = c->n > 1;
     return status;
 }
 
-/// The graver of two ends: a bug before an interrupt before a stall before nothing.
+/// The more serious of two ends: a bug, then an interrupt, then a stall, then none.
 static enum weft_status graver(enum weft_status a, enum weft_status b) {
     static const enum weft_status by_gravity[] = {WEFT_ERROR_CONSERVATION, WEFT_INTERRUPTED};
     for (unsigned i = 0; i < sizeof by_gravity / sizeof *by_gravity; i++)
@@ -28,7 +28,7 @@ static enum weft_status graver(enum weft_status a, enum weft_status b) {
     return a ? a : b;
 }
 
-/// Takes the status of a run, and its error if none of those before it was as grave.
+/// Takes the status of a run, and its error if no earlier one was as serious.
 static void take(enum weft_status *all, enum weft_status status, const struct weft_error *own,
                  struct weft_error *error) {
     if (status && graver(*all, status) != *all) *error = *own;
@@ -70,19 +70,19 @@ static enum weft_status run_in_turn(struct compare *c, struct weft_error *error)
 
 // --- several at a time --------------------------------------------------------------------------------------------
 
-/// What came of a run in a thread.
+/// The end of a run in a thread.
 struct end {
     enum weft_status status;
     struct weft_error error;
-    bool whole; ///< memory did not run out in the middle
+    bool whole; ///< memory did not run out during the run
 };
 
 struct pool {
     struct compare *c;
     struct weft_cli_options options;
-    pthread_mutex_t lock; ///< of the following
+    pthread_mutex_t lock; ///< protects the fields below
     uint32_t next, ended;
-    bool stopped; ///< a run has no outcome: no other begins
+    bool stopped; ///< a run has no outcome: no other starts
     struct weft_cli_progress progress;
     double begun_s;
     struct end *end; ///< [runs]
@@ -142,7 +142,7 @@ static void *work(void *context) {
     return NULL;
 }
 
-/// Threads begin runs in order, so that those which were begun are the first ones.
+/// Threads start runs in order, so that the runs started are the first ones.
 static enum weft_status run_beside(struct compare *c, struct weft_error *error) {
     uint32_t runs = c->n * c->seeds, threads = c->jobs < runs ? c->jobs : runs, started = 0;
     struct pool p = {.c = c, .options = *c->o, .begun_s = now_s()};
@@ -153,7 +153,7 @@ static enum weft_status run_beside(struct compare *c, struct weft_error *error) 
     weft_cli_progress_init(&p.progress, "weft compare", c->o->quiet);
     while (started < threads && !pthread_create(&thread[started], NULL, work, &p))
         started++;
-    if (!started) work(&p); // the system has no thread to give
+    if (!started) work(&p); // the system cannot start another thread
     for (uint32_t t = 0; t < started; t++)
         pthread_join(thread[t], NULL);
     weft_cli_progress_deinit(&p.progress);

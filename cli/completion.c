@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft completion: scripts for shells, made of the rows that the commands parse their options by. The shells'
+// weft completion: scripts for shells, made from the rows that the commands use to parse their options. The shells'
 // interfaces are those of bash(1) "Programmable Completion", zshcompsys(1) and fish's complete(1).
 #include <assert.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static const char *shell_word(uint32_t i) {
     return shells[i];
 }
 
-/// "plan pfc" is a calculator of "plan": what comes after the space, else NULL.
+/// "plan pfc" is a calculator of "plan": returns the part after the space, else NULL.
 static const char *nested(const struct weft_cli_command *command) {
     const char *space = strchr(command->name, ' ');
     return space ? space + 1 : NULL;
@@ -49,7 +49,7 @@ static const char *calculator_word(uint32_t i) {
     return i < calculator_count ? calculators[i] : NULL;
 }
 
-/// The commands whose operands are words; those of the others are files.
+/// The commands whose operands are words; all others take files.
 static const struct operands {
     const char *command;
     words *word;

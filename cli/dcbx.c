@@ -56,7 +56,7 @@ static enum weft_status parse_mac(const char *text, uint8_t ret_mac[6], struct w
     return WEFT_OK;
 }
 
-/// Eight shares of 100 in all; "s" is strict.
+/// Eight shares with the sum of 100; "s" means strict.
 static enum weft_status parse_ets(const char *text, struct weft_ets_table *ret_table, struct weft_error *ret_error) {
     static const char expected[] =
         "eight shares in per cent that add up to 100, s for strict, such as 50,0,0,50,s,s,s,s";
@@ -102,14 +102,14 @@ static enum weft_status parse_own(struct weft_dcbx_end *own, struct weft_arena *
         status = WEFT_ERROR_INPUT;
     own->says.pfc.willing = willing;
     own->says.pfc.capability = (uint8_t)capability;
-    own->says.has |= WEFT_DCBX_CEE; // a sender that speaks CEE alone is understood
+    own->says.has |= WEFT_DCBX_CEE; // a sender that speaks only CEE is understood
     own->says.cee = weft_cee_of_pfc(&own->says.pfc);
     return status;
 }
 
 // --- the capture --------------------------------------------------------------------------------------------------
 
-/// Is it LLDP, whatever is in it? By EtherType, behind a VLAN tag too.
+/// Whether it is LLDP, whatever its content: by EtherType, also behind a VLAN tag.
 static bool is_lldp(const uint8_t *bytes, size_t size) {
     for (size_t at = 12; at + 2 <= size; at += 4) {
         unsigned type = (unsigned)bytes[at] << 8 | bytes[at + 1];
@@ -126,7 +126,7 @@ static bool is_same(const struct weft_cli_dcbx_said *said, const struct weft_lld
            !memcmp(&said->pdu.port, &pdu->port, sizeof pdu->port);
 }
 
-/// The same words from the same sender, or a new entry.
+/// Counts a repetition from the same sender, or adds an entry.
 static void note(struct weft_cli_dcbx *found, const struct weft_lldpdu *pdu, const struct weft_dcbx_end *end,
                  struct weft_arena *arena) {
     uint32_t hash = weft_fcs_calc(end->mac, sizeof end->mac) ^ weft_fcs_calc(pdu->optional, pdu->optional_bytes);

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "weft/dcbx.h"
 
-/// One LLDPDU of one sender; what it says again is counted.
+/// One LLDPDU of one sender; repetitions are counted.
 struct weft_cli_dcbx_said {
     struct weft_dcbx_end end;
     struct weft_lldpdu pdu;
@@ -19,12 +19,12 @@ enum { WEFT_CLI_DCBX_BUCKETS = 4096 };
 
 struct weft_cli_dcbx {
     const char *file;
-    uint64_t frames, lldp, wrong; ///< wrong: LLDP frames that could not be read
+    uint64_t frames, lldp, wrong; ///< wrong: unreadable LLDP frames
     uint64_t wrong_first;
     const char *wrong_why;
     struct weft_cli_dcbx_said *said, *last; ///< in order of first appearance
     struct weft_cli_dcbx_said *bucket[WEFT_CLI_DCBX_BUCKETS];
-    const struct weft_dcbx_end *own; ///< NULL: not to be negotiated with
+    const struct weft_dcbx_end *own; ///< NULL: do not negotiate
 };
 
 void weft_cli_dcbx_print(const struct weft_cli_dcbx *found);

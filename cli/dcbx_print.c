@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft dcbx: LLDP senders and what would be negotiated with them, for people and for programs.
+// weft dcbx: LLDP senders and what would be negotiated with them, as text and as JSON.
 #include "dcbx.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@ static const char *mac_text(const uint8_t *mac, char text[TEXT_MAX]) {
     return text;
 }
 
-/// Names as they are, addresses and anything unprintable in hexadecimal.
+/// Names as text; addresses and anything unprintable in hexadecimal.
 static const char *bytes_text(const uint8_t *bytes, size_t length, bool name, char text[TEXT_MAX]) {
     for (size_t i = 0; i < length && name; i++)
         name = isprint(bytes[i]);
@@ -73,7 +73,7 @@ static void print_line(const char *what) {
     printf("  %-16s", what);
 }
 
-/// The priorities of each traffic class that has some, and what the class gets; strict ones last and together.
+/// The priorities of each traffic class that has any, and what the class gets; strict ones last, together.
 static void print_table(const struct weft_ets_table *table) {
     const char *separator = "";
     uint8_t strict = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft decode: what a capture, of weft or of a real network, tells about RoCE, pauses and DCBX.
+// weft decode: what a capture, from weft or from a real network, shows about RoCE, pauses and DCBX.
 #include "decode.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ static const struct weft_cli_command command = {
 struct decoding {
     struct weft_decode_conf conf;
     struct weft_arena *arena;
-    bool json, csv, begun; ///< begun: what stands before the first packet is printed
+    bool json, csv, begun; ///< begun: the part before the first packet has been printed
     uint64_t packets;
     struct weft__json j;
     const struct weft_result_table *table; ///< NULL: all
@@ -120,8 +120,8 @@ static void on_packet(void *context, const struct weft_decode_packet *packet) {
     d->packets++;
 }
 
-/// The packets come while the file is read, so those before a fault of the file are out when it is found; the warnings
-/// come on standard error.
+/// Prints packets while the file is read, so those before an error in the file are out when it is found; warnings go to
+/// standard error.
 static enum weft_status follow(struct decoding *d, const char *path, struct weft_error *ret_error) {
     struct weft_decode decode;
     d->conf.context = d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft import: a scenario of files that other tools read and write.
+// weft import: makes a scenario from files that other tools read and write.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void print_guess(void *context, const struct weft_model *importer, const 
     printf("%s: %s (%s): weft import %s %s\n", path, what, importer->name, importer->name, path);
 }
 
-/// All files, also behind one that no importer knows.
+/// Tries all files, even after one that no importer recognises.
 static enum weft_status guess_all(const struct weft_cli_options *o) {
     enum weft_status worst = WEFT_OK;
     for (uint32_t f = 0; f < o->operands; f++) {
@@ -87,7 +87,7 @@ static enum weft_status fail_out(struct weft_error *ret_error) {
                           strerror(errno));
 }
 
-/// To a draft, which gets its name when all of it is there. `named`: the first operand is the format.
+/// Writes to a draft, which is renamed when it is complete. `named`: the first operand is the format.
 static enum weft_status write_out(const struct weft_model *importer, const struct weft_tree *tree,
                                   const struct weft_cli_options *o, bool named, struct weft_error *ret_error) {
     const char *const *path = (const char *const *)o->operand + named;
@@ -110,7 +110,7 @@ static enum weft_status write_out(const struct weft_model *importer, const struc
     return status;
 }
 
-/// How many of the files each importer knows.
+/// How many of the files each importer recognises.
 struct known {
     const struct weft_model *importer[IMPORTERS_MAX];
     uint32_t files[IMPORTERS_MAX], n;
@@ -126,7 +126,7 @@ static void count_guess(void *context, const struct weft_model *importer, const 
     known->files[i]++;
 }
 
-/// Whether another importer knows all files too, and reads more of them.
+/// Whether another importer also recognises all files, and reads more of them.
 static bool is_part(const struct known *known, uint32_t i, uint32_t files) {
     const char *whole = ((const struct weft_import_ops *)known->importer[i]->ops)->whole;
     for (uint32_t k = 0; k < known->n && whole; k++)
@@ -134,7 +134,7 @@ static bool is_part(const struct known *known, uint32_t i, uint32_t files) {
     return false;
 }
 
-/// The one importer that knows all files.
+/// The only importer that recognises all files.
 static enum weft_status choose_importer(const struct weft_cli_options *o, const struct weft_model **ret_importer,
                                         struct weft_error *ret_error) {
     struct known known = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft: one subcommand a file.
+// weft: one subcommand per file.
 #include <errno.h>
 #include <jansson.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 
 const char weft_cli_commit[] = WEFT_COMMIT;
 #ifdef __clang__
-#define COMPILER __VERSION__ // says that it is Clang
+#define COMPILER __VERSION__ // includes that it is Clang
 #else
 #define COMPILER "gcc " __VERSION__
 #endif
@@ -86,7 +86,7 @@ static int help(int argc, char **argv) {
     }
     uint32_t which = weft_cli_command_find(argv[1]);
     if (which == COMMANDS) return WEFT_ERROR_INPUT;
-    char flag[] = "--help", **arguments = argv; // in place of "help", which comes first
+    char flag[] = "--help", **arguments = argv; // takes the place of "help", which comes first
     for (int i = 0; i < argc - 1; i++)
         arguments[i] = argv[i + 1];
     arguments[argc - 1] = flag;
@@ -107,7 +107,7 @@ static int command(int argc, char **argv) {
     return which == COMMANDS ? WEFT_ERROR_INPUT : commands[which].run(argc - 1, argv + 1);
 }
 
-/// For jansson, which would not always tell that it got nothing.
+/// For jansson, which does not always report a failed allocation.
 static void *allocate(size_t bytes) {
     void *memory = malloc(bytes);
     if (!memory) weft_memory_fail();
@@ -126,7 +126,7 @@ static enum weft_status guarded(void *context, struct weft_error *ret_error) {
     return WEFT_OK;
 }
 
-/// What the command returns, unless memory ran out.
+/// Returns what the command returns, unless memory ran out.
 static int run_command(int argc, char **argv) {
     struct call call = {argc, argv, WEFT_ERROR_SYSTEM};
     struct weft_memory *memory = weft_memory_open();
@@ -137,7 +137,7 @@ static int run_command(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    signal(SIGXFSZ, SIG_IGN); // a file that would be too large is an error of the write
+    signal(SIGXFSZ, SIG_IGN); // writing too large a file must return an error
     int status;
     if (!weft_cli_ranks_begin(&argc, &argv, &status)) return status;
     json_set_alloc_funcs(allocate, free);

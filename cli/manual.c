@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft manual: pages for man(1), made of the rows that the commands parse their options by. The format is that of
+// weft manual: pages for man(1), made from the rows that the commands use to parse their options. The format is that of
 // groff_man(7).
 #include <ctype.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "cli.h"
 
-/// Text as roff has it: dashes that can be copied, no escape by accident, no request at the start of a line.
+/// Prints text for roff: dashes that can be copied, no accidental escapes, no requests at the start of a line.
 static void print_text(const char *text) {
     bool first = true;
     for (; *text; text++) {

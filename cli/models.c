@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft models: what there is to choose from, with every parameter. All of it comes from the tables.
+// weft models: what there is to choose from, with every parameter. All of it is generated from the tables.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static void print_type(const struct weft_param *row) {
     if (row->type == WEFT_PARAM_SECTION) printf(": weft models %s", row->table->name);
 }
 
-/// "name: default" as it would stand in a scenario, then what it is and what for.
+/// "name: default" as in a scenario, then its meaning.
 static void print_row(const struct weft_param *row) {
     bool section = row->type == WEFT_PARAM_SECTION;
     printf("  %s:%s%s   (", row->name, section ? "" : " ",
@@ -196,7 +196,7 @@ static int show_model(enum weft_model_kind kind, const char *name) {
     return fail_unknown(weft_kind_name(kind), name, names, n);
 }
 
-/// A model by its name alone, or the kinds that have one of that name; false: none has.
+/// Shows a model by its name alone, or lists the kinds that have one of that name; false: there is none.
 static bool show_by_name(const char *name) {
     const struct weft_model *found[WEFT_KINDS];
     uint32_t n = 0;
@@ -208,7 +208,7 @@ static bool show_by_name(const char *name) {
     return n || show_blueprint(name);
 }
 
-/// The model whose name is nearest to a word; NULL: one of these names is as near, or none is.
+/// The model whose name is closest to a word; NULL: one of these names is as close, or none is.
 static const char *nearest_model(const char *word, const char *const *names, uint32_t n) {
     const char *all[NAMES_MAX];
     uint32_t count = 0;

@@ -94,7 +94,7 @@ bool weft_cli_is_described(void) {
     return describe != print_help;
 }
 
-/// The command's options as getopt_long wants them: common ones first, then its own.
+/// The command's options in the form of getopt_long: common ones first, then its own.
 static void fill_table(const struct weft_cli_command *command, struct option *table) {
     unsigned n = 0;
     for (unsigned i = 0; i < COMMONS; i++) {
@@ -127,7 +127,7 @@ bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_
     return true;
 }
 
-/// As YAML in single quotes, in which nothing but the quote is special.
+/// As YAML in single quotes, where only the quote is special.
 static const char *quoted(struct weft_arena *arena, const char *text) {
     char *quoted = weft_arena_alloc(arena, 2 * strlen(text) + 3, 1), *at = quoted;
     *at++ = '\'';
@@ -139,7 +139,8 @@ static const char *quoted(struct weft_arena *arena, const char *text) {
     return quoted;
 }
 
-/// A folder is made if need be, which what is no folder is in the way of; better said before the run than after it.
+/// A missing folder is created, which fails if a component of the path is not a folder; better to report that before
+/// the run than after it.
 static bool can_be_folder(struct weft_arena *arena, const char *path) {
     struct stat about;
     char *part = weft_arena_text(arena, path);
@@ -148,7 +149,7 @@ static bool can_be_folder(struct weft_arena *arena, const char *path) {
         if (*at && *at != '/') continue;
         char was = *at;
         *at = 0;
-        // What is not there can be made, but a link to nothing is in the way, and some names are too long.
+        // What does not exist can be created, but a dangling link is in the way, and some names are too long.
         can = stat(part, &about) ? lstat(part, &about) && errno != ENAMETOOLONG : S_ISDIR(about.st_mode);
         *at = was;
         if (!was) break;
@@ -221,7 +222,7 @@ static void take_own(const struct weft_cli_option *option, const char *value) {
     if (option->ret_given) *option->ret_given = true;
 }
 
-/// The list is as long as the command line at first, so it never grows.
+/// The list has room for the whole command line, so it never grows.
 static void take_repeated(const struct weft_cli_command *command, const char *value, int arguments,
                           struct weft_arena *arena) {
     struct weft_cli_values *all = command->ret_repeated;
@@ -238,7 +239,7 @@ static int fail_usage(const struct weft_cli_command *command) {
     return WEFT_ERROR_INPUT;
 }
 
-/// Results that took hours are not to be lost by a slip.
+/// Results that took hours must not be lost by a mistake.
 static int check_out(const struct weft_cli_options *o) {
     if (!o->out || o->force || !weft_cli_is_result(o->out)) return WEFT_CLI_GO;
     fprintf(stderr, "weft: --out: '%s' holds results already; --force replaces them\n", o->out);
@@ -260,7 +261,7 @@ static bool is_same_file(const char *a, const char *b) {
     return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/// A file to be written is none of those that are read, nor the database of a folder that is.
+/// A file to be written must not be one that is read, nor the database of a folder that is read.
 static int check_files(const struct weft_cli_command *command, const struct weft_cli_options *o) {
     static const char *const held[] = {"", "/results.sqlite", "/sweep.sqlite", "/result.json"};
     for (const struct weft_cli_option *own = command->option; own && own->name; own++) {
@@ -357,7 +358,7 @@ bool weft_cli_is_result(const char *path) {
     return is;
 }
 
-/// A folder that holds no results of runs: it may hold those of a sweep.
+/// A folder without results of runs: it may contain those of a sweep.
 static enum weft_status refuse_folder(const struct weft_cli_options *o, struct weft_error *ret_error) {
     const char *path = o->operand[0];
     if (access(weft_arena_format(o->arena, "%s/sweep.sqlite", path), F_OK))
@@ -428,7 +429,7 @@ void weft_cli_mention_others(const char *doing, const char *const *name, uint32_
     fputc('\n', stderr);
 }
 
-/// Says that no variant is called so.
+/// Reports that no variant has that name.
 static enum weft_status refuse_variant(const char *wanted, const struct weft_scenario_file *file,
                                        struct weft_arena *arena, struct weft_error *ret_error) {
     uint32_t n = weft_scenario_variants(file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft place: what each strategy makes of a job and the free servers: how much it sends between racks and zones, by
-// simulation how long an iteration takes, and the rank file of one of them.
+// weft place: what each strategy does with a job and the free servers: how much the job sends between racks and zones,
+// how long an iteration takes in a simulation, and the rank file of one strategy.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-/// What a strategy gives.
+/// The result of a strategy.
 struct result {
     const struct weft_model *model;
     uint32_t *host;
@@ -57,7 +57,7 @@ struct place {
     struct result *result;
 };
 
-/// The entry of the workload that made a job: each of them makes one.
+/// The entry of the workload that made a job: each entry makes one.
 static uint32_t entry_of_job(const struct weft_scenario *s, uint32_t job) {
     uint32_t e = 0;
     for (;; e++) {
@@ -111,14 +111,14 @@ static enum weft_status try_strategy(struct place *p, struct result *r, struct w
     return WEFT_OK;
 }
 
-/// There is no table if a run with a strategy does not come to its end: this is what there is to read.
+/// There is no table if a run with some strategy does not end: this message says why.
 static void say_end(const char *strategy, const struct weft_outcome *outcome) {
     fprintf(stderr, "weft: with strategy %s: %s\n", strategy,
             outcome->end == WEFT_END_STALL ? "STALLED" : "TIME IS OVER: simulated time ends after 100 days");
     weft_report_stall(stderr, outcome);
 }
 
-/// The scenario once more, with this strategy.
+/// Runs the scenario again with this strategy.
 static enum weft_status run_strategy(const struct place *p, struct result *r, struct weft_error *ret_error) {
     const char **setting = weft_arena_alloc(p->o->arena, p->o->settings + 1, sizeof *setting);
     for (uint32_t i = 0; i < p->o->settings; i++)
@@ -134,7 +134,7 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
     if (!status) status = weft_cli_simulation_run(&s, p->o, r->model->name, &run, ret_error);
     if (s.outcome) r->stats = weft_report_job(&run, p->job_index);
     if (s.outcome && p->job->schedule && r->stats.end_ps != WEFT_TIME_NEVER)
-        r->stats.iteration_ps = (double)(r->stats.end_ps - p->job->start_ps); // it has no iterations: all of it
+        r->stats.iteration_ps = (double)(r->stats.end_ps - p->job->start_ps); // a schedule has no iterations: all of it
     r->ran = s.outcome;
     r->interrupted = status == WEFT_INTERRUPTED;
     if (status == WEFT_ERROR_STALL) say_end(r->model->name, s.outcome);
@@ -167,7 +167,7 @@ static const struct words *words_of(const struct weft_place_problem *p) {
     return p->rails ? &by_rail : p->cliques ? &by_tin : &by_rack;
 }
 
-/// A Clique is one block, which is of interest where there are others.
+/// A Clique is a block, which matters only if there are several.
 static bool has_blocks(const struct weft_place_problem *p) {
     return p->cliques && p->blocks > 1;
 }
@@ -306,7 +306,7 @@ static enum weft_status try_all(struct place *p, struct weft_error *ret_error) {
     return status;
 }
 
-/// With each strategy, until one fails or the user interrupts.
+/// Runs each strategy, until one fails or the user interrupts.
 static enum weft_status run_strategies(struct place *p, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < p->n && !status; i++) {

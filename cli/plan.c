@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft plan: calculators. By values from the command line, or by what each variant of a scenario says.
+// weft plan: calculators. They use values from the command line, or the settings of each variant of a scenario.
 #include "plan.h"
 #include "simulation.h"
 #include "weft/advice.h"
@@ -12,7 +12,7 @@
 #include "base/units.h"
 
 enum { ROWS_MAX = 32 };
-/// Of the fastest signal in a cable that SONiC's formula counts with: m/s, which is also mm per ms.
+/// The fastest signal in a cable in SONiC's formula, in m/s, which is also mm per ms.
 static const uint64_t CABLE_MM_PER_MS = 198000000;
 
 static const struct plan *const plans[] = {&plan_pfc, &plan_sfc, &plan_dsf};
@@ -72,7 +72,7 @@ static const struct weft_cli_option *options_of(const struct plan *plan, struct 
     return o;
 }
 
-/// --cable as --delay.
+/// Converts --cable to --delay.
 static enum weft_status read_cable(const struct plan *plan, struct weft_arena *arena, struct weft_error *ret_error) {
     if (!cable) return WEFT_OK;
     const char **delay = &value[row_at(plan, "delay")];
@@ -89,7 +89,7 @@ static enum weft_status read_cable(const struct plan *plan, struct weft_arena *a
 enum weft_status plan_load(const struct plan *plan, bool defaults, void *conf, struct weft_arena *arena,
                            struct weft_error *ret_error) {
     enum weft_status status = read_cable(plan, arena, ret_error);
-    cable = NULL; // it is a delay now
+    cable = NULL; // it has become a delay
     for (uint32_t i = 0; i < plan->table->n && !status; i++) {
         const struct weft_param *row = &plan->table->rows[i];
         const char *text = value[i] ? value[i] : defaults ? row->dflt : NULL;
@@ -237,7 +237,7 @@ static void usage(FILE *file) {
     fprintf(file, "\nweft plan CALCULATOR --help says more.\n");
 }
 
-/// As manual pages and completions want it: one calculator after the other.
+/// For manual pages and completions: describes one calculator after the other.
 static int describe(char *help) {
     for (unsigned i = 0; i < PLANS; i++)
         run(plans[i], 2, (char *[]){(char *)(uintptr_t)plans[i]->name, help, NULL});
@@ -249,7 +249,7 @@ static int describe(char *help) {
     return plan_capacity(2, (char *[]){help, help, NULL});
 }
 
-/// The subject of advice; NULL: none. sfc is a calculator unless a run or a file is asked for.
+/// The subject of the advice; NULL: none. sfc is a calculator unless a run or a file is requested.
 static const char *advice_of(int argc, char **argv) {
     if (argc < 2) return NULL;
     bool asked = strcmp(argv[1], plan_sfc.name) != 0;

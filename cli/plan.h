@@ -8,11 +8,11 @@
 
 #include "base/json.h"
 
-/// A calculator: its options come from `table`, one each row.
+/// A calculator: its options come from `table`, one per row.
 struct plan {
     const char *name, *about;
     const struct weft_param_table *table;
-    /// With `given` values alone: fills nothing, prints the plan.
+    /// With `given` values alone: fills in nothing, prints the plan.
     enum weft_status (*by_values)(const struct plan *plan, const struct weft_cli_options *o, struct weft__json *j,
                                   struct weft_error *ret_error);
     /// For one variant of a scenario.
@@ -23,7 +23,7 @@ struct plan {
 };
 extern const struct plan plan_pfc, plan_sfc, plan_dsf;
 
-/// weft plan sonic, which judges a file rather than values: its exit status.
+/// weft plan sonic, which checks a file rather than values; returns its exit status.
 int plan_sonic(int argc, char **argv);
 /// weft plan fabric, which reads blueprints.
 int plan_fabric(int argc, char **argv);
@@ -36,7 +36,8 @@ int plan_capacity(int argc, char **argv);
 
 /// True if the user gave the option of this row ("rate").
 bool plan_given(const struct plan *plan, const char *row);
-/// Every value: the user's, else with `defaults` the table's own (one without is an error); then the table's check.
+/// Loads every value: the user's, else, with `defaults`, the table's default (one without is an error); then runs the
+/// table's check.
 enum weft_status plan_load(const struct plan *plan, bool defaults, void *conf, struct weft_arena *arena,
                            struct weft_error *ret_error);
 

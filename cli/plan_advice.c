@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft plan ecn, dcqcn, admission, buffers, and sfc with --run or --out: values for the user's own scenario, a run of
-// it with what it has and one with the advice, and the advice as a scenario that stands on it.
+// weft plan ecn, dcqcn, admission, buffers, and sfc with --run or --out: values for the user's own scenario, a run with
+// its present values and one with the advised ones, and the advice as a scenario based on it.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,9 +36,9 @@ struct pair {
     const char *part[4];
     uint32_t parts;
     enum { IN_TIME, IN_COUNT } unit;
-    double value[2]; ///< as it is, with the advice
+    double value[2]; ///< present values, advised values
 };
-/// A time that much longer is no noise of one seed (assumed).
+/// A time longer by this factor is not noise of one seed (assumed).
 static const double worse_by = 1.1;
 
 struct advising {
@@ -48,18 +48,18 @@ struct advising {
     const char *variant; ///< "" if the file has none
     uint32_t number;
     struct weft_advice advice;
-    const char *until; ///< of both runs; NULL: as the scenario says
+    const char *until; ///< for both runs; NULL: as in the scenario
     bool run;
     struct pair pair[METRICS_MAX];
     uint32_t pairs;
 };
 
-/// A row that would change nothing.
+/// Whether the row would change nothing.
 static bool is_same(const struct weft_advice_row *r) {
     return r->current && !strcmp(r->current, r->recommended);
 }
 
-/// The scenario has all that is advised.
+/// Whether the scenario already has everything that is advised.
 static bool is_nothing(const struct weft_advice *v) {
     uint32_t same = 0;
     while (same < v->rows && is_same(&v->row[same]))
@@ -131,7 +131,7 @@ static enum weft_status set(struct weft_scenario_file *file, const char *path, c
     return weft_scenario_file_set(file, weft_arena_format(arena, "%s=%s", path, *value ? value : "\"\""), ret_error);
 }
 
-/// The second file has the advice; a model of another kind before its parameters.
+/// The second file has the advice; a model of another kind precedes its parameters.
 static enum weft_status run_both(struct advising *a, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     for (uint32_t which = 0; which < 2 && !status && a->until; which++)
@@ -139,7 +139,7 @@ static enum weft_status run_both(struct advising *a, struct weft_error *ret_erro
     for (uint32_t i = 0; i < a->advice.rows && !status; i++)
         if (!is_same(&a->advice.row[i]))
             status = set(a->file[1], a->advice.row[i].path, a->advice.row[i].recommended, a->o->arena, ret_error);
-    if (!a->run) { // the advice must fit the scenario all the same
+    if (!a->run) { // the advice must still fit the scenario
         struct weft_cli_simulation sim = {0};
         if (!status) status = weft_cli_simulation_init(&sim, a->file[1], a->number, ret_error);
         weft_cli_simulation_deinit(&sim);
@@ -153,7 +153,7 @@ static enum weft_status run_both(struct advising *a, struct weft_error *ret_erro
 
 // --- the patch ----------------------------------------------------------------------------------------------------
 
-/// The scenario as seen from the folder of the patch: by its name there, else by its whole path; a blueprint by name.
+/// The scenario as seen from the folder of the patch: by its name there, else by its full path; a blueprint by name.
 static const char *base_of(const struct advising *a) {
     const char *operand = a->o->operand[0], *out = out_file, *slash = strrchr(out, '/');
     struct weft_arena *arena = a->o->arena;
@@ -221,7 +221,7 @@ static const char *change_text(const struct advising *a, const struct pair *p) {
     return fabs(change) < 0.05 ? "same" : weft_arena_format(a->o->arena, "%+.1f%%", change);
 }
 
-/// What the workload gets is worse as advised by more than a single seed's noise.
+/// Whether the workload does worse with the advice, by more than a single seed's noise.
 static bool is_worse(const struct pair *p) {
     if (!strcmp(p->part[0], "counters")) return false;
     return p->unit == IN_COUNT ? p->value[1] < p->value[0] : p->value[1] > p->value[0] * worse_by;
@@ -337,7 +337,7 @@ static void print_json(const struct advising *a) {
 
 // --- the command --------------------------------------------------------------------------------------------------
 
-/// How long both run: no longer than the scenario itself says.
+/// The duration of both runs: at most the scenario's own.
 static enum weft_status read_run(struct advising *a, weft_time_ps own_until, struct weft_error *ret_error) {
     const char *text = run_text ? run_text : "5ms";
     char why[160];
@@ -367,7 +367,7 @@ static enum weft_status advise(struct advising *a, struct weft_error *ret_error)
     if (!status)
         status = weft_advise(a->subject, sim.scenario, sim.topology, sim.workload, o->arena, &a->advice, ret_error);
     weft_cli_simulation_deinit(&sim);
-    a->run &= !is_nothing(&a->advice); // both runs would be the same
+    a->run &= !is_nothing(&a->advice); // both runs would be equal
     if (!status) status = run_both(a, ret_error);
     if (!status && out_file && !is_nothing(&a->advice))
         status = weft_cli_replace_file(out_file, write_patch, a, ret_error);

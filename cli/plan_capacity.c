@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft plan capacity: the greatest load, or job, that a network carries at a given slowdown. Values of the load are a
-// grid. Five of them run; bisection then finds where the metric first crosses the limit. Every load runs with the same
-// seeds, so every seed gives one crossing; the interval is over these crossings.
+// weft plan capacity: the greatest load, or job, that a network carries at a given slowdown. The values of the load
+// form a grid. Five of them run; bisection then finds where the metric first crosses the limit. Every load runs with
+// the same seeds, so every seed gives one crossing; the interval is over these crossings.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ struct capacity {
     bool *probed; ///< [points]
     uint32_t probes, below,
         above;         ///< the bracket, neighbours on the grid; WEFT_NONE: no load of the range is on that side
-    uint32_t falls[2]; ///< the metric is less at the second, a higher load, beyond noise; WEFT_NONE: nowhere
+    uint32_t falls[2]; ///< the metric is smaller at the second, a higher load, beyond noise; WEFT_NONE: nowhere
     struct weft_spread crossing; ///< over seeds
     enum weft__quantity kind;    ///< of the load
     bool real;                   ///< it is a plain number
@@ -119,7 +119,7 @@ static enum weft_status read_metric(struct capacity *c, const struct weft_cli_si
     return WEFT_OK;
 }
 
-/// "workload.0.load=0.05..0.95:65" of the only generator by load.
+/// "workload.0.load=0.05..0.95:65", for the only generator with a load.
 static enum weft_status find_load(const struct capacity *c, const struct weft_cli_simulation *sim, const char **ret,
                                   struct weft_error *ret_error) {
     const struct weft_scenario *scenario = sim->scenario;
@@ -184,7 +184,7 @@ static struct weft_spread spread_at(const struct capacity *c, uint32_t point) {
     return weft_spread_of(values_at(c, point), c->s.plan->seeds, c->s.o->arena);
 }
 
-/// A load with which nothing is measured is not carried.
+/// A load at which nothing is measured is not carried.
 static bool is_carried(const struct capacity *c, uint32_t point) {
     return spread_at(c, point).mean <= c->limit;
 }
@@ -208,7 +208,7 @@ static enum weft_status probe(struct capacity *c, const uint32_t *point, uint32_
     return status;
 }
 
-/// The first load, among those that ran, from which on the next is not carried.
+/// The first load, among those that ran, after which the next one is not carried.
 static void find_bracket(struct capacity *c) {
     c->below = c->above = WEFT_NONE;
     for (uint32_t p = 0; p < c->s.plan->points && c->above == WEFT_NONE; p++) {
@@ -232,7 +232,7 @@ static enum weft_status search(struct capacity *c, uint32_t jobs, struct weft_er
     return status;
 }
 
-/// Of one seed: between the last load that it carries and the first that it does not, in proportion.
+/// For one seed: between the last load that it carries and the first that it does not, interpolated.
 static double crossing_of(struct capacity *c, uint32_t seed) {
     double last = NAN, at = NAN;
     for (uint32_t p = 0; p < c->s.plan->points; p++) {
@@ -365,7 +365,7 @@ static enum weft_status capacity(const struct weft_cli_options *o, const struct 
     const uint32_t ends[2] = {0, c.s.plan->points - 1};
     if (!status) {
         own_points(&c, ends, 2);
-        status = sweep_build(&c.s, ret_error); // of the many loads of the grid few run
+        status = sweep_build(&c.s, ret_error); // few of the grid's many loads run
     }
     if (!status) status = search(&c, jobs, ret_error);
     if (!status) status = show(&c, ret_error);

@@ -20,7 +20,7 @@ struct view {
 #define BYTES(b) plan_bytes(v->arena, b)
 #define RATE(r) plan_rate(v->arena, r)
 
-/// In three digits: what came out of a division.
+/// With three digits, because it is the result of a division.
 static const char *about_time(const struct view *v, weft_time_ps time) {
     char text[32];
     weft_format_time(time, text, sizeof text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft plan fabric: how many chips, links and modules a blueprint takes for so many hosts, or why it cannot be built.
+// weft plan fabric: how many chips, links and modules a blueprint needs for a number of hosts, or why it cannot be
+// built.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ struct fabric {
     struct weft_fabric_bill bill;
 };
 
-/// What the command line says, over the blueprint.
+/// Lays the command line over the blueprint.
 static enum weft_status set_options(struct weft_scenario_file *file, struct weft_arena *arena,
                                     struct weft_error *ret_error) {
     const char *const option[][2] = {
@@ -181,7 +182,7 @@ struct written {
     struct weft_arena *arena;
 };
 
-/// A section a line; all that the solver says is in it, so `fabric` is not.
+/// One section per line; everything that the solver found is in it, so `fabric` is not.
 static void write_scenario(FILE *file, const void *context) {
     const struct written *w = context;
     for (uint32_t i = 0; i < w->tree->n; i++)

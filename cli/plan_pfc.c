@@ -124,7 +124,7 @@ static enum weft_status by_values(const struct plan *plan, const struct weft_cli
     return WEFT_OK;
 }
 
-/// "spine" or, where an entry of `devices` holds, "spine (spine-*)".
+/// "spine" or, if an entry of `devices` applies, "spine (spine-*)".
 static const char *end_name(const char *layer, const char *match, struct weft_arena *arena) {
     return match ? weft_arena_format(arena, "%s (%s)", layer, match) : layer;
 }

@@ -11,7 +11,7 @@ struct view {
     const struct weft_plan_sfc_conf *conf;
     const struct weft_plan_sfc *sfc;
     const struct weft_plan_place *place; ///< NULL: no scenario
-    bool own_way;                        ///< the place's way, not that of conf
+    bool own_way;                        ///< use the place's path, not that of conf
     struct weft_arena *arena;
 };
 
@@ -102,7 +102,7 @@ static void print_warnings(FILE *f, const struct view *v) {
                 TIME(v, p->pause_ps), TIME(v, p->pause_ps - p->pause_ps_max));
 }
 
-/// What a scenario would say: the values above if they are in range, else those that are chosen where none is given.
+/// What a scenario would contain: the values above if they are in range, else the defaults.
 static void print_settings(FILE *f, const struct view *v) {
     struct weft_plan_sfc p = *v->sfc;
     if (p.warnings) {
@@ -222,7 +222,7 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
     if (status) return status;
     bool own_way = !plan_given(plan, "delay") && !plan_given(plan, "processing") && !plan_given(plan, "layers");
     struct weft_plan_sfc sfc = weft_plan_calc_sfc(&conf, own_way ? &place.way : NULL);
-    if (place.sfc && !conf.interval_ps) sfc.interval_ps = 0; // what is configured is judged, not completed
+    if (place.sfc && !conf.interval_ps) sfc.interval_ps = 0; // the configuration is checked, not completed
     struct view v = {&conf, &sfc, &place, own_way, o->arena};
     if (j)
         print_json(j, &v, scenario->variant);

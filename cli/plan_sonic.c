@@ -52,7 +52,7 @@ static enum weft_status load_base(struct weft_plan_pfc_conf *base, bool defaults
     return status;
 }
 
-/// The largest of what links to switches of the first variant have.
+/// The largest values among links to switches of the first variant.
 static enum weft_status load_scenario(struct weft_plan_pfc_conf *base, struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
     struct weft_scenario *s = NULL;
@@ -87,7 +87,7 @@ static bool is_first(const struct weft_sonic_finding *f, uint32_t i, uint32_t k)
     return true;
 }
 
-/// RFC 6902, section 4, has readers ignore members that it does not know: here the reason of each operation.
+/// According to RFC 6902, section 4, readers ignore unknown members: here the reason of each operation.
 static void json_patch(struct weft__json *j, const struct weft_sonic_finding *f, uint32_t findings) {
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < findings; i++)

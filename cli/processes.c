@@ -88,7 +88,7 @@ static void put_in_order(struct running *r, struct weft_arena *arena) {
     qsort_r(r->order, p->runs, sizeof *r->order, by_cost, p);
 }
 
-/// Time is taken for what this process has run, not for what was known.
+/// Time is extrapolated from what this process has run, not from results known before.
 static void show_progress(struct running *r) {
     const struct weft_cli_processes *p = r->p;
     struct weft_cli_runs_progress now = {
@@ -102,7 +102,7 @@ static void show_progress(struct running *r) {
 
 // --- processes ----------------------------------------------------------------------------------------------------
 
-/// SIGTERM goes to this process alone; Ctrl-C reaches the runs too, and once more does not harm.
+/// SIGTERM reaches only this process; Ctrl-C reaches the runs too, and a second signal does no harm.
 static void end_runs(const struct running *r) {
     for (uint32_t i = 0; i < r->p->at_a_time; i++)
         if (r->process[i].pid > 0) kill(r->process[i].pid, SIGTERM);
@@ -116,7 +116,7 @@ static void abandon_runs(void *context) {
         if (r->process[i].pid > 0) waitpid(r->process[i].pid, NULL, 0);
 }
 
-/// A run that hangs does not look at flags; the default action of SIGALRM ends it wherever it is.
+/// A hanging run does not check flags; the default action of SIGALRM ends it wherever it is.
 static void limit_time(weft_time_ps timeout_ps) {
     uint64_t us = (uint64_t)timeout_ps / 1000000;
     struct itimerval limit = {.it_value = {.tv_sec = (time_t)(us / 1000000), .tv_usec = (suseconds_t)(us % 1000000)}};
@@ -124,7 +124,7 @@ static void limit_time(weft_time_ps timeout_ps) {
     setitimer(ITIMER_REAL, &limit, NULL);
 }
 
-/// In the new process, which has nothing to do with the others, and ends with its parent.
+/// Runs in the new process, which is independent of the others and ends with its parent.
 static _Noreturn void be_run(struct running *r, const struct process *process, pid_t parent) {
     for (uint32_t i = 0; i < r->p->at_a_time; i++)
         r->process[i].pid = 0;

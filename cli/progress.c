@@ -14,7 +14,7 @@ static double part_done(const struct weft_progress *now) {
     return now->total_bytes ? (double)now->delivered_bytes / (double)now->total_bytes : 0;
 }
 
-/// "1:02:03 left"; too early to tell: "".
+/// "1:02:03 left"; "" if it is too early to tell.
 static void format_left(double part, double wall_s, char *text, size_t size) {
     text[0] = 0;
     if (part < 0.005 || part >= 1 || wall_s <= 0) return;
@@ -27,7 +27,7 @@ static void format_left(double part, double wall_s, char *text, size_t size) {
         snprintf(text, size, ", %u:%02u:%02u left", s / 3600, s / 60 % 60, s % 60);
 }
 
-/// "label [######......]  50%  what, 0:30 left", cut to so many columns.
+/// "label [######......]  50%  what, 0:30 left", limited to the columns.
 static void format_line(double part, double wall_s, const char *label, const char *what, unsigned columns, char *text,
                         size_t size) {
     char bar[BAR + 1], left[64];
@@ -61,7 +61,7 @@ void weft_cli_progress_init(struct weft_cli_progress *progress, const char *labe
     *progress = (struct weft_cli_progress){.label = label, .drawn_s = -1, .columns = COLUMNS_DEFAULT};
     if (quiet || !isatty(STDERR_FILENO)) return;
     progress->file = stderr;
-    // One column stays free: a terminal may wrap when the last one is written.
+    // One column stays free, because a terminal may wrap when the last one is written.
     if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &window) && window.ws_col > 1) progress->columns = window.ws_col - 1u;
 }
 

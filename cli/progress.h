@@ -10,7 +10,7 @@
 struct weft_cli_progress {
     FILE *file;        ///< NULL: silent
     const char *label; ///< what is running; "" for nothing
-    double drawn_s;    ///< wall time of the last drawing; negative: nothing is on the screen
+    double drawn_s;    ///< wall time of the last drawing; negative: the line is not on the screen
     unsigned columns;  ///< of the terminal
 };
 
@@ -19,17 +19,17 @@ void weft_cli_progress_init(struct weft_cli_progress *progress, const char *labe
 /// For weft_sim_options.on_progress; `context` is the struct. Redraws at most ten times a second.
 /// True: go on.
 bool weft_cli_progress_on(void *context, const struct weft_progress *now);
-/// Leaves the line as it stands at the end of a run, on a line of its own.
+/// Keeps the final line at the end of a run, on a line of its own.
 void weft_cli_progress_done(struct weft_cli_progress *progress, const struct weft_progress *end);
 /// Clears the line.
 void weft_cli_progress_deinit(struct weft_cli_progress *progress);
-/// How far a list of runs is.
+/// The progress of a list of runs.
 struct weft_cli_runs_progress {
     uint32_t ended, runs;
-    double part;   ///< of the work, 0 to 1
-    double wall_s; ///< that it took
+    double part;   ///< share of the work, 0 to 1
+    double wall_s; ///< taken so far
 };
-/// Draws it; there is no need to be sparing.
+/// Draws it every time it is called.
 void weft_cli_progress_runs(struct weft_cli_progress *progress, const struct weft_cli_runs_progress *now);
 /// That line: "weft sweep [######..................]  25%  3 of 12 runs, 0:30 left".
 void weft_cli_progress_format_runs(const struct weft_cli_runs_progress *now, const char *label, unsigned columns,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of weft, which knows no MPI.
+// For weft, which is built without MPI.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 
 #include "ranks.h"
 
-/// What launchers tell their processes: how many there are, and which this one is. PMIx tells no number: more than one
-/// is seen by a rank above 0 only, so Open MPI's and Slurm's own come first.
+/// How launchers tell their processes how many there are, and which one this is. PMIx gives no count, so that only a
+/// rank above 0 knows that there are several; therefore Open MPI's and Slurm's own variables come first.
 static const struct {
     const char *size, *rank;
 } launchers[] = {
@@ -28,12 +28,12 @@ static bool find_launcher(unsigned long *ret_size, unsigned long *ret_rank) {
     return false;
 }
 
-/// Whatever only prints something about itself may do so.
+/// Commands that only print something about the program may always run.
 static bool is_run(int argc, char **argv) {
     return argc > 1 && !strcmp(argv[1], "run");
 }
 
-/// The program of that name in the folder of this one.
+/// Finds the program of that name in the folder of this one.
 static bool find_beside(const char *name, char *ret_path, size_t size) {
     ssize_t n = readlink("/proc/self/exe", ret_path, size - 1);
     if (n <= 0) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the program is one of several that a launcher (mpirun, srun) has started for one run. Of the two programs
-// only weft-mpi can do such a run; weft hands over to it.
+// Whether the program is one of several that a launcher (mpirun, srun) has started for one run. Only weft-mpi can do
+// such a run; weft hands over to it.
 #ifndef WEFT_CLI_RANKS_H
 #define WEFT_CLI_RANKS_H
 
@@ -9,9 +9,9 @@
 
 struct weft_ranks;
 
-/// First of all in main. False: there is nothing more to do, and *ret_status is the exit status.
+/// Call it first in main. False: *ret_status is the exit status, and nothing more must be done.
 bool weft_cli_ranks_begin(int *argc, char ***argv, int *ret_status);
-/// NULL: the program is alone.
+/// NULL: there is only this process.
 struct weft_ranks *weft_cli_ranks(void);
 /// Of a signal handler: the signal is that which ends the run, and comes from `sender`.
 void weft_cli_ranks_interrupt(int number, pid_t sender);

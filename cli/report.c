@@ -34,7 +34,7 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-/// How many flows and packet-hops may still be run again.
+/// How many flows and packet hops may still be run again.
 struct budget {
     const struct weft_cli_options *o;
     uint64_t flows, hops;
@@ -58,7 +58,7 @@ static enum weft_status explain_stored(const struct budget *b, const struct weft
     return status;
 }
 
-/// Unless the user asks for it, what cannot be explained is no reason for there to be no report.
+/// Unless the user asks for an explanation, the report is still made if there is none.
 static enum weft_status explain(void *context, const struct weft_report_shown *run, struct weft__json *j,
                                 struct weft_error *ret_error) {
     struct budget *b = context;

@@ -53,7 +53,7 @@ void weft_cli_table_show(const struct weft_result_table *t) {
     }
 }
 
-/// How many columns from this one on are parts of one thing, "fct_ps.mean" and so on.
+/// How many columns from this one on belong together, "fct_ps.mean" and so on.
 static uint32_t alike(const struct weft_result_table *t, uint32_t first) {
     const char *name = t->column[first].name, *dot = strrchr(name, '.');
     uint32_t n = 1;
@@ -62,7 +62,8 @@ static uint32_t alike(const struct weft_result_table *t, uint32_t first) {
     return n;
 }
 
-/// What the help of alike columns has in common, in whole words, without the comma or colon before what differs.
+/// The common beginning of the help of related columns, in whole words, without the comma or colon before the
+/// difference.
 static int common_help(const struct weft_result_column *first, const struct weft_result_column *second) {
     size_t n = 0;
     while (first->help[n] && first->help[n] == second->help[n])

@@ -132,7 +132,7 @@ static void mention_others(const struct weft_cli_options *o, const struct weft_s
     weft_cli_mention_others("running", names, n, ", weft compare runs all");
 }
 
-/// How a run over several processes was shared out, and what that took.
+/// How a run over several processes was divided, and what that cost.
 static void mention_ranks(const struct weft_outcome *o) {
     uint64_t most = 0;
     for (uint32_t r = 0; r < o->ranks; r++)
@@ -153,19 +153,19 @@ static void mention_ranks(const struct weft_outcome *o) {
     }
 }
 
-/// One run, from its options to its report. Of one that is saved it is in the image, and so is what it points to.
+/// One run, from its options to its report. If the run is saved, this struct and what it points to are in the image.
 struct work {
     struct weft_cli_options o;
     const char *export_text, *table_name;
     struct weft_scenario_file *read;
-    const struct weft_scenario_file *file; ///< that, or with another seed
+    const struct weft_scenario_file *file; ///< the scenario file, perhaps with another seed
     struct weft_cli_simulation s;
     struct weft_run run;
     struct exports exports;
     struct weft_stored stored;
 };
 
-/// What the run writes while it goes on would not be as it was.
+/// Refuses runs that write files while they run, because these would not be restored.
 static enum weft_status check_savable(const struct weft_cli_simulation *s, struct weft_error *error) {
     if (!*s->scenario->capture.ports) return WEFT_OK;
     return weft_error_set(
@@ -174,11 +174,11 @@ static enum weft_status check_savable(const struct weft_cli_simulation *s, struc
         "expected no capture, or no --checkpoint");
 }
 
-/// Everything short of running.
+/// Everything except running.
 static enum weft_status prepare(struct work *work, struct weft_error *error) {
     const struct weft_cli_options *o = &work->o;
     uint32_t variant;
-    struct weft_cli_claims claims; // of no use to a single run, but a file with a mistake in them is refused
+    struct weft_cli_claims claims; // a single run does not need them, but an error in them is refused
     struct weft_checkpoint *checkpoint = NULL;
     enum weft_status status = weft_cli_scenario_read(o, &work->read, error);
     work->file = work->read;
@@ -201,7 +201,7 @@ static void mention_checkpoint(const struct work *work) {
         fprintf(stderr, "weft: `weft run --resume %s` continues the run\n", work->o.out);
 }
 
-/// Writes and prints what the run has measured; `error` is that of the run.
+/// Writes and prints the results; `error` is that of the run.
 static enum weft_status report(struct work *work, enum weft_status status, struct weft_error *error) {
     const struct weft_cli_options *o = &work->o;
     const struct weft_stored *stored = &work->stored;
@@ -241,7 +241,7 @@ static void work_end(struct work *work) {
     weft_cli_options_deinit(&work->o);
 }
 
-/// `given`: the options of this command, which count beside those that the run began with.
+/// `given`: the options of this command, which apply in addition to those that the run began with.
 static enum weft_status resume(const struct weft_cli_options *given, struct weft_error *error) {
     struct weft_checkpoint *checkpoint;
     if (export_text || table_name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON Schema, draft 2020-12 (json-schema.org/draft/2020-12/json-schema-core). Each table of parameters is a
-// definition: "switch", "cc.dcqcn"; each kind of model one more, "cc", that is any of its models.
+// definition: "switch", "cc.dcqcn". Each kind of model is another one: "cc" is any of its models.
 #include "schema.h"
 
 #include <inttypes.h>
@@ -131,7 +131,7 @@ static void type_of(struct weft__json *j, const struct weft_param *row) {
     }
 }
 
-/// What editors show: the help, and what the type cannot say.
+/// What editors show: the help, and what the type cannot express.
 static void describe(struct weft__json *j, const struct weft_param *row) {
     char text[1024];
     int n = snprintf(text, sizeof text, "%s", row->help);
@@ -167,7 +167,7 @@ static void required(struct weft__json *j, const struct weft_param_table *table,
     weft__json_end_array(j);
 }
 
-/// Names of the user's own, each with a model, or another name of the map.
+/// Names chosen by the user, each with a model, or with another name of the map.
 static void map_of_models(struct weft__json *j, const char *key, enum weft_model_kind kind) {
     char text[128];
     snprintf(text, sizeof text, "#/$defs/%s", weft_kind_name(kind));
@@ -189,7 +189,7 @@ static void map_of_models(struct weft__json *j, const char *key, enum weft_model
     weft__json_end_object(j);
 }
 
-/// Parameters of all models of a row's kind, which may stand beside it. Those of one name are described once.
+/// Parameters of all models of a row's kind, which may be beside it. Those with the same name are described once.
 static void parameters_beside(struct weft__json *j, const struct weft_param *row) {
     enum weft_model_kind kind = (enum weft_model_kind)row->model_kind;
     for (uint32_t m = 0; m < weft_model_count(kind); m++) {
@@ -303,7 +303,7 @@ static void box_references(struct weft__json *j) {
     key_reference(j, "dcbx", "dcbx");
 }
 
-/// "devices": entries of a match and the sections that differ.
+/// "devices": entries with a match and the sections that differ.
 static void devices(struct weft__json *j) {
     weft__json_key(j, "devices");
     weft__json_begin_object(j);
@@ -368,7 +368,7 @@ static void claims(struct weft__json *j) {
     weft__json_end_object(j);
 }
 
-/// A scenario has a topology, or what makes one.
+/// A scenario has a topology, or something that makes one.
 static void a_network(struct weft__json *j) {
     static const char *const keys[] = {"topology", "fabric", "base"};
     weft__json_key(j, "anyOf");

@@ -69,7 +69,7 @@ void weft_cli_simulation_deinit(struct weft_cli_simulation *s) {
     *s = (struct weft_cli_simulation){0};
 }
 
-/// How a run that has ended stands.
+/// The progress of a run that has ended.
 static struct weft_progress end_of(const struct weft_workload *w, const struct weft_outcome *o) {
     struct weft_progress end = {.now_ps = o->sim_time_ps,
                                 .wall_s = o->wall_s,
@@ -83,8 +83,8 @@ static struct weft_progress end_of(const struct weft_workload *w, const struct w
     return end;
 }
 
-/// Where the capture goes: into --out DIR unless it has a folder of its own. "capture-NAME.pcapng" of several variants,
-/// with every character of the name that does not belong into a file's name as '_'. NULL: none is wanted.
+/// Where the capture goes: into --out DIR unless it names a folder. With several variants "capture-NAME.pcapng", where
+/// '_' replaces every character of the name that is not suitable for a file name. NULL: no capture.
 static const char *capture_file(const struct weft_cli_simulation *s, const char *out) {
     const struct weft_capture_conf *capture = &s->scenario->capture;
     if (!*capture->ports) return NULL;
@@ -114,7 +114,7 @@ enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulat
     return WEFT_OK;
 }
 
-/// What became of the capture, where somebody reads it; a capture that is not whole is said in any case.
+/// Reports the result of the capture, unless quiet; an incomplete capture is always reported.
 static void mention_capture(const struct weft_cli_options *options, const char *file, const struct weft_outcome *o) {
     bool quiet = options->quiet || options->json;
     if (!o->capture_left_out && quiet) return;
@@ -124,7 +124,7 @@ static void mention_capture(const struct weft_cli_options *options, const char *
     fputc('\n', stderr);
 }
 
-/// Before the run, so that one that would fill the disk can be stopped.
+/// Reports the size before the run, so that a run that would fill the disk can be stopped.
 static void mention_capture_size(const struct weft_cli_simulation *s, const struct weft_cli_options *options) {
     char expected[WEFT_CLI_TEXT], limit[WEFT_CLI_TEXT];
     weft_bytes bytes = weft_capture_expected_bytes(s->scenario, s->topology, s->workload);
@@ -133,7 +133,7 @@ static void mention_capture_size(const struct weft_cli_simulation *s, const stru
             weft_cli_bytes_text(bytes, expected), weft_cli_bytes_text(s->scenario->capture.limit_bytes, limit));
 }
 
-/// A run in which nobody sends is over at once, unless it is to last: then neighbours may still speak (LLDP).
+/// A run in which no host sends ends at once, unless it has a duration: then neighbours may still exchange LLDP.
 static enum weft_status check_workload(const struct weft_cli_simulation *s, struct weft_error *ret_error) {
     const struct weft_workload *w = s->workload;
     if (w->flows || w->jobs || w->rmas) return WEFT_OK;
@@ -154,7 +154,7 @@ static uint32_t useful_threads(const struct weft_cli_options *options) {
     return processors < wanted ? processors : wanted;
 }
 
-/// mpirun gives each of two ranks a processor, unless it is told otherwise, and of more ranks a NUMA node.
+/// mpirun binds each of two ranks to a processor by default, and each of more ranks to a NUMA node.
 static void mention_binding(const struct weft_cli_options *options) {
     uint32_t processors = weft__processors(), online = weft__processors_online();
     if (!weft_cli_ranks() || options->oversubscribe || options->quiet || options->json) return;
@@ -165,14 +165,14 @@ static void mention_binding(const struct weft_cli_options *options) {
                 options->threads, processors, weft__counted(online, "processor").text, options->threads);
 }
 
-/// A run that a signal ended has not failed, but no script may take it for a complete one.
+/// A run that a signal ended has not failed, but no script may mistake it for a complete one.
 static enum weft_status say_interrupted(const struct weft_outcome *o, struct weft_error *ret_error) {
     char now[WEFT_CLI_TEXT];
     weft_format_time(o->sim_time_ps, now, sizeof now);
     return weft_error_set(ret_error, WEFT_INTERRUPTED, WEFT_NOWHERE, "interrupted at %s of simulated time", now);
 }
 
-/// Draws how far the run is; false: it is to end.
+/// Draws the progress; false: the run must end.
 static bool go_on(void *progress, const struct weft_progress *now) {
     return weft_cli_progress_on(progress, now) && !weft_cli_interrupted();
 }
@@ -230,7 +230,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     return status;
 }
 
-/// The seed of --seed; false: none, or no number, which the scenario refuses.
+/// The seed of --seed; false: there is none, or it is not a number, which the scenario refuses.
 static bool read_seed(const struct weft_cli_options *o, uint64_t *ret_seed) {
     char why[160];
     return o->seed && weft__quantity_parse(WEFT__COUNT, o->seed, ret_seed, why, sizeof why);
@@ -310,7 +310,7 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
                                        const void *context, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    char *target = realpath(path, NULL); // of a symbolic link: the link stays, and the draft is beside the file
+    char *target = realpath(path, NULL); // for a symbolic link: the link stays, and the draft is beside its target
     if (!target && errno == ENOMEM) weft_memory_fail();
     const char *name = weft_arena_text(arena, target ? target : path);
     free(target);
@@ -334,7 +334,7 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
     return status;
 }
 
-/// Whether another name would fail too.
+/// Whether another name would also fail.
 static bool is_of_machine(int number) {
     return number == ENOSPC || number == EDQUOT || number == EIO || number == EMFILE || number == ENFILE;
 }

@@ -9,60 +9,60 @@
 #include "weft/report.h"
 
 struct weft_cli_simulation {
-    struct weft_simulation *whole; ///< what the next four are of
+    struct weft_simulation *whole; ///< owner of the next four
     struct weft_scenario *scenario;
     struct weft_topology *topology;
     struct weft_workload *workload;
     struct weft_arena *arena;
     struct weft_outcome *outcome;       ///< NULL before it ran
-    struct weft_follow *follow;         ///< what the run is to follow; NULL: nothing
+    struct weft_follow *follow;         ///< what the run follows; NULL: nothing
     struct weft_checkpoint *checkpoint; ///< NULL: the run is not saved
-    bool resumed;                       ///< it goes on from there
-    bool one_of_several;                ///< files that it writes itself bear the variant's name
+    bool resumed;                       ///< it continues from a checkpoint
+    bool one_of_several;                ///< the names of files that it writes include the variant's name
 };
 
-/// Everything short of running. Deinit whatever it returns.
+/// Everything except running. Deinit it whatever it returns.
 enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
                                           uint32_t variant, struct weft_error *ret_error);
-/// The same for what is not run: flows of all-to-alls of jobs are only counted.
+/// The same for a run that will not happen: flows of jobs' all-to-alls are only counted.
 enum weft_status weft_cli_simulation_count(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
                                            uint32_t variant, struct weft_error *ret_error);
 void weft_cli_simulation_deinit(struct weft_cli_simulation *s);
-/// Runs it, with progress. After a status of STALL, CONSERVATION or INTERRUPTED there is an outcome all the same.
-/// *ret_run points into `s`.
+/// Runs it, with progress. Even after a status of STALL, CONSERVATION or INTERRUPTED there is an outcome. *ret_run
+/// points into `s`.
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error);
 
-/// Another file that the run writes into the folder of its results; a name that begins with / is elsewhere.
+/// Adds a file that the run writes into the folder of its results; a name that begins with / is elsewhere.
 void weft_cli_add_file(struct weft_run *run, const char *name);
 
-/// The variant of a run in the folder `dir`, whose seed *file then has.
+/// The variant of a run in the folder `dir`; *file then has the run's seed.
 enum weft_status weft_cli_stored_scenario(const struct weft_scenario_file **file, const char *dir,
                                           const struct weft_stored *stored, struct weft_arena *arena,
                                           uint32_t *ret_variant, struct weft_error *ret_error);
-/// The variant to run and, if the operand is a folder of results, its run in there (else all NULL), whose seed *file
-/// then has. Its digest is NULL if the user has changed settings, or asks for a seed that is not there.
+/// The variant to run and, if the operand is a folder of results, its run there (else all NULL); *file then has the
+/// run's seed. Its digest is NULL if the user has changed settings, or asks for a seed that is not there.
 enum weft_status weft_cli_stored_variant(const struct weft_cli_options *options, const struct weft_scenario_file **file,
                                          struct weft_stored *ret_stored, uint32_t *ret_variant,
                                          struct weft_error *ret_error);
-/// Whether a run has repeated the stored one. Nothing is compared if that has no digest, or one of the two was
+/// Whether a run has repeated the stored one. Nothing is compared if that one has no digest, or if one of them was
 /// interrupted.
 enum weft_status weft_cli_compare_digests(const struct weft_stored *stored, const struct weft_outcome *outcome,
                                           struct weft_error *ret_error);
 
-/// Refuses a variant that would write the file of the capture of one before it. `taken`: [variants], at first all NULL.
+/// Refuses a variant whose capture would overwrite that of an earlier variant. `taken`: [variants], at first all NULL.
 enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulation *s, uint32_t variant,
                                                    const char **taken, struct weft_arena *arena,
                                                    struct weft_error *ret_error);
 
-/// JSON that is printed when it is whole: {"variants": [...]}, of which nothing is printed if one of them is wrong.
+/// JSON that is printed when it is complete: {"variants": [...]}; if one of them is wrong, nothing is printed.
 struct weft_cli_variants {
     struct weft__json json;
     struct weft__text_stream stream;
 };
-/// `plan`: of that calculator; or NULL.
+/// `plan`: the calculator's name, or NULL.
 void weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan);
-/// The status that it is given.
+/// Returns the status that it is given.
 enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_status status);
 
 /// From now on the first Ctrl-C, SIGTERM or SIGUSR1 (which mpirun passes on to its ranks as it is) ends the simulation
@@ -70,19 +70,19 @@ enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_st
 void weft_cli_catch_interrupt(void);
 bool weft_cli_interrupted(void);
 
-/// What a command has to show.
+/// The results of a command.
 struct weft_cli_results {
     const struct weft_run *run;
-    uint32_t runs, not_run; ///< not_run: variants, because the user interrupted
-    uint32_t seeds;         ///< of each variant, one after the other; 0: 1
+    uint32_t runs, not_run; ///< not_run: variants not run because the user interrupted
+    uint32_t seeds;         ///< per variant, one after the other; 0: 1
     bool list;              ///< variants side by side, not one run; JSON is {"variants": [...]}
     const struct weft_claim_result *claim;
     uint32_t claims;
 };
-/// Writes a file anew: all of it or nothing, and then an older one stays. Through a symbolic link: the file it is to.
+/// Replaces a file: completely or not at all, and in that case an older one stays. Through a symbolic link: its target.
 enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *file, const void *context),
                                        const void *context, struct weft_error *ret_error);
-/// Whether that can be done, as far as it can be known before there is something to write. Errors are of `option`.
+/// Whether that can be done, as far as can be known before there is something to write. Errors name `option`.
 enum weft_status weft_cli_can_replace_file(const char *option, const char *path, struct weft_error *ret_error);
 /// Likewise for a file that its user may have edited since: only --force replaces it.
 enum weft_status weft_cli_can_write_file(const char *option, const char *path, const struct weft_cli_options *o,

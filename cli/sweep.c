@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft sweep: one scenario at many points, with several seeds each. Every run is a process and leaves a file; what the
-// sweep says is made of those files, on one machine or of many.
+// weft sweep: one scenario at many points, with several seeds each. Every run is a process and leaves a file; the
+// output of the sweep is made from those files, from one machine or many.
 #include "sweep.h"
 
 #include <stdio.h>
@@ -133,7 +133,7 @@ static enum weft_status add_metric(struct sweep *s, const char *text, struct wef
     return WEFT_OK;
 }
 
-/// How many characters come before the next comma outside quotes.
+/// The number of characters before the next comma outside quotes.
 static size_t item_length(const char *text) {
     size_t n = 0;
     for (bool quoted = false; text[n] && (quoted || text[n] != ','); n++)
@@ -141,7 +141,7 @@ static size_t item_length(const char *text) {
     return n;
 }
 
-/// Those of --metrics and --best, or else of the file's section.
+/// The metrics of --metrics and --best, or else of the file's section.
 static enum weft_status add_metrics(struct sweep *s, struct weft_error *ret_error) {
     const char *list = metrics_text ? metrics_text : s->plan->metrics;
     const char *best = best_text ? best_text : s->plan->best;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which runs a sweep has. A run is a function of this program, of the values in force and of the files that they name;
-// a hash of all of that names its file, so that what is in the file holds whenever and wherever it was written.
+// Which runs a sweep has. A run is a function of this program, of the values in force and of the files that they name.
+// A hash of all of these is the name of its file, so the content of the file is valid whenever and wherever it was
+// written.
 #define _GNU_SOURCE // qsort_r
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 
 // --- keys ---------------------------------------------------------------------------------------------------------
 
-/// A file that some value names; points that name it too need not read it again.
+/// A file that some value names; other points that name it need not read it again.
 struct content {
     const char *path;
     uint64_t hash;
@@ -31,7 +32,7 @@ struct content {
 struct key {
     uint64_t hash;
     const char *path; ///< of the scenario
-    char seed[24];    ///< that the values in force have
+    char seed[24];    ///< from the values in force
     struct content **contents;
     struct weft_arena *arena; ///< of contents
 };
@@ -61,7 +62,7 @@ static const struct content *content_of(struct key *key, const char *path) {
     return c;
 }
 
-/// Any value may be the name of a file, seen from the folder of the scenario.
+/// Any value may be the name of a file, relative to the folder of the scenario.
 static void hash_file(struct key *key, const char *value) {
     char path[4096];
     const char *slash = strrchr(key->path, '/');
@@ -76,7 +77,7 @@ static void add_value(void *context, const char *path, const char *value, const 
     struct key *key = context;
     if (!strcmp(path, "name") || !strcmp(path, "about") || !strncmp(path, "capture.", 8) ||
         !strncmp(path, "fabric.", 7))
-        return; // what a fabric comes to is in the other values
+        return; // the fabric's result is in the other values
     if (!strcmp(path, "run.seed")) {
         snprintf(key->seed, sizeof key->seed, "%s", value);
         return;
@@ -88,7 +89,7 @@ static void add_value(void *context, const char *path, const char *value, const 
 
 // --- the folder ---------------------------------------------------------------------------------------------------
 
-/// The folder of a sweep without --out. It is in the cache, where the same sweep finds it after a kill and goes on;
+/// The folder of a sweep without --out. It is in the cache, where the same sweep finds it after a kill and continues;
 /// without a cache it is temporary, and removed at the end.
 static const char *passing_folder(struct sweep *s, uint64_t hash) {
     const char *cache = weft_cli_cache(s->o->arena), *temporary = getenv("TMPDIR");
@@ -97,7 +98,7 @@ static const char *passing_folder(struct sweep *s, uint64_t hash) {
     if (folder && !weft_report_folder(folder, &ignored)) {
         s->lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (s->lock >= 0 && !flock(s->lock, LOCK_EX | LOCK_NB)) return folder;
-        if (s->lock >= 0) close(s->lock); // the same sweep runs at this moment
+        if (s->lock >= 0) close(s->lock); // the same sweep is running at this moment
         s->lock = -1;
     }
     folder = weft_arena_format(s->o->arena, "%s/weft-sweep-XXXXXX", temporary ? temporary : "/tmp");
@@ -115,7 +116,7 @@ static enum weft_status find_folder(struct sweep *s, uint64_t hash, struct weft_
 
 // --- points -------------------------------------------------------------------------------------------------------
 
-/// Hashes the runs of a point into `hash` [seeds], and says what seed each has.
+/// Hashes the runs of a point into `hash` [seeds], and determines the seed of each.
 static enum weft_status bind_point(struct sweep *s, uint32_t point, uint64_t program, uint64_t *hash,
                                    struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
@@ -154,11 +155,11 @@ bool sweep_is_due(const struct sweep *s, uint32_t run) {
     return !there || !weft_sweep_run_has(r, s->r.metric, s->r.metrics);
 }
 
-/// Which metrics are known to be measured by some run; that another variant does not measure them is all right.
+/// The metrics known to be measured by some run; it is all right if another variant does not measure them.
 struct check {
     bool *known;
-    bool any;                  ///< run was built
-    struct weft_error missing; ///< of the run that was built last
+    bool any;                  ///< some run was built
+    struct weft_error missing; ///< for the run built last
 };
 
 static void check_metrics(const struct sweep *s, const struct weft_cli_simulation *sim, uint32_t variant,
@@ -194,8 +195,8 @@ static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *c
     return status;
 }
 
-/// Builds the points with a run that is due, so that what is wrong with any of them is said before one has run. A
-/// metric that they do not measure may be one of another seed: of a group whose flows are drawn.
+/// Builds the points that have a run to do, so that errors in any of them are reported before one has run. A metric
+/// that they do not measure may exist with another seed: in a group whose flows are drawn.
 static enum weft_status build_points(struct sweep *s, struct weft_error *ret_error) {
     struct check check = {.known = weft_arena_alloc(s->o->arena, s->r.metrics + 1, sizeof(bool))};
     enum weft_status status = WEFT_OK;
@@ -218,8 +219,8 @@ static int by_hash(const void *a, const void *b, void *context) {
     return hash[x] != hash[y] ? (hash[x] > hash[y]) - (hash[x] < hash[y]) : (x > y) - (x < y);
 }
 
-/// Runs that are the same (two variants without a difference) are one, that of the first of them, so that no two tasks
-/// write the same file.
+/// Equal runs (two variants without a difference) become one, the first of them, so that no two tasks write the same
+/// file.
 static void share_out(struct sweep *s, uint64_t *hash, uint32_t runs) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t *order = weft_arena_alloc(arena, runs, sizeof *order);

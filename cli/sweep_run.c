@@ -19,7 +19,7 @@ const char *sweep_run_name(const struct sweep *s, uint32_t run) {
                              (unsigned long long)s->r.run[run].seed);
 }
 
-/// In its own process: what goes wrong is printed there, for the parent to read.
+/// Runs in its own process: errors are printed there, for the parent to read.
 static int run_point(void *context, uint32_t i) {
     const struct sweep *s = context;
     uint32_t run = s->own[i], point = run / s->plan->seeds;
@@ -54,7 +54,7 @@ static int run_point(void *context, uint32_t i) {
     return (int)status;
 }
 
-/// What a run printed last: why it failed.
+/// The last text that a run printed: why it failed.
 static const char *why(const struct sweep *s, const struct weft_cli_ended *ended) {
     struct weft_arena *arena = s->o->arena;
     size_t size;
@@ -74,7 +74,7 @@ static const char *why(const struct sweep *s, const struct weft_cli_ended *ended
     return *line ? line : "it ended early";
 }
 
-/// A failed run writes its failure to its file, so that --merge knows of it.
+/// A failed run writes its failure to its file, so that --merge sees it.
 static void on_end(void *context, uint32_t i, const struct weft_cli_ended *ended) {
     struct sweep *s = context;
     uint32_t run = s->own[i];
@@ -116,7 +116,7 @@ enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *re
                                    .context = s};
     enum weft_status status = weft_cli_processes_run(&p, ret_error);
     s->interrupted = p.interrupted;
-    for (uint32_t i = 0; i < s->plan->points * s->plan->seeds; i++) // those that are the same as another
+    for (uint32_t i = 0; i < s->plan->points * s->plan->seeds; i++) // those that equal another one
         if (s->share.tasks == 1 && sweep_is_due(s, i)) sweep_load(s, i);
     return status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of a sweep this process has, by what clusters tell their processes.
+// Which part of a sweep this process has, according to the variables that clusters set.
 //
 // Open MPI's mpirun sets OMPI_COMM_WORLD_RANK and _SIZE, launchers with PMI (MPICH, Intel MPI) PMI_RANK and PMI_SIZE,
 // srun SLURM_PROCID. A batch script of Slurm has SLURM_PROCID as well, and SLURM_NTASKS, but is no rank: only steps
@@ -23,18 +23,18 @@ static bool number_of(const char *name, uint64_t *ret) {
     return !*end;
 }
 
-/// Whether a launcher has said how many ranks there are, if only one.
+/// Whether a launcher has set the number of ranks, even if it is one.
 static bool sizes_known(void) {
     return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("SLURM_STEP_NUM_TASKS");
 }
 
-/// Whether SLURM_PROCID and SLURM_NTASKS are those of a step that does not say its size, not of a batch script.
+/// Whether SLURM_PROCID and SLURM_NTASKS belong to a step that does not tell its size, not to a batch script.
 static bool is_step(uint64_t rank) {
     return !getenv("SLURM_STEP_NUM_TASKS") && (rank || getenv("SLURM_STEP_ID"));
 }
 
-/// Ranks of a parallel job; one rank is no part. False: what the environment says cannot be, and every rank would do
-/// the work of all.
+/// Ranks of a parallel job; a single rank is not a part. False: the environment is contradictory, and every rank would
+/// do all the work.
 static bool find_rank(struct sweep_share *ret_share, bool *ret_there) {
     static const char *const pairs[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                            {"PMI_RANK", "PMI_SIZE"},
@@ -65,7 +65,7 @@ static bool find_rank(struct sweep_share *ret_share, bool *ret_there) {
     return false;
 }
 
-/// A task of a job array. Numbers of the array must be evenly apart: of 1,3,7 no task knows which one it is.
+/// A task of a job array. The array's numbers must be evenly spaced: with 1,3,7 no task knows which one it is.
 static bool find_array(struct sweep_share *ret_share, bool *ret_there) {
     uint64_t id = 0, count = 0, min = 0, step = 1;
     const char *said = getenv("SLURM_ARRAY_TASK_ID");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a sweep from its plan to its table: runs what is due, shows the results and removes the temporary folder.
+// Runs a sweep from its plan to its table: runs what is missing, shows the results and removes the temporary folder.
 #include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "sweep.h"
 
-/// Says which part of the sweep this task has run, and that --merge shows the whole.
+/// Reports which part of the sweep this task has run, and that --merge shows the whole.
 static void mention_share(const struct sweep *s) {
     uint32_t due = 0;
     for (uint32_t i = 0; i < s->owned; i++)
@@ -36,7 +36,7 @@ static void mention_known(const struct sweep *s) {
     if (known && !s->o->quiet && !s->merge) fprintf(stderr, "weft: %u of %u runs are there already\n", known, s->owned);
 }
 
-/// Nothing is left to go on with.
+/// Nothing is left to continue.
 static void remove_folder(const char *path) {
     DIR *folder = opendir(path);
     for (struct dirent *entry; folder && (entry = readdir(folder));)

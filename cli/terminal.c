@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stdout becomes a stream that passes lines on to the real one: tables when they are whole, other lines at once. It
-// is called by stdio, from which nothing may jump: memory that runs out means that lines stay as they are.
+// Replaces stdout by a stream that passes lines on to the real one: tables when they are complete, other lines at once.
+// stdio calls it, and must not be left by a jump: if memory runs out, lines are passed on unchanged.
 #define _GNU_SOURCE // fopencookie
 #include "terminal.h"
 
@@ -15,17 +15,17 @@
 enum { WIDTH_LEAST = 20 };
 
 static struct {
-    FILE *file, *stream; ///< the real one; NULL: stdout is that. What stdout is instead
+    FILE *file, *stream; ///< the real stdout, NULL if it was not replaced; and its replacement
     unsigned width;
     bool color, raw;
-    char *line; ///< the line that is being printed, without its end
+    char *line; ///< the line being printed, without its end
     size_t size, room;
-    char *text;   ///< a line that may go on; NULL: there is none
-    char **table; ///< lines of the table that is being printed
+    char *text;   ///< a line that may continue; NULL: there is none
+    char **table; ///< lines of the table being printed
     uint32_t lines, lines_room;
 } terminal;
 
-/// Words at the beginning of lines that tell how something ended.
+/// Words at the beginning of lines that report how something ended.
 static const struct {
     const char *word, *color;
 } colored[] = {
@@ -51,7 +51,7 @@ static void end_text(void) {
     terminal.text = NULL;
 }
 
-/// Of a sentence that was broken the lines are one again, which is wrapped anew.
+/// The lines of a broken sentence are joined again and wrapped anew.
 static void write_line(const char *line) {
     char *whole = NULL;
     if (terminal.text && weft__layout_continues(terminal.text, line, terminal.width) &&
@@ -78,7 +78,7 @@ static void end_table(void) {
     terminal.lines = 0;
 }
 
-/// Keeps a line of a table until that is whole; false: it is none, or there is no memory.
+/// Keeps a line of a table until the table is complete; false: the line belongs to no table, or there is no memory.
 static bool keep_line(const char *line) {
     if (!weft__layout_tabular(line)) return false;
     end_text();
@@ -118,7 +118,7 @@ static bool take_byte(char byte) {
     return true;
 }
 
-/// What is printed after this is passed on as it is.
+/// Everything printed after this is passed on unchanged.
 static void give_up(void) {
     end_table();
     end_text();
@@ -137,7 +137,7 @@ static ssize_t take(void *cookie, const char *text, size_t size) {
     return fflush(terminal.file) || ferror(terminal.file) ? 0 : (ssize_t)size;
 }
 
-/// Of the terminal, unless COLUMNS says otherwise. 0: not known.
+/// The terminal's width, unless COLUMNS is set. 0: not known.
 static unsigned find_width(void) {
     struct winsize window;
     const char *columns = getenv("COLUMNS");

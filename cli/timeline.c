@@ -51,7 +51,7 @@ static enum weft_status fail(struct weft_error *error, const char *option, const
     return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--%s %s: %s", option, value, why);
 }
 
-/// A time or a number of an option; *ret_value stays if it is not given.
+/// A time or number from an option; *ret_value is unchanged if it is not given.
 static enum weft_status read_value(enum weft__quantity quantity, const char *option, const char *value, uint64_t max,
                                    uint64_t *ret_value, struct weft_error *error) {
     char why[256];
@@ -72,7 +72,7 @@ static uint32_t find_port(const struct weft_timeline *t, const char *name, size_
     return WEFT_NONE;
 }
 
-/// "leaf-0/3/4": priority 4 of port leaf-0/3. Without a priority: the lowest that counted a pause, or was lossless.
+/// "leaf-0/3/4": priority 4 of port leaf-0/3. Without a priority: the lowest that counted a pause, or is lossless.
 static enum weft_status read_place(const struct timeline_view *v, const char *option, const char *text,
                                    uint32_t *ret_port, uint32_t *ret_priority, struct weft_error *error) {
     size_t size = strlen(text);
@@ -123,7 +123,7 @@ static bool is_wanted(const struct timeline_view *v, const struct filter *f, con
     return is_asked_port(v, e->port);
 }
 
-/// What is wanted, what led to it, and how it ended.
+/// Chooses the requested events, their causes, and how they ended.
 static void choose(struct timeline_view *v, const struct filter *f) {
     bool *keep = weft_arena_alloc(v->arena, v->t.events, sizeof *keep);
     for (uint32_t i = v->t.events; i--;) {
@@ -173,7 +173,7 @@ static void print_foot(const struct timeline_view *v) {
            timeline_time(v->t.unrecorded_ps, time), weft__counted(v->t.unrecorded, "event").text);
 }
 
-/// Nothing but flows and first packets? Then the ways of these are the story.
+/// Whether there are only flows and first packets; then the packets' paths are the story.
 static bool is_quiet(const struct weft_story *root) {
     for (const struct weft_story *s = root->child; s; s = s->next)
         if (s->kind != WEFT_STORY_FLOW && s->kind != WEFT_STORY_CLASSIFIED) return false;
@@ -184,7 +184,7 @@ static struct weft_story *make_story(const struct timeline_view *v) {
     return weft_story_new(v->t.event, v->t.events, v->t.ports, v->t.flows, v->keep, v->arena);
 }
 
-/// As much of it as a page holds.
+/// Prints as much of it as a page holds.
 static void print_page(struct timeline_view *v, const struct weft_story *root) {
     static const uint32_t limits[] = {0, 16, 8, 6, 4, 3, 2};
     for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
@@ -258,7 +258,7 @@ static enum weft_status answer(struct timeline_view *v, bool json, struct weft_e
                      : timeline_why_not(v, port, priority, json, error);
 }
 
-/// Filters are the viewer's.
+/// Writes everything: the viewer has its own filters.
 static enum weft_status write_perfetto(const struct weft_cli_options *o, struct weft_error *error) {
     struct weft_perfetto *p;
     if (asked.why || asked.why_not || asked.at || asked.all || asked.port || asked.priority || asked.flow ||

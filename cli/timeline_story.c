@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The story as an indented tree: for each line the time of its first event, below it what it caused.
+// The story as an indented tree: each line has the time of its first event, and below it what it caused.
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,8 +234,8 @@ static int by_first(const void *a, const void *b) {
     return (x->story->first > y->story->first) - (x->story->first < y->story->first);
 }
 
-/// Flows stand apart from what happened to them; the queues that first packets came to are said where they are asked
-/// for. 0: nowhere.
+/// Flows are separate from events that happened to them; queues that first packets joined are shown on request. 0:
+/// nowhere.
 enum part { NOWHERE, FLOWS, HAPPENINGS };
 static enum part part_of(const struct timeline_view *v, const struct weft_story *s) {
     if (s->kind == WEFT_STORY_CLASSIFIED && (!v->classified || !s->parent->first)) return NOWHERE;
@@ -287,7 +287,7 @@ void timeline_print_story(const struct timeline_view *v, const struct weft_story
 
 void timeline_print_events(const struct timeline_view *v) {
     uint32_t n = v->t.events, lines = 0;
-    uint32_t *child = weft_arena_alloc(v->arena, (size_t)n + 1, sizeof *child); // first below it; 0: the roots
+    uint32_t *child = weft_arena_alloc(v->arena, (size_t)n + 1, sizeof *child); // first child; 0: of the roots
     uint32_t *next = weft_arena_alloc(v->arena, (size_t)n + 1, sizeof *next);
     uint32_t *above = weft_arena_alloc(v->arena, (size_t)n + 1, sizeof *above);
     for (uint32_t id = n; id; id--) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events in words.
+// Describes events in words.
 #include <stdlib.h>
 
 #include "timeline.h"

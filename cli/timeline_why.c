@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why was a port paused, and why not? From the causes of events, or from watermarks, counters and configuration.
+// Why a port was paused, or was not. From the causes of events, or from maxima, counters and configuration.
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool is_there(const struct timeline_view *v, const struct weft_pause *p, 
 
 // --- why ----------------------------------------------------------------------------------------------------------
 
-/// The pause of that place at `time`, or its longest; NULL: none.
+/// The pause of that place at `time`, or its longest one; NULL: none.
 static const struct weft_pause *choose(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
                                        uint32_t port, uint32_t priority, weft_time_ps time) {
     const struct weft_pause *chosen = NULL;
@@ -37,7 +37,7 @@ static const struct weft_pause *choose(const struct timeline_view *v, const stru
     return chosen;
 }
 
-/// The same answer for all pauses of a place, most paused time first.
+/// The same answer for several pauses of a place, most paused time first.
 struct reason {
     uint32_t by, root_port, root_kind, times;
     weft_time_ps total_ps;
@@ -93,7 +93,7 @@ static void print_reasons(const struct timeline_view *v, const struct reason *re
     }
 }
 
-/// From the pause to where its causes end, one line each.
+/// From the pause back to its first cause, one line each.
 static void print_chain(const struct timeline_view *v, uint32_t id) {
     for (bool first = true; id; id = v->t.event[id - 1].cause, first = false) {
         char text[TIMELINE_TEXT];
@@ -103,7 +103,7 @@ static void print_chain(const struct timeline_view *v, uint32_t id) {
     }
 }
 
-/// The pause that lasts at the egress port for which most of an ingress buffer is; NULL: there is none.
+/// The ongoing pause at the egress port that most of an ingress buffer is for; NULL: there is none.
 static const struct weft_pause *find_lasting(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
                                              const struct weft_pause *of) {
     if (of->resumed || !of->xoff) return NULL;
@@ -114,7 +114,7 @@ static const struct weft_pause *find_lasting(const struct timeline_view *v, cons
     return NULL;
 }
 
-/// A pause that was begun by congestion may last because of another pause; in a deadlock that comes round to itself.
+/// A pause that congestion caused may last because of another pause; in a deadlock this leads back to itself.
 static void print_lasting(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
                           const struct weft_pause *chosen) {
     bool *seen = weft_arena_alloc(v->arena, n, sizeof *seen);
@@ -227,7 +227,7 @@ static const char *setting(const struct timeline_view *v, const char *node, cons
     return weft_timeline_setting(&v->t, node, full);
 }
 
-/// How far below XOFF the peer's buffer stayed.
+/// How far the peer's buffer stayed below XOFF.
 static char *say_level(const struct timeline_view *v, uint32_t peer, uint32_t priority, bool host) {
     const char *node = v->t.port[peer].node, *name = v->t.port[peer].name;
     weft_bytes most = counters_of(v, peer, priority)->ingress_bytes_max;
@@ -273,7 +273,7 @@ static struct answer find_answer(const struct timeline_view *v, uint32_t port, u
     uint32_t ports = 0;
     for (uint32_t i = 0; i < v->t.ports; i++)
         ports += !strcmp(v->t.port[i].node, peer_node);
-    // A host is one port. A switch with one would be no use, and its answer differs only in what it quotes.
+    // A host is one port. A switch with one port would be useless, and its answer differs only in what it quotes.
     bool host = ports == 1;
     const char *lossless = setting(v, peer_node, host ? "host" : "switch", "pfc.priorities");
     uint32_t agreed = find_agreement(v, peer), obeyed = find_agreement(v, port);

@@ -94,7 +94,7 @@ static void print_figures(FILE *file, const struct weft_topology *t, const struc
     }
 }
 
-/// Machines alike, as they follow one another: "32 server (backend 8, frontend 1)".
+/// Consecutive equal machines: "32 server (backend 8, frontend 1)".
 static void print_machines(FILE *file, const struct weft_topology *t) {
     for (uint32_t m = 0, n; m < t->machines; m += n) {
         const struct weft_machine_info *machine = &t->machine[m];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What weft topo prints, in its forms.
+// What weft topo prints, in its formats.
 #ifndef WEFT_CLI_TOPO_H
 #define WEFT_CLI_TOPO_H
 
@@ -12,18 +12,20 @@
 struct topo_view {
     const struct weft_scenario *scenario;
     const struct weft_topology *topology;
-    const struct weft_topology_summary *summary; ///< of each network
+    const struct weft_topology_summary *summary; ///< one per network
 };
 
-/// The way of every queue pair of the scenario's flows, and the links on which ways of different flows meet.
+/// The path of every queue pair of the scenario's flows, and the links shared by paths of different flows.
 void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const struct weft_topology *topology,
                       const struct weft_workload *workload);
 void topo_print_json(FILE *file, const struct topo_view *view);
-/// Graphviz; parallel links are one edge with their number. More than 128 hosts: one box for the hosts of a switch.
+/// Graphviz; parallel links are one edge with their number. With more than 128 hosts: one box for the hosts of each
+/// switch.
 void topo_print_dot(FILE *file, const struct weft_topology *topology);
-/// A struct topo_view as an SVG drawing of 1600 x 900: a row a layer, what is alike folded where it would not fit.
+/// A struct topo_view as an SVG drawing of 1600 x 900: one row per layer; equal nodes are folded where they would not
+/// fit.
 void topo_print_svg(FILE *file, const void *topo_view);
-/// Text as HTML and SVG take it: names come from users.
+/// Escapes text for HTML and SVG, because names come from users.
 void topo_print_escaped(FILE *file, const char *text);
 
 #endif

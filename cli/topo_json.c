@@ -120,7 +120,7 @@ static void print_summary(struct weft__json *j, const struct topo_view *view, ui
     weft_boxes_describe_json(j, view->topology, &view->topology->network[network]);
 }
 
-/// Of one network its figures, of several each one's.
+/// With one network its figures, with several those of each.
 static void print_networks(struct weft__json *j, const struct topo_view *view) {
     const struct weft_topology *t = view->topology;
     if (t->networks == 1) {

@@ -36,13 +36,13 @@ static void print_way(const struct paths *p, const struct weft_path *path) {
     for (uint32_t i = 1; i < path->hops; i++) {
         uint32_t in = p->t->port[p->t->port[path->port[i - 1]].peer].node, out = p->t->port[path->port[i]].node;
         fprintf(p->file, "%s%s", before, p->t->node[in].name);
-        if (in != out) fprintf(p->file, " ~ %s", p->t->node[out].name); // cells, by all lanes
+        if (in != out) fprintf(p->file, " ~ %s", p->t->node[out].name); // cells use all lanes
         before = " > ";
     }
     putc('\n', p->file);
 }
 
-/// A step of a way.
+/// A step of a path.
 struct step {
     uint32_t port;
     uint64_t path;
@@ -65,7 +65,7 @@ static void print_meeting(const struct paths *p, const struct step *step, uint64
     }
 }
 
-/// Links that ways of more than one flow use.
+/// Links that the paths of more than one flow use.
 static void print_meetings(const struct paths *p, struct weft_arena *arena) {
     uint64_t steps = 0, k = 0;
     for (uint64_t i = 0; i < p->n; i++)
@@ -84,7 +84,7 @@ static void print_meetings(const struct paths *p, struct weft_arena *arena) {
     }
 }
 
-/// Whether it enters a fabric at one node and leaves it at another: print_way marks that.
+/// Whether it enters a fabric at one node and leaves it at another, which print_way marks.
 static bool crosses_fabric(const struct paths *p, const struct weft_path *path) {
     for (uint32_t i = 1; i < path->hops; i++)
         if (p->t->port[p->t->port[path->port[i - 1]].peer].node != p->t->port[path->port[i]].node) return true;

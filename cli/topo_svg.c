@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network as a drawing for a slide: a row a layer, hosts at the bottom. Up to 64 hosts and as many switches a layer
-// are all there. Of more, first the hosts of a switch are one box; then the nodes of a pod and layer; then nodes that
-// are alike: of one layer, and with links to nodes that are alike, found by refining colours (Weisfeiler and Leman
-// 1968).
+// The network as a drawing for a slide: one row per layer, hosts at the bottom. Up to 64 hosts, and as many switches
+// per layer, are all drawn. With more, first the hosts of a switch become one box; then the nodes of a pod and layer;
+// then equivalent nodes: of one layer, and with links to equivalent nodes, found by refining colours (Weisfeiler and
+// Leman 1968).
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #include "weft/memory.h"
 
 enum {
-    BOXES_MAX = 64, ///< of a row
+    BOXES_MAX = 64, ///< per row
     EDGES_MAX = 3000,
     WIDTH = 1600,
     HEIGHT = 900,
     MARGIN = 40,
-    SIDE = 300, ///< what layers are, on the right
+    SIDE = 300, ///< for the names of layers, on the right
     ARCS = 420, ///< room for links within a row
     TEXT = 32
 };
@@ -56,7 +56,7 @@ static uint64_t mix(uint64_t value) {
 
 // --- rows ---------------------------------------------------------------------------------------------------------
 
-/// Of a node, or of the network `of`: without the name of its network, so that networks stand side by side.
+/// The layer of a node, or of the network `of`, without the name of its network, so that networks appear side by side.
 static const char *layer_in(const struct weft_topology *t, const struct weft_network_info *of, const char *layer) {
     size_t n = strlen(of->name);
     return t->networks > 1 && n && !strncmp(layer, of->name, n) && layer[n] == '-' ? layer + n + 1 : layer;
@@ -81,7 +81,7 @@ static bool is_of_row(const struct weft_topology *t, uint32_t first, uint32_t no
     return t->node[first].tier == t->node[node].tier && !strcmp(layer_of(t, first), layer_of(t, node));
 }
 
-/// A row a layer, the highest first. Further ones share the last row.
+/// One row per layer, the highest first. Further layers share the last row.
 static void list_rows(struct drawing *d) {
     const struct weft_topology *t = d->t;
     for (uint32_t n = 0; n < t->nodes; n++) {
@@ -114,7 +114,7 @@ static uint32_t peer_of(const struct weft_topology *t, uint32_t port) {
     return t->port[t->port[port].peer].node;
 }
 
-/// Colours by layer, then by the colours at the other ends of links and their rates, until no colour splits any more.
+/// Colours by layer, then by the colours at the other ends of links and their rates, until no colour is split any more.
 static uint64_t *colour_nodes(const struct drawing *d) {
     enum { ROUNDS = 8 };
     const struct weft_topology *t = d->t;
@@ -157,7 +157,7 @@ static void box_each(struct drawing *d) {
         add_to_box(d, d->boxes, n);
 }
 
-/// The hosts of a switch are one box.
+/// Puts the hosts of a switch into one box.
 static void box_hosts(struct drawing *d) {
     const struct weft_topology *t = d->t;
     uint32_t *below = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *below); // box + 1
@@ -170,7 +170,7 @@ static void box_hosts(struct drawing *d) {
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, below, t->nodes * sizeof *below);
 }
 
-/// Nodes of a row and colour are one box. `crowd`: of a row the last takes what finds no place.
+/// Puts the nodes of a row and colour into one box. `crowd`: the last box of a row takes those that have no room.
 static void box_by_colour(struct drawing *d, const uint64_t *colour, bool crowd) {
     for (uint32_t n = 0; n < d->t->nodes; n++) {
         uint32_t box = 0, last = d->boxes;
@@ -302,7 +302,7 @@ static void print_names(const struct drawing *d, const struct box *b) {
     topo_print_escaped(d->file, d->t->node[b->last].name);
 }
 
-/// A line whose width grows with what it carries; within a row an arc above it.
+/// A line whose width grows with its rate; within a row, an arc above it.
 static void draw_edge(const struct drawing *d, const struct edge *e) {
     const struct box *a = &d->box[e->from], *b = &d->box[e->to];
     char rate[TEXT];
@@ -324,13 +324,13 @@ static void draw_edge(const struct drawing *d, const struct edge *e) {
     fprintf(d->file, ": %u link%s of %s</title></path>\n", e->links, e->links > 1 ? "s" : "", rate);
 }
 
-/// Beside lines that stand for many: how many of what.
+/// Labels lines that represent many: how many of what.
 static void label_edge(const struct drawing *d, const struct edge *e) {
     const struct box *a = &d->box[e->from], *b = &d->box[e->to];
     char rate[TEXT];
     if (e->links == 1 || d->edges > BOXES_MAX || (a != b && a->row == b->row)) return;
     weft_format_rate(e->rate_bps, rate, sizeof rate);
-    double along = d->row[a->row].boxes < d->row[b->row].boxes ? 0.7 : 0.3; // where lines are apart
+    double along = d->row[a->row].boxes < d->row[b->row].boxes ? 0.7 : 0.3; // where lines are far enough apart
     double x = a == b ? a->x : a->x + along * (b->x - a->x), y = a == b ? a->y - 76 : a->y + along * (b->y - a->y);
     fprintf(d->file, "<text class='edge' x='%.1f' y='%.1f'>%u x %s</text>\n", x, y, e->links, rate);
 }
@@ -355,13 +355,13 @@ static void draw_box(const struct drawing *d, const struct box *b) {
     }
     const char *number = strrchr(name, '-');
     if ((double)strlen(name) > room && number) name = number + 1;
-    if ((double)strlen(name) > room) return; // its title has it
+    if ((double)strlen(name) > room) return; // the title contains it
     fprintf(d->file, "<text x='%.1f' y='%.1f'>", b->x, b->y + 4);
     topo_print_escaped(d->file, name);
     fputs("</text>\n", d->file);
 }
 
-/// Its nodes in all networks, and what those of the network `of` have.
+/// Its nodes in all networks, and those of the network `of`.
 static bool describe_row(const struct drawing *d, const struct weft_network_info *of,
                          const struct weft_topology_summary *s, const struct row *r) {
     const char *layer = layer_of(d->t, r->first);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft trace-control of a Clique, for people: sizes, bootstrap, transitions, clocks.
+// weft trace-control of a Clique, as text: sizes, bootstrap, transitions, clocks.
 #include <inttypes.h>
 
 #include "trace_clique.h"
@@ -81,7 +81,7 @@ static void print_what(const struct clique_view *v, const struct weft_clique_eve
     printf(" %s:", e->up ? "up again" : "down");
 }
 
-/// With `others` that had the same event just before.
+/// `others`: how many had the same event just before.
 static void print_outcome(const struct clique_view *v, uint32_t i, uint32_t others) {
     const struct weft_sdn_outcome *o = &v->trace->sdn->outcome[i];
     char a[TEXT], b[TEXT];

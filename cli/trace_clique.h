@@ -16,7 +16,7 @@ struct clique_view {
 
 void trace_clique_print(const struct clique_view *view);
 void trace_clique_print_json(FILE *file, const struct clique_view *view);
-/// bootstrap.csv, timesync.csv and transitions.csv in `dir`, which is made if it is not there.
+/// Writes bootstrap.csv, timesync.csv and transitions.csv to `dir`, which is created if it does not exist.
 enum weft_status trace_clique_write_csv(const char *dir, const struct clique_view *view, struct weft_error *ret_error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What weft trace-control has to say of a Clique, as JSON and as CSV.
+// The output of weft trace-control for a Clique, as JSON and as CSV.
 #include <inttypes.h>
 #include <string.h>
 
@@ -248,7 +248,7 @@ static void csv_transitions(FILE *file, const struct clique_view *v) {
     }
 }
 
-/// Who: a TiN, except where an inter-block routing controller is at one end.
+/// The device is a TiN, except if an inter-block routing controller is at one end.
 static void csv_messages(FILE *file, const struct clique_view *v) {
     const struct weft_sdn_result *r = v->trace->sdn;
     fprintf(file, "sent_s,arrives_s,event,message,from,to,who\n");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft trace-control: the control plane of a DSF fabric or a Clique over the failures of a scenario, as a story.
+// weft trace-control: the reaction of a DSF fabric's or Clique's control plane to the failures of a scenario, as a
+// story.
 #include "trace_control.h"
 
 #include <inttypes.h>
@@ -56,7 +57,7 @@ static void print_dests(const struct trace_view *v, const struct weft_control_st
     if (named < s->dests) printf(" and %u more", s->dests - named);
 }
 
-/// The neighbours at a step's links, with how many links each.
+/// The neighbours at a step's links, with the number of links to each.
 static void print_links(const struct trace_view *v, const struct weft_control_step *s) {
     const struct weft_fabric *f = v->trace->fabric[s->fabric];
     uint32_t peers = 0, peer[WEFT_REACH_LINKS_MAX], links[WEFT_REACH_LINKS_MAX];

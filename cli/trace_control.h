@@ -18,7 +18,7 @@ struct trace_view {
 void trace_control_print_nodes(const struct trace_view *view);
 void trace_control_json_nodes(struct weft__json *j, const struct trace_view *view);
 void trace_control_print_json(FILE *file, const struct trace_view *view);
-/// The burst's links that went the way of `up`: the `i`-th from 0 of all that did; WEFT_NONE: no more.
+/// The `i`-th link of the burst (from 0) that changed in the direction of `up`; WEFT_NONE: there are no more.
 uint32_t trace_control_link(const struct weft_topology *t, weft_time_ps time, bool up, uint32_t i);
 
 #endif

@@ -43,7 +43,7 @@ static void print_step(struct weft__json *j, const struct trace_view *v, const s
     weft__json_end_object(j);
 }
 
-/// By device, and each device's as they happened.
+/// By device, and for each device in order of time.
 static int compare_steps(const void *a, const void *b) {
     const struct weft_control_step *const *x = a, *const *y = b;
     if ((*x)->fabric != (*y)->fabric) return (*x)->fabric < (*y)->fabric ? -1 : 1;
@@ -51,7 +51,7 @@ static int compare_steps(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-/// What a device withdrew in `n` steps. `seen`: of its fabric's destinations, all false, and again so afterwards.
+/// What a device withdrew in `n` steps. `seen`: per destination of its fabric; all false before and after.
 static void print_withdrawal(struct weft__json *j, const struct trace_view *v, const struct weft_fabric *f,
                              uint32_t device, const struct weft_control_step *const *step, uint32_t n, bool *seen) {
     uint64_t links[WEFT_REACH_WORDS] = {0}, count = 0, towards = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft tune: successive halving. All points run with a few seeds, the better half of them with twice as many, and so on
-// until a few have all seeds. Every point has the same seeds, so that points differ by their parameters and not by
-// luck. K. Jamieson and A. Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", AISTATS
-// 2016. Runs are those of a sweep, in its files: --out DIR is a sweep's folder, and the same command goes on where it
-// was.
+// until a few points have all seeds. Every point has the same seeds, so that points differ by their parameters and not
+// by chance. K. Jamieson and A. Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization",
+// AISTATS 2016. Runs are those of a sweep, in its files: --out DIR is a sweep's folder, and the same command continues
+// there.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,19 +55,21 @@ enum { RUNGS_MAX = 32 };
 struct tune {
     struct sweep s;
     struct weft_sweep_metric metric;
-    uint32_t rungs, seeds[RUNGS_MAX], points[RUNGS_MAX]; ///< of a rung; seeds: all so far, of each of its points
+    uint32_t rungs, seeds[RUNGS_MAX], points[RUNGS_MAX]; ///< per rung; seeds: in total, for each of its points
     uint32_t done;                                       ///< rungs that have run
-    uint32_t *rung;                                      ///< [points] the last one that it was in
-    uint32_t *order;                        ///< [points] the best of the last rung first, then of the one before
+    uint32_t *rung;                                      ///< [points]: the last rung that it reached
+    uint32_t *order;                        ///< [points]: sorted, the best of the last rung first, then those of the
+                                            ///< one before
     uint32_t budget;                        ///< runs; 0: no limit
     double seconds;                         ///< 0: no limit
     bool stopped;                           ///< by time
-    uint32_t *like, likes, *early, earlies; ///< not told from the best with all seeds; left before they could be
+    uint32_t *like, likes, *early, earlies; ///< like: indistinguishable from the best with all seeds; early: dropped
+                                            ///< before that could be known
 };
 
 // --- options ------------------------------------------------------------------------------------------------------
 
-/// "p99" of the only group as "all.fct.p99".
+/// "p99" of the only group becomes "all.fct.p99".
 static enum weft_status expand(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                const char **text, struct weft_error *ret_error) {
     size_t n = strcspn(*text, ":");
@@ -143,7 +145,8 @@ static enum weft_status make_plan(struct tune *t, const struct weft_scenario_fil
     enum weft_status status = WEFT_OK;
     if (s->o->variant) status = weft_cli_variant(s->o, file, &options.variant, ret_error);
     if (!status) status = weft_sweep_new(file, &options, s->o->arena, &s->plan, ret_error);
-    if (!status && !s->plan->seed && !weft_scenario_setting(file, "run.seed")) { // the scenario's own is not enough
+    if (!status && !s->plan->seed && !weft_scenario_setting(file, "run.seed")) { // the scenario's own seed is not
+                                                                                 // enough
         weft_seeds_parse("1..8", s->o->arena, &seed, &options.seeds);
         options.seed = seed;
         status = weft_sweep_new(file, &options, s->o->arena, &s->plan, ret_error);
@@ -154,8 +157,8 @@ static enum weft_status make_plan(struct tune *t, const struct weft_scenario_fil
     return status;
 }
 
-/// Rungs whose last has `seeds` seeds; the runs that they take. A first mean without an interval would judge luck, so
-/// two seeds are the least.
+/// Rungs of which the last has `seeds` seeds; returns the runs that they take. A first mean without an interval would
+/// judge by chance, so two seeds are the minimum.
 static uint32_t lay_rungs(struct tune *t, uint32_t seeds) {
     uint32_t points = t->s.plan->points, halvings = 0, runs = 0, before = 0;
     for (uint32_t p = points; p > 2 && halvings < 30; p = (p + 1) / 2)
@@ -185,7 +188,7 @@ static enum weft_status plan_rungs(struct tune *t, struct weft_error *ret_error)
 
 // --- the search ---------------------------------------------------------------------------------------------------
 
-/// Of the seeds that it has; NAN if one of them gave no value.
+/// Over the seeds that it has; NAN if one of them gave no value.
 static double mean_of(const struct tune *t, uint32_t point) {
     const struct weft_sweep_results *r = &t->s.r;
     double sum = 0;
@@ -195,9 +198,9 @@ static double mean_of(const struct tune *t, uint32_t point) {
     return t->metric.max ? -sum / n : sum / n;
 }
 
-static const struct tune *sorted; // for by_rank, which qsort gives no context
+static const struct tune *sorted; // for by_rank, because qsort passes no context
 
-/// Later rungs first, then the better; without a value last.
+/// Later rungs first, then better points; points without a value last.
 static int by_rank(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     if (sorted->rung[x] != sorted->rung[y]) return sorted->rung[x] > sorted->rung[y] ? -1 : 1;
@@ -218,7 +221,7 @@ static double now_s(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/// The runs of a rung, without those that have the file of another.
+/// The runs of a rung, without those that share the file of another run.
 static void list_runs(struct tune *t, uint32_t rung) {
     struct sweep *s = &t->s;
     s->owned = 0;
@@ -257,7 +260,7 @@ static enum weft_status climb(struct tune *t, uint32_t jobs, struct weft_error *
     return WEFT_OK;
 }
 
-/// Every point against the best, with the seeds that both have.
+/// Compares every point with the best, over the seeds that both have.
 static void compare(struct tune *t) {
     struct weft_arena *arena = t->s.o->arena;
     uint32_t points = t->s.plan->points, best = t->order[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft verify: the claims of many scenarios. Each run is a process, several run at a time, and the claims are judged
-// here.
+// weft verify: checks the claims of many scenarios. Each run is a process, several run at the same time, and the claims
+// are judged here.
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-/// Claims can be judged when every run has ended by itself, stalled or not.
+/// Claims can be judged if every run has ended by itself, stalled or not.
 static int judge(const struct verify *v) {
     static const enum weft_status by_gravity[] = {WEFT_ERROR_CONSERVATION, WEFT_ERROR_SYSTEM, WEFT_ERROR_INPUT,
                                                   WEFT_ERROR_STALL, WEFT_ERROR_CLAIM};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft verify in parts: what is to be run (verify_prepare.c), running it (verify_run.c, verify_journal.c), what came of
-// it (verify_judge.c), and telling (verify_print.c); or what sources say (verify_sources.c).
+// weft verify in parts: finding the runs (verify_prepare.c), running them (verify_run.c, verify_journal.c), judging
+// (verify_judge.c) and printing (verify_print.c); or the statements of sources (verify_sources.c).
 #ifndef WEFT_CLI_VERIFY_H
 #define WEFT_CLI_VERIFY_H
 
@@ -8,12 +8,12 @@
 
 #include "claims.h"
 
-/// The claims of a file in one setting: with one seed, as it stands or with what must break some of them.
+/// The claims of a file in one setting: with one seed, unchanged or with the settings that must break some of them.
 struct verify_reading {
     struct verified *of;
     struct weft_cli_claims claims; ///< the file's claims with this reading's values
-    const bool *judged;            ///< [claims]: those that this setting is for
-    bool teeth;                    ///< it is what must break them
+    const bool *judged;            ///< [claims]: the ones that this setting is for
+    bool teeth;                    ///< it is the setting that must break them
     const char **setting;          ///< of its runs
     uint32_t settings;
 };
@@ -23,11 +23,11 @@ struct verified {
     const char *path, *name;
     struct weft_scenario_file *file;
     struct weft_cli_claims claims;
-    uint32_t variants;            ///< that claims name
+    uint32_t variants;            ///< variants that claims name
     struct verify_reading *plain; ///< [seeds]
-    struct verify_reading **bite; ///< [claims][seeds], claims with the same `without` share them; NULL: none
-    enum weft_status status;      ///< the gravest of its runs
-    bool ended;                   ///< every run of it has
+    struct verify_reading **bite; ///< [claims][seeds]; claims with the same `without` share them; NULL: none
+    enum weft_status status;      ///< the most serious status of its runs
+    bool ended;                   ///< every run of it has ended
     struct verified *next;
 };
 
@@ -38,9 +38,9 @@ struct verify_use {
     struct verify_use *next;
 };
 
-/// A run, or what another command says of a variant. Equal ones are one.
+/// A run, or the output of another command for a variant. Equal ones are combined.
 struct verify_task {
-    uint64_t key; ///< of everything that it depends on
+    uint64_t key; ///< a hash of everything that it depends on
     const char *path, *variant;
     enum weft_claim_from from;
     const char **setting;
@@ -55,68 +55,68 @@ struct verify {
     const struct weft_cli_options *o;
     struct verified *first, **last;
     struct verify_task *task, **last_task;
-    struct verify_task **at;           ///< [tasks], when they are run
-    uint32_t tasks, jobs, uses, known; ///< known: from a verify that did not come to its end
+    struct verify_task **at;           ///< [tasks]: when they run
+    uint32_t tasks, jobs, uses, known; ///< known: from a verify that was killed
     uint32_t seeds;                    ///< 1 without --seeds
     bool seeded;                       ///< --seeds
     uint64_t *seed;
     bool teeth, all, interrupted;
     struct verify_task *bucket[VERIFY_BUCKETS]; ///< by key
     uint32_t claimless;                         ///< files without claims
-    FILE *journal;                              ///< NULL: none can be kept
+    FILE *journal;                              ///< NULL: there is nowhere to keep one
     const char *journal_path;
 };
 
-/// Reads an operand: a scenario, or a folder with some. An operand without any claims is an error.
+/// Reads an operand: a scenario, or a folder with scenarios. An operand without any claims is an error.
 enum weft_status verify_read(struct verify *v, const char *path, struct weft_error *ret_error);
-/// Everything about a scenario short of running it: its readings, and what is to be run for them.
+/// Everything about a scenario except running it: its readings, and the tasks for them.
 enum weft_status verify_prepare(struct verify *v, struct verified *s, struct weft_error *ret_error);
 
 struct verify_task *verify_task_find(const struct verify *v, uint64_t key); ///< NULL: there is none
 
-/// Runs every task, `jobs` at a time; values go to the readings, what went wrong to standard error and the scenario's
+/// Runs every task, `jobs` at the same time. Values go to the readings, errors to standard error and to the scenario's
 /// status. Ctrl-C and SIGTERM end it: v->interrupted.
 enum weft_status verify_run(struct verify *v, struct weft_error *ret_error);
 
-/// Calls `on_value` for each value that a task is to measure, in one order.
+/// Calls `on_value` for each value that a task must measure, always in the same order.
 void verify_each_value(const struct verify_task *task,
                        void (*on_value)(void *context, const struct weft_claim *claim,
                                         const struct weft_claim_metric *metric, double *value),
                        void *context);
-/// Takes what is known of the tasks of an earlier verify of the same that was killed, and opens the journal to add.
+/// Loads what an earlier, killed verify of the same tasks has measured, and opens the journal for appending.
 void verify_journal_open(struct verify *v);
-/// Takes what the lines of a journal say of its tasks; of damaged lines, nothing. False: the last one is cut off.
+/// Takes the tasks' values from the lines of a journal, ignoring damaged lines. False: the last line is cut off.
 bool verify_journal_read(struct verify *v, FILE *journal);
 void verify_journal_add(struct verify *v, const struct verify_task *task, enum weft_status status);
-/// `whole`: nothing is left to be gone on with, so it is deleted.
+/// `whole`: nothing is left to continue, so it is deleted.
 void verify_journal_close(struct verify *v, bool whole);
 
 enum verify_teeth {
-    VERIFY_NOT_ASKED, ///< or not to hold anyway
+    VERIFY_NOT_ASKED, ///< or the claim is expected not to hold anyway
     VERIFY_BITES,
-    VERIFY_EXEMPT,   ///< says that nothing can break it
-    VERIFY_UNARMED,  ///< names nothing that must break it
-    VERIFY_TOOTHLESS ///< holds all the same
+    VERIFY_EXEMPT,   ///< declares that nothing can break it
+    VERIFY_UNARMED,  ///< names no setting that must break it
+    VERIFY_TOOTHLESS ///< still holds with that setting
 };
-/// What came of a claim.
+/// The result of a claim.
 struct verify_judgement {
     enum weft_claim_verdict verdict;
     enum verify_teeth teeth;
-    uint32_t hold, of;             ///< seeds with which it holds, of so many
-    uint32_t bitten;               ///< with which it does not hold without
-    double *median, *least, *most; ///< of its metrics over seeds; NAN: no value
+    uint32_t hold, of;             ///< number of seeds with which it holds, out of how many
+    uint32_t bitten;               ///< number of seeds with which it does not hold under `without`
+    double *median, *least, *most; ///< for its metrics, over seeds; NAN: no value
     double *without;               ///< medians without
 };
 struct verify_judgement verify_judge(const struct verify *v, const struct verified *s, uint32_t claim,
                                      struct weft_arena *arena);
-/// Can its claims be judged? Every run has ended by itself, stalled or not.
+/// Whether its claims can be judged: every run has ended by itself, stalled or not.
 bool verify_is_judged(const struct verified *s);
 struct verify_counts {
     uint32_t claims, hold, findings, controls, unexpected, toothless, exempt;
 };
 struct verify_counts verify_count(const struct verify *v, const struct verified *s);
 
-/// Prints what each source in the folder says, with the claims of the scenarios read that check it.
+/// Prints the statements of each source in the folder, with the claims of the scenarios that check them.
 enum weft_status verify_sources(const struct verify *v, const char *folder, struct weft_error *ret_error);
 
 void verify_print(const struct verify *v);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verify has measured, so that the same one goes on where it was killed: a line a task, "KEY STATUS VALUE...".
-// The file's name is a hash of this program, of every task and of every claim, so whatever is in it still holds.
+// What a verify has measured, so that the same verify continues after a kill: one line per task, "KEY STATUS VALUE...".
+// The file's name is a hash of this program, of every task and of every claim, so its content is always valid.
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -38,10 +38,10 @@ static const char *path_of(const struct verify *v) {
     return folder ? weft_arena_format(v->o->arena, "%s/verify-%016" PRIx64, folder, hash_of(v)) : NULL;
 }
 
-/// A line that is being read, or written.
+/// A line being read or written.
 struct line {
     FILE *file;
-    const char *at; ///< NULL: it does not go on as it should
+    const char *at; ///< NULL: it is not as expected
 };
 
 static void read_value(void *context, const struct weft_claim *claim, const struct weft_claim_metric *metric,
@@ -68,7 +68,7 @@ static void read_line(struct verify *v, const char *text) {
     if (!t || t->done || (status && status != WEFT_ERROR_STALL)) return;
     struct line line = {.at = end};
     verify_each_value(t, read_value, &line);
-    if (!line.at || strcmp(line.at, "\n") != 0) return; // cut off, or more than its values
+    if (!line.at || strcmp(line.at, "\n") != 0) return; // cut off, or longer than its values
     t->done = true;
     v->known++;
     for (const struct verify_use *u = t->use; u; u = u->next)
@@ -91,7 +91,7 @@ void verify_journal_open(struct verify *v) {
     v->journal_path = path_of(v);
     int fd = v->journal_path ? open(v->journal_path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
     if (fd < 0) return;
-    if (flock(fd, LOCK_EX | LOCK_NB) || !(v->journal = fdopen(fd, "a+"))) { // the same runs at this moment
+    if (flock(fd, LOCK_EX | LOCK_NB) || !(v->journal = fdopen(fd, "a+"))) { // the same verify is running at this moment
         close(fd);
         return;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What came of the claims, over seeds and without what must break them.
+// The results of claims over seeds, and under the settings that must break them.
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,12 +10,12 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// Of one metric over seeds. The median of an even number is the mean of the two in the middle.
+/// One metric over seeds. The median of an even number is the mean of the two in the middle.
 struct spread {
     double mean, median, least, most;
 };
 
-/// A metric without a value in one of them has none: that seed's claim does not hold either.
+/// A metric without a value with one seed has none: that seed's claim does not hold either.
 static struct spread spread_of(const struct verify_reading *r, uint32_t seeds, uint32_t claim, uint32_t metric,
                                double *sorted) {
     struct spread s = {.mean = 0};
@@ -31,7 +31,7 @@ static struct spread spread_of(const struct verify_reading *r, uint32_t seeds, u
     return s;
 }
 
-/// With how many seeds it holds; judged by means, with 1 or none.
+/// With how many seeds it holds; judged by means, 1 or 0.
 static uint32_t count_holding(const struct verify *v, const struct verify_reading *r, const struct weft_claim *c,
                               uint32_t claim, const double *mean) {
     if (c->seeds == WEFT_CLAIM_SEEDS_MEAN) return weft_claim_holds(c, mean);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be run. A task is known by everything that it depends on, so that claims, seeds and scenarios of one
-// folder share what is equal: the effective configuration, the seed if the run draws, and the folder, for the names of
-// files in it.
+// What must be run. A task is identified by everything that it depends on, so that claims, seeds and scenarios of one
+// folder share equal tasks: the effective configuration, the seed if the run draws, and the folder, because it may
+// contain named files.
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static enum weft_status add_folder(struct verify *v, const char *path, uint32_t 
     return status;
 }
 
-/// What the user names himself is read whatever it is called.
+/// A file that the user names is read whatever its name is.
 static enum weft_status add_path(struct verify *v, const char *path, uint32_t depth, struct weft_error *ret_error) {
     struct stat info;
     if (!stat(path, &info) && S_ISDIR(info.st_mode)) return add_folder(v, path, depth, ret_error);
@@ -78,11 +78,11 @@ enum weft_status verify_read(struct verify *v, const char *path, struct weft_err
 
 // --- tasks --------------------------------------------------------------------------------------------------------
 
-/// Of a task, but for its seed and the command.
+/// The key of a task, except its seed and the command.
 struct task_key {
     uint64_t hash;
     bool draws;
-    char seed[24]; ///< that the configuration has
+    char seed[24]; ///< from the configuration
 };
 
 static void add_value(void *context, const char *path, const char *value, const char *dflt) {
@@ -111,7 +111,7 @@ struct verify_task *verify_task_find(const struct verify *v, uint64_t key) {
     return t;
 }
 
-/// Control planes, placements and the orders of messages draw whatever the packets of a run do.
+/// Control planes, placements and the orders of messages draw random numbers even if the packets of a run do not.
 static uint64_t whole_key(const struct task_key *k, enum weft_claim_from from, const char *seed) {
     uint64_t key = weft__hash_text(k->hash, weft_claim_from_names[from]);
     bool draws = from == WEFT_CLAIM_FROM_RUN ? k->draws : from >= WEFT_CLAIM_FROM_PLACE;
@@ -142,7 +142,7 @@ static void add_use(struct verify *v, struct verify_reading *r, uint32_t variant
     v->uses++;
 }
 
-/// How many values a reading is to have of a variant from a command.
+/// How many values a reading needs for a variant from a command.
 static uint32_t count_values(const struct verify_reading *r, uint32_t variant, enum weft_claim_from from) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->claims.n; i++)
@@ -151,7 +151,8 @@ static uint32_t count_values(const struct verify_reading *r, uint32_t variant, e
     return n;
 }
 
-/// A metric that is gone without the mechanism would break any claim: what is to be judged must be measured.
+/// A metric that vanishes without the mechanism would break any claim, so every metric of a judged claim must be
+/// measured.
 static enum weft_status check_metrics(const struct verify_reading *r, uint32_t variant,
                                       const struct weft_cli_simulation *sim, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
@@ -162,7 +163,7 @@ static enum weft_status check_metrics(const struct verify_reading *r, uint32_t v
     return status;
 }
 
-/// Everything that the readings (one a seed) of a file need of a variant.
+/// Everything that the readings (one per seed) of a file need for a variant.
 static enum weft_status prepare_variant(struct verify *v, struct verify_reading *r,
                                         const struct weft_scenario_file *file, uint32_t variant,
                                         struct weft_error *ret_error) {
@@ -217,7 +218,7 @@ static bool is_same_without(const struct weft_claim *a, const struct weft_claim 
     return true;
 }
 
-/// A mistake in `without` stands where that does.
+/// An error in `without` is reported at its place.
 static enum weft_status prepare_without(struct verify *v, struct verified *s, const struct weft_claim *c,
                                         struct verify_reading *r, struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
@@ -230,7 +231,7 @@ static enum weft_status prepare_without(struct verify *v, struct verified *s, co
     return status;
 }
 
-/// Readings without what claim `i` and those like it name.
+/// Readings under the settings of claim `i` and of claims with the same `without`.
 static enum weft_status prepare_teeth(struct verify *v, struct verified *s, uint32_t i, struct weft_error *ret_error) {
     const struct weft_claim *c = &s->claims.claim[i];
     if (!c->withouts || s->bite[i]) return WEFT_OK;

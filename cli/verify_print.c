@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What came of the claims, as text and as JSON.
+// Prints the results of claims, as text and as JSON.
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static const char *note_of(const struct verified *s) {
     return s->ended ? "" : "  not run to its end";
 }
 
-/// How many claims about a mean were judged by one seed.
+/// How many claims about a mean were judged with a single seed.
 static uint32_t count_means_of_one(const struct verify *v) {
     uint32_t n = 0;
     for (const struct verified *s = v->first; s && v->seeds == 1; s = s->next)
@@ -108,7 +108,7 @@ static void print_claim(const struct verify *v, const struct verified *s, uint32
     weft_report_claim_reasons(stdout, c);
 }
 
-/// Findings, then what is unexpected, so that the worst stands last; all others before, if they are asked for.
+/// Findings, then unexpected results, so that the worst is last; everything else before, if requested.
 enum part { PLAIN, NOTED, UNEXPECTED };
 
 static enum part part_of(const struct verify_judgement *j) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks are run as processes; what they print has the values.
+// Tasks run as processes; their output contains the values.
 #include <string.h>
 #include <unistd.h>
 
@@ -53,7 +53,7 @@ void verify_each_value(const struct verify_task *t,
     }
 }
 
-/// Without what it claims about, a network may well stall: that is an answer.
+/// Under `without`, a network may well stall: that is a result.
 static void note_status(const struct verify *v, struct verify_task *t, enum weft_status status, FILE *err) {
     bool teeth = true;
     for (const struct verify_use *u = t->use; u; u = u->next)
@@ -93,7 +93,7 @@ static void take_value(void *context, const struct weft_claim *claim, const stru
     t->claim = claim;
 }
 
-/// What a command says has no rows to ask beforehand.
+/// The output of a command has no rows that could be checked in advance.
 static bool take_values(struct verify_task *t, FILE *out) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     size_t size;
@@ -117,7 +117,7 @@ static bool take_values(struct verify_task *t, FILE *out) {
     return root && !missing;
 }
 
-/// Its values, and what went wrong with it.
+/// Takes a task's values, or its error.
 static void take(void *context, uint32_t run, const struct weft_cli_ended *ended) {
     struct verify *v = context;
     struct verify_task *t = v->at[run];

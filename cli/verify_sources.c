@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft verify --sources: what the sources say, and the claims that check it. A file a source: `source: {name, title,
-// where}`, and `statements`, each with an id that claims name in `checks`.
+// weft verify --sources: the statements of sources, and the claims that check them. One file per source: `source:
+// {name, title, where}`, and `statements`, each with an id that claims name in `checks`.
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static enum weft_status read_sources(struct index_of_sources *x, const char *fol
     return status;
 }
 
-/// "dsf-01, dsf-02". A claim that is made of each case counts once.
+/// "dsf-01, dsf-02". A claim that exists once per case counts once.
 static enum weft_status note_claim(struct index_of_sources *x, const struct verified *s, const struct weft_claim *c,
                                    struct weft_error *ret_error) {
     for (const char *at = c->checks; *at;) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft versus: one job on every fabric. It composes a scenario with a variant for each fabric and has it run as a
-// sweep.
+// weft versus: one job on every fabric. It composes a scenario with a variant per fabric and runs it as a sweep.
 #include "versus.h"
 
 #include <stdio.h>
@@ -68,7 +67,7 @@ static const struct weft_cli_command command = {
 };
 
 struct versus {
-    struct sweep sweep; ///< first: what the sweep hands back is this
+    struct sweep sweep; ///< must be first: the sweep's callbacks get a pointer to it
     struct weft_versus v;
     const char *text;            ///< of the scenario
     const struct weft_tree *run; ///< the job's section; NULL: none
@@ -92,7 +91,7 @@ static bool follows_ranks(const struct sweep *s, uint32_t run, const struct weft
     return is_explained(s, run) && versus_why_has_room(workload);
 }
 
-/// Measures of every run; with the first seed also where the time went.
+/// The measurements of every run; with the first seed also where the time went.
 static struct weft_sweep_kept *keep(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
                                     const struct weft_run *measured, const struct weft_follow *ranks, uint32_t *ret_n) {
     uint32_t n, parts = 0;
@@ -203,7 +202,7 @@ static void print(struct versus *x) {
     if (x->old && !x->sweep.o->json && !csv) versus_diff(stdout, &x->v, x->old, diff);
 }
 
-/// What --diff prints, line by line, for JSON.
+/// Collects the lines that --diff prints, for JSON.
 static void note_changes(struct versus *x) {
     struct weft_arena *arena = x->sweep.o->arena;
     struct weft__text_stream stream;
@@ -256,7 +255,7 @@ static bool check_options(const struct weft_cli_options *o) {
     return true;
 }
 
-/// What a blueprint has that says nothing of it.
+/// The default of blueprints that do not set this value.
 static uint64_t fabric_default(const char *name, enum weft__quantity quantity) {
     char why[128];
     uint64_t value = 0;
@@ -265,7 +264,7 @@ static uint64_t fabric_default(const char *name, enum weft__quantity quantity) {
     return value;
 }
 
-/// Of the command line, else of the job's own network, else what blueprints have.
+/// From the command line, else from the job's own network, else the default of blueprints.
 static enum weft_status size_up(const struct weft_cli_options *o, const struct versus_job *job, struct weft_versus *v,
                                 struct weft_versus_scale **ret_scale, struct weft_error *ret_error) {
     enum { SCALES_MAX = 64, HOSTS_MIN = 2, HOSTS_MAX = 1048576 };
@@ -301,8 +300,8 @@ static enum weft_status add_cases(const struct weft_cli_options *o, const struct
     return battery.name ? versus_battery_add(&battery, v, o->arena, ret_error) : WEFT_OK;
 }
 
-/// The job's sections as they stand in its own file, so that errors say where that is: laid over the scenario, which
-/// has the same text. With cases they are in the text alone, since settings would hold for the other cases too.
+/// The job's sections are laid over the scenario, which has the same text, with their places in the job's own file, so
+/// that errors point there. With cases they are only in the text, because settings would apply to the other cases too.
 static enum weft_status compose(struct versus *x, const struct versus_job *job, struct versus_kept **kept,
                                 const struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
     const struct weft_cli_options *o = x->sweep.o;

@@ -8,39 +8,39 @@
 #include "sweep.h"
 #include "weft/versus.h"
 
-/// What is to be run on every fabric.
+/// What runs on every fabric.
 struct versus_job {
-    const char *path;             ///< NULL: none, a battery alone
-    const struct weft_tree *work; ///< sections; NULL: none
+    const char *path;             ///< NULL: none, only a battery
+    const struct weft_tree *work; ///< its sections; NULL: none
     const struct weft_tree *run;
-    uint64_t hosts; ///< in the job's own network; 0: it has no network
+    uint64_t hosts; ///< in the job's own network; 0: it has none
     weft_rate_bps rate_bps;
-    const char **ignored; ///< sections that fabrics say themselves
+    const char **ignored; ///< sections that fabrics set themselves
     uint32_t n_ignored;
 };
-/// Files that what was read of them needs to the end.
+/// Files that must stay in memory to the end.
 struct versus_kept {
     struct weft_scenario_file *file;
     struct versus_kept *next;
 };
 void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, struct weft_arena *arena);
 
-/// Reads a scenario, a file with `workload:` alone, or a file of another tool.
+/// Reads a scenario, a file with only `workload:`, or a file of another tool.
 enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus_job *ret_job,
                                  struct versus_kept **kept, struct weft_error *ret_error);
 
-/// Which cases are wanted: sizes of collectives, "1KiB..64MiB"; names, "moe*,incast". NULL: all.
+/// The cases requested: sizes of collectives, "1KiB..64MiB"; names, "moe*,incast". NULL: all.
 struct versus_battery {
     const char *name, *sizes, *cases;
 };
-/// The cases of a battery behind those that there are.
+/// Adds the cases of a battery after the existing ones.
 enum weft_status versus_battery_add(const struct versus_battery *battery, struct weft_versus *v,
                                     struct weft_arena *arena, struct weft_error *ret_error);
 
-/// For each case in which nothing fails, cases in which one assumed number is half or twice what it is.
+/// For each case without failures, adds cases in which one assumed number is halved or doubled.
 enum weft_status versus_assumptions_add(const struct weft_cli_options *o, struct weft_versus *v,
                                         struct weft_error *ret_error);
-/// Whether what ranks note in a run fits into memory; else the flow that finished last is explained.
+/// Whether the notes of ranks in a run fit into memory; if not, the last flow to finish is explained.
 bool versus_why_has_room(const struct weft_workload *workload);
 /// Where the time went of the longest iteration of the slowest job, or of the flow that finished last: [*ret_n]. Runs
 /// twice more: with the flows of the critical path followed, then with all that its ports send. `ranks`: followed in
@@ -49,22 +49,22 @@ struct weft_sweep_kept *versus_why(const struct weft_cli_options *o, const struc
                                    uint32_t variant, const struct weft_run *measured, const struct weft_follow *ranks,
                                    uint32_t *ret_n);
 
-/// Reads and sizes the fabrics of a list of blueprints and files (NULL: all that come with weft), at v->rate_bps and
+/// Reads and sizes the fabrics in a list of blueprints and files (NULL: all that come with weft), at v->rate_bps and
 /// the hosts of each `scale` [v->scales], which are v->scale. `budget`: "watts=20000,optics=800", or NULL.
 enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const char *list, const char *budget,
                                      struct weft_versus *v, struct weft_versus_scale *scale, struct versus_kept **kept,
                                      struct weft_error *ret_error);
 
-/// An older answer, for --diff: a folder of --out, or its versus.json.
+/// An earlier answer, for --diff: a folder of --out, or its versus.json.
 struct versus_old;
 enum weft_status versus_old_read(const char *path, struct weft_arena *arena, struct versus_old **ret_old,
                                  struct weft_error *ret_error);
 void versus_old_free(struct versus_old *old); ///< NULL may be freed
 #define VERSUS_UNCHANGED "  nothing has changed"
-/// What has changed since: who leads, times, bills, and whether a fabric runs.
+/// What has changed since: the leader, times, bills, and whether a fabric runs.
 void versus_diff(FILE *file, const struct weft_versus *v, const struct versus_old *old, const char *path);
 
-/// The same as comma-separated values: a line a change.
+/// The same as comma-separated values: one line per change.
 void versus_diff_csv(FILE *file, const struct weft_versus *v, const struct versus_old *old);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of a versus that are assumed: found by their rows, whose help says so. Each is halved and doubled in all
-// fabrics that have it, one at a time, as far as its bounds and the fabric's other values allow.
+// The assumed numbers of a versus: found by their rows, whose help says so. Each is halved and doubled in all fabrics
+// that have it, one at a time, as far as its bounds and the fabric's other values allow.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct finder {
     const struct weft_cli_options *o;
     struct weft_versus *v;
     const struct weft_scenario *scenario;
-    const char **value; ///< [ASSUMPTIONS_MAX] in this fabric
+    const char **value; ///< [ASSUMPTIONS_MAX]: its value in this fabric
     uint32_t fabric;
 };
 
@@ -22,7 +22,7 @@ static bool is_number(const struct weft_param *row) {
            row->type == WEFT_PARAM_UINT || row->type == WEFT_PARAM_REAL;
 }
 
-/// What is bought changes no time (src/versus/energy.c has its watts), nor do numbers of a run.
+/// Prices and power change no time (src/versus/energy.c handles watts), and neither do settings of a run.
 static bool counts(const struct weft_param *row, const char *path) {
     const char *dot = strrchr(path, '.');
     return row && is_number(row) && row->help && strstr(row->help, "assumed") && strncmp(path, "run.", 4) != 0 &&
@@ -50,7 +50,7 @@ static void on_value(void *context, const char *path, const char *value, const c
     f->value[i] = weft_arena_text(f->o->arena, value);
 }
 
-/// The text of half or twice a value; NULL: it is 0, or no number.
+/// The text of half or twice a value; NULL: it is 0, or not a number.
 static const char *scaled(const struct weft_param *row, const char *value, bool twice, struct weft_arena *arena) {
     union {
         uint64_t whole;
@@ -85,7 +85,7 @@ static enum weft_status open_fabric(const struct finder *f, struct weft_scenario
     return status;
 }
 
-/// Whether the fabric can be built so: laid over its file, as the case will be.
+/// Whether the fabric can be built with it: laid over its file, as in the case.
 static bool can_have(const struct finder *f, const char *path, const char *value) {
     struct weft_scenario_file *file = NULL;
     struct weft_cli_simulation sim = {0};
@@ -126,7 +126,7 @@ static enum weft_status add_fabric(struct finder *f, struct weft_error *ret_erro
     return status;
 }
 
-/// Whether any fabric can have it so.
+/// Whether any fabric can have this value.
 static bool anywhere(const struct weft_versus *v, const struct weft_versus_assumption *a, bool twice) {
     for (uint32_t i = 0; i < v->fabrics; i++)
         if (a->value[twice][i]) return true;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batteries: workloads that every fabric runs, so that an answer does not hang on one size or one pattern.
+// Batteries: workloads that every fabric runs, so that an answer does not depend on one size or one pattern.
 //
-// quick: an all-to-all and a ring all-reduce, with 4 KiB, 256 KiB and 4 MiB a rank. The first meets every pair and
+// quick: an all-to-all and a ring all-reduce, with 4 KiB, 256 KiB and 4 MiB per rank. The first involves every pair and
 // therefore hash collisions and incast, the second only neighbours; 4 KiB is latency alone, 4 MiB mostly bandwidth.
 //
-// full, and why each is in it:
-// - all-to-all, all-reduce, all-gather, reduce-scatter from 1 KiB to 1 GiB, each step 16 times the last: from latency
+// full, and the reason for each case:
+// - all-to-all, all-reduce, all-gather, reduce-scatter from 1 KiB to 1 GiB, in steps of 16: from latency
 //   alone to bandwidth alone, so that borders between fabrics show.
 // - moe: an all-to-all in which some ranks get four times as much, as popular experts do: load that no balance spreads.
-// - two-jobs: an all-to-all and an all-reduce on servers that alternate: what neighbours do to each other.
-// - incast: 64 hosts at one, beside flows to other hosts: whether those, the victims, pay for it.
+// - two-jobs: an all-to-all and an all-reduce on alternating servers: how jobs disturb each other.
+// - incast: 64 hosts to one, beside flows to other hosts: whether those, the victims, suffer.
 // - storage: reads from an eighth of the hosts at random times: many to few, with long answers to short requests.
 // - rpc: WebSearch sizes at random times at 30, 60 and 80% load: tails, and how they grow with load.
 // - checkpoint: all hosts write to an eighth of them at once, beside an all-reduce of the others.
-// Then one of each with a link, a switch, a plane gone, a link that flaps, and a host that takes its data at a quarter
-// of its rate; and steady small flows while a link and a switch fail, for the time to recover.
+// Then one case of each with a link, a switch or a plane down, a link that flaps, and a host that takes its data at a
+// quarter of its rate; and steady small flows while a link and a switch fail, for the recovery time.
 //
-// Everything starts after 5 s: what is gone failed at 0, and by then the slowest control plane, the controller of a
-// Clique, has set new routes. Empty time costs nothing.
+// Everything starts after 5 s: failures happen at 0, and by then the slowest control plane, the controller of a Clique,
+// has set new routes. Empty time costs nothing.
 #include <string.h>
 
 #include "base/units.h"
@@ -74,7 +74,7 @@ static void add_collective(struct weft_versus *v, const struct collective *c, we
         ->bytes = bytes;
 }
 
-/// Servers that alternate between two jobs: "host-0..7,host-16..23".
+/// Servers that two jobs use alternately: "host-0..7,host-16..23".
 static const char *every_other(uint64_t hosts, uint64_t first, struct weft_arena *arena) {
     uint64_t block = hosts >= 32 ? 8 : 1;
     char *text = weft_arena_alloc(arena, hosts * 24, 1);
@@ -141,7 +141,7 @@ static void add_failure(struct weft_versus *v, uint32_t healthy, const struct we
     c->healthy = healthy;
 }
 
-/// One case of each family again, with each failure. `bytes`: of collectives.
+/// One case of each family again, with each failure. `bytes`: for collectives.
 static void add_failures(struct weft_versus *v, uint32_t from, weft_bytes bytes, struct weft_arena *arena) {
     uint32_t until = v->n_cases;
     for (uint32_t c = from; c < until; c++) {
@@ -174,7 +174,7 @@ static enum weft_status add_full(struct weft_versus *v, const weft_bytes *within
     return WEFT_OK;
 }
 
-/// Only cases that match, and those that they are compared with. False: none does.
+/// Only cases that match, and those that they are compared with. False: none matches.
 static bool choose(struct weft_versus *v, uint32_t from, const char *pattern, struct weft_arena *arena) {
     bool *kept = weft_arena_alloc(arena, v->n_cases, sizeof *kept), any = false;
     uint32_t *now = weft_arena_alloc(arena, v->n_cases, sizeof *now), n = from;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an answer of today says otherwise than one that --out has kept: who leads, how long each fabric takes, what it
-// takes, and whether it runs at all.
+// How an answer differs from an earlier one kept by --out: who leads, how long each fabric takes, what it costs, and
+// whether it runs at all.
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static double number(const json_t *map, const char *key) {
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/// The entry of a list that has that name and, unless `hosts` is 0, is of so many hosts; NULL: none.
+/// The entry of a list with that name and, unless `hosts` is 0, that number of hosts; NULL: none.
 static const json_t *named(const json_t *root, const char *list, const char *name, uint64_t hosts) {
     size_t i;
     const json_t *one, *all = json_object_get(root, list);
@@ -56,25 +56,25 @@ static const json_t *named(const json_t *root, const char *list, const char *nam
     return NULL;
 }
 
-/// How many numbers of hosts an answer is of.
+/// How many numbers of hosts an answer has.
 static size_t scales_of(const json_t *root) {
     size_t n = json_array_size(json_object_get(json_object_get(root, "map"), "hosts"));
     return n ? n : 1;
 }
 
-/// What is otherwise than it was. A number is a text too.
+/// A difference. A number is also stored as text.
 struct change {
-    const char *fabric, *label; ///< NULL: of all; label: with the number of hosts, if there are several
-    const char *the_case;       ///< NULL: of all
+    const char *fabric, *label; ///< NULL: for all; label: with the number of hosts, if there are several
+    const char *the_case;       ///< NULL: for all
     const char *what, *was, *now;
-    uint64_t hosts; ///< 0: of all
-    bool overlap;   ///< of times: their intervals do
+    uint64_t hosts; ///< 0: for all
+    bool overlap;   ///< the intervals of the two times overlap
 };
 
 struct changes {
     const struct weft_versus *v; ///< at one number of hosts
     const json_t *root;
-    uint64_t hosts; ///< at which to look for what was; 0: at whatever number it was
+    uint64_t hosts; ///< the number of hosts to look for in the earlier answer; 0: any
     struct weft_arena *arena;
     void (*print)(FILE *file, const struct change *change);
     FILE *file;
@@ -158,7 +158,7 @@ static void add_number(struct changes *x, const char *key, double now) {
     if (was != now) add(x, (struct change){.what = key, .was = text_of(x, was), .now = text_of(x, now)});
 }
 
-/// Numbers of hosts that only one of the two answers has.
+/// Numbers of hosts that only one of the answers has.
 static void add_scales(struct changes *x) {
     size_t i;
     const json_t *was, *all = json_object_get(json_object_get(x->root, "map"), "hosts");

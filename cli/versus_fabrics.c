@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabrics of a versus: read, sized, billed; those that cannot be built, or cost too much, say why.
+// The fabrics of a versus: read, sized, billed; those that cannot be built, or cost too much, get a reason.
 #define _GNU_SOURCE // realpath
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void check_budget(struct weft_versus_fabric *f, const double *limit, stru
 
 // --- fabrics ------------------------------------------------------------------------------------------------------
 
-/// A blueprint by its name; a file by where it is, whatever folder the scenario is seen from.
+/// A blueprint by its name; a file by its path, whatever folder the scenario is seen from.
 static enum weft_status find_base(const char *item, struct weft_arena *arena, const char **ret_base,
                                   struct weft_error *ret_error) {
     *ret_base = item;
@@ -68,7 +68,7 @@ static enum weft_status find_base(const char *item, struct weft_arena *arena, co
     return weft_cli_no_blueprint("--fabrics", item, ret_error);
 }
 
-/// "clos" of "some/where/clos.yaml". A dot would begin a part of a path.
+/// "clos" of "some/where/clos.yaml". A dot would separate parts of a path.
 static const char *stem(const char *path, struct weft_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     char *text = weft_arena_format(arena, "%.*s", dot && dot != name ? (int)(dot - name) : (int)strlen(name), name);
@@ -77,7 +77,7 @@ static const char *stem(const char *path, struct weft_arena *arena) {
     return text;
 }
 
-/// What can fail in it, from its network.
+/// The elements that can fail, from its network.
 static enum weft_status find_domains(const struct weft_cli_options *o, struct weft_scenario_file *file,
                                      struct weft_versus_fabric *f, struct weft_error *ret_error) {
     static const char work[] = "workload=[{kind: flow, src: host-0, dst: host-1, size: 1B}]";
@@ -96,7 +96,7 @@ static enum weft_status find_domains(const struct weft_cli_options *o, struct we
     return status;
 }
 
-/// What it would take with half as many hosts again.
+/// What it would cost with half as many hosts again.
 static enum weft_status grow(const struct weft_cli_options *o, struct weft_scenario_file *file,
                              struct weft_versus_fabric *f, struct weft_error *ret_error) {
     struct weft_model_conf model;
@@ -123,7 +123,7 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, const stru
                                 weft_arena_format(o->arena, "fabric.rate=%llubps", (unsigned long long)v->rate_bps)};
     const struct weft_tree *root = NULL;
     if (!status) status = weft_scenario_file_read(f->base, NULL, 0, &file, ret_error);
-    if (!status) versus_keep(kept, file, o->arena); // texts are in it
+    if (!status) versus_keep(kept, file, o->arena); // it holds texts in use
     if (!status) status = weft_scenario_tree(file, 0, o->arena, &root, ret_error);
     if (!status && !weft_tree_find(root, "fabric"))
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = item},
@@ -148,7 +148,7 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, const stru
     return status ? status : grow(o, file, f, ret_error);
 }
 
-/// Behind those that `scale` has.
+/// Adds a fabric after those that `scale` has.
 static enum weft_status add(const struct weft_cli_options *o, struct weft_versus *v, struct weft_versus_scale *scale,
                             const char *item, const double *limit, struct versus_kept **kept,
                             struct weft_error *ret_error) {

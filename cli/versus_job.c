@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job of a versus, in any form that weft reads. What it says of a network gives the number of hosts and their rate;
-// the rest of it is what fabrics differ in, and is left out.
+// The job of a versus, in any form that weft reads. Its network gives the number of hosts and their rate; the rest of
+// the network is what fabrics differ in, and is ignored.
 #include <stdio.h>
 #include <string.h>
 
@@ -29,10 +29,10 @@ static const char *folder_of(const char *path, struct weft_arena *arena) {
     return slash ? weft_arena_format(arena, "%.*s", slash == path ? 1 : (int)(slash - path), path) : "";
 }
 
-/// A file of another tool, as the scenario that weft import makes of it.
+/// Imports a file of another tool, like weft import.
 static enum weft_status import_job(const char *path, const struct weft_model *importer, struct weft_arena *arena,
                                    struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
-    static const char rate[] = "rate: 400Gbps"; // of the network that a workload alone gets: what blueprints have
+    static const char rate[] = "rate: 400Gbps"; // for the network that a workload alone gets: the blueprints' default
     struct weft__text_stream stream;
     struct weft_tree *tree;
     enum weft_status status = weft_tree_parse("rate", rate, strlen(rate), arena, &tree, ret_error);
@@ -61,7 +61,7 @@ static enum weft_status read_file(const struct weft_cli_options *o, const char *
                               "may be of %s; expected the scenario that weft import FORMAT %s makes of it", g.names,
                               path);
     if (g.n) return import_job(path, g.importer, o->arena, ret_file, ret_error);
-    struct weft_cli_options plain = *o; // settings are for the fabrics
+    struct weft_cli_options plain = *o; // settings apply to the fabrics
     plain.settings = 0;
     return weft_cli_scenario_read(&plain, ret_file, ret_error);
 }
@@ -77,7 +77,7 @@ static weft_rate_bps host_rate(const struct weft_topology *t) {
     return host->ports ? t->link[weft_topology_port(t, t->host[0], 0)->link].rate_bps : 0;
 }
 
-/// How large the network is that the job has now.
+/// The size of the job's present network.
 static enum weft_status size_of(const struct weft_scenario_file *file, uint32_t variant, struct versus_job *job,
                                 struct weft_error *ret_error) {
     struct weft_cli_simulation sim = {0};
@@ -101,7 +101,7 @@ static void note_ignored(const struct weft_tree *root, struct versus_job *job, s
     }
 }
 
-/// The files that a workload names are looked for from the folder of the scenario, which here is the job's.
+/// The files that a workload names are found relative to the folder of the scenario, which here is the job's.
 enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus_job *job, struct versus_kept **kept,
                                  struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
@@ -110,7 +110,7 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
     *job = (struct versus_job){.path = o->operand[0]};
     enum weft_status status = read_file(o, job->path, &file, ret_error);
     if (status) return status;
-    versus_keep(kept, file, o->arena); // the trees are in it
+    versus_keep(kept, file, o->arena); // it holds trees in use
     uint32_t variants = weft_scenario_variants(file);
     if (o->variant) status = weft_cli_variant(o, file, &variant, ret_error);
     if (!status && !o->variant && variants > 1 && !o->quiet)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a run went that a versus has measured: along the critical path of an iteration, or of the flow that
+// Where the time of a run measured by a versus went: along the critical path of an iteration, or of the flow that
 // finished last.
 #include "versus.h"
 
-/// What each message and each pair of ranks may note, and how much of that a run may keep.
+/// The most that each message and each pair of ranks note, and how much of it a run may keep.
 enum { NOTES_EACH = 5, SLICE_BYTES = 128 * 1024 };
 static const double notes_bytes_max = 1e9;
-/// What is kept of a followed packet or cell on a link until it is explained, and how much of that there may be.
+/// What is kept of a followed packet or cell on a link until it is explained, and how much of it there may be.
 enum { PACKET_BYTES = 160, CELL_BYTES = 450 };
 static const double hops_bytes_max = 4e9;
 
@@ -19,9 +19,9 @@ bool versus_why_has_room(const struct weft_workload *w) {
     return w->jobs && messages * NOTES_EACH * sizeof(struct weft_rank_note) < notes_bytes_max;
 }
 
-/// What is to be explained.
+/// What must be explained.
 struct subject {
-    uint32_t job, iteration; ///< job: WEFT_NONE: the flow
+    uint32_t job, iteration; ///< job WEFT_NONE: the flow
     uint32_t last;
     bool *flow; ///< [flows] that are followed
     enum weft_versus_why_note note;
@@ -106,7 +106,7 @@ static struct weft_sweep_kept *follow(const struct weft_cli_options *o, const st
     return explain(x, s, o->arena, ret_n);
 }
 
-/// The followed flows' part of the run's bytes is taken for their part of its packets and cells.
+/// The followed flows' share of the run's bytes is taken as their share of its packets and cells.
 static bool follow_has_room(const struct weft_run *measured, const bool *flow) {
     const struct weft_workload *w = measured->workload;
     double followed = 0, all = 0;

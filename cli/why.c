@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft why: where the completion time of a flow went. What the results do not hold is run again (why_explain.c).
+// weft why: where the completion time of a flow went. What the results do not contain is run again (why_explain.c).
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static const struct weft_cli_command command = {
 
 // --- showing it ---------------------------------------------------------------------------------------------------
 
-/// What there is of each kind, most first.
+/// The sums of each kind, largest first.
 static void print_sums(weft_time_ps sum[WEFT_WHYS]) {
     for (const char *before = "  "; true; before = ", ") {
         uint32_t most = 0;

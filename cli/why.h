@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a scenario again to tell where time went, for weft why and weft report.
+// Runs a scenario again to find where time went, for weft why and weft report.
 #ifndef WEFT_CLI_WHY_H
 #define WEFT_CLI_WHY_H
 
 #include "simulation.h"
 #include "weft/why.h"
 
-/// Of so many groups of remote memory access `jobs` gives the slowest operations.
+/// `jobs` gives the slowest operations of at most this many groups of remote memory access.
 enum { WEFT_CLI_WHY_GROUPS = 32 };
 
-/// What of a run is to be explained.
+/// What of a run must be explained.
 struct weft_cli_why_wanted {
     const char *flow;            ///< a number; NULL: none
-    uint32_t slowest;            ///< so many flows
+    uint32_t slowest;            ///< this many flows
     const char *group;           ///< its 99th percentile and its median; NULL: none
     const char *job, *iteration; ///< iteration NULL: the longest; job NULL: none
-    const char *rma; ///< of a group of remote memory access, as `group`, or as `slowest` if that is given; NULL: none
-    bool jobs;     ///< of every job, the last iteration that has ended; of groups of remote memory access, the slowest
-    bool as_it_is; ///< what has not finished is left out, and is no error
+    const char *rma; ///< for a group of remote memory access, like `group`, or like `slowest` if that is given; NULL:
+                     ///< none
+    bool jobs;       ///< for every job, its last complete iteration; for groups of remote memory access, the slowest
+    bool as_it_is;   ///< unfinished ones are omitted, without an error
 };
 
 struct weft_cli_why {
@@ -33,8 +34,8 @@ struct weft_cli_why {
     uint32_t operations;
 };
 
-/// The first run tells which flows there are and what they did, the second who was in their way. Deinit it whatever it
-/// returns; what it tells is in `arena`. If the run does not repeat the stored one (`stored->digest`, unless NULL):
+/// The first run shows which flows there are and what they did, the second what was in their way. Deinit it whatever it
+/// returns; its results are in `arena`. If the run does not repeat the stored one (`stored->digest`, unless NULL):
 /// WEFT_ERROR_CLAIM.
 enum weft_status weft_cli_why_explain(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                       uint32_t variant, const struct weft_stored *stored,
@@ -55,9 +56,8 @@ void weft_cli_why_json_iteration(struct weft__json *j, const struct weft_run *ru
                                  const struct weft_why_iteration *why);
 void weft_cli_why_json_operation(struct weft__json *j, const struct weft_run *run, const struct weft_why_operation *op,
                                  const char *title);
-/// All of it for the page of a report: {"flows", "iterations", "operations"}. Of a flow or an
-/// operation only the longest parts, and the others
-/// summed; of an iteration only the longest steps, with what is 1% of it or more.
+/// Everything for the page of a report: {"flows", "iterations", "operations"}. Of a flow or an operation only the
+/// longest parts, and the others summed; of an iteration only the longest steps, with parts of at least 1% of it.
 void weft_cli_why_json_page(struct weft__json *j, const struct weft_cli_why *why, struct weft_arena *arena);
 
 #endif

@@ -53,7 +53,7 @@ static enum weft_status choose_followed(const struct work *x, const struct weft_
     follow->rma = wanted->jobs && w->rmas;
     if (wanted->rma) {
         bool *of_rma = weft_arena_alloc(x->arena, w->flows, sizeof *of_rma);
-        for (uint32_t i = 0; i < w->flows; i++) // those of software; hardware has none
+        for (uint32_t i = 0; i < w->flows; i++) // flows of software; hardware has none
             of_rma[i] = w->flow[i].rma;
         follow->rma = true;
         follow->flow = of_rma;
@@ -77,7 +77,7 @@ static enum weft_status run_once(const struct work *x, struct weft_cli_simulatio
     s->follow = follow;
     enum weft_status status = weft_cli_simulation_run(s, x->o, label, ret_run, ret_error);
     if (status != WEFT_ERROR_STALL || !s->outcome) return status;
-    *ret_error = (struct weft_error){0}; // what has finished can be told of all the same
+    *ret_error = (struct weft_error){0}; // whatever has finished can still be explained
     return WEFT_OK;
 }
 
@@ -95,7 +95,7 @@ static int by_fct(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// Those that finished, of a group (WEFT_NONE: of all), the slowest first; `left_out` (or NULL) are none of them.
+/// Finished flows of a group (WEFT_NONE: of all), the slowest first, without those in `left_out` (unless NULL).
 static uint32_t *slowest_first(const struct weft_run *run, uint32_t group, const bool *left_out,
                                struct weft_arena *arena, uint32_t *ret_n) {
     const struct weft_workload *w = run->workload;
@@ -154,7 +154,7 @@ static enum weft_status choose_of_group(const struct work *x, struct weft_error 
 
 static enum weft_status choose_slowest(const struct work *x, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
-    bool *of_jobs = NULL; // whose iterations tell more: a connection waits for the job most of the time
+    bool *of_jobs = NULL; // their iterations tell more: a connection waits for the job most of the time
     if (x->wanted->jobs) {
         of_jobs = weft_arena_alloc(x->arena, ret->run.workload->flows, sizeof *of_jobs);
         for (uint32_t j = 0; j < ret->run.workload->jobs; j++)
@@ -258,7 +258,7 @@ static int by_number(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/// The slowest of each group; of more groups than a page has room for, those whose slowest took longest.
+/// The slowest of each group; if a page has no room for all groups, those whose slowest took longest.
 static void choose_slowest_operations(const struct work *x) {
     struct weft_cli_why *ret = x->why;
     uint32_t entries = ret->run.workload->rmas, shown = entries;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft workload: what everything that communicates in a scenario is compiled to, a DAG of steps for each rank; executed
-// without a network, and who sends how much to whom.
+// weft workload: what everything that communicates in a scenario is compiled to, a DAG of steps per rank; executed
+// without a network; and how much each sends to each.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static const struct weft_cli_command command = {
 /// What a job or a group of flows is compiled to.
 struct part {
     const char *name;
-    uint32_t ranks; ///< of a job; hosts that send
+    uint32_t ranks; ///< of a job; or hosts that send
     uint64_t steps, messages;
     weft_bytes bytes, network_bytes;
     weft_time_ps end_ps;
@@ -70,7 +70,7 @@ struct view {
     const struct weft_workload *w;
     struct weft_dag dag;
     struct weft_dag_result result;
-    struct part *part;           ///< jobs, then groups of flows; some without any
+    struct part *part;           ///< jobs, then groups of flows; some are empty
     weft_bytes *sent, *received; ///< over the network, by host
     enum units units;
     uint32_t n, *unit;  ///< of a host
@@ -127,7 +127,7 @@ static void find_units(struct view *v, struct weft_arena *arena) {
     v->name = weft_arena_alloc(arena, t->hosts, sizeof *v->name);
     for (uint32_t h = 0; h < t->hosts; h++) {
         uint64_t own_key = unit_key(v, h);
-        uint32_t u = v->n; // mostly that of the host before
+        uint32_t u = v->n; // usually that of the previous host
         while (u && key[u - 1] != own_key)
             u--;
         v->unit[h] = u ? u - 1 : v->n;
@@ -158,7 +158,7 @@ static enum weft_status choose_units(struct view *v, struct weft_arena *arena, s
 
 // --- what is printed ----------------------------------------------------------------------------------------------
 
-/// The host with most; what it has, and how long that takes at the rate of its link.
+/// The busiest host: its bytes, and their time at the rate of its link.
 struct busiest {
     uint32_t host;
     weft_bytes bytes;
@@ -288,7 +288,7 @@ static void print_json(const struct view *v, const struct weft_scenario *s) {
 
 // --- all of it ----------------------------------------------------------------------------------------------------
 
-/// A schedule is not executed here: what is in it. `weft workload` on its own file does more.
+/// A schedule is not executed here: only its content is shown. `weft workload` on its own file does more.
 static void sum_schedule(const struct weft_job *job, struct part *part) {
     part->steps = job->schedule->steps;
     part->messages = job->schedule->messages;
@@ -315,7 +315,7 @@ static void name_parts(struct view *v, struct weft_arena *arena) {
         }
 }
 
-/// Nothing in a workload should come to this.
+/// No workload should ever get here.
 static enum weft_status say_stuck(const struct view *v, const struct weft_scenario *s, struct weft_error *ret_error) {
     const struct weft_dag_result *r = &v->result;
     struct weft_dag_rank rank = weft_dag_rank_at(&v->dag, r->rank);
@@ -384,7 +384,7 @@ static enum weft_status workload(const struct weft_cli_options *o, const struct 
     return status;
 }
 
-/// A schedule is no scenario: it is read at once. What --goal writes is none of the operands.
+/// A schedule is not a scenario: it is read at once. The file of --goal is not an operand.
 static bool is_goal(int argc, char **argv) {
     for (int i = 1; i < argc; i++)
         if (*argv[i] != '-' && strcmp(argv[i - 1], "--goal") && weft_cli_goal_recognise(argv[i])) return true;

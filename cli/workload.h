@@ -6,18 +6,18 @@
 #include "cli.h"
 #include "weft/schedule.h"
 
-/// Whether the file is there and begins like GOAL.
+/// Whether the file exists and begins like GOAL.
 bool weft_cli_goal_recognise(const char *path);
-/// What is to be done with a schedule; NULL: not.
+/// What to do with a schedule; NULL: nothing.
 struct weft_cli_schedule {
     const char *loggops; ///< executed: L,o,g,G,O,S
     const char *goal;    ///< written to this file
-    const char *chakra;  ///< of a job: written to files of this prefix
+    const char *chakra;  ///< for a job: written to files with this prefix
 };
-/// The command on such a file. `options` are known when the arguments are parsed.
+/// Runs the command on such a file. `options` are known when the arguments are parsed.
 int weft_cli_goal(const struct weft_cli_command *command, const struct weft_cli_schedule *options, int argc,
                   char **argv);
-/// Does it with a schedule, and shows what is in it.
+/// Processes a schedule, and shows its content.
 enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct weft_cli_schedule *options, bool json,
                                    struct weft_error *ret_error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft workload on a schedule, from a file in GOAL or made of a scenario: what is in it, when each rank ends under
-// LogGOPS, and written in GOAL.
+// weft workload on a schedule, from a GOAL file or made from a scenario: its content, when each rank ends under
+// LogGOPS, and its form in GOAL.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ bool weft_cli_goal_recognise(const char *path) {
     enum { LOOK = 65536 };
     static char bytes[LOOK];
     struct stat about;
-    if (stat(path, &about) || !S_ISREG(about.st_mode)) return false; // what is read from a pipe is gone
+    if (stat(path, &about) || !S_ISREG(about.st_mode)) return false; // what was read from a pipe cannot be read again
     FILE *file = fopen(path, "r");
     if (!file) return false;
     size_t n = fread(bytes, 1, sizeof bytes, file);

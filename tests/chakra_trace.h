@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chakra execution traces byte by byte: field numbers stand here a second time, as in tests/tools/chakra_writer.py.
+// Chakra execution traces byte by byte: field numbers are repeated here, as in tests/tools/chakra_writer.py.
 #ifndef WEFT_TESTS_CHAKRA_TRACE_H
 #define WEFT_TESTS_CHAKRA_TRACE_H
 

@@ -8,7 +8,7 @@
 #include "weft/gnet_routes.h"
 #include "weft/memory.h"
 
-/// TiNs in a row, each in a pod of its own.
+/// TiNs in a row, each in a separate pod.
 static inline struct weft_clique *clique_chain(uint32_t tins, weft_time_ps delay_ps, struct weft_arena *a) {
     struct weft_clique_tin *tin = weft_arena_alloc(a, tins, sizeof *tin);
     struct weft_clique_link *link = weft_arena_alloc(a, tins, sizeof *link);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/// The tolerance is relative to what is expected; 0: equal.
+/// The tolerance is relative to the expected value; 0: equal.
 static inline void form_assert(const char *form, double measured, double expected, double tolerance) {
     print_message("form|%s|%.17g|%.17g|%.17g\n", form, measured, expected, tolerance);
     if (!(fabs(measured / expected - 1) <= tolerance))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios written at random: a text in the making, and what is drawn for it.
+// Random scenarios: a text being written, and the values drawn for it.
 #ifndef WEFT_TESTS_RANDOM_TEXT_H
 #define WEFT_TESTS_RANDOM_TEXT_H
 

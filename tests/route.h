@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A route model in one switch: its first `ups` ports lead up, each to a switch of its own, the others to hosts.
+// A route model in one switch: its first `ups` ports lead up, each to a different switch, the others to hosts.
 #ifndef WEFT_TESTS_ROUTE_H
 #define WEFT_TESTS_ROUTE_H
 

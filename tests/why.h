@@ -45,7 +45,7 @@ static inline struct weft_why why_of(const struct explained *e, uint32_t flow) {
     return why;
 }
 
-/// So much of a flow's time is of this kind.
+/// The part of a flow's time that is of this kind.
 static inline weft_time_ps why_sum(const struct weft_why *why, enum weft_why_kind kind) {
     weft_time_ps sum = 0;
     for (uint32_t i = 0; i < why->parts; i++)

@@ -167,7 +167,7 @@ class ConservationError(Error):
     result = None
 
 
-# Of runs, which have a result that tells more.
+# Errors of runs, whose result tells more.
 _unsaid = {ERROR_STALL: "the network made no progress, or was not done when simulated time ended",
            ERROR_CONSERVATION: "bytes were lost or invented; this is a bug of weft"}
 _kinds = {ERROR_INPUT: InputError, ERROR_STALL: StallError, ERROR_CONSERVATION: ConservationError}
@@ -220,8 +220,8 @@ class Guard:
             return None
 
     def check(self, interrupted):
-        """`interrupted`: the run was ended by on_progress. If nobody asked for that, Ctrl-C came as Python entered the
-        callback, where nothing can catch it."""
+        """`interrupted`: the run was ended by on_progress. If no callback asked for that, Ctrl-C arrived as Python entered
+        the callback, where nothing can catch it."""
         raised, self.raised = self.raised, None
         if raised or (interrupted and not self.asked):
             raise raised or KeyboardInterrupt

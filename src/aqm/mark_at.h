@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// By which depth of its queue a packet is marked.
+// Which depth of its queue decides whether a packet is marked.
 #ifndef WEFT_AQM_MARK_AT_H
 #define WEFT_AQM_MARK_AT_H
 

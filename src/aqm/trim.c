@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packet trimming: a data packet for which an egress queue has no room left loses its payload, and its header goes on
-// in the control queue, so that the receiver learns at once what is missing. ECN marks as WRED does, linearly between
-// two depths.
+// Packet trimming: a data packet for which an egress queue has no room loses its payload, and its header continues in
+// the control queue, so that the receiver learns at once what is missing. ECN marks as in WRED, linearly between two
+// depths.
 //
 // Sources: M. Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance"
-// (NDP), SIGCOMM 2017, section 3.2; UE specification 1.0 (trimming, with a DSCP for trimmed packets); thresholds of
-// 0.2 and 0.8 BDP in a queue of 1 BDP, 64 B, and marks on packets that leave as in uet-htsim. Differs: the packet that
-// comes is trimmed, never the last one that waits (uet-htsim tosses a coin); strict priority of the control queue is
-// the scheduler's affair.
+// (NDP), SIGCOMM 2017, section 3.2; UE specification 1.0 (trimming, with a DSCP for trimmed packets); thresholds of 0.2
+// and 0.8 BDP in a queue of 1 BDP, 64 B, and marks on departing packets as in uet-htsim. Differences: the arriving
+// packet is trimmed, never the last waiting one (uet-htsim tosses a coin); the scheduler decides whether the control
+// queue has strict priority.
 #include "aqm/mark_at.h"
 #include "base/units.h"
 
-/// A frame is no longer than that.
+/// Frames are no longer than this.
 enum { FRAME_MAX = 10000 };
 
 struct trim_conf {

@@ -5,9 +5,9 @@
 //   p = 0 for q <= min;  max_probability (q - min) / (max - min) up to max;  1 above max.
 // min = max is a step. Packets that are not ECN-capable pass, or are dropped with the same probability (RFC 3168,
 // section 5). Above the drop threshold everything is dropped.
-// A packet is judged by the queue that it joins, as the paper has it, or (mark_at: departure) marked by the queue that
-// it leaves behind, as alibaba-edu/High-Precision-Congestion-Control does it (switch-node.cc): the mark then does not
-// wait in the queue that it tells of.
+// A packet is judged by the queue that it joins, as in the paper, or (mark_at: departure) marked by the queue that it
+// leaves behind, as in alibaba-edu/High-Precision-Congestion-Control (switch-node.cc): the mark then does not wait in
+// the queue that it reports.
 #include <stdio.h>
 #include <string.h>
 
@@ -51,14 +51,14 @@ static const struct weft_param wred_rows[] = {
               "20%]; a port uses the entry of its rate, else of the next lower rate, else of the lowest"),
 };
 
-/// What `by_rate` says of ports of one rate.
+/// The settings of `by_rate` for ports of one rate.
 struct at_rate {
     weft_rate_bps rate_bps;
     weft_bytes min_bytes, max_bytes;
-    double max_probability; ///< negative: not said
+    double max_probability; ///< negative: not set
 };
 
-/// The next item; false: there is none, or what is wrong with it stands in `why`.
+/// Parses the next item; false: there is none, or `why` says what is wrong with it.
 static bool next_rate(const char **text, struct at_rate *ret, char *why, size_t size) {
     char item[128], word[4][32], rest;
     size_t n = strcspn(*text, ",");
@@ -103,8 +103,8 @@ static double calc_probability(const struct wred_conf *c, weft_bytes q) {
     return c->max_probability * (double)(q - c->min_bytes) / (double)(c->max_bytes - c->min_bytes);
 }
 
-/// Whether the lot falls on the packet, at a depth above min. No draw where the answer is certain, so that streams do
-/// not depend on it.
+/// Whether the packet is marked, at a depth above min. Does not draw if the answer is certain, so that random streams
+/// do not depend on it.
 static bool draw(const struct wred_conf *c, weft_bytes q, struct weft_random *random) {
     if (q > c->max_bytes) return true;
     double p = calc_probability(c, q);

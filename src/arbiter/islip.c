@@ -4,8 +4,9 @@
 //   grant    an output grants the first request at or after its pointer;
 //   accept   an input accepts the first grant at or after its pointer; both pointers move to one past the match, only
 //            if accepted and only in the first iteration.
-// Checked against the reading of it in BookSim (booksim2, allocators/islip.cpp). One priority at a time: the output has
-// chosen the priority before it asks (prioritised iSLIP, section VI of the paper, would weigh inputs' priorities too).
+// Checked against the implementation in BookSim (booksim2, allocators/islip.cpp). One priority at a time: the output
+// has chosen the priority before it asks (prioritised iSLIP, section VI of the paper, would weigh inputs' priorities
+// too).
 #include <string.h>
 
 #include "base/bits.h"
@@ -25,7 +26,7 @@ struct islip_state {
     uint64_t set[]; ///< [3 * words], then the arrays of struct islip_parts
 };
 
-/// Where things are in the state.
+/// Where the arrays are in the state.
 struct islip_parts {
     uint64_t *matched_in;  ///< inputs matched
     uint64_t *matched_out; ///< outputs matched, or without a free requester
@@ -50,12 +51,12 @@ static void islip_init(void *state, const void *conf, uint32_t ports) {
     ((struct islip_state *)state)->words = weft__bits_words(ports);
 }
 
-/// Steps from `from` round to `to`.
+/// Steps from `from` to `to`, wrapping around.
 static uint32_t distance(uint32_t from, uint32_t to, uint32_t ports) {
     return to >= from ? to - from : to + ports - from;
 }
 
-/// Every unmatched output grants; an input remembers the grant nearest to its pointer. False: nobody could.
+/// Every unmatched output grants; an input remembers the grant nearest to its pointer. False: no output could grant.
 static bool grant_all(const struct islip_parts *p, uint32_t ports, uint32_t words, const uint64_t *outputs,
                       const uint64_t *requests) {
     bool any = false;
@@ -65,7 +66,7 @@ static bool grant_all(const struct islip_parts *p, uint32_t ports, uint32_t word
             const uint64_t *row = requests + (size_t)out * words;
             uint32_t in = weft__bits_next_without(row, p->matched_in, words, p->grant[out]);
             if (in == WEFT__BITS_NONE) {
-                weft__bits_set(p->matched_out, out); // its requesters are gone for good
+                weft__bits_set(p->matched_out, out); // its requesters are all matched
                 continue;
             }
             uint32_t a = p->accept[in];
@@ -94,7 +95,7 @@ static void accept_all(const struct islip_parts *p, uint32_t ports, uint32_t wor
     }
 }
 
-/// The only output that asks gets the first requester at or after its pointer.
+/// A single requesting output gets the first requester at or after its pointer.
 static void match_one(const struct islip_parts *p, uint32_t ports, uint32_t words, uint32_t out,
                       const uint64_t *requests, uint16_t *ret_input) {
     uint32_t in = weft__bits_next_without(requests + (size_t)out * words, NULL, words, p->grant[out]);
@@ -110,7 +111,7 @@ static void islip_match(void *state, const void *conf, uint32_t ports, const uin
     struct islip_state *s = state;
     struct islip_parts p = parts_of(s, ports);
     uint32_t words = s->words, only = weft__bits_only(outputs, words);
-    if (only != WEFT__BITS_NONE) { // mostly, where inputs are not busy
+    if (only != WEFT__BITS_NONE) { // the usual case if inputs are not busy
         match_one(&p, ports, words, only, requests, ret_input);
         return;
     }

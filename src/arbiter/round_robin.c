@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A greedy maximal matching with rotating priorities, the arbiter that is cheap to build: outputs take turns at being
-// first (as in a wavefront that starts one further each time, Y. Tamir and H. Chi, "Symmetric crossbar arbiters for
-// VLSI communication switches", IEEE TPDS 1993), and each takes the next free requesting input after the one it had
-// last. Differs from a wavefront arbiter: outputs are served one after the other, not by diagonals.
+// A greedy maximal matching with rotating priorities, an arbiter that is cheap to build: outputs take turns at being
+// first (as in a wavefront that starts one position further each time, Y. Tamir and H. Chi, "Symmetric crossbar
+// arbiters for VLSI communication switches", IEEE TPDS 1993), and each takes the next free requesting input after the
+// one it had last. Differs from a wavefront arbiter: outputs are served one after the other, not by diagonals.
 #include <string.h>
 
 #include "base/bits.h"
@@ -15,7 +15,7 @@ static const struct weft_param_table round_robin_params = {.name = "round_robin"
                                                            .conf_size = sizeof(struct round_robin_conf)};
 
 struct round_robin_state {
-    uint32_t first; ///< output that chooses first next time
+    uint32_t first; ///< the output that chooses first next time
     uint32_t words;
     uint64_t set[]; ///< taken inputs [words], none [words] = the empty set, then uint16_t next input of each output
 };
@@ -55,7 +55,7 @@ static void round_robin_match(void *state, const void *conf, uint32_t ports, con
         out = weft__bits_next_without(outputs, none, words, out + 1 == ports ? 0 : out + 1);
         others |= out != start;
     } while (out != start);
-    if (others) s->first = start + 1 == ports ? 0 : start + 1; // who asks alone takes no turn
+    if (others) s->first = start + 1 == ports ? 0 : start + 1; // a single requester takes no turn
 }
 
 static const struct weft_arbiter_ops round_robin_ops = {

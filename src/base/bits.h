@@ -30,7 +30,7 @@ static inline bool weft__bits_any(const uint64_t *set, uint32_t words) {
     return any;
 }
 
-/// The member if there is one and no other; else WEFT__BITS_NONE.
+/// The member if there is exactly one; else WEFT__BITS_NONE.
 static inline uint32_t weft__bits_only(const uint64_t *set, uint32_t words) {
     uint32_t only = WEFT__BITS_NONE;
     for (uint32_t w = 0; w < words; w++) {
@@ -41,8 +41,8 @@ static inline uint32_t weft__bits_only(const uint64_t *set, uint32_t words) {
     return only;
 }
 
-/// The first member of `a` and not `b` at or after `from`, going round past the end; WEFT__BITS_NONE if there is none.
-/// b NULL: nothing is taken away.
+/// The first member of `a` and not `b` at or after `from`, wrapping around; WEFT__BITS_NONE if there is none. b NULL:
+/// nothing is excluded.
 static inline uint32_t weft__bits_next_without(const uint64_t *a, const uint64_t *b, uint32_t words, uint32_t from) {
     uint32_t w = from / 64;
     uint64_t from_on = ~UINT64_C(0) << (from % 64);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// A field; quoted if it has a comma, a quote or the end of a line in it.
+/// Writes a field, quoted if it contains a comma, a quote or the end of a line.
 static inline void weft__csv_text(FILE *file, const char *text) {
     const char *odd = strpbrk(text, ",\"\r\n");
     if (odd) putc('"', file);

@@ -40,14 +40,14 @@ void weft__database_begin(struct weft__database *d, const char *path, struct wef
     *d = (struct weft__database){.path = weft_arena_text(arena, path), .draft = weft__draft_name(path, arena)};
     unlink(d->draft);
     weft_memory_cleanup_add(&d->cleanup, drop_draft, d);
-    FILE *file = weft__file_open(d->draft, "wb"); // SQLite would not say why it cannot make it
+    FILE *file = weft__file_open(d->draft, "wb"); // SQLite would not report why it cannot create the file
     if (!file) {
         d->error = errno;
         d->status = SQLITE_CANTOPEN;
         return;
     }
     fclose(file);
-    // No locks, which some file systems of clusters lack: nobody else knows the draft.
+    // Without locks, which some cluster file systems lack: no other process knows the draft.
     d->status = sqlite3_open_v2(d->draft, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                                 "unix-none");
     weft__database_execute(d, "PRAGMA journal_mode=OFF"); // nothing to roll back to: the file is new

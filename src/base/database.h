@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database that is written at once: one transaction into a new file, which takes its name when it is complete.
+// A database that is written in one go: one transaction into a new file, which is renamed when it is complete.
 #ifndef WEFT_BASE_DATABASE_H
 #define WEFT_BASE_DATABASE_H
 
@@ -19,25 +19,25 @@ static inline void weft__database_drop(sqlite3 *db) {
 struct weft__database {
     sqlite3 *db;
     int status; ///< the first that was not SQLITE_OK; everything after it does nothing
-    int error;  ///< why the file could not be made
+    int error;  ///< why the file could not be created
     const char *path, *draft;
     FILE *file; ///< once SQLite has closed it, if more is written (base/pages.h)
     struct weft_memory_cleanup cleanup;
 };
-/// Names are in `arena`. End it.
+/// Names are in `arena`. Call weft__database_end afterwards.
 void weft__database_begin(struct weft__database *d, const char *path, struct weft_arena *arena);
 void weft__database_execute(struct weft__database *d, const char *sql);
 /// NULL after an error. Finalize it.
 sqlite3_stmt *weft__database_prepare(struct weft__database *d, const char *sql);
-/// What one of the sqlite3_bind functions said.
+/// Takes the result of an sqlite3_bind function.
 void weft__database_bound(struct weft__database *d, int status);
-/// The bound row goes in.
+/// Inserts the bound row.
 void weft__database_step(struct weft__database *d, sqlite3_stmt *s);
-/// Where the table begins: a page's number.
+/// The first page of the table, by number.
 uint32_t weft__database_root(struct weft__database *d, const char *table);
-/// SQLite has written what it is to write.
+/// SQLite has written everything that it writes.
 void weft__database_close(struct weft__database *d);
-/// The file has its name, or there is an error and the older one stays.
+/// Renames the file; after an error the older one stays.
 enum weft_status weft__database_end(struct weft__database *d, struct weft_error *ret_error);
 
 #endif

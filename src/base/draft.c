@@ -42,7 +42,7 @@ static void remove_abandoned(const char *path, struct weft_arena *arena) {
     const char *in = !slash ? "." : weft_arena_format(arena, "%.*s", (int)(slash == path ? 1 : slash - path), path);
     DIR *folder = opendir(in);
     if (!folder && errno == ENOMEM) weft_memory_fail();
-    if (!folder) return; // whoever writes there will say why
+    if (!folder) return; // the later write reports the reason
     struct weft_memory_cleanup cleanup;
     weft_memory_cleanup_add(&cleanup, close_folder, folder);
     for (const struct dirent *entry; (entry = readdir(folder));) {

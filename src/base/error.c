@@ -29,7 +29,7 @@ enum weft_status weft_error_set(struct weft_error *ret_error, enum weft_status s
     va_start(args, format);
     vsnprintf(ret_error->text + used, sizeof ret_error->text - used, format, args);
     va_end(args);
-    // What the user wrote may be in it: one line, and nothing that a terminal would obey.
+    // The text may contain user input: make it one line without terminal control characters.
     for (char *c = ret_error->text; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
     return status;
@@ -37,7 +37,7 @@ enum weft_status weft_error_set(struct weft_error *ret_error, enum weft_status s
 
 enum { WORD_MAX = 63 };
 
-/// Levenshtein distance, letters without case; words are cut at WORD_MAX.
+/// Levenshtein distance, ignoring case; words are cut at WORD_MAX.
 static unsigned edit_distance(const char *a, const char *b) {
     unsigned na = (unsigned)strnlen(a, WORD_MAX), nb = (unsigned)strnlen(b, WORD_MAX);
     unsigned row[WORD_MAX + 1];
@@ -60,7 +60,8 @@ static unsigned edit_distance(const char *a, const char *b) {
 
 const char *weft_error_nearest(const char *word, const char *const *candidates, unsigned n) {
     const char *best = NULL;
-    unsigned best_distance = (unsigned)strnlen(word, WORD_MAX) / 2 + 1; // more than half the word wrong: no suggestion
+    unsigned best_distance = (unsigned)strnlen(word, WORD_MAX) / 2 + 1; // more than half of the word is wrong: no
+                                                                        // suggestion
     for (unsigned i = 0; i < n; i++) {
         unsigned d = edit_distance(word, candidates[i]);
         if (d < best_distance) {

@@ -7,7 +7,7 @@ enum { SLAB_CHUNKS_MIN = 128, SLAB_CHUNKS_MAX = 8192 };
 
 struct weft__slab {
     struct weft__slab *next;
-    void *memory; ///< as allocated; its chunks start at the next cache line
+    void *memory; ///< the allocation; its chunks start at the next cache line
     uint32_t chunks;
 };
 

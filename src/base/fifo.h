@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FIFO of packets by value, in chunks from a pool. A queue holds memory only while packets wait in it, and a chunk just
-// emptied is the next one filled, so it is in cache. One pool a worker; not thread-safe.
+// FIFO of packets by value, in chunks from a pool. A queue uses memory only while packets wait in it, and the chunk
+// emptied last is the next one filled, so it is in cache. One pool per worker; not thread-safe.
 #ifndef WEFT_BASE_FIFO_H
 #define WEFT_BASE_FIFO_H
 
@@ -74,7 +74,7 @@ static inline void weft__fifo_drop(struct weft__fifo *f, struct weft_packet_pool
         f->first = 0;
         __builtin_prefetch(f->head->packet);
     } else {
-        __builtin_prefetch(&head->packet[f->first]); // the next one's turn may come in the same window
+        __builtin_prefetch(&head->packet[f->first]); // its turn may come in the same window
         return;
     }
     head->next = pool->free;
@@ -86,13 +86,13 @@ static inline void weft__fifo_pop(struct weft__fifo *f, struct weft_packet_pool 
     weft__fifo_drop(f, pool);
 }
 
-/// Brings the head into the cache. Of an empty FIFO there is none, and fetching what is no address is harmless.
+/// Prefetches the head. An empty FIFO has none; prefetching an invalid address is harmless.
 static inline __attribute__((always_inline)) void weft__fifo_fetch(const struct weft__fifo *f) {
     __builtin_prefetch((const void *)((uintptr_t)f->head + offsetof(struct weft__chunk, packet) +
                                       f->first * sizeof(struct weft_packet)));
 }
 
-/// Walks a FIFO without changing it.
+/// A cursor over a FIFO, which does not change it.
 struct weft__fifo_cursor {
     const struct weft__chunk *chunk;
     uint32_t left;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists that grow as a file is read: a file says anything of how long they will be.
+// Lists that grow while a file is read, because a file can claim any length.
 #ifndef WEFT_BASE_GROW_H
 #define WEFT_BASE_GROW_H
 
 #include "weft/memory.h"
 
-/// Room for one more behind the `n` elements of a list, which has a power of two of places and is NULL at first. A full
-/// one moves, and the old one stays in the arena.
+/// Makes room for one more element after the `n` elements of a list, whose capacity is a power of two and which is NULL
+/// at first. A full list moves, and the old one stays in the arena.
 void *weft__arena_grow(struct weft_arena *arena, void *list, size_t n, size_t size);
-/// Likewise outside an arena: `*room` is the number of places, for weft_memory_free (WEFT_MEMORY_SCENARIO).
+/// The same outside an arena: `*room` is the capacity, for weft_memory_free (WEFT_MEMORY_SCENARIO).
 void *weft__memory_grow(void *list, size_t n, uint32_t *room, size_t size);
-/// Room for `n` elements in all; the number of places is a power of two.
+/// Makes room for `n` elements in total; the capacity is a power of two.
 void *weft__memory_grow_to(void *list, size_t n, size_t *room, size_t size);
 
 #endif

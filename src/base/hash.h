@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FNV-1a of 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv): to tell texts apart, not to keep anybody from forging one.
+// FNV-1a of 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv): to distinguish texts, not to prevent forgery.
 #ifndef WEFT_BASE_HASH_H
 #define WEFT_BASE_HASH_H
 
@@ -14,7 +14,7 @@ static inline uint64_t weft__hash(uint64_t hash, const void *bytes, size_t n) {
         hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
-/// With its end, so that "ab", "c" is not "a", "bc".
+/// Includes its end, so that "ab", "c" differs from "a", "bc".
 static inline uint64_t weft__hash_text(uint64_t hash, const char *text) {
     return weft__hash(hash, text, strlen(text) + 1);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CONSTANT, COMMON, OWN }; // regions; from OWN on one a rank
+enum { CONSTANT, COMMON, OWN }; // regions; from OWN on, one per rank
 enum { REGIONS = OWN + WEFT__IMAGE_RANKS_MAX };
 enum {
     PAGE = 4096,
@@ -23,19 +23,19 @@ enum {
 };
 enum { CLASSES = FINE_UP_TO / FINE + 1 + STEPS * 64 };
 
-/// Far from where programs, libraries, stacks and sanitizers' shadows are on x86-64 and 64-bit ARM with 47 bits of
-/// addresses.
+/// Far from the addresses of programs, libraries, stacks and sanitizers' shadow memory on x86-64 and 64-bit ARM with 47
+/// address bits.
 static const uintptr_t base = UINT64_C(17) << 40;
 static const size_t room = UINT64_C(1) << 40; ///< of a region
 
 /// A freed object, in the list of its size.
 struct gap {
     struct gap *next;
-    bool zero; ///< what follows it has been given back to the system, and reads as zero
+    bool zero; ///< the memory after it has been returned to the system, and reads as zero
 };
 _Static_assert(sizeof(struct gap) <= FINE, "the smallest object has room for it");
 
-/// What is where: part of what a file of the image holds.
+/// Where everything is: part of what a file of the image contains.
 struct table {
     size_t used[REGIONS];
     uint64_t layout;
@@ -46,7 +46,7 @@ static struct {
     bool open, parted;
     uint32_t self;
     struct table table;
-    unsigned char *before; ///< the common region as it was at weft__image_part
+    unsigned char *before; ///< a copy of the common region, taken at weft__image_part
     size_t before_bytes;
     pthread_mutex_t lock;
 } image = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -64,19 +64,19 @@ static bool map_region(uint32_t k) {
     void *got = mmap(want, room, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == MAP_FAILED) return false;
-    if (got != want) { // a kernel that does not know the flag took it for a hint
+    if (got != want) { // a kernel that does not know the flag took the address for a hint
         munmap(got, room);
         errno = EEXIST;
         return false;
     }
-    madvise(got, room, MADV_HUGEPAGE); // advice: it may fail
+    madvise(got, room, MADV_HUGEPAGE); // advice: may fail
     madvise(got, room, MADV_DONTDUMP);
     return true;
 }
 
 const char *weft__image_open(uint32_t ranks, uint32_t self) {
     assert(!image.open && ranks <= WEFT__IMAGE_RANKS_MAX && self < ranks);
-#ifdef __SANITIZE_THREAD__ // nothing may be mapped at addresses beyond those that it knows
+#ifdef __SANITIZE_THREAD__ // nothing may be mapped at addresses that the sanitizer does not know
     return "the thread sanitizer does not leave them to the program; expected a build without it";
 #endif
     for (uint32_t k = 0; k < OWN + ranks; k++)
@@ -99,7 +99,7 @@ bool weft__image_is_shared(const void *memory) {
     return image.parted && weft__image_holds(memory) && (uintptr_t)memory - base < OWN * room;
 }
 
-/// Objects of one class are of one size.
+/// Objects of one class have the same size.
 static uint32_t class_of(size_t bytes, size_t *ret_size) {
     if (bytes <= FINE_UP_TO) {
         uint32_t k = (uint32_t)((bytes + FINE - 1) / FINE);
@@ -112,7 +112,7 @@ static uint32_t class_of(size_t bytes, size_t *ret_size) {
     return FINE_UP_TO / FINE + 1 + STEPS * top + (uint32_t)k;
 }
 
-/// Of fresh memory; large objects begin on a large page.
+/// Cuts an object from fresh memory; large objects begin on a large page.
 static unsigned char *cut(uint32_t k, size_t size) {
     size_t at = image.table.used[k] + WEFT__IMAGE_HEAD;
     if (size >= LARGE_FROM) at = (at + LARGE_PAGE - 1) & ~(size_t)(LARGE_PAGE - 1);
@@ -135,8 +135,8 @@ void *weft__image_new(size_t bytes, bool constant) {
     return memory;
 }
 
-/// What a gap does not need, to the system, for arrays that grow leave behind as much as they become large. Pages that
-/// processes share stay as they are: each may write only what is its own.
+/// Returns unneeded memory of a gap to the system, because growing arrays leave behind as much as they use. Pages
+/// shared by processes stay: each process may write only its own objects.
 static bool give_back(unsigned char *memory, size_t size) {
     if (size < GIVEN_FROM || weft__image_is_shared(memory)) return false;
     unsigned char *end = memory + size,
@@ -148,7 +148,7 @@ static bool give_back(unsigned char *memory, size_t size) {
     return true;
 }
 
-/// Constant objects are freed only before they are shared, or at the end: no use is made of them again.
+/// Constant objects are freed only before they are shared, or at the end; they are never reused.
 void weft__image_free(void *memory, size_t bytes) {
     size_t size, offset = (size_t)((uintptr_t)memory - base);
     uint32_t class = class_of(bytes, &size);
@@ -209,7 +209,7 @@ static bool set_protection(int protection) {
 
 bool weft__image_part(void) {
     if (!copy_common()) return false;
-    memset(image.table.gap, 0, sizeof image.table.gap); // each process would fill the same
+    memset(image.table.gap, 0, sizeof image.table.gap); // each process would reuse the same gaps
     image.parted = true;
     return set_protection(PROT_READ);
 }
@@ -268,7 +268,7 @@ static void add_word(struct words *list, uint64_t word) {
     if (!list->failed) list->word[list->n++] = word;
 }
 
-/// Words of a page that differ, in runs: where, how many, and the difference of each.
+/// Adds the words of a page that differ, in runs: position, length, and the difference of each.
 static void add_page(struct words *list, size_t first) {
     const uint64_t *now = (const uint64_t *)(const void *)region(COMMON) + first;
     const uint64_t *was = (const uint64_t *)(const void *)image.before + first;
@@ -298,7 +298,7 @@ uint64_t *weft__image_changes(size_t *ret_words) {
     return NULL;
 }
 
-/// The bytes of a word that are not 0, all ones.
+/// The non-zero bytes of a word, set to all ones.
 static uint64_t bytes_of(uint64_t word) {
     uint64_t low = word & UINT64_C(0x7f7f7f7f7f7f7f7f);
     uint64_t high = ((low + UINT64_C(0x7f7f7f7f7f7f7f7f)) | word) & UINT64_C(0x8080808080808080);

@@ -58,7 +58,7 @@ static void write_piece(struct writer *w, const struct weft__image_piece *piece)
     write_bytes(w, &(struct run){0}, sizeof(struct run), ZSTD_e_continue);
 }
 
-/// How much was changed since the image was parted, and what.
+/// How much was changed since the image was parted, and the changes.
 static void write_changes(struct writer *w) {
     size_t words = 0;
     uint64_t *change = weft__image_is_parted() ? weft__image_changes(&words) : NULL;
@@ -101,11 +101,11 @@ struct reader {
     void *part;
     size_t part_bytes, bytes_read;
     ZSTD_inBuffer in;
-    bool ended; ///< the frame; its checksum was right
+    bool ended; ///< the frame has ended, with a correct checksum
     const char *wrong;
 };
 
-/// The next part of the file; none is left: it is cut off.
+/// Reads the next part of the file; if there is none, the file is cut off.
 static void fill(struct reader *r) {
     size_t n = fread(r->part, 1, r->part_bytes, r->file);
     if (!n) r->wrong = ferror(r->file) ? strerror(errno) : "it ends in the middle; expected all of a checkpoint";
@@ -113,7 +113,7 @@ static void fill(struct reader *r) {
     r->bytes_read += n;
 }
 
-/// Whatever `bytes` are: exactly so many.
+/// Reads exactly this many bytes.
 static void read_bytes(struct reader *r, void *bytes, size_t n) {
     ZSTD_outBuffer out = {bytes, n, 0};
     while (!r->wrong && out.pos < n) {
@@ -146,7 +146,7 @@ static void read_changes(struct reader *r, bool parted) {
     size_t words = 0;
     weft__image_pieces(piece);
     read_bytes(r, &words, sizeof words);
-    if (!r->wrong && (parted != (words > 0) || words > piece[2].bytes)) // of the common region: 3 words for one at most
+    if (!r->wrong && (parted != (words > 0) || words > piece[2].bytes)) // of the common region: at most 3 words each
         r->wrong = "it is damaged; expected what weft wrote";
     if (r->wrong || !parted) return;
     uint64_t *change = malloc(words * sizeof *change);
@@ -156,7 +156,7 @@ static void read_changes(struct reader *r, bool parted) {
     free(change);
 }
 
-/// The checksum comes after the last byte, and nothing after that.
+/// The checksum follows the last byte, and nothing may follow that.
 static void read_end(struct reader *r) {
     char none;
     ZSTD_outBuffer out = {&none, 0, 0};
@@ -178,7 +178,7 @@ const char *weft__image_read(FILE *file, void *ret_note, size_t note_bytes, bool
     read_bytes(&r, ret_note, note_bytes);
     for (uint32_t i = 0; i < WEFT__IMAGE_PIECES; i++) {
         struct weft__image_piece piece[WEFT__IMAGE_PIECES];
-        weft__image_pieces(piece); // the first one tells about the others
+        weft__image_pieces(piece); // the first one describes the others
         if (!r.wrong && piece[i].bytes > piece[i].room) r.wrong = "it is damaged; expected what weft wrote";
         if (!r.wrong) read_piece(&r, &piece[i]);
     }

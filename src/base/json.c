@@ -32,7 +32,7 @@ static void put_text(struct weft__json *j, const char *text) {
     put_bytes(j, text, strlen(text));
 }
 
-/// Whatever must stand before the next value or key.
+/// Writes what must precede the next value or key.
 static void separate(struct weft__json *j) {
     if (!j->depth) return;
     if (j->filled & level(j)) put(j, ',');
@@ -45,7 +45,7 @@ static void before_value(struct weft__json *j) {
     j->keyed = false;
 }
 
-/// What stands alone is in the file when it has been written.
+/// A value outside any other is in the file as soon as it has been written.
 static void after_value(struct weft__json *j) {
     if (!j->depth) flush(j);
 }
@@ -83,7 +83,7 @@ static bool is_plain(char c) {
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\';
 }
 
-/// The bytes that stand for themselves, all of most texts. Returns what follows.
+/// Writes the bytes that need no escaping, in most texts all. Returns the rest.
 static const char *put_plain(struct weft__json *j, const char *text) {
     do {
         uint32_t kept = j->kept;
@@ -143,7 +143,7 @@ void weft__json_string(struct weft__json *j, const char *text) {
     after_value(j);
 }
 
-/// Two digits at a time, from the last. Returns the text's end; WEFT__JSON_NUMBER bytes are written.
+/// Two digits at a time, starting with the last ones. Returns the end of the text; WEFT__JSON_NUMBER bytes are written.
 static char *print_u64(char *text, uint64_t value) {
     static const char pairs[] =
         "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
@@ -163,7 +163,7 @@ static char *print_u64(char *text, uint64_t value) {
     return text + (end - at);
 }
 
-/// Where the next so many bytes go.
+/// Room for this many bytes.
 static char *make_room(struct weft__json *j, size_t bytes) {
     if (bytes > WEFT__JSON_KEPT - j->kept) flush(j);
     return j->text + j->kept;
@@ -194,8 +194,8 @@ struct binary {
     unsigned shift;
 };
 
-/// The value times `power`, rounded as printf rounds; whether it reads back as the value. In the middle between two
-/// doubles, or between powers of two, reading back is left to the C library: *ret_unsure.
+/// The value times `power`, rounded like printf; returns whether it reads back as the value. Exactly between two
+/// doubles, or at powers of two, that is left to the C library: *ret_unsure.
 static bool scale(const struct binary *b, uint64_t power, uint64_t *ret_scaled, bool *ret_unsure) {
     unsigned __int128 exact = (unsigned __int128)b->mantissa * power, half = (unsigned __int128)1 << (b->shift - 1);
     unsigned __int128 cut = exact & (2 * half - 1);
@@ -207,7 +207,7 @@ static bool scale(const struct binary *b, uint64_t power, uint64_t *ret_scaled, 
     return 2 * off < power;
 }
 
-/// A number of so many digits with a point behind the first of them, without zeros at the end; NULL: it has more.
+/// A number with this many digits and a point after the first of them, without trailing zeros; NULL: it has more.
 static char *print_digits(uint64_t number, unsigned digits, unsigned wholes, char *text) {
     char *end = text + digits + 1, *point = text + wholes;
     for (char *at = end; at-- > text;) {
@@ -219,8 +219,8 @@ static char *print_digits(uint64_t number, unsigned digits, unsigned wholes, cha
     return number ? NULL : end - (end[-1] == '.');
 }
 
-/// The fewest of 15 to 17 digits that read back the same, of values between 1 and 10^15, which 128 bits are enough for.
-/// Returns the text's end; NULL: a case for the C library.
+/// The fewest of 15 to 17 digits that read back the same, for values between 1 and 10^15, for which 128 bits suffice.
+/// Returns the end of the text; NULL: the C library must do it.
 static char *print_quickly(double value, char *text) {
     if (!(value >= 1 && value < 1e15)) return NULL;
     int exponent;

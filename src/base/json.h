@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON (RFC 8259) onto a stream, as it is made: nothing is kept but where we are, and some text. Misuse (a value
+// Writes JSON (RFC 8259) to a stream immediately: it keeps only the current position, and some text. Misuse (a value
 // without a key in an object, an end that does not match) is a bug and asserts.
 //
 //   struct weft__json j = {.file = stdout};
@@ -25,8 +25,7 @@ struct weft__json {
     uint64_t object; ///< bit d: level d is an object
     uint64_t filled; ///< bit d: level d has a member already
     uint32_t kept;
-    char
-        text[WEFT__JSON_KEPT]; ///< [kept] that goes to the file later, when the outermost value has ended at the latest
+    char text[WEFT__JSON_KEPT]; ///< [kept]: written to the file later, at the latest when the outermost value has ended
 };
 
 void weft__json_begin_object(struct weft__json *j);
@@ -34,25 +33,27 @@ void weft__json_end_object(struct weft__json *j);
 void weft__json_begin_array(struct weft__json *j);
 void weft__json_end_array(struct weft__json *j);
 void weft__json_key(struct weft__json *j, const char *key);
-/// The same of a key that is written often: `text` is the key in quotes and a colon.
+/// The same for a key that is written often: `text` is the key in quotes and a colon.
 void weft__json_key_ready(struct weft__json *j, const char *text, size_t length);
-/// And of a key and a number. Of `text` WEFT__JSON_KEY bytes may be read.
+/// The same for a key and a number. WEFT__JSON_KEY bytes of `text` may be read.
 void weft__json_member_u64(struct weft__json *j, const char *text, size_t length, uint64_t value);
-/// Bytes that are not UTF-8 come out as U+FFFD, so that the result can always be read. NULL: null.
+/// Bytes that are not UTF-8 become U+FFFD, so that the result is always readable. NULL: null.
 void weft__json_string(struct weft__json *j, const char *text);
-void weft__json_u64(struct weft__json *j, uint64_t value); ///< all digits; a reader with doubles loses above 2^53
-void weft__json_real(struct weft__json *j, double value);  ///< shortest text that reads back the same; not finite: null
+void weft__json_u64(struct weft__json *j, uint64_t value); ///< all digits; a reader that uses doubles loses precision
+                                                           ///< above 2^53
+void weft__json_real(struct weft__json *j, double value);  ///< shortest text that reads back the same; null if not
+                                                           ///< finite
 void weft__json_bool(struct weft__json *j, bool value);
 void weft__json_null(struct weft__json *j);
-FILE *weft__json_value(struct weft__json *j); ///< where the caller writes a value himself
+FILE *weft__json_value(struct weft__json *j); ///< the stream, for a value that the caller writes
 
-/// Key and value in one.
+/// Key and value together.
 void weft__json_key_string(struct weft__json *j, const char *key, const char *text);
 void weft__json_key_u64(struct weft__json *j, const char *key, uint64_t value);
 void weft__json_key_real(struct weft__json *j, const char *key, double value);
 void weft__json_key_bool(struct weft__json *j, const char *key, bool value);
-void weft__json_key_time(struct weft__json *j, const char *key, double time_ps); ///< whole ps; not finite: null
-/// What an object that is printed begins with: the version, of which variant of which scenario it is.
+void weft__json_key_time(struct weft__json *j, const char *key, double time_ps); ///< whole ps; null if not finite
+/// The beginning of every printed object: the version, the scenario and the variant.
 void weft__json_head(struct weft__json *j, const char *scenario, const char *variant);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read by jansson, which keeps no places of values: they are looked for in the text, which is known to be JSON by then.
+// Uses jansson, which does not keep places of values; they are searched in the text, which is known to be valid JSON by
+// then.
 #include "base/json_read.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@ static void close_stream(void *object) {
     fclose(object);
 }
 
-/// The bytes of a file and a 0 behind them; errno of a failure, or 0.
+/// The bytes of a file followed by a 0; returns errno of a failure, or 0.
 static int read_all(struct weft__json_file *file) {
     struct weft_memory_cleanup cleanup = {0};
     FILE *stream = weft__file_open_unpacked(file->path);
@@ -39,7 +40,7 @@ static void release(void *object) {
     json_decref(((struct weft__json_file *)object)->root);
 }
 
-/// Jansson skips a zero byte behind a number; the functions below take it for the end of the text.
+/// Jansson skips a zero byte after a number; the functions below take it for the end of the text.
 static enum weft_status check_zero(const struct weft__json_file *file, struct weft_error *ret_error) {
     const char *zero = memchr(file->text, 0, file->size);
     struct weft_place place = {.file = file->path, .line = 1, .column = 1};
@@ -118,7 +119,7 @@ static void skip_string(struct scan *s) {
     s->at++;
 }
 
-/// A value of any depth, and the blanks behind it.
+/// Skips a value of any depth, and the blanks after it.
 static void skip_value(struct scan *s) {
     uint32_t depth = 0;
     do {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON files of any size, and where in the text what was read stands.
+// JSON files of any size, and the places in the text of what was read.
 #ifndef WEFT_BASE_JSON_READ_H
 #define WEFT_BASE_JSON_READ_H
 
@@ -10,17 +10,17 @@
 struct weft__json_file {
     json_t *root; ///< an object
     const char *path;
-    char *text; ///< the file's, with a 0 behind it
+    char *text; ///< of the file, followed by a 0
     size_t size, room;
     struct weft_memory_cleanup cleanup;
 };
 
-/// `path` lives as long as the file's places. A file that cannot be read: an error at `place`. Text that is not JSON,
-/// an object with a key twice, or something else than an object: an error in the file.
+/// `path` must live as long as the file's places. A file that cannot be read is an error at `place`. Text that is not
+/// JSON, an object with a duplicate key, or a root that is not an object, is an error in the file.
 enum weft_status weft__json_open(struct weft__json_file *file, const char *path, struct weft_place place,
                                  struct weft_error *ret_error);
 void weft__json_close(struct weft__json_file *file);
-/// Where the elements of the list begin that is the value of `key` in the root object; `n` of them, in the arena.
+/// The places of the elements of the list that is the value of `key` in the root object; `n` of them, in the arena.
 struct weft_place *weft__json_places(const struct weft__json_file *file, const char *key, size_t n,
                                      struct weft_arena *arena);
 

@@ -42,12 +42,12 @@ bool weft__layout_tabular(const char *line) {
 
 // --- lines --------------------------------------------------------------------------------------------------------
 
-/// How far in text begins at most: of a narrow terminal it is to have most.
+/// The largest indent of text: on a narrow terminal the text should get most of the width.
 static unsigned hang_most(unsigned width) {
     return width < 60 ? width / 3 : width / 2;
 }
 
-/// Where the text of a line begins: behind its label, if two blanks end one soon enough.
+/// Where the text of a line begins: after its label, if two blanks end one soon enough.
 static unsigned text_column(const char *line, unsigned width) {
     size_t indent = strspn(line, " ");
     const char *gap = strstr(line + indent, "  ");
@@ -58,7 +58,7 @@ static unsigned text_column(const char *line, unsigned width) {
     return column <= hang_most(width) ? column : (unsigned)indent;
 }
 
-/// The blank to break a line at, which is at most `width` columns from its start if there is one; NULL: none.
+/// The blank at which to break a line, at most `width` columns from its start if possible; NULL: none.
 static const char *find_break(const char *text, unsigned width) {
     const char *found = NULL, *end = at_column(text, width);
     for (const char *at = text + strspn(text, " "); *at; at++) {
@@ -70,7 +70,7 @@ static const char *find_break(const char *text, unsigned width) {
     return found;
 }
 
-/// Writes `n` bytes without the blanks behind them. A word that has no room at the indent begins before it.
+/// Writes `n` bytes without trailing blanks. A word that does not fit after the indent starts before it.
 static void write_piece(FILE *file, const char *text, size_t n, unsigned width, unsigned indent) {
     while (n && text[n - 1] == ' ')
         n--;
@@ -84,7 +84,7 @@ static void write_piece(FILE *file, const char *text, size_t n, unsigned width, 
 static void wrap(FILE *file, const char *line, unsigned width, unsigned hang) {
     unsigned indent = 0;
     while (columns_of(line) > width - indent) {
-        // Of the first line what stands before its text is not broken, unless that has no room behind it.
+        // The part of the first line before its text is not broken, unless it leaves no room after it.
         const char *from = indent ? line : at_column(line, hang);
         const char *end = find_break(from, width - (indent ? indent : hang));
         const char *label_end = at_column(line, hang);
@@ -125,9 +125,9 @@ struct table {
     uint32_t lines, parts;
     unsigned width, columns;
     bool bold;
-    uint8_t *filled;   ///< [columns]: a line has text there, or a single blank between two words
+    uint8_t *filled;   ///< [columns]: some line has text there, or a single blank between two words
     struct part *part; ///< columns of the table
-    uint32_t keys;     ///< of these, first ones that each fold repeats
+    uint32_t keys;     ///< the first ones, which each fold repeats
 };
 
 static void mark(struct table *t, const char *line) {
@@ -152,7 +152,7 @@ static void find_parts(struct table *t, uint32_t first) {
     }
 }
 
-/// Whether cells below the heading are numbers, most of them.
+/// Whether most cells below the heading are numbers.
 static bool is_numeric(const struct table *t, const struct part *p) {
     uint32_t numbers = 0, texts = 0;
     for (uint32_t i = 1; i < t->lines; i++) {
@@ -173,7 +173,7 @@ static bool is_heading(const struct table *t, uint32_t line) {
     return !line || is_heading(t, line - 1);
 }
 
-/// What a line has in a part, without blanks around it.
+/// The cell of a line in a part, without surrounding blanks.
 static int cell_of(const char *line, const struct part *p, const char **ret_cell) {
     const char *cell = at_column(line, p->begin), *end = at_column(line, p->end);
     while (cell < end && *cell == ' ')
@@ -184,7 +184,7 @@ static int cell_of(const char *line, const struct part *p, const char **ret_cell
     return (int)(end - cell);
 }
 
-/// Texts with two blanks between them.
+/// The number of texts separated by two blanks.
 static uint32_t texts_of(const char *line) {
     uint32_t n = 0;
     for (const char *at = line + strspn(line, " "); *at; at += strspn(at, " ")) {
@@ -195,14 +195,14 @@ static uint32_t texts_of(const char *line) {
     return n;
 }
 
-/// Lines of headings: one, or two if the first one stands over several columns.
+/// How many lines the heading has: one, or two if the first one spans several columns.
 static uint32_t headings_of(const struct table *t) {
     if (!is_heading(t, 0)) return 0;
     bool over = *t->line[0] == ' ' || texts_of(t->line[0]) < texts_of(t->line[1]);
     return over && t->lines > 2 && is_heading(t, 1) ? 2 : 1;
 }
 
-/// Whether no line has the same in the first `keys` columns as the one before, or nothing.
+/// Whether every line differs from the previous one in the first `keys` columns.
 static bool distinguishes(const struct table *t, uint32_t keys) {
     struct part all = {0, t->part[keys - 1].end};
     for (uint32_t i = 1; i < t->lines; i++) {
@@ -220,7 +220,8 @@ static uint32_t leading_texts(const struct table *t) {
     return n;
 }
 
-/// The first column, and texts behind it as long as there is as much room for the others, or lines would look alike.
+/// The first column, and further text columns while as much room remains for the others, or while lines would look
+/// alike.
 static void find_keys(struct table *t) {
     uint32_t texts = leading_texts(t);
     t->keys = 1;
@@ -228,7 +229,7 @@ static void find_keys(struct table *t) {
         t->keys++;
 }
 
-/// Columns begin..end of a line after the keys; a line without text there is left out, unless it is `all`.
+/// Writes columns begin..end of a line after the keys; a line without text there is omitted, unless `all` is set.
 static void write_fold(FILE *file, const struct table *t, uint32_t i, unsigned begin, unsigned end, bool all) {
     const char *line = t->line[i];
     unsigned keys = begin ? t->part[t->keys - 1].end : 0;
@@ -242,7 +243,7 @@ static void write_fold(FILE *file, const struct table *t, uint32_t i, unsigned b
             from, bold ? bold_off : "");
 }
 
-/// Columns of the table that fit beside the keys, then the next ones.
+/// Writes the columns that fit beside the keys, then the next ones.
 static void fold(FILE *file, const struct table *t) {
     unsigned keys = t->part[t->keys - 1].end;
     for (uint32_t first = t->keys, next; first < t->parts; first = next) {
@@ -264,7 +265,7 @@ static bool can_fold(const struct table *t) {
     return t->part[t->keys - 1].end < t->width;
 }
 
-/// Numbers without a heading belong to the column behind them, as changes do to what has changed.
+/// Numbers without a heading belong to the column after them, as changes do to what has changed.
 static void join_parts(struct table *t, uint32_t headings) {
     uint32_t n = 0;
     const char *cell;
@@ -279,7 +280,7 @@ static void join_parts(struct table *t, uint32_t headings) {
     t->parts = n;
 }
 
-/// What stands over part `p` in the first of two lines of headings: the last text that begins before the part ends.
+/// The text above part `p` in the first of two heading lines: the last one that begins before the part ends.
 static int over(const struct table *t, const struct part *p, const char **ret_text) {
     const char *line = t->line[0], *at = line, *end = at_column(line, p->end);
     int n = 0;
@@ -292,7 +293,7 @@ static int over(const struct table *t, const struct part *p, const char **ret_te
     return n;
 }
 
-/// A line with its gaps narrowed, wrapped.
+/// Writes a line with narrower gaps, wrapped.
 static void stack(FILE *file, const char *line, unsigned width) {
     char *narrow = malloc(strlen(line) + 1), *to = narrow;
     if (!narrow) return;
@@ -306,12 +307,12 @@ static void stack(FILE *file, const char *line, unsigned width) {
 }
 
 struct cell {
-    unsigned indent, room; ///< room: of headings
+    unsigned indent, room; ///< room: for headings
     int label, n;          ///< lengths
     const char *heading, *text;
 };
 
-/// A cell behind its heading, and below it if both have no room in one line.
+/// Writes a cell after its heading, or below it if both do not fit in one line.
 static void write_cell(FILE *file, const struct table *t, const struct cell *c) {
     char *line = malloc((size_t)c->label + (size_t)c->n + t->width + 8);
     if (!line) return;
@@ -328,7 +329,7 @@ static void write_cell(FILE *file, const struct table *t, const struct cell *c) 
     free(line);
 }
 
-/// Of each line its cells, one below the other.
+/// Writes the cells of each line one below the other.
 static void turn(FILE *file, struct table *t, uint32_t headings) {
     find_parts(t, headings - 1);
     join_parts(t, headings);

@@ -60,7 +60,8 @@ enum weft_status weft__lines_next(struct weft__lines *lines, bool *ret_more, str
     if (lines->size && lines->line[lines->size - 1] == '\r') lines->size--;
     lines->line[lines->size] = 0;
     lines->at = lines->line;
-    bool mark = lines->place.line == 1 && !strncmp(lines->line, "\xef\xbb\xbf", 3); // of Excel's UTF-8
+    bool mark = lines->place.line == 1 && !strncmp(lines->line, "\xef\xbb\xbf", 3); // the byte order mark of Excel's
+                                                                                    // UTF-8
     if (mark) lines->at += 3;
     *ret_more = c != EOF || lines->size;
     return WEFT_OK;

@@ -8,10 +8,10 @@
 struct weft__match_node {
     uint64_t order; ///< of receives
     uint32_t item, src, tag;
-    uint32_t next;         ///< in its queue, or among those that are free; number + 1
-    uint32_t older, newer; ///< of messages; number + 1
+    uint32_t next;         ///< in its queue, or in the list of free ones; number + 1
+    uint32_t older, newer; ///< neighbours among messages; number + 1
 };
-/// Of those with the same source and tag; gone when it is empty.
+/// The queue of those with the same source and tag; removed when it is empty.
 struct weft__match_queue {
     uint32_t src, tag, head, tail; ///< head, tail: number + 1; head 0: the place is free
     bool receives;
@@ -31,7 +31,7 @@ static uint32_t place_of(const struct weft__match *m, bool receives, uint32_t sr
     return (uint32_t)(hash >> 32) & (m->queues_room - 1);
 }
 
-/// Where it is, or would be.
+/// The place of a queue, or the place where it would go.
 static uint32_t find(const struct weft__match *m, bool receives, uint32_t src, uint32_t tag) {
     uint32_t at = place_of(m, receives, src, tag);
     for (; m->queue[at].head; at = (at + 1) & (m->queues_room - 1)) {
@@ -51,7 +51,7 @@ static void grow_queues(struct weft__match *m) {
     weft_memory_free(WEFT_MEMORY_QP, old, room * sizeof *old);
 }
 
-/// Those behind a place that becomes free move up, so that each is found from where it belongs.
+/// Moves later entries up when a place becomes free, so that each can still be found.
 static void remove_queue(struct weft__match *m, uint32_t at) {
     uint32_t mask = m->queues_room - 1;
     m->queues--;
@@ -128,7 +128,7 @@ uint32_t weft__match_message(struct weft__match *m, uint32_t src, uint32_t tag, 
     return WEFT_NONE;
 }
 
-/// The first message that it takes; number + 1, or 0.
+/// The first message that the receive takes; number + 1, or 0.
 static uint32_t first_for(const struct weft__match *m, uint32_t src, uint32_t tag) {
     if (!m->waiting_messages) return 0;
     if (src != WEFT_NONE && tag != WEFT_NONE) return m->queue[find(m, false, src, tag)].head;
@@ -147,7 +147,7 @@ uint32_t weft__match_receive(struct weft__match *m, uint32_t src, uint32_t tag, 
     }
     struct weft__match_node n = m->node[number - 1];
     uint32_t at = find(m, false, n.src, n.tag);
-    assert(m->queue[at].head == number); // the oldest of all that match is the oldest of its queue
+    assert(m->queue[at].head == number); // the oldest of all matching messages is the oldest of its queue
     if (n.older)
         m->node[n.older - 1].newer = n.newer;
     else

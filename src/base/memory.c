@@ -19,7 +19,7 @@ static const char *const names[WEFT_MEMORY_KINDS] = {
     [WEFT_MEMORY_SERIES] = "series",     [WEFT_MEMORY_RESULT] = "results",
 };
 
-/// Before what is handed out: its place among all of its memory.
+/// Precedes each allocation and links it to the others.
 struct head {
     struct head *before, *after;
     struct weft_memory *owner; ///< NULL: none
@@ -28,22 +28,22 @@ struct head {
 _Static_assert(sizeof(struct head) % 16 == 0, "what is handed out is aligned like malloc's");
 
 struct weft_memory {
-    pthread_mutex_t lock; ///< of heads and figures; the engine's workers share a memory
+    pthread_mutex_t lock; ///< protects heads and figures, because the engine's workers share a memory
     struct head *first;
     struct weft_memory_figure held[WEFT_MEMORY_KINDS];
-    struct weft_memory_cleanup *cleanup; ///< the last one added
+    struct weft_memory_cleanup *cleanup; ///< added last
     uint64_t cleanups;                   ///< ever added
 };
 
-/// A point to return to when memory runs out.
+/// Where to return when memory runs out.
 struct guard {
     struct guard *around;
     struct weft_memory *memory;
-    uint64_t cleanups; ///< added before it
+    uint64_t cleanups; ///< added before the guard
     jmp_buf point;
 };
 
-/// What a thread is in the middle of.
+/// The guards that a thread is in.
 static _Thread_local struct guard *innermost;
 static _Thread_local struct weft_memory *current;
 
@@ -66,8 +66,8 @@ static void *link_in(struct head *head, struct weft_memory *owner, enum weft_mem
     return head + 1;
 }
 
-// Of a run over several processes: heads are not linked, as neighbours may be those of another process, and what is
-// left goes with the process.
+// In a run over several processes heads are not linked, because neighbours may belong to another process; memory left
+// over ends with the process.
 _Static_assert(sizeof(struct head) == WEFT__IMAGE_HEAD, "room before what an image hands out");
 
 static void count_in_image(enum weft_memory_kind kind, size_t bytes_old, size_t bytes_new) {
@@ -113,8 +113,8 @@ static struct head *unlink_from(void *memory, enum weft_memory_kind kind, size_t
     return head;
 }
 
-/// Large objects are mapped on their own, on large pages where the system has them: a simulation touches its state at
-/// random, and would otherwise spend its time on TLB misses. The head is at the end of a page before.
+/// Large objects are mapped separately, on large pages where the system has them: a simulation accesses its state at
+/// random, and would otherwise spend its time on TLB misses. The head is at the end of the preceding page.
 enum { LARGE_PAGE = 2 << 20, LARGE_FROM = 1 << 20, PAGE = 4096 };
 
 static size_t pages(size_t bytes) {
@@ -123,14 +123,14 @@ static size_t pages(size_t bytes) {
 
 static struct head *map_large(size_t bytes) {
     if (bytes > SIZE_MAX / 2) return NULL;
-    size_t span = PAGE + pages(bytes) + LARGE_PAGE; // room to begin on a large page
+    size_t span = PAGE + pages(bytes) + LARGE_PAGE; // with room to begin on a large page
     char *memory = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return NULL;
     size_t before = -((uintptr_t)memory + PAGE) & (LARGE_PAGE - 1), after = LARGE_PAGE - before;
     if (before) munmap(memory, before);
     munmap(memory + span - after, after);
     memory += before + PAGE;
-    madvise(memory, pages(bytes), MADV_HUGEPAGE); // advice: it may fail
+    madvise(memory, pages(bytes), MADV_HUGEPAGE); // advice: may fail
     return (struct head *)(void *)memory - 1;
 }
 
@@ -199,7 +199,7 @@ struct weft_memory *weft_memory_open(void) {
     return memory;
 }
 
-/// Those added since there were `cleanups`.
+/// Runs the cleanups added since there were `cleanups`.
 static void clean_up(struct weft_memory *memory, uint64_t cleanups) {
     while (memory && memory->cleanup && memory->cleanup->serial >= cleanups) {
         struct weft_memory_cleanup *last = memory->cleanup;
@@ -240,7 +240,7 @@ enum weft_status weft_memory_guard(struct weft_memory *memory,
     if (!setjmp(own.point)) {
         status = act(context, ret_error);
     } else {
-        if (ret_error) *ret_error = (struct weft_error){0}; // an error of before is none of this
+        if (ret_error) *ret_error = (struct weft_error){0}; // discards earlier errors
         status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
     }
     innermost = own.around;
@@ -258,7 +258,7 @@ enum weft_status weft_memory_enter(struct weft_memory **memory,
 }
 
 void weft_memory_fail(void) {
-    assert(innermost); // a call of the library outside of any guard
+    assert(innermost); // the library was called outside any guard
     clean_up(innermost->memory, innermost->cleanups);
     longjmp(innermost->point, 1);
 }
@@ -319,13 +319,13 @@ bool weft_memory_has_cleanups(void) {
 struct block {
     struct block *next;
     size_t bytes, used; // of `data`
-    bool alone;         // made for one object
+    bool alone;         // made for a single object
     _Alignas(16) unsigned char data[];
 };
 
 struct weft_arena {
     enum weft_memory_kind kind;
-    size_t bytes; ///< in all blocks
+    size_t bytes; ///< of all blocks
     struct block *block;
 };
 
@@ -356,12 +356,12 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t n, size_t size) {
         size_t block = arena->bytes < BLOCK_BYTES_MIN   ? BLOCK_BYTES_MIN
                        : arena->bytes > BLOCK_BYTES_MAX ? BLOCK_BYTES_MAX
                                                         : arena->bytes;
-        size_t room = bytes > block / 4 ? bytes : block; // large objects get a block of their own
+        size_t room = bytes > block / 4 ? bytes : block; // large objects get their own block
         arena->bytes += room;
         b = new_in(owner_of(arena), arena->kind, sizeof *b + room);
         b->bytes = room;
         b->alone = room == bytes;
-        if (b->alone && arena->block) { // keep filling the current block
+        if (b->alone && arena->block) { // continue to fill the current block
             b->next = arena->block->next;
             arena->block->next = b;
         } else {
@@ -374,7 +374,7 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t n, size_t size) {
     return memory;
 }
 
-/// A block that was made for `memory` alone is freed.
+/// Frees a block that was made for `memory` alone.
 static void drop_block_of(struct weft_arena *arena, const void *memory) {
     for (struct block **at = &arena->block; *at; at = &(*at)->next) {
         struct block *b = *at;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 enum { LEAF_TABLE = 13, INNER_TABLE = 5, LEAF_INDEX = 10, INNER_INDEX = 2 }; ///< kinds of pages
-enum { HEADER = 100, AT_SIZE = 16, AT_RESERVED = 20, AT_COUNT = 28 };        ///< of the file: bytes, and where is what
-enum { LOCK_BYTE = 1 << 30 };                                                ///< where it is (section 1.3)
+enum { HEADER = 100, AT_SIZE = 16, AT_RESERVED = 20, AT_COUNT = 28 };        ///< bytes in the file's header
+enum { LOCK_BYTE = 1 << 30 };                                                ///< its position (section 1.3)
 enum { CHILD = 4, CELL_MIN = 4, CELL_BEFORE = 2 * 9 };                       ///< of cells: bytes
 
 static void put_16(uint8_t *at, uint32_t value) {
@@ -78,32 +78,32 @@ static void put(struct weft__page *page, uint32_t level, const uint8_t *cell, ui
     put_16(page->bytes + header_bytes(level) + 2 * page->cells++, page->start);
 }
 
-/// right: of an inner page, the child after its last cell.
+/// right: for an inner page, the child after its last cell.
 static void complete(struct weft__pages *p, uint32_t level, uint32_t right) {
     struct weft__page *page = &p->page[level];
     uint32_t inner = p->keyed ? INNER_INDEX : INNER_TABLE, leaf = p->keyed ? LEAF_INDEX : LEAF_TABLE;
     page->bytes[0] = (uint8_t)(level ? inner : leaf);
     put_16(page->bytes + 3, page->cells);
-    put_16(page->bytes + 5, page->start); // of 65536 it is 0
+    put_16(page->bytes + 5, page->start); // 65536 is stored as 0
     if (level) put_32(page->bytes + 8, right);
     write_bytes(p, page->bytes, p->size);
     page->cells = 0;
     page->start = p->usable;
 }
 
-/// Of the next page at the end of the file, behind `count`: SQLite leaves the one with its lock byte out.
+/// The number of the next page after `count` at the end of the file: SQLite skips the one with its lock byte.
 static uint32_t next_number(const struct weft__pages *p, uint32_t count) {
     return count + ((uint64_t)count * p->size == p->lock_byte ? 2 : 1);
 }
 
-/// An empty page where the lock byte is.
+/// Writes an empty page where the lock byte is.
 static void skip_lock(struct weft__pages *p) {
     if (next_number(p, p->count) == p->count + 1) return;
     write_bytes(p, weft_arena_alloc(p->arena, p->size, 1), p->size);
     p->count++;
 }
 
-/// To the end of the file; its number.
+/// Appends a page to the file; returns its number.
 static uint32_t append(struct weft__pages *p, uint32_t level, uint32_t right) {
     skip_lock(p);
     complete(p, level, right);
@@ -125,11 +125,11 @@ static struct weft__page *page_at(struct weft__pages *p, uint32_t level) {
     return page;
 }
 
-/// A cell of the page on its left and of what stands behind that, from `cell + CHILD` on. Of a leaf there is no page.
+/// Adds a cell: the page on its left, and its content from `cell + CHILD` on. A leaf has no left page.
 static void add(struct weft__pages *p, uint32_t level, const uint8_t *cell, uint32_t bytes) {
     struct weft__page *page = page_at(p, level);
     uint32_t skip = level ? 0 : CHILD;
-    if (page->pending_bytes) { // what is before it is complete, and it goes up
+    if (page->pending_bytes) { // the page before it is complete, and the cell moves up
         put_32(page->pending, append(p, level, level ? get_32(page->pending) : 0));
         add(p, level + 1, page->pending, page->pending_bytes);
         page->pending_bytes = 0;
@@ -142,7 +142,7 @@ static void add(struct weft__pages *p, uint32_t level, const uint8_t *cell, uint
     }
 }
 
-/// Nothing comes after a cell that had no room: the one before goes up in its place.
+/// No cell follows one that had no room: the previous one moves up in its place.
 static void settle(struct weft__pages *p, uint32_t level) {
     struct weft__page *page = &p->page[level];
     uint32_t skip = level ? 0 : CHILD, bytes = page->last;
@@ -158,7 +158,7 @@ static void settle(struct weft__pages *p, uint32_t level) {
 
 // --- rows ---------------------------------------------------------------------------------------------------------
 
-/// Of a row of so many bytes those that stand in its cell; the others are in pages of their own.
+/// How many bytes of a row of this size are in its cell; the rest is in separate pages.
 static uint32_t local_bytes(const struct weft__pages *p, uint32_t bytes) {
     uint32_t most = p->keyed ? (p->usable - 12) * 64 / 255 - 23 : p->usable - 35;
     uint32_t least = (p->usable - 12) * 32 / 255 - 23;
@@ -167,7 +167,7 @@ static uint32_t local_bytes(const struct weft__pages *p, uint32_t bytes) {
     return local <= most ? local : least;
 }
 
-/// Each begins with the number of the next.
+/// Each page begins with the number of the next.
 static void write_overflow(struct weft__pages *p, const uint8_t *rest, uint32_t bytes) {
     for (uint32_t each = p->usable - 4, here; bytes; bytes -= here, rest += here) {
         uint8_t *page = weft_arena_alloc(p->arena, p->size, 1);
@@ -191,7 +191,7 @@ void weft__pages_open(struct weft__pages *p, uint32_t root, bool keyed) {
     page_at(p, 0);
 }
 
-/// A row of a table with row numbers. When a leaf is full its last number goes up.
+/// Adds a row of a table with row numbers. When a leaf is full its last number moves up.
 static void add_numbered(struct weft__pages *p, const uint8_t *cell, uint32_t bytes) {
     struct weft__page *leaf = &p->page[0];
     if (!fits(leaf, 0, bytes - CHILD)) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of large tables, in the order of their keys, as pages of SQLite's file format
-// (https://www.sqlite.org/fileformat2.html, sections 1.3, 1.6, 2.1): with a statement a row SQLite takes ten times as
-// long. SQLite has made the database, with these tables empty, and has closed it.
+// (https://www.sqlite.org/fileformat2.html, sections 1.3, 1.6, 2.1): with one statement per row SQLite takes ten times
+// as long. SQLite has already created the database, with these tables empty, and has closed it.
 //
-// A table is a B-tree: leaves are filled one after the other, and each full page goes to the end of the file, while its
-// number and a key go up a level. A table WITHOUT ROWID is an index B-tree, whose inner pages hold rows, too.
+// A table is a B-tree: leaves are filled one after another, and each full page is appended to the file, while its
+// number and a key move up a level. A table WITHOUT ROWID is an index B-tree, whose inner pages also contain rows.
 #ifndef WEFT_BASE_PAGES_H
 #define WEFT_BASE_PAGES_H
 
@@ -13,13 +13,14 @@
 
 #include "base/database.h"
 
-enum { WEFT__PAGES_LEVELS = 12 }; ///< an inner page has four cells at least, so the file would be full before
+enum { WEFT__PAGES_LEVELS = 12 }; ///< an inner page has at least four cells, so the file would be full before that
 
-/// A page that is being filled.
+/// A page being filled.
 struct weft__page {
     uint8_t *bytes;
-    uint32_t cells, start, last; ///< start: of what cells have filled, from the end on; last: the last cell's bytes
-    /// The first cell that had no room, behind the number of the page on its left: it goes up as soon as another comes.
+    uint32_t cells, start, last; ///< start: of the part filled by cells, from the end on; last: bytes of the last cell
+    /// The first cell that had no room, after the number of the page on its left: it moves up as soon as another cell
+    /// follows.
     uint8_t *pending;
     uint32_t pending_bytes; ///< 0: there is none
 };
@@ -28,30 +29,30 @@ struct weft__pages {
     struct weft__database *db;
     struct weft_arena *arena;
     uint32_t size, usable; ///< bytes of a page
-    uint32_t count;        ///< of the file
-    uint64_t lock_byte;    ///< the page with this byte is SQLite's
-    // the table at hand
+    uint32_t count;        ///< pages in the file
+    uint64_t lock_byte;    ///< the page with this byte is reserved by SQLite
+    // the current table
     uint32_t root, levels;
     bool keyed; ///< WITHOUT ROWID
     uint64_t rowid;
     struct weft__page page[WEFT__PAGES_LEVELS];
-    // the row at hand
+    // the current row
     uint8_t *types, *body, *cell; ///< types: of its values
     uint32_t types_bytes, body_bytes, types_capacity, body_capacity, cell_capacity;
 };
 
-/// Commits and closes the database; weft__database_end is still to be called.
+/// Commits and closes the database; weft__database_end must still be called.
 void weft__pages_begin(struct weft__pages *p, struct weft__database *d, struct weft_arena *arena);
-/// A table that is empty. `root`: see weft__database_root; keyed: it is WITHOUT ROWID.
+/// Opens an empty table. `root`: see weft__database_root; keyed: it is WITHOUT ROWID.
 void weft__pages_open(struct weft__pages *p, uint32_t root, bool keyed);
-/// The row's values have been put: of a table WITHOUT ROWID those of its key first.
+/// Called when the row's values have been put: for a table WITHOUT ROWID those of its key first.
 void weft__pages_row(struct weft__pages *p);
 void weft__pages_close(struct weft__pages *p);
 void weft__pages_end(struct weft__pages *p);
 
 void weft__pages_grow(struct weft__pages *p, uint32_t bytes);
 
-/// A number as SQLite writes it, seven bits a byte, below 2^56.
+/// A number as SQLite writes it, seven bits per byte, below 2^56.
 static inline uint32_t weft__pages_varint(uint8_t *at, uint64_t value) {
     uint32_t bytes = 1;
     for (uint64_t rest = value; rest >>= 7;)
@@ -61,7 +62,7 @@ static inline uint32_t weft__pages_varint(uint8_t *at, uint64_t value) {
     return bytes;
 }
 
-/// A value's type, and room for so many bytes of it and seven more.
+/// Stores a value's type, and returns room for this many bytes of it plus seven.
 static inline uint8_t *weft__pages_value(struct weft__pages *p, uint64_t type, uint32_t bytes) {
     if (__builtin_expect(p->body_capacity - p->body_bytes < bytes + 8 || p->types_capacity - p->types_bytes < 9, 0))
         weft__pages_grow(p, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value of a parameter: from text and back.
+// One value of a parameter: to and from text.
 #include "base/param.h"
 
 #include <assert.h>
@@ -14,13 +14,13 @@
 
 enum { WHY_MAX = 512, DSCPS = 64 };
 
-/// Where a value is parsed: what the parsers by type share.
+/// The state of parsing a value, shared by the parsers of all types.
 struct parse {
     const struct weft_param *row;
     const char *text;
     void *field;
     struct weft_arena *arena;
-    char why[WHY_MAX]; ///< filled if it failed: what is wrong, what was expected
+    char why[WHY_MAX]; ///< set on failure: what is wrong, what was expected
 };
 
 static bool is_never(const struct weft_param *row, const char *text) {
@@ -78,7 +78,7 @@ static bool unexpected(struct parse *p) {
     return false;
 }
 
-/// A bound of the table itself; that it cannot be read would be a bug.
+/// A bound from the table itself; failure to parse it would be a bug.
 static uint64_t bound(const struct weft_param *row, const char *text) {
     if (is_never(row, text)) return WEFT_TIME_NEVER;
     uint64_t value = 0;
@@ -166,7 +166,7 @@ static bool parse_choice(struct parse *p, uint32_t *ret) {
     return false;
 }
 
-/// One digit 0 to 7, spaces before and after.
+/// One digit 0 to 7, with optional spaces around it.
 static bool priority_read(const char **text, unsigned *ret) {
     *text += strspn(*text, " ");
     if (**text < '0' || **text > '7') return false;

@@ -5,15 +5,15 @@
 
 #include "weft/model.h"
 
-/// weft_params_load for a table that stands at `path` ("devices.0.switch").
+/// weft_params_load for a table at `path` ("devices.0.switch").
 enum weft_status weft__params_load_at(const struct weft_param_table *table, const struct weft_tree *tree,
                                       const char *path, void *conf, struct weft_arena *arena,
                                       struct weft_error *ret_error);
-/// A model by text or by map with `kind`; `name` is meant where the user names none (NULL: he must).
+/// A model from text or from a map with `kind`; `name` is the default if the user names none (NULL: it is required).
 enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,
                                      const char *path, struct weft_model_conf *ret_model, struct weft_arena *arena,
                                      struct weft_error *ret_error);
-/// One value from text; errors call it `path`.
+/// One value from text; errors refer to it as `path`.
 enum weft_status weft__param_parse_at(const struct weft_param *row, const char *text, struct weft_place place,
                                       const char *path, void *conf, struct weft_arena *arena,
                                       struct weft_error *ret_error);

@@ -9,11 +9,11 @@
 
 enum { NAMES_MAX = 128 };
 
-/// What the functions below pass along.
+/// Arguments that the functions below share.
 struct load {
     struct weft_arena *arena;
     struct weft_error *error;
-    struct weft_place around; ///< of the innermost section that the user wrote: of what is left to its default
+    struct weft_place around; ///< the innermost section that the user wrote: the place of defaults within it
 };
 
 #define FAIL(l, place, ...) weft_error_set((l)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
@@ -82,18 +82,18 @@ const struct weft_param *weft_param_find(const struct weft_param_table *table, c
     return NULL;
 }
 
-/// What the user says about `key`: NULL if nothing, or if he left the value empty.
+/// What the user sets for `key`: NULL if nothing, or if the value is empty.
 static const struct weft_tree *said(const struct weft_tree *tree, const char *key) {
     const struct weft_tree *child = weft_tree_find(tree, key);
     return child && child->type != WEFT_TREE_NULL ? child : NULL;
 }
 
-/// What is said of the row does not begin as a number, as another row's values do.
+/// Whether the text for the row does not look like a number, and so is a value of another row.
 static bool is_other(const struct weft_param *row, const struct weft_tree *child) {
     return row->otherwise && child && child->type == WEFT_TREE_TEXT && !isdigit((unsigned char)*child->text);
 }
 
-/// What the user says of a row, under its own name or that of a row whose texts are its values; *ret_twice: both.
+/// What the user sets for a row, under its own name or that of a row whose texts are its values; *ret_twice: both.
 static const struct weft_tree *said_of(const struct weft_param_table *table, const struct weft_param *row,
                                        const struct weft_tree *tree, bool *ret_twice) {
     const struct weft_tree *child = said(tree, row->name);
@@ -110,7 +110,7 @@ static const struct weft_tree *said_of(const struct weft_param_table *table, con
     return child;
 }
 
-/// The table of the model that the user chose for the row, or its default; NULL: there is no such model.
+/// The table of the model that the user chose for the row, or of its default; NULL: there is no such model.
 static const struct weft_param_table *chosen_table(const struct weft_param *row, const struct weft_tree *tree) {
     const struct weft_tree *model = said(tree, row->name);
     const struct weft_tree *named = model && model->type == WEFT_TREE_MAP ? said(model, "kind") : model;
@@ -120,7 +120,7 @@ static const struct weft_param_table *chosen_table(const struct weft_param *row,
     return found ? found->params : NULL;
 }
 
-/// A key of `tree` that is a parameter of a model whose parameters stand beside it.
+/// Whether a key of `tree` is a parameter of a model whose parameters may be beside it.
 static bool is_beside(const struct weft_param_table *table, const struct weft_tree *tree, const char *key) {
     for (uint32_t i = 0; i < table->n; i++) {
         const struct weft_param_table *model = table->rows[i].beside ? chosen_table(&table->rows[i], tree) : NULL;
@@ -160,7 +160,7 @@ static enum weft_status load_table(struct load *l, const struct weft_param_table
 static enum weft_status load_model(struct load *l, enum weft_model_kind kind, const char *name,
                                    const struct weft_tree *tree, const char *path, struct weft_model_conf *ret_model);
 
-/// The model's map with those of its parameters that stand beside it. A parameter in both is an error.
+/// The model's map, including those of its parameters that are beside it. A parameter in both is an error.
 static enum weft_status gather_beside(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
                                       const char *path, const struct weft_tree **ret_tree) {
     const struct weft_tree *own = said(tree, row->name);
@@ -192,7 +192,7 @@ static enum weft_status gather_beside(struct load *l, const struct weft_param *r
     return WEFT_OK;
 }
 
-/// The preset that the user chose; NULL: none. Whether there is one of that name is the business of its row.
+/// The preset that the user chose; NULL: none. Its row checks whether that preset exists.
 static const struct weft_param_preset *preset_of(const struct weft_param_table *table, const struct weft_tree *tree) {
     const struct weft_tree *named = table->presets ? said(tree, "preset") : NULL;
     if (!named || named->type != WEFT_TREE_TEXT) return NULL;
@@ -201,7 +201,7 @@ static const struct weft_param_preset *preset_of(const struct weft_param_table *
     return NULL;
 }
 
-/// A dotted key of a preset: of a model whose parameters may stand beside it, and there the user says it.
+/// Whether a dotted key of a preset belongs to a model whose parameters may be beside it, and the user sets it there.
 static bool said_beside(const struct weft_param_table *table, const struct weft_tree *tree, const char *key) {
     size_t n = strcspn(key, ".");
     for (uint32_t i = 0; i < table->n; i++) {
@@ -211,7 +211,7 @@ static bool said_beside(const struct weft_param_table *table, const struct weft_
     return false;
 }
 
-/// What the user says, over what the preset says by dotted keys.
+/// Lays the user's values over the preset's, which have dotted keys.
 static enum weft_status lay_over_preset(struct load *l, const struct weft_param_table *table,
                                         const struct weft_param_preset *preset, const struct weft_tree **tree) {
     uint32_t n = 0;
@@ -248,7 +248,7 @@ static enum weft_status load_row(struct load *l, const struct weft_param *row, c
         return load_model(l, (enum weft_model_kind)row->model_kind, dflt, tree, path, field);
     if (tree) return load_value(l, row, tree, path, conf);
     enum weft_status status = weft__param_parse_at(row, dflt, WEFT_NOWHERE, path, conf, l->arena, NULL);
-    assert(status == WEFT_OK); // the table's own default or preset
+    assert(status == WEFT_OK); // the table's own default or preset is valid
     return status;
 }
 
@@ -400,9 +400,9 @@ void weft__model_each(const struct weft_model_conf *model, const char *path,
     model_each(model, path, path, NULL, on_value, context);
 }
 
-/// The default as a value is written, in `arena`; NULL: there is none.
+/// The default in the form in which a value is written, in `arena`; NULL: there is none.
 static const char *default_text(const struct weft_param *row, struct weft_arena *arena) {
-    enum { FIELD = 128 }; // no value takes more
+    enum { FIELD = 128 }; // no value is longer
     if (!row->dflt) return NULL;
     void *conf = weft_arena_alloc(arena, row->offset + FIELD, 1);
     if (weft__param_parse_at(row, row->dflt, WEFT_NOWHERE, row->name, conf, arena, NULL)) return NULL;

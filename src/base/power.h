@@ -5,7 +5,7 @@
 
 #include "weft/types.h"
 
-/// base^n by squaring. Its relative error is about n roundings, as if multiplied step by step.
+/// base^n by squaring. Its relative error is about n roundings, as with step-by-step multiplication.
 static inline double weft__power(double base, uint64_t n) {
     double result = 1;
     for (; n; n >>= 1, base *= base)

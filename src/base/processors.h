@@ -6,7 +6,7 @@
 
 /// Processors that this process may use (taskset, cpusets of containers and batch systems), at least 1.
 uint32_t weft__processors(void);
-/// Of the machine, at least 1.
+/// Processors of the machine, at least 1.
 uint32_t weft__processors_online(void);
 
 #endif

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
-// The library's header is not written for our warnings.
+// The library's header does not compile cleanly with our warnings.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
@@ -16,7 +16,7 @@ struct weft_random weft_random_stream(uint64_t seed, uint32_t who, enum weft_ran
 }
 
 uint64_t weft_random_u64(struct weft_random *random) {
-    // Key: the run's seed. Counter: who, why and how many draws before.
+    // Key: the run's seed. Counter: owner, purpose and the number of earlier draws.
     philox4x32_key_t key = {{(uint32_t)random->seed, (uint32_t)(random->seed >> 32)}};
     philox4x32_ctr_t counter = {
         {(uint32_t)random->drawn, (uint32_t)(random->drawn >> 32), random->who, random->purpose}};

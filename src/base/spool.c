@@ -33,7 +33,7 @@ static void fail(struct weft__spool *spool) {
     if (!spool->error) spool->error = errno ? errno : EIO;
 }
 
-/// A file that is gone when the process is, however it ends.
+/// A file that disappears with the process, however it ends.
 static int open_nameless(const char *folder) {
     int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0) return file;
@@ -81,7 +81,7 @@ void weft__spool_make_room(struct weft__spool *spool) {
     spool->n = 0;
 }
 
-/// A sorted run: on disk behind a buffer, or what was left in memory.
+/// A sorted run: on disk with a buffer, or the rest in memory.
 struct source {
     struct weft__spool *spool;
     uint8_t *buffer; ///< NULL: in memory
@@ -92,9 +92,9 @@ struct source {
 
 struct weft__merge {
     struct source *source;
-    struct source **heap; ///< least record first
+    struct source **heap; ///< smallest record first
     size_t sources, n;
-    bool taken; ///< the top's head was handed out
+    bool taken; ///< the top's first record was handed out
 };
 
 static bool read_all(struct weft__spool *spool, uint8_t *bytes, size_t n, uint64_t from) {

@@ -9,7 +9,7 @@
 
 #include "weft/statistics.h"
 
-/// The part of the distribution within -t..t.
+/// The probability of -t..t.
 static double student_within(double t, uint32_t freedom) {
     double theta = atan(t / sqrt(freedom)), cos2 = cos(theta) * cos(theta);
     bool odd = freedom & 1;
@@ -41,7 +41,7 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// `p`: of the distribution below the upper end of the interval.
+/// `p`: the probability below the upper end of the interval.
 static struct weft_spread spread_of(const double *value, uint32_t n, double p, struct weft_arena *arena) {
     struct weft_spread s = {0, 0, NAN, NAN};
     double *sorted = weft_arena_alloc(arena, n, sizeof *sorted), squares = 0;
@@ -54,7 +54,7 @@ static struct weft_spread spread_of(const double *value, uint32_t n, double p, s
     if (!s.n) s.mean = NAN;
     qsort(sorted, s.n, sizeof *sorted, by_size);
     if (s.n) s.median = (sorted[(s.n - 1) / 2] + sorted[s.n / 2]) / 2;
-    // Equal values have a mean that may be off by its last bit.
+    // The mean of equal values may be off in its last bit.
     if (s.n && sorted[0] >= sorted[s.n - 1]) s.mean = sorted[0], squares = 0;
     if (s.n > 1) s.half = weft_student_quantile(p, s.n - 1) * sqrt(squares / (s.n - 1) / s.n);
     return s;

@@ -10,7 +10,7 @@
 
 enum { ROOM_FIRST = 256 };
 
-/// It is called from within the C library, so it fails only by its answer.
+/// It is called from within the C library, so it can report failure only by its return value.
 static ssize_t append(void *context, const char *bytes, size_t size) {
     struct weft__text_stream *s = context;
     if (size >= s->room - s->size) {
@@ -61,7 +61,7 @@ void weft__text_stream_free(struct weft__text_stream *s) {
     close_stream(s);
 }
 
-/// A pipe that nobody writes into is empty rather than waited for.
+/// A pipe without a writer counts as empty; it is not waited for.
 static FILE *open_to_read(const char *path, const char *mode) {
     int number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (number < 0) return NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams for which memory that runs out is what it is elsewhere (weft/memory.h), and which are closed then. What
-// open_memstream makes loses text in silence.
+// Streams that handle running out of memory as elsewhere (weft/memory.h), and are closed then. A stream from
+// open_memstream loses text silently.
 #ifndef WEFT_BASE_STREAM_H
 #define WEFT_BASE_STREAM_H
 
@@ -11,19 +11,19 @@
 /// A stream into memory.
 struct weft__text_stream {
     FILE *file;
-    char *text; ///< what was flushed, with a 0 behind it; NULL: nothing
+    char *text; ///< the flushed text, followed by a 0; NULL: none
     size_t size, room;
     bool failed;
     struct weft_memory_cleanup cleanup;
 };
-/// The FILE, which is closed by the others. `stream` stays where it is until it is freed.
+/// Returns the FILE, which the other functions close. `stream` must not move until it is freed.
 FILE *weft__text_stream_open(struct weft__text_stream *stream);
-/// What has been written since it was opened or cleared; `size` bytes. It may be written on.
+/// The text written since it was opened or cleared; `size` bytes. Writing may continue.
 const char *weft__text_stream_text(struct weft__text_stream *stream);
 void weft__text_stream_clear(struct weft__text_stream *stream);
 void weft__text_stream_free(struct weft__text_stream *stream);
 
-/// fopen; NULL with errno, which is never ENOMEM. To read: a named pipe without a writer is empty.
+/// fopen; NULL with errno, which is never ENOMEM. For reading: a named pipe without a writer is empty.
 FILE *weft__file_open(const char *path, const char *mode);
 
 #endif

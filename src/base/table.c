@@ -28,7 +28,7 @@ static char separator_of(const char *line) {
     return found;
 }
 
-/// "Start Time [ns]" as "start_time_ns".
+/// Converts "Start Time [ns]" to "start_time_ns".
 static void normalise(const char *field, char name[WEFT__TABLE_NAME]) {
     size_t n = 0;
     for (const char *at = field; *at && n + 1 < WEFT__TABLE_NAME; at++) {
@@ -41,7 +41,7 @@ static void normalise(const char *field, char name[WEFT__TABLE_NAME]) {
     name[n] = 0;
 }
 
-/// "size_kb" as "size" and "KB".
+/// Splits "size_kb" into "size" and "KB".
 static void split_unit(char name[WEFT__TABLE_NAME], char unit[8]) {
     static const char *const units[] = {"ps",  "ns",  "us", "ms", "s",    "B",    "KB",   "MB",   "GB",  "TB", "KiB",
                                         "MiB", "GiB", "m",  "km", "Mbps", "Gbps", "Tbps", "kbps", "bps", NULL};
@@ -64,7 +64,7 @@ static uint32_t known_column(const struct weft__column *column, uint32_t columns
     return c;
 }
 
-/// The column that a field of the header names, with the unit behind it, if any.
+/// The column that a field of the header names, with or without a unit after it.
 static uint32_t column_of(const struct weft__column *column, uint32_t columns, const char *field, char unit[8]) {
     char name[WEFT__TABLE_NAME];
     unit[0] = 0;

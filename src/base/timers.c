@@ -7,7 +7,7 @@
 
 enum { ROW_MIN = 4, ROW_MAX = 32 };
 
-/// Of so many keys an eighth is due soon: ports have eight each (link/ether.h), of which one is always in use.
+/// Of this many keys an eighth is due soon: ports have eight each (link/ether.h), one of which is always in use.
 static uint32_t row_of(uint32_t keys) {
     uint32_t row = ROW_MIN;
     while (row < keys / 8 && row < ROW_MAX)
@@ -41,7 +41,7 @@ static void grow(struct weft__timers *t) {
     t->capacity = capacity;
 }
 
-/// A row of longer keys. What no longer fits beside its key goes to the heap.
+/// Makes room for longer keys. Times that no longer fit beside their keys go to the heap.
 static void widen(struct weft__timers *t, uint8_t bits) {
     struct weft__timer row[ROW_MAX];
     uint32_t due = t->due;
@@ -50,7 +50,8 @@ static void widen(struct weft__timers *t, uint8_t bits) {
     t->key_bits = bits;
     t->due = 0;
     weft__timers_look_at_heap(t);
-    for (uint32_t i = due; i-- > 0;) // later ones first, as the heap takes none that is before one of the row
+    for (uint32_t i = due; i-- > 0;) // later ones first, because the heap must not get one that is before one in the
+                                     // row
         weft__timer_add(t, row[i].key, row[i].time_ps);
 }
 

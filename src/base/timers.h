@@ -2,10 +2,10 @@
 // The timers of one node. A key is a small number that the node gives meaning to; each key has at most one deadline.
 // Equal times fire in key order, so that the order never depends on history.
 //
-// The soonest stand in a short sorted row, the others in a binary heap: no deadline of the row is after one of the
-// heap. Ports' timers live and die in the row, for they are set a frame's time ahead and so mostly go to its end, or,
-// after a short frame, to its beginning; timeouts wait in the heap. In the row a deadline is a word, its time above its
-// key, so that words are in the order of deadlines. One so late that its time does not fit goes to the heap.
+// The earliest deadlines are in a short sorted row, the others in a binary heap: no deadline in the row is after one in
+// the heap. Ports' timers stay in the row, because they are set a frame's time ahead and so mostly go to its end or,
+// after a short frame, to its beginning; timeouts wait in the heap. In the row a deadline is a word, with its time
+// above its key, so that words sort like deadlines. A deadline whose time does not fit goes to the heap.
 #ifndef WEFT_BASE_TIMERS_H
 #define WEFT_BASE_TIMERS_H
 
@@ -21,10 +21,10 @@ struct weft__timer {
 struct weft__timers {
     weft_time_ps next_ps; ///< the earliest deadline
     uint64_t *row;        ///< [row_last + 1], a ring
-    uint64_t heap_word;   ///< of the earliest of the heap, UINT64_MAX if it does not fit or there is none
+    uint64_t heap_word;   ///< word of the earliest in the heap, UINT64_MAX if it does not fit or there is none
     uint8_t row_last;     ///< a power of two less 1
-    uint8_t first, due;   ///< where the row begins; how many are in it
-    uint8_t key_bits;     ///< of a word
+    uint8_t first, due;   ///< first: start of the row; due: how many are in it
+    uint8_t key_bits;     ///< bits per word
     uint32_t n, capacity, keys;
     struct weft__timer *heap;
     uint32_t *place; ///< key -> index in heap + 1; 0: not in the heap
@@ -43,7 +43,7 @@ static inline weft_time_ps weft__timers_next(const struct weft__timers *t) {
     return t->next_ps;
 }
 
-/// The i-th of the row.
+/// The i-th entry of the row.
 static inline uint64_t *weft__timers_at(const struct weft__timers *t, uint32_t i) {
     return &t->row[(t->first + i) & t->row_last];
 }
@@ -67,7 +67,7 @@ static inline void weft__timers_look_at_heap(struct weft__timers *t) {
     weft__timers_find_next(t);
 }
 
-/// Where a key stands in the row; t->due: it does not.
+/// The position of a key in the row; t->due: it is not there.
 static inline uint32_t weft__timers_find(const struct weft__timers *t, uint32_t key) {
     uint32_t i = 0;
     while (i < t->due && weft__timers_of_word(t, *weft__timers_at(t, i)).key != key)
@@ -75,7 +75,7 @@ static inline uint32_t weft__timers_find(const struct weft__timers *t, uint32_t 
     return i;
 }
 
-/// The word is before all that is in the heap, and there is room in the row.
+/// Inserts the word, which is before everything in the heap, and the row has room.
 static inline void weft__timers_line_up(struct weft__timers *t, uint64_t word) {
     uint32_t i = t->due++;
     if (!i || word < t->row[t->first]) {
@@ -89,7 +89,7 @@ static inline void weft__timers_line_up(struct weft__timers *t, uint64_t word) {
     *weft__timers_at(t, i) = word;
 }
 
-/// There is no room in the row, or it is not for the word.
+/// The row is full, or the word does not belong there.
 void weft__timers_overflow(struct weft__timers *t, struct weft__timer x, uint64_t word);
 
 /// Sets the deadline of a key that has none.
@@ -103,7 +103,7 @@ static inline void weft__timer_add(struct weft__timers *t, uint32_t key, weft_ti
         weft__timers_line_up(t, word);
 }
 
-/// Takes the deadline of a key, if it has one.
+/// Clears the deadline of a key, if it has one.
 void weft__timers_forget(struct weft__timers *t, uint32_t key);
 
 /// The deadline of `key`, or never.
@@ -117,18 +117,18 @@ static inline weft_time_ps weft__timer_at(const struct weft__timers *t, uint32_t
 /// Sets or moves the deadline of `key`.
 void weft__timer_set(struct weft__timers *t, uint32_t key, weft_time_ps time);
 void weft__timer_cancel(struct weft__timers *t, uint32_t key);
-/// So many keys from `key` on.
+/// Clears this many keys from `key` on.
 void weft__timers_cancel(struct weft__timers *t, uint32_t key, uint32_t keys);
 
-/// Whose deadline is the earliest; there must be one.
+/// The key with the earliest deadline; there must be one.
 static inline uint32_t weft__timers_next_key(const struct weft__timers *t) {
     return t->due ? weft__timers_of_word(t, t->row[t->first]).key : t->heap[0].key;
 }
 
-/// Takes the earliest of the heap; there must be one, and none in the row.
+/// Removes the earliest in the heap; there must be one, and none in the row.
 uint32_t weft__timers_pop_heap(struct weft__timers *t);
 
-/// Takes the earliest; there must be one.
+/// Removes the earliest; there must be one.
 static inline uint32_t weft__timers_pop(struct weft__timers *t) {
     if (__builtin_expect(!t->due, 0)) return weft__timers_pop_heap(t);
     uint64_t word = t->row[t->first];

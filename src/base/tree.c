@@ -21,7 +21,7 @@ int weft__text_control(const char *text, bool lines) {
     return 0;
 }
 
-/// Of three bytes: byte order mark, not characters, ends of lines and paragraphs.
+/// Three bytes each: byte order mark, non-characters, line and paragraph separators.
 static bool is_no_text(const unsigned char *at) {
     static const char *const kinds[] = {"\xef\xbb\xbf", "\xef\xbf\xbe", "\xef\xbf\xbf", "\xe2\x80\xa8", "\xe2\x80\xa9"};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -88,7 +88,7 @@ static enum weft_status too_big(const char *path, struct weft_error *ret_error) 
                           "larger than %u MiB, the limit of a scenario", WEFT__TREE_BYTES_MAX >> 20);
 }
 
-/// Opens what can be a scenario: not a directory, not too big as far as its size is known beforehand.
+/// Opens a possible scenario: not a directory, and not too big if its size is known beforehand.
 static enum weft_status open_text(const char *path, FILE **ret_file, bool *ret_pipe, struct weft_error *ret_error) {
     struct weft_place place = {.file = path};
     bool named = strcmp(path, "-") != 0;

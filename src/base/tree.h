@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scenario's text may be at most (weft/tree.h), and values from the command line.
+// Limits of a scenario's text (weft/tree.h), and values from the command line.
 #ifndef WEFT_BASE_TREE_H
 #define WEFT_BASE_TREE_H
 
@@ -11,16 +11,15 @@
 #define WEFT__TREE_KEYS_MAX 4096u
 #define WEFT__TREE_ANCHORS_MAX 256u
 
-/// weft_tree_parse for a value that stands in no file: places have the name and no line. An empty text is
-/// WEFT_TREE_NULL.
+/// weft_tree_parse for a value that is in no file: places have the name and no line. An empty text is WEFT_TREE_NULL.
 enum weft_status weft__tree_parse_value(const char *name, const char *text, struct weft_arena *arena,
                                         struct weft_tree **ret_tree, struct weft_error *ret_error);
 
-/// The first control character (ISO 6429, C0 and C1) of a text in UTF-8, which tables, names of files and terminals
-/// would not bear; 0: none. `lines`: tabs and ends of lines are none.
+/// The first control character (ISO 6429, C0 and C1) in a UTF-8 text, which would harm tables, file names and
+/// terminals; 0: none. `lines`: tabs and line ends do not count.
 int weft__text_control(const char *text, bool lines);
 
-/// Whether a text is UTF-8 without control characters, and YAML takes it as it is.
+/// Whether a text is UTF-8 without control characters, and plain YAML.
 bool weft__text_is_plain(const char *text);
 
 /// A whole file ("-": standard input) of at most WEFT__TREE_BYTES_MAX, which may be compressed (base/unpack.h); an

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overrides: only the maps and lists on the way to what changes are copied, the rest is shared.
+// Overrides: only the maps and lists on the path to a change are copied, the rest is shared.
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +93,7 @@ static enum weft_status put(struct override *o, struct weft_tree *into, const ch
     return WEFT_OK;
 }
 
-/// The first part of a dotted path; *ret_over becomes what is left of it: nested maps around the value.
+/// Splits off the first part of a dotted path; *ret_over becomes the rest: nested maps around the value.
 static enum weft_status split_path(struct override *o, const struct weft_tree *over, const char **ret_first,
                                    const struct weft_tree **ret_over) {
     char *path = weft_arena_text(o->arena, over->key);

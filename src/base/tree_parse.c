@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML to a tree, from the events of libyaml, which reports it when memory runs out. We build the tree ourselves rather
-// than let the library build a document: so every limit is checked before memory is spent, an alias is a shared branch
-// whose nodes are counted, and hostile text meets little code. For the same reason the text is checked first to be
-// UTF-8 that YAML 1.1, which the library reads, and YAML 1.2 take for the same.
+// YAML to a tree, from the events of libyaml, which reports when memory runs out. We build the tree ourselves rather
+// than let the library build a document, so that every limit is checked before memory is spent, an alias is a shared
+// branch whose nodes are counted, and hostile text meets little code. For the same reason the text is first checked to
+// be UTF-8 that means the same in YAML 1.1, which the library reads, and YAML 1.2.
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -19,7 +19,7 @@ struct anchor {
     bool open;       ///< we are still inside it
 };
 
-/// A map or list that is being read.
+/// A map or list being read.
 struct frame {
     struct weft_tree *tree;
     struct weft_tree **child;
@@ -40,7 +40,7 @@ struct reader {
     } at; ///< in `text`, at the last anchor
     yaml_parser_t parser;
     yaml_event_t event;
-    struct weft_memory_cleanup cleanup; ///< of the two
+    struct weft_memory_cleanup cleanup; ///< frees both
     struct frame frame[WEFT__TREE_DEPTH_MAX];
     uint32_t depth, nodes;
     struct anchor anchor[WEFT__TREE_ANCHORS_MAX];
@@ -61,7 +61,7 @@ static struct weft_place place_of(const struct reader *r, yaml_mark_t mark) {
     return place_at(r, (int)mark.line + 1, (int)mark.column + 1);
 }
 
-/// Of a node whose mark is at its anchor: where the node itself begins, if that is in the same line.
+/// For a node whose mark is at its anchor: where the node itself begins, if that is on the same line.
 static struct weft_place place_behind_anchor(struct reader *r, yaml_mark_t mark) {
     for (; r->at.character < mark.index; r->at.character++)
         r->at.byte += weft__utf8_length((const unsigned char *)&r->text[r->at.byte]);
@@ -105,7 +105,7 @@ static struct anchor *anchor_find(struct reader *r, const char *name) {
     return NULL;
 }
 
-/// An anchor of a name that exists takes its place (YAML 1.2.2, 7.1).
+/// An anchor with an existing name replaces the earlier one (YAML 1.2.2, 7.1).
 static enum weft_status anchor_add(struct reader *r, const yaml_char_t *anchor, struct weft_place place,
                                    struct anchor **ret_anchor) {
     *ret_anchor = NULL;
@@ -129,7 +129,7 @@ static enum weft_status count_nodes(struct reader *r, uint32_t nodes, struct wef
     return WEFT_OK;
 }
 
-/// Puts a finished node, `height` levels high, where it belongs.
+/// Puts a finished node, `height` levels high, into its parent.
 static enum weft_status attach(struct reader *r, struct weft_tree *tree, uint32_t height) {
     if (!r->depth) {
         r->root = tree;
@@ -167,7 +167,7 @@ static bool is_null(yaml_scalar_style_t style, const char *text) {
 static enum weft_status on_scalar(struct reader *r, const yaml_event_t *event, struct weft_place place) {
     size_t length = event->data.scalar.length;
     if (!length && event->start_mark.index == event->end_mark.index && r->depth && r->frame[r->depth - 1].key)
-        place = r->frame[r->depth - 1].key_place; // nothing is written: its key is
+        place = r->frame[r->depth - 1].key_place; // an empty value: use the place of its key
     const char *text = copy_text(r, event->data.scalar.value, length);
     if (strlen(text) < length) return FAIL(r, place, "a text must not hold the character 0");
     struct anchor *anchor;
@@ -203,7 +203,7 @@ static enum weft_status on_alias(struct reader *r, const yaml_event_t *event, st
     enum weft_status status = count_nodes(r, a->nodes, place);
     if (status) return status;
     struct weft_tree *tree = weft_arena_alloc(r->arena, 1, sizeof *tree);
-    *tree = *a->tree; // its branches are shared; errors name where they are written
+    *tree = *a->tree; // its branches are shared; errors name the place where they are written
     tree->key = NULL;
     return attach(r, tree, a->height);
 }
@@ -335,22 +335,22 @@ static uint32_t decode(const unsigned char *s, unsigned n) {
     return c;
 }
 
-/// c-printable of YAML 1.2 but for what YAML 1.1 takes for the end of a line (U+0085, U+2028, U+2029) and a byte order
+/// c-printable of YAML 1.2, except what YAML 1.1 treats as the end of a line (U+0085, U+2028, U+2029) and a byte order
 /// mark within the text.
 static bool is_text(uint32_t c) {
     if (c < 0xa0) return c == '\n' || c == '\t' || (c >= 0x20 && c < 0x7f);
     return c != 0x2028 && c != 0x2029 && c != 0xfeff && c != 0xfffe && c != 0xffff;
 }
 
-/// Zeros behind the copy: a character of UTF-8 is looked at as a whole.
+/// Zeros after the copy, because a UTF-8 character is examined as a whole.
 enum { PADDING = 4 };
 
-/// A copy that the library can be given: known to be UTF-8 without control characters, and lines end with LF.
+/// A copy that is safe for the library: UTF-8 without control characters, with lines that end in LF.
 static enum weft_status check_text(const struct reader *r, const char *text, size_t size, char *ret_copy,
                                    size_t *ret_size) {
     int line = 1, column = 1;
     memcpy(ret_copy, text, size);
-    size_t from = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0, to = 0; // a byte order mark is let through
+    size_t from = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0, to = 0; // a byte order mark is allowed
     while (from < size) {
         unsigned char *c = (unsigned char *)&ret_copy[from];
         if (c[0] == '\r' && c[1] == '\n') {

@@ -80,8 +80,8 @@ static void decimal_push(struct decimal *d, unsigned digit, bool fraction) {
     d->decimals += fraction;
 }
 
-/// Reads digits[.digits]; returns where it ended, `text` itself if there is no number. Zeros at the end of the fraction
-/// are passed over.
+/// Reads digits[.digits]; returns where it ended, `text` itself if there is no number. Trailing zeros of the fraction
+/// are skipped.
 static const char *decimal_read(const char *text, struct decimal *ret) {
     *ret = (struct decimal){0};
     const char *s = text;
@@ -154,7 +154,7 @@ bool weft__quantity_parse(enum weft__quantity quantity, const char *text, uint64
     return parse(quantity, text, false, ret_value, why, size);
 }
 
-/// "1e-06", or with a unit behind it.
+/// "1e-06", possibly followed by a unit.
 static bool parse_power(enum weft__quantity quantity, const char *unit, const char *text, uint64_t *ret_value,
                         char *why, size_t size) {
     char one[64], *end;
@@ -281,7 +281,7 @@ static uint64_t round3(uint64_t value) {
     return value % step >= (step + 1) / 2 && step > 1 && down <= UINT64_MAX - step ? down + step : down;
 }
 
-enum { EXACT_DIGITS = 5 }; // up to so many, an exact figure is as easy to read as a rounded one
+enum { EXACT_DIGITS = 5 }; // up to this many digits, an exact figure is as easy to read as a rounded one
 
 static int format_for_people(enum weft__quantity quantity, uint64_t value, char *text, size_t size) {
     const struct quantity *q = &quantities[quantity];

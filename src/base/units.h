@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantities as the user writes them. Exact: a decimal fraction is never rounded.
+// Quantities as written by the user. Exact: a decimal fraction is never rounded.
 #ifndef WEFT_BASE_UNITS_H
 #define WEFT_BASE_UNITS_H
 
@@ -9,7 +9,7 @@ enum weft__quantity { WEFT__TIME, WEFT__RATE, WEFT__BYTES, WEFT__COUNT, WEFT__LE
 
 /// "a time such as \"150ns\""
 const char *weft__quantity_expected(enum weft__quantity quantity);
-/// True, or false and in `why` what is wrong with the text: `"150" has no unit; expected a time such as "150ns"`.
+/// True, or false with the error in `why`: `"150" has no unit; expected a time such as "150ns"`.
 bool weft__quantity_parse(enum weft__quantity quantity, const char *text, uint64_t *ret_value, char *why, size_t size);
 /// As programs write numbers: a unit that is missing is `unit` ("s", "B"), "1e-06" is a number, "50Mb/s" and "400G" are
 /// rates, and a fraction of a picosecond, bit per second or millimetre is cut off. Bytes and counts are whole.

@@ -14,20 +14,20 @@
 #include "base/stream.h"
 
 enum { IN_BYTES = 1 << 16, MAGIC_BYTES = 4 };
-/// What errno says of compressed data, beside what the system says.
+/// Values of errno for compressed data, in addition to the system's.
 enum { WHY_DAMAGED = EBADMSG, WHY_SHORT = ENODATA, WHY_BOMB = EFBIG };
 
 struct unpacker {
     FILE *file;
     z_stream gzip;
     ZSTD_DStream *zstd; ///< NULL: gzip
-    bool within;        ///< a gzip member or zstd frame that has not ended
+    bool within;        ///< in a gzip member or zstd frame that has not ended
     uint64_t in, out;   ///< bytes so far
-    size_t begin, end;  ///< of `buffer`, what was read and not unpacked
+    size_t begin, end;  ///< the part of `buffer` not yet unpacked
     unsigned char buffer[IN_BYTES];
 };
 
-/// Unpacks what is in the buffer, some of it or all; 0, or why not.
+/// Unpacks some or all of the buffer; 0, or why not.
 static int unpack_gzip(struct unpacker *u, void *to, size_t room, size_t *ret_n) {
     if (!u->within && inflateReset(&u->gzip) != Z_OK) return WHY_DAMAGED;
     u->gzip.next_in = u->buffer + u->begin;
@@ -57,7 +57,7 @@ static int unpack(struct unpacker *u, void *to, size_t room, size_t *ret_n) {
     return u->zstd ? unpack_zstd(u, to, room, ret_n) : unpack_gzip(u, to, room, ret_n);
 }
 
-/// More of the file into the empty buffer; false: there is no more.
+/// Reads more of the file into the empty buffer; false: there is no more.
 static bool fill(struct unpacker *u) {
     u->begin = 0;
     u->end = fread(u->buffer, 1, IN_BYTES, u->file);
@@ -65,7 +65,7 @@ static bool fill(struct unpacker *u) {
     return u->end > 0;
 }
 
-/// As read(2): called from within the C library, so it fails only by its answer.
+/// Like read(2): called from within the C library, so it can report failure only by its return value.
 static ssize_t read_unpacked(void *context, char *to, size_t room) {
     struct unpacker *u = context;
     size_t n = 0;
@@ -75,7 +75,7 @@ static ssize_t read_unpacked(void *context, char *to, size_t room) {
         if (u->begin == u->end && !fill(u)) {
             if (ferror(u->file)) return -1;
             if (!u->within) return 0;
-            why = unpack(u, to, room, &n); // zstd may have held back some although it had all its input
+            why = unpack(u, to, room, &n); // zstd may have held back some output although it had all its input
             if (!why && !n) why = WHY_SHORT;
             break;
         }
@@ -99,7 +99,7 @@ static int close_unpacker(void *context) {
     return result;
 }
 
-/// It is the stream's, which no guard knows: from malloc, as the stream itself is.
+/// The stream owns it, and no guard knows it, so it comes from malloc like the stream itself.
 static FILE *open_unpacker(FILE *file, bool zstd) {
     struct unpacker *u = calloc(1, sizeof *u);
     bool ready = false;

@@ -2,8 +2,8 @@
 #ifndef WEFT_BASE_UTF8_H
 #define WEFT_BASE_UTF8_H
 
-/// Bytes of the well-formed UTF-8 character at `s` (Unicode 15, table 3-7), or 0. Reads no further than the first byte
-/// that is wrong, so a text that ends with NUL is safe.
+/// Bytes of the well-formed UTF-8 character at `s` (Unicode 15, table 3-7), or 0. Reads no further than the first wrong
+/// byte, so a text that ends with NUL is safe.
 static inline unsigned weft__utf8_length(const unsigned char *s) {
     unsigned n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 ? 4 : 0;
     if (n == 4 && s[0] > 0xf4) return 0;

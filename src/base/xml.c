@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read by expat, in pieces.
+// Read by expat, piece by piece.
 #include "base/xml.h"
 
 #include <errno.h>
@@ -125,7 +125,7 @@ enum weft_status weft__xml_read(const char *path, struct weft_place place, const
     return status;
 }
 
-/// Past what may stand before the root: blanks, a byte order mark, a declaration, comments.
+/// Skips what may precede the root: blanks, a byte order mark, a declaration, comments.
 static const char *skip_prolog(const char *s) {
     if (!strncmp(s, "\xef\xbb\xbf", 3)) s += 3;
     for (;;) {
@@ -142,7 +142,7 @@ bool weft__xml_recognise(const char *head, const char *root) {
     const char *s = skip_prolog(head);
     size_t n = strlen(root);
     if (*s++ != '<') return false;
-    if (!strncmp(s, document_type, sizeof document_type - 1)) s += sizeof document_type - 1; // to say what is wrong
+    if (!strncmp(s, document_type, sizeof document_type - 1)) s += sizeof document_type - 1; // to report what is wrong
     return !strncmp(s, root, n) && s[n] && strchr(" \t\r\n/>", s[n]);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // XML files of any size, element by element, each with its place. Only one element is in memory. A file with a document
-// type is refused, so there are no entities but those of XML itself.
+// type is refused, so the only entities are those of XML itself.
 #ifndef WEFT_BASE_XML_H
 #define WEFT_BASE_XML_H
 
@@ -17,30 +17,30 @@ struct weft__xml_element {
     uint32_t depth; ///< 0: the root
 };
 
-/// What to do with elements, in the order of the file.
+/// Callbacks for elements, in the order of the file.
 struct weft__xml_handler {
     enum weft_status (*begin)(void *context, const struct weft__xml_element *element, struct weft_error *ret_error);
     /// May be NULL; with the place where the element ends.
     enum weft_status (*end)(void *context, const struct weft__xml_element *element, struct weft_error *ret_error);
-    /// May be NULL: text is not looked at. A piece of text, within so many elements; one text may come in many pieces.
+    /// May be NULL: text is ignored. Called with a piece of text at this depth; one text may come in several pieces.
     enum weft_status (*text)(void *context, const char *piece, size_t n, uint32_t depth, struct weft_place place,
                              struct weft_error *ret_error);
 };
 
-/// `path` lives as long as the places. A file that cannot be read: an error at `place`.
+/// `path` must live as long as the places. A file that cannot be read is an error at `place`.
 enum weft_status weft__xml_read(const char *path, struct weft_place place, const struct weft__xml_handler *handler,
                                 void *context, struct weft_error *ret_error);
-/// Whether a file with this beginning seems to be XML whose root is `root`.
+/// Whether a file with this beginning looks like XML with the root `root`.
 bool weft__xml_recognise(const char *head, const char *root);
 
 const char *weft__xml_find(const struct weft__xml_element *element, const char *key); ///< NULL: no such attribute
-/// The attribute, which there must be.
+/// The attribute, which is required.
 enum weft_status weft__xml_text(const struct weft__xml_element *element, const char *key, const char **ret_text,
                                 struct weft_error *ret_error);
 /// The attribute as a whole number from min to max, decimal or 0x...
 enum weft_status weft__xml_number(const struct weft__xml_element *element, const char *key, int64_t min, int64_t max,
                                   int64_t *ret_number, struct weft_error *ret_error);
-/// Likewise; without such an attribute, `otherwise`.
+/// The same; without such an attribute, `otherwise`.
 enum weft_status weft__xml_number_or(const struct weft__xml_element *element, const char *key, int64_t min, int64_t max,
                                      int64_t otherwise, int64_t *ret_number, struct weft_error *ret_error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of Ethernet ports, whatever box they are of. Numbers without a source are assumed, and say so.
+// The parameters of Ethernet ports, of any box. Numbers without a source are assumed, and say so.
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -42,9 +42,9 @@ static const struct weft_param pfc_rows[] = {
               "no pause received for this long ends the storm (SONiC: 100ms to 60s)"),
 };
 
-/// Quanta of 512 bit times that a station has to stop in (IEEE 802.3 31B.3.7, to which annex 31D refers for PFC), as
-/// SONiC lists them in buffer_headroom_mellanox.lua; 67 at 10 Gbit/s is the figure with the PHY. Above 800 Gbit/s, and
-/// between listed rates, the time of the next lower one (assumed).
+/// The time in which a station must stop, in quanta of 512 bit times (IEEE 802.3 31B.3.7, to which annex 31D refers for
+/// PFC), as SONiC lists them in buffer_headroom_mellanox.lua; 67 at 10 Gbit/s is the figure with the PHY. Above 800
+/// Gbit/s, and between listed rates, the time of the next lower one (assumed).
 weft_time_ps weft_pfc_calc_reaction(weft_time_ps configured, weft_rate_bps rate) {
     static const struct {
         uint32_t gbps, quanta;
@@ -56,7 +56,7 @@ weft_time_ps weft_pfc_calc_reaction(weft_time_ps configured, weft_rate_bps rate)
     return (table[i].quanta * UINT64_C(512) * 1000 + table[i].gbps - 1) / table[i].gbps;
 }
 
-/// A pause that has to be repeated before its own frame is out would leave the line to pause frames alone.
+/// If a pause had to be repeated before its own frame is out, the line would carry nothing but pause frames.
 static const char *pfc_check(const void *conf, char *text, size_t size) {
     const struct weft_pfc_conf *c = conf;
     double repeat_bits = c->refresh * (double)c->quanta * 512, frame_bits = (WEFT_FRAME_MIN + WEFT_WIRE_OVERHEAD) * 8;

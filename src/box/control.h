@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may happen to a box in the control plane of its fabric: `control: {events: [...]}`. Whoever reads such events
-// asks this and knows no kind of box.
+// What may happen to a box in the control plane of its fabric: `control: {events: [...]}`. The reader of such events
+// uses this and needs to know no kind of box.
 #ifndef WEFT_BOX_CONTROL_H
 #define WEFT_BOX_CONTROL_H
 
@@ -8,11 +8,11 @@
 
 struct weft__box_control {
     const char *one, *several; ///< in messages: "a TiN", "TiNs"
-    uint32_t whats;            ///< 1 << enum weft_control_what: what may happen to one that is named
+    uint32_t whats;            ///< 1 << enum weft_control_what: what may happen to a single one
     const char *expected;      ///< these in words, and what may happen to several
 };
 
-/// Of a kind of node; NULL: it has no part in a control plane.
+/// For a kind of node; NULL: it does not take part in a control plane.
 const struct weft__box_control *weft__box_control_of(uint32_t kind);
 
 #endif

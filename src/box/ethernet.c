@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Ethernet ports of all boxes but NICs have in common.
+// What the Ethernet ports of all boxes but NICs share.
 #include "box/box.h"
 #include "weft/aqm.h"
 #include "weft/buffer.h"
@@ -58,7 +58,7 @@ const struct weft_buffer_port *weft__ethernet_links(const struct weft_switch_con
     return port;
 }
 
-/// A buffer that goes by the links of its ports is that of an Ethernet switch, and they fit.
+/// A buffer that depends on its ports' links must belong to an Ethernet switch, and the links must fit.
 static const char *check_links(const struct weft__plan *plan, uint32_t node, const struct weft_switch_conf *conf,
                                char *text, size_t size) {
     const struct weft_buffer_ops *buffer = conf->buffer.model->ops;

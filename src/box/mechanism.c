@@ -28,7 +28,7 @@ static const void *aqm_of_port(const struct weft_run *run, uint32_t port, const 
     return aqm->for_port ? aqm->for_port(conf->aqm.conf, rate, arena) : conf->aqm.conf;
 }
 
-/// Marks and drops; of the drops nobody knows by which device they were.
+/// Marks and drops; it is not known which devices dropped.
 static void look_at_aqm(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
                         struct weft_arena *arena, struct weft__mechanism_use *use) {
     const struct weft_node_info *info = &run->topology->node[node];

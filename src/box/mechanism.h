@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mechanisms that act when a network is loaded, as boxes have them: which of them a run has, how often they acted, and
-// what came nearest to it. For users who have configured one and see nothing of it.
+// which device came nearest to it. For users who have configured one and see no effect.
 #ifndef WEFT_BOX_MECHANISM_H
 #define WEFT_BOX_MECHANISM_H
 
 #include "weft/report.h"
 
-/// Of all devices of a run.
+/// Over all devices of a run.
 struct weft__mechanism_use {
-    uint32_t devices;        ///< that are configured to use it
-    uint64_t acts;           ///< by all of them
-    uint64_t nearest, limit; ///< of the device that came nearest: the most it saw, and above what it acts; limit 0:
-                             ///< there is no fixed one
+    uint32_t devices;        ///< how many are configured to use it
+    uint64_t acts;           ///< by all devices
+    uint64_t nearest, limit; ///< of the device that came nearest: the most it saw, and the limit above which it acts;
+                             ///< limit 0: no fixed limit
 };
-/// A device saw `most`, and would act above `limit`.
+/// A device saw `most`, and acts above `limit`.
 void weft__mechanism_saw(struct weft__mechanism_use *use, uint64_t most, uint64_t limit);
 
 struct weft__mechanism {
@@ -34,7 +34,7 @@ struct weft__mechanisms {
 /// Of a kind of node.
 const struct weft__mechanisms *weft__box_mechanisms(uint32_t kind);
 
-// Of Ethernet ports.
+// For Ethernet ports.
 extern const struct weft__mechanism weft__mechanism_ecn, weft__mechanism_watchdog;
 
 #endif

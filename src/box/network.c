@@ -93,7 +93,7 @@ weft_bytes weft__credit_granted(const struct weft_topology *t, const struct weft
     const struct weft_link_info *link = &t->link[t->port[port].link];
     uint32_t peer = t->port[port].peer, at = t->port[port].node, far = t->port[peer].node;
     const struct weft_model_conf *conf = weft__credit_of(device[far], &t->node[far]);
-    uint32_t both = 2 * WEFT__PREAMBLE + frame_bytes + WEFT_FRAME_MIN; // the frame and the message
+    uint32_t both = 2 * WEFT__PREAMBLE + frame_bytes + WEFT_FRAME_MIN; // the frame plus the message
     weft_time_ps processing = weft__box_at(t, peer)->reaction(device[far], t, peer).processing_ps;
     weft_time_ps reaction = weft__box_at(t, port)->reaction(device[at], t, port).pause_ps;
     struct weft_credit_fact fact = {

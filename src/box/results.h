@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run tells of boxes of a kind besides their ports and drops: their part of the outcome, and the tables that
-// show it. Whoever reads or writes results asks this and knows no kind of box.
+// The results of a kind of box besides its ports and drops: its part of the outcome, and the tables that show it. Code
+// that reads or writes results uses this and knows no kind of box.
 #ifndef WEFT_BOX_RESULTS_H
 #define WEFT_BOX_RESULTS_H
 
 #include "weft/outcome.h"
 #include "weft/result.h"
 
-/// Boxes of several kinds may have the same: one part for all of them.
+/// Boxes of several kinds may share it: one part for all of them.
 struct weft__box_results {
-    /// Makes the part of a run in which nothing has happened yet, in the outcome's arena: outcome->part of its kinds.
+    /// Makes the empty part of a run in the outcome's arena: outcome->part of its kinds.
     void *(*make)(struct weft_outcome *outcome, const struct weft_topology *t);
-    uint64_t (*mix)(uint64_t digest, const void *part); ///< every number of it
+    uint64_t (*mix)(uint64_t digest, const void *part); ///< includes every number of it
     const char *family;                                 ///< of its tables: the page docs/results/<family>.md
-    /// In the order of the JSON; a table comes before those that are part of it.
+    /// In the order of the JSON; a table precedes those that are part of it.
     const struct weft_result_table *const *table;
     uint32_t tables;
 };
 
-/// Of a kind of node; NULL: nothing, or a kind before it has the same.
+/// For a kind of node; NULL: nothing, or an earlier kind has the same.
 const struct weft__box_results *weft__box_results_of(uint32_t kind);
 /// Makes the parts of all kinds that the topology has.
 void weft__box_results_make(struct weft_outcome *outcome, const struct weft_topology *t);

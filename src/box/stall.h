@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of a stall: lists of which the first lines are printed.
+// Text of a stall: lists, of which only the first lines are printed.
 #ifndef WEFT_BOX_STALL_H
 #define WEFT_BOX_STALL_H
 
@@ -14,7 +14,7 @@ struct weft__stall_list {
 };
 /// Whether another line is to be printed.
 bool weft__stall_line(struct weft__stall_list *list);
-/// Says how many were not.
+/// Says how many lines were not printed.
 void weft__stall_end(const struct weft__stall_list *list);
 
 #endif

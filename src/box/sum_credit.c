@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit of links (CBFC). It says nothing where no link went by credit.
+// Credit of links (CBFC). Reports nothing if no link used credit.
 #include "box/sums.h"
 
 static const struct weft_result_column columns[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks of congestion, and what receivers answer to them.
+// Congestion marks, and how receivers answer them.
 #include <inttypes.h>
 
 #include "box/sums.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Priority-based flow control. Who pauses whom, by layers: in a Clos, pauses that stay between a leaf and its hosts are
-// local, those that a spine sends to leaves spread. Over all priorities.
+// Priority-based flow control: which layer pauses which. In a Clos, pauses between a leaf and its hosts are local,
+// while those that a spine sends to leaves spread. Summed over all priorities.
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static struct weft_pfc_layers *entry_of(struct weft_pfc_layers *list, uint32_t *
     return &list[(*n)++];
 }
 
-/// What the node at the other end of a port told it.
+/// Adds what the node at the other end of a port told it.
 static void add_port(struct weft_pfc_layers *e, const struct weft_outcome *o, uint32_t port, uint32_t peer) {
     weft_time_ps paused = 0;
     for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
@@ -106,7 +106,7 @@ uint32_t weft__paused_ports(const struct weft_outcome *outcome, struct weft__pau
 
 enum { PAUSED_PORTS = 5, TEXT = 64 };
 
-/// A line a pair of layers between which there were pauses.
+/// One line per pair of layers with pauses.
 static void print_layers(FILE *file, const struct weft_run *run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source flow control. It says nothing where it was not at work.
+// Source flow control. Reports nothing if it was not in use.
 #include <inttypes.h>
 
 #include "box/sums.h"

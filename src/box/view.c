@@ -9,7 +9,7 @@ static const struct weft__box_view *view_of(uint32_t kind) {
     return weft__box_of_kind(kind)->view;
 }
 
-/// Of this kind, unless a kind before it has the same; NULL: none.
+/// The view of this kind, unless an earlier kind has the same; NULL: none.
 static const struct weft__box_view *own_view_of(uint32_t kind) {
     for (uint32_t before = 0; before < kind; before++)
         if (view_of(before) == view_of(kind)) return NULL;

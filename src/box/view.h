@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What boxes say of the fabrics that they make up in a network, before anything runs on it.
+// What boxes report about the fabrics that they form in a network, before anything runs on it.
 #ifndef WEFT_BOX_VIEW_H
 #define WEFT_BOX_VIEW_H
 
@@ -9,12 +9,12 @@
 #include "weft/scenario.h"
 #include "weft/summary.h"
 
-/// Boxes of several kinds may have the same. Nothing is written of a network that has no such fabric.
+/// Boxes of several kinds may share it. Nothing is written for a network without such a fabric.
 struct weft__box_view {
     void (*describe)(FILE *file, const struct weft_topology *t, const struct weft_network_info *network);
-    /// Likewise, as a key of the object at hand.
+    /// The same as a key of the current object.
     void (*describe_json)(struct weft__json *j, const struct weft_topology *t, const struct weft_network_info *network);
-    /// Optional: what packets pay that cross such a fabric as cells, in `arena`. `processing_ps`: by switch index.
+    /// Optional: what packets pay for crossing such a fabric as cells, in `arena`. `processing_ps`: by switch index.
     const struct weft_cell_costs *(*costs)(const struct weft_topology *t, const struct weft_device_conf **device,
                                            const weft_time_ps *processing_ps, struct weft_arena *arena);
 };

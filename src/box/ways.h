@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where packets go: the routes in time, and what the route model of an Ethernet port makes of them.
+// Where packets go: the routes over time, and the choices of an Ethernet port's route model.
 #ifndef WEFT_BOX_WAYS_H
 #define WEFT_BOX_WAYS_H
 
@@ -7,15 +7,15 @@
 #include "weft/routes.h"
 #include "weft/sim.h"
 
-/// Routes in force from a time on; the last one's next is never reached.
+/// Routes in force from a time on; the end of the last one is never reached.
 struct weft__epoch {
     weft_time_ps from_ps;
     const struct weft_routes *routes;
-    const bool *severed; ///< [paths of the workload]: a link of it is out of service
+    const bool *severed; ///< [paths of the workload]: one of its links is out of service
 };
 
-/// The port of a switch (index) that the path of a flow names for a packet; NULL: none. `path`: of the workload;
-/// `severed`: those that do not hold, or NULL.
+/// The port of a switch (index) that a flow's path names for a packet; NULL: none. `path`: the workload's; `severed`:
+/// those out of service, or NULL.
 static inline const uint16_t *weft__path_port(const struct weft_flow_path *path, const bool *severed, uint32_t sw,
                                               const struct weft_packet *packet, const struct weft_qp_numbers *numbers) {
     uint32_t k = packet->kind == WEFT_PACKET_DATA ? numbers[packet->qp].path : 0;
@@ -25,13 +25,12 @@ static inline const uint16_t *weft__path_port(const struct weft_flow_path *path,
     return NULL;
 }
 
-/// What the route model of a switch remembers, before the first packet; NULL: nothing. `edges`: of the routes. In
-/// `arena`.
+/// The initial state of a switch's route model; NULL: it has none. `edges`: of the routes. In `arena`.
 void *weft__route_state_new(const struct weft_topology *topology, uint32_t node, const struct weft_switch_conf *conf,
                             uint32_t edges, uint64_t seed, struct weft_arena *arena);
 
 /// Where packets go with the links in one state: the same routes, seeds and route models as in a run. Models with state
-/// remember what was asked before, and see empty queues.
+/// remember earlier calls, and see empty queues.
 struct weft__ways {
     const struct weft_topology *t;
     const struct weft_device_conf **device;
@@ -43,7 +42,7 @@ struct weft__ways {
 };
 struct weft__ways weft__ways_new(const struct weft_topology *topology, const struct weft_device_conf **device,
                                  const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena);
-/// The port (from 0) by which a packet that came by packet->port leaves `node`, towards packet->dst; WEFT_NONE: no
+/// The port (from 0) by which a packet that arrived by packet->port leaves `node` towards packet->dst; WEFT_NONE: no
 /// route.
 uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const struct weft_packet *packet);
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shared pool with dynamic thresholds: A. Choudhury and E. Hahne, "Dynamic queue length thresholds for shared-memory
-// packet switches", IEEE/ACM ToN 6(2), 1998: a group may hold alpha times what is free of the pool, beyond its reserve.
-// With PFC as shared-memory switches do it (SONiC buffer profiles; the switch model of the HPCC simulator, from which
-// the default sizes come): a packet of a lossless group that is above its threshold goes to the headroom of the group
-// and the sender is paused; it is dropped only when the headroom is exhausted. A lossy group drops above its threshold.
+// packet switches", IEEE/ACM ToN 6(2), 1998: a group may hold alpha times the free part of the pool, beyond its
+// reserve. PFC works as in shared-memory switches (SONiC buffer profiles; the switch model of the HPCC simulator, from
+// which the default sizes come): a packet of a lossless group that is above its threshold goes to the headroom of the
+// group and the sender is paused; it is dropped only when the headroom is exhausted. A lossy group drops above its
+// threshold.
 //
 // Provisioning: reserve for every port and priority, and headroom for every port and lossless priority, are dedicated
-// and taken out of the total at the start; the rest is the shared pool. (Vendors also share headroom; here it is not.)
-// A packet goes to one of pool and headroom as a whole. What leaves is taken from headroom first, then shared, then
-// reserve.
+// and taken out of the total at the start; the rest is the shared pool. (Vendors also share headroom; here it is not
+// shared.) A packet goes completely either to the pool or to headroom. Departing packets are taken from headroom first,
+// then shared, then reserve.
 //
-// Classes of service may have different shares: a priority's alpha is its weight times as large (as switches have an
+// Classes of service may have different shares: a priority's alpha is multiplied by its weight (as switches have an
 // alpha for each buffer profile).
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,7 @@ struct dynamic_state {
     weft_bytes shared_size, shared_used;
     uint32_t groups;
     struct weft__lossless lossless;
-    bool changed; ///< by set_lossless: a group that is lossy now may still be in headroom
+    bool changed; ///< by set_lossless: a group that is lossy now may still use headroom
     struct dynamic_group {
         weft_bytes pool; ///< reserve and shared
         weft_bytes headroom, level_max;
@@ -106,7 +107,7 @@ static void dynamic_init(void *state, const void *conf, uint32_t ports, uint8_t 
         s->group[i].headroom_max = (uint32_t)c->headroom_bytes;
 }
 
-/// As the ports are now.
+/// With the present settings of the ports.
 static weft_bytes sum_dedicated(const struct dynamic_conf *c, const struct dynamic_state *s) {
     weft_bytes sum = 0;
     for (uint32_t port = 0; port < s->groups / WEFT_PRIORITIES; port++) {
@@ -180,7 +181,7 @@ static const struct dynamic_group *group_of(const void *state, uint32_t port, ui
     return &((const struct dynamic_state *)state)->group[port * WEFT_PRIORITIES + priority];
 }
 
-/// What `pool` bytes of a group take of the shared pool.
+/// How much of the shared pool a group with `pool` bytes uses.
 static weft_bytes calc_shared(const struct dynamic_conf *c, weft_bytes pool) {
     return pool > c->reserve_bytes ? pool - c->reserve_bytes : 0;
 }
@@ -193,7 +194,7 @@ static weft_bytes calc_threshold(const struct dynamic_conf *c, const struct dyna
     return threshold < c->threshold_bytes_max ? threshold : c->threshold_bytes_max;
 }
 
-/// Whether an empty switch takes the frame at some priority.
+/// Whether an empty switch accepts the frame at some priority.
 static bool takes_frame(const struct dynamic_conf *c, weft_bytes shared_size, uint8_t lossless_mask,
                         uint32_t frame_bytes) {
     const struct dynamic_state empty = {.shared_size = shared_size};
@@ -226,7 +227,7 @@ static const char *dynamic_fit(const void *conf, uint32_t ports, uint8_t lossles
     return text;
 }
 
-/// Weight of the lossless priority that has the least; without any, of all priorities.
+/// The smallest weight of a lossless priority or, if there is none, of any priority.
 static uint64_t least_weight(const struct dynamic_conf *c, uint8_t lossless_mask) {
     uint64_t least = UINT64_MAX;
     for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
@@ -235,7 +236,7 @@ static uint64_t least_weight(const struct dynamic_conf *c, uint8_t lossless_mask
     return least;
 }
 
-/// One congested group holds T = alpha x (shared - T), and its reserve.
+/// A single congested group holds T = alpha x (shared - T), plus its reserve.
 static weft_bytes calc_alone(const struct dynamic_conf *c, uint32_t ports, uint8_t lossless_mask, double alpha) {
     weft_bytes dedicated = calc_dedicated(c, ports, lossless_mask);
     weft_bytes shared = dedicated < c->total_bytes ? c->total_bytes - dedicated : 0;
@@ -310,7 +311,7 @@ static enum weft_buffer_answer dynamic_release(void *state, const void *conf, ui
     return lossless && review_group(c, s, g, priority) == WEFT_BUFFER_XON ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
 }
 
-/// The headroom of all lossless groups comes out of the total, as at the start; what is in the shared pool stays there.
+/// The headroom of all lossless groups is taken out of the total, as at the start; bytes in the shared pool stay there.
 static void dynamic_set_lossless(void *state, const void *conf, uint32_t port, uint8_t lossless_mask) {
     const struct dynamic_conf *c = conf;
     struct dynamic_state *s = state;
@@ -326,7 +327,7 @@ static weft_bytes dynamic_level(const void *state, const void *conf, uint32_t po
     return g->pool + g->headroom;
 }
 
-/// Whether a packet of so many bytes would be admitted without XOFF.
+/// Whether a packet of this size would be admitted without XOFF.
 static bool takes(const struct dynamic_conf *c, const struct dynamic_state *s, const struct dynamic_group *g,
                   uint32_t priority, weft_bytes bytes, bool lossless) {
     weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
@@ -337,7 +338,7 @@ static bool takes(const struct dynamic_conf *c, const struct dynamic_state *s, c
     return !lossless || review_group(c, &after, &group, priority) != WEFT_BUFFER_XOFF;
 }
 
-/// The larger the packet, the more it has and the less the threshold: so by halving.
+/// By bisection: the larger the packet, the more the group has and the lower the threshold.
 static weft_bytes dynamic_room(const void *state, const void *conf, uint32_t port, uint32_t out, uint32_t priority) {
     const struct dynamic_conf *c = conf;
     const struct dynamic_state *s = state;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A buffer at each output, as the simple output-queued switch of IEEE 802.1Q has it: a priority's queue counts what all
+// A buffer at each output, as in the simple output-queued switch of IEEE 802.1Q: a priority's queue counts what all
 // inputs have sent to it. Inputs that send to a queue above XOFF are paused, so one queue pauses many inputs. "SFC
-// simulation" (Chen, Congdon, Lv, Sivakolundu; IEEE P802.1Qdw), backup slides, has it beside buffers counted at the
+// simulation" (Chen, Congdon, Lv, Sivakolundu; IEEE P802.1Qdw), backup slides, has it besides buffers counted at the
 // input (`static`).
 //
-// An input resumes when every queue that had it paused is at or below XON, or holds nothing of it any more. The source
-// does not say whose headroom there is: each input has its own here, as in `pool` (assumed).
+// An input resumes when every queue that paused it is at or below XON, or holds none of its packets any more. The
+// source does not say who has the headroom: here each input has its own, as in `pool` (assumed).
 #include "buffer/shared.h"
 
 static const struct weft_param egress_rows[] = {

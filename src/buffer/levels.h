@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is true of every buffer with fixed levels: XON is not above XOFF, and XOFF not above the size.
+// The rule for every buffer with fixed levels: XON is not above XOFF, and XOFF not above the size.
 #ifndef WEFT_BUFFER_LEVELS_H
 #define WEFT_BUFFER_LEVELS_H
 

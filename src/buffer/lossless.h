@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which priorities are lossless at which port: the same at all, until DCBX agrees on something else at one.
+// Which priorities are lossless at which port: the same at all ports, until DCBX agrees on a different set at one.
 #ifndef WEFT_BUFFER_LOSSLESS_H
 #define WEFT_BUFFER_LOSSLESS_H
 

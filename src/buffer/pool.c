@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One buffer for all ports of a switch, for each priority: what many inputs send to one output fills it together, and
-// whoever sends when it is full is paused. That is how "SFC simulation" (Chen, Congdon, Lv, Sivakolundu; IEEE
+// One buffer per priority for all ports of a switch: frames that many inputs send to one output fill it together, and
+// any input that sends when it is full is paused. This is how "SFC simulation" (Chen, Congdon, Lv, Sivakolundu; IEEE
 // P802.1Qdw) computes: the room between the threshold of source flow control and that of PFC takes the excess of all
 // inputs.
 //
-// Headroom is each port's own, as the source computes it for one link; were there one for all of them, packets would be
+// Each port has its own headroom, as the source computes it for one link; with one headroom for all, packets would be
 // lost.
 #include "buffer/shared.h"
 

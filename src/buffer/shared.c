@@ -14,11 +14,11 @@ struct shared_state {
     struct share *shares; ///< [ports][WEFT_PRIORITIES][rooms]
     struct group {
         weft_bytes level, headroom, level_max;
-        uint32_t held; ///< rooms that keep it paused
+        uint32_t held; ///< how many rooms keep it paused
     } group[];         ///< [ports][WEFT_PRIORITIES]
 };
 
-/// What a port and priority have in a room, and what came for it above XOFF.
+/// What a port and priority hold in a room, and what arrived for it above XOFF.
 struct share {
     weft_bytes pool, headroom;
     bool held; ///< the room keeps this input paused
@@ -109,7 +109,7 @@ void weft__shared_init(void *state, uint32_t ports, uint32_t rooms, uint8_t loss
         .same = lossless_mask, .room = (uint8_t *)&s->used[rooms * WEFT_PRIORITIES], .ports = ports};
 }
 
-/// Whether the room keeps the input paused no longer: below XON, or nothing of this input is left in it.
+/// Whether the room no longer keeps the input paused: it is below XON, or holds nothing of this input.
 static bool lets_go(const struct shared_state *s, const struct weft__shared_conf *c, const struct share *share,
                     uint32_t room, uint32_t priority) {
     return !share->headroom && (!share->pool || *used_at(s, room, priority) <= c->xon_bytes);
@@ -196,7 +196,7 @@ weft_bytes weft__shared_level_max(const void *state, const void *conf, uint32_t 
     return group_of(state, port, priority)->level_max;
 }
 
-/// A group against its shares.
+/// Compares a group with its shares.
 static const char *check_group(const struct shared_state *s, const struct weft__shared_conf *c, uint32_t port,
                                uint32_t priority) {
     const struct group *g = group_of(s, port, priority);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room that several inputs fill together: one room for the whole switch, or one per output. An input that finds its
-// room above XOFF is paused, and what it still sends goes to headroom of its own. A packet goes to room or headroom as
-// a whole; what leaves is taken from headroom first. Lossy priorities have the room's whole size, no XOFF, and drop
-// beyond it.
+// room above XOFF is paused, and what it still sends goes to its own headroom. A packet goes completely to room or
+// headroom; departing packets are taken from headroom first. Lossy priorities may use the room's whole size, have no
+// XOFF, and drop beyond it.
 #ifndef WEFT_BUFFER_SHARED_H
 #define WEFT_BUFFER_SHARED_H
 
@@ -12,11 +12,11 @@ struct weft__shared_conf {
     weft_bytes size_bytes, xoff_bytes, xon_bytes, headroom_bytes;
 };
 
-/// As the operations of a buffer; `rooms` is 1 or the number of ports, `room` 0 or the packet's output.
+/// Like the operations of a buffer; `rooms` is 1 or the number of ports, `room` 0 or the packet's output.
 const char *weft__shared_conf_check(const void *conf, char *text, size_t size);
 const char *weft__shared_fit(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes, char *text,
                              size_t size);
-/// `of`: whose room it is, in the text.
+/// `of`: the owner of the room, for the text.
 void weft__shared_plan(const void *conf, uint8_t lossless_mask, const char *of, struct weft_buffer_plan *ret_plan);
 weft_bytes weft__shared_lossy_most(const void *conf, const struct weft_buffer_port *port, uint32_t ports,
                                    uint8_t lossless_mask, uint32_t priority);

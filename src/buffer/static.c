@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed buffer for every port and priority, as IEEE 802.1Qbb's examples and vendors' white papers draw it: XOFF above
-// one level, XON at or below another, and what is above XOFF is headroom for what is still on its way.
+// A fixed buffer for every port and priority, as in IEEE 802.1Qbb's examples and vendors' white papers: XOFF above one
+// level, XON at or below another, and the part above XOFF is headroom for frames still in flight.
 // Lossy priorities have the same room without XOFF and drop beyond it.
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct static_state {
     uint32_t groups;
     struct weft_buffer_fixed fixed;
     struct weft__lossless lossless;
-    char *first; ///< groups, ours or the box's
+    char *first; ///< groups, its own or the box's
     size_t port_stride, priority_stride;
     struct weft_buffer_group group[];
 };

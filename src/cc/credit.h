@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit of a receiver at a sender, as RCCC has it: what is left of it bounds what is sent, and how much more there is
-// to send is told. Bytes of packets with their headers.
+// Credit from a receiver, kept at a sender, as RCCC has it: the remaining credit limits what is sent, and the sender
+// tells how much more it has to send. Bytes of packets include their headers.
 #ifndef WEFT_CC_CREDIT_H
 #define WEFT_CC_CREDIT_H
 
@@ -8,8 +8,8 @@
 
 /// What a receiver grants.
 struct weft__pull_conf {
-    uint64_t packets; ///< with one grant
-    double rate;      ///< of its line
+    uint64_t packets; ///< per grant
+    double rate;      ///< relative to its line
     double ahead;     ///< of the first credit
 };
 /// Its rows for a model's table, `m` the member of T; and what both rows have in addition.
@@ -23,7 +23,7 @@ struct weft__pull_conf {
             "pulls)",                                                                                                  \
             __VA_ARGS__)
 
-/// `first_ps`: the first credit is what the line takes in so long.
+/// `first_ps`: the first credit is what the line takes in this time.
 static inline struct weft_cc_pull weft__pull_of(const struct weft__pull_conf *c, double first_ps) {
     return (struct weft_cc_pull){(uint32_t)c->packets, c->rate, (weft_time_ps)(c->ahead * first_ps)};
 }
@@ -34,11 +34,11 @@ static inline struct weft_cc_pull weft__pull_of(const struct weft__pull_conf *c,
                "headers of a packet, which count in windows and credit (uet-htsim)")
 
 struct weft__credit {
-    int64_t left;    ///< bytes; a packet may be sent as long as there is any
-    int64_t most;    ///< that is kept
+    int64_t left;    ///< bytes; a packet may be sent while this is positive
+    int64_t most;    ///< the most that is kept
     int64_t granted; ///< since the start
-    int64_t owed;    ///< for packets that were trimmed: the receiver knows of them and grants it again
-    bool heard;      ///< something came back
+    int64_t owed;    ///< for trimmed packets: the receiver knows of them and grants it again
+    bool heard;      ///< an answer has arrived
 };
 
 static inline void weft__credit_start(struct weft__credit *k, double most) {
@@ -47,8 +47,8 @@ static inline void weft__credit_start(struct weft__credit *k, double most) {
 static inline void weft__credit_spend(struct weft__credit *k, uint32_t packet) {
     k->left -= packet;
 }
-/// The first credit is for what leaves before anything comes back, and what is left of it lapses then: without that, a
-/// crowd of senders would send what was trimmed again at once.
+/// The first credit is for packets sent before any answer arrives; the rest of it then expires. Otherwise a crowd of
+/// senders would resend trimmed packets at once.
 static inline void weft__credit_hear(struct weft__credit *k) {
     if (k->heard) return;
     k->heard = true;
@@ -66,17 +66,17 @@ static inline void weft__credit_take(struct weft__credit *k, uint32_t bytes) {
     k->left = k->left + bytes < k->most ? k->left + bytes : k->most;
 }
 
-/// The window that it leaves. A sender with nothing under way may send a packet, which asks for credit, unless its
-/// receiver owes it some; after a timeout that may be lost, too.
+/// The window that the credit leaves. A sender with nothing in flight may send a packet, which asks for credit, unless
+/// its receiver owes it some; after a timeout that credit may be lost, too.
 static inline weft_bytes weft__credit_window(const struct weft__credit *k, const struct weft_cc_fact *fact,
                                              uint32_t packet) {
     if (k->left <= 0) return fact->flight_bytes ? fact->flight_bytes : !k->owed || fact->timeouts;
     return fact->flight_bytes + ((weft_bytes)k->left + packet - 1) / packet * fact->packet_bytes;
 }
 
-/// What has been granted and what more is wanted: all that there is to send, `limit` at most, less what is left. Until
-/// something comes back, a packet at least, for the rest of the first credit will lapse. Of several queue pairs of a
-/// host that may send, each wants its part.
+/// The credit granted so far plus what is still wanted: all data to send, at most `limit`, less the remaining credit.
+/// Until an answer arrives, at least a packet, because the rest of the first credit will expire. If several queue pairs
+/// of a host may send, each wants its share.
 static inline weft_bytes weft__credit_target(const struct weft__credit *k, const struct weft_cc_fact *fact,
                                              uint32_t packet, double limit) {
     int64_t wanted = (int64_t)((fact->backlog_bytes + fact->packet_bytes - 1) / fact->packet_bytes * packet);

@@ -7,10 +7,10 @@
 //            max(T, B) < F: fast recovery; min(T, B) > F: target += hyper; else target += additive;
 //            and always rate = (target + rate) / 2
 // The paper's text cuts before it updates alpha; cnp_order chooses. Nothing runs before the first CNP.
-// Differs: rates are whole bit/s (rounded up when rising, so that the line rate is reached); alpha decays when it is
-// next needed instead of by a timer of its own, which gives the same number at no event; at line rate the increase
-// timer rests, because it could change nothing that the next CNP does not reset. The simulator's halving of both
-// counters in hyper increase and its division of targets far above the rate are not in the paper and not here.
+// Differences: rates are whole bit/s (rounded up when rising, so that the line rate is reached); alpha decays when it
+// is next needed instead of by its own timer, which gives the same number without events; at line rate the increase
+// timer rests, because anything it changed would be reset by the next CNP. The simulator's halving of both counters in
+// hyper increase and its division of targets far above the rate are not in the paper and not here.
 #include "base/power.h"
 #include "cc/rate.h"
 #include "weft/cc.h"
@@ -84,13 +84,13 @@ static const struct weft_param_table dcqcn_params =
 
 struct dcqcn_state {
     weft_rate_bps rate_bps, target_bps;
-    weft_time_ps alpha_ps; ///< when alpha was last brought up to date
+    weft_time_ps alpha_ps; ///< when alpha was last updated
     weft_time_ps timer_ps; ///< next expiry of the increase timer; never while it rests
     weft_bytes sent_bytes; ///< since the byte counter last expired
     double alpha;
     uint32_t timer_stage, byte_stage;
-    bool limited; ///< a CNP came and the line rate is not reached again
-    bool seen;    ///< a CNP came
+    bool limited; ///< a CNP arrived and the rate has not reached line rate again
+    bool seen;    ///< a CNP has arrived
 };
 
 static size_t dcqcn_state_size(const void *conf) {
@@ -109,7 +109,7 @@ static void dcqcn_start(void *state, const void *conf, const struct weft_cc_fact
     act->rests = true;
 }
 
-/// The expiries of the alpha timer up to now, all at once.
+/// All expiries of the alpha timer up to now in one step.
 static void decay_alpha(struct dcqcn_state *s, const struct dcqcn_conf *c, weft_time_ps now) {
     if (!s->seen) return;
     uint64_t expiries = (now - s->alpha_ps) / c->alpha_timer_ps;
@@ -138,7 +138,7 @@ static void dcqcn_cnp(void *state, const void *conf, const struct weft_cc_fact *
     act->rests = !c->byte_counter;
 }
 
-/// After either stage went up.
+/// Called after either stage has increased.
 static void increase(struct dcqcn_state *s, const struct dcqcn_conf *c, weft_rate_bps line, struct weft_cc_act *act) {
     uint32_t least = s->timer_stage < s->byte_stage ? s->timer_stage : s->byte_stage;
     uint32_t most = s->timer_stage > s->byte_stage ? s->timer_stage : s->byte_stage;

@@ -9,7 +9,7 @@
 //                   rate) / 2; then stage goes up
 // The first CNP sets alpha and the rate and starts the intervals. At equal times alpha comes first, then the increase,
 // then the cut, as in that simulator.
-// Differs: rates are whole bit/s, as in rate.h; alpha is brought up to date when it is needed, checks without a CNP are
+// Differences: rates are whole bit/s, as in rate.h; alpha is updated when it is needed, checks without a CNP are
 // skipped and the increase timer rests at line rate, none of which changes a number. rpg_byte_reset is not modelled:
 // the published code has no byte counter (the NIC's default of 32767 would expire every 2.6 ms at 100 Gbit/s if it
 // counts kilobytes).
@@ -114,13 +114,13 @@ static const struct weft_param_table connectx_params =
 
 struct connectx_state {
     weft_rate_bps rate_bps, target_bps;
-    weft_time_ps first_ps;    ///< of the first CNP, from which intervals are counted; never before it
+    weft_time_ps first_ps;    ///< time of the first CNP, from which intervals are counted; never before it
     weft_time_ps cut_ps;      ///< next check that will cut; never while no CNP is pending
     weft_time_ps increase_ps; ///< next increase; never before the first cut and at line rate
-    uint64_t alpha_updates;   ///< done since the first CNP
+    uint64_t alpha_updates;   ///< updates since the first CNP
     double alpha;
     uint32_t stage;
-    bool alpha_cnp; ///< a CNP came since the last update of alpha
+    bool alpha_cnp; ///< a CNP arrived since the last update of alpha
 };
 
 static size_t connectx_state_size(const void *conf) {
@@ -148,7 +148,7 @@ static weft_rate_bps least_rate(const struct connectx_conf *c, weft_rate_bps lin
     return weft__rate_lesser(c->min_rate_bps, line);
 }
 
-/// The updates of alpha up to `time`, all at once: only the first after a CNP counts it.
+/// All updates of alpha up to `time` in one step: only the first after a CNP counts it.
 static void update_alpha(struct connectx_state *s, const struct connectx_conf *c, weft_time_ps time) {
     uint64_t updates = (time - s->first_ps) / c->alpha_interval_ps;
     if (updates <= s->alpha_updates) return;

@@ -7,8 +7,8 @@
 //   loss         cwnd /= 2, at most once a round; timeouts in a row: one packet, and slow start up to half the window
 // Switches mark at a depth K: switch.aqm {kind: wred, min: K, max: K}. A window is a number of bytes, one packet at
 // least, and is not paced.
-// Differs: the window is that of a queue pair, so what TCP says of streams, delayed ACKs and idle connections is not
-// here; marks come with each ACK (host.transport.ecn_echo: ack) rather than by the two-state echo of the receiver.
+// Differences: the window is that of a queue pair, so TCP's rules for streams, delayed ACKs and idle connections do not
+// apply; marks arrive with each ACK (host.transport.ecn_echo: ack) rather than by the two-state echo of the receiver.
 #include "cc/round.h"
 
 struct dctcp_conf {

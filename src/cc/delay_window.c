@@ -42,7 +42,7 @@ void weft__delay_start(struct weft__delay_window *s, const struct weft__delay_co
     answer(s, c, fact, act);
 }
 
-/// Leaves this part of the window, unless the last cut is less than an RTT ago.
+/// Multiplies the window by `part`, unless the last cut is less than an RTT ago.
 static void cut(struct weft__delay_window *s, weft_time_ps now, double part) {
     if (now - s->cut_ps < s->delay_ps) return;
     s->cwnd *= part;

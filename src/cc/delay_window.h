@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window that holds the round trip at a target delay, which Swift and Falcon have in common:
+// A window that keeps the round trip at a target delay, which Swift and Falcon share:
 //   ACK, delay below target   cwnd += ai / cwnd a packet acknowledged (ai, if cwnd is below one)
 //   ACK, delay above target   at most once an RTT: cwnd *= max(1 - beta (delay - target) / delay, 1 - max_mdf)
 //   loss                      at most once an RTT: cwnd *= 1 - max_mdf
@@ -48,14 +48,14 @@ struct weft__delay_window {
 /// NULL, or what is wrong with a configuration.
 const char *weft__delay_conf_check(const struct weft__delay_conf *c, char *text, size_t size);
 
-/// All answer for the window.
+/// All of them return the window.
 void weft__delay_start(struct weft__delay_window *s, const struct weft__delay_conf *c, const struct weft_cc_fact *fact,
                        struct weft_cc_act *act);
 void weft__delay_ack(struct weft__delay_window *s, const struct weft__delay_conf *c, const struct weft_cc_fact *fact,
                      struct weft_cc_act *act);
 void weft__delay_loss(struct weft__delay_window *s, const struct weft__delay_conf *c, const struct weft_cc_fact *fact,
                       struct weft_cc_act *act);
-/// The delay that the window aims at now.
+/// The delay that the window aims for now.
 double weft__delay_target_ps(const struct weft__delay_window *s, const struct weft__delay_conf *c);
 const char *weft__delay_check(const struct weft__delay_window *s, const struct weft__delay_conf *c,
                               const struct weft_cc_act *act);

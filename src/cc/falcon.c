@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Falcon's fabric window with protective load balancing. The window is that of cc/delay_window.h, as Swift's. Beside it
-// the sender counts, round trip by round trip, the part of what is acknowledged whose delay was above plb_delay times
-// the target. After plb_rounds round trips in a row in which that part was plb_part or more, packets take another path.
+// Falcon's fabric window with protective load balancing. The window is that of cc/delay_window.h, like Swift's. In
+// addition the sender computes, per round trip, the share of acknowledged bytes whose delay was above plb_delay times
+// the target. After plb_rounds round trips in a row in which that share was at least plb_part, packets take another
+// path.
 //
 // Sources: OCP, "Falcon Transport Protocol", specification 0.9, chapter 10 (rules; it states no values, so those of
 // Swift are the defaults of the window); M. A. Qureshi et al., "PLB: Congestion Signals are Simple and Effective for
 // Network Load Balancing", SIGCOMM 2022 (rounds that are congested, and then a new flow label).
-// Differs: no second window for the receiver's buffer (ncwnd), because a NIC here places what comes at once or pauses
-// its switch; a timeout asks for another path as well, as PLB does; which path is next is drawn by the next value of
-// the UDP source port. A queue pair has one path at a time: with uet take spray: single, with roce_rc retransmission:
-// selective, for packets on the old path may be overtaken.
+// Differences: no second window for the receiver's buffer (ncwnd), because a NIC here places arriving data at once or
+// pauses its switch; a timeout also asks for another path, as PLB does; the next path follows from the next value of
+// the UDP source port. A queue pair has one path at a time: with uet use spray: single, with roce_rc retransmission:
+// selective, because packets on the old path may be overtaken.
 #include "cc/delay_window.h"
 #include "cc/round.h"
 
@@ -39,7 +40,7 @@ static const struct weft_param_table falcon_params =
 struct falcon_state {
     struct weft__delay_window window;
     weft_bytes round_left;
-    uint64_t acked, congested; ///< bytes of this round trip
+    uint64_t acked, congested; ///< bytes in this round trip
     uint64_t rounds;           ///< congested ones in a row
 };
 
@@ -58,7 +59,7 @@ static void leave_path(struct falcon_state *s, const struct falcon_conf *c, stru
     s->rounds = 0;
 }
 
-/// A round trip is over.
+/// A round trip has ended.
 static void judge_round(struct falcon_state *s, const struct falcon_conf *c, struct weft_cc_act *act) {
     bool congested = s->acked && (double)s->congested >= c->plb_part * (double)s->acked;
     s->rounds = congested ? s->rounds + 1 : 0;

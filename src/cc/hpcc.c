@@ -6,7 +6,7 @@
 //   window       U >= eta or stage >= max_stage: W = Wc / (U / eta) + w_ai, else W = Wc + w_ai
 //   once a round Wc = W; the stage begins anew in the first case and goes up in the second
 //   rate         W / T
-// Differs: telemetry has a size that does not change on the way, as in the authors' simulator
+// Differences: the size of telemetry does not change on the path, as in the authors' simulator
 // (alibaba-edu/High-Precision-Congestion-Control, int-header.cc), with room for five ports; times are whole ps and
 // counters 32 bits, where the paper's header has 24 and 20; after a change of path the first ACK is only remembered.
 #include "cc/round.h"
@@ -34,7 +34,7 @@ struct hpcc_state {
     double window, reference, utilisation; ///< bytes; reference: Wc
     weft_bytes round_left;
     uint32_t stage;
-    bool known; ///< `last` is of the last ACK
+    bool known; ///< `last` is from the last ACK
     struct weft_telemetry last;
 };
 
@@ -71,7 +71,7 @@ static bool measure(struct hpcc_state *s, const struct hpcc_conf *c, const struc
     bool comparable = s->known && now->path == last->path && now->hops == last->hops;
     double u = 0, tau = 0;
     for (uint32_t i = 0; i < now->hops && comparable; i++) {
-        if (now->time_ps[i] <= last->time_ps[i]) return false; // an older one: overtaken
+        if (now->time_ps[i] <= last->time_ps[i]) return false; // an older one that was overtaken
         double rate = now->rate_mbps[i] * 1e6, time = (double)(now->time_ps[i] - last->time_ps[i]);
         double sent_bits = 8.0 * (uint32_t)(now->sent_bytes[i] - last->sent_bytes[i]);
         uint32_t queue = now->queue_bytes[i] < last->queue_bytes[i] ? now->queue_bytes[i] : last->queue_bytes[i];

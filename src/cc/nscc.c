@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NSCC, the sender's congestion control of Ultra Ethernet: a window that goes by the queueing delay q of each round
-// trip and by whether its packet was marked.
+// NSCC, the sender's congestion control of Ultra Ethernet: a window that depends on the queueing delay q of each round
+// trip and on whether its packet was marked.
 //   not marked, q below target   cwnd += alpha (target - q) an acknowledged byte; if q stayed below 1 us for a whole
 //                                window, fast: + 0.25 a of what is acknowledged
 //   not marked, q above target   cwnd += 5 a packets a round trip
@@ -9,14 +9,13 @@
 //   -= packet quick adapt                  at the end of each base round trip plus target, if something was trimmed or
 //   q was above
 //                                4 targets, and less than an eighth of the greatest window came: cwnd is what came;
-//                                marks of what was under way then are ignored
+//                                marks of what was in flight then are ignored
 // a is the bandwidth-delay product over that of 100G and 12 us. The greatest window is 1.5 BDP, and the first one, if
 // no other is set.
 //
 // Sources: UE specification 1.0, congestion management sublayer (NSCC); rules and constants as in uet-htsim,
-// sim/uec.cpp. What is acknowledged without a round trip of its own counts with the average delay, and trimmed
-// packets lower the base round trip, as there. Difference: with credit, a packet trimmed at the last hop cuts the
-// window, too.
+// sim/uec.cpp. Bytes acknowledged without their own round trip count with the average delay, and trimmed packets lower
+// the base round trip, as there. Difference: with credit, a packet trimmed at the last hop cuts the window, too.
 #include "cc/nscc.h"
 
 #include "weft/cc.h"
@@ -54,7 +53,7 @@ static const struct weft_param rows[] = {
 static const struct weft_param_table params = WEFT_PARAM_TABLE("nscc", struct weft__nscc_conf, rows);
 
 struct nscc_state {
-    struct weft__credit credit;                          ///< if it goes by credit, too
+    struct weft__credit credit;                          ///< if it uses credit, too
     double cwnd, most;                                   ///< bytes, headers included
     double scale;                                        ///< a
     double average, base;                                ///< ps
@@ -89,7 +88,7 @@ static void answer(struct nscc_state *s, const struct weft__nscc_conf *c, const 
                    struct weft_cc_act *act) {
     bound(s, c, fact);
     act->rate_bps = fact->line_rate_bps;
-    act->window_bytes = (weft_bytes)(s->cwnd / packet_of(c, fact)) * fact->packet_bytes; // whole packets, one at least
+    act->window_bytes = (weft_bytes)(s->cwnd / packet_of(c, fact)) * fact->packet_bytes; // whole packets, at least one
     if (act->window_bytes < fact->packet_bytes) act->window_bytes = fact->packet_bytes;
     if (!c->credit) return;
     weft_bytes window = weft__credit_window(&s->credit, fact, (uint32_t)packet_of(c, fact));
@@ -127,7 +126,7 @@ static void sample(struct nscc_state *s, const struct weft__nscc_conf *c, double
     s->average += c->gain * (value - s->average);
 }
 
-/// True: what came says nothing more about the window.
+/// True: the arrived bytes say nothing more about the window.
 static bool quick_adapt(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact,
                         bool marked, bool lost, double delay) {
     bool done = false;
@@ -237,7 +236,7 @@ static void nscc_credit(void *state, const void *conf, const struct weft_cc_fact
     answer(s, conf, fact, act);
 }
 
-/// No more than the window could use, and a packet.
+/// As much as the window could use, plus a packet.
 static weft_bytes nscc_target(const void *state, const void *conf, const struct weft_cc_fact *fact) {
     const struct nscc_state *s = state;
     double packet = packet_of(conf, fact);

@@ -10,7 +10,7 @@ struct weft__nscc_conf {
     double target, window, alpha, fair, eta, fast, gamma, most, gain, adapt;
     weft_bytes header_bytes, first_bytes;
     uint64_t gate;
-    bool credit; ///< of receivers, too
+    bool credit; ///< credit from receivers, too
     struct weft__pull_conf pull;
 };
 

@@ -5,11 +5,11 @@
 //   completed, delay above target   at most once an RTT: cwnd *= max(1 - beta (delay - target) / delay, 1 - max_mdf)
 //   timeout, NACK                   at most once an RTT, and not if begun before a cut: cwnd /= timeout_cut
 //   rate                            size of an operation x cwnd / RTT
-// The window is in operations. An initiator keeps one state for each server, told the delay in the network and of
-// operations that timed out or were refused there; and one for itself, told the wait before a request is dispatched,
-// which counts beside an idle round trip, and of those that never were. The lower rate is in force: so what fills one's
-// own window slows no single server, and a slow server nothing but itself. Differs: where it begins, its bounds and the
-// target are assumed.
+// The window is in operations. An initiator keeps one state for each server, which gets the delay in the network and
+// the operations that timed out or were refused there; and one for itself, which gets the wait before a request is
+// dispatched (counted in addition to an idle round trip) and the requests that never were. The lower rate is in force,
+// so a full local window slows no single server, and a slow server slows only itself. Differences: the initial value,
+// its bounds and the target are assumed.
 #include <stdio.h>
 
 #include "weft/cc.h"
@@ -50,7 +50,7 @@ static const struct weft_param_table one_rma_params =
 struct one_rma_state {
     double cwnd; ///< operations
     weft_time_ps rtt_ps, cut_ps;
-    bool cut; ///< once at least
+    bool cut; ///< at least once
 };
 
 static size_t one_rma_state_size(const void *conf) {
@@ -78,8 +78,8 @@ static void one_rma_start(void *state, const void *conf, const struct weft_cc_fa
     answer(s, c, fact, act);
 }
 
-/// Leaves this part of the window, unless the last cut is less than an RTT ago, or came after what has been lost was
-/// begun: that could not know of it.
+/// Multiplies the window by `part`, unless the last cut is less than an RTT ago, or happened after the lost operation
+/// was started, which therefore could not reflect it.
 static void cut(struct one_rma_state *s, const struct one_rma_conf *c, weft_time_ps now, double part,
                 weft_time_ps age) {
     weft_time_ps rtt = rtt_of(s, c);

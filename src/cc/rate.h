@@ -9,12 +9,12 @@ static inline weft_rate_bps weft__rate_lesser(weft_rate_bps a, weft_rate_bps b) 
     return a < b ? a : b;
 }
 
-/// Half-way up to the target. Rounded up, so that a rate 1 bit/s below its target reaches it.
+/// Halfway to the target, rounded up, so that a rate 1 bit/s below its target reaches it.
 static inline weft_rate_bps weft__rate_halfway(weft_rate_bps rate, weft_rate_bps target) {
     return (target + rate + 1) / 2;
 }
 
-/// The rate less this part of it, not below `least`.
+/// The rate reduced by this part, but at least `least`.
 static inline weft_rate_bps weft__rate_cut(weft_rate_bps rate, double part, weft_rate_bps least) {
     weft_rate_bps cut = rate - (weft_rate_bps)((double)rate * part);
     return cut > least ? cut : least;

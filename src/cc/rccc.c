@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// RCCC, the receiver's congestion control of Ultra Ethernet: receivers share out the rate of their line as credit, and
-// a sender sends what it has credit for. It begins with a window of 1.5 bandwidth-delay products, of which what is left
-// lapses when the first answer comes back, and tells with each packet how much more it wants; a receiver grants what
-// was asked for, in turn among those that ask, in pulls of four packets paced at its line (src/box/nic/nic_pull.c).
-// While none asks, it grants credit ahead to those that have what they asked for.
+// RCCC, the receiver's congestion control of Ultra Ethernet: receivers divide the rate of their line as credit, and a
+// sender sends only with credit. It begins with a window of 1.5 bandwidth-delay products, the rest of which expires
+// when the first answer returns, and tells with each packet how much more it wants; a receiver grants what was
+// requested, in turn among the requesters, in pulls of four packets paced at its line (src/box/nic/nic_pull.c). While
+// there is no request, it grants credit in advance to senders that have what they requested.
 //
 // Sources: UE specification 1.0, congestion management sublayer (RCCC); V. Olteanu et al., "An edge-queued datagram
 // service for all datacenter traffic" (EQDS), NSDI 2022; figures as in uet-htsim, sim/uec.cpp. Differences: a sender
-// without credit and with nothing under way sends one packet, where uet-htsim sends a request (RTS) after a timeout; no
+// without credit and with nothing in flight sends one packet, where uet-htsim sends a request (RTS) after a timeout; no
 // control for oversubscribed networks.
 #include "cc/credit.h"
 

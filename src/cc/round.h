@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds of a window: one ends when all has been acknowledged that was under way when it began.
+// Rounds of a window: a round ends when everything in flight at its start has been acknowledged.
 #ifndef WEFT_CC_ROUND_H
 #define WEFT_CC_ROUND_H
 
 #include "weft/cc.h"
 
-/// `left_bytes`: to be acknowledged until the round ends; 0 at first. True: it ends with this acknowledgement, and the
+/// `left_bytes`: bytes to be acknowledged until the round ends; 0 at first. True: this acknowledgement ends it, and the
 /// next one begins.
 static inline bool weft__round_ends(weft_bytes *left_bytes, const struct weft_cc_fact *fact) {
     if (fact->bytes < *left_bytes) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Swift: G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM
-// 2020, sections 3.1 to 3.5; what it does not state as in Broadcom's csg-htsim (sim/swift.cpp). Its rules are those of
-// cc/delay_window.h.
-// Differs: the delay is that of the whole round trip between NICs, there is no second window for delay at the endpoint;
-// a NIC samples one round trip at a time, so that ACKs without a sample of their own see the delay of the last one; the
-// number of hops is a parameter, because packets carry none; windows of one and above are not paced.
+// 2020, sections 3.1 to 3.5; where it states nothing, as in Broadcom's csg-htsim (sim/swift.cpp). Its rules are those
+// of cc/delay_window.h.
+// Differences: the delay is that of the whole round trip between NICs, without a second window for delay at the
+// endpoint; a NIC samples one round trip at a time, so ACKs without their own sample use the last delay; the number of
+// hops is a parameter, because packets carry none; windows of one packet and above are not paced.
 #include "cc/delay_window.h"
 
 struct swift_conf {

@@ -9,8 +9,9 @@
 //   otherwise           rate *= 1 - beta gradient
 // The queue settles somewhere between t_low and t_high and rates need not become equal: the scheme has no single fixed
 // point (Zhu et al., section 4).
-// Differs: the unit is the round trip that the NIC measures, one at a time, rather than a segment of 16 to 64 KB; one
-// decrease takes half at most, so that a gradient above 1 leaves a rate (as its successor, Swift, has it).
+// Differences: the unit is the round trip that the NIC measures, one at a time, rather than a segment of 16 to 64 KB;
+// one decrease is at most a half, so that a gradient above 1 does not reduce the rate to zero (as in its successor,
+// Swift).
 #include <stdio.h>
 
 #include "cc/rate.h"

@@ -74,7 +74,7 @@ uint32_t weft_claim_seeds_needed(const struct weft_claim *claim, uint32_t seeds)
     return 0;
 }
 
-/// What the functions below pass along.
+/// Arguments that the functions below share.
 struct load {
     const struct weft_scenario_file *file;
     struct weft_arena *arena;
@@ -89,7 +89,7 @@ static struct weft_claim *add(struct load *l, const struct weft_claim *claim) {
     return &l->claim[l->n++];
 }
 
-/// Of one case; *ret_per_case says whether the next case is to have it too.
+/// Loads a claim of one case; *ret_per_case says whether the next case also needs it.
 static enum weft_status load_case(struct load *l, const struct weft_claim *claim, const char *case_name,
                                   const char *path, bool *ret_per_case) {
     struct weft_claim *c = add(l, claim);
@@ -138,7 +138,7 @@ static enum weft_status load_without(struct load *l, const struct weft_tree *wit
     return WEFT_OK;
 }
 
-/// What the table does not describe.
+/// Loads what the table does not describe.
 static enum weft_status load_lists(struct load *l, const struct weft_tree *entry, uint32_t i,
                                    struct weft_claim *claim) {
     char path[64];

@@ -49,8 +49,8 @@ struct weft__claim_word {
 /// The word at or after offset `at`.
 struct weft__claim_word weft__claim_word(const char *text, uint32_t at);
 
-/// Fills root and metrics of a claim whose other members are there; errors begin with `path` and stand at its place.
-/// claim->case_name is the case that variants without one belong to; *ret_per_case: there were such.
+/// Fills root and metrics of a claim whose other members are set; errors begin with `path` and refer to its place.
+/// claim->case_name is the case of variants named without one; *ret_per_case: there were such.
 enum weft_status weft__claim_parse(struct weft_claim *claim, const struct weft_scenario_file *file, const char *path,
                                    struct weft_arena *arena, bool *ret_per_case, struct weft_error *ret_error);
 

@@ -7,12 +7,12 @@
 
 static bool truth(const struct weft_claim_node *n, const double *value);
 
-/// Nothing has no multiple: what is divided by 0 has no value, rather than one above all others.
+/// A quotient with divisor 0 has no value, rather than an infinite one.
 static double divisor(double b) {
     return fpclassify(b) == FP_ZERO ? (double)NAN : b;
 }
 
-/// What is above all numbers has no value, rather than one above all others.
+/// An infinite result has no value, rather than one above all others.
 static double finite_or_none(double v) {
     return isfinite(v) ? v : (double)NAN;
 }
@@ -32,7 +32,7 @@ static double amount(const struct weft_claim_node *n, const double *value) {
     case WEFT__CLAIM_DIV:
         return finite_or_none(amount(n->a, value) / divisor(amount(n->b, value)));
     default:
-        return truth(n, value); // not reached: a truth is no amount
+        return truth(n, value); // not reached: a truth value is not an amount
     }
 }
 

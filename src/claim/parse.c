@@ -25,7 +25,7 @@ struct parse {
 
 static const struct weft_claim_node nothing = {.op = WEFT__CLAIM_VALUE};
 
-/// The first mistake counts; parsing goes on to the end without harm.
+/// The first error counts; parsing continues to the end without harm.
 __attribute__((format(printf, 2, 3))) static const struct weft_claim_node *fail(struct parse *p, const char *form,
                                                                                 ...) {
     char text[700];
@@ -61,7 +61,7 @@ static const struct weft_claim_node *value(struct parse *p, enum weft_claim_dime
     return n;
 }
 
-/// How much of the operand is this name, quoted or not, and a dot; 0 if it does not begin so.
+/// The length of this name, quoted or not, and a dot at the start of the operand; 0 if it does not begin with them.
 static uint32_t begins_with(const char *operand, const char *name) {
     size_t length = strlen(name);
     bool quoted = *operand == '"' && !strncmp(operand + 1, name, length) && operand[length + 1] == '"';
@@ -70,8 +70,8 @@ static uint32_t begins_with(const char *operand, const char *name) {
     return operand[length] == '.' ? (uint32_t)length + 1 : 0;
 }
 
-/// The variant whose name the operand begins with, the longest of several, then one of the case at hand; *ret_length is
-/// what to leave out.
+/// The variant whose name the operand begins with: the longest match, then one of the current case; *ret_length is the
+/// length to skip.
 static bool find_variant(struct parse *p, const char *operand, uint32_t *ret_variant, uint32_t *ret_length) {
     const char *case_name = p->claim->case_name;
     *ret_length = 0;
@@ -89,7 +89,7 @@ static bool find_variant(struct parse *p, const char *operand, uint32_t *ret_var
     return *ret_length;
 }
 
-/// a."b.c".d in its parts. False if there are too many or one is empty.
+/// Splits a."b.c".d into its parts. False if there are too many or one is empty.
 static bool split(struct weft_arena *arena, const char *s, const char **part, uint32_t *ret_parts) {
     *ret_parts = 0;
     while (*ret_parts < PARTS_MAX) {
@@ -105,7 +105,7 @@ static bool split(struct weft_arena *arena, const char *s, const char **part, ui
     return false;
 }
 
-/// Of a group: victims.fct.mean is groups.victims.fct_ps.mean.
+/// Whether it belongs to a group: victims.fct.mean is groups.victims.fct_ps.mean.
 static bool is_of_group(const char *const *part, uint32_t parts) {
     const struct weft_result_table *groups = weft_result_table_find("groups");
     if (parts < 2 || !strcmp(part[0], groups->name)) return false;
@@ -147,7 +147,7 @@ static uint32_t find_command(const char *const *part, uint32_t parts, enum weft_
     return 0;
 }
 
-/// What commands print has its unit at the end of its name, before "_min" or "_max".
+/// A value in a command's output has its unit at the end of its name, before "_min" or "_max".
 static enum weft_claim_dimension dimension_by_name(const char *name) {
     static const char *const ends[] = {
         [WEFT_CLAIM_NUMBER] = "", [WEFT_CLAIM_TIME] = "_ps", [WEFT_CLAIM_BYTES] = "_bytes", [WEFT_CLAIM_RATE] = "_bps"};
@@ -160,7 +160,7 @@ static enum weft_claim_dimension dimension_by_name(const char *name) {
     return WEFT_CLAIM_NUMBER;
 }
 
-/// The path in full, by the names of today. Whether it exists only a run can say.
+/// The complete path, with the current names. Only a run can tell whether it exists.
 static void canonical(struct weft_claim_metric *m, const char **part, uint32_t parts, struct weft_arena *arena) {
     uint32_t command = find_command(part, parts, &m->from);
     if (command) {
@@ -200,7 +200,7 @@ static const struct weft_claim_node *metric(struct parse *p, const char *operand
     return n;
 }
 
-/// Values are doubles, which have 53 bits: a number that needs more would be another one.
+/// Values are doubles with 53 bits: a number that needs more would change.
 static bool is_exact(uint64_t whole) {
     return !whole || whole >> __builtin_ctzll(whole) < UINT64_C(1) << 53;
 }
@@ -236,7 +236,8 @@ static const struct weft_claim_node *unknown(struct parse *p, const char *operan
     for (; n < weft_scenario_variants(p->file) && n < VARIANTS_MAX; n++)
         names[n] = weft_scenario_variant_name(p->file, n);
     if (*p->claim->case_name)
-        operand = weft_arena_format(p->arena, "%s/%s", p->claim->case_name, operand); // as it was looked for
+        operand = weft_arena_format(p->arena, "%s/%s", p->claim->case_name, operand); // under the name that was looked
+                                                                                      // up
     char expected[512];
     const char *name = weft_arena_format(p->arena, "%.*s", (int)strcspn(operand, "."), operand);
     weft__names_expected(name, names, n, expected, sizeof expected);
@@ -299,7 +300,7 @@ static bool is_unknown(const struct weft_claim_node *n) {
     return n->dimension == WEFT_CLAIM_UNKNOWN;
 }
 
-/// Both sides of + - and of a comparison; 0 needs no unit.
+/// Both sides of + - and of a comparison must have the same dimension; 0 needs no unit.
 static void check_alike(struct parse *p, const struct weft_claim_node *a, const struct weft_claim_node *b) {
     if (a->dimension == WEFT_CLAIM_TRUTH || b->dimension == WEFT_CLAIM_TRUTH) {
         fail(p, "%s and %s do not compare or add", dimension_names[a->dimension], dimension_names[b->dimension]);
@@ -383,7 +384,7 @@ enum weft_status weft__claim_parse(struct weft_claim *claim, const struct weft_s
     size_t length = strlen(claim->that);
     if (length > TEXT_MAX) fail(&p, "longer than %d characters", TEXT_MAX);
     if (p.status) return p.status;
-    claim->metric = weft_arena_alloc(arena, length / 2 + 1, sizeof *claim->metric); // a word and a blank each
+    claim->metric = weft_arena_alloc(arena, length / 2 + 1, sizeof *claim->metric); // at least a word and a blank each
     next(&p);
     claim->root = check_truth(&p, parse_or(&p));
     if (!p.status && p.word.kind != WEFT__WORD_END) fail(&p, "what is %s?", word_text(&p));

@@ -37,7 +37,7 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->keep = at.j > 0;
 }
 
-/// Every part but that of the next rank.
+/// Every part except that of the next rank.
 static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                      struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     const struct conf *c = conf;

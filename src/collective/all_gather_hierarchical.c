@@ -2,7 +2,7 @@
 // Hierarchical all-gather: a ring all-gather among the ranks with the same number in their servers (a rail), then one
 // among the G ranks of each server. Source: the usual scheme of multi-rail clusters, the second half of a hierarchical
 // all-reduce. Volume, over M servers: each rank sends (G - 1) / G of the size within its server and (M - 1) / M of a
-// G-th over the network. Parts of ranks are divided over channels, and lie in the order in which rails gather them.
+// G-th over the network. The ranks' parts are divided among channels, in the order in which rails gather them.
 #include "hierarchy.h"
 
 struct conf {

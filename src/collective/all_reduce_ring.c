@@ -62,7 +62,7 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     planned(&p, index, ret_step);
 }
 
-/// Every block twice, but for the two that the last two of 2 n steps would send: there are no such steps.
+/// Every block twice, except those that the last two of 2 n steps would send: these steps do not exist.
 static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                      struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     const struct conf *c = conf;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tree all-reduce: contributions are added on the way up a binary tree of servers, the sum goes down again. With two
 // trees, each for half of the channels, a server that has children in one is a leaf in the other, so that all links are
-// used. Within a server the ranks are a chain that hangs on the channel's first rank. Up and down are lanes of their
-// own; the root's single lane turns the data round. Source: Sanders, Speck, Traeff, "Two-tree algorithms for full
-// bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009): in-order numbering, a mirrored or shifted
-// second tree; NCCL's double binary trees and split tree kernel. Difference: the whole server hangs on one rank a
-// channel (NCCL may let a second rank take one of the children). Volume: every rank but the root sends the size up
-// once, and its parent sends it down once: 2 (n - 1) times the size in all.
+// used. Within a server the ranks form a chain below the channel's first rank. Up and down are separate lanes; the
+// root's single lane turns the data around. Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth
+// broadcast, reduction and scan", Parallel Computing 35 (2009): in-order numbering, a mirrored or shifted second tree;
+// NCCL's double binary trees and split tree kernel. Difference: the whole server is below one rank per channel (NCCL
+// may let a second rank take one of the children). Volume: every rank but the root sends the size up once, and its
+// parent sends it down once: 2 (n - 1) times the size in all.
 #include "part.h"
 
 enum trees { TREE_SINGLE, TREE_DOUBLE };
@@ -51,15 +51,15 @@ static void binary_tree(uint32_t n, uint32_t x, struct place *ret_place) {
     if (half) ret_place->down[children] = x + half;
 }
 
-/// The second tree: the mirror image where n is even, else one further.
+/// The second tree: the mirror image if n is even, else shifted by one.
 static uint32_t renumber(uint32_t n, uint32_t x, bool second, bool back) {
     if (!second || x == WEFT_NONE) return x;
     if (n % 2 == 0) return n - 1 - x;
     return back ? (x + 1) % n : (x + n - 1) % n;
 }
 
-/// The k-th rank of the chain of a server, and the k of a rank. `half`: channels of the first tree, or of the only one,
-/// that are before.
+/// The k-th rank of a server's chain, and the k of a rank. `half`: channels of the first tree, or of the only one, that
+/// come before.
 static uint32_t chain_rank(const struct weft_collective_shape *shape, uint32_t half, uint32_t server, uint32_t k) {
     uint32_t g = shape->per_server;
     if (shape->order) return server * g + shape->order->rank[half % shape->order->channels * g + k];
@@ -71,7 +71,7 @@ static uint32_t chain_place(const struct weft_collective_shape *shape, uint32_t 
     return (rank % g + g - half % g) % g;
 }
 
-/// Where a server is in the tree of servers, second or not.
+/// The place of a server in the first or second tree of servers.
 static struct place server_place(uint32_t servers, uint32_t server, bool second) {
     struct place place;
     binary_tree(servers, renumber(servers, server, second, false), &place);
@@ -81,7 +81,7 @@ static struct place server_place(uint32_t servers, uint32_t server, bool second)
     return place;
 }
 
-/// Which of the chain of server `up` has server `down` below it.
+/// Which rank in the chain of server `up` has server `down` below it.
 static uint32_t child_place(const struct weft_collective_shape *shape, uint32_t up, uint32_t down, bool second) {
     if (!shape->order) return 0;
     return shape->order->child[server_place(shape->ranks / shape->per_server, up, second).down[0] != down];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All-to-all: every rank sends a part of its own to every other. Source: NCCL has no kernel for it; nccl-tests and
-// frameworks issue one send and one receive a peer in a group, and so do we. Volume: each rank sends (n - 1) / n of
+// frameworks issue one send and one receive per peer in a group, and so do we. Volume: each rank sends (n - 1) / n of
 // the size.
 #include "pairs.h"
 
@@ -37,7 +37,7 @@ static void send_to(const void *conf, const struct weft_collective_shape *shape,
     *ret_sent = weft__pairs_sent(conf, shape, rank, index + 1, part_for(conf, shape, dst));
 }
 
-/// As many parts are not empty as there are bytes.
+/// The number of non-empty parts is at most the number of bytes.
 static uint32_t peers_min(const void *conf, const struct weft_collective_shape *shape) {
     uint64_t parts = shape->bytes < shape->ranks ? shape->bytes : shape->ranks;
     return parts ? (uint32_t)parts - 1 : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All-to-all with unequal parts, as tokens go to experts: rank 0 is wanted most, the last rank least, the others in
-// between on a straight line (an assumption; measured popularity of experts varies with the model). Otherwise as
-// all_to_all.
+// All-to-all with unequal parts, like tokens that go to experts: rank 0 is the most popular, the last rank the least,
+// and the others are on a straight line in between (an assumption; the measured popularity of experts varies with the
+// model). Otherwise like all_to_all.
 #include <math.h>
 
 #include "pairs.h"
@@ -18,7 +18,7 @@ static const struct weft_param rows[] = {
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("all_to_all_v", struct conf, rows, weft__collective_check);
 
-/// Where what goes to `dst` begins in a sender's data: the weight of d is skew - (skew - 1) d / (n - 1).
+/// Where the data for `dst` begins in a sender's data: the weight of d is skew - (skew - 1) d / (n - 1).
 static weft_bytes begin_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t dst) {
     double n = shape->ranks, d = dst;
     if (dst == shape->ranks) return shape->bytes;
@@ -32,7 +32,7 @@ static weft_bytes part(const void *conf, const struct weft_collective_shape *sha
     return begin_of(conf, shape, dst + 1) - begin_of(conf, shape, dst);
 }
 
-/// Not less than any part: rounding may give a byte more than to the first.
+/// An upper bound of all parts: rounding may give one a byte more than the first.
 static weft_bytes part_max(const struct conf *c, const struct weft_collective_shape *shape) {
     return part(c, shape, 0, 0) + 1;
 }
@@ -61,7 +61,7 @@ static void send_to(const void *conf, const struct weft_collective_shape *shape,
     *ret_sent = weft__pairs_sent(conf, shape, rank, index + 1, part_for(conf, shape, dst));
 }
 
-/// No part is empty if the least of them, to the last rank, is to be of two bytes: rounding takes less than one.
+/// No part is empty if the smallest, for the last rank, should have two bytes: rounding takes away less than one.
 static uint32_t peers_min(const void *conf, const struct weft_collective_shape *shape) {
     const struct conf *c = conf;
     double least = (double)shape->bytes * 2 / (shape->ranks * (c->skew + 1));

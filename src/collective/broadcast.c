@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcast as a pipeline: the data goes round the ring from the root, chunk by chunk, each rank passing on what it
-// keeps. Source: NCCL's ring broadcast. Volume: each rank but the last of the ring sends the size once.
+// Broadcast as a pipeline: the data goes round the ring from the root, chunk by chunk, each rank passing it on and
+// keeping a copy. Source: NCCL's ring broadcast. Volume: each rank but the last of the ring sends the size once.
 #include "part.h"
 
 struct conf {

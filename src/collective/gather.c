@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather: every rank sends its part to the root, which takes the parts in turn in each channel, and in channels side by
-// side; an incast, as far as clear-to-send lets senders go. Source: NCCL has no kernel for it; nccl-tests (gather.cu)
-// issues a receive a peer at the root and a send at each other rank in a group, and so do we. Volume: (n - 1) / n of
-// the size, which is that of the root's array.
+// Gather: every rank sends its part to the root, which takes the parts in turn in each channel, and in parallel across
+// channels; an incast, as far as clear-to-send allows. Source: NCCL has no kernel for it; nccl-tests (gather.cu) issues
+// one receive per peer at the root and one send at each other rank in a group, and so do we. Volume: (n - 1) / n of the
+// size, which is that of the root's array.
 #include "pairs.h"
 
 struct conf {

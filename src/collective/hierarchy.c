@@ -46,7 +46,8 @@ uint64_t weft__hierarchy_steps(const void *conf, const struct weft_collective_sh
     return loops ? (loops - 1) * p.full + loop_steps(&p, loops - 1) : 0;
 }
 
-/// Step j of a ring of n in which the caller is `at`: first gathering contributions (to_sum), then passing them on.
+/// Step j of a ring of n in which the caller is at position `at`: first collecting contributions (to_sum), then passing
+/// them on.
 struct turn {
     uint32_t block;
     bool recv, send;
@@ -67,7 +68,7 @@ static uint32_t next_in_server(const struct weft__hierarchy_plan *p, uint32_t ra
     return rank / p->g * p->g + (rank % p->g + 1) % p->g;
 }
 
-/// Step `index` of a stage in the server.
+/// Step `index` of a stage within the server.
 static void inside_step(const struct weft__hierarchy_plan *p, const struct weft__loop *loop, uint64_t index,
                         bool to_sum, struct weft_step *ret_step) {
     uint32_t g = p->g;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pairs.h"
 
-enum { CHANNELS = 8 }; // assumed where the user does not say: NCCL chooses by the hardware
+enum { CHANNELS = 8 }; // assumed if the user sets none: NCCL chooses by the hardware
 
 uint32_t weft__pairs_lanes(const void *conf, const struct weft_collective_shape *shape) {
     const struct weft_collective_common *common = conf;

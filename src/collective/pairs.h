@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every rank with every other: in a channel a lane sends and a lane receives, side by side. Channels share out the
-// peers by distance round the ranks, nearest first; what goes to a peer is cut into chunks, each a message.
+// Every rank with every other: in a channel, one lane sends and another receives in parallel. Channels divide the peers
+// by distance round the ranks, nearest first; the data for a peer is cut into chunks, each a message.
 #ifndef WEFT_COLLECTIVE_PAIRS_H
 #define WEFT_COLLECTIVE_PAIRS_H
 
@@ -17,16 +17,16 @@ uint64_t weft__pairs_steps(const struct weft_collective_common *common, const st
 weft_bytes weft__pairs_step(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                             uint32_t rank, uint32_t lane, uint64_t index, weft_bytes part_max,
                             struct weft_step *ret_step, uint32_t *ret_src, uint32_t *ret_dst);
-/// The same of what the root alone sends, or alone receives: other ranks have steps with the root only. *ret_first is
+/// The same if only the root sends, or only the root receives: other ranks have steps with the root only. *ret_first is
 /// where they begin among those of weft__pairs_step.
 uint64_t weft__rooted_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                             uint32_t rank, uint32_t lane, weft_bytes part_max, bool root_sends, uint64_t *ret_first);
-/// All that goes to the peer at `distance` round the ranks, of a part of `bytes`.
+/// Everything sent to the peer at `distance` round the ranks, for a part of `bytes`.
 struct weft_sent weft__pairs_sent(const struct weft_collective_common *common,
                                   const struct weft_collective_shape *shape, uint32_t rank, uint32_t distance,
                                   weft_bytes bytes);
 uint32_t weft__pairs_sends(const void *conf, const struct weft_collective_shape *shape, uint32_t rank);
-/// Cuts a step at `start` of a part to the `bytes` that the part has.
+/// Limits a step at `start` of a part to the `bytes` of the part.
 static inline void weft__pairs_cut(struct weft_step *step, weft_bytes start, weft_bytes bytes) {
     if (start >= bytes)
         step->bytes = 0;

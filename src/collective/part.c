@@ -125,7 +125,7 @@ weft_bytes weft__loops_bytes(const struct weft__loops *loops, uint32_t part, uin
 
 uint64_t weft__loops_slices(const struct weft__loops *loops, uint32_t part, uint32_t parts) {
     if (!loops->loops) return 0;
-    // Blocks of the last loop may be empty, but not where the largest has two slices.
+    // Blocks of the last loop may be empty, but not if the largest has two slices.
     uint64_t filled =
         last_bytes(loops) < loops->last_blocks ? last_part(loops, part, parts) : loops->last_blocks / parts;
     return (loops->loops - 1) * loops->full_slices * (loops->full_blocks / parts) + filled * loops->last_slices;
@@ -133,7 +133,7 @@ uint64_t weft__loops_slices(const struct weft__loops *loops, uint32_t part, uint
 
 weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t part, uint32_t parts) {
     if (!loops->loops) return 0;
-    // blocks differ by a byte at most
+    // blocks differ by at most one byte
     weft_bytes largest = divide_up(last_part(loops, part, parts), loops->last_blocks / parts);
     weft_bytes last = divide_up(largest, loops->last_slices);
     if (loops->loops == 1) return last;
@@ -206,8 +206,8 @@ static weft_bytes bytes_of_part(const struct weft_collective_shape *shape, uint3
     return weft__part(shape->bytes, part + UINT64_C(1), shape->ranks) - weft__part(shape->bytes, part, shape->ranks);
 }
 
-/// Smaller parts lack the last byte of the largest. Only the channel that ends there sends less for it, and a message
-/// less if its last slice is that byte.
+/// Smaller parts lack the last byte of the largest. Only the channel that ends there sends less, and one message less
+/// if its last slice is that byte.
 struct weft_sent weft__ring_parts_sent(const struct weft__ring *ring, const struct weft_collective_shape *shape,
                                        uint32_t channel, uint32_t left_out) {
     struct weft_sent sent = weft__loops_sent(&ring->loops, ring->next, channel);

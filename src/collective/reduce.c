@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduce as a pipeline: the data goes round the ring from the rank behind the root to the root, chunk by chunk, each
+// Reduce as a pipeline: the data goes round the ring from the rank after the root to the root, chunk by chunk, each
 // rank adding its own. Source: NCCL's ring reduce. Volume: each rank but the root sends the size once.
 #include "part.h"
 

@@ -38,7 +38,7 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->keep = at.j + 1 == n;
 }
 
-/// Every part but its own.
+/// Every part except its own.
 static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                      struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     const struct conf *c = conf;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scatter: the root sends each rank its part, one after the other in each channel, and in channels side by side.
-// Source: NCCL has no kernel for it; nccl-tests (scatter.cu) issues a send a peer at the root and a receive at each
-// other rank in a group, and so do we. Volume: (n - 1) / n of the size, which is that of the root's array.
+// Scatter: the root sends each rank its part, one after the other in each channel, and in parallel across channels.
+// Source: NCCL has no kernel for it; nccl-tests (scatter.cu) issues one send per peer at the root and one receive at
+// each other rank in a group, and so do we. Volume: (n - 1) / n of the size, which is that of the root's array.
 #include "pairs.h"
 
 struct conf {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every rank sends to the next one: what stages of a pipeline do (a chain), or a halo exchange (closed to a ring).
+// Every rank sends to the next one, like the stages of a pipeline (a chain) or a halo exchange (closed to a ring).
 // Source: ncclSend and ncclRecv in a group; sendrecv_perf of nccl-tests is the ring.
 #include "pairs.h"
 
@@ -32,14 +32,14 @@ static uint64_t steps(const void *conf, const struct weft_collective_shape *shap
     const struct conf *c = conf;
     weft_bytes start;
     struct weft__loops loops = loops_of(c, shape, lane / 2, &start);
-    uint32_t end = lane % 2 ? 0 : shape->ranks - 1; // who has nobody to receive from, or to send to
+    uint32_t end = lane % 2 ? 0 : shape->ranks - 1; // the rank that has no rank to receive from, or to send to
     return shape->ranks > 1 && (c->ring || rank != end) ? weft__loops_steps(&loops, 1) : 0;
 }
 
 /// What all steps of a lane share.
 struct end_plan {
     struct weft__loops loops;
-    weft_bytes start; ///< of the channel's part of what the rank before sends, or this one
+    weft_bytes start; ///< in the channel's part of the data of the previous rank, or of this one
     uint32_t peer, channel;
     bool sends;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is due, in the order of time and, at one time, of noting it down: what drives the agents of a control plane.
+// Due items, in the order of time and, at the same time, of insertion: the event loop for the agents of a control
+// plane.
 #ifndef WEFT_CONTROL_AGENDA_H
 #define WEFT_CONTROL_AGENDA_H
 
@@ -20,7 +21,7 @@ struct weft__agenda {
 };
 
 void weft__agenda_note(struct weft__agenda *agenda, struct weft__due due);
-/// The first that is due at `until` or before; false: nothing is.
+/// Removes the first item due at `until` or before; false: there is none.
 bool weft__agenda_take(struct weft__agenda *agenda, weft_time_ps until, struct weft__due *ret);
 void weft__agenda_deinit(struct weft__agenda *agenda);
 

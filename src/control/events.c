@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to the control plane besides links: `control: {events: [{at: 1s, do: crash, node: rdsw-3}, ...]}`.
+// Events of the control plane other than those of links: `control: {events: [{at: 1s, do: crash, node: rdsw-3}, ...]}`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +33,12 @@ static const struct weft_param_table table = WEFT_PARAM_TABLE("control.events", 
 
 #define BAD(tree, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (tree)->place, __VA_ARGS__)
 
-/// NULL: the node has no part in a control plane.
+/// NULL: the node does not take part in a control plane.
 static const struct weft__box_control *party(const struct weft_topology *t, uint32_t node) {
     return weft__box_control_of(t->node[node].box);
 }
 
-/// "an interface node or a TiN": whatever boxes have a part in a control plane.
+/// "an interface node or a TiN": the boxes that take part in a control plane.
 static const char *parties(bool several, char *text, size_t size) {
     size_t n = 0;
     for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
@@ -61,7 +61,7 @@ static enum weft_status find_node(const struct weft_topology *t, const struct we
     return WEFT_OK;
 }
 
-/// The nodes that a pattern chooses; neither none nor all.
+/// The nodes that a pattern selects; neither none nor all.
 static enum weft_status find_side(const struct weft_topology *t, const struct weft_tree *entry, const char *pattern,
                                   bool **ret_side, struct weft_error *ret_error) {
     uint32_t in = 0, out = 0;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit-based flow control of a link, as in Ultra Ethernet: for each of its priorities the receiver of a link has room
-// set aside, and the sender sends a frame only if it has credit for one of the largest size. With n frames of credit
+// Credit-based flow control of a link, as in Ultra Ethernet: for each of its priorities the receiver of a link reserves
+// room, and the sender sends a frame only with credit for one of the largest size. With n frames of credit
 //
 //   rate <= n frames / loop         loop: a frame, the link, the receiver's processing, a message, the link, a reaction
-//   full rate: n = floor(loop / frame time) + 1, of the shortest frames that take as many units as the largest one
+//   full rate: n = floor(loop / frame time) + 1, for the shortest frames that use as many units as the largest one
 //
-// and never more than the credit is in the receiver's buffer: one that is as large as the credit loses nothing,
-// whatever happens behind it. Credit for more than the buffer takes of one link is refused; whether it takes that of
-// all links at once is not asked. PFC has to keep headroom for a loop above the level at which it pauses; credit is
-// that headroom and nothing else.
+// and the receiver's buffer never holds more than the credit: a buffer as large as the credit loses nothing, whatever
+// happens downstream. Credit for more than the buffer accepts from one link is refused; whether it can hold that of all
+// links together is not checked. PFC needs headroom for a loop above its pause threshold; credit is only that headroom.
 //
-// Assumed: messages take no time of the reverse direction (in Ultra Ethernet they are control ordered sets), are as
-// long under way as a pause frame on an idle line and are never lost; one goes for each frame; what a link loses gives
-// its credit back at once (in Ultra Ethernet the sender's count of what it has sent is compared now and then).
+// Assumed: messages take no time of the reverse direction (in Ultra Ethernet they are control ordered sets), take as
+// long as a pause frame on an idle line and are never lost; one is sent per frame; frames lost on the link return their
+// credit at once (in Ultra Ethernet the sender's count of sent data is compared periodically).
 #include "weft/credit.h"
 #include "weft/packet.h"
 
@@ -43,7 +42,7 @@ static weft_bytes cbfc_grant(const void *conf, const struct weft_credit_fact *fa
     const struct cbfc_conf *c = conf;
     weft_bytes frame = weft_credit_take((uint32_t)c->unit, fact->frame_bytes);
     if (c->grant_bytes) return c->grant_bytes > frame ? c->grant_bytes : frame;
-    weft_bytes shortest = frame - c->unit + 1; // of those that take as much as the largest
+    weft_bytes shortest = frame - c->unit + 1; // of those that use as many units as the largest
     return (fact->loop_ps / weft_time_of_bytes(shortest + WEFT_WIRE_OVERHEAD, fact->rate_bps) + 1) * frame;
 }
 

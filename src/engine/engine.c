@@ -15,16 +15,16 @@ struct weft__far_wake {
     uint32_t node; ///< local
 };
 
-/// Nodes to visit in a window, with their arrivals.
+/// The nodes to visit in a window, with their arrivals.
 struct weft__active {
     uint32_t node; ///< local
     uint32_t first, n;
 };
 
-// A word to sort packets by: offset in the window, port, and there those that are late last. They have to say so, as
-// packets that arrive at once may have come by different ways, the ring and the heap.
+// A sort key for packets: offset in the window, then port, with late packets last at their port. Late packets need the
+// mark because packets that arrive at the same time may have come through the ring or through the heap.
 enum { ORDER_BITS = 17 };
-enum { MANY = 12 }; ///< packets for a node: fewer are sorted by comparison
+enum { MANY = 12 }; ///< packets at a node; below this they are sorted by comparison
 
 static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
@@ -32,7 +32,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 
 // --- what lies beyond the ring ------------------------------------------------------------------------------------
 
-/// Order of far packets: by time; node and port only so that the heap's order never depends on history.
+/// Order of far packets: by time, then node and port, so that the heap's order never depends on history.
 static bool far_before(const struct weft_packet *a, const struct weft_packet *b) {
     if (a->time_ps != b->time_ps) return a->time_ps < b->time_ps;
     return a->node != b->node ? a->node < b->node : a->port < b->port;
@@ -72,8 +72,8 @@ static void far_wake_place(struct weft__worker *w, uint32_t i, struct weft__far_
     w->far_wake_of[wake.node] = i + 1;
 }
 
-/// A node has one far wake at most. One that stands for a sooner time is left to come: the node is then visited, and
-/// notes its next. A timer that is set further and further ahead so costs nothing here.
+/// A node has at most one far wake. A wake set for an earlier time stays in the heap: it visits the node, which then
+/// sets its next wake. So a timer that is pushed back again and again costs nothing here.
 static void far_wake_note(struct weft__worker *w, weft_time_ps time, uint32_t node) {
     uint32_t i = w->far_wake_of[node];
     if (i-- == 0) {
@@ -117,7 +117,7 @@ static uint32_t leaves_inbox(const struct weft__worker *w) {
     return w->engine->conf.workers + w->id;
 }
 
-/// Brings in what was sent to this worker beyond the ring in the last window, then what the ring has reached.
+/// Takes over the packets sent to this worker beyond the ring in the last window, then those that the ring now reaches.
 static void far_advance(struct weft__worker *w) {
     struct weft__engine *e = w->engine;
     for (uint32_t from = 0; from < e->conf.workers; from++)
@@ -138,13 +138,14 @@ static void far_advance(struct weft__worker *w) {
     }
 }
 
-/// Notes when to visit a node again for its earliest timer. Inlined, for the loop over nodes asks it of every one.
+/// Notes when to visit a node again for its earliest timer. Inlined because the loop over nodes calls it for every
+/// node.
 static inline __attribute__((always_inline)) void schedule_wake(struct weft__worker *w, struct weft__node *node,
                                                                 uint32_t local) {
     weft_time_ps t = earlier(weft__timers_next(&node->timers), node->due_ps);
     if (t == node->wake_ps || t >= w->engine->conf.until_ps) return;
     uint64_t window = weft__window_of(w, t);
-    if (window == w->window) return; // it has paused, and will be rescheduled when it has been gone on with
+    if (window == w->window) return; // the node has paused; it is rescheduled when it continues
     if (window - w->window < WEFT__RING) {
         node->wake_ps = t;
         wake_in_ring(w, window, local);
@@ -159,7 +160,7 @@ static inline __attribute__((always_inline)) void schedule_wake(struct weft__wor
 enum { FETCHED = 8 }; ///< packets at a time
 enum { AHEAD_NODE = 16, AHEAD_STATE = 10, AHEAD_PACKETS = 6, AHEAD_FETCH = 4, AHEAD_PREPARE = 2, AHEAD_FOLLOW = 1 };
 
-/// The first i are in order; so are those and x then.
+/// Insertion sort: the first i are sorted; afterwards the first i + 1 are, x included.
 static inline void insert(struct weft__arrival *arrival, uint32_t i, struct weft__arrival x) {
     struct weft__arrival *at = arrival + i;
     for (; at > arrival && at[-1].word > x.word; at--)
@@ -204,10 +205,10 @@ static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uin
     for (uint32_t i = 0; i < n; i++)
         many[part[arrival[i].word >> down]++] = arrival[i];
     for (uint32_t i = 0; i < n; i++)
-        insert(arrival, i, many[i]); // nothing moves beyond its part
+        insert(arrival, i, many[i]); // no packet leaves its bucket
 }
 
-/// Of a worker, for the loops over the packets of a window.
+/// State of a worker for the loops over the packets of a window.
 struct gathering {
     uint32_t first; ///< node
     uint32_t *end;
@@ -216,7 +217,7 @@ struct gathering {
     weft_time_ps begin_ps;
 };
 
-/// Packets of an inbox for this window, log by log, block by block.
+/// The packets of an inbox for this window, log by log, block by block.
 static inline __attribute__((always_inline)) void
 each_packet(const struct weft__worker *w, struct gathering g, uint32_t inbox,
             void (*on_packet)(struct gathering, struct weft_packet *)) {
@@ -246,7 +247,7 @@ static inline __attribute__((always_inline)) void count_and_wake(struct gatherin
     g.wake[local / 64] |= UINT64_C(1) << local % 64;
 }
 
-/// Of 64 nodes, those that packets come to.
+/// One bit per node of a group of 64: packets arrive at it.
 static inline uint64_t come_to(const uint32_t *end) {
     uint64_t bits = 0;
     for (uint32_t i = 0; i < 64; i++)
@@ -259,7 +260,7 @@ static inline __attribute__((always_inline)) void place_packet(struct gathering 
     g.arrival[g.end[p->node - g.first]++] = (struct weft__arrival){(p->time_ps - g.begin_ps) << ORDER_BITS | order, p};
 }
 
-/// The nodes to visit in this window, leaves or others, and, by node and in its order, the packets that come to them.
+/// Finds the nodes to visit in this window (leaves or others) and the packets that arrive at each, in the node's order.
 static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
     struct weft__engine *e = w->engine;
     uint32_t n = 0, actives = 0, packets = 0;
@@ -269,7 +270,7 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
         const struct weft__log *row = weft__row_of(&e->worker[from], (uint32_t)(w->window % WEFT__RING));
         if (row) n += row[inbox].n;
     }
-    bool many = n > w->n; // it takes less to look at all nodes than to note each packet's
+    bool many = n > w->n; // scanning all nodes is cheaper than noting each packet's node
     if (many)
         each_packet(w, g, inbox, count_packet);
     else
@@ -310,7 +311,7 @@ static uint64_t wall_ns(void) {
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/// With profiling on: charges the time since *begun to a phase.
+/// With profiling on, charges the time since *begun to a phase.
 static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begun) {
     if (!w->engine->conf.profile) return;
     uint64_t now = wall_ns();
@@ -318,7 +319,7 @@ static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begu
     *begun = now;
 }
 
-/// What a worker runs in a window, or a part of it.
+/// What a worker runs in a window or in part of one.
 struct visit {
     struct weft__node *first; ///< the worker's
     const struct weft__active *active;
@@ -379,7 +380,7 @@ static void note_unread(struct weft__worker *w, const struct weft_packet *p) {
     w->unread_sides += p->side;
 }
 
-/// The run ends within this window: what arrives later stays unread.
+/// The run ends within this window: later arrivals stay unread.
 static void cut_off(struct weft__worker *w, uint32_t actives, weft_time_ps end) {
     for (uint32_t a = 0; a < actives; a++) {
         struct weft__active *active = &w->active[a];
@@ -388,7 +389,7 @@ static void cut_off(struct weft__worker *w, uint32_t actives, weft_time_ps end) 
     }
 }
 
-/// The part of a window that leaves run, or others.
+/// Runs one part of a window: leaves, or all other nodes.
 static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
     struct weft__engine *e = w->engine;
     weft_time_ps end = (w->window + 1) * w->length_ps;
@@ -426,7 +427,7 @@ static void run_window(struct weft__worker *w, uint64_t *begun) {
 
 // --- all windows --------------------------------------------------------------------------------------------------
 
-/// The next window in which this worker knows of work for anybody.
+/// The next window for which this worker knows of work, for any worker.
 static uint64_t next_window(const struct weft__worker *w) {
     uint64_t next = WEFT__NO_WINDOW;
     uint32_t from = (uint32_t)((w->window + 1) % WEFT__RING);
@@ -481,7 +482,7 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     if (begin > e->pause_ps) return true;
     if (e->conf.rests && !all->under_way_bytes && all->progress_ps > e->rested_ps) return true;
     *ret_end = WEFT_END_STALL;
-    // While a flow is still to start at its time, there is something to wait for.
+    // a flow that has yet to start counts as activity
     bool active =
         (all->started > all->finished || all->under_way_bytes) && all->started + e->conf.waiting >= e->conf.work;
     weft_time_ps since = all->progress_ps > e->conf.settled_ps ? all->progress_ps : e->conf.settled_ps;
@@ -505,7 +506,7 @@ static void take_back(struct weft__worker *w) {
     weft__row_clear(w, (uint32_t)(w->previous % WEFT__RING));
 }
 
-/// Tells how much each worker had to do in the last window.
+/// Reports how much each worker had to do in the last window.
 static void note_load(struct weft__engine *e, uint32_t parity) {
     uint32_t events[WEFT__WORKERS_MAX];
     for (uint32_t k = e->own_first; k < e->own_end; k++)
@@ -513,7 +514,7 @@ static void note_load(struct weft__engine *e, uint32_t parity) {
     weft__threads_note(&e->threads, events);
 }
 
-/// A slot must be taken back by its writer before it is read again: never a jump by whole turns of the ring.
+/// The writer must reclaim a slot before anybody reads it again, so never jump by whole turns of the ring.
 static uint64_t window_after(uint64_t previous, uint64_t next) {
     return previous != WEFT__NO_WINDOW && (next - previous) % WEFT__RING == 0 ? next - 1 : next;
 }
@@ -544,7 +545,7 @@ struct thread {
     struct weft_memory *memory;
     const struct weft__numa *numa;
     uint64_t windows;
-    uint32_t parity; ///< of its workers in the window being run
+    uint32_t parity; ///< of the window that its workers run
 };
 
 static void publish_all(struct weft__engine *e) {
@@ -552,8 +553,8 @@ static void publish_all(struct weft__engine *e) {
         publish(&e->worker[k]);
 }
 
-/// Of a driven run, between windows: what came of the last one is the driver's to see, and then that of all workers. Of
-/// a run over ranks: it is sent to the others.
+/// Between windows. In a driven run, the driver sees the results of the last window, and then of all workers. In a run
+/// over ranks, they are sent to the others.
 static void meet_others(struct thread *t) {
     struct weft__engine *e = t->engine;
     weft__threads_await(&t->own);
@@ -563,7 +564,8 @@ static void meet_others(struct thread *t) {
     if (e->conf.ranks) weft__exchange_swap(e, &e->report[e->worker[e->own_first].parity * e->conf.workers]);
 }
 
-/// What a thread does: window by window, the workers that are its own while as many threads as now are at it.
+/// The loop of a thread: window by window, it runs its share of the workers while the number of active threads stays
+/// the same.
 static enum weft_status run_windows(void *context, struct weft_error *ret_error) {
     struct thread *t = context;
     struct weft__engine *e = t->engine;
@@ -599,12 +601,12 @@ static enum weft_status run_windows(void *context, struct weft_error *ret_error)
     return WEFT_OK;
 }
 
-/// Memory ran out in the middle of a window. The thread meets the others once more, to have all of them end.
+/// Memory ran out in the middle of a window. The thread meets the others once more to make all of them stop.
 static void give_up(const struct thread *t) {
     for (uint32_t k = t->own.first; k < t->own.end; k++) {
         struct weft__worker *w = &t->engine->worker[t->engine->own_first + k];
         w->failed = true;
-        w->parity = t->parity; // of those that were not run as well
+        w->parity = t->parity; // also for workers that did not run
     }
 }
 
@@ -641,7 +643,7 @@ static void run_threads(struct weft__engine *e, struct weft_memory *memory) {
     weft__numa_release(&numa);
 }
 
-/// Of a rank that no worker is left for.
+/// The loop of a rank that has no workers.
 static void look_on(struct weft__engine *e) {
     struct weft__report all;
     do {
@@ -660,7 +662,7 @@ void weft__engine_run(struct weft__engine *e) {
     weft__threads_init(&e->threads, e->own_end - e->own_first, e->conf.meeting_events, e->conf.oversubscribe);
     for (uint32_t k = e->own_first; k < e->own_end; k++) {
         struct weft__worker *w = &e->worker[k];
-        for (uint32_t i = 0; i < w->n; i++) // one without `ops` was made elsewhere, and nothing happens at it
+        for (uint32_t i = 0; i < w->n; i++) // a node without `ops` runs on another rank; nothing happens at it
             if (e->node[w->first + i].ops) schedule_wake(w, &e->node[w->first + i], i);
     }
     struct weft_memory *memory = weft_memory_current();
@@ -719,15 +721,15 @@ static void worker_deinit(struct weft__worker *w) {
     weft__pool_deinit(&w->pool);
 }
 
-/// The nodes are cut into one contiguous part a worker, of about the same weight. cuts_from[node]: where they may be
-/// cut, from there on; not between leaves and trunk.
+/// Cuts the nodes into one contiguous part per worker, of about the same weight. cuts_from[node]: the first place at or
+/// after the node where a cut is allowed; there is none between a trunk and its leaves.
 static void cut(struct weft__engine *e, const uint32_t *weight, const uint32_t *cuts_from) {
     uint64_t total = 0, sum = 0;
     uint32_t nodes = e->conf.nodes, workers = e->conf.workers;
     for (uint32_t i = 0; i < nodes; i++)
         total += weight[i];
     for (uint32_t k = 0, first = 0; k < workers; k++) {
-        uint32_t end = first, after = workers - k - 1; // leave something for each worker after this one
+        uint32_t end = first, after = workers - k - 1; // leave at least one node for each later worker
         bool may_cut, fits;
         do {
             sum += weight[end++];

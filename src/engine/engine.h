@@ -2,17 +2,17 @@
 // Virtual time. The unit is the node; nodes influence each other only by packets, and a packet takes at least the
 // lookahead from node to node. Time is cut into windows as long as the lookahead; within a window nodes are
 // independent, so the engine runs them one after the other, each to the end of the window while its state is in cache.
-// At a node events have one order, whatever the number of workers: by time; packets before timers; packets by port,
-// there those marked late after the others; timers by key. Windows without work are skipped. Packets and timers beyond
+// The order of events at a node does not depend on the number of workers: by time; packets before timers; packets by
+// port, and late ones last at their port; timers by key. Windows without work are skipped. Packets and timers beyond
 // the ring of windows wait in heaps.
 //
-// A leaf is a node that only one other, its trunk, sends to. Leaves are run after all others, so what their trunks send
-// them may come within the window: only the way from a leaf to its trunk counts for the lookahead.
+// A leaf is a node that only one other node, its trunk, sends to. Leaves run after all other nodes, so what their
+// trunks send may arrive within the same window: only the direction from a leaf to its trunk counts for the lookahead.
 //
-// Each worker has a contiguous part of the nodes, and an inbox for what comes to them; leaves have one of their own.
-// Packets travel in logs: of a worker, for a window a row of them, one an inbox. In a window a worker appends only to
-// logs of later windows (and to that of its own leaves) and reads only those of this one, so workers can be run by as
-// many threads, or by fewer, and one barrier a window is all the synchronisation there is (threads.h).
+// Each worker has a contiguous part of the nodes and an inbox for packets to them; leaves have an inbox of their own.
+// Packets travel in logs: for each window a worker has a row of logs, one per inbox. During a window a worker appends
+// only to logs of later windows (and to that of its own leaves) and reads only logs of the current one. So any number
+// of threads can run the workers, and one barrier per window is all the synchronisation needed (threads.h).
 #ifndef WEFT_ENGINE_ENGINE_H
 #define WEFT_ENGINE_ENGINE_H
 
@@ -27,46 +27,47 @@
 struct weft__worker;
 struct weft__node;
 
-/// A packet that arrives in the window. `word` is the engine's until the node has prepared the packet, then the node's.
+/// A packet that arrives in the window. The engine uses `word` until the node has prepared the packet; then the node
+/// does.
 struct weft__arrival {
     uint64_t word;
     struct weft_packet *packet;
 };
 
-/// What the engine asks of a node in a window, all packets at once: n arrivals in order, before `end`. They are hot,
-/// and a call a node, not a packet, lets the compiler see the whole of a node's work.
+/// What the engine calls at a node in a window, with all n arrivals at once, in order, before `end`. These are hot: one
+/// call per node, not per packet, lets the compiler see all of a node's work.
 struct weft__node_ops {
-    /// Brings into the cache what the packets, and the timers due before `end`, will need. Some nodes before `prepare`.
+    /// Prefetches what the packets, and the timers due before `end`, will need. Called some nodes before `prepare`.
     /// Changes nothing.
     void (*fetch)(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
-    /// Once for each packet, in order, a node or more before `run` or `follow`: the place to fetch what `fetch` could
-    /// not know yet, and to decide what depends on nothing but the packet and its time; the answer goes into
-    /// arrival->word, and the packet may be changed.
+    /// Called once per packet, in order, one or more nodes before `run` or `follow`: the place to prefetch what `fetch`
+    /// could not know yet, and to decide what depends only on the packet and its time. The decision goes into
+    /// arrival->word; the packet may be changed.
     void (*prepare)(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
-    /// Likewise, after that and before `run`. NULL: there is nothing more to do.
+    /// The same, after `prepare` and before `run`. NULL: not needed.
     void (*follow)(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
     /// Runs the node to `end`; weft__node_run is its loop.
     void (*run)(struct weft__node *node, struct weft__worker *worker, const struct weft__arrival *arrival, uint32_t n,
                 weft_time_ps end);
-    uint32_t head_lines; ///< of its state that `fetch` needs: so many cache lines (two are fetched at any rate)
+    uint32_t head_lines; ///< cache lines of its state that `fetch` needs (at least two are fetched)
 };
 
 struct weft__node {
     const struct weft__node_ops *ops;
     void *state;
     struct weft__timers timers;
-    weft_time_ps due_ps;  ///< the soonest of the timers that the node keeps itself
-    weft_time_ps wake_ps; ///< within the ring, for which the engine has noted to visit this node
+    weft_time_ps due_ps;  ///< the earliest timer that the node keeps itself
+    weft_time_ps wake_ps; ///< within the ring: the time at which the engine will next visit this node
 };
 
 enum {
     WEFT__WINDOW_PS_MAX = 1 << 20, ///< a longer window would save nothing and keep more packets waiting
-    WEFT__RING = 256,              ///< windows ahead that are kept apart
+    WEFT__RING = 256,              ///< windows ahead that have a slot each
     WEFT__WORKERS_MAX = WEFT__THREADS_MAX,
-    WEFT__COUNTS_MAX = 48,  ///< of a tally
-    WEFT__COUNTS_SHOWN = 3, ///< of these: told of while a run lasts
-/// What it costs two threads to meet after a window, in events (assumed: of 100 ns, on a quiet machine). The thread
-/// sanitizer is to see all threads at work.
+    WEFT__COUNTS_MAX = 48,  ///< counts in a tally
+    WEFT__COUNTS_SHOWN = 3, ///< of these, shown during a run
+/// The cost for two threads to meet after a window, in events (assumed: an event takes 100 ns on a quiet machine).
+/// Under the thread sanitizer all threads must work.
 #ifdef __SANITIZE_THREAD__
     WEFT__MEETING_EVENTS = 0,
 #else
@@ -74,29 +75,29 @@ enum {
 #endif
 };
 
-/// Memory for packets of a log, so many as suit the number of workers: the more there are, the fewer packets a log has.
+/// Memory for packets of a log. Its size follows the number of workers: the more workers, the fewer packets per log.
 struct weft__block {
     struct weft__block *next;
     uint64_t unused[3]; ///< packets do not straddle cache lines
     struct weft_packet packet[];
 };
 
-/// Packets from one worker to an inbox for one window.
+/// The packets from one worker to one inbox for one window.
 struct weft__log {
-    struct weft_packet *next, *end; ///< where the next one goes; of its block
-    struct weft__block *first;      ///< NULL: it has none
+    struct weft_packet *next, *end; ///< where the next packet goes; end of its block
+    struct weft__block *first;      ///< NULL: the log is empty
     uint32_t n;
 };
 
-/// What a worker counts; summed over workers at the end. Sums do not depend on who counts.
+/// Counters of a worker, summed over workers at the end. The sums do not depend on which worker counts.
 struct weft__tally {
     uint64_t events;
     weft_bytes injected_bytes, delivered_bytes, dropped_bytes; ///< packets of every kind
-    int64_t unawaited_bytes;          ///< under way, and the end of a run does not wait for them
+    int64_t unawaited_bytes;          ///< in flight, but the end of a run does not wait for them
     uint64_t started, finished;       ///< pieces of work
-    weft_time_ps progress_ps;         ///< last time anything started or new data arrived
+    weft_time_ps progress_ps;         ///< the last time that something started or new data arrived
     weft_time_ps last_ps;             ///< last event
-    uint64_t count[WEFT__COUNTS_MAX]; ///< what they mean is the nodes' (link/measure.h)
+    uint64_t count[WEFT__COUNTS_MAX]; ///< the nodes define their meaning (link/measure.h)
 };
 
 /// A packet beyond the ring.
@@ -111,52 +112,52 @@ struct weft__worker {
     // hot, written by this worker only
     weft_time_ps now_ps;
     uint64_t window;        ///< index of the window being run
-    weft_time_ps length_ps; ///< of a window
+    weft_time_ps length_ps; ///< length of a window
     uint64_t inverse;       ///< UINT64_MAX / length_ps
     weft_time_ps begin_ps;  ///< of the window being run
     uint64_t ring_ps;       ///< of WEFT__RING windows
     uint64_t reciprocal;    ///< 2^64 / length_ps, rounded up
     uint32_t id;
-    /// [slot][inbox]: logs of the windows ahead that this worker has packets for; others have no row. A row that is
-    /// made for the window being run has nothing for other workers, who may look at it.
+    /// [slot][inbox]: logs of the windows ahead for which this worker has packets; other windows have no row. A row
+    /// made for the window being run holds nothing for other workers, who may read it.
     _Atomic(struct weft__log *) row[WEFT__RING];
     struct weft__log *far[2]; ///< [parity][inbox]: beyond the ring
     uint32_t parity;
-    weft_time_ps far_sent_ps;          ///< earliest packet put into far in this window
-    uint64_t written[WEFT__RING / 64]; ///< slots of windows that this worker has packets or wakes for
+    weft_time_ps far_sent_ps;          ///< time of the earliest packet put into `far` in this window
+    uint64_t written[WEFT__RING / 64]; ///< slots of windows for which this worker has packets or wakes
     struct weft_packet_pool pool;
     struct weft__tally tally;
 
-    // the rest belongs to the engine
+    // the engine's own from here on
     struct weft__engine *engine;
     uint32_t first, n; ///< its nodes
     uint64_t *wake;    ///< [slot * words + word]: nodes to visit
-    uint64_t *leaf;    ///< [word]: its leaves; NULL: there are none
+    uint64_t *leaf;    ///< [word]: which nodes are its leaves; NULL: there are none
     uint32_t words;
     struct weft__block *free_block;
-    struct weft__log **free_row; ///< [free_rows], all logs empty
-    uint32_t free_rows, rows;    ///< rows: all that there are
+    struct weft__log **free_row; ///< [free_rows]: rows whose logs are all empty
+    uint32_t free_rows, rows;    ///< rows: how many exist
     uint32_t block_packets;
     struct weft__far_packet *far_packet; ///< heap, for this worker's nodes
-    struct weft__far_wake *far_wake;     ///< heap, of a node one at most
+    struct weft__far_wake *far_wake;     ///< heap; at most one per node
     uint32_t *far_wake_of;               ///< [node]: its place in the heap + 1, or 0
     uint32_t far_packets, far_packets_capacity, far_wakes, far_wakes_capacity;
-    uint64_t previous; ///< window whose logs are to be taken back
-    uint64_t events;   ///< up to the last window
+    uint64_t previous; ///< the window whose logs are reclaimed next
+    uint64_t events;   ///< events up to the last window
     // scratch for gathering a window
     struct weft__arrival *arrival; ///< by node, then in each node's order
     uint32_t gathered_capacity, many_capacity;
     struct weft__arrival *many; ///< for sorting
     uint32_t *part;
-    uint32_t *end;               ///< [node]: of its arrivals
+    uint32_t *end;               ///< [node]: end of its arrivals
     struct weft__active *active; ///< nodes to visit
     uint64_t phase_ns[WEFT_PHASE_COUNT];
     uint64_t sent_before;      ///< packets in its logs for this window, but for its leaves, when that began
     weft_bytes unread_bytes;   ///< packets of the last window that lie beyond its end
     uint64_t unread_sides;     ///< of these, have a record
     struct weft__sides *sides; ///< records beside packets (side.h)
-    void *notes;               ///< what the nodes keep for each worker; theirs
-    bool failed;               ///< memory ran out in its window
+    void *notes;               ///< what the nodes keep per worker; owned by the nodes
+    bool failed;               ///< memory ran out in this worker's window
 };
 
 struct weft__engine_conf {
@@ -166,24 +167,26 @@ struct weft__engine_conf {
     bool oversubscribe;      ///< threads may be more than processors
     const char *numa;        ///< threads are bound to nodes (base/numa.h) that this folder tells of; NULL: they are not
     weft_time_ps lookahead_ps;
-    weft_time_ps window_ps; ///< no longer than that; 0: as long, but WEFT__WINDOW_PS_MAX at most
-    const bool *leaf;       ///< [nodes], kept, each right after its trunk or another leaf of that; NULL: there are none
+    weft_time_ps window_ps; ///< upper bound of the window; 0: none but the lookahead and WEFT__WINDOW_PS_MAX
+    const bool *leaf;       ///< [nodes], not copied: each leaf directly follows its trunk or another leaf of that
+                            ///< trunk; NULL: there are no leaves
     weft_time_ps until_ps;
-    weft_time_ps stall_ps, settled_ps; ///< so long without progress, since settled_ps at the earliest, is a stall
-    uint64_t work;    ///< pieces of work; the run is done when as many have finished and no packet is under way
-    uint64_t waiting; ///< of these, start when others have finished
-    bool rests; ///< pause between windows when no packet is under way and there has been progress since the last pause
+    weft_time_ps stall_ps, settled_ps; ///< no progress for stall_ps, counted from settled_ps at the earliest, is a
+                                       ///< stall
+    uint64_t work;    ///< pieces of work; the run is done when that many have finished and no packet is in flight
+    uint64_t waiting; ///< of these, how many start when others have finished
+    bool rests;       ///< pause between windows when no packet is in flight and there was progress since the last pause
     bool profile;
     const volatile sig_atomic_t *interrupt;
-    /// count: the first WEFT__COUNTS_SHOWN of the tally. False: the run ends as by `interrupt`.
+    /// `count`: the first WEFT__COUNTS_SHOWN of the tally. Returning false ends the run as `interrupt` does.
     bool (*on_progress)(void *context, const uint64_t *count, weft_time_ps now_ps);
     void *context;
-    /// Of a run that is driven from outside; NULL: it is not. Called between windows by the thread of
-    /// weft__engine_run, while no worker runs. It may send on the workers' behalf and set timers. False: pause here.
+    /// For a run driven from outside; NULL: not driven. The thread of weft__engine_run calls it between windows, while
+    /// no worker runs. It may send on the workers' behalf and set timers. Returning false pauses the run here.
     bool (*on_window)(void *driver);
     void *driver;
-    struct weft_ranks *ranks;                  ///< that share the workers (engine/ranks.h); NULL: there is but this one
-    const struct weft__companions *companions; ///< of packets between ranks; NULL: none has any
+    struct weft_ranks *ranks;                  ///< the ranks that share the workers (engine/ranks.h); NULL: one process
+    const struct weft__companions *companions; ///< data that goes with packets between ranks; NULL: none
 };
 
 struct weft__report;     // what a worker tells the others at a barrier
@@ -194,46 +197,48 @@ struct weft__engine {
     struct weft__engine_conf conf;
     struct weft__node *node;
     struct weft__worker *worker;
-    struct weft__report *report; ///< [parity * workers + worker], each in cache lines of its own
-    void *report_memory;         ///< that they are in
+    struct weft__report *report; ///< [parity * workers + worker], each in its own cache lines
+    void *report_memory;         ///< the allocation that holds the reports
     struct weft__threads threads;
     bool failed;      ///< memory ran out
-    uint32_t inboxes; ///< of workers, and then of their leaves, if there are any
+    uint32_t inboxes; ///< one per worker, then one per worker's leaves, if there are any
     uint64_t windows;
-    weft_time_ps pause_ps;  ///< driven: what begins later waits for the next weft__engine_run
-    weft_time_ps next_ps;   ///< when it has paused: where the next window begins
-    weft_time_ps rested_ps; ///< progress when it paused last to rest
-    bool held;              ///< driven: on_window wants to pause
-    bool stopped;           ///< by on_progress; worker 0's
+    weft_time_ps pause_ps;  ///< driven: the run pauses before a window that starts at this time or later
+    weft_time_ps next_ps;   ///< after a pause: where the next window begins
+    weft_time_ps rested_ps; ///< progress at the last pause for rest
+    bool held;              ///< driven: on_window asked for a pause
+    bool stopped;           ///< on_progress asked to stop; set by worker 0
     bool pausing;           ///< likewise: the run pauses before the next window
     enum weft_end end;
-    uint32_t own_first, own_end;     ///< the workers that run here
-    struct weft__exchange *exchange; ///< with other ranks; NULL: there are none
-    struct weft__report *other;      ///< [ranks]: what the workers of each told last
+    uint32_t own_first, own_end;     ///< the workers that run in this process
+    struct weft__exchange *exchange; ///< exchange with other ranks; NULL: there are none
+    struct weft__report *other;      ///< [ranks]: the last reports of each rank's workers
 };
 
-/// A driven run ends by WEFT_END_PAUSED, when it is to be gone on with by another weft__engine_run, or by another end;
-/// work may have been added when it is gone on with.
+/// A driven run ends with WEFT_END_PAUSED if another weft__engine_run is to continue it, else with another end. Work
+/// may be added before it continues.
 ///
 /// `weight[node]`: expected work; the nodes are cut into one contiguous part a worker. Fill engine->node and set timers
 /// between init and run.
 void weft__engine_init(struct weft__engine *engine, const struct weft__engine_conf *conf, const uint32_t *weight);
-/// On as many threads as can be had. If memory runs out in one of them, all end, and it is as if it had run out here.
+/// Runs on as many threads as can be started. If memory runs out in one of them, all end, and the failure is reported
+/// as if it had happened here.
 void weft__engine_run(struct weft__engine *engine);
 void weft__engine_deinit(struct weft__engine *engine);
 uint32_t weft__engine_worker_of(const struct weft__engine *engine, uint32_t node);
-/// Where to send what is for a node.
+/// The inbox for packets to a node.
 uint32_t weft__engine_inbox_of(const struct weft__engine *engine, uint32_t node);
 struct weft__tally weft__engine_tally(const struct weft__engine *engine);
-/// For on_window, and before a driven run goes on: timers of the node were set, to times beyond the window just run.
+/// Call it from on_window, or before a driven run continues, after setting timers of the node; their times must lie
+/// beyond the window just run.
 void weft__engine_reschedule(struct weft__engine *engine, uint32_t node);
-/// The end of the window just run; 0: none has been.
+/// The end of the window just run; 0: none was run.
 weft_time_ps weft__engine_ran_until(const struct weft__engine *engine);
 /// No packet of any kind is on a link.
 bool weft__engine_is_empty(const struct weft__engine *engine);
 /// Bytes of packets on links now.
 weft_bytes weft__engine_in_flight(const struct weft__engine *engine);
-/// Records (side.h) that no packet on a link has: of packets that nodes hold, or forgotten.
+/// Records (side.h) that no packet on a link refers to: those of packets that nodes hold, or leaked ones.
 uint64_t weft__engine_sides_kept(const struct weft__engine *engine);
 
 /// A timer is due that may be of those that are mostly set again at once, and so stay where they are until it is known
@@ -336,10 +341,10 @@ static inline __attribute__((always_inline)) void weft__timers_fetch(const struc
 }
 
 void weft__log_grow(struct weft__worker *w, struct weft__log *log);
-/// Takes the blocks of a log that has been read back for reuse.
+/// Reclaims the blocks of a log that has been read.
 void weft__log_clear(struct weft__worker *w, struct weft__log *log);
 struct weft__log *weft__row_make(struct weft__worker *w, uint32_t slot);
-/// What a worker wrote for a window that all have read is taken back.
+/// Reclaims what a worker wrote for a window that all workers have read.
 void weft__row_clear(struct weft__worker *w, uint32_t slot);
 void weft__logs_init(struct weft__worker *w);
 void weft__logs_deinit(struct weft__worker *w);
@@ -354,7 +359,7 @@ static inline struct weft__log *weft__row_of(const struct weft__worker *w, uint3
     return atomic_load_explicit(&w->row[slot], memory_order_acquire);
 }
 
-/// The worker's log for a window ahead, or this one.
+/// The worker's log for this window or a later one.
 static inline struct weft__log *weft__log_of(struct weft__worker *w, uint64_t window, uint32_t inbox) {
     uint32_t slot = (uint32_t)(window % WEFT__RING);
     struct weft__log *row = weft__row_of(w, slot);
@@ -362,10 +367,10 @@ static inline struct weft__log *weft__log_of(struct weft__worker *w, uint64_t wi
     return &row[inbox];
 }
 
-/// Walks a log.
+/// A cursor over a log.
 struct weft__log_cursor {
     struct weft__block *block;
-    uint32_t at, packets, left; ///< packets: of a block
+    uint32_t at, packets, left; ///< packets: in the current block
 };
 
 static inline struct weft__log_cursor weft__log_begin(const struct weft__worker *w, const struct weft__log *log) {
@@ -383,7 +388,7 @@ static inline struct weft_packet *weft__log_next(struct weft__log_cursor *c) {
     return &c->block->packet[c->at++];
 }
 
-/// The window that a time lies in, time / length_ps without a division: the product is right or one too small.
+/// The window that a time lies in: time / length_ps without a division. The product is exact or one too small.
 static inline uint64_t weft__window_of(const struct weft__worker *w, weft_time_ps time) {
     uint64_t window = (uint64_t)((unsigned __int128)time * w->inverse >> 64);
     return window + (time - window * w->length_ps >= w->length_ps);
@@ -406,16 +411,16 @@ static inline struct weft_packet *weft__send_slot(struct weft__worker *w, uint32
     return weft__log_slot(w, &w->far[w->parity][inbox]);
 }
 
-/// Where a packet goes.
+/// The destination of a packet.
 struct weft__to {
     uint32_t inbox; ///< weft__engine_inbox_of(node)
     uint32_t node;
     uint16_t port;
 };
 
-/// Sends a copy of the packet, which is returned for what else is to change in it: it arrives at `time`, which is at
-/// least the lookahead ahead unless it is for a leaf. No two packets that arrive at a node at once may come to the same
-/// port, unless one of them is late.
+/// Sends a copy of the packet and returns it so that the caller can change the rest. It arrives at `time`, which must
+/// be at least the lookahead away unless it is for a leaf. Two packets that arrive at a node at the same time must not
+/// come to the same port, unless one of them is late.
 static inline struct weft_packet *weft__send(struct weft__worker *w, struct weft__to to, weft_time_ps time,
                                              const struct weft_packet *packet) {
     struct weft_packet *p = weft__send_slot(w, to.inbox, time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs of a worker, in rows, and the blocks that they are made of.
+// The logs of a worker, in rows, and the blocks that they are made of.
 #include "engine/engine.h"
 #include "weft/memory.h"
 
@@ -39,7 +39,7 @@ struct weft__log *weft__row_make(struct weft__worker *w, uint32_t slot) {
         row = w->free_row[--w->free_rows];
     } else {
         w->free_row = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->free_row, w->rows * sizeof(void *),
-                                         (w->rows + 1) * sizeof(void *)); // where it will go when it is empty
+                                         (w->rows + 1) * sizeof(void *)); // where the row goes when it is empty
         w->rows++;
         row = weft_memory_new(WEFT_MEMORY_FLIGHT, w->engine->inboxes, sizeof *row);
     }
@@ -57,12 +57,12 @@ void weft__row_clear(struct weft__worker *w, uint32_t slot) {
     atomic_store_explicit(&w->row[slot], NULL, memory_order_relaxed);
 }
 
-/// A worker alone has 16 KiB of packets a block; of many each has few for each other.
+/// A single worker gets 16 KiB of packets per block; with many workers, each has only few packets for each other one.
 static uint32_t calc_block_packets(uint32_t workers) {
     uint32_t packets = 512;
     while (packets > 16 && packets * workers > 512)
         packets /= 2;
-    return packets - 1; // the block's head takes the place of one
+    return packets - 1; // the block's header takes the space of one packet
 }
 
 void weft__logs_init(struct weft__worker *w) {

@@ -8,18 +8,18 @@
 #include "engine/side.h"
 #include "weft/memory.h"
 
-/// Packets for one inbox, which follow; of those with something beside them there is one.
+/// Packets for one inbox follow it. A group of packets with extra data has exactly one packet.
 struct group {
     uint32_t inbox, packets;
 };
-/// What follows a packet that does not travel alone.
+/// What follows a packet that carries extra data.
 struct beside {
-    uint32_t side, companion; ///< bytes of each
+    uint32_t side, companion; ///< size of each, in bytes
 };
-/// Before all groups.
+/// Precedes all groups.
 struct head {
     struct weft__report report;
-    uint64_t plain_bytes; ///< then those of packets with something beside them
+    uint64_t plain_bytes; ///< after these come the packets with extra data
 };
 
 struct weft__exchange {
@@ -92,13 +92,13 @@ void weft__exchange_renew(struct weft__engine *e) {
 }
 
 void weft__exchange_forget(struct weft__engine *e) {
-    size_t reports = 2 * (size_t)e->conf.workers + 1; // and where they begin
+    size_t reports = 2 * (size_t)e->conf.workers + 1; // where the reports begin
     weft__image_forget(e->report_memory, reports * sizeof *e->report);
     weft__image_forget(e->other, e->conf.ranks->n * sizeof *e->other);
     weft__image_forget(e->exchange->out, 3 * (size_t)e->conf.ranks->n * sizeof *e->exchange->out);
 }
 
-/// Room for n bytes more.
+/// Makes room for n more bytes.
 static unsigned char *extend(struct weft_parcel *p, size_t n) {
     if (p->n + n > p->capacity) {
         size_t capacity = 2 * (p->n + n) + 4096;
@@ -154,7 +154,7 @@ static void pack_log(struct weft__worker *w, uint32_t inbox, uint32_t rank, stru
     weft__log_clear(w, log);
 }
 
-/// Whatever a worker has put into inboxes of that worker of another rank.
+/// Packs what any local worker has put into inboxes of a worker of another rank.
 static void pack(struct weft__worker *w, uint32_t to, uint32_t rank) {
     const struct weft__engine *e = w->engine;
     for (uint32_t inbox = to; inbox < e->inboxes; inbox += e->conf.workers) {

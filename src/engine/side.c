@@ -71,7 +71,7 @@ bool weft__sides_were_sent(const struct weft__worker *w) {
 void weft__sides_exchange(struct weft__worker *w, bool any) {
     struct weft__sides *s = w->sides;
     uint32_t now = w->parity, last = now ^ 1;
-    if (s->sent[now]) { // two windows ago: their owners have them
+    if (s->sent[now]) { // two windows ago: their owners have taken them back
         memset(s->home[now], 0, sizeof s->home[now]);
         s->sent[now] = 0;
     }
@@ -101,7 +101,7 @@ struct weft__side *weft__side_of(const struct weft__worker *w, const struct weft
     uint32_t block = 31 - (uint32_t)__builtin_clz(number / WEFT__SIDE_BLOCK + 1);
     const struct weft__sides *s = w->engine->worker[p->psn >> WEFT__SIDE_NUMBER_BITS].sides;
     struct weft__side *record = &s->block[block][number - records_before(block)];
-    assert(record->next == record); // a packet has it
+    assert(record->next == record); // a packet holds it
     return record;
 }
 

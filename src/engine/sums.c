@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all workers have counted, and what is on links when they have ended.
+// Sums of what all workers have counted, and of what is on links at the end.
 #include "engine/side.h"
 
 struct weft__tally weft__engine_tally(const struct weft__engine *e) {
@@ -51,7 +51,7 @@ static struct flight count_flight(const struct weft__engine *e) {
             for (uint32_t to = 0; row && !read && to < e->inboxes; to++)
                 add_log(&f, w, &row[to]);
         }
-        // Sent beyond the ring in the last window, and not yet taken over by the receiver's heap.
+        // Sent beyond the ring in the last window; the receiver's heap has not yet taken it over.
         for (uint32_t to = 0; to < e->inboxes; to++)
             add_log(&f, w, &w->far[w->parity][to]);
         for (uint32_t i = 0; i < w->far_packets; i++)

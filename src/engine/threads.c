@@ -8,14 +8,15 @@
 #include "base/processors.h"
 
 enum {
-    SPINS = 4096,                 ///< while every thread has a processor of its own
-    LOAD_WINDOWS = 64,            ///< from choice to choice
-    CROWDED_NS = 1000000,         ///< a yield as long: others want the processor
-    CROWDED_WINDOWS = 1024,       ///< so long to sleep
-    CROWDED_LEAST_NS = 250000000, ///< that it is so is believed so long, and twice as long if it was still so then
+    SPINS = 4096,                 ///< spins while every thread has its own processor
+    LOAD_WINDOWS = 64,            ///< windows between two choices of the level
+    CROWDED_NS = 1000000,         ///< a yield this long means that others want the processor
+    CROWDED_WINDOWS = 1024,       ///< windows for which the thread then sleeps at barriers
+    CROWDED_LEAST_NS = 250000000, ///< how long the machine is taken to be crowded; doubled if it still was afterwards
     CROWDED_MOST_NS = 2000000000,
     FIRST_TURN = 1 << 8,
-    CROWDED_PRICE = 64, ///< times that of a quiet machine: two wake-ups by the kernel instead of two cache lines
+    CROWDED_PRICE = 64, ///< the price on a crowded machine, relative to a quiet one: two wake-ups by the kernel instead
+                        ///< of two cache lines
 };
 
 static uint64_t wall_ns(void) {
@@ -26,12 +27,12 @@ static uint64_t wall_ns(void) {
 
 // --- how many -----------------------------------------------------------------------------------------------------
 
-/// Threads of a level.
+/// The number of threads at a level.
 static uint32_t threads_of(const struct weft__threads *all, uint32_t level) {
     return UINT32_C(1) << level < all->n ? UINT32_C(1) << level : all->n;
 }
 
-/// The first worker of thread `id` of `active`; those of thread id + 1 begin where its own end.
+/// The first worker of thread `id` of `active`; the share of thread id + 1 begins where this one ends.
 static uint32_t first_worker(const struct weft__threads *all, uint32_t id, uint32_t active) {
     return id * all->workers / active;
 }
@@ -59,7 +60,7 @@ uint32_t weft__calc_thread_level(const struct weft__load *load, uint32_t levels,
     return cost_best * 5 < cost_now * 4 ? best : now;
 }
 
-/// Whether a thread has had to wait for its processor since this was last asked.
+/// Whether a thread has had to wait for its processor since the last call.
 static bool is_crowded_anew(struct weft__threads *all) {
     uint64_t seen = atomic_load_explicit(&all->crowded_ns, memory_order_relaxed);
     if (seen == all->crowded_seen_ns) return false;
@@ -91,7 +92,7 @@ void weft__threads_note(struct weft__threads *all, const uint32_t *events) {
     uint64_t price = all->price;
     if (wall_ns() < all->crowded_until_ns) price *= CROWDED_PRICE;
     all->level = weft__calc_thread_level(&all->load, levels, all->level, price);
-    for (uint32_t l = 0; l < levels; l++) // half of what is known now counts in the next choice
+    for (uint32_t l = 0; l < levels; l++) // older measurements count half in the next choice
         all->load.busiest[l] /= 2;
     all->load.windows /= 2;
 }
@@ -108,9 +109,9 @@ static void sleep_at_barrier(struct weft__thread *t) {
     pthread_mutex_unlock(&all->lock);
 }
 
-/// Spins, then yields the processor, which is cheap as long as it goes to the other threads. On a machine with other
-/// work it goes to that for a whole slice of time, window by window; a thread that this happens to sleeps for a while
-/// of windows, as a sleeper who is woken goes first.
+/// Spins, then yields the processor, which is cheap while the processor goes to the other threads. On a machine with
+/// other work, a yield can cost a whole time slice per window. A thread to which this happens sleeps at the barrier for
+/// some windows instead, because the kernel runs a sleeper first when it wakes.
 static void wait_at_barrier(struct weft__thread *t) {
     struct weft__threads *all = t->all;
     for (uint32_t spins = 0; spins < all->spins; spins++)
@@ -136,7 +137,7 @@ static void wake(struct weft__threads *all, pthread_cond_t *condition) {
     pthread_mutex_unlock(&all->lock);
 }
 
-/// Sleeps until the thread is wanted, or the run is over.
+/// Sleeps until the thread is needed or the run is over.
 static bool stand_by(struct weft__thread *t) {
     struct weft__threads *all = t->all;
     pthread_mutex_lock(&all->lock);
@@ -147,23 +148,24 @@ static bool stand_by(struct weft__thread *t) {
     return active_of(t->turn) > 0;
 }
 
-/// The last to come lets the others go: to the next window, with as many threads as thread 0 has said.
+/// The last thread to arrive releases the others into the next window, with the number of threads that thread 0 has
+/// chosen.
 static void pass(struct weft__threads *all, unsigned long long turn) {
     uint32_t active = threads_of(all, all->level);
     atomic_store_explicit(&all->left, active, memory_order_relaxed);
-    // In this order, as whoever goes to sleep is counted first and then looks.
+    // In this order, because a thread that goes to sleep is counted first and checks afterwards.
     atomic_store(&all->turn, ((turn >> 8) + 1) << 8 | active);
     if (atomic_load(&all->sleepers)) wake(all, &all->passed);
     if (active > active_of(turn)) wake(all, &all->wanted);
 }
 
-/// Notes which workers are the thread's with as many threads as its turn says.
+/// Computes which workers this thread runs, from the number of active threads in its turn.
 static void take_share(struct weft__thread *t) {
     t->first = first_worker(t->all, t->id, active_of(t->turn));
     t->end = first_worker(t->all, t->id + 1, active_of(t->turn));
 }
 
-/// The first turn is that of all.
+/// All threads take part in the first turn.
 static void set_first_turn(struct weft__threads *all, uint32_t n) {
     all->n = n;
     all->level = levels_of(all) - 1;
@@ -220,7 +222,7 @@ void weft__threads_init(struct weft__threads *all, uint32_t workers, uint32_t pr
     uint32_t processors = weft__processors();
     all->workers = workers;
     all->price = price;
-    // A thread without a processor of its own only has the others wait for it.
+    // A thread without its own processor only makes the others wait.
     bool few = price && !oversubscribe && processors < workers;
     set_first_turn(all, few ? processors : workers);
     all->spins = processors >= all->n ? SPINS : 0;

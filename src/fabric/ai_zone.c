@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Racks under cluster switches, and zones of these under aggregators; with `cabling: rail` the GPUs of a server are at
-// different leaves, the k-th of each at the k-th.
+// Racks under cluster switches, and zones of these under aggregators. With `cabling: rail` the GPUs of a server are at
+// different leaves: the k-th GPU of each server at the k-th leaf.
 #include "fabric/fabric.h"
 
 #define LLU(x) (unsigned long long)(x)
@@ -32,7 +32,7 @@ struct size {
     uint64_t leaf_radix, spine_radix, core_radix;
 };
 
-/// Racks of a zone and hosts of a rack.
+/// The racks of a zone and the hosts of a rack.
 static bool calc_racks(const struct conf *own, struct size *s, struct weft_fabric_plan *plan) {
     const struct weft_blueprint_conf *c = &own->common;
     uint64_t most = c->per_leaf ? c->per_leaf : s->leaf_radix;
@@ -47,7 +47,7 @@ static bool calc_racks(const struct conf *own, struct size *s, struct weft_fabri
     return true;
 }
 
-/// The fewest cluster switches whose ports take the racks and the links up.
+/// The fewest cluster switches with ports for the racks and the uplinks.
 static bool calc_ctsws(const struct conf *own, struct size *s) {
     const struct weft_blueprint_conf *c = &own->common;
     for (uint64_t n = c->spines_min < s->up ? c->spines_min : s->up; n <= s->up; n++) {

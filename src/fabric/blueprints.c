@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blueprints of fabrics/, which the program carries with it.
+// The blueprints of fabrics/, built into the program.
 #include <string.h>
 
 #include "fabric/fabric.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An Aquila Clique: pods of ToR-in-NIC chips, pods all-to-all, with as many links between two pods as the ports take.
-// The paper's chip gives two hosts 100 Gbit/s together over lanes of 28 Gbit/s. For other rates its rates are
-// multiplied, ports and cells stay as they are: such a chip does not exist.
+// An Aquila Clique: pods of ToR-in-NIC chips, connected all-to-all, with as many links between two pods as the ports
+// allow. The paper's chip gives two hosts 100 Gbit/s together over lanes of 28 Gbit/s. For other rates its rates are
+// multiplied while ports and cells stay the same; no such chip exists.
 #include "fabric/fabric.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static const struct weft_param_table table =
 
 struct size {
     uint64_t pods, tins, local, global, gateways, spines;
-    double scale; ///< of all rates, over the paper's
+    double scale; ///< of all rates, relative to the paper's
 };
 
 static uint64_t least(uint64_t a, uint64_t b) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folded Clos of one kind of Ethernet switch: two layers as long as a spine has a port for every leaf, then three.
-// Spines are as few as they can be, with as many links as that takes to each leaf, but no fewer than spines_min.
+// A folded Clos of one kind of Ethernet switch: two layers while a spine has a port for every leaf, then three. It uses
+// the fewest spines possible, with as many links to each leaf as that takes, but at least spines_min.
 #include "fabric/fabric.h"
 
 #define LLU(x) (unsigned long long)(x)
@@ -16,7 +16,7 @@ static const struct weft_param rows[] = {
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_LISTS("clos", struct conf, rows, NULL, weft__fabric_lists);
 
-/// What is solved for: hosts of a leaf, its links up, leaves.
+/// The unknowns: hosts per leaf, its uplinks, leaves.
 struct size {
     uint64_t down, up, leaves;
     uint64_t leaf_radix, spine_radix;
@@ -54,7 +54,8 @@ static bool two_layers(const struct weft_blueprint_conf *c, const struct size *s
     return true;
 }
 
-/// A pod has as many leaves as half the ports of a spine take. Its j-th spines lead to the j-th part of the cores.
+/// A pod has as many leaves as half the ports of a spine can take. The j-th spine of each pod leads to the j-th part of
+/// the cores.
 static bool three_layers(const struct weft_blueprint_conf *c, struct size *s, struct weft_fabric_plan *plan) {
     uint64_t half = s->spine_radix / 2, parallel, core_parallel;
     if (!half) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disaggregated scheduled fabric: RDSWs with lanes to every virtual device of the FDSWs; in two stages zones of these
-// under SDSWs; as a region several buildings of two stages, joined by edge PoDs and superspines. Lanes are as many as
-// the speed-up asks; boxes above as few as they can be, with as many lanes as that takes.
+// A disaggregated scheduled fabric: RDSWs with lanes to every virtual device of the FDSWs; in two stages, zones of
+// these under SDSWs; as a region, several buildings of two stages, joined by edge PoDs and superspines. The number of
+// lanes follows from the speed-up; the boxes above are the fewest possible, with as many lanes as that takes.
 #include "fabric/fabric.h"
 
 #include <math.h>
@@ -43,9 +43,9 @@ static const struct weft_param rows[] = {
 static const struct weft_param_table table = WEFT_PARAM_TABLE_LISTS("dsf", struct conf, rows, NULL, weft__fabric_lists);
 
 struct size {
-    uint64_t buildings, zones, rdsws, down; ///< zones of a building, RDSWs of a zone, hosts of an RDSW
-    uint64_t fdsws, lanes;                  ///< of a zone; lanes from an RDSW to a virtual device
-    uint64_t sdsws, sdsw_lanes;             ///< of a building; lanes from a device to that of an SDSW
+    uint64_t buildings, zones, rdsws, down; ///< zones per building, RDSWs per zone, hosts per RDSW
+    uint64_t fdsws, lanes;                  ///< per zone; lanes from an RDSW to a virtual device
+    uint64_t sdsws, sdsw_lanes;             ///< per building; lanes from a device to a device of an SDSW
     uint64_t edsws, edge_fdsws, superspines, links;
 };
 
@@ -86,7 +86,7 @@ static bool calc_rdsws(const struct conf *own, struct size *s, struct weft_fabri
     return true;
 }
 
-/// `room`: lanes of a device for RDSWs.
+/// `room`: lanes of a device that can go to RDSWs.
 static bool calc_fdsws(const struct conf *own, uint64_t room, struct size *s) {
     uint64_t need = lanes_for(own, (double)(s->down * own->common.rate_bps));
     for (s->fdsws = own->common.spines_min; s->fdsws <= own->leaf_lanes; s->fdsws++) {
@@ -104,7 +104,7 @@ static bool calc_sdsws(const struct conf *own, struct size *s) {
     return s->sdsws;
 }
 
-/// EDSWs, superspines and the lanes of EDSWs to an edge PoD.
+/// EDSWs, superspines, and the lanes from EDSWs to an edge PoD.
 static bool calc_edge(const struct conf *own, struct size *s) {
     const struct weft_blueprint_conf *c = &own->common;
     double bps = (double)(s->zones * s->rdsws * s->down * c->rate_bps) / own->building_oversubscription;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scenario with a fabric: what the solver says is laid below what the file says.
+// Expands a scenario with a fabric: the solver's values go below those of the file.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,20 +40,20 @@ static bool read_processing(const struct weft_tree *map, weft_time_ps *ps) {
     return tree && tree->type == WEFT_TREE_TEXT && weft__quantity_parse(WEFT__TIME, tree->text, ps, why, sizeof why);
 }
 
-/// What a switch takes from the last bit of a frame to its queue, as the file has it.
+/// The time from the last bit of a frame to its queue in a switch, according to the file.
 static weft_time_ps processing(const struct expand *e) {
     weft_time_ps ps = 300 * WEFT_PS_PER_NS;
     read_processing(e->root, &ps);
     return ps;
 }
 
-/// The pattern of an entry of `devices`; "": it has none.
+/// The pattern of an entry of `devices`; "" if it has none.
 static const char *pattern_of(const struct weft_tree *entry) {
     const struct weft_tree *match = entry->type == WEFT_TREE_MAP ? weft_tree_find(entry, "match") : NULL;
     return match && match->type == WEFT_TREE_TEXT ? match->text : "";
 }
 
-/// Of a switch of this layer, for which the file's `devices` may say another one.
+/// The same for a switch of this layer, for which the file's `devices` may set another time.
 static weft_time_ps processing_at(const struct expand *e, const struct weft_fabric_layer *layer) {
     const struct weft_tree *own = section(e->root, "devices");
     const char *node = weft_arena_format(e->arena, "%s-0", layer->name);
@@ -65,12 +65,13 @@ static weft_time_ps processing_at(const struct expand *e, const struct weft_fabr
 
 // --- settings -----------------------------------------------------------------------------------------------------
 
-/// A minimum frame there and back by the longest way, with its switches.
+/// The round trip of a minimum frame over the longest path, switches included.
 static double round_trip_ps(const struct expand *e) {
     return 2 * ((double)e->plan->way_ps + (double)e->plan->switches * (double)processing(e));
 }
 
-/// "400KB per 100Gbps", "2 round_trips", "1 bdp": a quantity of the fabric at hand. False: it is none.
+/// "400KB per 100Gbps", "2 round_trips", "1 bdp": evaluates a quantity for the fabric at hand. False: it is not such a
+/// quantity.
 static bool evaluate(const struct expand *e, const char *text, char *ret, size_t size) {
     char number[64], unit[32], why[128];
     uint64_t value;
@@ -95,7 +96,7 @@ static bool evaluate(const struct expand *e, const char *text, char *ret, size_t
     return weft__quantity_format(WEFT__BYTES, (uint64_t)llround(bytes), ret, size) > 0;
 }
 
-/// A text child of a map.
+/// Adds a text child to a map.
 static struct weft_tree *text_child(const struct expand *e, const char *key, const char *text,
                                     struct weft_place place) {
     struct weft_tree *child = weft_arena_alloc(e->arena, 1, sizeof *child);
@@ -105,7 +106,7 @@ static struct weft_tree *text_child(const struct expand *e, const char *key, con
     return child;
 }
 
-/// An entry of settings, with values that are in force, over what is there.
+/// Lays an entry of settings, with values in force, over what is there.
 static enum weft_status set(const struct expand *e, const struct weft_tree *entry, struct weft_tree **root) {
     if (entry->type != WEFT_TREE_MAP)
         return weft_error_set(e->error, WEFT_ERROR_INPUT, entry->place,
@@ -126,7 +127,7 @@ static enum weft_status set(const struct expand *e, const struct weft_tree *entr
     return weft_tree_override(*root, &map, e->arena, root, e->error);
 }
 
-/// The list `settings` of the fabric over what the solver says.
+/// Lays the fabric's list `settings` over the solver's values.
 static enum weft_status set_all(const struct expand *e, struct weft_tree **root) {
     const struct weft_tree *list = section(section(e->root, "fabric"), "settings");
     if (!list) return WEFT_OK;
@@ -162,7 +163,7 @@ static weft_bytes headroom(const struct expand *e, const struct weft_fabric_laye
     return most;
 }
 
-/// Packet memory of a chip: shared with thresholds that follow what is free, or in parts.
+/// Packet memory of a chip: shared, with thresholds that follow the free memory, or partitioned.
 static void say_buffer(const struct expand *e, FILE *file, const struct weft_fabric_layer *layer) {
     weft_bytes room = lossless(e) ? headroom(e, layer) : 0, total = layer->part->buffer_bytes;
     if (!layer->part->partitioned) {
@@ -176,8 +177,8 @@ static void say_buffer(const struct expand *e, FILE *file, const struct weft_fab
             (unsigned long long)xoff, (unsigned long long)(xoff - step));
 }
 
-/// Sections that the solver writes: the topology, the buffer of the lowest layer for all, and entries of `devices` for
-/// layers with another one.
+/// The sections that the solver writes: the topology, the buffer of the lowest layer for all switches, and entries of
+/// `devices` for layers with another buffer.
 static const char *solved_text(const struct expand *e) {
     struct weft__text_stream stream;
     FILE *file = weft__text_stream_open(&stream);
@@ -203,7 +204,7 @@ static const char *solved_text(const struct expand *e) {
 
 // --- the whole ----------------------------------------------------------------------------------------------------
 
-/// A copy of the map in which `key` is `child`.
+/// A copy of the map with `key` set to `child`.
 static struct weft_tree *with(const struct expand *e, const struct weft_tree *map, const char *key,
                               const struct weft_tree *child) {
     struct weft_tree *copy = weft_arena_alloc(e->arena, 1, sizeof *copy), *own;
@@ -219,8 +220,8 @@ static struct weft_tree *with(const struct expand *e, const struct weft_tree *ma
     return copy;
 }
 
-/// An entry of the user's over the solver's for the same switches, or for more than them: it keeps their buffer if it
-/// says none.
+/// Lays a user's entry over the solver's for the same switches, or for a superset of them: it keeps their buffer if it
+/// sets none.
 static enum weft_status entry_over(const struct expand *e, const struct weft_tree *solved, const struct weft_tree *own,
                                    struct weft_tree **ret) {
     *ret = (struct weft_tree *)own;
@@ -230,7 +231,7 @@ static enum weft_status entry_over(const struct expand *e, const struct weft_tre
     return WEFT_OK;
 }
 
-/// The user's entries of `devices` come behind the solver's, so that they hold.
+/// The user's entries of `devices` come after the solver's, so that they take precedence.
 static enum weft_status devices_of(const struct expand *e, const struct weft_tree *solved,
                                    const struct weft_tree **ret_devices) {
     const struct weft_tree *ours = section(solved, "devices"), *own = section(e->root, "devices");
@@ -250,12 +251,13 @@ static enum weft_status devices_of(const struct expand *e, const struct weft_tre
     return status;
 }
 
-/// An entry with the queue pairs of the fabric, and hosts that are no spare ports, where it does not say and can.
+/// An entry of the workload, with the fabric's queue pairs and without hosts that are spare ports, where it can have
+/// these and does not set them.
 static const struct weft_tree *work_of(const struct expand *e, const struct weft_tree *entry) {
     const struct weft_tree *kind = entry->type == WEFT_TREE_TEXT ? entry : weft_tree_find(entry, "kind");
     const struct weft_model *model =
         kind && kind->type == WEFT_TREE_TEXT ? weft_model_find(WEFT_KIND_WORKLOAD, kind->text) : NULL;
-    if (!model) return entry; // the loader says what is wrong
+    if (!model) return entry; // the loader reports the error
     char text[64];
     const struct weft_tree *map = entry;
     struct weft_tree *plain = weft_arena_alloc(e->arena, 1, sizeof *plain);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the solvers share, and the bill of what they say.
+// What the solvers share, and the bill for their solutions.
 #include "fabric/fabric.h"
 #include "base/json.h"
 

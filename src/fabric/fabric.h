@@ -5,7 +5,7 @@
 
 #include "weft/fabric.h"
 
-// The rows of struct weft_blueprint_conf, the first in the table of each shape.
+// The rows of struct weft_blueprint_conf, which come first in each shape's table.
 #define WEFT_FABRIC_ROWS(T)                                                                                            \
     WEFT_UINT(T, common.hosts, "hosts", "256", "2", "1048576", "hosts, each with one NIC port"),                       \
         WEFT_RATE(T, common.rate_bps, "rate", "400Gbps", "1Gbps", "3.2Tbps", "rate of a host's link"),                 \
@@ -38,29 +38,30 @@
         WEFT_SECTION(T, common.nic, "nic", &weft_fabric_part_table, "the NIC of a host"),                              \
         WEFT_PROSE(T, common.source, "source", "", "source of this fabric's settings")
 
-/// Keys beside the rows, which the expansion reads itself.
+/// Keys without rows, which the expansion reads itself.
 extern const char *const weft__fabric_lists[];
 
-/// The files of fabrics/, written into a source when weft is built.
+/// The files of fabrics/, converted to a source file when weft is built.
 extern const struct weft_blueprint weft__blueprints[];
 extern const uint32_t weft__blueprints_n;
 
 static inline uint64_t weft__up(uint64_t a, uint64_t b) {
     return (a + b - 1) / b;
 }
-/// So many of `n` at oversubscription o, at least one.
+/// The uplinks for `n` downlinks at oversubscription o, at least one.
 uint64_t weft__fabric_up_links(uint64_t n, double oversubscription);
-/// The most links down of a leaf, no more than `most`, that leave ports enough for those up; 0: none do, which it says.
+/// The most downlinks of a leaf, at most `most`, that leave enough ports for the uplinks; 0: there are none, and the
+/// plan says so.
 uint64_t weft__fabric_down_links(const struct weft_blueprint_conf *c, uint64_t radix, uint64_t most,
                                  struct weft_fabric_plan *plan);
 /// `own` if it has a rate, else `other`.
 const struct weft_fabric_part *weft__fabric_part(const struct weft_fabric_part *own,
                                                  const struct weft_fabric_part *other);
-/// Ports of a chip at the hosts' rate; UINT32_MAX: nothing limits it.
+/// Ports of a chip at the hosts' rate; UINT32_MAX: unlimited.
 uint64_t weft__fabric_radix(const struct weft_blueprint_conf *c, const struct weft_fabric_part *part);
 weft_time_ps weft__fabric_delay(const struct weft_blueprint_conf *c, double metres);
 
-/// Says why it cannot be built.
+/// Records why it cannot be built.
 void weft__fabric_fail(struct weft_fabric_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void weft__fabric_say(struct weft_fabric_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 struct weft_fabric_layer *weft__fabric_layer(struct weft_fabric_plan *plan, const char *name,
@@ -68,8 +69,8 @@ struct weft_fabric_layer *weft__fabric_layer(struct weft_fabric_plan *plan, cons
                                              uint64_t ports_max, weft_rate_bps rate);
 void weft__fabric_cable(struct weft_fabric_plan *plan, const char *name, uint64_t links, uint32_t chip_ends,
                         weft_rate_bps rate, double metres);
-/// The least number of switches above, each with `*ret_parallel` links to each of `below`, for `up` links of each of
-/// these: at least `least`, and no more than `radix` ports. 0: there is none.
+/// The fewest switches above, each with `*ret_parallel` links to each of `below`, so that each of these has `up`
+/// uplinks: at least `least`, with at most `radix` ports. 0: there is no solution.
 uint64_t weft__fabric_above(uint64_t below, uint64_t up, uint64_t up_max, uint64_t radix, uint64_t least,
                             uint64_t *ret_parallel);
 

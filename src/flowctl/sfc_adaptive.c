@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source flow control that takes threshold and pause from what it sees at the queue, rather than from a plan for an
-// incast degree that somebody expected. "SFC simulation" (Chen, Congdon, Lv, Sivakolundu; IEEE P802.1Qdw) proposes as
-// an extension to set both from the detected incast severity and the buffer occupancy, and does not say how. This is
-// ours:
+// Source flow control that derives threshold and pause from what it observes at the queue, rather than from an expected
+// incast degree. "SFC simulation" (Chen, Congdon, Lv, Sivakolundu; IEEE P802.1Qdw) proposes as an extension to set both
+// from the detected incast severity and the buffer occupancy, and does not say how. This method is our own:
 //
 //   reach     = loop + flows * packet / feed     until the last packet sent before its source paused is in the queue:
-//                                                a flow is told when a packet of its own comes
+//                                                a flow is told when one of its own packets arrives
 //   threshold = queue + room - margin * input * reach, but not below `floor` nor above `threshold`
 //   rise      = (min(feed, flows * source) - drain) * reach     0 if drain is more
 //   pause     = (queue + rise - target * threshold) / drain
 //
-// feed: line rates of the inputs that fed the queue lately; input: that of the packet's own, and room what it can take
-// before it pauses or drops, so that no input does, whoever else stops; source: the rate of a host, by default that of
-// the output, for most incasts end at a port like those where they begin. If all sources pause, the queue rises so far
-// and then drains; when they are back its depth is target * threshold, so that it neither runs empty nor is above the
-// threshold. With N inputs of equal rate, rise is (N - 1) * reach * rate as in the simulations' calculation, and with
-// the queue at the threshold the pause lies within its range for any target between 0 and 1. The fixed model's numbers
-// hold for one N.
+// feed: line rates of the inputs that fed the queue recently; input: the rate of the packet's own input; room: what
+// that input can take before it pauses or drops, so that no input does, whichever others stop; source: the rate of a
+// host, by default that of the output, because most incasts end at a port like those where they begin. If all sources
+// pause, the queue rises by `rise` and then drains; when they resume its depth is target * threshold, so that it
+// neither runs empty nor exceeds the threshold. With N inputs of equal rate, rise is (N - 1) * reach * rate as in the
+// simulations' calculation, and with the queue at the threshold the pause lies within its range for any target between
+// 0 and 1. The fixed model's numbers hold for one N.
 #include "base/units.h"
 #include "weft/sfc.h"
 
@@ -65,7 +64,7 @@ static double bytes_a_ps(weft_rate_bps rate) {
     return (double)rate / (8.0 * (double)WEFT_PS_PER_S);
 }
 
-/// At which the queue can be filled, bytes a picosecond.
+/// The rate at which the queue can be filled, in bytes per picosecond.
 static double calc_feed(const struct adaptive_conf *c, const struct weft_sfc_fact *fact) {
     double source = bytes_a_ps(c->source_rate_bps ? c->source_rate_bps : fact->output_rate_bps);
     double inputs = bytes_a_ps(fact->feed_rate_bps), sources = fact->flows * source;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source flow control with a fixed threshold and a fixed pause, as the simulations of IEEE P802.1Qdw have it: L. Chen,
-// P. Congdon, L. Lv, R. Sivakolundu, "SFC simulation". A packet that finds the queue above the threshold makes the
-// switch tell its source to pause for the given time. How the numbers follow from delays, rates and incast degree is
-// there too: threshold + (N - 1) * round trip * rate below the level at which PFC pauses, and
+// Source flow control with a fixed threshold and a fixed pause, as in the simulations of IEEE P802.1Qdw: L. Chen, P.
+// Congdon, L. Lv, R. Sivakolundu, "SFC simulation". A packet that finds the queue above the threshold makes the switch
+// tell its source to pause for the given time. The source also derives the numbers from delays, rates and incast
+// degree: threshold + (N - 1) * round trip * rate below the level at which PFC pauses, and
 // (N - 1) * round trip < pause < (N - 1) * round trip + threshold / rate.
 #include "weft/sfc.h"
 

@@ -26,7 +26,7 @@ const char *const weft__cables_units[] = {"Mbps", "Gbps", "bps", NULL};
 
 // --- files --------------------------------------------------------------------------------------------------------
 
-/// What a file is called: "leaf-1" of "a/leaf-1.lldp.json".
+/// The name of a file: "leaf-1" for "a/leaf-1.lldp.json".
 static const char *called(const char *path, struct weft_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t n = strcspn(name, ".");
@@ -86,7 +86,7 @@ enum weft_status weft__cables_read(const char *path, struct weft_place place, co
                 : weft__cables_read_table(path, device, conf, list, ret_error);
 }
 
-/// Of all cables.
+/// Processes all cables together.
 static enum weft_status finish(const struct weft__cable_list *list, const struct weft__cables_conf *conf,
                                struct weft_place place, struct weft__cables *ret_cables, struct weft_error *ret_error) {
     enum weft_status status = weft__cables_finish(list, conf, ret_cables, ret_error);

@@ -24,7 +24,7 @@ void weft__cables_tell(struct weft__cable_list *list, const char *device, enum w
 struct device {
     const char *name;
     enum weft__cable_role role;
-    uint32_t cables; ///< that are different
+    uint32_t cables; ///< different cables
     uint32_t node;   ///< of a switch, and the next one of a host
     struct weft_place place;
 };
@@ -48,7 +48,7 @@ struct finish {
         struct weft_place place;
         uint32_t order;
         bool down, heard; ///< down: named from the end of the second device
-        bool done;        ///< one with another, into which it has gone if it is `down`
+        bool done;        ///< combined with another one, into which it was merged if it is `down`
     } * joined;
     uint32_t joins;
 };
@@ -59,7 +59,7 @@ static int by_name(const void *a, const void *b) {
     return order ? order : x->at < y->at ? -1 : 1;
 }
 
-/// Numbers devices in the order in which the files name them first.
+/// Numbers devices in the order in which the files first name them.
 static void number_devices(struct finish *f) {
     const struct weft__cable_list *list = f->list;
     uint32_t n = 2 * list->cables, *first = weft_arena_alloc(list->arena, n, sizeof *first);
@@ -67,7 +67,7 @@ static void number_devices(struct finish *f) {
     for (uint32_t i = 0; i < n; i++)
         mention[i] = (struct mention){list->cable[i / 2].device[i % 2], i};
     qsort(mention, n, sizeof *mention, by_name);
-    for (uint32_t i = 0; i < n; i++) // the first mention of each name, which stands before the others
+    for (uint32_t i = 0; i < n; i++) // the first mention of each name, which precedes the others
         first[mention[i].at] =
             i && !strcmp(mention[i].name, mention[i - 1].name) ? first[mention[i - 1].at] : mention[i].at;
     f->device = weft_arena_alloc(list->arena, n, sizeof *f->device);
@@ -86,7 +86,7 @@ static int by_fact(const void *a, const void *b) {
     return order ? order : (int)x->role - (int)y->role;
 }
 
-/// What devices are: by the user's patterns, else by the files (a switch, if they disagree), else by their cables.
+/// The roles of devices: by the user's patterns, else by the files (a switch, if they disagree), else by their cables.
 static void find_roles(struct finish *f) {
     struct weft__cable_fact *fact = f->list->fact;
     uint32_t facts = f->list->facts;
@@ -166,7 +166,7 @@ static enum weft_status orient(struct finish *f, struct weft_error *ret_error) {
     return WEFT_OK;
 }
 
-/// Both are one cable, told from either end: each end says its own port's name best.
+/// Both are the same cable, reported from either end: each end knows its own port's name best.
 static enum weft_status join(struct finish *f, struct joined *up, struct joined *down, struct weft_error *ret_error) {
     if (up->rate_bps && down->rate_bps && up->rate_bps != down->rate_bps)
         return BAD(
@@ -181,8 +181,8 @@ static enum weft_status join(struct finish *f, struct joined *up, struct joined 
     return WEFT_OK;
 }
 
-/// Of cables [first, end) between two devices, those of which both ends have told: by the names of both ports; of what
-/// neighbours have heard also those left over, in the order of ports, as the two may call a port by different names.
+/// Among cables [first, end) between two devices, finds those that both ends have reported: by the names of both ports;
+/// for LLDP also the remaining ones, in the order of ports, because the two may use different names for a port.
 static enum weft_status join_pair(struct finish *f, uint32_t first, uint32_t end, struct weft_error *ret_error) {
     struct joined *j = f->joined;
     enum weft_status status = WEFT_OK;
@@ -234,8 +234,8 @@ static int by_port(const void *a, const void *b) {
     return order ? order : (x->place.line > y->place.line) - (x->place.line < y->place.line);
 }
 
-/// A port of a switch has one cable, also if its name is none in weft ("1/1"). Of ports that neighbours have heard of,
-/// several may be called alike (a bond's address).
+/// A port of a switch has one cable, even if its name is not valid in weft ("1/1"). Several ports heard by LLDP may
+/// have the same name (a bond's address).
 static enum weft_status check_ports(struct finish *f, struct weft_error *ret_error) {
     struct named_port *port = weft_arena_alloc(f->list->arena, 2 * (size_t)f->joins, sizeof *port);
     uint32_t n = 0;
@@ -268,7 +268,7 @@ static void add_node(struct finish *f, const struct device *d, const char *name)
     g->node[g->nodes++] = (struct weft__file_node){name, layer, host, d->place};
 }
 
-/// A node for each switch, and one for each cable of a host: server-1, or server-1.eth0 and server-1.eth1.
+/// Adds a node for each switch, and one for each cable of a host: server-1, or server-1.eth0 and server-1.eth1.
 static void add_nodes(struct finish *f) {
     uint32_t *seen = weft_arena_alloc(f->list->arena, f->out->devices, sizeof *seen), nodes = 0;
     for (uint32_t d = 0; d < f->out->devices; d++) {

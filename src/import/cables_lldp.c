@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neighbours that lldpd has heard, as "lldpctl -f json" and "-f json0" write them. Source: lldpcli(8) of lldpd 1.0,
-// whose json0 has lists and {"value": ...} where json has maps and texts; a neighbour's name is a key there.
+// Neighbours heard by lldpd, in the output of "lldpctl -f json" and "-f json0". Source: lldpcli(8) of lldpd 1.0, whose
+// json0 has lists and {"value": ...} where json has maps and texts; a neighbour's name is a key there.
 #include <string.h>
 #include <strings.h>
 
@@ -9,7 +9,7 @@
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
-/// The one thing that a list holds, or the thing itself.
+/// The single element of a list, or the value itself.
 static const struct weft_tree *alone(const struct weft_tree *tree) {
     return tree && tree->type == WEFT_TREE_LIST && tree->n == 1 ? tree->child[0] : tree;
 }
@@ -21,7 +21,7 @@ static const char *text_at(const struct weft_tree *tree, const char *key) {
     return at && at->type == WEFT_TREE_TEXT && *at->text ? at->text : NULL;
 }
 
-/// Bridges and routers are switches, stations that are neither are hosts.
+/// Bridges and routers are switches; stations that are neither are hosts.
 static enum weft__cable_role role_of(const struct weft_tree *chassis) {
     const struct weft_tree *list = weft_tree_find(chassis, "capability");
     bool forwards = false, station = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of cables, and tables of LLDP neighbours: a line a cable, columns in the form of base/table.h. Source: the
-// names of columns are those that lists of cables and exports of "show lldp neighbors" and "show lldp table" have.
+// Lists of cables, and tables of LLDP neighbours: a line per cable, columns in the form of base/table.h. Source: the
+// names of columns are those in lists of cables and in exports of "show lldp neighbors" and "show lldp table".
 #include <inttypes.h>
 #include <strings.h>
 
@@ -80,7 +80,7 @@ static enum weft_status add_row(struct weft__lines *lines, const struct weft__ta
     struct weft_place place = {.file = lines->path, .line = lines->place.line, .column = 1};
     if (table->has[DEVICE_A] && !row.text[DEVICE_A])
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "device A is empty; expected a device");
-    if (!row.text[DEVICE_B]) return WEFT_OK; // nobody is heard at this port
+    if (!row.text[DEVICE_B]) return WEFT_OK; // no neighbour is heard at this port
     struct weft__cable c = {
         .device = {row.text[DEVICE_A] ? copy(list, row.text[DEVICE_A]) : device, copy(list, row.text[DEVICE_B])},
         .port = {copy(list, row.text[PORT_A]), copy(list, row.text[PORT_B])},

@@ -101,16 +101,16 @@ static const char *capture_recognise(const struct weft_import_file *file) {
 
 /// What the capture tells of the network that it was taken in.
 struct signs {
-    uint64_t packets, ce; ///< with data, and marked, at the interface where most of them are
+    uint64_t packets, ce; ///< with data, and marked, at the interface with most of them
     uint64_t cnps, xoff;
     uint8_t paused;     ///< priorities
     bool paused_all;    ///< by IEEE 802.3 pause
     uint32_t mtu_bytes; ///< the largest payload
     weft_time_ps paused_ps;
-    weft_rate_bps rate_bps; ///< of all its interfaces; 0: not said, or different
+    weft_rate_bps rate_bps; ///< of all its interfaces; 0: not given, or different
 };
 
-/// Marks are seen behind the queue that marks: at one interface of the way, and not at those before it.
+/// Marks are visible downstream of the marking queue: at one interface of the path, and not at earlier ones.
 static void read_marks(struct signs *s, const struct weft_decode *d, struct weft_arena *arena) {
     uint32_t interfaces = weft_capture_interfaces(d->reader);
     uint64_t *packets = weft_arena_alloc(arena, interfaces, sizeof *packets);
@@ -153,7 +153,7 @@ static struct signs read_signs(const struct weft_decode *d, struct weft_arena *a
 
 enum { STAR_MAX = 32 };
 
-/// One switch at the speed of the interfaces, if they say one; else the network that every workload gets.
+/// One switch with the speed of the interfaces, if given; else the default network of workloads.
 static void say_network(struct weft_import *import, const struct weft_import_common *common, const struct signs *s,
                         uint32_t hosts) {
     char rate[32], delay[32];
@@ -169,7 +169,7 @@ static void say_network(struct weft_import *import, const struct weft_import_com
 
 enum { HEADROOM = 140000 }; ///< above XOFF, as in the default buffer
 
-/// XOFF and XON as far as what senders had on their way shows them; false: it does not.
+/// XOFF and XON, if the data in flight of senders shows them; false: it does not.
 static bool say_buffer(struct weft_import *import, const struct weft__capture_thresholds *t) {
     char xoff[32], xon[32], time[32];
     if (t->by_senders)
@@ -205,7 +205,7 @@ static bool say_buffer(struct weft_import *import, const struct weft__capture_th
     return true;
 }
 
-/// PFC on what was paused.
+/// PFC for the paused priorities.
 static void say_pauses(struct weft_import *import, const struct signs *s, const struct weft__capture_thresholds *t) {
     char list[32], bytes[32];
     size_t n = 0;
@@ -237,7 +237,7 @@ static void say_pauses(struct weft_import *import, const struct signs *s, const 
         weft_import_note(import, WEFT_IMPORT_ASSUMED, "XOFF, XON and the buffer: the defaults (weft models buffer)");
 }
 
-/// The thresholds that the marks show, as a map; and the reasoning.
+/// The thresholds that the marks show, as a map; and how they were derived.
 static void say_thresholds(struct weft_import *import, const struct weft__capture_thresholds *t) {
     char min[32], max[32], deepest[32];
     weft_format_bytes(t->min_bytes, min, sizeof min);
@@ -277,7 +277,7 @@ static void say_thresholds(struct weft_import *import, const struct weft__captur
         "marks as much");
 }
 
-/// ECN where marks were seen, DCQCN where CNPs were.
+/// ECN if marks were seen, DCQCN if CNPs were.
 static void say_marks(struct weft_import *import, const struct signs *s, const struct weft__capture_thresholds *t) {
     if (s->mtu_bytes >= 64 && s->mtu_bytes <= 9000)
         weft_import_say(import, WEFT_IMPORT_HOST, "  mtu: %" PRIu32 "B # the largest payload of a packet\n",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message of a RoCE conversation is a flow: from the stamp of its first packet, with the bytes of its payload. A READ
-// is a flow of the host that is read, from the stamp of the request.
+// A message of a RoCE conversation is a flow: from the timestamp of its first packet, with the bytes of its payload. A
+// READ is a flow of the host that is read, from the timestamp of the request.
 #include "capture.h"
 
 #include <arpa/inet.h>
@@ -12,7 +12,7 @@
 
 enum { BLOCK = 4096, ADDRESS_BYTES = 64 };
 
-/// Messages as they end: blocks, for nobody knows how many there will be.
+/// Messages in the order of their ends, in blocks, because their number is unknown.
 struct kept {
     struct weft_decode_message message[BLOCK];
     uint32_t n;
@@ -50,7 +50,7 @@ static void see_pause(void *context, const struct weft_decode *d, const struct w
 
 // --- addresses ----------------------------------------------------------------------------------------------------
 
-/// Where the address is in the table, or where it would be.
+/// The place of the address in the table, or the place where it would go.
 static uint32_t *bucket_of(const struct collecting *c, const struct weft_decode_address *address) {
     uint64_t hash = weft__hash(WEFT__HASH_START, address, sizeof *address);
     for (uint64_t at = hash ^ hash >> 32;; at++) {
@@ -74,7 +74,7 @@ static bool parse_address(const char *text, struct weft_decode_address *ret) {
     return inet_pton(ret->network == WEFT_DECODE_IPV4 ? AF_INET : AF_INET6, text, ret->octet) == 1;
 }
 
-/// A GID of RoCEv1 is written as an IPv6 address: it stands for both.
+/// A GID of RoCEv1 is written as an IPv6 address, which stands for both.
 static void list_address(struct collecting *c, struct weft_decode_address address, bool gids) {
     if (address.network == WEFT_DECODE_IPV6 && gids) address.network = WEFT_DECODE_ROCE_V1;
     number_of(c, &address);
@@ -134,7 +134,7 @@ static int by_key(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/// The pairs of addresses of which the first asked the second to be read; sorted.
+/// The pairs of addresses whose first has sent a READ request to the second; sorted.
 static uint64_t *readers(struct collecting *c, size_t *ret_n) {
     const struct weft_decode *d = &c->all->decode;
     uint64_t *pair = weft_arena_alloc(c->arena, d->conversations + 1, sizeof *pair);

@@ -8,12 +8,12 @@
 #include "weft/packet.h"
 
 enum {
-    SENT = 1 << 16,        ///< packets remembered until they are seen again
+    SENT = 1 << 16,        ///< packets remembered until they appear again
     PAIRS = 1 << 10,       ///< of an interface and a number of hops
-    SAMPLES_MAX = 1 << 20, ///< packets whose depth is kept; the first ones
+    SAMPLES_MAX = 1 << 20, ///< packets whose depth is kept, at most; the first ones
     BLOCK = 1 << 12,
     EVENTS_MAX = 1 << 16, ///< of pauses
-    SURE = 8,             ///< so many marks without an unmarked packet are no chance
+    SURE = 8,             ///< this many marks without an unmarked packet are no coincidence
 };
 
 struct sent {
@@ -22,17 +22,17 @@ struct sent {
     uint32_t interface;
     bool ce;
 };
-/// An interface where packets are seen again, and how many hops they may still go: those that have come as many hops
-/// are compared, as the wires that they took are taken to be as long.
+/// An interface at which packets appear again, and their remaining hops: only packets with the same number of hops are
+/// compared, because their wires are assumed to be equally long.
 struct pair {
     uint32_t interface, ttl;
     bool used;
-    weft_bytes payload_bytes; ///< the largest; packets of that size are compared
+    weft_bytes payload_bytes; ///< the largest; only packets of that size are compared
     weft_time_ps least_ps;
 };
 struct sample {
     uint32_t pair, payload_bytes;
-    weft_time_ps time_ps; ///< then depth, in bytes
+    weft_time_ps time_ps; ///< later the depth, in bytes
     bool marked;
 };
 struct block {
@@ -40,9 +40,9 @@ struct block {
     struct block *next;
 };
 
-/// What a conversation has on its way.
+/// The data of a conversation in flight.
 struct flight {
-    uint64_t hash; ///< of its ends, whatever the interface; 0: not known yet
+    uint64_t hash; ///< of its ends, whatever the interface; 0: not yet known
     bool begun, timed;
     uint32_t sent, acked, timed_psn;
     weft_bytes packet_bytes; ///< the largest
@@ -50,11 +50,11 @@ struct flight {
 };
 /// An interface.
 struct port {
-    uint64_t packets; ///< on their way, not acknowledged
+    uint64_t packets; ///< in flight, unacknowledged
     weft_bytes bytes;
     weft_time_ps round_trip_ps; ///< the shortest; 0: none
     weft_time_ps stopped_ps;
-    weft_bytes stopped_bytes; ///< on their way then
+    weft_bytes stopped_bytes; ///< in flight then
     // a burst
     weft_time_ps last_ps;
     weft_bytes burst_bytes;
@@ -66,7 +66,7 @@ struct port {
 struct event {
     uint32_t interface;
     weft_bytes bytes;
-    weft_rate_bps drain_bps; ///< at which it became less in the pause that ends
+    weft_rate_bps drain_bps; ///< at which it decreased in the pause that ends
     uint8_t mac[6];
 };
 
@@ -132,7 +132,7 @@ static weft_bytes bytes_in(weft_time_ps time, weft_rate_bps rate) {
 
 // --- packets that are seen twice ----------------------------------------------------------------------------------
 
-/// PAIRS: there is no room for another.
+/// PAIRS: there is no room for another one.
 static uint32_t find_pair(struct weft__capture_queues *q, uint32_t interface, uint32_t ttl) {
     uint32_t at = (interface * 31 + ttl) % PAIRS;
     for (uint32_t tries = 0; tries < PAIRS; tries++, at = (at + 1) % PAIRS) {
@@ -167,7 +167,7 @@ static void match(struct weft__capture_queues *q, const struct weft_decode_seen 
         return;
     }
     uint32_t at = find_pair(q, key->interface, s->of->path[!s->requests].ttl);
-    if (at == PAIRS || sent->ce) return; // where it was marked is not between the two
+    if (at == PAIRS || sent->ce) return; // it was not marked between the two
     struct pair *p = &q->pair[at];
     weft_time_ps time = s->time_ps - sent->time_ps;
     if (s->payload_bytes > p->payload_bytes) {
@@ -202,7 +202,7 @@ static void burst(struct weft__capture_queues *q, const struct weft_decode *d, c
 
 // --- what is on its way -------------------------------------------------------------------------------------------
 
-/// Adds what a conversation sends, or takes what is acknowledged; numbers that jump far begin anew.
+/// Adds what a conversation sends, or removes what is acknowledged; a large jump of numbers starts again.
 static void send(struct weft__capture_queues *q, const struct weft_decode_seen *s, struct flight *f) {
     struct port *p = port_of(q, s->of->key.interface);
     uint32_t more = (s->psn - f->sent) & WEFT_PSN_MASK;
@@ -269,7 +269,7 @@ void weft__capture_queues_pause(struct weft__capture_queues *q, const struct wef
 
 // --- marks over depths --------------------------------------------------------------------------------------------
 
-/// Samples of the largest packets of each pair, their time turned into depth; how many.
+/// Converts the times of samples of the largest packets of each pair to depths; returns how many.
 static uint64_t to_depths(struct weft__capture_queues *q, const struct weft_decode *d) {
     uint64_t n = 0;
     struct block *to = q->first;
@@ -368,7 +368,7 @@ static int by_bytes(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/// The median over pauses, or over their ends, of what waits in the network then; 0 of none.
+/// The median over pauses, or over their ends, of what waits in the network at that time; 0 if there are none.
 static weft_bytes median(struct weft__capture_queues *q, const struct weft_decode *d, bool stops, uint64_t *ret_n,
                          struct weft__capture_thresholds *t) {
     uint32_t n = 0, of = !stops;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a capture says about queues that it does not show, and so about the thresholds of the switches:
+// What a capture reveals about queues that it does not show, and so about the thresholds of the switches:
 //
-// - A packet seen at two interfaces waited in between for what it took more than the fastest of its size and hops. That
-// time at
-//   the rate of the second interface is the depth that it met; it was marked there or not. From the marks over depths
-//   follow Kmin, Kmax and Pmax.
+// - A packet seen at two interfaces waited in between for as long as it took more than the fastest of its size and
+//   hops. That time at the rate of the second interface is the depth that it met; it was marked there or not. Kmin,
+//   Kmax and Pmax follow from the marks as a function of depth.
 // - Of packets seen at one interface only, a burst from n senders: its first marked packet met at most (n - 1) / n of
-//   the bytes that the burst has brought so far, if no sender is faster than the port. That is a bound of Kmin.
-// - What a sender has sent and not seen acknowledged when a pause reaches it is about XOFF, and besides what was on the
-//   wire to the switch: so much as fits into half of the shortest round trip. When the pause ends, it is about XON, and
-//   what has left the switch since without being acknowledged: half a round trip at the rate at which the switch
-//   drained. Late acknowledgements make both too large.
+//   the bytes that the burst has brought so far, if no sender is faster than the port. This bounds Kmin.
+// - The data that a sender has in flight when a pause reaches it is about XOFF, plus the data on the wire to the
+//   switch: as much as fits into half of the shortest round trip. When the pause ends, it is about XON, plus the data
+//   that has left the switch since without being acknowledged: half a round trip at the rate at which the switch
+//   drained. Late acknowledgements increase both.
 #ifndef WEFT_IMPORT_CAPTURE_QUEUES_H
 #define WEFT_IMPORT_CAPTURE_QUEUES_H
 
@@ -20,15 +19,15 @@ struct weft__capture_queues;
 
 struct weft__capture_thresholds {
     enum { WEFT__MARKS_UNKNOWN, WEFT__MARKS_BY_DEPTH, WEFT__MARKS_BY_BURST } marks;
-    weft_bytes min_bytes, max_bytes; ///< max: only by depth
+    weft_bytes min_bytes, max_bytes; ///< max: only from depths
     double max_probability;          ///< likewise
     uint64_t samples, marked;        ///< packets whose depth is known, or bursts
     weft_bytes depth_max;            ///< that a packet met
     bool max_reached;                ///< above max_bytes all packets were marked
-    uint64_t stops, goes;            ///< pauses, and ends of pauses, whose depth is known
+    uint64_t stops, goes;            ///< pauses, and ends of pauses, with a known depth
     weft_bytes xoff_bytes, xon_bytes;
-    weft_time_ps round_trip_ps; ///< the shortest of senders that were paused
-    uint64_t by_senders;        ///< pauses that a station sends which sends data too
+    weft_time_ps round_trip_ps; ///< the shortest among senders that were paused
+    uint64_t by_senders;        ///< pauses from stations that also send data
 };
 
 struct weft__capture_queues *weft__capture_queues_new(struct weft_arena *arena);

@@ -31,10 +31,10 @@ struct weft_capture_reader {
     FILE *file;
     const char *name;
     struct weft_arena *arena;
-    uint64_t at, record, cut; ///< bytes read; where the record at hand begins; where the file broke off
+    uint64_t at, record, cut; ///< bytes read; start of the current record; where the file breaks off
     uint64_t frames;
     bool swapped, blocks, ended; ///< blocks: pcapng
-    uint32_t section;            ///< the first interface of the section at hand
+    uint32_t section;            ///< the first interface of the current section
     uint32_t interfaces, snaplen[WEFT_CAPTURE_INTERFACES_MAX];
     struct weft_capture_interface *interface;
     uint8_t options[OPTIONS_MAX];
@@ -67,7 +67,7 @@ static uint64_t get64(const struct weft_capture_reader *r, const uint8_t *p) {
     return r->swapped ? a << 32 | b : b << 32 | a;
 }
 
-/// False if the file ends before.
+/// False if the file ends before that.
 static bool take(struct weft_capture_reader *r, void *bytes, size_t size) {
     size_t got = fread(bytes, 1, size, r->file);
     r->at += got;
@@ -81,7 +81,7 @@ static bool skip(struct weft_capture_reader *r, uint64_t size) {
     return take(r, chunk, (size_t)size);
 }
 
-/// The file ends within a record: what came before stands.
+/// The file ends within a record: everything before it is valid.
 static enum weft_status broken_off(struct weft_capture_reader *r, struct weft_error *ret_error) {
     r->ended = true;
     if (ferror(r->file)) return FAIL(r, "cannot be read: %s", weft__file_why(errno));
@@ -174,7 +174,7 @@ static const uint8_t *option(const struct weft_capture_reader *r, size_t size, u
     return NULL;
 }
 
-/// What is left of a block's body are options; those beyond the room are passed over. False: the file ends.
+/// The rest of a block's body is options; those that do not fit are skipped. False: the file ends.
 static bool take_options(struct weft_capture_reader *r, uint32_t left, size_t *ret_size) {
     *ret_size = left < OPTIONS_MAX ? left : OPTIONS_MAX;
     return take(r, r->options, *ret_size) && skip(r, left - *ret_size);
@@ -209,7 +209,7 @@ static enum weft_status take_interface(struct weft_capture_reader *r, uint32_t b
     return add_interface(r, &interface, get32(r, head + 4), ret_error);
 }
 
-/// A packet block: `head` of its bytes stand before the frame, of which `captured` are in the block.
+/// A packet block: `head` bytes precede the frame, of which `captured` bytes are in the block.
 static enum weft_status take_frame(struct weft_capture_reader *r, uint32_t left, uint32_t id,
                                    struct weft_capture_frame *ret, bool *ret_any, struct weft_error *ret_error) {
     if (r->interfaces == r->section) return FAIL(r, "a packet, but no interface is described before it");
@@ -245,7 +245,7 @@ static enum weft_status take_packet(struct weft_capture_reader *r, uint32_t body
         return FAIL(r, "a packet block of %" PRIu32 " bytes; expected %" PRIu32 " at least", body + 12, least + 12);
     if (!take(r, head, least)) return broken_off(r, ret_error);
     *ret = (struct weft_capture_frame){0};
-    if (type == SIMPLE_PACKET) { // no stamp; what is kept follows from the interface
+    if (type == SIMPLE_PACKET) { // no timestamp; the captured length follows from the interface
         uint32_t snaplen = r->interfaces > r->section ? r->snaplen[r->section] : 0;
         ret->bytes = get32(r, head);
         ret->captured = snaplen && snaplen < ret->bytes ? snaplen : ret->bytes;
@@ -260,7 +260,7 @@ static enum weft_status take_packet(struct weft_capture_reader *r, uint32_t body
     return take_frame(r, body - least, id, ret, ret_any, ret_error);
 }
 
-/// Behind type and length of a section header: the byte order comes first.
+/// Follows type and length of a section header: the byte order comes first.
 static enum weft_status take_section(struct weft_capture_reader *r, const uint8_t *length,
                                      struct weft_error *ret_error) {
     uint8_t head[16];

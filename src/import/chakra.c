@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of all ranks as one schedule. The nodes of each trace are read once, into steps of its own; when all groups
-// are known, ranks take these steps, those without a trace from another's.
+// Traces of all ranks as one schedule. The nodes of each trace are read once, into steps of the trace; when all groups
+// are known, ranks copy these steps, and ranks without a trace copy those of another one.
 //
 // A node is a step, and what it waits for are its data and control dependencies. Computes of the GPU run one after
 // another, and so do those of the CPU; communication runs beside both. Nodes that take no time (metadata, wrappers of
@@ -18,7 +18,7 @@
 enum { STREAM_GPU, STREAM_CPU, STREAM_NONE };
 #define PS_PER_US UINT64_C(1000000)
 
-/// The steps of a trace. A collective's `peer` is a number in `name`, a list of groups' names; sizes are as in the
+/// The steps of a trace. A collective's `peer` is an index in `name`, a list of groups' names; sizes are as in the
 /// file.
 struct program {
     const char *path;
@@ -35,9 +35,9 @@ struct loader {
     struct weft__chakra_groups groups;
     struct weft__chakra_graph graph;
     struct weft__chakra_facts *facts;
-    struct program *program;         ///< of each file
-    uint32_t *of;                    ///< [ranks] which of them it does
-    struct weft_schedule_step *step; ///< of the trace that is read
+    struct program *program;         ///< [files]
+    uint32_t *of;                    ///< [ranks]: the program of each
+    struct weft_schedule_step *step; ///< of the trace being read
     uint32_t *name;                  ///< likewise
     uint32_t steps, names, steps_room, names_room;
     struct weft_arena *arena, *scratch; ///< scratch: freed when the schedule is complete
@@ -76,7 +76,7 @@ static enum weft_status find_time(struct loader *l, const struct weft__chakra_re
     return WEFT_OK;
 }
 
-/// The number of a group's name among those of the trace.
+/// The index of a group's name among those of the trace.
 static uint32_t name_in_trace(struct loader *l, const char *text) {
     uint32_t name = weft__chakra_name(&l->groups, text);
     for (uint32_t i = l->names; i-- > 0;)
@@ -112,7 +112,7 @@ static enum weft_status take_collective(struct loader *l, const struct weft__cha
     return WEFT_OK;
 }
 
-/// The other rank of a process group of two, which Chakra's converter from PyTorch leaves to the group.
+/// The other rank of a process group of two; Chakra's converter from PyTorch gives only the group.
 static bool find_peer(struct loader *l, const struct weft__chakra_node *n, uint32_t rank, uint64_t *ret_peer) {
     bool several = false;
     uint32_t group = *n->group
@@ -125,7 +125,7 @@ static bool find_peer(struct loader *l, const struct weft__chakra_node *n, uint3
     return true;
 }
 
-/// A send or receive: with whom. A message is of the rank that has the node unless it says so.
+/// The peer of a send or receive. A message belongs to the rank that has the node unless it says otherwise.
 static enum weft_status take_message(struct loader *l, const struct weft__chakra_reader *r,
                                      const struct weft__chakra_node *n, uint32_t rank,
                                      struct weft_schedule_step *step) {
@@ -168,7 +168,7 @@ static enum weft_status take_communication(struct loader *l, const struct weft__
     return n->type == WEFT__CHAKRA_COLL ? take_collective(l, r, n, step) : take_message(l, r, n, rank, step);
 }
 
-/// Process groups, if it has any.
+/// Reads process groups, if there are any.
 static enum weft_status take_metadata(struct loader *l, const struct weft__chakra_reader *r,
                                       const struct weft__chakra_node *n) {
     uint32_t ranks = 0;
@@ -262,8 +262,8 @@ static enum weft_status read_traces(struct loader *l) {
 
 // --- groups -------------------------------------------------------------------------------------------------------
 
-/// Names that nothing defines: "" is all ranks, another one all whose traces have it. Where ranks without a trace reuse
-/// one, PyTorch's default, "0", is all ranks, and other names are errors.
+/// Names that nothing defines: "" is all ranks, any other name all ranks whose traces have it. Where ranks without a
+/// trace reuse one, PyTorch's default, "0", is all ranks, and other names are errors.
 static enum weft_status define_others(struct loader *l) {
     bool partial = l->files.files < l->groups.ranks;
     enum weft_status status = WEFT_OK;
@@ -302,7 +302,7 @@ static enum weft_status find_groups(struct loader *l, struct program *p) {
     return WEFT_OK;
 }
 
-/// Groups of a rank that does what another one's trace says.
+/// Groups of a rank that follows another one's trace.
 static enum weft_status find_groups_like(struct loader *l, const struct program *p, uint32_t rank, uint32_t *group) {
     for (uint32_t i = 0; i < p->names; i++) {
         group[i] = weft__chakra_group_like(&l->groups, p->group[i], p->rank, rank, group, i);
@@ -341,7 +341,7 @@ static uint32_t number_of(struct writer *w, uint32_t group) {
     return w->number[group] - 1;
 }
 
-/// A step of `p` as one of `rank`; comm_size is what each rank puts in, as Chakra's converter and ASTRA-sim have it.
+/// A step of `p` as one of `rank`; comm_size is what each rank contributes, as in Chakra's converter and ASTRA-sim.
 static enum weft_status write_step(struct writer *w, const struct program *p, const uint32_t *group, uint32_t rank,
                                    struct weft_schedule_step step) {
     struct loader *l = w->l;
@@ -394,7 +394,7 @@ static enum weft_status write_all(struct loader *l, struct weft_schedule **ret_s
 
 // --- ranks --------------------------------------------------------------------------------------------------------
 
-/// Which trace each rank does.
+/// Determines the trace of each rank.
 static enum weft_status find_ranks(struct loader *l, uint32_t in_groups) {
     const struct weft__chakra_files *f = &l->files;
     uint32_t traced = f->file[f->files - 1].rank + 1, ranks = traced > in_groups ? traced : in_groups;

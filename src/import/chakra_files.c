@@ -11,7 +11,7 @@
 #include "base/tree.h"
 #include "import/chakra.h"
 
-/// Where the ending begins, as ".et" or ".et.gz"; NULL: it has none.
+/// Where the suffix begins, such as ".et" or ".et.gz"; NULL: it has none.
 static const char *ending_of(const char *path) {
     static const char *const endings[] = {".et", ".et.gz", ".et.zst"};
     size_t n = strlen(path);
@@ -52,7 +52,7 @@ static void add(struct finder *f, const char *path, uint32_t rank) {
     f->list[f->n++] = (struct weft__chakra_file){rank, path};
 }
 
-/// A name in the folder: taken if it is of a trace, and, with a prefix, of this one.
+/// A name in the folder: taken if it is that of a trace and, with a prefix, has this prefix.
 static enum weft_status take_name(struct finder *f, const char *folder, const char *name, const char *prefix) {
     uint32_t rank;
     const char *suffix = weft__chakra_suffix(name, &rank);
@@ -77,7 +77,7 @@ static void close_folder(void *folder) {
     closedir(folder);
 }
 
-/// Of all traces in the folder, or of those of a prefix. `folder` ends with a slash, or is empty.
+/// Finds all traces in the folder, or those of a prefix. `folder` ends with a slash, or is empty.
 static enum weft_status scan(struct finder *f, const char *folder, const char *prefix) {
     struct weft_memory_cleanup cleanup;
     DIR *dir = opendir(*folder ? folder : ".");

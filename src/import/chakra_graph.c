@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dependencies of a trace: ids become numbers, and what others imply is left out. A trace of PyTorch has fifty
-// dependencies a node, since whatever synchronises waits for all before it; one or two a node say the same.
+// Dependencies of a trace: ids become numbers, and implied ones are omitted. A trace of PyTorch has fifty dependencies
+// per node, because every synchronisation waits for all earlier nodes; one or two per node are equivalent.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "import/chakra.h"
 #include "import/chakra_read.h"
 
-/// Implied dependencies are found among so many nodes one behind another, with 32 MiB at most.
+/// Implied dependencies are searched among this many consecutive nodes, which takes at most 32 MiB.
 enum { BLOCK = 1 << 14 };
 
 void weft__chakra_graph_clear(struct weft__chakra_graph *g) {
@@ -73,7 +73,7 @@ static enum weft_status number_all(struct weft__chakra_graph *g, const struct we
     return WEFT_OK;
 }
 
-/// What vertex i waits for, into the list: later ones first.
+/// Adds what vertex i waits for to the list: later ones first.
 static enum weft_status find_deps(struct weft__chakra_graph *g, uint32_t i, size_t *ret_n,
                                   const struct weft__chakra_reader *r, struct weft_error *ret_error) {
     const struct weft__chakra_vertex *v = &g->vertex[i];
@@ -106,7 +106,7 @@ static uint64_t *row_of(const struct weft__chakra_graph *g, uint32_t i, uint32_t
     return g->row + (size_t)(i % BLOCK) * words;
 }
 
-/// Edges to vertex i. One that stands before it in its block is implied if another one waits for it. `words`: of a row.
+/// Edges to vertex i. A predecessor in the same block is implied if another predecessor waits for it. `words`: per row.
 static void add_edges(struct weft__chakra_graph *g, uint32_t i, size_t n, uint32_t words) {
     uint64_t *own = row_of(g, i, words);
     memset(own, 0, words * sizeof *own);

@@ -57,7 +57,7 @@ static bool is_of(const struct weft__chakra_group *group, const uint32_t *rank, 
     return group->ranks == ranks && !memcmp(group->rank, rank, ranks * sizeof *rank);
 }
 
-/// Behind those that are there.
+/// Appends to the existing groups.
 static uint32_t add_group(struct weft__chakra_groups *g, uint32_t name, uint32_t *rank, uint32_t ranks) {
     g->group = weft__memory_grow(g->group, g->groups, &g->groups_room, sizeof *g->group);
     g->group[g->groups] = (struct weft__chakra_group){name, g->name[name].group, ranks, rank};
@@ -99,7 +99,7 @@ uint32_t weft__chakra_group_of(const struct weft__chakra_groups *g, uint32_t nam
     return *ret_several ? WEFT_NONE : found;
 }
 
-/// Members at one distance, in blocks of all members that divide `ranks` evenly: how far apart; 0: they are not so.
+/// The distance of members, if it is constant within blocks that divide `ranks` evenly; 0: it is not.
 static uint32_t distance_of(const struct weft__chakra_group *group, uint32_t ranks) {
     uint32_t distance = group->ranks > 1 ? group->rank[1] - group->rank[0] : 1;
     uint64_t block = (uint64_t)distance * group->ranks;
@@ -174,7 +174,7 @@ enum weft_status weft__chakra_groups_read(struct weft__chakra_groups *g, const c
 
 // --- metadata nodes -----------------------------------------------------------------------------------------------
 
-/// No list is a group of all ranks. False: no list of ranks.
+/// Without a list it is a group of all ranks. False: it is not a list of ranks.
 static bool parse_group(struct weft__chakra_groups *g, const json_t *one, uint32_t *ret_ranks) {
     const char *name = json_string_value(json_object_get(one, "pg_name"));
     const json_t *list = json_object_get(one, "ranks");

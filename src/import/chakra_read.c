@@ -13,8 +13,8 @@
 #include "import/chakra.pb-c.h"
 
 enum {
-    MESSAGE_BYTES_MAX = 16 << 20, ///< of a message; unpacked it takes some ten times as much
-    MESSAGES_BYTES = 1 << 20,     ///< so much is read before the memory of messages is used anew
+    MESSAGE_BYTES_MAX = 16 << 20, ///< per message; unpacked it takes about ten times as much
+    MESSAGES_BYTES = 1 << 20,     ///< bytes read before the memory of messages is reused
     FIELD_MESSAGE = 2             ///< wire type of texts and messages
 };
 
@@ -74,7 +74,7 @@ static enum weft_status read_length(struct weft__chakra_reader *r, uint32_t *ret
     return WEFT_OK;
 }
 
-/// The bytes of the next message, which live until the one after it is read.
+/// The bytes of the next message, which live until the following one is read.
 static enum weft_status read_message(struct weft__chakra_reader *r, ProtobufCBinaryData *ret_bytes, bool *ret_more,
                                      struct weft_error *ret_error) {
     uint32_t length = 0;
@@ -101,13 +101,13 @@ static void *unpack(struct weft__chakra_reader *r, const ProtobufCMessageDescrip
 
 // --- metadata -----------------------------------------------------------------------------------------------------
 
-/// The version of the schema, out of an attribute; NULL: it is another.
+/// The version of the schema, from an attribute; NULL: it is another attribute.
 static const char *schema_of(const Weft__Chakra__Attribute *a) {
     bool text = a->value_case == WEFT__CHAKRA__ATTRIBUTE__VALUE_STRING_VAL;
     return text && !strcmp(a->name, "schema") && *a->string_val ? a->string_val : NULL;
 }
 
-/// What stands at number 1: an attribute in traces of 2023, else the text of the version.
+/// The value with number 1: an attribute in traces of 2023, else the text of the version.
 static const char *version_of(struct weft__chakra_reader *r, ProtobufCBinaryData bytes) {
     if (bytes.len && bytes.data[0] == (1 << 3 | FIELD_MESSAGE)) {
         const Weft__Chakra__Attribute *a = unpack(r, &weft__chakra__attribute__descriptor, bytes);
@@ -187,7 +187,7 @@ static enum number of_signed(int64_t value, uint64_t *ret) {
     return value < 0 ? NEGATIVE : NUMBER;
 }
 
-/// Writers differ in the type of an attribute: every one that is a whole number is taken.
+/// Writers use different types for an attribute: any whole number is accepted.
 static enum number number_of(const Weft__Chakra__Attribute *a, uint64_t *ret) {
     switch (a->value_case) {
     case WEFT__CHAKRA__ATTRIBUTE__VALUE_INT32_VAL:

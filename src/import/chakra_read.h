@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chakra execution traces: one file a rank. A file is messages of protobuf, the length of each before it as a varint of
-// 32 bits: one of global metadata, then the nodes. The whole file may be compressed (base/unpack.h); offsets are those
-// of what it holds.
+// Chakra execution traces: one file a rank. A file is a sequence of protobuf messages, each preceded by its length as a
+// varint of 32 bits: one of global metadata, then the nodes. The whole file may be compressed (base/unpack.h); offsets
+// refer to the uncompressed content.
 // Source: mlcommons/chakra, schema/protobuf/et_def.proto and src/third_party/utils/protolib.py;
 // src/import/chakra.proto.
 #ifndef WEFT_IMPORT_CHAKRA_READ_H
@@ -12,7 +12,7 @@
 #include "weft/error.h"
 #include "weft/memory.h"
 
-/// Numbers of the schema, as are those of the next list. Others are nodes of later versions.
+/// Numbers of the schema, as in the next list. Others are nodes of later versions.
 enum weft__chakra_type {
     WEFT__CHAKRA_INVALID,
     WEFT__CHAKRA_METADATA,
@@ -62,13 +62,13 @@ struct weft__chakra_node {
     const char *group;  ///< pg_name; "": none
     uint32_t has;
     uint64_t number[WEFT__CHAKRA_NUMBERS];
-    bool partial; ///< involved_dim leaves a dimension out
+    bool partial; ///< involved_dim omits a dimension
 };
 
 struct weft__chakra_reader {
     FILE *file;
     const char *name;
-    const char *version; ///< of the schema, as the file says it; "": it does not
+    const char *version; ///< of the schema, as given in the file; "": not given
     uint64_t at;         ///< of the next byte
     uint64_t unknown;    ///< fields that this schema does not have
     struct weft_arena *arena, *message;
@@ -77,11 +77,11 @@ struct weft__chakra_reader {
     bool opened; ///< by weft__chakra_open
 };
 
-/// Reads the metadata. `name` and `arena` live as long as the reader. A file that cannot be opened: an error at
+/// Reads the metadata. `name` and `arena` must live as long as the reader. A file that cannot be opened is an error at
 /// `place`.
 enum weft_status weft__chakra_open(struct weft__chakra_reader *r, const char *path, struct weft_place place,
                                    struct weft_arena *arena, struct weft_error *ret_error);
-/// Of a stream that the caller closes.
+/// For a stream that the caller closes.
 enum weft_status weft__chakra_begin(struct weft__chakra_reader *r, FILE *file, const char *name,
                                     struct weft_arena *arena, struct weft_error *ret_error);
 /// *ret_more is false at the end of the file.

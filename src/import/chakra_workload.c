@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chakra execution traces as a workload and as an import. Messages are a send and a receive of one tag, and collectives
-// are done by weft's own algorithms, as in any schedule (weft/schedule.h).
+// Chakra execution traces as a workload and as an import. Messages are a send and a receive with the same tag, and
+// weft's own algorithms perform collectives, as in any schedule (weft/schedule.h).
 #include <inttypes.h>
 #include <string.h>
 
@@ -113,7 +113,7 @@ static const char *chakra_recognise(const struct weft_import_file *file) {
     return is_groups(file->head) ? "groups" : NULL;
 }
 
-/// The folder, file or prefix that the files are, as the user wrote it and as the scenario does.
+/// The folder, file or prefix of the files, as the user wrote it and as the scenario refers to it.
 static enum weft_status find_traces(const struct weft_import_file *file, uint32_t n, struct weft_import *import,
                                     const char **ret_path, const char **ret_written, struct weft_error *ret_error) {
     const struct weft_import_file *first = NULL;

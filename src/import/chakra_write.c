@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules as Chakra execution traces: messages of protobuf with their lengths before them, as chakra_read.c reads
-// them.
+// Schedules as Chakra execution traces: protobuf messages preceded by their lengths, as read by chakra_read.c.
 #include "weft/chakra.h"
 
 #include <errno.h>
@@ -76,7 +75,7 @@ static void add_message(struct node *n, const struct weft_schedule_step *step, u
     add_int32(n, "comm_tag", step->tag);
 }
 
-/// comm_size is what each rank puts in.
+/// comm_size is what each rank contributes.
 static void add_collective(struct writer *w, struct node *n, const struct weft_schedule_step *step) {
     static const enum weft__chakra_comm type[WEFT_SCHEDULE_COLLECTIVES] = {
         [WEFT_SCHEDULE_ALL_REDUCE] = WEFT__CHAKRA_ALL_REDUCE,
@@ -144,7 +143,7 @@ static void write_rank(struct writer *w, uint32_t rank) {
 
 // --- files --------------------------------------------------------------------------------------------------------
 
-/// What a trace cannot say.
+/// What a trace cannot express.
 static enum weft_status check(const struct weft_schedule *s, struct weft_error *ret_error) {
     for (uint32_t rank = 0; rank < s->ranks; rank++)
         for (uint32_t i = 0; i < s->rank[rank].steps; i++) {

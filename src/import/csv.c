@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows as a table: a line a flow, columns named by the header. Source: ours; the names of columns are those that
-// tables of flows usually have, in the form of base/table.h.
+// Flows as a table: a line per flow, columns named by the header. Source: our own format; the names of columns are
+// those that tables of flows usually have, in the form of base/table.h.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static enum weft_status check_range(const struct weft__table_row *row, enum colu
                           row->value[c], min, max);
 }
 
-/// A NIC sends from the ports that RoCEv2 has for it; those of other simulators stand for their lower 14 bits.
+/// A NIC sends from the ports reserved for RoCEv2; for ports of other simulators their lower 14 bits count.
 static enum weft_status check_sport(const struct weft__table_row *row, struct weft_error *ret_error) {
     uint64_t port = row->value[SPORT];
     if (!row->text[SPORT] || weft_source_port_is_good(port)) return WEFT_OK;
@@ -57,7 +57,7 @@ static enum weft_status check_sport(const struct weft__table_row *row, struct we
                           port);
 }
 
-/// What a row may say on any network.
+/// Checks what is independent of the network in a row.
 static enum weft_status check_row(const struct weft__table_row *row, struct weft_error *ret_error) {
     enum weft_status status = check_range(row, BYTES, 1, WEFT__FILE_FLOW_BYTES_MAX, ret_error);
     if (!status) status = check_range(row, PRIORITY, 0, PRIORITY_MAX, ret_error);
@@ -133,14 +133,14 @@ const struct weft_model weft__workload_csv = {
 
 // --- import -------------------------------------------------------------------------------------------------------
 
-/// A line of names, one of which is a source, one a destination.
+/// A line of names, including a source and a destination.
 static const char *csv_recognise(const struct weft_import_file *file) {
     bool has[COLUMNS + 1];
     weft__table_guess(file->head, columns, COLUMNS, has);
     return has[SRC] && has[DST] && has[BYTES] ? "flows" : NULL;
 }
 
-/// What the table asks of a network that has yet to be made.
+/// What the table requires of a network that has yet to be made.
 static enum weft_status scan(struct weft__lines *lines, const struct weft__table *table, struct weft_import *import,
                              uint64_t *ret_flows, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;

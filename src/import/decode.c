@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A capture from front to back: each frame is taken apart and handed to what it is about.
+// Decodes a capture from front to back: each frame is parsed and passed to the code for its subject.
 #include "decode.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ void weft__decode_warn(struct weft_decode *d, const char *format, ...) {
     d->warning[d->warnings++] = weft_arena_text(d->arena, text);
 }
 
-/// Of frames without a stamp, or stamped before the first one: its.
+/// For frames without a timestamp, or with one before the first: that of the first.
 static weft_time_ps time_of(struct weft_decode *d, const struct weft_capture_frame *raw) {
     if (raw->number == 1) d->first_ns = raw->time_ns;
     uint64_t ns = raw->time_ns > d->first_ns ? raw->time_ns - d->first_ns : 0;
@@ -48,7 +48,8 @@ static bool is_read(uint32_t link) {
            link == IPV6 || link == LINUX_2;
 }
 
-/// The packet behind an Ethernet header that has what its own header says. False: it is too short for that.
+/// The packet as if it followed an Ethernet header with the information of its own header. False: it is too short for
+/// that.
 static bool as_ethernet(struct weft_decode *d, uint32_t link, const struct weft_capture_frame *raw,
                         struct weft_capture_frame *ret) {
     const uint8_t *packet = raw->data;
@@ -76,7 +77,7 @@ static bool is_uet(const struct weft_frame *f) {
     return f->layers & WEFT_LAYER_UDP && f->udp.dst_port == WEFT_UDP_PORT_UET && f->payload_bytes >= 2;
 }
 
-/// False: its headers are not whole, or of no type that there is.
+/// False: its headers are incomplete, or of an unknown type.
 static bool take_uet(struct weft_decode *d, const struct weft_frame *f) {
     struct weft_pds pds = {.type = f->payload[0] >> 3};
     struct weft_decode_uet *of = &d->uet[pds.type];
@@ -113,7 +114,7 @@ static void take_frame(struct weft_decode *d, const struct weft_capture_frame *r
         }
         at.raw = raw = &cooked;
     }
-    // the FCS is the first to go from a frame of which not all is kept
+    // the FCS is the first part missing from a truncated frame
     bool has_fcs = interface->fcs_bytes == WEFT_FCS_BYTES && raw->captured == raw->bytes;
     enum weft_wire_status status = weft_frame_decode(raw->data, raw->captured, has_fcs, &frame);
     if (frame.layers & WEFT_LAYER_BTH) {

@@ -12,7 +12,7 @@ struct weft__decode_at {
 };
 
 void weft__decode_roce(struct weft_decode *d, const struct weft__decode_at *at);
-/// Messages that are open when the file ends, and numbers that never came.
+/// Messages that are open at the end of the file, and numbers that never arrived.
 void weft__decode_roce_end(struct weft_decode *d);
 void weft__decode_pause(struct weft_decode *d, const struct weft__decode_at *at);
 void weft__decode_pause_end(struct weft_decode *d);
@@ -20,13 +20,13 @@ void weft__decode_lldp(struct weft_decode *d, const struct weft__decode_at *at);
 void weft__decode_lldp_end(struct weft_decode *d);
 void weft__decode_warn(struct weft_decode *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/// What becomes of a sequence number.
+/// The classification of a sequence number.
 enum weft__decode_psn { WEFT__PSN_NEXT, WEFT__PSN_GAP, WEFT__PSN_LATE, WEFT__PSN_RESENT, WEFT__PSN_RESTART };
-/// `ret_skipped`: numbers passed over by a GAP.
+/// `ret_skipped`: numbers skipped by a GAP.
 enum weft__decode_psn weft__decode_psn(struct weft_decode_psns *s, uint32_t psn, uint32_t *ret_skipped);
-/// How many that were passed over have not come since.
+/// How many of the skipped numbers have not arrived since.
 uint64_t weft__decode_missing(const struct weft_decode_psns *s);
-/// Messages out of packets; `is` NEXT, GAP or RESTART.
+/// Reassembles messages from packets; `is` NEXT, GAP or RESTART.
 void weft__decode_message(struct weft_decode *d, struct weft_conversation *c, const struct weft__decode_at *at,
                           weft_bytes payload, enum weft__decode_psn is, uint32_t skipped);
 void weft__decode_message_end(struct weft_decode *d, struct weft_conversation *c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two ends of a link say to each other: pauses (IEEE 802.3 annex 31B, 802.1Q clause 36) and DCBX.
+// What the two ends of a link tell each other: pauses (IEEE 802.3 annex 31B, 802.1Q clause 36) and DCBX.
 #include <string.h>
 
 #include "base/grow.h"
@@ -7,7 +7,7 @@
 
 // --- pauses -------------------------------------------------------------------------------------------------------
 
-/// NULL: there are as many as may be.
+/// NULL: the maximum number is reached.
 static struct weft_decode_pauser *pauser(struct weft_decode *d, const struct weft__decode_at *at, uint8_t priority) {
     const uint8_t *mac = at->frame->ethernet.src;
     for (uint32_t i = 0; i < d->pausers; i++) {
@@ -23,7 +23,7 @@ static struct weft_decode_pauser *pauser(struct weft_decode *d, const struct wef
     return p;
 }
 
-/// The pause at hand ends now at the latest.
+/// The current pause ends now at the latest.
 static void end_pause(struct weft_decode_pauser *p, weft_time_ps now) {
     weft_time_ps until = p->until_ps < now ? p->until_ps : now;
     if (until > p->since_ps) p->paused_ps += until - p->since_ps;
@@ -114,7 +114,7 @@ static void differences_of(struct weft_decode *d, const struct weft_decode_lldp 
     }
 }
 
-/// Two senders at one interface are the ends of its link; with more of them it is a copy of several links.
+/// Two senders at one interface are the ends of its link; more than two mean a copy of several links.
 void weft__decode_lldp_end(struct weft_decode *d) {
     if (d->lldps < 2) return;
     d->difference = weft_arena_alloc(d->arena, (size_t)d->lldps / 2 * WEFT_DCBX_DIFFERENCES_MAX, sizeof *d->difference);

@@ -13,7 +13,7 @@ static uint32_t distance(uint32_t from, uint32_t to) {
 
 static void add_gap(struct weft_decode_psns *s, uint32_t from, uint32_t n) {
     if (!n) return;
-    if (s->gaps == WEFT_DECODE_GAPS) { // the oldest is given up
+    if (s->gaps == WEFT_DECODE_GAPS) { // the oldest gap is given up
         s->given_up += s->gap[0].n;
         memmove(s->gap, s->gap + 1, (WEFT_DECODE_GAPS - 1) * sizeof *s->gap);
         s->gaps--;
@@ -139,7 +139,7 @@ static void count(struct weft_conversation *c, const struct meaning *m) {
         c->writes++;
 }
 
-/// A READ request and atomics are whole messages in themselves.
+/// A READ request or atomic is a complete message.
 static void single(const struct weft_decode *d, struct weft_conversation *c, const struct weft__decode_at *at) {
     const struct weft_frame *f = at->frame;
     uint8_t opcode = f->bth.opcode;
@@ -171,7 +171,7 @@ void weft__decode_message(struct weft_decode *d, struct weft_conversation *c, co
         if (at->frame->layers & WEFT_LAYER_RETH) o->said = at->frame->reth.length;
         count(c, &m);
     } else {
-        o->bytes += (weft_bytes)skipped * c->mtu_bytes; // between a message's packets only full ones are missing
+        o->bytes += (weft_bytes)skipped * c->mtu_bytes; // between a message's packets only full ones can be missing
     }
     o->bytes += payload;
     if (m.part & LAST) close_open(d, c, o, m.response, true);

@@ -70,7 +70,7 @@ static void make_tables(struct weft_decode *d) {
     d->by_seen = weft_arena_alloc(d->arena, d->table, sizeof(struct weft_conversation *));
 }
 
-/// NULL: there are as many as may be.
+/// NULL: the maximum number is reached.
 static struct weft_conversation *conversation(struct weft_decode *d, const struct weft__decode_at *at) {
     struct weft_decode_key key = key_of(at);
     if (!d->by_key) make_tables(d);
@@ -97,14 +97,14 @@ static struct weft_conversation *conversation(struct weft_decode *d, const struc
 
 // --- which two belong together ------------------------------------------------------------------------------------
 
-/// Could it have sent the request that is answered with this number?
+/// Whether it may have sent the request that is answered with this number.
 static bool may_be_peer(const struct weft_conversation *c, const struct weft_conversation *back, uint32_t psn) {
     return c->peer == WEFT_NONE && c->key.interface == back->key.interface && c->request.begun &&
            same_address(&c->key.src, &back->key.dst) && same_address(&c->key.dst, &back->key.src) &&
            ((c->request.next - 1 - psn) & WEFT_PSN_MASK) < WINDOW;
 }
 
-/// One answer fits one request sequence: the two are peers. If several fit, the one with the same UDP port.
+/// If an answer fits only one request sequence, the two are peers. If several fit, the one with the same UDP port.
 static void pair(struct weft_decode *d, struct weft_conversation *back, const struct weft__decode_at *at) {
     if (back->peer != WEFT_NONE || back->tries == TRIES) return;
     back->tries++;
@@ -137,8 +137,8 @@ static void note_rate(const struct weft_decode *d, struct weft_conversation *c, 
     c->bucket[at >> c->rate_shift] += bytes;
 }
 
-/// The interval at hand is over. Those before and after one with a CNP are compared, if data follows: a sender that has
-/// no more to send was not slowed down.
+/// The current interval has ended. Those before and after one with a CNP are compared, if data follows: a sender
+/// without further data was not slowed down.
 static void step_interval(struct weft_conversation *c) {
     if (c->interval_cnp[1] && c->interval_bytes[2]) {
         c->due.intervals++;
@@ -177,7 +177,7 @@ static enum role role_of(uint8_t opcode) {
     return weft_roce_opcode_find(opcode) ? REQUEST : UNKNOWN;
 }
 
-/// What the headers leave for payload, in a frame of which not all is kept too.
+/// The payload according to the headers, even in a truncated frame.
 static weft_bytes payload_of(const struct weft_frame *f) {
     const struct weft_roce_opcode *opcode = weft_roce_opcode_find(f->bth.opcode);
     size_t headers = WEFT_BTH_BYTES + f->bth.pad_count + WEFT_ICRC_BYTES, bytes = f->grh.payload_length;
@@ -213,7 +213,7 @@ static uint8_t ecn_of(const struct weft_frame *f) {
     return f->layers & WEFT_LAYER_IPV4 ? f->ipv4.ecn : f->layers & WEFT_LAYER_IPV6 ? f->ipv6.ecn : f->grh.ecn;
 }
 
-/// 0: right or not there to be checked; 1: wrong.
+/// 0: correct, or cannot be checked; 1: wrong.
 static bool check_icrc(struct weft_conversation *c, const struct weft__decode_at *at) {
     const struct weft_frame *f = at->frame;
     if (!(f->layers & WEFT_LAYER_ICRC)) return false;
@@ -344,7 +344,7 @@ void weft__decode_roce(struct weft_decode *d, const struct weft__decode_at *at) 
     if (d->conf.on_packet && f->bth.dest_qp == d->conf.follow_qp) follow(d, c, at, is, wrong, before, payload);
 }
 
-/// Of conversations that no earlier interface saw: what is of no whole message.
+/// For conversations that no earlier interface saw: data that belongs to no complete message.
 static void warn_messages(struct weft_decode *d) {
     uint64_t front = 0, back = 0, unknown = 0;
     for (uint32_t i = 0; i < d->conversations; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes and links as the file of another tool lists them, and the topology that they become.
+// Nodes and links listed in the file of another tool, and the topology made from them.
 #ifndef WEFT_IMPORT_FILE_GRAPH_H
 #define WEFT_IMPORT_FILE_GRAPH_H
 
@@ -13,7 +13,7 @@ struct weft__file_node {
 
 struct weft__file_link {
     uint32_t end[2];     ///< indices of nodes
-    const char *port[2]; ///< NULL: the port has its number for a name
+    const char *port[2]; ///< NULL: the port is named by its number
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
     struct weft_place place;
@@ -29,13 +29,15 @@ uint32_t weft__file_graph_hosts(const struct weft__file_graph *g);
 /// Adds the nodes in their order and the links in theirs.
 enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
                                         struct weft_error *ret_error);
-/// The same for a graph that may be in parts: each is a network of its own, part-0, part-1, ... in the order of nodes.
+/// The same for a graph that may consist of parts: each is a separate network, part-0, part-1, ... in the order of
+/// nodes.
 enum weft_status weft__file_graph_build_parts(const struct weft__file_graph *g, struct weft_topology_builder *b,
                                               struct weft_error *ret_error);
-/// Whether it makes a topology: an error, in the file, if not. `parts`: as weft__file_graph_build_parts makes it.
+/// Checks that it makes a topology; if not, the error is in the file. `parts`: as weft__file_graph_build_parts makes
+/// it.
 enum weft_status weft__file_graph_check(const struct weft__file_graph *g, bool parts, struct weft_place place,
                                         struct weft_arena *arena, struct weft_error *ret_error);
-/// How many parts there are; part[nodes], in the arena, of each node.
+/// The number of parts; part[nodes], in the arena, gives the part of each node.
 uint32_t weft__file_graph_parts(const struct weft__file_graph *g, struct weft_arena *arena, uint32_t **ret_part);
 
 #endif

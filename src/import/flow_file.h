@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload that is the flows of another tool's file: its parameters, and the way from a flow of the file to one of
-// the workload. A format gives a reader.
+// A workload made of the flows of another tool's file: its parameters, and the conversion of flows. A format supplies a
+// reader.
 #ifndef WEFT_IMPORT_FLOW_FILE_H
 #define WEFT_IMPORT_FLOW_FILE_H
 
@@ -18,7 +18,7 @@ struct weft__flow_file_conf {
         WEFT_TEXT(struct weft__flow_file_conf, file, "file", NULL, what "; relative to the scenario"),                 \
         WEFT__FILE_HOSTS_ROWS(struct weft__flow_file_conf)
 
-/// More no network carries in a time that weft simulates.
+/// No network carries more in the time that weft simulates.
 #define WEFT__FILE_FLOW_BYTES_MAX UINT64_C(100000000000000)
 
 struct weft__file_flow {

@@ -27,7 +27,7 @@ static bool is_binary(const unsigned char *bytes, size_t size) {
     return size >= sizeof magic && !memcmp(bytes, magic, sizeof magic);
 }
 
-/// Past blanks and comments; where the comment goes on beyond what is known, the end.
+/// Skips blanks and comments; if the comment continues beyond the known text, returns the end.
 static size_t skip_blanks(const char *text, size_t size) {
     size_t at = 0;
     for (;;) {

@@ -10,11 +10,11 @@
 struct reader {
     struct weft__goal_input *in;
     struct weft_schedule_builder b;
-    uint64_t begin, end; ///< of the section under way, from the beginning of the file
+    uint64_t begin, end; ///< of the current section, from the beginning of the file
     struct weft_error *error;
 };
 
-/// What a node says of others, until the appendix comes.
+/// References of a node to others, until the appendix is read.
 struct links {
     struct {
         uint32_t first, n;
@@ -46,7 +46,7 @@ static enum weft_status need(const struct reader *r, size_t n) {
     return FAIL(r, r->in->at + have, "the file ends; expected %zu bytes more", n - have);
 }
 
-/// `left`: of the appendix, which no two nodes share.
+/// `left`: of the appendix, which nodes do not share.
 static enum weft_status take_node(struct reader *r, uint64_t appendix, uint64_t *left, struct links *ret_links) {
     enum weft_status status = need(r, WEFT__GOAL_NODE);
     if (status) return status;
@@ -97,7 +97,7 @@ static enum weft_status add_edges(struct reader *r, uint32_t nodes, struct links
     return WEFT_OK;
 }
 
-/// Whether each node has the dependencies that it counts.
+/// Checks that each node has as many dependencies as it states.
 static enum weft_status check_waits(const struct reader *r, uint32_t nodes, const struct links *links,
                                     uint64_t nodes_at) {
     for (uint32_t i = 0; i < nodes; i++)
@@ -108,7 +108,7 @@ static enum weft_status check_waits(const struct reader *r, uint32_t nodes, cons
     return WEFT_OK;
 }
 
-/// The appendix, which may be larger than what is left of the file: it grows as it is read.
+/// Reads the appendix, whose size may be wrong, so memory grows while it is read.
 static enum weft_status take_appendix(struct reader *r, uint64_t n, uint32_t **ret, size_t *ret_room) {
     for (uint64_t k = 0; k < n; k++) {
         enum weft_status status = need(r, 4);
@@ -141,7 +141,7 @@ static enum weft_status read_section(struct reader *r) {
         return FAIL(r, r->begin, "%" PRIu32 " nodes and %" PRIu32 " roots in a section of %" PRIu64 " bytes", nodes,
                     roots, size);
     weft__goal_take(r->in, 8);
-    for (uint32_t i = 0; i < roots && !status; i++) { // those without dependencies, which is known anyway
+    for (uint32_t i = 0; i < roots && !status; i++) { // those without dependencies, which are already known
         status = need(r, 4);
         if (!status) weft__goal_take(r->in, 4);
     }
@@ -159,7 +159,7 @@ static enum weft_status read_section(struct reader *r) {
     return status;
 }
 
-/// Sections follow one another, so `end` of each is where the next begins.
+/// Sections are consecutive, so `end` of each is where the next begins.
 static enum weft_status read_table(struct reader *r, uint32_t ranks, uint64_t *end) {
     uint64_t last = 0;
     for (uint32_t rank = 0; rank < ranks; rank++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GOAL as text, a line at a time.
+// GOAL as text, line by line.
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { LINE_MAX_BYTES = 65536 };
 struct reader {
     struct weft__goal_input *in;
     struct weft_place here;  ///< of the line
-    const char *line, *next; ///< the line, and what of it is not read
+    const char *line, *next; ///< the line, and its unread part
     const char *end;
     bool ends; ///< by a newline
     struct weft_schedule_builder *b;
@@ -56,7 +56,7 @@ static bool next_line(struct reader *r, enum weft_status *ret_status) {
     return true;
 }
 
-/// To the first word that is no comment, over lines. False: the file ends, or there is an error.
+/// Moves to the first word that is not a comment, across lines. False: the file ends, or there is an error.
 static bool next_statement(struct reader *r, enum weft_status *ret_status) {
     bool block = false;
     while (next_line(r, ret_status)) {
@@ -101,7 +101,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// A number up to `most`, with `unit` right behind it. `ret_any`: -1 may stand there; NULL: it may not.
+/// A number up to `most`, directly followed by `unit`. `ret_any`: -1 is allowed; NULL: it is not.
 static enum weft_status take_number(struct reader *r, uint64_t most, const char *unit, const char *expected,
                                     bool *ret_any, uint64_t *ret) {
     skip(r);

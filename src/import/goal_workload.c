@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A schedule in GOAL as a workload. Sends go to the connection of their pair of ranks as they become ready, without a
-// clear-to-send (a sender writes into a buffer without end, as with the network backends of ATLAHS); a send is done
-// when it is acknowledged, a receive when a message that it matches has come. Operations cost a rank no time besides
-// its calcs, which run one after another on a CPU stream; numbers of NICs are not looked at: a rank has one. A message
-// of 0 bytes is sent as one of 1 byte.
+// clear-to-send (a sender writes into an unlimited buffer, as with the network backends of ATLAHS); a send is done when
+// it is acknowledged, a receive when a matching message has arrived. Only calcs take a rank's time, and they run one
+// after another on a CPU stream; NIC numbers are ignored, because a rank has one NIC. A message of 0 bytes is sent as
+// one of 1 byte.
 #include <inttypes.h>
 
 #include "base/lines.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GOAL, written.
+// Writes GOAL.
 #include <inttypes.h>
 
 #include "goal.h"

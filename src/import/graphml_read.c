@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// GraphML, made into what node-link JSON says, which has a reader (import/networkx_read.h). Source: U. Brandes et al.,
-// "GraphML progress report", GD 2001, and the schema at graphml.graphdrawing.org: keys with names and defaults, a
-// graph, nodes, edges, data. Several graphs, graphs within nodes and edges of more than two nodes are refused; data
-// that is drawing (elements within <data>) and ports of nodes are not looked at.
+// GraphML, converted to the form of node-link JSON, which has a reader (import/networkx_read.h). Source: U. Brandes et
+// al., "GraphML progress report", GD 2001, and the schema at graphml.graphdrawing.org: keys with names and defaults, a
+// graph, nodes, edges, data. Several graphs, graphs within nodes and edges of more than two nodes are refused; drawing
+// data (elements within <data>) and ports of nodes are ignored.
 #include <jansson.h>
 #include <string.h>
 
@@ -30,11 +30,11 @@ struct places {
 struct reader {
     struct weft_arena *arena;
     json_t *root, *graph, *nodes, *links;
-    json_t *thing; ///< that data is of; borrowed
+    json_t *thing; ///< that data belongs to; borrowed
     enum thing kind;
     struct key key[KEYS_MAX];
     uint32_t keys;
-    const struct key *data; ///< whose text is read; NULL: none
+    const struct key *data; ///< whose text is being read; NULL: none
     bool in_default, seen;  ///< seen: a graph
     uint32_t depth;         ///< of the element whose text is read
     char value[VALUE_MAX];
@@ -129,7 +129,7 @@ static enum weft_status begin_data(struct reader *r, const struct weft__xml_elem
 
 static enum weft_status begin(void *context, const struct weft__xml_element *e, struct weft_error *ret_error) {
     struct reader *r = context;
-    if (r->data) return WEFT_OK; // what is within data is drawing
+    if (r->data) return WEFT_OK; // elements within data are for drawing
     if (!e->depth) return strcmp(e->name, "graphml") ? BAD(e->place, "<%.40s>; expected <graphml>", e->name) : WEFT_OK;
     if (!strcmp(e->name, "key")) return begin_key(r, e, ret_error);
     if (!strcmp(e->name, "graph")) return begin_graph(r, e, ret_error);
@@ -156,7 +156,7 @@ static enum weft_status text(void *context, const char *piece, size_t n, uint32_
     return WEFT_OK;
 }
 
-/// The value, without blanks around it.
+/// The value, without surrounding blanks.
 static const char *trim(struct reader *r) {
     static const char blanks[] = " \t\r\n";
     while (r->size && strchr(blanks, r->value[r->size - 1]))

@@ -32,7 +32,7 @@ static void index_names(struct weft__file_hosts *hosts) {
         if (number_of(t->node[t->host[h]].name, &number)) hosts->host[number] = h;
 }
 
-/// A host a line. Which GPU of a server it is, is of no interest to flows between hosts.
+/// Reads a host per line. Flows between hosts do not depend on the GPU of a server.
 static enum weft_status read_ranks(struct weft__file_hosts *hosts, const char *path, struct weft_place place,
                                    struct weft_error *ret_error) {
     const struct weft_topology *t = hosts->topology;

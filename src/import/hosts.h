@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which host a number or a name of a foreign file means.
+// Which host a number or a name in a foreign file means.
 #ifndef WEFT_IMPORT_HOSTS_H
 #define WEFT_IMPORT_HOSTS_H
 
@@ -20,14 +20,14 @@ struct weft__file_hosts {
                   "linear: numbers map to hosts in the order of hosts; or a file with the host of each number, one "   \
                   "line per number, as written by weft place --out; relative to the scenario")
 
-/// `hosts` and `ranks` as the rows say; in the topology's arena.
+/// Sets `hosts` and `ranks` from the rows; in the topology's arena.
 enum weft_status weft__file_hosts_init(struct weft__file_hosts *hosts, const char *text, const char *ranks,
                                        struct weft_place place, const struct weft_topology *topology,
                                        struct weft_error *ret_error);
-/// Of a number; none is an error at `place`.
+/// The host of a number; if there is none, an error at `place`.
 enum weft_status weft__file_hosts_at(const struct weft__file_hosts *hosts, uint64_t number, struct weft_place place,
                                      uint32_t *ret_host, struct weft_error *ret_error);
-/// Of a number or a node's name.
+/// The host of a number or a node's name.
 enum weft_status weft__file_hosts_find(const struct weft__file_hosts *hosts, const char *word, struct weft_place place,
                                        uint32_t *ret_host, struct weft_error *ret_error);
 

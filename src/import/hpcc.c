@@ -2,9 +2,9 @@
 // Topologies and flows of ns-3's RDMA simulators (import/hpcc_read.h), read in place, and their configuration.
 //
 // Differences. A host has one link: SimAI's GPUs have a second one, to the NVSwitch of their server, which becomes the
-// network within a server; flows between GPUs of one server take the network outside all the same. The error rate of a
-// link is of packets; here bits are lost, at a rate that loses as many packets of `error_packet` bytes. Where a flow
-// file has sequence numbers or dependencies beyond HPCC's six columns it is refused.
+// network within a server; flows between GPUs of one server still use the network outside. The error rate of a link
+// there is per packet; here bits are lost, at a rate that loses as many packets of `error_packet` bytes. A flow file
+// with sequence numbers or dependencies beyond HPCC's six columns is refused.
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -125,7 +125,7 @@ const struct weft_model weft__workload_hpcc = {
 
 enum { WORDS_MAX = 8 };
 
-/// How many words a line has; *ret_numbers: of those, how many are numbers.
+/// The number of words in a line; *ret_numbers: how many of them are numbers.
 static uint32_t count_words(const char *line, uint32_t *ret_numbers) {
     uint32_t words = 0;
     *ret_numbers = 0;
@@ -169,10 +169,10 @@ static void note_rest(struct weft_import *import, const struct weft_import_file 
                          last);
 }
 
-/// What of the files the configuration's values depend on.
+/// The values from the files that the configuration depends on.
 struct rates {
     weft_rate_bps host_bps, port_bps; ///< of hosts, and the greatest of all links
-    weft_bytes headroom_bytes;        ///< three times what is under way on a link
+    weft_bytes headroom_bytes;        ///< three times the data in flight on a link
     weft_bytes window_bytes;          ///< 0: not known
 };
 
@@ -192,7 +192,7 @@ static void find_rates(const struct weft__hpcc_topology *t, struct rates *rates)
     }
 }
 
-/// A host has one link, besides those to NVSwitches, which are left out.
+/// A host must have one link, not counting those to NVSwitches, which are omitted.
 static enum weft_status check_hosts(const struct weft__hpcc_topology *t, const char *path, struct weft_arena *arena,
                                     struct weft_error *ret_error) {
     uint32_t *links = weft_arena_alloc(arena, t->nodes, sizeof *links);
@@ -244,7 +244,7 @@ static enum weft_status make_topology(const struct weft_import_file *file, const
     return WEFT_OK;
 }
 
-/// `t`: the topology that was given; role NULL: none was.
+/// `t`: the topology given; role NULL: none was given.
 static enum weft_status check_flow(const struct weft__hpcc_topology *t, const struct weft__file_flow *f,
                                    struct weft_error *ret_error) {
     const uint64_t end[2] = {f->src, f->dst};
@@ -305,7 +305,7 @@ static void say_real(struct weft_import *import, const char *key, double value, 
     weft_import_say(import, WEFT_IMPORT_HOST, "    %s: %s%s\n", key, text, unit);
 }
 
-/// DCQCN of the hosts: as the configuration says, and else as HPCC's run script scales it with their rate.
+/// DCQCN of the hosts: from the configuration, else scaled with their rate as in HPCC's run script.
 static void say_dcqcn(struct weft_import *import, const struct weft__hpcc_config *c, weft_rate_bps host_bps) {
     weft_import_say(import, WEFT_IMPORT_HOST, "  cc:\n    kind: dcqcn_connectx\n    preset: hpcc\n");
     say_rate(import, "additive_increase", c->ai_bps ? c->ai_bps : host_bps / 25 / 1000 * 5);
@@ -324,7 +324,7 @@ static void say_dcqcn(struct weft_import *import, const struct weft__hpcc_config
             "Gbit/s");
 }
 
-/// A configuration that does not say HAS_WIN has a window.
+/// A configuration without HAS_WIN has a window.
 static void say_window(struct weft_import *import, const struct weft__hpcc_config *c, weft_bytes window) {
     if (!window) {
         weft_import_note(
@@ -360,7 +360,7 @@ static void say_host(struct weft_import *import, const struct weft__hpcc_config 
                          c->cc_mode);
 }
 
-/// Thresholds of marking: those of the fastest link, and of ports of each rate where the configuration has several.
+/// Marking thresholds: those of the fastest link, and of ports of each rate where the configuration has several.
 static void say_marking(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates) {
     double port = (double)rates->port_bps / 25e9, kmin = weft__hpcc_map_at(&c->kmin_kb, rates->port_bps),
            kmax = weft__hpcc_map_at(&c->kmax_kb, rates->port_bps), pmax = weft__hpcc_map_at(&c->pmax, rates->port_bps);
@@ -419,7 +419,7 @@ static const char *find_path(const char *path, struct weft_place place, struct w
     return *path != '/' && access(beside, F_OK) && !access(above, F_OK) ? above : beside;
 }
 
-/// A file that the configuration names, unless the user gave one of the kind.
+/// Finds a file that the configuration names, unless the user gave one of that kind.
 static enum weft_status find_named(const struct weft_import_file *config, const char *path, struct weft_place place,
                                    const char *what, struct weft_import *import, struct weft_import_file *room,
                                    const struct weft_import_file **file, struct weft_error *ret_error) {

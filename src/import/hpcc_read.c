@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: what scratch/third.cc of HPCC and common.h of SimAI read with C++ streams, so the ends of lines mean nothing.
+// Source: what scratch/third.cc of HPCC and common.h of SimAI read with C++ streams, so line ends are irrelevant.
 #include "import/hpcc_read.h"
 
 #include <inttypes.h>
@@ -39,7 +39,7 @@ static enum weft_status quantity(struct weft__lines *lines, const char *what, en
     return status;
 }
 
-/// Nothing more may stand on the line of the last one, `what`; *ret_line: the first line with something behind it.
+/// Nothing more may be on the line of the last one, `what`; *ret_line: the first later line with content.
 static enum weft_status read_rest(struct weft__lines *lines, const char *what, int *ret_line,
                                   struct weft_error *ret_error) {
     char *rest = weft__lines_word(lines);
@@ -137,7 +137,8 @@ static enum weft_status read_topology(struct weft__lines *lines, struct weft_are
     enum weft_status status = read_counts(lines, t, arena, ret_error);
     if (!status) status = read_switches(lines, t, arena, ret_error);
     if (status) return status;
-    for (uint32_t i = 0; i < t->links && !status; i++) { // not as many as the file says it has: it may say anything
+    for (uint32_t i = 0; i < t->links && !status; i++) { // not allocated by the count in the file, which may be
+                                                         // anything
         t->link = weft__arena_grow(arena, t->link, i, sizeof *t->link);
         status = read_link(lines, t, &t->link[i], ret_error);
     }
@@ -156,7 +157,7 @@ enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place pl
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
-/// Whether the line at hand, of which nothing has been read, has five words.
+/// Whether the current line, still unread, has five words.
 static bool has_five_words(const struct weft__lines *lines) {
     uint32_t words = 0;
     for (const char *at = lines->at + strspn(lines->at, " \t"); *at; at += strspn(at, " \t"), words++)

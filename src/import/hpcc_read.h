@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec of the files of ns-3's RDMA simulators: alibaba-edu/High-Precision-Congestion-Control (HPCC) and
-// aliyun/ns-3-alibabacloud (SimAI): topology, flows, configuration. Words stand apart by blanks or ends of lines. What
-// stands on lines behind the last link or flow is not read, as there: the files of HPCC itself explain themselves
-// there.
+// aliyun/ns-3-alibabacloud (SimAI): topology, flows, configuration. Words are separated by blanks or line ends. Lines
+// after the last link or flow are not read, as in the simulators: HPCC's own files have explanations there.
 #ifndef WEFT_IMPORT_HPCC_READ_H
 #define WEFT_IMPORT_HPCC_READ_H
 
@@ -13,7 +12,7 @@ struct weft__hpcc_link {
     uint32_t src, dst;
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
-    double error_rate; ///< part of all packets that are lost
+    double error_rate; ///< fraction of packets that are lost
     struct weft_place place;
 };
 
@@ -25,23 +24,23 @@ struct weft__hpcc_topology {
     const char *gpu_type;     ///< of SimAI's form
     uint8_t *role;            ///< [nodes], enum weft__hpcc_role
     struct weft__hpcc_link *link;
-    int rest_line; ///< the first line behind the last link that has something in it, which ns-3 does not read; 0: none
+    int rest_line; ///< the first non-empty line after the last link, which ns-3 does not read; 0: none
 };
 
 /// In the arena. Errors are at `place` if the file cannot be read, else in it.
 enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place place, struct weft_arena *arena,
                                           struct weft__hpcc_topology *ret_topology, struct weft_error *ret_error);
 
-/// Flows one by one; its lines are closed by the caller.
+/// Flows one by one; the caller closes its lines.
 struct weft__hpcc_flows {
     struct weft__lines lines;
     uint64_t n, read;
-    bool portless; ///< five columns a flow, without the port: ConWeave's form
-    int rest_line; ///< as of a topology; known once there are no more
+    bool portless; ///< five columns per flow, without the port: ConWeave's form
+    int rest_line; ///< as for a topology; known after the last flow
 };
 enum weft_status weft__hpcc_flows_open(struct weft__hpcc_flows *flows, const char *path, struct weft_place place,
                                        struct weft_error *ret_error);
-/// *ret_more false: there was no more.
+/// *ret_more false: there are no more.
 enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct weft__file_flow *ret_flow, bool *ret_more,
                                        struct weft_error *ret_error);
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: CalculateRoute and the loop over pairs of hosts of third.cc (alibaba-edu/High-Precision-Congestion-Control):
 // a pair's round trip is two delays and the time in which each link in turn carries a full payload; times the rate of
-// the slowest link, it is the pair's window. Whole ns, as there. From each switch with hosts, as hosts on one switch
-// have the same way to others.
+// the slowest link, it is the pair's window. Times are whole ns, as there. Searches start at each switch with hosts,
+// because hosts on one switch have the same path to others.
 #include "import/hpcc_window.h"
 
 #include <string.h>
 
 /// A link as seen from one of its ends.
 struct end {
-    uint32_t peer; ///< of a kind of hosts: how many there are
+    uint32_t peer; ///< for a kind of hosts: how many there are
     uint64_t delay_ns;
     weft_rate_bps rate_bps;
 };
 
-/// From a node to another, by one of the shortest ways.
+/// From one node to another, by one of the shortest paths.
 struct way {
     uint32_t hops; ///< WEFT_NONE: there is none
     uint64_t delay_ns, payload_ns;
@@ -28,7 +28,7 @@ struct graph {
     struct end *end;
     uint32_t *first_host; ///< [nodes + 1], of a switch's links to hosts, of each kind one
     struct end *host;
-    struct way *way; ///< [nodes], from the switch at hand
+    struct way *way; ///< [nodes], from the current switch
     uint32_t *queue;
 };
 
@@ -36,7 +36,7 @@ static bool is_switch(const struct graph *g, uint32_t node) {
     return g->t->role[node] == WEFT__HPCC_SWITCH;
 }
 
-/// Links of switches to hosts, or to switches, by switch; `first` is filled in.
+/// Links of switches to hosts, or to switches, sorted by switch; fills in `first`.
 static struct end *sort_links(const struct graph *g, bool to_hosts, uint32_t *first, struct weft_arena *arena) {
     const struct weft__hpcc_topology *t = g->t;
     uint32_t *at = weft_arena_alloc(arena, (size_t)t->nodes + 1, sizeof *at);
@@ -61,7 +61,7 @@ static struct end *sort_links(const struct graph *g, bool to_hosts, uint32_t *fi
     return end;
 }
 
-/// Of a switch's links to hosts, one of each delay and rate, with how many there are; moves them to the front.
+/// Keeps one of a switch's links to hosts for each delay and rate, with their number; moves them to the front.
 static void keep_kinds(struct graph *g) {
     uint32_t n = 0;
     for (uint32_t s = 0, from = 0; s < g->t->nodes; s++) {
@@ -131,7 +131,7 @@ weft_bytes weft__hpcc_window(const struct weft__hpcc_topology *t, weft_bytes mtu
         for (uint32_t u = 0; u < t->nodes; u++)
             for (uint32_t a = g.first_host[s]; a < g.first_host[s + 1] && g.way[u].hops != WEFT_NONE; a++)
                 for (uint32_t b = g.first_host[u]; b < g.first_host[u + 1]; b++) {
-                    if (u == s && a == b && g.host[a].peer == 1) continue; // a host and itself
+                    if (u == s && a == b && g.host[a].peer == 1) continue; // a host paired with itself
                     weft_bytes window = window_of(&g, &g.host[a], &g.way[u], &g.host[b]);
                     if (window > most) most = window;
                 }

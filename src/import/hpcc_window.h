@@ -5,9 +5,9 @@
 
 #include "import/hpcc_read.h"
 
-#define WEFT__HPCC_WINDOW_STEPS UINT64_C(2000000000) ///< more than that many take too long
+#define WEFT__HPCC_WINDOW_STEPS UINT64_C(2000000000) ///< more steps than this take too long
 
-/// The greatest bandwidth-delay product of two hosts; 0: there is none, or the network is too large to look for it.
+/// The greatest bandwidth-delay product of two hosts; 0: there is none, or the network is too large to search.
 weft_bytes weft__hpcc_window(const struct weft__hpcc_topology *topology, weft_bytes mtu, struct weft_arena *arena);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fat trees and connection matrices of htsim (import/htsim_read.h), read in place.
 //
-// Differences. Where htsim would stop at a radix that does not fit, so does weft; a file that htsim leaves to chance
-// (two tiers with several pods) is refused. A failed link l of an aggregation switch is its l-th link upwards, as htsim
-// wires them; htsim accepts failures of other switches in a file and then stops: here, link l of a ToR switch is its
-// l-th upwards, of a core switch its l-th downwards. Of a bundle the first link fails, as in htsim. Lengths of queues
-// are htsim's own and are left out. A trigger takes a time (trigger_delay): hosts of weft know of each other by
+// Differences. weft refuses a radix that does not fit, as htsim does, and a file whose meaning htsim leaves undefined
+// (two tiers with several pods). A failed link l of an aggregation switch is its l-th link upwards, as htsim wires
+// them; htsim accepts failures of other switches in a file and then stops: here, link l of a ToR switch is its l-th
+// upwards, of a core switch its l-th downwards. In a bundle the first link fails, as in htsim. Queue lengths are
+// specific to htsim and are omitted. A trigger takes some time (trigger_delay), because hosts in weft communicate by
 // messages.
 #include <ctype.h>
 #include <inttypes.h>
@@ -123,7 +123,7 @@ static const struct weft_param flows_rows[] = {
 };
 static const struct weft_param_table flows_params = WEFT_PARAM_TABLE("htsim", struct flows_conf, flows_rows);
 
-/// What the functions below pass along.
+/// Arguments that the functions below share.
 struct expansion {
     const struct flows_conf *conf;
     struct weft_place place;
@@ -222,7 +222,7 @@ static const char *htsim_recognise(const struct weft_import_file *file) {
     return has_key(file->head, "tiers") || has_key(file->head, "podsize") ? "topology" : NULL;
 }
 
-/// A switch adds its latency between the last bit of a frame and its queue: that is what weft calls processing.
+/// A switch adds its latency between the last bit of a frame and its queue, which weft calls processing.
 static void say_latencies(const struct weft__htsim_topology *t, struct weft_import *import) {
     bool alike = true;
     for (uint64_t i = 1; i < t->tiers; i++)
@@ -233,7 +233,7 @@ static void say_latencies(const struct weft__htsim_topology *t, struct weft_impo
                         layers[i], t->tier[i].latency_ns);
 }
 
-/// What the command line of htsim_roce says rather than its files.
+/// Settings that htsim_roce takes from its command line, not from files.
 struct htsim_conf {
     struct weft_import_common common;
     weft_bytes mtu_bytes;
@@ -328,7 +328,7 @@ static enum weft_status say_failure(const struct weft__htsim_failure *f, const s
     return WEFT_OK;
 }
 
-/// Triggers are checked as when the workload is made, only that nobody looks at whose flows they are.
+/// Triggers are checked as when the workload is made, except whose flows they are.
 static enum weft_status check_triggers(struct weft__trigger_builder *b, uint32_t flows, struct weft_error *ret_error) {
     struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct weft_workload w = {

@@ -16,7 +16,7 @@ static const char *const tier_names[] = {"TOR", "AGG", "CORE"};
 
 // --- topology -----------------------------------------------------------------------------------------------------
 
-/// A key of a tier, and which of its values it is.
+/// A key of a tier, and the index of its value.
 static const struct {
     const char *name;
     size_t offset;
@@ -54,7 +54,7 @@ static enum weft_status read_header(struct weft__lines *lines, struct weft__htsi
     return WEFT_OK;
 }
 
-/// A line of the tier at hand. `seen`: bits of the keys that it had.
+/// A line of the current tier. `seen`: bits of its keys so far.
 static enum weft_status read_tier_line(struct weft__lines *lines, struct weft__htsim_tier *tier, uint32_t *seen,
                                        const char *key, struct weft_error *ret_error) {
     struct weft_place place = lines->place;
@@ -100,7 +100,7 @@ static enum weft_status read_lines(struct weft__lines *lines, struct weft__htsim
     }
 }
 
-/// Every tier has what it needs; bundles and oversubscription are 1 where they are not given.
+/// Checks that every tier has what it needs; bundles and oversubscription default to 1.
 static enum weft_status check_tiers(struct weft__htsim_topology *t, struct weft_place whole,
                                     struct weft_error *ret_error) {
     if (!t->nodes || !t->pod_hosts || t->tiers < 2)
@@ -122,14 +122,14 @@ static enum weft_status check_tiers(struct weft__htsim_topology *t, struct weft_
     return WEFT_OK;
 }
 
-/// a * b / (c * d); false: it is no whole number above 0.
+/// a * b / (c * d); false: it is not a positive whole number.
 static bool quotient(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t *ret) {
     unsigned __int128 over = (unsigned __int128)a * b, under = (unsigned __int128)c * d;
     *ret = under ? (uint64_t)(over / under) : 0;
     return under && over % under == 0 && over / under > 0 && over / under <= nodes_max;
 }
 
-/// How many switches there are, and that their ports are as many as the radices say.
+/// Computes the numbers of switches, and checks that their ports match the radices.
 static enum weft_status count_switches(struct weft__htsim_topology *t, struct weft_place whole,
                                        struct weft_error *ret_error) {
     const struct weft__htsim_tier *tor = &t->tier[WEFT__HTSIM_TOR], *agg = &t->tier[WEFT__HTSIM_AGG],

@@ -38,14 +38,15 @@ struct weft__htsim_trigger {
     struct weft_place place;
 };
 
-/// A link that is down from the beginning: number `link` upwards of a ToR or aggregation switch, downwards of a core.
+/// A link that is down from the beginning: number `link`, upwards for a ToR or aggregation switch, downwards for a core
+/// switch.
 struct weft__htsim_failure {
     uint32_t tier; ///< of the switch
     uint64_t number, link;
     struct weft_place place;
 };
 
-/// What a line of a matrix is.
+/// The kind of a matrix's line.
 struct weft__htsim_entry {
     enum { WEFT__HTSIM_END, WEFT__HTSIM_FLOW, WEFT__HTSIM_TRIGGER, WEFT__HTSIM_FAILURE } kind;
     struct weft__htsim_flow flow;
@@ -55,12 +56,12 @@ struct weft__htsim_entry {
 
 struct weft__htsim_matrix {
     struct weft__lines lines;
-    uint64_t nodes, flows, triggers, failures; ///< as the header says
+    uint64_t nodes, flows, triggers, failures; ///< from the header
     uint64_t flows_read, triggers_read, failures_read;
     uint64_t types; ///< header lines seen, as bits
 };
 
-/// Opened and closed as lines are. Entries in the file's order; the last one is WEFT__HTSIM_END.
+/// Opened and closed like lines. Entries come in the file's order; the last one is WEFT__HTSIM_END.
 enum weft_status weft__htsim_matrix_open(struct weft__htsim_matrix *matrix, const char *path, struct weft_place place,
                                          struct weft_error *ret_error);
 enum weft_status weft__htsim_matrix_next(struct weft__htsim_matrix *matrix, struct weft__htsim_entry *ret_entry,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenario that an importer makes: sections, notes, defaults, and its text.
+// The scenario made by an importer: sections, notes, defaults, and its text.
 #include "weft/import.h"
 
 #include <errno.h>
@@ -105,7 +105,7 @@ static const char *real_path(const char *path, struct weft_arena *arena) {
     return kept;
 }
 
-/// Likewise, also of what is not there in a folder that is.
+/// The same, also for a missing file in an existing folder.
 static const char *future_path(const char *path, struct weft_arena *arena) {
     const char *at = real_path(path, arena), *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (at) return at;
@@ -113,7 +113,7 @@ static const char *future_path(const char *path, struct weft_arena *arena) {
     return in ? weft_arena_format(arena, "%s/%s", in, name) : NULL;
 }
 
-/// The path as a scenario in `folder` names it: as it is if both are in the same folder, else absolute.
+/// The path as written in a scenario in `folder`: unchanged if both are in the same folder, else absolute.
 static const char *written_path(const char *path, const char *folder, struct weft_arena *arena) {
     const char *at = future_path(path, arena), *in = real_path(*folder ? folder : ".", arena);
     size_t n = in ? strlen(in) : 0;
@@ -169,7 +169,7 @@ enum weft_status weft_import_guess(const char *path,
     return status;
 }
 
-/// Every file is one of the importer's.
+/// Checks that every file is one of the importer's.
 static enum weft_status recognise(const struct weft_model *importer, struct weft_import_file *file, uint32_t files,
                                   struct weft_arena *arena, struct weft_error *ret_error) {
     const struct weft_import_ops *ops = importer->ops;
@@ -213,7 +213,7 @@ const char *weft_import_quote(struct weft_import *im, const char *text) {
 
 enum { STAR_MAX = 32, LEAF_HOSTS = 32, LEAF_SPINE_MAX = 1024 };
 
-/// A network that limits nobody: one switch, or a Clos in which all hosts can send at once.
+/// A network without bottlenecks: one switch, or a Clos in which all hosts can send at the same time.
 static void say_default_network(struct weft_import *im, const struct weft_import_common *c) {
     char rate[32], delay[32];
     uint32_t hosts = im->hosts < 2 ? 2 : im->hosts;
@@ -261,7 +261,7 @@ static void print_scenario(struct weft_import *im, const struct weft_model *impo
     }
 }
 
-/// That it can be read: what an importer says in YAML goes through the same checks as what a user says.
+/// Checks that it can be read: the importer's YAML goes through the same checks as a user's.
 static enum weft_status check(const char *text, size_t size, struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
     struct weft_scenario *scenario = NULL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clusters described in InfraGraph (import/infragraph_read.h) as topologies, read in place.
 //
-// Differences. A host of weft has one link: each component of a server that an edge between instances ends at (a NIC, a
-// port of one, an xpu on a scale-up network) is a host, called like the component: server.0.nic.3. A switch is one
-// node, and its ports are called like its components. Of what is inside a device weft has the rate behind NICs
+// Differences. A host of weft has one link: each component of a server at which an edge between instances ends (a NIC,
+// a port of one, an xpu on a scale-up network) is a host, named after the component: server.0.nic.3. A switch is one
+// node, and its ports are named after its components. Of the inside of a device, weft models the rate behind NICs
 // (`host.drain_rate`) and the delay of a switch (`switch.processing`); `weft import` sets these.
 #include <inttypes.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static const char *infragraph_recognise(const struct weft_import_file *file) {
     if (has_key(head, "devices") && (components || connections)) return "infrastructure";
     if (connections && has_key(head, "infrastructure")) return "infrastructure";
     if (has_key(head, "instances") && (connections || (has_key(head, "ep1") && has_key(head, "ep2"))))
-        return "infrastructure"; // whose devices other files define
+        return "infrastructure"; // whose devices are defined in other files
     return components && has_key(head, "choice") && has_key(head, "count") ? "device" : NULL;
 }
 
@@ -136,7 +136,7 @@ static void say_defaults(const struct weft__infragraph_conf *c, const struct wef
     }
 }
 
-/// What of an instance's inside weft has a parameter for.
+/// The parts of an instance's inside that weft has a parameter for.
 static void say_inside(const struct weft__infragraph_instance *i, uint32_t parts, struct weft_import *import) {
     char value[32];
     const struct weft__infragraph_device *d = i->device;

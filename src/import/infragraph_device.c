@@ -71,7 +71,7 @@ static enum weft_status sort_names(struct weft__names *names, const struct weft_
 
 // --- links --------------------------------------------------------------------------------------------------------
 
-/// What no link may have, if it is more than that.
+/// More than any link can have, if it exceeds this.
 static uint64_t whole(double value) {
     return value < 1e18 ? (uint64_t)llround(value) : UINT64_C(1000000000000000000);
 }
@@ -152,7 +152,7 @@ static enum weft_status read_component(const struct weft__infragraph_parts *part
     return WEFT_OK;
 }
 
-/// Its components and, first, those of the devices within it.
+/// Opens its components and, first, those of the devices within it.
 static enum weft_status open_device(const struct weft__infragraph_parts *parts, struct weft__infragraph_part *p,
                                     uint32_t depth, struct weft_arena *arena, struct weft_error *ret_error) {
     const struct weft_tree *list;
@@ -171,7 +171,7 @@ static enum weft_status open_device(const struct weft__infragraph_parts *parts, 
     return status ? status : sort_names(&p->names, list, "component", arena, ret_error);
 }
 
-/// What of the inside matters to the outside: the rate behind a nic, the delay behind a port.
+/// The properties of the inside that matter outside: the rate behind a nic, the delay behind a port.
 static void note_inner_edge(struct weft__infragraph_device *about, enum weft__infragraph_choice choice,
                             const struct weft__infragraph_link *link) {
     bool slower = link->rate_bps && (!about->nic_rate_bps || link->rate_bps < about->nic_rate_bps);
@@ -231,7 +231,7 @@ enum weft_status weft__infragraph_read_devices(const struct weft_tree *root, str
 
 // --- paths of components ------------------------------------------------------------------------------------------
 
-/// A whole number as Python writes it; false: it is none.
+/// A whole number in Python's syntax; false: it is none.
 static bool read_index(const char **at, int64_t *ret) {
     const char *digit = *at + (**at == '-');
     size_t n = strspn(digit, "0123456789");
@@ -241,7 +241,7 @@ static bool read_index(const char **at, int64_t *ret) {
     return true;
 }
 
-/// "2]", "0:8]", "0:8:2]", ":8]" and so on. A bound that is not written stays as it is.
+/// "2]", "0:8]", "0:8:2]", ":8]" and so on. An omitted bound is unchanged.
 static bool read_bounds(const char **at, int64_t bound[3]) {
     uint32_t colons = 0;
     bool one = read_index(at, &bound[0]);
@@ -281,7 +281,8 @@ enum weft_status weft__infragraph_read_slice(const char **at, const char *text, 
     return WEFT_OK;
 }
 
-/// Of each device in `ret` the components that one element of a path means. Backwards, as there are more behind it.
+/// Replaces each device in `ret` by the components that one element of a path selects. Works backwards, because there
+/// are more of them.
 static enum weft_status expand_element(const struct weft__infragraph_component *c,
                                        const struct weft__infragraph_slice *slice, const char *path,
                                        struct weft_place place, struct weft__infragraph_slots *ret,
@@ -333,7 +334,7 @@ const char *weft__infragraph_path(const struct weft__infragraph_part *part, uint
     while (part) {
         uint32_t i = 0;
         uint64_t size = 0, index = 0;
-        for (;; i++) { // the one that has the slot; there is one
+        for (;; i++) { // the one that contains the slot; there must be one
             const struct weft__infragraph_component *c = &part->component[i];
             size = c->within ? c->within->slots : 1;
             if (slot < c->slot + c->count * size) break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices of an InfraGraph file: components, links, and what a path such as "cx5[0:8].port[0]" means.
+// Devices of an InfraGraph file: components, links, and the meaning of a path such as "cx5[0:8].port[0]".
 #ifndef WEFT_IMPORT_INFRAGRAPH_DEVICE_H
 #define WEFT_IMPORT_INFRAGRAPH_DEVICE_H
 
@@ -15,18 +15,18 @@ struct weft__names {
         uint32_t number;
     } * sorted;
 };
-/// `names->name` and `n` are filled. Returns a name that is there a second time, or WEFT_NONE.
+/// `names->name` and `n` are set. Returns a duplicate name, or WEFT_NONE.
 uint32_t weft__names_sort(struct weft__names *names, struct weft_arena *arena);
-/// The number of a name, which ends after `length` bytes. None is an error that says what was looked for.
+/// The index of a name, which has `length` bytes. If it does not exist, the error says what was looked for.
 enum weft_status weft__names_find(const struct weft__names *names, const char *name, size_t length, const char *what,
                                   struct weft_place place, uint32_t *ret_number, struct weft_error *ret_error);
 
-/// The entries of a list; an empty one if the key is not there.
+/// The entries of a list; an empty one if the key is missing.
 enum weft_status weft__infragraph_list(const struct weft_tree *map, const char *key, const struct weft_tree **ret_list,
                                        struct weft_error *ret_error);
 
 struct weft__infragraph_link {
-    weft_rate_bps rate_bps; ///< 0: none in bits
+    weft_rate_bps rate_bps; ///< 0: not in bits
     weft_time_ps delay_ps;  ///< 0: none
     bool transfers;         ///< a rate in transfers
 };
@@ -44,8 +44,8 @@ enum weft_status weft__infragraph_load_edge(const struct weft_tree *tree, const 
                                             const struct weft__infragraph_link **ret_link,
                                             struct weft_error *ret_error);
 
-/// A device and its components, which have numbers, their slots: those of a component follow one another, and a device
-/// within has as many as its own components.
+/// A device and its components, which are numbered by slots: those of a component are consecutive, and a device within
+/// has as many as its own components.
 struct weft__infragraph_part {
     struct weft__infragraph_device about;
     const struct weft_tree *tree;
@@ -67,13 +67,13 @@ struct weft__infragraph_parts {
 enum weft_status weft__infragraph_read_devices(const struct weft_tree *root, struct weft_arena *arena,
                                                struct weft__infragraph_parts *ret_parts, struct weft_error *ret_error);
 
-/// A slice of something, of which there is no more than was said.
+/// A slice of `count` elements.
 struct weft__infragraph_slice {
     int64_t start, step;
     uint64_t n; ///< at least 1
 };
-/// What stands at *at behind a name: "[2]", "[0:8]", "[0:8:2]", ".2", or nothing, which means all of the `count`. *at
-/// moves behind it. `whole`: the text, for the error.
+/// Parses what follows a name at *at: "[2]", "[0:8]", "[0:8:2]", ".2", or nothing, which means all of the `count`. *at
+/// moves past it. `whole`: the text, for errors.
 enum weft_status weft__infragraph_read_slice(const char **at, const char *whole, uint64_t count,
                                              struct weft_place place, struct weft__infragraph_slice *ret,
                                              struct weft_error *ret_error);
@@ -83,7 +83,7 @@ struct weft__infragraph_slots {
     uint64_t n;
     enum weft__infragraph_choice choice; ///< of all of them
 };
-/// All components that a path means, in its order.
+/// All components that a path selects, in its order.
 enum weft_status weft__infragraph_expand(const struct weft__infragraph_part *part, const char *path,
                                          struct weft_place place, struct weft__infragraph_slots *ret,
                                          struct weft_error *ret_error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several files as one infrastructure: their lists are joined, so one may define the devices of another.
-// Keysight/infragraph keeps devices in files of their own (yaml/, examples/), of which some are a device alone.
+// Keysight/infragraph keeps devices in separate files (yaml/, examples/), some of which contain only a device.
 #include <string.h>
 
 #include "base/grow.h"
@@ -12,7 +12,7 @@ static void append(struct weft_arena *arena, struct weft_tree *parent, struct we
     parent->child[parent->n++] = child;
 }
 
-/// A copy to be appended to, as trees are not changed once made; its children are the same.
+/// A copy to append to, because trees are not changed once made; it has the same children.
 static struct weft_tree *copy(struct weft_arena *arena, const struct weft_tree *tree) {
     struct weft_tree *t = weft_arena_alloc(arena, 1, sizeof *t);
     *t = (struct weft_tree){tree->type, tree->place, tree->key_place, tree->key, tree->text, 0, NULL};
@@ -21,7 +21,8 @@ static struct weft_tree *copy(struct weft_arena *arena, const struct weft_tree *
     return t;
 }
 
-/// What a file holds: an infrastructure, within a key of that name or not. A device alone becomes the only one of one.
+/// The content of a file: an infrastructure, within a key of that name or not. A single device becomes the only one of
+/// an infrastructure.
 static const struct weft_tree *unwrap(struct weft_arena *arena, struct weft_tree *root) {
     const struct weft_tree *inner = weft_tree_find(root, "infrastructure");
     if (inner) return inner;
@@ -34,7 +35,7 @@ static const struct weft_tree *unwrap(struct weft_arena *arena, struct weft_tree
     return map;
 }
 
-/// Lists of `all`, which are its own, grow by those of `more`; of a name and a description the first file's is kept.
+/// Appends the lists of `more` to those of `all`, which are its own; the first file's name and description are kept.
 static enum weft_status join(struct weft_arena *arena, struct weft_tree *all, const struct weft_tree *more,
                              struct weft_error *ret_error) {
     for (uint32_t i = 0; i < more->n; i++) {
@@ -62,7 +63,7 @@ enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, 
     for (uint32_t p = 0; p < paths; p++) {
         struct weft__lines lines;
         struct weft_tree *root = NULL;
-        enum weft_status status = weft__lines_open(&lines, path[p], place, ret_error); // not there: an error at `place`
+        enum weft_status status = weft__lines_open(&lines, path[p], place, ret_error); // missing: an error at `place`
         if (status) return status;
         weft__lines_close(&lines);
         status = weft_tree_read(path[p], arena, &root, ret_error);

@@ -15,7 +15,7 @@
 
 enum { DEVICE_PARTS = 5, FILE_PARTS = 9 };
 
-/// What the functions below pass along.
+/// Arguments that the functions below share.
 struct upgrade {
     struct weft_arena *arena;
     struct weft_tree *devices, *instances, *edges;
@@ -23,7 +23,7 @@ struct upgrade {
     bool said;                           ///< instances are
 };
 
-/// A key of an old object, and what it is called now; NULL: it is looked at apart, or means nothing to weft.
+/// A key of an old object, and its present name; NULL: it is handled separately, or irrelevant to weft.
 struct rename {
     const char *old, *now;
 };
@@ -50,7 +50,7 @@ static void put_text(struct weft_arena *arena, struct weft_tree *map, const char
     put(arena, map, key, WEFT_TREE_TEXT)->text = text;
 }
 
-/// The keys of an old object in a new one.
+/// Copies the keys of an old object into a new one.
 static enum weft_status take_keys(struct weft_arena *arena, const struct weft_tree *old, const char *what,
                                   const struct rename *rename, struct weft_tree *map, struct weft_error *ret_error) {
     if (old->type != WEFT_TREE_MAP) return BAD(old->place, "expected a %s: a map", what);
@@ -194,7 +194,7 @@ static enum weft_status take_connection(struct upgrade *u, const struct weft_tre
     return WEFT_OK;
 }
 
-/// How many of a name connections mention: the greatest of its indices + 1.
+/// How many of a name connections mention: the greatest index + 1.
 static uint64_t mentioned(struct weft_arena *arena, const struct weft_tree *connections, uint32_t parts,
                           const char *name) {
     uint64_t count = 0;
@@ -209,7 +209,7 @@ static uint64_t mentioned(struct weft_arena *arena, const struct weft_tree *conn
     return count;
 }
 
-/// Instances and components had no count at first: there are as many as connections mention, one at least.
+/// Instances and components had no count at first: there are as many as connections mention, at least one.
 static void put_count(struct upgrade *u, struct weft_tree *map, const struct weft_tree *connections, uint32_t parts) {
     const struct weft_tree *name = weft_tree_find(map, "name");
     if (weft_tree_find(map, "count") || !name || !name->text) return;
@@ -219,7 +219,7 @@ static void put_count(struct upgrade *u, struct weft_tree *map, const struct wef
 
 // --- devices ------------------------------------------------------------------------------------------------------
 
-/// `name`: of the device that it stands in; NULL: it says which.
+/// `name`: of the device that contains it; NULL: it names its device.
 static enum weft_status take_instance(struct upgrade *u, const struct weft_tree *old, struct weft_tree *name,
                                       struct weft_error *ret_error) {
     static const struct rename keys[] = {
@@ -275,7 +275,7 @@ static enum weft_status take_device(struct upgrade *u, const struct weft_tree *o
     return status ? status : each(u, old, "instances", &name, take_instance, ret_error);
 }
 
-/// Each device as an instance of its own name, as often as connections say.
+/// Makes each device an instance with its own name, as many times as connections mention.
 static void make_instances(struct upgrade *u, const struct weft_tree *connections) {
     for (uint32_t d = 0; d < u->devices->n; d++) {
         const char *name = weft_tree_find(u->devices->child[d], "name")->text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// InfraGraph before schema 1.0, where the network was a list of connections such as host.0.nic.0.eth.leaf.0.port.0, as
-// an object of today's schema whose parts have their places in the old one.
+// InfraGraph before schema 1.0, where the network was a list of connections such as host.0.nic.0.eth.leaf.0.port.0:
+// converted to an object of the present schema whose parts keep their places in the old one.
 #ifndef WEFT_IMPORT_INFRAGRAPH_OLD_H
 #define WEFT_IMPORT_INFRAGRAPH_OLD_H
 

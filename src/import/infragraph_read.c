@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: the InfraGraph schema 2.4 (Keysight/infragraph, models/*.yaml), and how its service expands edges
-// (src/infragraph/infragraph_service.py): slices are Python's, a path of components goes through devices within
-// devices, one2one pairs both lists in order and ends with the shorter, many2many pairs all. The scheme `ring`
-// is in the schema and not in the service: here it joins each of the first list to the one behind it in the second, and
-// the last to the first. Files of schemas before 1.0, with `connections`, are brought up to date (infragraph_old.h).
+// (src/infragraph/infragraph_service.py): slices as in Python, a path of components goes through devices within
+// devices, one2one pairs both lists in order and ends with the shorter one, many2many pairs all. The scheme `ring` is
+// in the schema but not in the service: here it connects each of the first list to the next one in the second, and the
+// last to the first. Files of schemas before 1.0, with `connections`, are converted (infragraph_old.h).
 #include "import/infragraph_read.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
-/// Components of all copies of all instances have numbers, their keys; those of an instance follow one another.
+/// The components of all copies of all instances are numbered by keys; those of an instance are consecutive.
 struct instance {
     struct weft__infragraph_instance *about;
     const struct weft__infragraph_part *part;
@@ -24,10 +24,10 @@ struct instance {
     struct weft_place place, device_place;
 };
 
-/// Of an instance whose device no file defines.
+/// For an instance whose device no file defines.
 static const struct weft__infragraph_part absent = {.about = {.name = "", .inside = ""}, .slots = 1};
 
-/// A link that an edge stands for.
+/// A link that comes from an edge.
 struct wire {
     uint64_t key[2];
     const struct weft__infragraph_link *link;
@@ -97,7 +97,7 @@ static enum weft_status read_instances(struct reader *r, const struct weft_tree 
     return BAD(list->child[second]->place, "a second instance '%.60s'", r->names.name[second]);
 }
 
-/// The instance of a key, and which copy and which of its slots.
+/// The instance of a key, with its copy and slot.
 static const struct instance *locate(const struct reader *r, uint64_t key, uint64_t *ret_copy, uint64_t *ret_slot) {
     uint32_t low = 0, high = r->graph->instances - 1; // the last one that does not begin behind this key
     while (low < high) {
@@ -192,7 +192,7 @@ static enum weft_status read_edge(struct reader *r, const struct weft_tree *tree
 
 // --- the graph ----------------------------------------------------------------------------------------------------
 
-/// The key of its node: a component of a server is one itself, those of a switch are one together.
+/// The key of its node: each component of a server is a node, those of a switch together are one.
 static uint64_t node_key(const struct reader *r, uint64_t key) {
     uint64_t copy, slot;
     return locate(r, key, &copy, &slot)->about->is_switch ? key - slot : key;

@@ -13,13 +13,13 @@ struct weft__infragraph_conf {
     weft_time_ps delay_ps;
 };
 
-/// What is inside a device, of which weft simulates nothing as such.
+/// The inside of a device, which weft does not simulate as such.
 struct weft__infragraph_device {
     const char *name;
-    const char *inside;         ///< names of its links, joined with ", "; or ""
+    const char *inside;         ///< names of its links, separated by ", "; or ""
     uint64_t xpus;              ///< with those of devices within
-    weft_rate_bps nic_rate_bps; ///< least of the links within that end at a nic; 0: none has a rate
-    weft_time_ps port_delay_ps; ///< greatest of the links within that end at a port; 0: none has a latency
+    weft_rate_bps nic_rate_bps; ///< the lowest among inner links that end at a nic; 0: none has a rate
+    weft_time_ps port_delay_ps; ///< the highest among inner links that end at a port; 0: none has a latency
     struct weft_place place;
 };
 
@@ -29,21 +29,21 @@ struct weft__infragraph_instance {
     const struct weft__infragraph_device *device;
     uint32_t count;
     bool is_switch;
-    weft_rate_bps rate_bps; ///< greatest of its links to other instances; 0: it has none
+    weft_rate_bps rate_bps; ///< the highest among its links to other instances; 0: it has none
 };
 
 struct weft__infragraph {
-    struct weft__file_graph graph; ///< hosts are the components of servers that edges between instances end at
+    struct weft__file_graph graph; ///< hosts are the components of servers at which edges between instances end
     uint32_t instances, unrated, undelayed;
     struct weft__infragraph_instance *instance;
     uint32_t transfers; ///< of the links without a rate, those with one in transfers
     uint32_t unequal;   ///< edges one2one whose two ends have different numbers of components
-    uint32_t loops;     ///< links from a switch to itself, left out
-    uint32_t renamed;   ///< nodes whose name is none in weft
+    uint32_t loops;     ///< links from a switch to itself, omitted
+    uint32_t renamed;   ///< nodes whose name is not valid in weft
     uint32_t unnamed;   ///< ports likewise
 };
 
-/// The infrastructure that the files are together, at least one of them.
+/// The infrastructure that the files form together; at least one file.
 enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, struct weft_place place,
                                        struct weft_arena *arena, const struct weft_tree **ret_root,
                                        struct weft_error *ret_error);

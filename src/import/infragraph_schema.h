@@ -73,7 +73,7 @@ struct weft__infragraph_end_conf {
     const char *instance, *component;
 };
 
-/// Of lists (devices, components, edges ...) and of the ends of an edge the tables say nothing: they are read apart.
+/// The tables do not cover lists (devices, components, edges ...) or the ends of an edge: these are read separately.
 extern const struct weft_param_table weft__infragraph_infrastructure_table, weft__infragraph_device_table,
     weft__infragraph_component_table, weft__infragraph_link_table, weft__infragraph_instance_table,
     weft__infragraph_edge_table, weft__infragraph_end_table, weft__infragraph_inner_end_table;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NCCL's inspector wrote of a job's collectives (import/inspector.h), done again on a network that weft knows,
-// with the measured time beside the predicted one.
+// A job's collectives as recorded by NCCL's inspector (import/inspector.h), repeated on a network known to weft, with
+// the measured time beside the predicted one.
 //
-// Collectives of a communicator come in the order of their sequence numbers, one when the one before is done: what was
-// computed in between is not in the file. The time of a collective is the mean over the ranks that wrote one. The size
-// of an AllGather or ReduceScatter is that of a rank's part if the bus bandwidth beside it says so, or none is there,
-// and else that of all.
+// Collectives of a communicator follow in the order of their sequence numbers, each when the previous one is done:
+// computation in between is not in the file. The time of a collective is the mean over the ranks that recorded one. The
+// size of an AllGather or ReduceScatter is that of a rank's part if the bus bandwidth beside it says so, or is missing,
+// and otherwise that of all.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -23,9 +23,9 @@ static const char source[] = "NVIDIA/nccl, plugins/profiler/inspector; sizes and
 
 // --- collectives --------------------------------------------------------------------------------------------------
 
-/// Those of a communicator with one number, by several ranks.
+/// Collectives of a communicator with the same number, by several ranks.
 struct measured {
-    weft_bytes bytes; ///< as nccl-tests has it
+    weft_bytes bytes; ///< as in nccl-tests
     double time_us;   ///< mean
     uint8_t coll;
 };
@@ -39,7 +39,7 @@ static weft_bytes whole_bytes(const struct weft__inspector_record *r) {
     return is_all ? r->bytes : r->bytes * r->ranks;
 }
 
-/// From record *at on; *at moves behind the last of the number. An error if its ranks disagree.
+/// From record *at on; *at moves past the last one with the number. An error if its ranks disagree.
 static enum weft_status next_measured(const struct weft__inspector_log *log, uint32_t *at, struct measured *ret,
                                       struct weft_error *ret_error) {
     const struct weft__inspector_record *first = &log->record[*at], *r = first;
@@ -58,7 +58,7 @@ static enum weft_status next_measured(const struct weft__inspector_log *log, uin
     return WEFT_OK;
 }
 
-/// Behind the last record of the communicator of record `from`.
+/// The end of the communicator of record `from`.
 static uint32_t communicator_end(const struct weft__inspector_log *log, uint32_t from) {
     uint32_t to = from;
     while (to < log->n && !strcmp(log->record[to].id, log->record[from].id))
@@ -66,7 +66,7 @@ static uint32_t communicator_end(const struct weft__inspector_log *log, uint32_t
     return to;
 }
 
-/// Records [*ret_from, *ret_to) of a communicator; "" is the only one there is.
+/// Records [*ret_from, *ret_to) of a communicator; "" means the only one.
 static enum weft_status find_communicator(const struct weft__inspector_log *log, const char *id,
                                           struct weft_place place, uint32_t *ret_from, uint32_t *ret_to,
                                           struct weft_error *ret_error) {
@@ -114,7 +114,7 @@ static const struct weft_param inspector_rows[] = {
 static const struct weft_param_table inspector_params =
     WEFT_PARAM_TABLE("inspector", struct inspector_conf, inspector_rows);
 
-/// Equal ones after one another are reported as one, with the mean of what was measured.
+/// Equal consecutive operations are reported as one, with the mean of the measurements.
 static void add_op(const struct inspector_conf *c, const struct weft_topology *topology, const struct measured *m,
                    struct weft_job *job, uint32_t *first, double *sum_us) {
     struct weft_job_op *op = &job->op[job->ops++];
@@ -186,7 +186,7 @@ static const char *inspector_recognise(const struct weft_import_file *file) {
     return known && file->head[strspn(file->head, " \t\r\n")] == '{' ? "log" : NULL;
 }
 
-/// The files that records [from, to) are in, as a scenario names them.
+/// The files that contain records [from, to), as named in a scenario.
 static void say_files(const struct weft_import_file *file, uint32_t files, const struct weft__inspector_log *log,
                       uint32_t from, uint32_t to, struct weft_import *import) {
     bool *has = weft_arena_alloc(weft_import_arena(import), files, sizeof *has);
@@ -203,7 +203,7 @@ static void say_files(const struct weft_import_file *file, uint32_t files, const
     weft_import_say(import, WEFT_IMPORT_WORKLOAD, files > 1 ? "]\n" : "\n");
 }
 
-/// Of the communicator of records [from, to).
+/// For the communicator of records [from, to).
 static void say_communicator(const struct weft_import_file *file, uint32_t files, const struct weft__inspector_log *log,
                              uint32_t from, uint32_t to, uint32_t number, struct weft_import *import) {
     const struct weft__inspector_record *r = &log->record[from];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of NCCL's inspector. Source: plugins/profiler/inspector of NVIDIA/nccl: an object of JSON a rank and
+// The log of NCCL's inspector. Source: plugins/profiler/inspector of NVIDIA/nccl: a JSON object per rank and
 // collective, with coll, coll_sn, coll_msg_size_bytes, coll_exec_time_us, coll_busbw_gbs, n_ranks, nnodes and the
-// communicator's id. Each process writes a file. Objects may span lines. Others between them are sends and receives
-// (p2p_perf), which are counted, and dump_stats; what an object does not say of its communicator, the last one before
-// it that named a communicator says.
+// communicator's id. Each process writes a file. Objects may span lines. Objects in between are sends and receives
+// (p2p_perf), which are counted, and dump_stats; what an object does not state about its communicator is taken from the
+// last earlier object that named one.
 #ifndef WEFT_IMPORT_INSPECTOR_H
 #define WEFT_IMPORT_INSPECTOR_H
 
@@ -26,9 +26,9 @@ struct weft__inspector_record {
     char id[32]; ///< of its communicator
     uint64_t number;
     weft_bytes bytes;
-    double time_us, busbw; ///< busbw: in GB/s; NAN: not said
+    double time_us, busbw; ///< busbw: in GB/s; NAN: not given
     uint32_t ranks, nodes;
-    uint32_t file; ///< by the number of calls of weft__inspector_read before
+    uint32_t file; ///< the number of earlier calls of weft__inspector_read
     uint8_t coll;
     struct weft_place place;
 };
@@ -36,14 +36,14 @@ struct weft__inspector_record {
 struct weft__inspector_log {
     uint32_t n, files;
     struct weft__inspector_record *record;
-    uint64_t messages; ///< sends and receives, left out
+    uint64_t messages; ///< sends and receives, omitted
     struct weft_arena *arena;
 };
 
-/// Adds a file's collectives to the log; `place`: where the file is named. `path` lives as long as the log.
+/// Adds a file's collectives to the log; `place`: where the file is named. `path` must live as long as the log.
 enum weft_status weft__inspector_read(const char *path, struct weft_place place, struct weft__inspector_log *log,
                                       struct weft_error *ret_error);
-/// Sorts the log by communicator and number, as qsort() would by weft__inspector_order; an error at `place` if it is
+/// Sorts the log by communicator and number, as qsort() would with weft__inspector_order; an error at `place` if it is
 /// empty.
 enum weft_status weft__inspector_sort(struct weft__inspector_log *log, struct weft_place place,
                                       struct weft_error *ret_error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of JSON one after another, each a collective, a message or what is said of those that follow.
+// A sequence of JSON objects: collectives, messages, and information about later ones.
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -17,10 +17,10 @@ enum { RECORDS_MAX = 1 << 24, RANKS_MAX = 1 << 20, OBJECT_MAX = 1 << 20 };
 const char *const weft__inspector_colls[WEFT__INSPECTOR_COLLS] = {"AllReduce", "AllGather", "ReduceScatter",
                                                                   "AllToAll",  "Broadcast", "Reduce"};
 
-/// A file at work. `lines` opens and closes it and has the place of the object at hand.
+/// A file being read. `lines` opens and closes it and has the place of the current object.
 struct reader {
     struct weft__lines lines;
-    struct weft__inspector_record header; ///< id, ranks and nodes of the last object that said them; ranks 0: none did
+    struct weft__inspector_record header; ///< id, ranks and nodes of the last object that gave them; ranks 0: none did
     struct weft_place at;                 ///< of the next byte
     size_t size;                          ///< of the object at hand so far
 };
@@ -35,7 +35,7 @@ static int next_byte(struct reader *r) {
     return c;
 }
 
-/// json_load_callback_t. A byte at a time, so that what follows the object is still to be read.
+/// json_load_callback_t. Gives one byte at a time, so that the text after the object is still unread.
 static size_t give_byte(void *buffer, size_t size, void *context) {
     struct reader *r = context;
     if (!size || r->size++ == OBJECT_MAX) return 0;
@@ -70,7 +70,7 @@ static json_t *next_object(struct reader *r, struct weft_error *ret_error) {
     return NULL;
 }
 
-/// A key of the object, or of an object in it: versions differ in what is nested where.
+/// A key of the object, or of an object in it: versions differ in the nesting.
 static const json_t *find(const json_t *object, const char *key) {
     const json_t *found = json_object_get(object, key), *value;
     const char *name;
@@ -91,7 +91,7 @@ static enum weft_status read_number(const struct weft__lines *lines, const json_
                           max);
 }
 
-/// What the object says of its communicator, for itself and those that follow.
+/// The object's information about its communicator, for itself and later ones.
 static enum weft_status read_header(struct reader *r, const json_t *object, struct weft_error *ret_error) {
     const char *id = json_string_value(find(object, "id"));
     double ranks, nodes = 1, rank;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of MSCCL (import/msccl.h) as a collective: a thread block is a lane. Facts of MSCCL's interpreter
 // (microsoft/msccl, src/collectives/device/msccl_interpreter.h, src/include/msccl.h; mscclSetupCount of ROCm/rccl): the
-// size has nchunksperloop chunks; the program runs over them in loops, in each over at most `chunk` bytes of each of
-// its chunks; in a loop, a step takes as many of its chunks at once as fit into `chunk`, 71 at most, and sends them in
-// slices as NCCL does (half of the 8 slots of a buffer of 4 MiB are a chunk, a quarter a slice); a step that others
-// wait for is done when all of it is. Differences: chunks are as large as the largest, if the size is no multiple of
-// them; LL and LL128 have chunks and slices of Simple, unless the parameters say otherwise, and none of their overhead.
+// size has nchunksperloop chunks; the program runs over them in loops, each over at most `chunk` bytes of each of its
+// chunks; in a loop, a step processes as many of its chunks at the same time as fit into `chunk`, at most 71, and sends
+// them in slices as NCCL does (half of the 8 slots of a buffer of 4 MiB are a chunk, a quarter a slice); a step that
+// others wait for is done when all of it is. Differences: chunks are as large as the largest, if the size is no
+// multiple of them; LL and LL128 have chunks and slices of Simple, unless the parameters say otherwise, and none of
+// their overhead.
 #include <inttypes.h>
 #include <string.h>
 
@@ -43,7 +44,7 @@ static const struct weft_param rows[] = {
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("msccl", struct conf, rows, weft__collective_check);
 
-/// What the functions of the collective are told.
+/// What the functions of the collective get.
 struct loaded {
     struct weft_collective_common common;
     const struct weft__msccl *program;
@@ -71,7 +72,7 @@ static enum weft_status load(const void *conf, const struct weft_collective_shap
 
 // --- steps --------------------------------------------------------------------------------------------------------
 
-/// How a size is worked on: in loops over each chunk, and so many of a step's chunks together.
+/// How a size is processed: in loops over each chunk, with this many of a step's chunks together.
 struct work {
     weft_bytes chunk_bytes;
     uint32_t together;
@@ -90,7 +91,7 @@ static struct work work_of(const struct loaded *l, const struct weft_collective_
     };
 }
 
-/// Steps of the lane that a step of the block is, some of which may be empty: pieces of chunks, each in slices.
+/// The steps of the lane for one step of the block, some of which may be empty: pieces of chunks, each in slices.
 static uint64_t per_step(const struct work *w, const struct weft__msccl_block *b) {
     uint32_t chunks = b->count_max ? b->count_max : 1; // of nops
     return (uint64_t)((chunks + w->together - 1) / w->together) * w->loops.slices_max;
@@ -126,7 +127,7 @@ static void cut(const struct work *w, const struct weft__msccl_step *s, uint64_t
     ret_step->offset = (first + begin) * w->chunk_bytes + loop * w->loops.loop_bytes + from;
 }
 
-/// The first of a step of the block waits for the last of the step that it waits for, in the same loop.
+/// The first lane step of a block's step waits for the last one of the step that it depends on, in the same loop.
 static void add_wait(const struct loaded *l, const struct work *w, uint32_t rank, const struct weft__msccl_step *s,
                      uint64_t loop, struct weft_step *ret_step) {
     if (s->after == WEFT_NONE) return;
@@ -169,7 +170,7 @@ static void add_sent(const struct work *w, const struct weft__msccl_step *s, uin
     }
 }
 
-/// Loops before the last are alike.
+/// All loops but the last are equal.
 static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                      struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     const struct weft__msccl_block *b = block_of(conf, rank, lane);
@@ -184,7 +185,7 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
     return 1;
 }
 
-/// Thread blocks that only copy take their part of a GPU too.
+/// Thread blocks that only copy also use a share of the GPU.
 static uint32_t channels(const void *conf, const struct weft_collective_shape *shape) {
     const struct weft__msccl *m = ((const struct loaded *)conf)->program;
     uint32_t channels = 0;
@@ -241,7 +242,7 @@ static const char *recognise(const struct weft_import_file *file) {
     return weft__xml_recognise(file->head, "algo") ? "algorithm" : NULL;
 }
 
-/// The sizes that the scenario asks for.
+/// The sizes in the scenario.
 struct sizes {
     weft_bytes first, last;
     bool cut; ///< larger ones would wait for ever
@@ -253,7 +254,7 @@ static const char *format_size(weft_bytes bytes, char text[32]) {
     return text;
 }
 
-/// Whether the algorithm ends with a size and the slots that connections have: executed without a network.
+/// Whether the algorithm ends with a size and the slots of connections, found by executing it without a network.
 static enum weft_status try_size(struct weft_import *import, const struct weft_import_file *file, uint32_t ranks,
                                  weft_bytes size, struct weft_error *ret_error) {
     struct weft__text_stream text;
@@ -275,8 +276,8 @@ static enum weft_status try_size(struct weft_import *import, const struct weft_i
 
 enum { FACTOR = 4, SIZES_TRIED = 8 };
 
-/// Those that the file is for (minBytes, maxBytes), or else 1 to 64 MiB, as far as the algorithm ends with them: one
-/// whose ranks all send before they receive does so only while that fits into the buffers of its connections.
+/// The sizes that the file is for (minBytes, maxBytes), or else 1 to 64 MiB, as far as the algorithm ends with them: if
+/// all ranks send before they receive, it ends only while that fits into the buffers of its connections.
 static enum weft_status choose_sizes(struct weft_import *import, const struct weft_import_file *file,
                                      const struct weft__msccl *m, struct sizes *ret, struct weft_error *ret_error) {
     const weft_bytes limit = UINT64_C(1) << 40;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective algorithm as MSCCL has it: for each GPU thread blocks, each with one GPU that it receives from and one
-// that it sends to, in a channel, and a list of steps. Source: microsoft/msccl and microsoft/msccl-tools (XML);
-// ROCm/rccl, src/misc/msccl (what a file must have); Cowan et al., "MSCCLang", ASPLOS 2023.
+// A collective algorithm in MSCCL's form: each GPU has thread blocks, each of which receives from one GPU and sends to
+// one GPU, in a channel, and has a list of steps. Source: microsoft/msccl and microsoft/msccl-tools (XML); ROCm/rccl,
+// src/misc/msccl (what a file must have); Cowan et al., "MSCCLang", ASPLOS 2023.
 //
-// A step works on `count` chunks: it receives (r), reads its source (s, rrc, rrs, rrcs, cpy, re), adds up what it has
-// received and read, puts that into its destination (r, rcs, rrc, rrcs, cpy, re) and sends it (s, rcs, rrs, rrcs); nop
-// does nothing. It may wait for a step of another thread block of its GPU; one that waits for several has a nop before
-// it for each but the last. A buffer of a GPU is the input (i), the output (o) or scratch memory (s).
+// A step works on `count` chunks: it receives (r), reads its source (s, rrc, rrs, rrcs, cpy, re), adds what it has
+// received and read, stores the sum in its destination (r, rcs, rrc, rrcs, cpy, re) and sends it (s, rcs, rrs, rrcs);
+// nop does nothing. It may wait for a step of another thread block of its GPU; one that waits for several has a nop
+// before it for each but the last. A buffer of a GPU is the input (i), the output (o) or scratch memory (s).
 #ifndef WEFT_IMPORT_MSCCL_H
 #define WEFT_IMPORT_MSCCL_H
 
@@ -16,7 +16,7 @@
 enum weft__msccl_does {
     WEFT__MSCCL_RECEIVES = 1,
     WEFT__MSCCL_READS = 2, ///< its source
-    WEFT__MSCCL_ADDS = 4,  ///< what is in its destination already
+    WEFT__MSCCL_ADDS = 4,  ///< what its destination already contains
     WEFT__MSCCL_KEEPS = 8, ///< in its destination
     WEFT__MSCCL_SENDS = 16,
 };
@@ -34,7 +34,8 @@ struct weft__msccl_block {
     uint32_t id;         ///< in the file
     uint32_t send, recv; ///< GPUs; WEFT_NONE: none
     uint32_t channel;
-    uint32_t send_block, recv_block; ///< at those GPUs: who receives what it sends, and the other way round
+    uint32_t send_block, recv_block; ///< at those GPUs: the block that receives what it sends, and the one that sends
+                                     ///< what it receives
     uint32_t steps, count_max;
     struct weft__msccl_step *step;
     int line, column;
@@ -59,16 +60,17 @@ static inline struct weft_place weft__msccl_place(const struct weft__msccl *m, i
     return (struct weft_place){.file = m->file, .line = line, .column = column};
 }
 
-/// Reads a file, and checks all but what its steps do together. What it makes is in the arena.
+/// Reads a file, and checks everything except how its steps work together. Allocates in the arena.
 enum weft_status weft__msccl_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                   struct weft__msccl **ret_program, struct weft_error *ret_error);
-/// Finds who receives what a block sends, and checks that both have as many steps for it, with the same counts.
+/// Finds which block receives what a block sends, and checks that both have the same number of steps for it, with the
+/// same counts.
 enum weft_status weft__msccl_match(struct weft__msccl *m, struct weft_error *ret_error);
-/// Executes it with sets of contributions for numbers: an error if a step waits for ever, reads a chunk that nothing is
-/// in, or if the buffers do not end with what the collective is for. What a broadcast and a collective that weft does
-/// not know end with is not checked; with `verify` off only that it ends is.
+/// Executes it with sets of contributions as numbers: an error if a step waits forever or reads an empty chunk, or if
+/// the buffers do not end with the result of the collective. The result of a broadcast, and of a collective unknown to
+/// weft, is not checked; without `verify`, only that it ends.
 enum weft_status weft__msccl_play(const struct weft__msccl *m, bool verify, struct weft_error *ret_error);
-/// Whether it is known what the buffers of the program end with.
+/// Whether the final content of the program's buffers is known.
 bool weft__msccl_is_known(const struct weft__msccl *m);
 
 #endif

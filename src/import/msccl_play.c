@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a program of MSCCL does what it is for, before any of it is simulated. Each chunk of each GPU's input is a
-// random 64-bit number, a reduction is their sum modulo 2^64, and 0 is an empty chunk: that a wrong program ends with
-// the right sums has a probability of 2^-64. It is executed in two orders, as thread blocks of a GPU run side by side.
+// Whether a program of MSCCL computes the right result, checked before any simulation. Each chunk of each GPU's input
+// is a random 64-bit number, a reduction is their sum modulo 2^64, and 0 is an empty chunk: a wrong program ends with
+// the right sums with a probability of 2^-64. It is executed in two orders, because thread blocks of a GPU run in
+// parallel.
 #include <inttypes.h>
 #include <string.h>
 
@@ -65,7 +66,7 @@ struct lane {
     uint32_t gpu, block;
     uint32_t step;             ///< the next one
     uint32_t waiter, next;     ///< a list of lanes that wait for it; WEFT_NONE: the end
-    uint64_t wire, put, taken; ///< what it sends: the first, how much has been sent, and been received
+    uint64_t wire, put, taken; ///< what it sends: the first number, how much has been sent, and received
 };
 
 struct play {
@@ -92,7 +93,7 @@ static uint64_t value_of(uint32_t gpu, uint32_t chunk) {
     return x ^ x >> 31;
 }
 
-/// In place, input and output are one array: a GPU's part is in its place in the array of all.
+/// In place, input and output are one array: a GPU's part is at its place in the whole array.
 static uint64_t *cell_at(const struct play *p, uint32_t gpu, uint32_t buffer, uint32_t chunk) {
     const struct weft__msccl *m = p->m;
     uint32_t part = m->chunks / m->ranks;
@@ -108,12 +109,12 @@ static uint64_t *cell_at(const struct play *p, uint32_t gpu, uint32_t buffer, ui
     return &p->cell[p->cell0[gpu * WEFT__MSCCL_BUFFERS + buffer] + chunk];
 }
 
-/// Chunks of the input that are full at the beginning.
+/// Chunks of the input that are full at the start.
 static uint32_t input_chunks(const struct weft__msccl *m) {
     return m->goal == WEFT_GOAL_ALL_GATHER ? m->chunks / m->ranks : m->chunks;
 }
 
-/// Where a buffer of a GPU begins, and how many cells there are in all: room for what is in place, whatever the file
+/// The start of a GPU's buffer, and the total number of cells: includes room for in-place operation, whatever the file
 /// says.
 static uint64_t lay_out_cells(const struct weft__msccl *m, uint64_t *ret_cell0) {
     uint64_t cells = 0;
@@ -163,7 +164,7 @@ static struct lane *sender_of(const struct play *p, const struct lane *l) {
     return &p->lane[p->lane0[b->recv] + b->recv_block];
 }
 
-/// The lane that it has to wait for; NULL: none.
+/// The lane that it must wait for; NULL: none.
 static struct lane *waits_for(const struct play *p, const struct lane *l) {
     const struct weft__msccl_step *s = &block_of(p, l)->step[l->step];
     struct lane *before = s->after == WEFT_NONE ? NULL : &p->lane[p->lane0[l->gpu] + s->after_block];
@@ -255,7 +256,7 @@ static uint64_t expected(const struct weft__msccl *m, const uint64_t *sums, uint
     case WEFT_GOAL_ALL_GATHER:
         return value_of(chunk / part, chunk % part);
     default:
-        return value_of(chunk / part, gpu * part + chunk % part); // of an exchange
+        return value_of(chunk / part, gpu * part + chunk % part); // for an exchange
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // <algo name proto nchannels nchunksperloop ngpus coll inplace> <gpu id i_chunks o_chunks s_chunks> <tb id send recv
-// chan> <step s type srcbuf srcoff dstbuf dstoff cnt depid deps hasdep/>. What else an element has is not looked at.
+// chan> <step s type srcbuf srcoff dstbuf dstoff cnt depid deps hasdep/>. Other attributes are ignored.
 #include <inttypes.h>
 #include <string.h>
 

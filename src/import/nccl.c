@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers as NCCL has found them (import/nccl.h) become hosts: one for each GPU, whose link is as fast as its part of
-// the NICs near it, and a network within the server as fast as its NVLinks or PCI. The network between servers is in no
-// file. Channels become a collective (import/nccl_collective.c).
+// Servers as found by NCCL (import/nccl.h) become hosts: one per GPU, with a link as fast as its share of the NICs near
+// it, and a network within the server as fast as its NVLinks or PCI. The network between servers is in no file.
+// Channels become a collective (import/nccl_collective.c).
 #include <inttypes.h>
 #include <math.h>
 
@@ -30,13 +30,13 @@ static const char *recognise(const struct weft_import_file *file) {
                                                        : NULL;
 }
 
-/// What the functions below pass along.
+/// Arguments that the functions below share.
 struct maker {
     const struct import_conf *conf;
-    const struct weft_import_file *file, *server_file, *channels_file; ///< of a kind the first, or NULL
+    const struct weft_import_file *file, *server_file, *channels_file; ///< the first file of a kind, or NULL
     uint32_t files, servers, gpus;
     struct weft__nccl_servers list;
-    struct weft__nccl_server server; ///< the first; no GPUs: no file has one
+    struct weft__nccl_server server; ///< the first; without GPUs: no file has one
     struct weft__nccl_graphs graphs;
     struct weft_import *import;
     struct weft_error *error;
@@ -46,7 +46,7 @@ struct maker {
 #define ASSUMED(m, ...) weft_import_note((m)->import, WEFT_IMPORT_ASSUMED, __VA_ARGS__)
 #define LEFT_OUT(m, ...) weft_import_note((m)->import, WEFT_IMPORT_LEFT_OUT, __VA_ARGS__)
 
-/// Every server's file, one after the other: they have as many GPUs.
+/// The files of all servers, which must have the same number of GPUs.
 static enum weft_status read_servers(struct maker *m) {
     uint32_t differ = 0;
     for (uint32_t f = 0; f < m->files; f++) {
@@ -67,7 +67,7 @@ static enum weft_status read_servers(struct maker *m) {
     return WEFT_OK;
 }
 
-/// Whether the channels go through GPUs of the server.
+/// Whether the channels use GPUs of the server.
 static enum weft_status check_channels(const struct maker *m) {
     for (uint32_t k = 0; k < WEFT__NCCL_ALGORITHMS; k++) {
         const struct weft__nccl_graph *g = &m->graphs.of[k];
@@ -102,7 +102,7 @@ static enum weft_status read_channels(struct maker *m) {
 
 #define SAY_TOPOLOGY(m, ...) weft_import_say((m)->import, WEFT_IMPORT_TOPOLOGY, __VA_ARGS__)
 
-/// Of servers whose files are read in place; whether some of their NICs are not known.
+/// For servers whose files are read in place; returns whether some of their NICs are unknown.
 static bool say_servers(const struct maker *m) {
     uint32_t unknown = 0, bounded = 0;
     SAY_TOPOLOGY(m, "  kind: nccl\n  file:%s", m->list.n > 1 ? "\n" : " ");
@@ -147,7 +147,7 @@ static void say_network(const struct maker *m) {
     if (!m->server_file) ASSUMED(m, "links of %s: no file says how fast NICs are (rate)", rate);
 }
 
-/// The least rate of all GPUs within the server, in bit/s; 0: some GPU has none.
+/// The lowest rate of all GPUs within the server, in bit/s; 0: some GPU has none.
 static weft_rate_bps least_inside(const struct maker *m, bool *ret_differ) {
     double least = 0, most = 0;
     for (uint32_t g = 0; g < m->server.gpus; g++) {

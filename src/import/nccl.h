@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What NCCL writes of a server: what it found (NCCL_TOPO_DUMP_FILE, <system>), and what it made of it
 // (NCCL_GRAPH_DUMP_FILE, <graphs>): for each algorithm channels, each an order of the server's GPUs, and the NICs by
-// which a channel comes and goes. Source: NVIDIA/nccl, src/graph/xml.cc, search.cc, connect.cc, topo.h.
+// which a channel enters and leaves. Source: NVIDIA/nccl, src/graph/xml.cc, search.cc, connect.cc, topo.h.
 #ifndef WEFT_IMPORT_NCCL_H
 #define WEFT_IMPORT_NCCL_H
 
@@ -14,10 +14,10 @@ struct weft__nccl_server {
     struct weft__nccl_gpu {
         int64_t dev, rank; ///< rank -1: not said
         uint32_t sm, nvlinks;
-        double pci_gbps;       ///< of its own link, each way; 0: not said
+        double pci_gbps;       ///< of its own link, each direction; 0: not given
         uint32_t nic;          ///< the NIC that it uses first; WEFT_NONE: there is none
-        uint32_t near, shared; ///< NICs that are as near to it as any, and GPUs to which just these are
-        double net_mbps;       ///< its part of these
+        uint32_t near, shared; ///< the number of nearest NICs, and of GPUs with the same ones
+        double net_mbps;       ///< its share of these
         uint32_t path[64];     ///< internal: elements that it is in
         uint32_t depth;
     } * gpu;
@@ -28,7 +28,7 @@ struct weft__nccl_server {
         uint32_t path[64];
         uint32_t depth;
     } * nic;
-    uint32_t slow; ///< NICs left out, as they are not half as fast as the fastest
+    uint32_t slow; ///< NICs omitted because they are less than half as fast as the fastest
 };
 
 struct weft__nccl_graph {
@@ -36,13 +36,13 @@ struct weft__nccl_graph {
     uint32_t channels, gpus;
     int64_t *gpu; ///< dev: [channel * gpus + k]
     struct weft__nccl_ends {
-        int64_t in, out; ///< dev of the NICs; -1: not said
+        int64_t in, out; ///< dev of the NICs; -1: not given
     } * net;             ///< [channel]
 };
 enum weft__nccl_algorithm { WEFT__NCCL_RING, WEFT__NCCL_TREE, WEFT__NCCL_ALGORITHMS };
 
 struct weft__nccl_graphs {
-    struct weft__nccl_graph of[WEFT__NCCL_ALGORITHMS]; ///< channels 0: not there
+    struct weft__nccl_graph of[WEFT__NCCL_ALGORITHMS]; ///< channels 0: missing
     uint32_t others;                                   ///< graphs of other algorithms
 };
 
@@ -50,7 +50,7 @@ enum weft_status weft__nccl_server_read(const char *path, struct weft_place plac
                                         struct weft__nccl_server *ret_server, struct weft_error *ret_error);
 enum weft_status weft__nccl_graphs_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                         struct weft__nccl_graphs *ret_graphs, struct weft_error *ret_error);
-/// Servers of several files, which have as many GPUs each.
+/// Servers from several files, with the same number of GPUs each.
 struct weft__nccl_servers {
     struct weft__nccl_server *server;
     uint32_t n;
@@ -58,9 +58,9 @@ struct weft__nccl_servers {
 };
 enum weft_status weft__nccl_servers_add(struct weft__nccl_servers *list, const char *path, struct weft_place place,
                                         struct weft_arena *arena, struct weft_error *ret_error);
-/// How many there are: as many as asked for, or 0: as files, but 2 at least.
+/// The number of servers: as requested or, for 0, the number of files, but at least 2.
 uint32_t weft__nccl_servers_count(const struct weft__nccl_servers *list, uint64_t asked);
-/// Of a GPU's link, within weft's bounds; 0: no NIC is near it.
+/// The rate of a GPU's link, within weft's bounds; 0: no NIC is near it.
 weft_rate_bps weft__nccl_link_rate(const struct weft__nccl_gpu *gpu);
 
 /// The network between servers.
@@ -74,9 +74,9 @@ extern const char *const weft__nccl_networks[];
                     "network between servers (assumed): rail, one leaf for the k-th GPU of every server, and spines; " \
                     "or a single switch")
 
-/// Each way, of a GPU within the server; 0: the file says neither NVLinks nor the speed of PCI.
+/// The rate of a GPU within the server, each direction; 0: the file gives neither NVLinks nor the speed of PCI.
 double weft__nccl_gpu_gbps(const struct weft__nccl_gpu *gpu);
-/// The GPU with that dev, as its number in the server; WEFT_NONE: there is none.
+/// The index of the GPU with that dev in the server; WEFT_NONE: there is none.
 uint32_t weft__nccl_gpu_find(const struct weft__nccl_server *server, int64_t dev);
 /// The GPU that uses that NIC first, or one that is near it; WEFT_NONE: there is none.
 uint32_t weft__nccl_nic_gpu(const struct weft__nccl_server *server, int64_t dev);

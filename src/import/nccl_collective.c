@@ -2,9 +2,9 @@
 // weft's own rings and trees in the channels that NCCL has found for a server (import/nccl.h), the same in every
 // server. A ring goes through the GPUs of a server in the channel's order, and from the last one to the first one of
 // the next server, by the NIC that the channel names. If that is near another GPU of the server, the message goes there
-// first, as with PXN: a relay is a lane of its own of that GPU, which passes on what comes. In a tree a server is a
-// chain in the channel's order; the first has the parent, and which have the servers below depends on the pattern: the
-// second (split, 2), the second and the first (balanced, 1), or the first (3); servers are in a double binary tree
+// first, as with PXN: a relay is a separate lane of that GPU, which passes messages on. In a tree a server is a chain
+// in the channel's order; the first has the parent, and the pattern determines which have the servers below: the second
+// (split, 2), the second and the first (balanced, 1), or the first (3); servers are in a double binary tree
 // (all_reduce_tree). Differences: in a tree every GPU sends by its own NIC; a NIC by which a channel enters is that of
 // its first GPU; crossNic 2, with which odd servers swap channels, is not modelled. Source: NVIDIA/nccl,
 // src/graph/connect.cc, trees.cc.
@@ -34,13 +34,13 @@ static const struct weft_param rows[] = {
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE("nccl", struct conf, rows);
 
-/// What the functions of the collective are told. `common` is that of the collective inside.
+/// What the functions of the collective get. `common` is that of the inner collective.
 struct loaded {
     struct weft_collective_common common;
     const struct weft_collective_ops *ops;
-    const void *conf; ///< of the collective inside, with as many channels as there are
+    const void *conf; ///< of the inner collective, with as many channels as there are
     struct weft_channel_order order;
-    const uint32_t *relay; ///< [channel] the GPU by whose NIC a ring goes on; WEFT_NONE: the last one's own
+    const uint32_t *relay; ///< [channel]: the GPU by whose NIC a ring continues; WEFT_NONE: the last one's own
     bool relays;           ///< there are some
 };
 
@@ -76,7 +76,7 @@ static enum weft_status fill_order(struct loaded *l, const struct weft__nccl_gra
     return WEFT_OK;
 }
 
-/// Of rings: a tree has none.
+/// For rings: a tree has none.
 static void fill_relays(struct loaded *l, const struct weft__nccl_graph *graph, const struct weft__nccl_server *server,
                         struct weft_arena *arena) {
     uint32_t *relay = weft_arena_alloc(arena, graph->channels, sizeof *relay), n = graph->gpus;
@@ -88,7 +88,7 @@ static void fill_relays(struct loaded *l, const struct weft__nccl_graph *graph, 
     l->relay = relay;
 }
 
-/// The configuration of the collective inside with so many channels.
+/// The configuration of the inner collective with this many channels.
 static const void *with_channels(const struct weft_model_conf *inner, uint32_t channels, struct weft_arena *arena) {
     size_t size = inner->model->params->conf_size;
     struct weft_collective_common *copy = weft_arena_alloc(arena, 1, size);
@@ -160,7 +160,7 @@ static struct weft_collective_shape ordered(const struct loaded *l, const struct
     return s;
 }
 
-/// The rank that a server's last one in a channel hands to, for the next server; WEFT_NONE: it sends there itself.
+/// The rank to which a server's last one in a channel hands data for the next server; WEFT_NONE: it sends there itself.
 static uint32_t relay_of(const struct loaded *l, const struct weft_collective_shape *shape, uint32_t server,
                          uint32_t channel) {
     uint32_t n = l->order.ranks, relay = l->relays ? l->relay[channel % l->order.channels] : WEFT_NONE;
@@ -174,8 +174,8 @@ static uint32_t lanes(const void *conf, const struct weft_collective_shape *shap
     return l->relays && shape->ranks > l->order.ranks ? 2 * own : own;
 }
 
-/// Whose steps a lane has: the rank's own, or for a relay those of the last rank of its server; WEFT_NONE: it has none.
-/// *lane becomes that of the collective inside.
+/// The rank whose steps a lane has: the rank itself or, for a relay, the last rank of its server; WEFT_NONE: it has
+/// none. *lane becomes that of the inner collective.
 static uint32_t whose(const struct loaded *l, const struct weft_collective_shape *s, uint32_t rank, uint32_t *lane) {
     uint32_t n = l->order.ranks, own = l->ops->lanes(l->conf, s), server = rank / n;
     if (*lane < own) return rank;
@@ -191,7 +191,7 @@ static uint64_t steps(const void *conf, const struct weft_collective_shape *shap
     return of == WEFT_NONE ? 0 : l->ops->steps(l->conf, &s, of, lane);
 }
 
-/// A relay passes on what the last rank sends, which hands it to the relay; the next server takes it from there.
+/// A relay passes on what the last rank sends: that rank sends to the relay, and the next server receives from there.
 static void route(const struct loaded *l, const struct weft_collective_shape *s, uint32_t rank, uint32_t of,
                   uint32_t lane, struct weft_step *step) {
     uint32_t n = l->order.ranks, place = l->order.place[lane % l->order.channels * n + of % n];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // <system> <cpu> <pci link_speed link_width> ... <gpu dev sm rank> <nvlink count/>, <nic> <net name dev speed/>; and
 // <graphs> <graph id pattern nchannels> <channel> <net dev/> <gpu dev/> ... <net dev/>. Other elements and attributes
-// are not looked at.
+// are ignored.
 #include "import/nccl.h"
 
 #include <inttypes.h>
@@ -11,15 +11,15 @@
 #include "base/units.h"
 #include "base/xml.h"
 
-/// An id is the number of a device, and in the bits above it that of the system; one with another system than the first
-/// is of NVLinks between servers.
+/// An id is the number of a device, with that of the system in the bits above; a different system than the first one
+/// means NVLinks between servers.
 #define ID_MAX ((INT64_C(1) << 56) - 1)
 
 enum { GPUS_MAX = 72, NICS_MAX = 1024, CHANNELS_MAX = 64, MBPS_MAX = 10000000, DEPTH_MAX = WEFT__XML_DEPTH };
 
 #define FAIL(e, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (e)->place, __VA_ARGS__)
 
-/// NCCL refuses any other, too (xml.h).
+/// NCCL also refuses any other (xml.h).
 static enum weft_status check_version(const struct weft__xml_element *e, struct weft_error *ret_error) {
     int64_t version;
     return weft__xml_number_or(e, "version", 1, 1, 1, &version, ret_error);
@@ -36,7 +36,7 @@ struct server_reader {
     struct weft__nccl_gpu *gpu; ///< the last one, to which its NVLinks belong
 };
 
-/// "32.0 GT/s PCIe" of so many lanes, each way: from 8 GT/s on 128 of 130 bits are data, before 8 of 10.
+/// "32.0 GT/s PCIe" with this many lanes, each direction: from 8 GT/s on 128 of 130 bits are data, below that 8 of 10.
 static double pci_gbps(const struct weft__xml_element *e) {
     const char *speed = weft__xml_find(e, "link_speed"), *width = weft__xml_find(e, "link_width");
     char number[16] = "";
@@ -114,7 +114,7 @@ static int by_rank(const void *a, const void *b) {
     return (x->dev > y->dev) - (x->dev < y->dev);
 }
 
-/// NICs that do the work: a slow one is for management.
+/// Keeps the NICs that carry the job's traffic: a slow one is for management.
 static void drop_slow(struct weft__nccl_server *s) {
     double most = 0;
     uint32_t n = 0;
@@ -126,7 +126,7 @@ static void drop_slow(struct weft__nccl_server *s) {
     s->nics = n;
 }
 
-/// Elements that both are in: the more of them, the nearer.
+/// The number of elements that contain both: the more, the nearer.
 static uint32_t common(const struct weft__nccl_gpu *g, const struct weft__nccl_nic *n) {
     uint32_t k = 0;
     while (k < g->depth && k < n->depth && g->path[k] == n->path[k])
@@ -141,7 +141,7 @@ static bool is_near(const struct weft__nccl_server *s, const struct weft__nccl_g
     return common(g, &s->nic[nic]) == most;
 }
 
-/// GPUs with the same NICs near them share these: each begins with another one, in turn.
+/// GPUs with the same nearest NICs share these: each starts with a different one, in turn.
 static void share_nics(struct weft__nccl_server *s) {
     for (uint32_t i = 0; i < s->gpus; i++) {
         struct weft__nccl_gpu *g = &s->gpu[i];
@@ -186,7 +186,7 @@ enum weft_status weft__nccl_server_read(const char *path, struct weft_place plac
 double weft__nccl_gpu_gbps(const struct weft__nccl_gpu *gpu) {
     static const struct {
         uint32_t sm;
-        double gigabytes; ///< per second and NVLink, each way: what NCCL reckons with
+        double gigabytes; ///< per second and NVLink, each direction: the values that NCCL uses
     } nvlink[] = {{100, 40.1}, {90, 20.6}, {86, 12}, {80, 20}, {70, 20}, {60, 18}};
     for (uint32_t k = 0; gpu->nvlinks && k < sizeof nvlink / sizeof *nvlink; k++)
         if (gpu->sm >= nvlink[k].sm) return 8 * nvlink[k].gigabytes * gpu->nvlinks;
@@ -215,8 +215,8 @@ uint32_t weft__nccl_nic_gpu(const struct weft__nccl_server *s, int64_t dev) {
 struct graph_reader {
     struct weft__nccl_graphs *graphs;
     struct weft_arena *arena;
-    struct weft__nccl_graph *graph; ///< under way; NULL: of another algorithm
-    int64_t gpu[GPUS_MAX];          ///< of the channel under way
+    struct weft__nccl_graph *graph; ///< the current one; NULL: for another algorithm
+    int64_t gpu[GPUS_MAX];          ///< of the current channel
     uint32_t gpus;
     struct weft__nccl_ends net;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers as NCCL has found them (import/nccl.h), as a network: a host for each GPU, in the order of ranks and server
-// after server, with a link as fast as its part of the NICs near it. How servers are cabled is in no file: the k-th
-// GPUs of all of them are on leaf k, whose uplinks are as fast as the fastest of its hosts, one to each of as many
-// spines as there are servers; or all are on one switch.
+// Servers as found by NCCL (import/nccl.h), as a network: a host per GPU, in the order of ranks and server by server,
+// with a link as fast as its share of the NICs near it. How servers are cabled is in no file: the k-th GPUs of all
+// servers are on leaf k, which has one uplink, as fast as the fastest of its hosts, to each of as many spines as there
+// are servers; or all are on one switch.
 #include <inttypes.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static const struct weft_param rows[] = {
 static const struct weft_param_table params =
     WEFT_PARAM_TABLE_LISTS("nccl", struct topology_conf, rows, NULL, weft__topology_lists);
 
-/// Of a GPU of a server; files stand for further servers in turn.
+/// For a GPU of a server; if there are more servers than files, the files are used in turn.
 static weft_rate_bps rate_at(const struct topology_conf *c, const struct weft__nccl_servers *list, uint32_t server,
                              uint32_t gpu) {
     weft_rate_bps rate = weft__nccl_link_rate(&list->server[server % list->n].gpu[gpu]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs of NetworkX, and graphs in GraphML, as topologies (import/networkx_read.h), read in place.
 //
-// Differences. A link carries both directions at one rate and delay: of a directed graph, two links that are each
-// other's direction are one, and one alone is a link both ways. A host has one link. Weights mean nothing by
+// Differences. A link carries both directions at one rate and delay: in a directed graph, two links in opposite
+// directions are one, and a single one is a link in both directions. A host has one link. Weights have no meaning by
 // themselves: `rate_key` or `delay_key` may name them.
 #include <ctype.h>
 #include <inttypes.h>

@@ -34,7 +34,7 @@ static const char *const host_words[] = {"host", "server", "gpu", "npu", "nic", 
 static const char *const switch_words[] = {"switch", "router", "leaf", "spine", "tor",         "edge",
                                            "access", "agg",    "core", "rack",  "aggregation", NULL};
 
-/// A node while links look for it.
+/// A node, while links are resolved.
 struct identity {
     const char *text; ///< NULL: a number
     json_int_t number;
@@ -63,7 +63,7 @@ static const char *word_of(const char *const *words, const char *text) {
     return NULL;
 }
 
-/// Remembers an attribute that is not read.
+/// Remembers an ignored attribute.
 static void leave_out(struct reader *r, const char *key) {
     if (!weft__text_is_plain(key) || strlen(key) > NAME_BYTES) key = "(of a name that cannot be shown)";
     for (uint32_t i = 0; i < r->unread; i++)
@@ -90,7 +90,7 @@ static bool identify(const json_t *value, struct identity *ret) {
     return json_is_integer(value);
 }
 
-/// What the node is by its attributes; *ret_word stays NULL if they do not say it.
+/// The role of the node according to its attributes; *ret_word stays NULL if they do not give it.
 static enum weft_status read_role(const json_t *object, struct weft__file_node *node, const char **ret_word,
                                   struct weft_error *ret_error) {
     for (const char *const *name = role_names; *name && !*ret_word; name++) {
@@ -123,7 +123,7 @@ static enum weft_status read_node(struct reader *r, uint32_t i, json_t *object, 
     r->numbers |= !r->identity[i].text;
     enum weft_status status = read_role(object, node, &word, ret_error);
     json_object_foreach(object, key, value) if (strcmp(key, "id") && !word_of(role_names, key)) leave_out(r, key);
-    node->layer = word; // until names are given
+    node->layer = word; // until names are assigned
     return status;
 }
 
@@ -165,7 +165,7 @@ static bool number_of(const struct identity *id, json_int_t *ret_number) {
     return true;
 }
 
-/// Roles that attributes did not tell, then names, which depend on them.
+/// Determines roles that attributes did not give, then names, which depend on them.
 static void name_nodes(struct reader *r) {
     struct weft__file_graph *g = &r->graph->graph;
     for (uint32_t i = 0; i < g->nodes; i++) {
@@ -191,8 +191,7 @@ static void name_nodes(struct reader *r) {
 
 // --- links --------------------------------------------------------------------------------------------------------
 
-/// Whether a key is an attribute, perhaps with a unit behind it: "delay", "rate_gbps". *ret_unit is left if it has
-/// none.
+/// Whether a key is an attribute, possibly with a unit: "delay", "rate_gbps". *ret_unit is unchanged if it has none.
 static bool is_attribute(const struct attribute *a, const char *key, const char **ret_unit) {
     if (*a->key) return !strcmp(key, a->key);
     for (const char *const *name = a->names; *name; name++) {
@@ -218,7 +217,7 @@ static enum weft_status parse_value(const struct attribute *a, const char *key, 
     return WEFT_OK;
 }
 
-/// *ret stays as it is, and *ret_given false, if the link has no such attribute.
+/// If the link has no such attribute, *ret is unchanged and *ret_given false.
 static enum weft_status read_value(const struct attribute *a, json_t *object, struct weft_place place, uint64_t *ret,
                                    bool *ret_given, struct weft_error *ret_error) {
     const char *key, *given = NULL;
@@ -302,7 +301,7 @@ static enum weft_status read_links(struct reader *r, const struct weft__networkx
 
 // --- both directions ----------------------------------------------------------------------------------------------
 
-/// A link between two nodes, sorted so that all of them stand together, one direction after the other.
+/// A link between two nodes, sorted so that all links of a pair are adjacent, one direction after the other.
 struct pair {
     uint32_t low, high, link;
     bool down; ///< from the node with the higher index
@@ -316,7 +315,7 @@ static int by_pair(const void *a, const void *b) {
     return x->link < y->link ? -1 : x->link > y->link;
 }
 
-/// Links between the same two nodes: `n` of them in all, of which `ups` in one direction.
+/// Links between the same two nodes: `n` in total, `ups` of them in one direction.
 static enum weft_status match(struct reader *r, const struct pair *pair, uint32_t n, uint32_t ups,
                               struct weft_error *ret_error) {
     struct weft__file_link *link = r->graph->graph.link;
@@ -371,7 +370,7 @@ static enum weft_status match_directions(struct reader *r, struct weft_error *re
 
 // --- the graph ----------------------------------------------------------------------------------------------------
 
-/// The unit that the graph states for one of an attribute's names.
+/// The unit that the graph gives for one of an attribute's names.
 static enum weft_status read_unit(const struct reader *r, struct attribute *a, struct weft_error *ret_error) {
     const json_t *attributes = json_object_get(r->root, "graph");
     for (const char *const *name = a->names; *name; name++) {

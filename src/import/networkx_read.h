@@ -19,13 +19,13 @@ extern const char *const weft__networkx_rate_units[], *const weft__networkx_dela
 
 struct weft__networkx {
     struct weft__file_graph graph; ///< the two directions of a link are one link
-    uint32_t guessed;              ///< nodes whose role follows from how many links they have
-    uint32_t renamed;              ///< nodes whose identifier is no name
+    uint32_t guessed;              ///< nodes whose role follows from their number of links
+    uint32_t renamed;              ///< nodes whose identifier is not a name
     uint32_t unrated, undelayed;   ///< links of the file without a rate, without a delay
-    const char *unread;            ///< attributes that mean nothing here, the first few, joined with ", "; or ""
+    const char *unread;            ///< attributes without meaning here, the first few, separated by ", "; or ""
 };
 
-/// What node-link JSON says, with the places of its nodes and links; in the arena.
+/// Reads node-link JSON, with the places of its nodes and links; in the arena.
 enum weft_status weft__networkx_read_root(const json_t *root, const char *path, const struct weft_place *node_place,
                                           const struct weft_place *link_place, const struct weft__networkx_conf *conf,
                                           struct weft_arena *arena, struct weft__networkx *ret_graph,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The import of a workload of AICB and SimAI: how many GPUs it is for, and what a scenario has to say beside the file.
+// The import of a workload of AICB and SimAI: the number of GPUs, and what a scenario needs besides the file.
 #include <inttypes.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static const char *simai_recognise(const struct weft_import_file *file) {
     return NULL;
 }
 
-/// Whether a layer talks in one of these groups, which `groups` names as bits; MICRO executes the third part only.
+/// Counts communicating layers in one of these groups, given as bits; MICRO executes only the third part.
 static uint64_t count_talks(const struct weft__simai *w, unsigned groups) {
     uint64_t n = 0;
     for (uint32_t i = 0; i < w->layers; i++)
@@ -42,7 +42,7 @@ static uint64_t count_talks(const struct weft__simai *w, unsigned groups) {
     return n;
 }
 
-/// How many GPUs there are; where neither user nor file says it, so many that every layer which talks has a partner.
+/// The number of GPUs; if neither user nor file gives it, enough for every communicating layer to have a partner.
 static uint64_t gpus_of(const struct weft__simai *w, uint64_t said, struct weft_import *import) {
     if (said || w->gpus) return said ? said : w->gpus;
     uint64_t gpus = or_one(w->tp) * or_one(w->pp) * or_one(w->ep);
@@ -55,7 +55,7 @@ static uint64_t gpus_of(const struct weft__simai *w, uint64_t said, struct weft_
     return gpus;
 }
 
-/// Communication that ASTRA-sim skips too: the group is one GPU.
+/// Communication that ASTRA-sim also skips: the group is a single GPU.
 static void note_alone(const struct weft__simai *w, const struct weft__simai_groups *groups,
                        struct weft_import *import) {
     unsigned alone = 0;

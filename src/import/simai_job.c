@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workload text of AICB and SimAI as a training job (import/simai_read.h): a forward pass over all layers, then a
-// backward one, an iteration.
+// The workload text of AICB and SimAI as a training job (import/simai_read.h): in each iteration, a forward pass over
+// all layers, then a backward one.
 //
 // Order, as ASTRA-sim's Workload has it: forward, each layer computes and waits for its communication; backward, from
 // the last layer, it computes the gradient of its input and waits for that communication, then computes that of its
 // weights and goes on at once, so that their communication overlaps with the layers before; all of it has ended at the
-// end of the iteration. With FWD_IN_BCKWD a layer of checkpoint_initiates first has the forward pass done again from
-// the checkpoint before it. MICRO: the third communication of each line, one after another.
+// end of the iteration. With FWD_IN_BCKWD, before a layer of checkpoint_initiates the forward pass is repeated from the
+// preceding checkpoint. MICRO: the third communication of each line, one after another.
 //
 // With several stages (pp) the lines are those of one stage, for all microbatches (ga): AICB divides the layers by pp.
-// SimAI adds closed forms for the bubble and for what stages pass on; here they pass it on (pp_comm), one forward, one
-// backward in turn (workload/pipeline.h). Lines before the first microbatch have their forward pass before all of that;
-// those behind the last, and the backward pass of the former, which reduces gradients, are done after it.
+// SimAI adds closed forms for the bubble and for the transfers between stages; here the stages do transfer (pp_comm),
+// one forward, one backward in turn (workload/pipeline.h). Lines before the first microbatch run their forward pass
+// before that; those after the last one, and the backward pass of the former, which reduces gradients, run after it.
 //
-// Differences: updates of weights are computed at the end of the backward pass, beside what overlaps there. vpp is
-// not used: AICB's generator writes the model's layers there, and no file says which lines are of which virtual stage.
+// Differences: updates of weights are computed at the end of the backward pass, beside overlapping communication. vpp
+// is not used: AICB's generator writes the number of the model's layers there, and no file says which lines belong to
+// which virtual stage.
 #include <inttypes.h>
 #include <string.h>
 
@@ -46,12 +47,12 @@ static const struct weft_param simai_rows[] = {
 };
 static const struct weft_param_table simai_params = WEFT_PARAM_TABLE("simai", struct simai_conf, simai_rows);
 
-/// Operations that follow one another.
+/// Consecutive operations.
 struct range {
     uint32_t first, end;
 };
 
-/// What the functions below pass along.
+/// Arguments that the functions below share.
 struct maker {
     const struct simai_conf *conf;
     const struct weft_topology *topology;
@@ -87,7 +88,7 @@ static struct range add_part(struct maker *m, enum weft__simai_pass part, uint32
     return range;
 }
 
-/// The layers from the checkpoint before `layer` up to it, forward again.
+/// Repeats the forward pass of layers from the checkpoint before `layer` up to it.
 static void recompute(struct maker *m, uint32_t layer) {
     uint32_t from = layer;
     while (from > 0 && !m->file->layer[from].checkpoint)
@@ -145,7 +146,7 @@ static void take_work(void *context, struct weft_job_stage *stage, struct weft__
     take_range(stage, m->pass[pass.backward][pass.microbatch]);
 }
 
-/// What the stages pass on, of all microbatches: the first operation.
+/// The transfers between stages, for all microbatches; returns the first operation.
 static uint32_t add_hops(struct maker *m, bool backward) {
     uint32_t first = m->job->ops;
     for (uint32_t i = 0; i < microbatches_of(m->file); i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: what Workload::initialize_workload of aliyun/SimAI (astra-sim-alibabacloud) reads, and what
-// aliyun/aicb writes. Times are nanoseconds.
+// Source: what Workload::initialize_workload of aliyun/SimAI (astra-sim-alibabacloud) reads, and what aliyun/aicb
+// writes. Times are nanoseconds.
 #include "import/simai_read.h"
 
 #include <inttypes.h>
@@ -180,7 +180,7 @@ static uint64_t name_of(const char *name) {
     return weft__hash_text(WEFT__HASH_START, name);
 }
 
-/// The longest block of lines that comes as often as there are microbatches, by their names.
+/// Finds the longest block of lines that occurs as often as there are microbatches, by their names.
 static void find_blocks(struct weft__simai *w) {
     for (uint64_t block = w->layers / w->ga; block > 0; block--)
         for (uint64_t i = 0, run = 0; i + block < w->layers; i++) {
@@ -192,7 +192,7 @@ static void find_blocks(struct weft__simai *w) {
         }
 }
 
-/// One microbatch begins with the embedding and ends before the loss, as AICB names them; without them it is all lines.
+/// One microbatch begins with the embedding and ends before the loss, in AICB's names; without these it is all lines.
 static void find_block(struct weft__simai *w) {
     uint64_t begin = name_of("embedding_layer"), end = name_of("cross_entropy1");
     uint32_t last = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec of the workload text of AICB and SimAI, which is that of ASTRA-sim 1.0 with groups: a header, the number of
-// layers, and a line of twelve columns a layer. Groups: T ranks side by side are TP; then DP over those of one stage,
-// of which E side by side are EP and the others DP_EP; then the stages.
+// layers, and a line of twelve columns per layer. Groups: T adjacent ranks are TP; then DP over those of one stage, of
+// which E adjacent ones are EP and the others DP_EP; then the stages.
 #ifndef WEFT_IMPORT_SIMAI_READ_H
 #define WEFT_IMPORT_SIMAI_READ_H
 
@@ -19,7 +19,7 @@ enum weft__simai_type {
 enum weft__simai_group { WEFT__SIMAI_TP, WEFT__SIMAI_DP, WEFT__SIMAI_EP, WEFT__SIMAI_DP_EP, WEFT__SIMAI_GROUPS };
 enum weft__simai_pass { WEFT__SIMAI_FORWARD, WEFT__SIMAI_INPUT, WEFT__SIMAI_WEIGHT, WEFT__SIMAI_PASSES };
 
-/// What a layer does in a pass: it computes, and then talks.
+/// A layer in a pass: it computes, and then communicates.
 struct weft__simai_part {
     weft_time_ps compute_ps;
     weft_bytes bytes;
@@ -30,12 +30,12 @@ struct weft__simai_layer {
     uint64_t name; ///< hash of it
     struct weft__simai_part part[WEFT__SIMAI_PASSES];
     weft_time_ps update_ps;
-    bool checkpoint, initiates; ///< recomputing begins at the one when the other is reached backwards
+    bool checkpoint, initiates; ///< recomputation begins at `checkpoint` when `initiates` is reached backwards
 };
 
 struct weft__simai {
     enum weft__simai_kind kind;
-    uint64_t tp, ep, pp, vpp, ga, gpus; ///< 0: not said
+    uint64_t tp, ep, pp, vpp, ga, gpus; ///< 0: not given
     weft_bytes pp_bytes;
     uint32_t layers;
     struct weft__simai_layer *layer;
@@ -49,10 +49,11 @@ struct weft__simai_groups {
     } of[WEFT__SIMAI_GROUPS];
     uint32_t stages, stage_stride;
 };
-/// NULL, or why `ranks` do not fit; `text` has room for that.
+/// NULL, or why `ranks` do not fit, in `text`.
 const char *weft__simai_find_groups(const struct weft__simai *workload, uint32_t ranks,
                                     struct weft__simai_groups *ret_groups, char *text, size_t size);
-/// Whether the stages of a pipeline pass on what the header says: it has several, and its microbatches are known.
+/// Whether the stages of a pipeline transfer according to the header: it has several stages, and its microbatches are
+/// known.
 bool weft__simai_is_pipeline(const struct weft__simai *workload);
 
 /// In the arena. Errors are at `place` if the file cannot be read, else in it.

@@ -26,7 +26,7 @@ static const struct weft_param_table import_params =
 #define NOTE(note, format, ...) weft_import_note(m->im, WEFT_IMPORT_##note, "%s" format, m->prefix, ##__VA_ARGS__)
 #define BYTES(bytes) weft__bytes_text(bytes).text
 
-/// The first line that is no comment has a speed, a cable and four numbers at least.
+/// The first line that is not a comment has a speed, a cable and at least four numbers.
 static bool is_lookup(const char *head) {
     char cable[16], unit;
     unsigned long speed, size, xon, xoff;
@@ -104,7 +104,7 @@ static void say_topology(struct weft__sonic_making *m) {
 
 // --- switch -------------------------------------------------------------------------------------------------------
 
-/// Profile of the packets that wait in a queue: that of the group of the first class that has the queue.
+/// Profile of the packets that wait in a queue: that of the group of the first class with this queue.
 static const struct weft_sonic_profile *profile_of_queue(const struct weft_sonic_port *port, uint32_t queue) {
     for (uint32_t t = 0; t < WEFT_PRIORITIES; t++)
         if (weft_sonic_at(port, WEFT_SONIC_TC_TO_QUEUE, t) == queue)
@@ -112,7 +112,7 @@ static const struct weft_sonic_profile *profile_of_queue(const struct weft_sonic
     return NULL;
 }
 
-/// Of all ports that are up, what the largest group of a lossless priority has above its threshold.
+/// The largest headroom, over all ports that are up, of a group with a lossless priority.
 static weft_bytes largest_headroom(struct weft__sonic_making *m) {
     weft_bytes least = UINT64_MAX, most = 0;
     for (uint32_t p = 0; p < m->s->ports; p++) {
@@ -276,7 +276,7 @@ static void say_scheduler(struct weft__sonic_making *m) {
     if (said != 0xff) NOTE(ASSUMED, "queues without a scheduler: weight 1");
 }
 
-/// Code points to queues, and the first code point of each queue for hosts to send with.
+/// Maps code points to queues, and chooses the first code point of each queue for hosts to send with.
 static void say_maps(struct weft__sonic_making *m) {
     const struct weft_sonic_map *map = m->port->map[WEFT_SONIC_DSCP_TO_TC];
     int first[WEFT_PRIORITIES];
@@ -414,7 +414,7 @@ static void say_alone(struct weft__sonic_making *m) {
     weft__text_stream_free(&sw);
 }
 
-/// The switches among the files, and the device's profiles if there are any.
+/// Finds the switches among the files, and the device's profiles if there are any.
 static enum weft_status sort_files(const struct weft_import_file *file, uint32_t files, struct weft_arena *arena,
                                    struct weft_import_file **ret_switch, uint32_t *ret_switches,
                                    struct weft_sonic_lookup **ret_lookup, struct weft_error *ret_error) {

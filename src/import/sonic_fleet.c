@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several SONiC switches as a scenario: the network of their DEVICE_NEIGHBORs, read in place as cables, and an entry of
-// `devices` for each kind of switch, and of hosts at it, so that switches with different buffers keep theirs.
+// `devices` for each kind of switch, and of hosts at it, so that switches keep their different buffers.
 #include <inttypes.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static const char *keep(struct fleet *f, struct weft__text_stream *stream) {
     return text;
 }
 
-/// What a switch and its hosts are, with the notes of it.
+/// The settings of a switch and its hosts, with the notes about it.
 static enum weft_status read_member(struct fleet *f, const struct weft_import_file *file, struct member *member,
                                     struct weft_error *ret_error) {
     enum weft_status status = weft_sonic_read(file->path, f->lookup, f->arena, &member->s, ret_error);
@@ -102,7 +102,7 @@ static struct member *member_called(struct fleet *f, const char *name) {
     return NULL;
 }
 
-/// The hosts at each switch; how many switches have no file.
+/// The hosts at each switch; returns how many switches have no file.
 static uint32_t find_hosts(struct fleet *f) {
     const struct weft__file_graph *g = &f->cables.graph;
     uint32_t strangers = 0;
@@ -119,7 +119,7 @@ static uint32_t find_hosts(struct fleet *f) {
     return strangers;
 }
 
-/// Lines of a section, two columns further in.
+/// Writes the lines of a section, indented by two more columns.
 static void say_indented(struct fleet *f, const char *text) {
     while (*text) {
         size_t n = strcspn(text, "\n");
@@ -128,7 +128,7 @@ static void say_indented(struct fleet *f, const char *text) {
     }
 }
 
-/// One entry for all switches, or the hosts of all switches, that are equal.
+/// One entry for all equal switches, or for the hosts of all equal switches.
 static void say_kinds(struct fleet *f, bool hosts) {
     const char *key = hosts ? "host" : "switch";
     for (uint32_t i = 0; i < f->n; i++) {
@@ -166,7 +166,7 @@ static void say_topology(struct fleet *f, const struct weft_import_file *file) {
              f->cables.guessed);
 }
 
-/// Flows by a priority that is lossless in all switches, if that is not what flows have anyway.
+/// Gives flows a priority that is lossless in all switches, unless that is their default.
 static void say_workload(struct fleet *f) {
     uint8_t lossless = 0xff;
     for (uint32_t i = 0; i < f->n; i++)

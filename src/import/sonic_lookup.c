@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pg_profile_lookup.ini: the lossless profiles of a SONiC device, a line for each speed and cable. Source:
+// pg_profile_lookup.ini: the lossless profiles of a SONiC device, one line per speed and cable. Source:
 // sonic-buildimage, device/*/*/*/pg_profile_lookup.ini; sonic-swss, cfgmgr/buffermgr.cpp reads it.
 #include <inttypes.h>
 #include <stdlib.h>

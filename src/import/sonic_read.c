@@ -32,7 +32,7 @@ const char *const weft_sonic_map_tables[WEFT_SONIC_MAPS] = {
 static const char *const map_fields[WEFT_SONIC_MAPS] = {"dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map",
                                                         "pfc_to_queue_map", "pfc_to_pg_map"};
 
-/// Tables that are read, with the fields that are; none: all.
+/// Tables that are read, with the fields that are; none listed: all.
 static const struct known {
     const char *table, *fields[12];
 } known[] = {
@@ -68,11 +68,11 @@ struct reader {
     json_t *root;
     const struct weft_sonic_lookup *lookup; ///< NULL: none
     struct weft_error *error;
-    enum weft_status status; ///< of the first error; what is read after it is nothing
+    enum weft_status status; ///< of the first error; after that, everything reads as nothing
     struct weft_sonic_map *map[WEFT_SONIC_MAPS];
     uint32_t maps[WEFT_SONIC_MAPS];
     int64_t default_dynamic_th;
-    bool over_subscribed; ///< headroom is shared though no pool says how much
+    bool over_subscribed; ///< headroom is shared although no pool gives an amount
 };
 
 /// A row of a table: its fields.
@@ -102,7 +102,7 @@ static bool is_plain(const char *text) {
     return !*text;
 }
 
-/// A value as text; NULL if it is not there.
+/// A value as text; NULL if it is missing.
 static const char *text_of(const struct row *row, const char *field) {
     const json_t *value = json_object_get(row->fields, field);
     if (!value) return NULL;
@@ -163,7 +163,7 @@ static const char *reference(const struct row *row, const char *field, const cha
     return weft_arena_format(row->r->arena, "%.*s", (int)(n - prefix - 1), text + prefix);
 }
 
-/// What a field refers to among `n` structs that begin with their name; NULL if there is no such field.
+/// The referenced one among `n` structs that begin with their name; NULL if there is no such field.
 static const void *referred(const struct row *row, const char *field, const char *table, const void *array, uint32_t n,
                             size_t size) {
     const char *name = reference(row, field, table);
@@ -270,7 +270,7 @@ static void read_port(const struct row *row, uint32_t index) {
         bad(row, "", "expected the name of a port: a letter, then letters, digits, _ and /, 60 at most");
 }
 
-/// A row of cables, "AZURE": a field a port. "0m" is a port without one.
+/// A row of cables, "AZURE": a field per port. "0m" is a port without a cable.
 static void read_cable(const struct row *row, uint32_t index) {
     const char *name;
     json_t *value;
@@ -402,13 +402,13 @@ static void set_qos(const struct row *row, struct weft_sonic_port *port, uint8_t
             referred(row, map_fields[k], weft_sonic_map_tables[k], r->map[k], r->maps[k], sizeof *map);
         if (map) port->map[k] = map;
     }
-    if (!mask) return; // "global" has maps alone
+    if (!mask) return; // "global" has only maps
     port->qos_key = row->key;
     port->pfc_said = text_of(row, "pfc_enable");
     port->pfc_enable = priorities(row, "pfc_enable", text_or(row, "pfc_enable", ""));
 }
 
-/// "global" is what a port has that says nothing else.
+/// "global" applies to ports without settings of their own.
 static void read_qos_global(const struct row *row, uint32_t index) {
     if (!strcmp(row->key, "global"))
         for (uint32_t p = 0; p < row->r->s->ports; p++)
@@ -485,7 +485,7 @@ static void look_up(struct weft_sonic_profile *profile, const struct weft_sonic_
     profile->computed = profile->looked_up = true;
 }
 
-/// Headroom, XON and size of a computed profile. Where groups share headroom, what each has of its own is XON alone.
+/// Headroom, XON and size of a computed profile. Where groups share headroom, each has only XON for itself.
 static void compute(struct reader *r, struct weft_sonic_profile *profile, weft_rate_bps rate, uint64_t cable_mm,
                     const struct weft_sonic_port *port) {
     const struct weft_sonic_lookup_row *row = weft_sonic_lookup_find(r->lookup, rate, cable_mm);
@@ -524,7 +524,7 @@ static const struct weft_sonic_pool *lossless_pool(const struct weft_sonic *s) {
     return NULL;
 }
 
-/// A new profile for a speed and a cable, or the one that there is.
+/// A new profile for a speed and a cable, or the existing one.
 static const struct weft_sonic_profile *computed_profile(struct reader *r, const char *name, weft_rate_bps rate,
                                                          uint64_t cable_mm, const struct weft_sonic_port *port) {
     struct weft_sonic *s = r->s;
@@ -537,7 +537,7 @@ static const struct weft_sonic_profile *computed_profile(struct reader *r, const
     return profile;
 }
 
-/// That of the port's own speed and cable; NULL: the file does not say both.
+/// The profile of the port's own speed and cable; NULL: the file does not give both.
 static const struct weft_sonic_profile *own_profile(struct reader *r, const struct weft_sonic_port *port) {
     if (!port->cable_mm || !port->rate_bps) return NULL;
     const char *name = weft_arena_format(r->arena, "pg_lossless_%" PRIu64 "_%gm_profile", port->rate_bps / 1000000,
@@ -586,7 +586,7 @@ static void set_pg(const struct row *row, struct weft_sonic_port *port, uint8_t 
         if (mask >> p & 1) port->pg[p] = profile;
 }
 
-/// Groups of PFC priorities of which BUFFER_PG says nothing.
+/// Computes groups of PFC priorities that BUFFER_PG does not mention.
 static void compute_rest(struct reader *r) {
     for (uint32_t i = 0; i < r->s->ports; i++) {
         struct weft_sonic_port *port = &r->s->port[i];
@@ -599,7 +599,7 @@ static void compute_rest(struct reader *r) {
 
 // --- the file -----------------------------------------------------------------------------------------------------
 
-/// What is in the file and not read, once each, the first UNREAD_MAX.
+/// Lists what is in the file and not read, each once, at most UNREAD_MAX.
 static void list_unread(struct reader *r) {
     struct weft__text_stream list;
     FILE *file = weft__text_stream_open(&list);

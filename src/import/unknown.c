@@ -44,7 +44,7 @@ static enum weft_status pass(void *context, const struct weft__xml_element *elem
     return WEFT_OK;
 }
 
-/// What is no JSON or XML at all has its error where it stops being that.
+/// A text that is neither JSON nor XML has its error where it stops being that.
 static enum weft_status check_syntax(const struct weft_import_file *file, unsigned syntax,
                                      struct weft_error *ret_error) {
     static const struct weft__xml_handler handler = {.begin = pass};
@@ -69,7 +69,7 @@ static const char *expected(const struct weft_model *importer, unsigned syntax, 
     return list;
 }
 
-/// The beginning of a text up to the end of the line, without what a terminal would obey.
+/// The beginning of a text up to the end of the line, without terminal control characters.
 static const char *show_text(const char *word, struct weft_arena *arena) {
     size_t n = strcspn(word, "\r\n");
     bool cut = n > SHOWN;

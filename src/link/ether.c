@@ -77,7 +77,7 @@ void weft__ether_hold(struct weft__ether *e, struct weft__node *node, struct wef
         weft__ether_want_pause(e, node, w, k, priority, WEFT_NONE, true);
 }
 
-/// Ends the pause if nothing speaks against it.
+/// Ends the pause if the buffer allows it.
 static bool resume(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
                    uint32_t priority) {
     if (e->full || e->buffer->review(e->buffer_state, e->conf->buffer.conf, k, priority) != WEFT_BUFFER_XON)
@@ -133,7 +133,7 @@ static uint8_t sendable(const struct weft__ether *e, weft_time_ps now, uint32_t 
     return ready ? weft__ether_sendable(&e->conf->pfc, &e->port[k], now, ready) : 0;
 }
 
-/// A frame of port `k`, at one of the priorities, which is not 0. Its bytes on the wire.
+/// Sends a frame of port `k` at one of the priorities (a non-empty mask). Returns its bytes on the wire.
 static uint32_t send_one(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
                          uint8_t mask) {
     struct weft__port *port = &e->port[k];
@@ -147,7 +147,7 @@ static uint32_t send_one(struct weft__ether *e, struct weft__node *node, struct 
     return p.bytes + WEFT_WIRE_OVERHEAD;
 }
 
-/// One of its ports is free: that port sends whose turn it is, and none other until its frame is through.
+/// One of the group's ports is free: the port whose turn it is sends, and no other does until its frame is complete.
 static void serve_group(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
                         struct weft__ether_group *group) {
     uint32_t ready = 0;
@@ -265,7 +265,7 @@ bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, const stru
     return true;
 }
 
-/// DCBX has agreed on other lossless priorities.
+/// DCBX has agreed on a different set of lossless priorities.
 static void set_lossless(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
     struct weft__port *port = &e->port[k];
     uint8_t before = port->lossless, after = port->lldp->in_force;

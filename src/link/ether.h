@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Ethernet side of a box: what ports of boxes have in common beyond one end of a link (port.h). Frames that come
-// are marked and admitted to the ingress buffer; its state makes pauses, which are sent, refreshed and obeyed; there
-// are a watchdog for storms, and LLDP and what it agrees on. For boxes without a queueing model there are output
-// queues, one a priority, with a scheduler.
+// The Ethernet side of a box: what ports of boxes share beyond one end of a link (port.h). It marks arriving frames and
+// admits them to the ingress buffer, whose state causes pauses; it sends, refreshes and obeys pauses; it runs the storm
+// watchdog, and LLDP with what LLDP agrees on. Boxes without a queueing model also get output queues from it, one per
+// priority, with a scheduler.
 //
-// A box keeps a struct weft__ether. When it is made it calls weft__ether_init, and weft__ether_start when the node's
-// timers are there; the caller connects ether.port[] as any ports. In a run it calls
+// A box keeps a struct weft__ether. It calls weft__ether_init when it is made, and weft__ether_start once the node's
+// timers exist; the caller connects ether.port[] like any ports. During a run it calls
 //
-//   weft__ether_on_local   for what neighbours send to it alone (weft_packet_is_local)
-//   weft__ether_judge      for a frame to be marked or dropped by the depth of its queue, where the box has one by then
-//   weft__ether_enter      for a frame to be admitted; weft__ether_hold when it has not left at once
+//   weft__ether_on_local   for frames that end at this port (weft_packet_is_local)
+//   weft__ether_judge      to mark or drop a frame by the depth of its queue, if the box has a queue at that point
+//   weft__ether_enter      to admit a frame; weft__ether_hold if the frame has not left at once
 //   weft__ether_release    when a frame leaves the ingress buffer, sent or discarded
-//   weft__ether_send       to send a frame by one of its ports, over an output queue
+//   weft__ether_send       to send a frame by one of its ports, through an output queue
 //   weft__ether_on_timer   for timers of ports, up to WEFT__ETHER_KEY_OWN
 //   weft__ether_sample, weft__ether_finish
 //
-// and says by its operations what is its own. A box that keeps what waits elsewhere (the switch) has no output queues
-// and gives ready, purge and kick.
+// and supplies its own part as operations. A box that keeps waiting frames elsewhere (the switch) has no output queues
+// and supplies ready, purge and kick.
 #ifndef WEFT_LINK_ETHER_H
 #define WEFT_LINK_ETHER_H
 
@@ -27,7 +27,8 @@
 #include "weft/buffer.h"
 #include "weft/device.h"
 
-/// Timer keys of a node: eight a port, first those of the Ethernet side; the box's own after all ports.
+/// Timer keys of a node: eight per port, those of the Ethernet side first; the box's own keys follow those of all
+/// ports.
 enum {
     WEFT__ETHER_KEY_TX,
     WEFT__ETHER_KEY_REFRESH,
@@ -40,38 +41,38 @@ static inline uint32_t weft__ether_key(uint32_t what, uint32_t port) {
     return port * WEFT__ETHER_KEYS_A_PORT + what;
 }
 
-/// What a box does its own way. `k`: one of the ports of its struct weft__ether. All optional with output queues.
+/// What a box supplies itself. `k`: one of the ports of its struct weft__ether. All are optional with output queues.
 struct weft__ether_ops {
-    /// Priorities with something that waits to leave by the port.
+    /// The priorities at which frames wait to leave by the port.
     uint8_t (*ready)(const struct weft__node *node, uint32_t k);
-    /// Discards what waits to leave by the port at these priorities.
+    /// Discards the frames that wait to leave by the port at these priorities.
     void (*purge)(struct weft__node *node, struct weft__worker *w, uint32_t k, uint8_t priorities);
-    /// Something may be sent at the port now, or a pause frame is to be.
+    /// The port may now be able to send, or has a pause frame to send.
     void (*kick)(struct weft__node *node, struct weft__worker *w, uint32_t k);
-    /// For the record: an ingress group is above XOFF, by a packet for `out`, or at XON.
+    /// For the record: an ingress group is above XOFF because of a packet for `out`, or is back at XON.
     void (*trace_pause)(struct weft__node *node, weft_time_ps now, uint32_t k, uint32_t priority, uint32_t out,
                         bool xoff);
-    /// A frame of so many bytes has left its output queue, sent or discarded.
+    /// A frame of this size has left its output queue, sent or discarded.
     void (*on_left)(struct weft__node *node, struct weft__worker *w, uint32_t k, uint32_t priority, uint32_t bytes);
-    /// Pauses of the neighbour may have changed.
+    /// Pauses from the neighbour may have changed.
     void (*on_pauses)(struct weft__node *node, struct weft__worker *w, uint32_t k);
 };
 
-/// What waits to leave by a port, of all priorities.
+/// The frames that wait to leave by a port, at all priorities.
 struct weft__ether_queues {
     weft_bytes bytes, bytes_max;
 };
 
-/// Ports whose frames go through one serialiser behind their queues, in fair turns: no two at a time.
+/// Ports whose frames share one serialiser behind their queues in fair turns: never two at once.
 struct weft__ether_group {
     uint32_t ports;
-    const uint32_t *port;     ///< [ports], WEFT__SHARERS at most
-    struct weft__speed speed; ///< in it; a link is as slow at least
+    const uint32_t *port;     ///< [ports], at most WEFT__SHARERS
+    struct weft__speed speed; ///< of the serialiser; a link is no faster
     struct weft__share share;
 };
 
 struct weft__ether {
-    uint32_t xoffs[WEFT_PRIORITIES]; ///< ports whose neighbour is to pause that priority
+    uint32_t xoffs[WEFT_PRIORITIES]; ///< how many ports require the neighbour to pause that priority
     struct weft__port *port;         ///< [ports]
     uint32_t ports;
     uint32_t row_bytes;             ///< as in its ports
@@ -83,11 +84,11 @@ struct weft__ether {
     const struct weft_aqm_ops *aqm;
     const struct weft_scheduler_ops *scheduler;
     struct weft_random ecn_random;
-    bool full; ///< the box has little room, whatever the buffer model says: what comes is above XOFF
+    bool full; ///< the box is nearly full: whatever the buffer model says, every arriving frame counts as above XOFF
     // output queues
-    struct weft__ether_queues *queues; ///< [ports]; NULL: what waits is elsewhere
-    struct weft__ether_group **group;  ///< [ports] with output queues; NULL: a port by itself
-    weft_bytes queues_bytes;           ///< at a port at most
+    struct weft__ether_queues *queues; ///< [ports]; NULL: frames wait elsewhere
+    struct weft__ether_group **group;  ///< [ports], with output queues; NULL: the port has its own serialiser
+    weft_bytes queues_bytes;           ///< limit per port
     struct weft_packet_pool *pool;
 };
 
@@ -98,8 +99,8 @@ struct weft__ether_setup {
     const struct weft__ether_ops *ops;
     uint32_t ports;
     uint64_t seed;
-    uint32_t who;                  ///< names its random numbers
-    struct weft_packet_pool *pool; ///< NULL: without output queues
+    uint32_t who;                  ///< seeds its random numbers
+    struct weft_packet_pool *pool; ///< NULL: no output queues
     weft_bytes queues_bytes;
     struct weft_arena *arena;
 };
@@ -111,19 +112,19 @@ static inline struct weft__port_queue *weft__ether_queue(const struct weft__ethe
 /// Timers at the beginning. `lldp`: its ports have LLDP.
 void weft__ether_start(const struct weft__ether *e, struct weft__node *node, bool lldp);
 
-/// Counted at port `k`.
+/// Counts a drop at port `k`.
 void weft__ether_drop(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, uint32_t k,
                       enum weft_drop reason);
 
 // --- frames that come ---------------------------------------------------------------------------------------------
 
-/// AQM verdict by `depth` of the queue that it joins; false: dropped and counted at p->port. *ret_mark: to be marked,
-/// if it is admitted, and counted at that queue.
+/// AQM verdict, from the `depth` of the queue that the frame joins. False: dropped, and counted at p->port. *ret_mark:
+/// mark the frame, and count it at that queue, if it is admitted.
 bool weft__ether_judge(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, weft_bytes depth,
                        bool *ret_mark);
-/// Admission at p->port; false: dropped and counted. *ret_xoff: its ingress group is above XOFF now.
+/// Admission at p->port. False: dropped and counted. *ret_xoff: its ingress group is now above XOFF.
 bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, bool *ret_xoff);
-/// Tells the neighbour at `k` to pause or resume a priority; `out`: because of a packet for that port, or WEFT_NONE.
+/// Tells the neighbour at `k` to pause or resume a priority. `out`: the port whose packet caused it, or WEFT_NONE.
 void weft__ether_tell_pause(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
                             uint32_t priority, uint32_t out, bool xoff);
 static inline void weft__ether_want_pause(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
@@ -132,14 +133,14 @@ static inline void weft__ether_want_pause(struct weft__ether *e, struct weft__no
     if (port->lossless >> priority & 1 && (port->pfc_xoff >> priority ^ (uint32_t)xoff) & 1)
         weft__ether_tell_pause(e, node, w, k, priority, out, xoff);
 }
-/// A packet was admitted above XOFF and may still be here: its neighbour is to pause, unless all is well again.
+/// An admitted packet above XOFF may still be here: pauses its neighbour, unless the group has fallen below XON since.
 void weft__ether_hold(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
                       uint32_t priority);
-/// A frame that comes finds no room in the box.
+/// Drops an arriving frame that finds no room in the box.
 void weft__ether_drop_full(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p);
 /// The box has room again (e->full): neighbours may resume.
 void weft__ether_has_room(struct weft__ether *e, struct weft__node *node, struct weft__worker *w);
-/// A packet leaves the ingress buffer: its neighbour may be let resume.
+/// A packet leaves the ingress buffer: its neighbour may resume.
 static inline void weft__ether_release(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
                                        const struct weft_packet *p) {
     if (e->buffer->release(e->buffer_state, e->conf->buffer.conf, p->port, WEFT_NONE, p->priority, p->bytes) ==
@@ -147,13 +148,13 @@ static inline void weft__ether_release(struct weft__ether *e, struct weft__node 
         e->xoffs[p->priority] && !e->full)
         weft__ether_want_pause(e, node, w, p->port, p->priority, WEFT_NONE, false);
 }
-/// A pause or LLDP frame came.
+/// A pause or LLDP frame has arrived.
 void weft__ether_on_local(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
                           const struct weft_packet *p);
 
 // --- frames that leave --------------------------------------------------------------------------------------------
 
-/// Priorities of `ready` that may be sent; the watchdog may overrule a pause.
+/// The priorities of `ready` that may be sent; the watchdog may overrule a pause.
 static inline uint8_t weft__ether_sendable(const struct weft_pfc_conf *pfc, struct weft__port *port, weft_time_ps now,
                                            uint8_t ready) {
     if (__builtin_expect(!port->paused, 1)) return ready;
@@ -161,17 +162,17 @@ static inline uint8_t weft__ether_sendable(const struct weft_pfc_conf *pfc, stru
     if (pfc->watchdog_action != WEFT_PFC_WATCHDOG_ALERT) paused &= (uint8_t)~port->storm;
     return ready & (uint8_t)~paused;
 }
-/// Sends what goes to the neighbour and no further: pause frames before LLDP. The port must be free. `host`: whose it
-/// is.
+/// Sends frames that end at the neighbour: pause frames before LLDP. The port must be free. `host`: the host that owns
+/// it.
 void weft__ether_send_local(struct weft__port *port, const struct weft_pfc_conf *pfc, uint32_t host,
                             struct weft__node *node, struct weft__worker *w, uint32_t k);
-/// Has the port's turn come then; of a port whose turn is not set.
+/// Schedules the port's turn; it must not be set already.
 static inline void weft__ether_first_turn(struct weft__port *port, struct weft__node *node, uint32_t k,
                                           weft_time_ps at) {
     weft__timer_add(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, k), at);
     port->turn_ps = at;
 }
-/// Likewise, of any port.
+/// The same for any port.
 static inline void weft__ether_set_turn(struct weft__port *port, struct weft__node *node, uint32_t k, weft_time_ps at) {
     if (port->turn_ps == at) return;
     if (__builtin_expect(port->turn_ps == WEFT_TIME_NEVER, 1)) {
@@ -181,37 +182,37 @@ static inline void weft__ether_set_turn(struct weft__port *port, struct weft__no
         port->turn_ps = at;
     }
 }
-/// Arms the port's timer for the next moment at which it could send what is `ready`, or what is pending.
+/// Arms the port's timer for the next time at which it could send a priority of `ready` or a pending frame.
 static inline void weft__ether_arm(struct weft__port *port, struct weft__node *node, weft_time_ps now, uint32_t k,
                                    uint8_t ready) {
     if (!ready && !port->pending) return;
     weft_time_ps at = port->busy_until_ps;
-    if (at <= now) at = weft__port_pause_end(port, ready); // free, so all that is ready is paused
-    if (at == WEFT_TIME_NEVER) return;                     // until it is resumed
+    if (at <= now) at = weft__port_pause_end(port, ready); // the port is free, so every ready priority is paused
+    if (at == WEFT_TIME_NEVER) return;                     // a pause without an end: wait for the resume
     weft__ether_set_turn(port, node, k, at);
 }
 /// The port may be able to send something.
 void weft__ether_kick(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k);
-/// A frame joins an output queue, or is dropped: the port's queues are full, or there is a storm.
+/// A frame joins an output queue, or is dropped because the port's queues are full or there is a storm.
 void weft__ether_send(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
                       const struct weft_packet *p, uint32_t k);
-/// Every packet in output queues.
+/// Visits every packet in output queues.
 void weft__ether_each(const struct weft__ether *e,
                       void (*on_packet)(void *context, const struct weft_packet *, uint32_t out), void *context);
 
 // --- otherwise ----------------------------------------------------------------------------------------------------
 
-/// The watchdog of one port, whose priorities `ready` have something to send: those whose storm has begun. Sets its
-/// timer.
+/// Runs the watchdog of one port, which has frames to send at the priorities `ready`. Returns the priorities whose
+/// storm has begun, and sets its timer.
 uint8_t weft__ether_watch(struct weft__port *port, const struct weft_pfc_conf *pfc, struct weft__node *node,
                           struct weft__worker *w, uint32_t k, uint8_t ready, uint8_t *ret_ended);
-/// After a pause came, or when its timer fires.
+/// Called after a pause arrives or its timer fires.
 void weft__ether_watchdog(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k);
-/// A timer of port `k`, below WEFT__ETHER_KEY_OWN. (A box that takes WEFT__ETHER_KEY_TX itself unsets port->turn_ps.)
+/// A timer of port `k`, below WEFT__ETHER_KEY_OWN. (A box that handles WEFT__ETHER_KEY_TX itself unsets port->turn_ps.)
 void weft__ether_on_timer(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t what,
                           uint32_t k);
 void weft__ether_sample(const struct weft__ether *e, struct weft__worker *w, uint32_t k);
-/// Watermarks and lasting pauses into the counters, at the end of a run.
+/// At the end of a run: adds watermarks and ongoing pauses to the counters.
 void weft__ether_finish(struct weft__ether *e, weft_time_ps now);
 
 #endif

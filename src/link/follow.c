@@ -6,7 +6,7 @@
 
 #include "weft/memory.h"
 
-enum { CHUNK_FIRST = 1008, CHUNK_MOST = 8176, BLOCK = 4 << 20, NOTES_FIRST = 32 }; // bytes, without what comes before
+enum { CHUNK_FIRST = 1008, CHUNK_MOST = 8176, BLOCK = 4 << 20, NOTES_FIRST = 32 }; // bytes, without the header
 
 struct weft__follow_block {
     struct weft__follow_block *next;
@@ -27,7 +27,7 @@ void weft__follow_pool_deinit(struct weft__follow_pool *pool) {
     pool->block = NULL;
 }
 
-/// From the last block; NULL: there is no room in it.
+/// Cut from the last block; NULL: no room there.
 static void *cut(struct weft__follow_pool *pool, size_t bytes) {
     if ((size_t)(pool->end - pool->at) < bytes) return NULL;
     pool->at += bytes;
@@ -39,7 +39,7 @@ static void *take(struct weft__follow_pool *pool, size_t bytes) {
     void *memory = cut(pool, bytes);
     pthread_mutex_unlock(&pool->lock);
     if (memory) return memory;
-    // memory that runs out does not come back from here, so the lock is free; not zeroed
+    // running out of memory does not return here, so the lock is not held then; not zeroed
     struct weft__follow_block *block = weft_memory_resize(WEFT_MEMORY_SERIES, NULL, 0, BLOCK);
     pthread_mutex_lock(&pool->lock);
     block->next = pool->block;
@@ -75,7 +75,7 @@ static enum weft__frame_form form_of(const struct weft__follow_seen *seen, const
     return ahead == 1 && frame->where == seen->where ? WEFT__FRAME_NEXT : WEFT__FRAME_AWAY;
 }
 
-/// Whether a queue pair takes the other row: it had that one, or only that one is free.
+/// Whether a queue pair takes the other row: because it had that one, or because only that one is free.
 static bool is_better(const struct weft__follow_seen *other, const struct weft__follow_seen *own,
                       const struct weft__follow_seen *frame) {
     bool was_own = !((own->what ^ frame->what) & QP) && own->where;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node keeps of flows that are followed (weft/follow.h), in the order in which they were noted: of a frame 4
-// bytes if it is the next one of its queue pair, else 8 or 20; of all else 24. What the port's wire implies is not
-// kept, but derived when the log is read. Chunks never move. Only the worker of the node touches them; they come from
-// blocks on large pages that all nodes share. Most of the cost is memory: cache lines, and pages that the system has to
-// clear.
+// What a node keeps of followed flows (weft/follow.h), in the order noted: 4 bytes for a frame that is the next one of
+// its queue pair, otherwise 8 or 20; 24 for everything else. What the port's wire implies is not stored but derived
+// when the log is read. Chunks never move. Only the node's worker touches them; they come from blocks on large pages
+// that all nodes share. Most of the cost is memory: cache lines, and pages that the system has to clear.
 #ifndef WEFT_LINK_FOLLOW_H
 #define WEFT_LINK_FOLLOW_H
 
@@ -13,38 +12,38 @@
 #include "weft/follow.h"
 #include "weft/packet.h"
 
-/// One record, or two: the second one of a frame has what the first cannot say.
+/// One record or two: the second one of a frame holds what the first has no room for.
 struct weft__follow_record {
     weft_time_ps time_ps;
     uint32_t qp, psn;
-    uint32_t busy_ps; ///< FRAME: how long its port is busy
-    uint16_t port;    ///< of the node
-    uint8_t what;     ///< of enum weft_followed_what (4 bits), then state, or kind of a frame
+    uint32_t busy_ps; ///< FRAME: how long the frame keeps its port busy
+    uint16_t port;    ///< port of the node
+    uint8_t what;     ///< enum weft_followed_what (4 bits), then the state, or the kind of a frame
     uint8_t priority : 3, lost : 1, more : 1, home : 1;
 };
 _Static_assert(sizeof(struct weft__follow_record) == 24, "compact");
 
-/// A frame on a plain Ethernet port is a word: the time since the frame before it at this node (22 bits), the row of
-/// `seen` (8), its form (2), and what that form says more. A frame that does not fit is a record as above.
+/// A frame on a plain Ethernet port is one word: the time since the previous frame at this node (22 bits), the row of
+/// `seen` (8), its form (2), and what that form adds. A frame that does not fit is a record as above.
 enum weft__frame_form {
-    WEFT__FRAME_NEXT, ///< as the last one of its row, with the next number
-    WEFT__FRAME_AWAY, ///< as that, at another port or with another number; one more word: the port, the difference <<
+    WEFT__FRAME_NEXT, ///< like the last frame of its row, with the next number
+    WEFT__FRAME_AWAY, ///< like that, at another port or with another number; one more word: the port, the difference <<
                       ///< 16
-    WEFT__FRAME_FULL, ///< another one; four more words: struct weft__follow_seen
-    WEFT__FRAME_TIME, ///< no frame; two more words: the time from which on the next one counts
+    WEFT__FRAME_FULL, ///< a different frame; four more words: struct weft__follow_seen
+    WEFT__FRAME_TIME, ///< no frame; two more words: the new base of the times that follow
 };
 enum { WEFT__FRAME_SINCE = 22, WEFT__FRAME_ROW = 8, WEFT__FRAME_BUSY = 32, WEFT__FRAME_NUMBER = 28 }; ///< bits
 
-/// The last frame of a queue pair, or of another one of the same row. A queue pair has its row or the one beside it.
+/// The last frame of the queue pair that has this row. A queue pair uses its own row or the one beside it.
 struct weft__follow_seen {
     uint64_t what;  ///< queue pair, packet << 28, kind << 56, priority << 60, lost << 63
-    uint64_t where; ///< how long its port was busy, the port << 32
+    uint64_t where; ///< how long it kept its port busy, the port << 32
 };
 
-/// What a sender is in from a time on is a word: that time less that of the note before (27 bits, signed), the state
-/// (3), the form (2), and what that form says more.
+/// A sender's new state is one word: its time less that of the previous note (27 bits, signed), the state (3), the form
+/// (2), and what that form adds.
 enum weft__sender_form {
-    WEFT__SENDER_SAME,  ///< the queue pair is that of the note before
+    WEFT__SENDER_SAME,  ///< the same queue pair as in the previous note
     WEFT__SENDER_OTHER, ///< one more word: the queue pair
     WEFT__SENDER_FAR,   ///< three more words: the queue pair, the time
 };
@@ -59,13 +58,13 @@ struct weft__follow_chunk {
     uint32_t bytes;
     _Alignas(8) unsigned char memory[];
 };
-/// Chunks in a ring: behind the last one is the first. The last one is filled up to `at`.
+/// Chunks in a ring: the last is followed by the first. The last one is filled up to `at`.
 struct weft__follow_list {
     unsigned char *at, *end;
     struct weft__follow_chunk *last;
 };
 
-/// What the second record of a cell says in busy_ps; 0: a data packet's in a DSF.
+/// What the second record of a cell has in busy_ps; 0: that of a data packet in a DSF.
 struct weft__follow_cell {
     uint32_t vc, kind, cell, box;
 };
@@ -76,39 +75,39 @@ static inline struct weft__follow_cell weft__follow_cell_of(uint32_t bits) {
     return (struct weft__follow_cell){bits & 255, bits >> 8 & 15, bits >> 12 & 15, bits >> 16};
 }
 
-/// Blocks that chunks of all nodes are cut from.
+/// The blocks from which chunks of all nodes are cut.
 struct weft__follow_pool {
     pthread_mutex_t lock;
-    struct weft__follow_block *block; ///< the last one
+    struct weft__follow_block *block; ///< the newest
     unsigned char *at, *end;
 };
 void weft__follow_pool_init(struct weft__follow_pool *pool);
 void weft__follow_pool_deinit(struct weft__follow_pool *pool);
 
-/// Of a node. What a frame needs is one cache line.
+/// Per node. A frame needs only one cache line of it.
 struct weft__follow {
     _Alignas(64) struct weft__follow_list frames;
-    weft_time_ps last_ps;           ///< of the last of frames
+    weft_time_ps last_ps;           ///< time of the last frame
     const uint8_t *qp;              ///< [queue pairs]: whether its data is followed; NULL: all data is
-    const uint8_t *all;             ///< [ports of the node]: every frame is kept; NULL: of none
-    struct weft__follow_seen *seen; ///< [rows + 1], by the queue pair
-    uint32_t rows;                  ///< less one: a mask
-    uint32_t port0;                 ///< among all ports
+    const uint8_t *all;             ///< [ports of the node]: whether every frame is kept; NULL: at no port
+    struct weft__follow_seen *seen; ///< [rows + 1], indexed by the queue pair
+    uint32_t rows;                  ///< minus one: a mask
+    uint32_t port0;                 ///< its first port among all ports
 
     struct weft__follow_list senders;
-    struct weft__follow_sender sender; ///< the last of senders
-    uint32_t *state;                   ///< [queue pairs] of all nodes: the sender's last, and at which node
+    struct weft__follow_sender sender; ///< the last note of a sender
+    uint32_t *state;                   ///< [queue pairs] of all nodes: the sender's last state, and its node
     struct weft__follow_pool *pool;
 
-    struct weft__rma_log *rma; ///< NULL: it is not followed
+    struct weft__rma_log *rma; ///< NULL: not followed
 
-    struct weft__follow_list others; ///< of struct weft__follow_record
+    struct weft__follow_list others; ///< holds struct weft__follow_record
 };
 _Static_assert(offsetof(struct weft__follow, senders) == 64 && offsetof(struct weft__follow, others) == 128 &&
                    sizeof(struct weft__follow) == 192,
                "cache lines");
 
-/// Of a rank of a job.
+/// The log of a rank of a job.
 struct weft__rank_log {
     struct weft_rank_note *note;
     uint32_t n, room;
@@ -116,7 +115,7 @@ struct weft__rank_log {
 void weft__rank_note(struct weft__rank_log *log, struct weft_rank_note note);
 void weft__rank_log_release(struct weft__rank_log *log);
 
-/// Of a node, of remote memory access.
+/// The remote memory access log of a node.
 struct weft__rma_log {
     struct weft_rma_note *note;
     uint32_t n, room;
@@ -124,27 +123,28 @@ struct weft__rma_log {
 void weft__rma_note(struct weft__rma_log *log, struct weft_rma_note note);
 void weft__rma_log_release(struct weft__rma_log *log);
 
-/// The chunk behind `c`, of NULL the first one.
+/// The chunk after `c`; after NULL, the first one.
 static inline const struct weft__follow_chunk *weft__follow_next(const struct weft__follow_list *list,
                                                                  const struct weft__follow_chunk *c) {
     if (!c) return list->last ? list->last->next : NULL;
     return c == list->last ? NULL : c->next;
 }
 
-/// A frame that is read back.
+/// A frame read back from the log.
 struct weft__follow_frame {
     weft_time_ps time_ps;
     struct weft__follow_seen frame;
 };
-/// What is next at `*at`, and behind it; `seen` is all zero before the first one. False: no frame, only a time.
+/// Reads the frame at `*at` and advances; `seen` must be all zero before the first one. False: there was no frame, only
+/// a time.
 bool weft__follow_read(const uint32_t **at, struct weft__follow_seen *seen, struct weft__follow_frame *frame);
 
-/// Likewise of senders; `sender` is all zero before the first one.
+/// The same for senders; `sender` must be all zero before the first one.
 void weft__follow_read_sender(const uint32_t **at, struct weft__follow_sender *sender);
 
-/// Begins another chunk.
+/// Starts another chunk.
 void weft__follow_grow(struct weft__follow *f, struct weft__follow_list *list);
-/// The last chunks' sizes are only known by their ends.
+/// Stores the size of the last chunk, which until then only its end shows.
 static inline void weft__follow_settle(struct weft__follow_list *list) {
     if (list->last) list->last->bytes = (uint32_t)(list->at - list->last->memory);
 }
@@ -157,20 +157,20 @@ static inline void *weft__follow_add_to(struct weft__follow *f, struct weft__fol
 static inline struct weft__follow_record *weft__follow_add(struct weft__follow *f) {
     return weft__follow_add_to(f, &f->others, sizeof(struct weft__follow_record));
 }
-/// Two that stay together.
+/// Adds two records that stay together.
 static inline struct weft__follow_record *weft__follow_add_two(struct weft__follow *f) {
     return weft__follow_add_to(f, &f->others, 2 * sizeof(struct weft__follow_record));
 }
 
-/// The last that is no frame; there must be one.
+/// The last record that is not a frame; there must be one.
 static inline struct weft__follow_record *weft__follow_last(const struct weft__follow *f) {
     return (struct weft__follow_record *)(void *)f->others.at - 1;
 }
 
-/// A frame that is not as the last one of its row, or late.
+/// Adds a frame that differs from the last one of its row, or is late.
 void weft__follow_add_unlike(struct weft__follow *f, weft_time_ps now, struct weft__follow_seen frame);
 
-/// A frame, which the node sends no earlier than those before. False: it does not fit.
+/// Adds a frame, sent no earlier than those before it at this node. False: it does not fit.
 static inline bool weft__follow_add_frame(struct weft__follow *f, weft_time_ps now, weft_time_ps busy, uint32_t port,
                                           uint32_t qp, uint32_t psn, uint32_t kind, uint32_t priority, bool lost) {
     if (__builtin_expect(busy >> WEFT__FRAME_BUSY || (qp | psn) >> WEFT__FRAME_NUMBER, 0)) return false;
@@ -212,7 +212,7 @@ static inline void weft__follow_pause(struct weft__follow *f, uint32_t port, wef
                                                         .priority = priority & 7u};
 }
 
-/// `first`, and two more times: of a cell its arrival and when it came. Returns the second record.
+/// Adds `first` and two more times: for a cell, its arrival and when it came. Returns the second record.
 static inline struct weft__follow_record *weft__follow_two(struct weft__follow *f, struct weft__follow_record first,
                                                            weft_time_ps a, weft_time_ps b) {
     struct weft__follow_record *r = weft__follow_add_two(f);
@@ -223,7 +223,7 @@ static inline struct weft__follow_record *weft__follow_two(struct weft__follow *
 }
 
 void weft__follow_add_sender(struct weft__follow *f, struct weft__follow_sender sender);
-/// What a sender is in from `at` on; what it was in already is not noted again.
+/// Notes a sender's state from `at` on, unless it is in that state already.
 static inline void weft__follow_sender(struct weft__follow *f, weft_time_ps at, uint32_t qp,
                                        enum weft_sender_state state) {
     uint32_t is = f->port0 << 3 | (state + 1u);

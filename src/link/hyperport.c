@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hyperports: several Ethernet ports that act as one. The source (Meta, "Disaggregated Scheduled Fabric", 2025, future
-// work) says that they combine several 800G ports at ASIC level to act as a single physical port, and no more. ASSUMED
-// is how: each frame goes whole, at the rate of a member, over the member that is free first; it has a number; the far
-// end releases frames in the order of their numbers, as multilink PPP does (RFC 1990, 4.1), one after the other at the
-// rate of all together. Frames of a member stay in
-// order, so a frame waits at most for those that were sent before it on the other members, and the far end holds no
-// more than a frame of each; when that will be is known when a frame is sent, so the far end needs no event of its own.
-// A lost frame holds up nobody (in RFC 1990 until each member has brought a later one). Pause and LLDP frames are not
-// numbered. Members fail together.
+// work) says only that they combine several 800G ports at ASIC level to act as a single physical port. How is ASSUMED:
+// each frame goes whole, at the rate of a member, over the member that is free first; it has a number; the far end
+// releases frames in the order of their numbers, as multilink PPP does (RFC 1990, 4.1), one after the other at the rate
+// of all together. Frames of a member stay in order, so a frame waits at most for those sent before it on the other
+// members, and the far end holds at most one frame per member. The release time is known when a frame is sent, so the
+// far end needs no event of its own. A lost frame delays no other frame (in RFC 1990 it does until each member has
+// delivered a later one). Pause and LLDP frames are not numbered. Members fail together.
 #include "link/port.h"
 
 void weft__port_set_members(struct weft__port *port, uint32_t n, struct weft_arena *arena) {
     port->members = weft_arena_alloc(arena, 1, sizeof *port->members + n * sizeof *port->members->until_ps);
     port->members->n = n;
     port->special = WEFT__PORT_SPECIAL;
-    port->cut_through = false; // the far end must have all of a frame to release it in order
+    port->cut_through = false; // the far end needs the complete frame to release it in order
 }
 
 weft_time_ps weft__members_take(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet,

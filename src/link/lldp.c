@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE 802.1AB-2016 clause 9: a frame when the link comes up and one every interval; what the neighbour said is
-// forgotten when its time to live is over or the link goes down. (Differs: no second, fast frames for a new neighbour,
-// no shutdown frame.) Each frame heard is negotiated with: IEEE 802.1Q clause 38. What a port says does not change
-// during a run: it is what the port is configured to, not what it has taken over from its neighbour.
+// IEEE 802.1AB-2016 clause 9: a frame when the link comes up and one per interval; the neighbour's information is
+// forgotten when its time to live expires or the link goes down. (Differences: no second, fast frames for a new
+// neighbour, no shutdown frame.) Each received frame is negotiated with: IEEE 802.1Q clause 38. What a port announces
+// does not change during a run: it announces its configuration, not what it has adopted from its neighbour.
 #include "link/lldp.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@ uint16_t weft__lldp_frame_bytes(const struct weft__lldp_frame *frame) {
     return (uint16_t)(bytes < WEFT_FRAME_MIN ? WEFT_FRAME_MIN : bytes);
 }
 
-/// The next change of the link; it is up after an even number of them.
+/// The next change of the link's state; the link is up after an even number of changes.
 static weft_time_ps next_change(const struct weft__port *port) {
     const struct weft__port_faults *f = port->faults;
     uint32_t k = port->lldp->changes;

@@ -5,7 +5,7 @@
 
 enum { LINE_BYTES = 64 };
 
-/// On a line of its own, as other workers write others.
+/// On its own cache line because other workers write other ones.
 union samples {
     struct weft__samples samples;
     char line[LINE_BYTES];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What boxes count and sample in each worker. The engine keeps the counts and sums them; what they mean stands here.
+// What boxes count and sample in each worker. The engine stores and sums the counts; their meaning is defined here.
 #ifndef WEFT_LINK_MEASURE_H
 #define WEFT_LINK_MEASURE_H
 
@@ -7,12 +7,12 @@
 #include "weft/outcome.h"
 
 enum weft__count {
-    // shown while a run lasts
+    // shown during a run
     WEFT__COUNT_PACKET_HOPS,
     WEFT__COUNT_PAYLOAD_BYTES, ///< new data at receivers
     WEFT__COUNT_FLOWS_DONE,
-    // others
-    WEFT__COUNT_CELL_HOPS, ///< of cells of DSFs and Cliques
+    // the others
+    WEFT__COUNT_CELL_HOPS, ///< hops of cells in DSFs and Cliques
     WEFT__COUNT_CNPS,
     WEFT__COUNT_DROPS, ///< + enum weft_drop
     WEFT__COUNT_DROP_BYTES = WEFT__COUNT_DROPS + WEFT_DROPS,
@@ -26,26 +26,26 @@ static inline void weft__count(struct weft__worker *w, uint32_t what, uint64_t n
     w->tally.count[what] += n;
 }
 
-/// Bytes of a packet that will be missed, and counted, elsewhere.
+/// Counts bytes of a packet that is dropped elsewhere, where the drop itself is counted.
 static inline void weft__count_lost_bytes(struct weft__worker *w, enum weft_drop reason, uint32_t bytes) {
     weft__count(w, WEFT__COUNT_DROP_BYTES + reason, bytes);
     w->tally.dropped_bytes += bytes;
 }
 
-/// A packet ends here: its record, if it has one, goes home.
+/// A packet ends here: its record, if it has one, is freed.
 static inline void weft__count_drop(struct weft__worker *w, enum weft_drop reason, const struct weft_packet *packet) {
     weft__count(w, WEFT__COUNT_DROPS + reason, 1);
     weft__count_lost_bytes(w, reason, packet->bytes);
     if (__builtin_expect(packet->side, 0)) weft__side_release(w, packet);
 }
 
-/// What was sampled at the nodes of a worker.
+/// The samples taken at the nodes of a worker.
 struct weft__samples {
     struct weft_sample *sample;
     uint64_t n, capacity;
 };
 
-/// Gives each worker its own.
+/// Gives each worker its own samples.
 void weft__samples_init(struct weft__engine *engine);
 void weft__samples_deinit(struct weft__engine *engine);
 void weft__sample_add(struct weft__worker *w, const struct weft_sample *sample);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pause frames: IEEE 802.1Q clause 36 (802.1Qbb), IEEE 802.3 annex 31D. Storm watchdog: after SONiC's PFC watchdog, but
-// event-driven rather than polled: a storm is a priority paused without a break for the detection time while frames
-// wait.
+// event-driven rather than polled: a storm is a priority that stays paused without a break for the detection time while
+// frames wait.
 #include "link/port.h"
 
 #include "link/port_credit.h"
@@ -63,13 +63,13 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
     port->gap_ps = (uint32_t)weft__port_time(port, WEFT__GAP);
 }
 
-/// Its number at its node.
+/// The port's number at its node.
 static uint32_t trace_port(const struct weft__port *port) {
     return port->id - port->trace->port0;
 }
 
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes) {
-    if (now != port->busy_until_ps) port->byte_rem = 0; // the line was idle: nothing to carry
+    if (now != port->busy_until_ps) port->byte_rem = 0; // the line was idle: no remainder to carry
     uint64_t num = bytes * port->speed.byte_num + port->byte_rem;
     port->byte_rem = num % port->speed.byte_den;
     return num / port->speed.byte_den;
@@ -94,8 +94,8 @@ weft_time_ps weft__wire_take(struct weft__port *port, weft_time_ps now, uint32_t
 
 enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, weft_time_ps now, weft_time_ps last_bit,
                                  weft_time_ps *ret_at) {
-    // The schedule of the link is known beforehand, so the sender can tell what the receiver will never see: a frame is
-    // lost if the link is down at any time between its first bit sent and its last bit received.
+    // The link's schedule is known in advance, so the sender knows what the receiver will never see: a frame is lost if
+    // the link is down at any time between its first bit sent and its last bit received.
     weft_time_ps arrival = last_bit + f->link_delay_ps;
     for (uint32_t i = 0; i < f->downs; i++)
         if (now < f->down[i].to_ps && arrival >= f->down[i].from_ps) {
@@ -112,7 +112,7 @@ static void note(struct weft__tap_log *log, const struct weft__tapped *frame, ui
     if (time < log->from_ps || time >= log->to_ps) return;
     if (log->noted < log->limit) {
         if (time > log->last_ps) log->last_ps = time;
-    } else if (time > log->last_ps) { // this worker alone has as many earlier ones as are wanted
+    } else if (time > log->last_ps) { // this worker alone has as many earlier frames as the limit allows
         log->left_out++;
         return;
     }
@@ -133,14 +133,14 @@ void weft__tap_note(const struct weft__port_tap *tap, const struct weft__tapped 
         note(tap->log, frame, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
 }
 
-/// A frame on the wire, by its last try.
+/// A frame on the wire, at its last transmission.
 struct on_wire {
     weft_time_ps begun, last_bit;
-    weft_time_ps lost_at; ///< if it is lost
+    weft_time_ps lost_at; ///< if the frame is lost
 };
 
-/// Why the link loses the frame, whose first try is `frame` and takes `time`; WEFT_DROPS: it arrives. Frames that bit
-/// errors destroy are tried again.
+/// Why the link loses the frame, whose first transmission is `frame` and takes `time`; WEFT_DROPS: it arrives. Frames
+/// destroyed by bit errors are retransmitted.
 static enum weft_drop cross(struct weft__port *port, const struct weft_packet *packet, weft_time_ps time,
                             struct on_wire *frame) {
     struct weft__port_faults *f = port->faults;
@@ -160,7 +160,7 @@ static enum weft_drop cross(struct weft__port *port, const struct weft_packet *p
     return loss;
 }
 
-/// What a frame meets on a special port. True: lost on the link, and counted so.
+/// Handles a frame on a special port. True: the link loses it, and the loss is counted.
 static bool is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                     weft_time_ps time, struct on_wire *frame) {
     if (port->flows && packet->kind == WEFT_PACKET_DATA) weft__port_note_flow(port->flows, packet);
@@ -183,7 +183,7 @@ static bool is_lost(struct weft__port *port, struct weft__worker *w, const struc
     return true;
 }
 
-/// A frame that is followed is sent. `plain`: its port has no wire of its own and no members.
+/// Notes a followed frame that is sent. `plain`: its port has no wire of its own and no members.
 static inline void follow(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet, uint32_t psn,
                           weft_time_ps sent, bool lost, bool plain) {
     weft_time_ps busy = port->busy_until_ps - now;
@@ -205,7 +205,8 @@ static inline void follow(struct weft__port *port, weft_time_ps now, const struc
         *weft__follow_add(port->follow) = one;
 }
 
-/// The packet, whose bytes are still among those queued and already among those sent, collects what is left of both.
+/// Adds telemetry to the packet. Its own bytes still count as queued and already count as sent, so they are subtracted
+/// from both.
 static void note_telemetry(const struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
     struct weft_telemetry *t = (struct weft_telemetry *)weft__side_of(w, packet)->user;
     uint64_t queued = 0, packets = 0, sent = 0;
@@ -224,7 +225,7 @@ static void note_telemetry(const struct weft__port *port, struct weft__worker *w
     t->hops++;
 }
 
-/// Data on a port that follows no more than that.
+/// Sends data on a port that only follows data.
 static void transmit_followed(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                               weft_time_ps sent) {
     if (weft__follow_has_qp(port->follow, packet->qp))
@@ -244,7 +245,7 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
     if (port->telemetry && packet->side && packet->kind == WEFT_PACKET_DATA) note_telemetry(port, w, packet);
     if (port->wire) last_bit = weft__wire_take(port, now, packet->bytes);
     if (port->members) last_bit = weft__members_take(port, now, packet, time);
-    uint32_t psn = weft__side_psn(w, packet); // what is lost has no record any more
+    uint32_t psn = weft__side_psn(w, packet); // a lost packet has no record any more
     struct on_wire frame = {.begun = now, .last_bit = last_bit, .lost_at = now};
     bool lost = is_lost(port, w, packet, time, &frame);
     weft_time_ps sent = weft__port_sent(port, frame.begun, packet, frame.last_bit);
@@ -324,7 +325,7 @@ bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff
     if ((port->pfc_told ^ port->pfc_xoff) & bit)
         port->pending |= bit;
     else if (!xoff && !port->proxy_until_ps)
-        port->pending &= (uint16_t)~bit; // changed its mind before the frame went out
+        port->pending &= (uint16_t)~bit; // the port changed its mind before the frame went out
     return port->pending != 0;
 }
 
@@ -347,11 +348,11 @@ void weft__port_proxy_pause(struct weft__port *port, uint32_t priority, weft_tim
     uint8_t bit = (uint8_t)(1u << priority);
     if (until <= port->proxy_until_ps[priority]) return;
     port->proxy_until_ps[priority] = until;
-    if (!((port->pfc_told & port->pfc_xoff) & bit)) port->pending |= bit; // else it follows our own XON
+    if (!((port->pfc_told & port->pfc_xoff) & bit)) port->pending |= bit; // else the change follows our own XON
 }
 
-/// Of `classes`, none of which we want paused ourselves, the one to be paused by proxy in the next frame, or
-/// WEFT_NONE; *ret_more: others, for the frames after it.
+/// Of `classes`, none of which we want paused ourselves: the one for which the next frame carries a proxy pause, or
+/// WEFT_NONE. *ret_more: the others, for later frames.
 static uint32_t pick_proxied(const struct weft__port *port, uint8_t classes, weft_time_ps now, uint8_t *ret_more) {
     uint32_t found = WEFT_NONE;
     *ret_more = 0;
@@ -366,7 +367,7 @@ static uint32_t pick_proxied(const struct weft__port *port, uint8_t classes, wef
     return found;
 }
 
-/// Quanta that last for `time` at least, as far as the field goes.
+/// The quanta for at least `time`, up to the field's maximum.
 static uint32_t calc_quanta(const struct weft__port *port, weft_time_ps time) {
     unsigned __int128 num = (unsigned __int128)64 * port->speed.byte_num, den = port->speed.byte_den;
     unsigned __int128 quanta = (time * den + num - 1) / num;
@@ -375,7 +376,7 @@ static uint32_t calc_quanta(const struct weft__port *port, weft_time_ps time) {
 
 weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker *w, const struct weft_pfc_conf *pfc,
                                    uint32_t host) {
-    // Pauses that last are repeated with every frame, because there is one time to refresh for all.
+    // Each frame repeats ongoing pauses because one refresh time covers all of them.
     uint8_t classes = (uint8_t)(port->pending | (port->pfc_told & port->pfc_xoff)), xoff = classes & port->pfc_xoff;
     uint8_t more;
     uint32_t proxied = pick_proxied(port, classes & (uint8_t)~xoff, w->now_ps, &more), quanta = 0;
@@ -392,7 +393,7 @@ weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker 
         .dst = host,
         .qp = (uint32_t)pfc->quanta,
         .psn = classes | (uint32_t)xoff << 8 | quanta << 16,
-        .late = true, // behind the data frame that it overtook
+        .late = true, // it arrives after the data frame that it overtook
         .kind = WEFT_PACKET_PFC,
         .priority = 7,
         .flags = proxied & 7u,
@@ -432,7 +433,7 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
                 weft__port_pause_of(port, p)->last_ps = now; // a storm lasts for the restoration time at least
                 next = now + pfc->restore_ps;
             } else {
-                next = now + pfc->watchdog_ps; // paused, but nothing waits: look again
+                next = now + pfc->watchdog_ps; // paused, but no frame waits: check again
             }
         }
         if (next < *ret_next) *ret_next = next;

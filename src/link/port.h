@@ -2,9 +2,9 @@
 // One end of a link, the same at switches and NICs: serialisation, pause received, pause sent, faults.
 //
 // Times: a frame of n bytes that starts at t occupies the port until t + (n + 20) byte times (preamble 8, gap 12). Its
-// last bit is at the peer at t + (n + 8) byte times + link delay. A store-and-forward peer acts on it a fixed
-// processing delay later, a MAC acts on a pause frame its reaction delay later; both are added when the frame is sent,
-// so that a hop is one event. A cut-through switch acts a processing delay after the first 64 bytes.
+// last bit is at the peer at t + (n + 8) byte times + link delay. A store-and-forward peer acts on it after a fixed
+// processing delay, and a MAC acts on a pause frame after its reaction delay; the sender adds both, so a hop is one
+// event. A cut-through switch acts a processing delay after the first 64 bytes.
 #ifndef WEFT_LINK_PORT_H
 #define WEFT_LINK_PORT_H
 
@@ -21,7 +21,7 @@
 #include "weft/sim.h"
 #include "weft/transport.h"
 
-/// Frames that bit errors destroy are sent again by the link.
+/// The link retransmits frames that bit errors destroy.
 struct weft__port_retry {
     const struct weft_retry_ops *ops;
     const void *conf;
@@ -31,7 +31,7 @@ struct weft__port_retry {
 struct weft__port_faults {
     weft_time_ps link_delay_ps;
     double bit_error_rate;
-    struct weft__port_retry retry; ///< ops NULL: they are lost
+    struct weft__port_retry retry; ///< ops NULL: destroyed frames are lost
     struct weft_random random;
     uint32_t downs;
     struct weft__down {
@@ -39,35 +39,35 @@ struct weft__port_faults {
     } down[];
 };
 
-/// Where a worker's frames on captured ports are noted.
+/// Where a worker notes frames on captured ports.
 struct weft__tap_log {
-    struct weft__spool *spool;   ///< of struct weft__tapped
-    uint64_t limit, left_out;    ///< frames wanted at most; not noted
-    weft_time_ps from_ps, to_ps; ///< frames complete from ... to before ... are wanted
-    weft_time_ps last_ps;        ///< latest of those noted up to the limit
+    struct weft__spool *spool;   ///< holds struct weft__tapped
+    uint64_t limit, left_out;    ///< most frames to note; frames not noted
+    weft_time_ps from_ps, to_ps; ///< notes frames that are complete from from_ps to before to_ps
+    weft_time_ps last_ps;        ///< latest frame noted, up to the limit
     uint64_t noted;
 };
 
-/// A frame, or a cell: its packet's time_ps is when it is complete at the interface `node`, port the direction and loss
-/// (enum weft__tap_mark).
+/// A frame or cell. Its packet's time_ps is the time at which it is complete at the interface `node`; its port holds
+/// the direction and loss (enum weft__tap_mark).
 struct weft__tapped {
     struct weft_packet packet;
-    struct weft_sack sack; ///< of an answer that has one; else 0
+    struct weft_sack sack; ///< of an answer that has one; else zero
 };
 
-/// Both directions of captured ports are noted where frames are sent, one record an interface and frame.
+/// Where a frame is sent, both directions of captured ports are noted: one record per interface and frame.
 struct weft__port_tap {
     struct weft__tap_log *log;
-    uint32_t sent_on, received_on; ///< interface of this port, of its peer; WEFT_NONE: not captured
+    uint32_t sent_on, received_on; ///< interface of this port and of its peer; WEFT_NONE: not captured
     weft_time_ps link_delay_ps;
 };
-/// A frame's, or a cell's, last bit leaves; `loss`: why the link loses it, or WEFT_DROPS.
+/// The last bit of a frame or cell leaves. `loss`: why the link loses it, or WEFT_DROPS.
 void weft__tap_note(const struct weft__port_tap *tap, const struct weft__tapped *frame, weft_time_ps last_bit,
                     enum weft_drop loss);
-/// 0 received; WEFT__TAP_SENT, plus 1 + enum weft_drop if the link lost the frame.
+/// 0: received. WEFT__TAP_SENT: sent, plus 1 + enum weft_drop if the link lost the frame.
 enum weft__tap_mark { WEFT__TAP_RECEIVED = 0, WEFT__TAP_SENT = 256 };
 
-/// The ports that a Hyperport is made of; speed and busy_until_ps of the port itself are those of all together: it
+/// The ports that make up a Hyperport. The port's own speed and busy_until_ps describe all of them together: it
 /// is free when one of them is. See hyperport.c.
 struct weft__members {
     uint32_t n;
@@ -75,13 +75,13 @@ struct weft__members {
     weft_time_ps until_ps[];  ///< [n]
 };
 
-/// What a hop needs of a port and priority, in a cache line: the egress queue, and what came in there and is still
-/// held.
+/// What a hop needs of a port and priority, in one cache line: the egress queue, and the bytes that arrived there and
+/// are still held.
 struct weft__port_queue {
-    weft_bytes bytes, bytes_max; ///< depth over all inputs, and its watermark
+    weft_bytes bytes, bytes_max; ///< depth over all inputs, and its maximum
     uint64_t tx_packets, tx_bytes;
-    struct weft__fifo fifo;         ///< what waits, where packets wait at outputs
-    struct weft_buffer_group group; ///< of an ingress buffer that counts for each port and priority alone
+    struct weft__fifo fifo;         ///< the waiting packets, where packets wait at outputs
+    struct weft_buffer_group group; ///< of an ingress buffer that counts each port and priority separately
 };
 _Static_assert(sizeof(struct weft__port_queue) == 64, "a cache line");
 
@@ -108,7 +108,7 @@ struct weft__speed {
 };
 struct weft__speed weft__speed_of(weft_rate_bps rate);
 
-/// Time that `bytes` take, rounded down; no carry.
+/// The time for `bytes`, rounded down, without the carried remainder.
 static inline weft_time_ps weft__speed_time(struct weft__speed speed, uint64_t bytes) {
     return speed.byte_den == 1 ? bytes * speed.byte_num
                                : (weft_time_ps)((unsigned __int128)bytes * speed.byte_num / speed.byte_den);
@@ -119,14 +119,14 @@ static inline bool weft__speed_is_faster(struct weft__speed a, struct weft__spee
 
 enum weft__port_special {
     WEFT__PORT_PLAIN,
-    WEFT__PORT_SPECIAL,  ///< has faults, a tap, members or a wire of its own, counts flows, notes telemetry or follows
-                         ///< every frame
-    WEFT__PORT_FOLLOWED, ///< follows data, and no more than that
-    WEFT__PORT_CUT_THROUGH, ///< the peer is a cut-through switch, and no more than that
+    WEFT__PORT_SPECIAL,  ///< has faults, a tap, members or its own wire, counts flows, adds telemetry or follows every
+                         ///< frame
+    WEFT__PORT_FOLLOWED, ///< follows data, and is otherwise plain
+    WEFT__PORT_CUT_THROUGH, ///< the peer is a cut-through switch, and the port is otherwise plain
 };
 
 struct weft__port {
-    // line 1: every frame
+    // line 1: used by every frame
     weft_time_ps busy_until_ps;
     weft_time_ps turn_ps;           ///< its timer WEFT__ETHER_KEY_TX; WEFT_TIME_NEVER: it is not set
     weft_time_ps delay_data_ps;     ///< from the last bit sent to the peer's action
@@ -135,13 +135,13 @@ struct weft__port {
     uint32_t byte_ps;               ///< time that a byte takes; 0: no whole number, as `speed` has it
     uint32_t gap_ps;                ///< between packets
     uint32_t peer_node;
-    /// All 0: a frame that finds the port free may go at once, and takes no special way.
+    /// If all of these are 0, a frame that finds the port free may leave at once, on the fast path.
     union {
         struct {
-            uint16_t pending; ///< priorities to tell the peer about, and WEFT__PENDING_LLDP
+            uint16_t pending; ///< priorities for which the peer must be told, and WEFT__PENDING_LLDP
             uint8_t paused;   ///< priorities under a pause from the peer
-            uint8_t ready;    ///< priorities whose FIFO holds something
-            uint8_t storm;    ///< priorities in a PFC storm, by the watchdog
+            uint8_t ready;    ///< priorities whose FIFO is not empty
+            uint8_t storm;    ///< priorities in a PFC storm, according to the watchdog
             uint8_t special;  ///< enum weft__port_special
             uint16_t none;
         };
@@ -150,25 +150,25 @@ struct weft__port {
     uint16_t peer_port;
     uint8_t peer_inbox;
     bool cut_through; ///< the peer is a cut-through switch
-    uint8_t lossless; ///< priorities that we pause the peer for
+    uint8_t lossless; ///< priorities at which we may pause the peer
     uint8_t pfc_xoff; ///< priorities that we want paused
     // less often
     _Alignas(64) weft_time_ps delay_pause_ps; ///< as delay_data_ps, of a pause frame
     struct weft__speed speed;
     uint8_t pfc_told;            ///< priorities that the peer was last told to pause
-    uint32_t waiting;            ///< packets for it that wait at inputs of a switch
-    uint32_t id;                 ///< among all ports
-    struct weft__follow *follow; ///< NULL: nothing is followed
+    uint32_t waiting;            ///< packets for this port that wait at inputs of a switch
+    uint32_t id;                 ///< its number among all ports
+    struct weft__follow *follow; ///< NULL: not followed
     struct weft_scheduler_state scheduler;
     uint64_t byte_rem;                ///< carried remainder of back-to-back frames
     struct weft__port_faults *faults; ///< NULL: a perfect link
     struct weft__port_tap *tap;       ///< NULL: not captured
-    struct weft__port_credit *credit; ///< NULL: neither end goes by credit
-    struct weft__lldp *lldp;          ///< NULL: sends none
-    struct weft__members *members;    ///< NULL: no Hyperport
-    struct weft__port_wire *wire;     ///< NULL: that of IEEE 802.3
-    bool telemetry;                   ///< notes it in packets that collect it
-    bool until_resume;                ///< pauses received last until they are ended
+    struct weft__port_credit *credit; ///< NULL: neither end uses credit
+    struct weft__lldp *lldp;          ///< NULL: sends no LLDP
+    struct weft__members *members;    ///< NULL: not a Hyperport
+    struct weft__port_wire *wire;     ///< NULL: the wire of IEEE 802.3
+    bool telemetry;                   ///< adds telemetry to packets that collect it
+    bool until_resume;                ///< a received pause lasts until it is ended explicitly
     uint8_t obeyed;                   ///< priorities that the peer may pause
     struct weft_counters *counters;   ///< of priority 0, in its row; what is not in the queues
     struct weft__port_pause *pause;   ///< likewise
@@ -178,13 +178,12 @@ struct weft__port {
     struct weft__port_flows *flows; ///< NULL: not counted
     uint64_t *sampled_tx_bytes;     ///< [WEFT_PRIORITIES]: up to the last sample; NULL: no port of the run is sampled
 };
-/// An odd number of cache lines: else what all ports of a network have at the same place would share few sets of a
-/// cache.
+/// An odd number of cache lines: with an even one, the same field of all ports would map to few sets of a cache.
 _Static_assert(sizeof(struct weft__port) / 64 % 2, "ports are spread over a cache's sets");
 
 _Static_assert(offsetof(struct weft__port, delay_pause_ps) == 64, "what every frame needs is in one line");
 
-/// The link's other end and its timing. `peer` is the node that acts, with its delays.
+/// The link's other end and its timing. `peer`: the node that acts, with its delays.
 struct weft__port_peer {
     uint32_t node, inbox;
     uint16_t port;
@@ -215,44 +214,44 @@ static inline struct weft__port_pause *weft__port_pause_of(const struct weft__po
     return &port->pause[(size_t)priority * weft__port_row(port)];
 }
 
-/// From an arena, on a cache line boundary.
+/// Allocates from an arena on a cache line boundary.
 static inline void *weft__arena_lines(struct weft_arena *arena, size_t count, size_t size) {
     uintptr_t memory = (uintptr_t)weft_arena_alloc(arena, count * size + 64, 1);
     return (void *)((memory + 63) & ~(uintptr_t)63);
 }
 
-/// Time that `bytes` take, rounded down; no carry.
+/// The time for `bytes`, rounded down, without the carried remainder.
 static inline weft_time_ps weft__port_time(const struct weft__port *port, uint64_t bytes) {
     return weft__speed_time(port->speed, bytes);
 }
 
-/// Why the link loses what is sent from `now` to `last_bit`; WEFT_DROPS: it does not. When is now, or in `ret_at` if
-/// that is later.
+/// Why the link loses what is sent from `now` to `last_bit`; WEFT_DROPS: it does not. The loss happens now, or at
+/// `ret_at` if that is later.
 enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, weft_time_ps now, weft_time_ps last_bit,
                                  weft_time_ps *ret_at);
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes);
 
-/// A Hyperport of `n` members: must be told before the first frame.
+/// Makes it a Hyperport of `n` members. Call it before the first frame.
 void weft__port_set_members(struct weft__port *port, uint32_t n, struct weft_arena *arena);
-/// A frame that takes all members together `time` takes the one that is free first. When it is released at the far end,
-/// but for the link's delay; sets busy_until_ps.
+/// Sends a frame, which takes `time` on all members together, over the member that is free first. Returns when the far
+/// end releases it, without the link's delay; sets busy_until_ps.
 weft_time_ps weft__members_take(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet,
                                 weft_time_ps time);
 
-/// Frames take other times than by IEEE 802.3.
+/// A wire on which frames take other times than on IEEE 802.3.
 struct weft__port_wire {
     const struct weft_wire_conf *conf;
-    weft_time_ps until_ps; ///< the last frame ends
+    weft_time_ps until_ps; ///< when the last frame ends
     uint64_t byte_rem;
 };
-/// Must be told before the first frame; of a port without members, to a peer that stores and forwards.
+/// Call it before the first frame, on a port without members whose peer stores and forwards.
 void weft__port_set_wire(struct weft__port *port, const struct weft_wire_conf *conf, struct weft_arena *arena);
-/// A frame is sent now. When its last bit leaves; sets busy_until_ps.
+/// A frame is sent now. Returns when its last bit leaves; sets busy_until_ps.
 weft_time_ps weft__wire_take(struct weft__port *port, weft_time_ps now, uint32_t bytes);
 
 enum { WEFT__PREAMBLE = 8, WEFT__GAP = 12, WEFT__HEADER = 64 };
 
-/// On any port, as weft__port_transmit, which has taken the line for `time`.
+/// The same on any port as weft__port_transmit, which has taken the line for `time`.
 bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                                  weft_time_ps time, weft_time_ps delay);
 
@@ -260,7 +259,7 @@ static inline struct weft__to weft__port_peer_of(const struct weft__port *port) 
     return (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port};
 }
 
-/// When what the far end waits for has left, which began now.
+/// When the part that the far end waits for has left, of a frame that starts now.
 static inline weft_time_ps weft__port_sent(const struct weft__port *port, weft_time_ps now,
                                            const struct weft_packet *packet, weft_time_ps last_bit) {
     if (port->cut_through && !weft_packet_is_local(packet) && packet->bytes > WEFT__HEADER)
@@ -268,7 +267,7 @@ static inline weft_time_ps weft__port_sent(const struct weft__port *port, weft_t
     return last_bit;
 }
 
-/// A packet joins the FIFO of its priority; the next one of a priority leaves it, copied or not.
+/// A packet joins the FIFO of its priority; the next one of a priority leaves it, with or without a copy.
 static inline void weft__port_push(struct weft__port *port, struct weft_packet_pool *pool, uint32_t priority,
                                    const struct weft_packet *packet) {
     weft__fifo_push(&weft__port_queue_of(port, priority)->fifo, pool, packet);
@@ -284,11 +283,11 @@ static inline void weft__port_pop(struct weft__port *port, struct weft_packet_po
     *ret_packet = *weft__fifo_head(&weft__port_queue_of(port, priority)->fifo);
     weft__port_drop_head(port, pool, priority);
 }
-/// Calls on_packet for everything in its FIFOs.
+/// Calls on_packet for each packet in its FIFOs.
 void weft__port_each(const struct weft__port *port, uint32_t number,
                      void (*on_packet)(void *context, const struct weft_packet *, uint32_t number), void *context);
 
-/// The line is taken for a frame of so many bytes, from now on. How long.
+/// Takes the line for a frame of this size from now on. Returns for how long.
 static inline weft_time_ps weft__port_take(struct weft__port *port, struct weft__worker *w, uint32_t bytes) {
     weft_time_ps now = w->now_ps;
     assert(port->busy_until_ps <= now);
@@ -306,7 +305,7 @@ static inline void weft__port_transmit_plain(struct weft__port *port, struct wef
     weft__send(w, weft__port_peer_of(port), port->busy_until_ps - port->gap_ps + port->delay_data_ps, packet);
 }
 
-/// Puts a frame on the wire now; the port must be free. Does not count it. False: the link loses it.
+/// Puts a frame on the wire now, without counting it; the port must be free. False: the link loses it.
 static inline bool weft__port_transmit(struct weft__port *port, struct weft__worker *w,
                                        const struct weft_packet *packet, weft_time_ps delay) {
     weft_time_ps time = weft__port_take(port, w, packet->bytes);
@@ -316,7 +315,7 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
     return true;
 }
 
-/// A frame of a queue: transmitted and counted.
+/// Sends and counts a frame of a queue.
 static inline bool weft__port_send(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
     struct weft__port_queue *q = weft__port_queue_of(port, packet->priority);
     q->tx_packets++;
@@ -324,48 +323,50 @@ static inline bool weft__port_send(struct weft__port *port, struct weft__worker 
     return weft__port_transmit(port, w, packet, port->delay_data_ps);
 }
 
-/// The peer is not to be sent that priority until then, and may be again.
+/// Starts a pause: nothing of that priority may be sent to the peer before its end.
 void weft__port_pause_begin(struct weft__port *port, weft_time_ps now, uint32_t priority, weft_time_ps until);
 void weft__port_pause_over(struct weft__port *port, weft_time_ps now, uint32_t priority);
-/// A pause frame came.
+/// A pause frame has arrived.
 void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet);
-/// Pauses that have run out are ended, and counted as such.
+/// Ends expired pauses, and counts them as expired.
 void weft__port_expire(struct weft__port *port, weft_time_ps now);
-/// Priorities that may not be sent now.
+/// The priorities that may not be sent now.
 static inline uint8_t weft__port_paused(struct weft__port *port, weft_time_ps now) {
     if (__builtin_expect(port->paused != 0, 0)) weft__port_expire(port, now);
     return port->paused;
 }
-/// When the first pause among `mask` runs out.
+/// When the first pause among `mask` expires.
 weft_time_ps weft__port_pause_end(const struct weft__port *port, uint8_t mask);
 
-/// Decides to pause or resume the peer's priority. True if there is something to send.
+/// Decides to pause or resume the peer's priority. True if there is a frame to send.
 bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff);
-/// From now on so many priorities are lossless, in both directions; pauses of others are over.
+/// From now on these priorities are lossless in both directions; pauses of others end.
 void weft__port_set_lossless(struct weft__port *port, weft_time_ps now, uint8_t priorities);
-/// Decides to pause the peer's priority until then, whatever our own buffer says.
+/// Decides to pause the peer's priority until the given time, whatever our own buffer says.
 void weft__port_proxy_pause(struct weft__port *port, uint32_t priority, weft_time_ps until);
-/// Sends the pending pause frame. The port must be free. Returns when it must be refreshed, or never.
+/// Sends the pending pause frame; the port must be free. Returns when it must be refreshed, or never.
 weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker *w, const struct weft_pfc_conf *pfc,
                                    uint32_t host);
 
-/// Storm watchdog, called when its timer fires and after a pause came: `backlog` are priorities with something to send.
-/// Returns priorities whose storm has just begun, through *ret_ended those whose has ended, and when to call again.
+/// Storm watchdog, called when its timer fires and after a pause arrives. `backlog`: priorities with frames to send.
+/// Returns the priorities whose storm has just begun; *ret_ended gets those whose storm has ended, and the caller
+/// learns when to call again.
 uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf *pfc, weft_time_ps now, uint8_t backlog,
                             uint8_t *ret_ended, weft_time_ps *ret_next);
 
 /// A sample for the time series.
-/// Appends one sample a lossless or used priority.
+/// Appends one sample per priority that is lossless or used.
 void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes);
-/// Counts the queue pairs whose data this port sends, those with `bytes_min` at least.
+/// Starts counting the queue pairs whose data this port sends, those with at least `bytes_min`.
 void weft__port_count_flows(struct weft__port *port, weft_bytes bytes_min);
 void weft__port_note_flow(struct weft__port_flows *flows, const struct weft_packet *packet);
-/// Queue pairs of a priority since the last call.
+/// The queue pairs of a priority since the last call.
 uint32_t weft__port_flows_lately(struct weft__port_flows *flows, uint32_t priority);
-/// How many there were; frees the account.
+/// The number of queue pairs; frees the table.
 uint32_t weft__port_flows_free(struct weft__port_flows *flows);
 
-/// At the end of a run: everything into the counters; pauses that last are counted up to now, and not recorded as over.
+/// At the end of a run: adds everything to the counters. Ongoing pauses are counted up to now, and not recorded as
+/// over.
 void weft__port_finish(struct weft__port *port, weft_time_ps now);
 /// Likewise, the most bytes that were in its ingress buffer.
 static inline void weft__port_count_ingress(struct weft__port *port, uint32_t priority, weft_bytes bytes_max) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which queue pairs share a link: how many different ones sent data by a port, in the whole run and since the last
-// sample. An open-addressing table of queue pairs that grows with them.
+// sample. The queue pairs are in an open-addressing table that grows.
 #include "link/port.h"
 #include "weft/memory.h"
 
 struct entry {
     uint32_t key;   ///< queue pair + 1; 0: free
-    uint32_t epoch; ///< of its priority, when it sent last, + 1
+    uint32_t epoch; ///< of its priority, when it last sent, + 1
     weft_bytes bytes;
 };
 
@@ -29,7 +29,7 @@ void weft__port_count_flows(struct weft__port *port, weft_bytes bytes_min) {
     port->special = WEFT__PORT_SPECIAL;
 }
 
-/// Its entry, or the free one where it belongs. There is always a free one.
+/// The entry of a key, or the free one where it belongs. There is always a free one.
 static struct entry *find(const struct weft__port_flows *f, uint32_t key) {
     uint32_t i = key * 0x9e3779b1u & (f->slots - 1);
     while (f->entry[i].key && f->entry[i].key != key)

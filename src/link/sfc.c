@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See sfc.h. Notes are kept in a table by (what, queue, number), open addressing with linear probing; when it is half
-// full those too old to matter are left out, and only if that does not help it grows.
+// See sfc.h. Notes are kept in a table by (what, queue, number), open addressing with linear probing. When the table is
+// half full, notes too old to matter are removed; it grows only if that is not enough.
 #include "link/sfc.h"
 
 #include <assert.h>
@@ -34,7 +34,7 @@ static uint64_t key_of(enum note_of what, const struct weft__sfc_packet *packet,
     return ((uint64_t)place << 32 | number) + 1;
 }
 
-/// Where the key is, or the empty place for it.
+/// The place of the key, or the empty place for it.
 static struct weft__sfc_note *place_of(const struct weft__sfc *sfc, uint64_t key) {
     uint32_t mask = sfc->capacity - 1, i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
     while (sfc->note[i].key && sfc->note[i].key != key)
@@ -58,7 +58,7 @@ static void make_room(struct weft__sfc *sfc, weft_time_ps now) {
     weft_memory_free(WEFT_MEMORY_SWITCH, old, capacity * sizeof *old);
 }
 
-/// When the key was last noted; never if it was not, or too long ago.
+/// When the key was last noted; never if it was not, or was too long ago.
 static weft_time_ps noted_ps(const struct weft__sfc *sfc, uint64_t key) {
     const struct weft__sfc_note *note = sfc->notes ? place_of(sfc, key) : NULL;
     return note && note->key ? note->time_ps : WEFT_TIME_NEVER;
@@ -80,7 +80,7 @@ static struct weft__sfc_degree *degree_of(struct weft__sfc *sfc, const struct we
     return &(*all)[packet->queue];
 }
 
-/// Notes the key; true if it is the first time in the round.
+/// Notes the key. True if it is the first time in this round.
 static bool is_new(struct weft__sfc *sfc, uint64_t key, weft_time_ps round, weft_time_ps now) {
     weft_time_ps noted = noted_ps(sfc, key);
     remember(sfc, key, now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users of one server that share it fairly: start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996), all weights
-// alike. Whoever has something to be served gets as many bytes as any other; what one leaves, the others get.
+// Fair sharing of one server: start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996) with equal weights. Every
+// user that has something to send gets the same number of bytes; the others share what one user does not take.
 #ifndef WEFT_LINK_SHARE_H
 #define WEFT_LINK_SHARE_H
 
@@ -11,15 +11,15 @@
 enum { WEFT__SHARERS = 16 };
 
 struct weft__share {
-    uint64_t start_bytes;                 ///< tag of what is served, or was the last
-    uint64_t finish_bytes[WEFT__SHARERS]; ///< and of the last of each user
+    uint64_t start_bytes;                 ///< start tag of the frame in service, or of the last one
+    uint64_t finish_bytes[WEFT__SHARERS]; ///< finish tag of each user's last frame
 };
 
 static inline uint64_t weft__share_start(const struct weft__share *s, uint32_t user) {
     return s->finish_bytes[user] > s->start_bytes ? s->finish_bytes[user] : s->start_bytes;
 }
 
-/// Whose turn it is among those of `ready`, which is not 0.
+/// The user whose turn it is among those of `ready` (a non-empty mask).
 static inline uint32_t weft__share_pick(const struct weft__share *s, uint32_t ready) {
     assert(ready && !(ready >> WEFT__SHARERS));
     uint32_t best = (uint32_t)__builtin_ctz(ready);
@@ -30,7 +30,7 @@ static inline uint32_t weft__share_pick(const struct weft__share *s, uint32_t re
     return best;
 }
 
-/// It is served.
+/// Charges the served bytes to the user.
 static inline void weft__share_charge(struct weft__share *s, uint32_t user, uint32_t bytes) {
     s->start_bytes = weft__share_start(s, user);
     s->finish_bytes[user] = s->start_bytes + bytes;

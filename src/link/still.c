@@ -22,7 +22,7 @@ void weft__port_still(const struct weft__port *port, struct weft__still *s) {
         if (port->storm >> p & 1) weft__still_mix_since(s, weft__port_pause_of(port, p)->last_ps);
         if (port->proxy_until_ps) weft__still_mix_until(s, port->proxy_until_ps[p]);
     }
-    // A remainder is carried over to a frame that follows at once.
+    // The remainder is carried over to a frame that follows at once.
     if (port->busy_until_ps > s->now_ps) weft__still_mix(s, port->byte_rem);
     if (port->members) {
         weft__still_mix_until(s, port->members->released_ps);

@@ -6,7 +6,7 @@
 #include "link/port.h"
 #include "weft/memory.h"
 
-/// A queue that hovers at a threshold, or drops that follow each other, are not an event a packet.
+/// A queue that hovers at a threshold, or successive drops, must not give one event per packet.
 static const weft_time_ps settle_ps = 10 * WEFT_PS_PER_US;
 
 enum { MARKS_MIN = 64 };
@@ -97,7 +97,7 @@ static void end_marking(struct weft__trace *t, struct weft__trace_queue *q, uint
     q->marking = 0;
 }
 
-/// What was below a threshold long enough to say so.
+/// Records queues that have been below a threshold for long enough.
 static void say_fell(struct weft__trace *t, struct weft__trace_queue *q, uint32_t out, uint32_t priority, uint32_t k) {
     uint32_t id = add(t, q->fell_ps[k], WEFT_EVENT_QUEUE_BELOW, out, priority, q->fell_bytes[k], 0);
     if (id) {
@@ -288,7 +288,7 @@ void weft__trace_pause_sent(struct weft__trace *t, weft_time_ps now, uint32_t po
             t->event[id - 1].more = arrival;
             t->event[id - 1].detail = classes;
         }
-        if (proxied) continue; // each is a pause of its own, and runs out by itself
+        if (proxied) continue; // each proxy pause is separate and expires by itself
         begins(t, id, q->pause_sent);
         if (!quanta)
             q->pause_sent = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks over MPI; of weft-mpi, in the place of cli/ranks.c. Written for Open MPI, by what every MPI has.
+// Ranks over MPI, for weft-mpi, in place of cli/ranks.c. Written for Open MPI, using what every MPI has.
 #define _GNU_SOURCE // memfd_create
 #include <mpi.h>
 #include <signal.h>
@@ -40,7 +40,7 @@ static void leave(struct weft_ranks *ranks) {
 
 // --- beginning ----------------------------------------------------------------------------------------------------
 
-/// Rank 0 speaks for all: what another would have said is kept for it.
+/// Rank 0 speaks for all: the text of other ranks is kept for it.
 static void fall_silent(void) {
     int said = memfd_create("weft", MFD_CLOEXEC);
     if (said < 0 || !freopen("/dev/null", "w", stdout)) weft__mpi_fail("cannot silence a rank");
@@ -58,14 +58,14 @@ static const char *operand_fault(int argc, char **argv) {
     return NULL;
 }
 
-/// Whether the memory of a run is read from a checkpoint: what comes before is none of it.
+/// Whether the memory of a run is read from a checkpoint: earlier state is not part of it.
 static bool resumes(int argc, char **argv) {
     for (int i = 2; i < argc; i++)
         if (!strncmp(argv[i], "--resume", strlen("--resume"))) return true;
     return false;
 }
 
-/// The library at hand is that which the program was built with, or one that says that it is compatible.
+/// The library found is the one that the program was built with, or says that it is compatible.
 static bool check_library(void) {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int n, major = 0, minor = 0;
@@ -82,7 +82,7 @@ static bool check_library(void) {
 #endif
 }
 
-/// Another MPI's launcher starts copies that know nothing of each other.
+/// Another MPI's launcher starts copies that know nothing of one another.
 static bool check_launcher(int ranks) {
     static const char *const sizes[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -101,7 +101,7 @@ static bool check_launcher(int ranks) {
 bool weft_cli_ranks_begin(int *argc, char ***argv, int *ret_status) {
     int level, n, self;
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0); // see await
-    signal(SIGPIPE, SIG_IGN); // MPI is to find that another rank has died, and not this one to die of it
+    signal(SIGPIPE, SIG_IGN); // MPI must detect that another rank has died, and this rank must not die of it
     *ret_status = WEFT_ERROR_SYSTEM;
     if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level)) return false;
     MPI_Comm_size(MPI_COMM_WORLD, &n);
@@ -155,7 +155,7 @@ static void tell_end(int status) {
     if (mpi.said) {
         rewind(mpi.said);
         if (fgets(own.text, sizeof own.text, mpi.said)) own.text[strcspn(own.text, "\n")] = 0;
-        size_t n = strncmp(own.text, "weft: ", 6) ? 0 : 6; // rank 0 says so itself
+        size_t n = strncmp(own.text, "weft: ", 6) ? 0 : 6; // rank 0 adds that itself
         memmove(own.text, own.text + n, sizeof own.text - n);
     }
     weft_ranks_meet(&mpi.ranks, &own, word);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A division in two by METIS (Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular
-// graphs", SIAM J. Sci. Comput. 20, 1998), then evened to the wanted sizes, which METIS only comes near to. Bisections
-// alone are asked for: with more parts at once METIS may run out of vertices half-way, and says so on standard output.
+// graphs", SIAM J. Sci. Comput. 20, 1998), then adjusted to the exact sizes, which METIS only approximates. Only
+// bisections are used: with more parts at the same time METIS may run out of vertices half-way, and says so on standard
+// output.
 #include <metis.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,7 +16,7 @@
 struct halves {
     const struct weft__cut *cut;
     uint32_t *unit, n;
-    uint32_t *place; ///< of a unit in `unit`; WEFT_NONE: not in it
+    uint32_t *place; ///< [units of the graph]: place in `unit`; WEFT_NONE: not in it
     idx_t *part;     ///< [n], 0 left, 1 right
     struct weft_arena *arena;
 };
@@ -32,14 +33,14 @@ static weft_bytes bytes_inside(const struct halves *h, uint32_t *ret_edges) {
     return bytes;
 }
 
-/// METIS draws from rand(), and unwinds by SIGABRT and SIGTERM, whose handlers it replaces while it runs. So one thread
-/// at a time asks it (the only lock of the whole process), and what it changed is put back. When memory runs out it
-/// says so on standard error, and then comes back with an error.
+/// METIS draws from rand(), and unwinds by SIGABRT and SIGTERM, whose handlers it replaces while it runs. So only one
+/// thread at a time calls it (the only lock of the whole process), and its changes are undone afterwards. When memory
+/// runs out it says so on standard error, and then returns an error.
 static pthread_mutex_t metis = PTHREAD_MUTEX_INITIALIZER;
 
 struct borrowed {
     struct sigaction abort, term;
-    char *random_before, random[128]; ///< as large as what rand() has by itself, for the same numbers
+    char *random_before, random[128]; ///< as large as rand()'s own state, to get the same numbers
 };
 
 static void borrow(struct borrowed *b) {
@@ -84,9 +85,9 @@ static void ask_metis(struct halves *h, uint32_t left, uint32_t seed) {
         answer = METIS_PartGraphRecursive(&n, &constraints, first, to, NULL, NULL, weight, &parts, shares, NULL,
                                           options, &crossing, h->part);
         give_back(&before);
-        if (answer == METIS_ERROR) raise(SIGTERM); // it came meanwhile, and was for the program
+        if (answer == METIS_ERROR) raise(SIGTERM); // it arrived meanwhile, and was meant for the program
     } while (answer == METIS_ERROR);
-    if (answer != METIS_OK) weft_memory_fail(); // nothing else can go wrong with what it is given
+    if (answer != METIS_OK) weft_memory_fail(); // nothing else can go wrong with this input
 }
 
 /// What unit i would save by changing sides.

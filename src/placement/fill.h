@@ -5,11 +5,11 @@
 
 #include "weft/place.h"
 
-/// Units in order into racks in order: those with most free servers first, equal ones by position. Slots of a rack in
+/// Puts units in order into racks in order: racks with most free servers first, ties by position. Slots of a rack in
 /// order.
 void weft__place_packed(const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot);
 
-/// Numbers 0..n-1 with room[i] descending, equal ones ascending.
+/// The numbers 0..n-1 sorted by room[i] descending, ties ascending.
 void weft__by_room(const uint32_t *room, uint32_t n, uint32_t *ret_order);
 
 #endif

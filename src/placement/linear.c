@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free servers as they come: rank 0 on the first one. What a scheduler does that knows no topology but the order in
+// Free servers in order, with rank 0 on the first one: what a scheduler does that knows no topology except the order in
 // which servers are numbered.
 #include "weft/place.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minimum cut: units over zones, as many as a zone has free servers, so that little crosses between zones; then, in
-// each zone, over racks in the same way; in a rack in order. So what is near in the job's graph (the neighbours of
-// rings and trees, with what they send as weights) is near in the network. Source: Meta, "RDMA over Ethernet for
-// distributed AI training at Meta scale", SIGCOMM 2024, section 3, names the idea (a minimum cut over zones, ranks
-// assigned by the logical position of servers) and no algorithm; this one is ours. Partitions by METIS; Scotch was
-// tried too: a graph of 256 servers (four rings of 64, neighbours joined) over rooms of 70, 90 and 96 it cut at 8540
-// whatever its seed, METIS by bisections at 8010 to 9350, so that some seeds are better than either, and METIS's
-// licence is that of weft.
+// Minimum cut: units over zones, at most as many as a zone has free servers, so that little traffic crosses between
+// zones; then, in each zone, over racks in the same manner; in a rack in order. So neighbours in the job's graph
+// (neighbours of rings and trees, weighted by what they send) are near each other in the network. Source: Meta, "RDMA
+// over Ethernet for distributed AI training at Meta scale", SIGCOMM 2024, section 3, names the idea (a minimum cut over
+// zones, ranks assigned by the logical position of servers) but no algorithm; this one is ours. Partitions by METIS.
+// Scotch was tried too: on a graph of 256 servers (four rings of 64, neighbours joined) over rooms of 70, 90 and 96 its
+// cut was 8540 with every seed, while METIS by bisections gave 8010 to 9350, so some seeds are better than either, and
+// METIS has the same licence as weft.
 #include "cut.h"
 #include "fill.h"
 
@@ -47,7 +47,7 @@ static void choose_zones(const struct weft_place_problem *p, uint32_t tries, str
         room[p->slot[s].zone]++;
     uint32_t *slot = weft_arena_alloc(arena, p->units, sizeof *slot), *start[2];
     weft__place_packed(p, arena, slot);
-    for (uint32_t k = 0; k < 2; k++) { // as the other strategies do it: never worse than these
+    for (uint32_t k = 0; k < 2; k++) { // the solutions of the other strategies: never worse than these
         start[k] = weft_arena_alloc(arena, p->units, sizeof *start[k]);
         for (uint32_t u = 0; u < p->units; u++)
             start[k][u] = p->slot[k ? slot[u] : u].zone;
@@ -57,7 +57,7 @@ static void choose_zones(const struct weft_place_problem *p, uint32_t tries, str
     weft__cut_search(&cut, tries, (const uint32_t *const *)start, 2, ret_zone);
 }
 
-/// The units of one zone as a problem of their own, and its racks.
+/// The units of one zone as a separate problem, and its racks.
 struct zone {
     uint32_t units, *unit, racks, *rack, *room;
     uint32_t *first;
@@ -99,7 +99,7 @@ static void find_units(const struct weft_place_problem *p, const uint32_t *zone_
     }
 }
 
-/// The slots of a rack, in order, to the units that were given to it.
+/// Gives the slots of a rack, in order, to the units assigned to it.
 static void take_slots(const struct weft_place_problem *p, const struct zone *z, const uint32_t *rack,
                        struct weft_arena *arena, uint32_t *ret_slot) {
     uint32_t *next = weft_arena_alloc(arena, p->racks, sizeof *next);

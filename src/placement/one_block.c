@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that wants what its block alone has (low latency, remote memory access) stays in one: Gibson et al., "Aquila",
-// NSDI 2022, section 2, whose scheduler knows Cliques. The paper does not say which Clique, nor where in it: here the
-// one with the fewest free servers that has room, so that others stay whole, and in it racks with most free servers
-// first. A job that fits into no block has those with most free servers.
+// A job that needs what only its block offers (low latency, remote memory access) stays in one block: Gibson et al.,
+// "Aquila", NSDI 2022, section 2, whose scheduler knows Cliques. The paper does not say which Clique, nor where in it.
+// Here: the one with the fewest free servers that has room, so that others stay whole, and in it racks with most free
+// servers first. A job that fits into no block gets the blocks with most free servers.
 #include "fill.h"
 
 struct conf {
@@ -18,7 +18,7 @@ static void order_slots(const struct weft_place_problem *p, const uint32_t *bloc
             if (p->slot[s].block == block[k]) ret_order[n++] = s;
 }
 
-/// The least block with room goes first.
+/// The smallest block with enough room goes first.
 static void put_best_first(const uint32_t *room, uint32_t units, uint32_t blocks, uint32_t *order) {
     uint32_t best = 0;
     while (best + 1 < blocks && room[order[best + 1]] >= units)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Racks with most free servers first, so that a job has as few racks as can be. It knows neither zones nor who talks to
-// whom.
+// Racks with most free servers first, so that a job has as few racks as possible. It considers neither zones nor who
+// communicates with whom.
 #include <stdlib.h>
 
 #include "fill.h"

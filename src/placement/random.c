@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free servers in random order (Fisher and Yates; Durstenfeld, CACM Algorithm 235): what becomes of a job whose servers
-// are handed out as they fall free.
+// Free servers in random order (Fisher and Yates; Durstenfeld, CACM Algorithm 235): the placement of a job whose
+// servers are assigned as they become free.
 #include "weft/random.h"
 #include "weft/place.h"
 

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Refinement with bounded bins: in a pass every unit changes its bin at most once, by a move into free room or by an
-// exchange with another unit, always the change that saves most, even if that is less than nothing; then the pass is
-// undone back to its best moment. Source: Kernighan and Lin, "An efficient heuristic procedure for partitioning
-// graphs", Bell System Technical Journal 49 (1970); moves as in Fiduccia and Mattheyses, DAC 1982. Difference: among
-// many units only the exchanges of those that gain most between two bins are looked at.
+// exchange with another unit, always the change that saves most, even if it makes things worse; then the pass is undone
+// back to its best point. Source: Kernighan and Lin, "An efficient heuristic procedure for partitioning graphs", Bell
+// System Technical Journal 49 (1970); moves as in Fiduccia and Mattheyses, DAC 1982. Difference: with many units, only
+// exchanges of those that gain most between two bins are considered.
 #include "cut.h"
 
 enum {
     PASSES_MAX = 16,
-    PATIENCE = 64, ///< changes after the best one until a pass is given up
-    ALL_MAX = 64,  ///< units of which all exchanges are looked at
+    PATIENCE = 64, ///< changes after the best one before a pass is given up
+    ALL_MAX = 64,  ///< up to this many units, all exchanges are considered
 };
 
 struct refine {
     const struct weft__cut *cut;
     uint32_t *bin, *size;
-    weft_bytes *to;  ///< [units * bins]: what a unit exchanges with a bin
+    weft_bytes *to;  ///< [units * bins]: traffic between a unit and a bin
     uint32_t *best;  ///< [bins * bins]: the unit of a bin that gains most by going to another; WEFT_NONE
     bool *locked;    ///< [units]
-    uint32_t *trail; ///< of this pass: unit, the bin it came from, ...
+    uint32_t *trail; ///< of this pass: unit, its previous bin, ...
     uint32_t moves;
 };
 
 struct change {
-    uint32_t a, b; ///< units that change places; b WEFT_NONE: a moves alone
+    uint32_t a, b; ///< units that change places; b WEFT_NONE: only a moves
     uint32_t into; ///< bin of a
     int64_t gain;
 };
@@ -91,7 +91,7 @@ static void consider_exchange(const struct refine *r, struct change *best, uint3
     consider(best, (struct change){a, b, r->bin[b], gain - 2 * (int64_t)weft__cut_between(r->cut, a, b)});
 }
 
-/// Of all moves and exchanges.
+/// The best of all moves and exchanges.
 static struct change best_of_all(const struct refine *r) {
     struct change best = {.a = WEFT_NONE};
     for (uint32_t a = 0; a < r->cut->units; a++) {
@@ -104,7 +104,7 @@ static struct change best_of_all(const struct refine *r) {
     return best;
 }
 
-/// Of those of the units that gain most between two bins.
+/// The best among the units that gain most between two bins.
 static struct change best_by_bins(const struct refine *r) {
     uint32_t bins = r->cut->bins;
     struct change best = {.a = WEFT_NONE};
@@ -126,7 +126,7 @@ static void note_move(struct refine *r, uint32_t unit, uint32_t into) {
     move(r, unit, into);
 }
 
-/// What the pass has saved.
+/// Returns what the pass has saved.
 static int64_t pass(struct refine *r) {
     int64_t sum = 0, most = 0;
     uint32_t keep = 0, since = 0;

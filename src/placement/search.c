@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bins take part, and how many units each gets, is open: as few bins as will do, or some more, filled to the last
-// one or evenly. All of that is tried, by bisections down to single bins, and the best kept.
+// Which bins are used, and how many units each gets, is open: as few bins as possible, or some more, filled completely
+// or evenly. All of these are tried, by bisections down to single bins, and the best is kept.
 #include "cut.h"
 #include "fill.h"
 
@@ -8,7 +8,7 @@ struct search {
     const struct weft__cut *cut;
     const uint32_t *order; ///< bins, those with most room first
     uint32_t *size;        ///< units for order[k]
-    uint32_t *unit, *bin;  ///< being divided, and what becomes of it
+    uint32_t *unit, *bin;  ///< being divided, and the result
     uint32_t *best;
     weft_bytes best_bytes;
     uint32_t best_bins, best_parts;
@@ -20,7 +20,7 @@ void weft__cut_fill(const struct weft__cut *cut, const uint32_t *order, uint32_t
             ret_bin[u++] = order[k];
 }
 
-/// Bins that are used, and the fewest parts of these that will do.
+/// The number of bins used, and the fewest parts of these that suffice.
 static uint32_t count_bins(const struct weft__cut *cut, const uint32_t *bin, uint32_t *ret_parts) {
     uint32_t *units = weft_arena_alloc(cut->arena, cut->bins, sizeof *units), bins = 0;
     *ret_parts = 0;
@@ -32,7 +32,7 @@ static uint32_t count_bins(const struct weft__cut *cut, const uint32_t *bin, uin
     return bins;
 }
 
-/// Of two with the same cut, the one in fewer bins; then in fewer parts of bins.
+/// Of two with the same cut, keeps the one with fewer bins; then with fewer parts of bins.
 static void keep_better(struct search *s) {
     weft__cut_refine(s->cut, s->bin);
     weft_bytes bytes = weft__cut_bytes(s->cut, s->bin);
@@ -64,11 +64,12 @@ static void divide(struct search *s, uint32_t first, uint32_t last, uint32_t fro
     divide(s, middle, last, from + left, n - left, seed);
 }
 
-/// Sizes of the first `bins` bins: each as much as it holds, or evenly. False if that leaves one empty.
+/// Sizes of the first `bins` bins: as much as each holds, or evenly. False if one would be empty.
 static bool set_sizes(struct search *s, uint32_t bins, bool even) {
     uint32_t left = s->cut->units;
     if (bins > left) return false;
-    for (uint32_t k = 0; k < bins; k++) { // evenly: from the smallest, which may be full before its share
+    for (uint32_t k = 0; k < bins; k++) { // evenly: starting with the smallest, which may be full before it has its
+                                          // share
         uint32_t i = even ? bins - 1 - k : k, share = even ? left / (bins - k) : left, room = s->cut->room[s->order[i]];
         s->size[i] = share < room ? share : room;
         left -= s->size[i];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice on a scenario: the site of the incast, then the values of each subject. Thresholds are for the switch of the
-// host that most others send to, headroom for the longest and fastest link.
+// Advice on a scenario: finds the site of the incast, then the values for each subject. Thresholds are for the switch
+// of the host that most others send to, headroom for the longest and fastest link.
 //
 // Sources. Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015: ECN before PFC (section 4),
-// timers and steps (section 5). Alizadeh et al., DCTCP, SIGCOMM 2010: least Kmin. Zhu, Ghobadi, Misra, Padhye, CoNEXT
+// timers and steps (section 5). Alizadeh et al., DCTCP, SIGCOMM 2010: minimum Kmin. Zhu, Ghobadi, Misra, Padhye, CoNEXT
 // 2016: the rate of marks in equilibrium. Gangidi et al., "RDMA over Ethernet for distributed AI training at Meta
 // scale", SIGCOMM 2024: admission by the receiver. IEEE P802.1Qdw: source flow control. The choice within a range is
 // ours.
@@ -31,7 +31,7 @@ struct site {
     uint32_t node, ports, inputs, priorities;
     weft_bytes frame_bytes, bdp_bytes, shared_bytes, top_bytes; ///< top: of the queue when every input is paused
     weft_time_ps round_trip_ps;
-    double alpha; ///< of a dynamic buffer; 0: another one
+    double alpha; ///< of a dynamic buffer; 0: other buffers
 };
 
 // --- texts --------------------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ static void add_finding(struct site *s, const char *text) {
     if (s->a->findings < WEFT_ADVICE_FINDINGS) s->a->finding[s->a->findings++] = text;
 }
 
-/// Whether both are one fraction: "1/256" and "0.00390625".
+/// Whether both are the same fraction: "1/256" and "0.00390625".
 static bool is_same_real(const struct site *s, const char *path, const char *current, const char *recommended) {
     const struct weft_param *row = weft_scenario_row(s->scenario, path);
     if (!current || !row || row->type != WEFT_PARAM_REAL) return false;
@@ -108,7 +108,8 @@ static weft_bytes kb_down(weft_bytes bytes) {
 
 // --- the site -----------------------------------------------------------------------------------------------------
 
-/// Ports by which senders come in: each of the switch's own hosts has one, the others share its links to switches.
+/// The ports by which senders' data arrives: each of the switch's own hosts has one, the others share its links to
+/// switches.
 static uint32_t count_inputs(const struct site *s) {
     const struct weft_topology *t = s->t;
     bool *sends = weft_arena_alloc(s->arena, t->hosts, sizeof *sends);
@@ -126,7 +127,7 @@ static uint32_t count_inputs(const struct site *s) {
     return near + (far < up ? far : up);
 }
 
-/// The shared pool of a dynamic buffer, as it is with nothing congested.
+/// The shared pool of a dynamic buffer with no congestion.
 static void find_shared(struct site *s) {
     const struct weft_model_conf *b = &s->sw->buffer;
     if (!is(b, "dynamic")) return;
@@ -195,7 +196,7 @@ static struct weft_advice_dcqcn dcqcn_of(const struct site *s) {
     return d;
 }
 
-/// The depth below which marks come before pauses however packets come in.
+/// The depth below which marks precede pauses, however packets arrive.
 static weft_bytes add_safe(struct site *s) {
     weft_bytes safe;
     const char *text;
@@ -393,7 +394,7 @@ static enum weft_status advise_sfc(struct site *s, struct weft_error *ret_error)
 
 // --- admission ----------------------------------------------------------------------------------------------------
 
-/// Payload that a sender of the receiver may have under way now; WEFT_TIME_NEVER: all it has.
+/// Payload that a sender to the receiver may have in flight now; WEFT_TIME_NEVER: everything it has.
 static weft_bytes outstanding(const struct site *s, uint64_t *ret_qps, bool *ret_messages) {
     weft_bytes most = 0, window = s->host->window_bytes;
     *ret_qps = 1;
@@ -444,7 +445,7 @@ static enum weft_status advise_admission(struct site *s, struct weft_error *ret_
 
 static const char qbb[] = "IEEE 802.1Q, PFC buffer requirements (weft plan pfc, formula bound)";
 
-/// The greatest headroom that a link to a switch needs.
+/// The largest headroom that a link to a switch needs.
 static weft_bytes find_headroom(struct site *s) {
     struct weft_plan_pfc_conf base = {.formula = WEFT_PLAN_BOUND};
     uint32_t lines;

@@ -33,7 +33,7 @@ static struct packets packets_of(const struct weft_advice_dcqcn *d) {
                             .flows = (double)d->flows};
 }
 
-/// What p*^3 is for each packet per second of R_AI.
+/// The value of p*^3 for each packet per second of R_AI.
 static double cube_of(const struct packets *p) {
     double events = (p->counter > 0 ? 1 / p->counter : 0) + p->flows / (p->timer_s * p->rate);
     return p->flows * p->flows / (p->interval_s * p->rate * p->rate) * events * events;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of a disaggregated scheduled fabric. Sources:
-// - Presets of VOQs: Broadcom's OpenBCM 6.5.24, src/bcm/dnx/tune/iqs_tune.c. Credits under way: the time of the
-// fabric's
-//   delay at the port's rate, at least 2. An empty VOQ that holds credits for inflight + 1 is satisfied; it may hold at
-//   most 3 x inflight credits less one, and 500,000 bytes; above 2 x (inflight + 2) it asks slowly, in eighths of the
-//   rate; backoff is 64 KiB once, twice and four times.
-// - Cells of 256 bytes and 12 of header: VSC256 of the same; 10 bytes of fabric header a packet (FTMH).
+// - Presets of VOQs: Broadcom's OpenBCM 6.5.24, src/bcm/dnx/tune/iqs_tune.c. Credits in flight: the time of the
+//   fabric's delay at the port's rate, at least 2. An empty VOQ that holds credits for inflight + 1 is satisfied; it
+//   may hold at most 3 x inflight credits less one, and 500,000 bytes; above 2 x (inflight + 2) it asks slowly, in
+//   eighths of the rate; backoff is 64 KiB once, twice and four times.
+// - Cells of 256 bytes and 12 of header: VSC256 of the same; 10 bytes of fabric header per packet (FTMH).
 // - Permitted rate by congestion (RCI): the same, fabric_tune.c: links x link rate / (level + 1), of a lane's rate the
 //   factors for FEC, header, control and utilisation 0.90, 0.95, 0.99, 0.95.
 // - Lanes, buffers: FBOSS, Jericho3Asic.h and platform mappings.
-// The loop is ours: a request goes to the far node, a credit comes back, the packet goes. Of these the credits in
-// flight must cover what lies between a credit and its packet's arrival: two ways.
+// The loop is our own: a request goes to the far node, a credit returns, the packet is sent. The credits in flight must
+// cover the time between a credit and its packet's arrival: two crossings.
 #include <math.h>
 
 #include "weft/dsf.h"
@@ -111,7 +110,7 @@ static void add_rci(const T *c, struct weft_plan_dsf *p) {
         p->rci_bps[level] = c->lanes * p->rci_lane_bps / (level + 1);
 }
 
-/// What arrives while cells of a packet are still on the slowest way, and one packet begun of each other node.
+/// Data that arrives while cells of a packet are still on the slowest path, plus one started packet of each other node.
 static void add_buffers(const T *c, struct weft_plan_dsf *p) {
     p->arriving_bps = scale(p->ports_bps, c->speedup);
     if (p->arriving_bps > p->payload_bps) p->arriving_bps = p->payload_bps;

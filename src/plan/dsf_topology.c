@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface nodes of a topology, sorted by what their sizes depend on. What lies between one of a sort and the
-// farthest other is found from the first of it.
+// The interface nodes of a topology, sorted by the properties that their sizes depend on. The distance from a node of a
+// sort to the farthest other node is computed from the first of the sort.
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 
-/// Ports of a rate, so many of the fastest as all together are worth.
+/// Adds the ports of different rates, as a number of ports of the fastest rate with the same total.
 static void add_ports(const struct weft_topology *t, const struct weft_node_info *node, bool fabric,
                       uint64_t *ret_ports, weft_rate_bps *ret_rate, weft_time_ps *ret_delay) {
     weft_rate_bps sum = 0;
@@ -41,7 +41,8 @@ static bool alike(const struct weft_plan_dsf_sort *a, const struct weft_plan_dsf
            x->lane_rate_bps == y->lane_rate_bps && x->host_delay_ps == y->host_delay_ps;
 }
 
-/// Breadth first over the fabric: delay and number of nodes to the farthest interface node, and how many there are.
+/// Breadth first over the fabric: delay and number of nodes to the farthest interface node, and the number of interface
+/// nodes.
 static void find_farthest(const struct weft_topology *t, uint32_t from, struct weft_plan_dsf_conf *c) {
     struct reach {
         uint32_t hops;
@@ -76,7 +77,7 @@ static void find_farthest(const struct weft_topology *t, uint32_t from, struct w
 
 struct weft_plan_dsf_sort *weft_plan_topology_dsf(const struct weft_topology *t, const struct weft_plan_dsf_conf *base,
                                                   struct weft_arena *arena, uint32_t *ret_sorts) {
-    enum { SORTS_MAX = 64 }; // a user who writes more by hand sees the first
+    enum { SORTS_MAX = 64 }; // a user with more of them by hand sees the first ones
     struct weft_plan_dsf_sort *sort = weft_arena_alloc(arena, SORTS_MAX, sizeof *sort);
     *ret_sorts = 0;
     for (uint32_t n = 0; n < t->nodes; n++) {

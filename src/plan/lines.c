@@ -12,15 +12,15 @@ struct direction {
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
     uint32_t to_ports; ///< for Ethernet
-    uint16_t members;  ///< of a Hyperport; else 1
-    bool fabric;       ///< no Ethernet, and no PFC
+    uint16_t members;  ///< for a Hyperport; else 1
+    bool fabric;       ///< not Ethernet, without PFC
 };
 
 static int order(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
-/// Highest receivers first, as weft topo lists links; then faster, longer, by entry of `devices`.
+/// Highest receivers first, as in weft topo; then faster, longer, then by entry of `devices`.
 static int compare(const void *a, const void *b) {
     const struct direction *x = a, *y = b;
     int by = order(y->to->tier, x->to->tier);
@@ -30,7 +30,7 @@ static int compare(const void *a, const void *b) {
     if (!by) by = order(y->rate_bps, x->rate_bps);
     if (!by) by = order(y->delay_ps, x->delay_ps);
     if (!by) by = order(x->members, y->members);
-    if (!by) by = order((uintptr_t)x->to_conf, (uintptr_t)y->to_conf); // entries of one array
+    if (!by) by = order((uintptr_t)x->to_conf, (uintptr_t)y->to_conf); // entries of the same array
     if (!by) by = order((uintptr_t)x->from_conf, (uintptr_t)y->from_conf);
     if (!by) by = order(x->fabric, y->fabric);
     return by ? by : order(y->to_ports, x->to_ports);
@@ -110,7 +110,7 @@ struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scen
         n += !p || compare(&d[p - 1], &d[p]);
     struct weft_plan_line *line = weft_arena_alloc(arena, n, sizeof *line);
     weft_bytes mtu = mtu_of(scenario, topology), framing = 0;
-    if (topology->hosts) // all are alike
+    if (topology->hosts) // all hosts are alike
         framing =
             weft_host_framing_bytes(&weft_scenario_device(scenario, topology->node[topology->host[0]].name)->host);
     *ret_lines = 0;

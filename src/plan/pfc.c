@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// PFC headroom of one direction of a link: what still arrives after the receiver has passed XOFF. Three formulas.
-// - bound: what weft's own switches and links can bring, and tests/theory/test_lossless.c holds it to. Delays both
-// ways,
-//   processing and reaction at line rate, the pause frame itself, and three full frames: the one that passed XOFF, the
-//   one that the pause frame waits for, the one that the sender has begun. Delays as in IEEE 802.1Q annex N (buffer
-//   requirements for PFC), which counts the same parts.
+// PFC headroom of one direction of a link: the bytes that still arrive after the receiver has passed XOFF. Three
+// formulas.
+// - bound: the most that weft's own switches and links can bring; tests/theory/test_lossless.c verifies it. Delays both
+//   ways, processing and reaction at line rate, the pause frame itself, and three full frames: the one that passed
+//   XOFF, the one that the pause frame waits for, the one that the sender has started. Delays as in IEEE 802.1Q annex N
+//   (buffer requirements for PFC), which counts the same parts.
 // - study: "SFC simulation" (IEEE P802.1Qdw, part 4 and 5): (2 x link delay + switch delay) x rate; no frames.
-// - sonic: SONiC, sonic-swss cfgmgr/buffer_headroom_mellanox.lua. Bytes under way as there, scaled by the cells that
-//   small packets waste, rounded up to KiB. Its share of small packets by bytes is taken as it stands there: 100 x 64 /
+// - sonic: SONiC, sonic-swss cfgmgr/buffer_headroom_mellanox.lua. Bytes in flight as there, scaled by the cells that
+//   small packets waste, rounded up to KiB. Its share of small packets by bytes is used as written there: 100 x 64 /
 //   ((s x 64 + (100 - s) x MTU) / 100). Earlier releases scale by the share in packets and count the cable in units
 //   of 1024 where 1000 is meant. Not here: shared headroom pools, and the tile of later chips only as a parameter.
 // Reaction: weft_pfc_calc_reaction, as in a run.
@@ -86,7 +86,7 @@ static weft_bytes kib_up(weft_bytes bytes) {
     return (bytes + KIB - 1) / KIB * KIB;
 }
 
-/// `sonic` has no reaction time but the standard's, `study` has none.
+/// `sonic` always uses the standard's reaction time, `study` has none.
 static weft_time_ps reaction_of(const struct weft_plan_pfc_conf *c) {
     if (c->formula == WEFT_PLAN_STUDY) return 0;
     return weft_pfc_calc_reaction(c->formula == WEFT_PLAN_SONIC ? WEFT_TIME_NEVER : c->reaction_ps, c->rate_bps);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where SFC has to work in a scenario: at the switch of the host that most others send to, for the source whose
-// shortest way to it takes longest. A way of SFC's study has alike links and switches; here each has its own delay.
+// Where SFC must work in a scenario: at the switch of the host that most others send to, for the source whose shortest
+// path to it takes longest. In SFC's study all links and switches of a path are alike; here each has its own delay.
 #include "plan/plan.h"
 #include "weft/sim.h"
 
@@ -8,12 +8,12 @@ struct search {
     const struct weft_topology *t;
     const struct weft_device_conf **device;
     uint32_t *hops; ///< node -> links to the congested switch; WEFT_NONE: not reached
-    /// Longest shortest way from the node to the congested switch, both of which are in the sum of switches.
+    /// The longest of the shortest paths from the node to the congested switch; the sum of switches includes both.
     weft_time_ps *delay, *processing;
     uint32_t *queue;
 };
 
-/// The host with most senders, the first of equals; and which hosts those are.
+/// The host with the most senders (the first one in a tie), and which hosts those are.
 static uint32_t busiest(const struct weft_topology *t, const struct weft_workload *w, struct weft_arena *arena,
                         uint64_t *ret_senders, bool *ret_sends) {
     uint32_t *senders = weft_arena_alloc(arena, t->hosts, sizeof *senders), most = 0;
@@ -40,7 +40,7 @@ static weft_time_ps processing_of(const struct search *s, uint32_t node) {
     return s->t->node[node].role == WEFT_NODE_SWITCH ? s->device[node]->sw.processing_ps : 0;
 }
 
-/// From `node` to the neighbour behind its port k: first found, or as near and slower.
+/// From `node` to the neighbour behind its port k: keep it if it is found first, or is as near and slower.
 static void relax(struct search *s, uint32_t node, uint32_t k, uint32_t *tail) {
     const struct weft_port_info *port = weft_topology_port(s->t, node, k);
     uint32_t far = s->t->port[port->peer].node;
@@ -56,7 +56,7 @@ static void relax(struct search *s, uint32_t node, uint32_t k, uint32_t *tail) {
     s->processing[far] = processing;
 }
 
-/// Breadth first; a node is taken when all that are nearer have been, so its sums are final.
+/// Breadth first; a node is visited after all nearer ones, so its sums are final.
 static void run_search(struct search *s, uint32_t congested, struct weft_arena *arena) {
     const struct weft_topology *t = s->t;
     s->hops = weft_arena_alloc(arena, t->nodes, sizeof *s->hops);
@@ -73,7 +73,7 @@ static void run_search(struct search *s, uint32_t congested, struct weft_arena *
             relax(s, s->queue[head], k, &tail);
 }
 
-/// Data passes every switch of the way, a message all but the congested one; the source's NIC takes its time too.
+/// Data passes every switch of the path, a message all but the congested one; the source's NIC also takes some time.
 static weft_time_ps round_trip(const struct search *s, uint32_t source, uint32_t congested) {
     return 2 * s->delay[source] + 2 * s->processing[source] - processing_of(s, congested) +
            s->device[source]->host.processing_ps;

@@ -6,15 +6,16 @@
 #include "weft/plan.h"
 
 struct weft__plan_switch {
-    weft_bytes buffer_bytes;        ///< of a port and priority: what one congested group may use, headroom included
-    weft_bytes pfc_threshold_bytes; ///< where it sends XOFF
+    weft_bytes buffer_bytes;        ///< of a port and priority: what a single congested group may use, headroom
+                                    ///< included
+    weft_bytes pfc_threshold_bytes; ///< at which it sends XOFF
     weft_bytes headroom_bytes;      ///< above it
     const char *buffer_text, *headroom_text;
-    bool sfc; ///< SFC with a fixed threshold and pause; else they are 0, for a model that finds its own or for none
+    bool sfc; ///< SFC with a fixed threshold and pause; both are 0 for a model that computes its own, or for none
     weft_bytes sfc_threshold_bytes;
     weft_time_ps sfc_pause_ps, sfc_interval_ps;
 };
-/// Ports for Ethernet, which are those that share the buffer of a box.
+/// The Ethernet ports, which share the buffer of a box.
 uint32_t weft__plan_ports(const struct weft_topology *t, uint32_t node);
 /// `ports`: as above. Texts are in `arena`.
 struct weft__plan_switch weft__plan_switch(const struct weft_switch_conf *sw, uint32_t ports, struct weft_arena *arena);

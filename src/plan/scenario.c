@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a switch is configured for, as its models say it.
+// A switch's configuration, as reported by its models.
 #include "plan/plan.h"
 #include "weft/buffer.h"
 #include "weft/sfc.h"

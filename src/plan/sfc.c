@@ -5,11 +5,10 @@
 //   (1) PFC threshold - SFC threshold > (N - 1) x round trip x rate       or SFC reacts too slowly
 //   (2) pause x rate > headroom of (1)                                    or it under-reacts: the pause is too short
 //   (3) pause x rate < headroom of (1) + SFC threshold                    or it over-reacts: the pause is too long
-// Differences. Equality is allowed, as in the study's own cases 4.4 to 4.6. The study says how far thresholds and
-// pauses may go, not which to take; what is chosen here is our choice (include/weft/plan.h). Its cases 4.1 and 4.2
-// print upper pause limits of 13.6 us and 13.2 us, which by (3) belong to SFC thresholds of 300 KB and 250 KB, not of
-// 200 KB as printed (9.6 us and 11.2 us). Its basic settings of part 5 name a pause of 6 us, its parameters and cases
-// 10 us.
+// Differences. Equality is allowed, as in the study's own cases 4.4 to 4.6. The study gives limits of thresholds and
+// pauses, but not which to choose; the choice made here is our own (include/weft/plan.h). Its cases 4.1 and 4.2 print
+// upper pause limits of 13.6 us and 13.2 us, which by (3) belong to SFC thresholds of 300 KB and 250 KB, not of 200 KB
+// as printed (9.6 us and 11.2 us). Its basic settings of part 5 name a pause of 6 us, its parameters and cases 10 us.
 #include "base/units.h"
 #include "weft/plan.h"
 
@@ -48,13 +47,13 @@ struct weft_plan_way weft_plan_calc_way(uint64_t layers, weft_time_ps delay, wef
     return (struct weft_plan_way){links, passes, 2 * links * delay + passes * processing};
 }
 
-/// Three quarters of the highest, in whole KB where there is one.
+/// Three quarters of the highest, in whole KB if possible.
 static weft_bytes choose_threshold(weft_bytes max) {
     weft_bytes part = max / 4 * 3;
     return part >= 1000 ? part / 1000 * 1000 : part;
 }
 
-/// The middle, to whole us, or else to whole 100 ns, if that is in range.
+/// The middle, rounded to whole us, or else to whole 100 ns, if that is in range.
 static weft_time_ps choose_pause(weft_time_ps min, weft_time_ps max) {
     weft_time_ps middle = min + (max - min) / 2;
     for (weft_time_ps step = WEFT_PS_PER_US; step >= 100 * WEFT_PS_PER_NS; step /= 10) {
@@ -86,7 +85,7 @@ struct weft_plan_sfc weft_plan_calc_sfc(const struct weft_plan_sfc_conf *c, cons
     p.threshold_bytes = c->threshold_bytes ? c->threshold_bytes : choose_threshold(p.threshold_bytes_max);
     p.pause_ps_min = weft_plan_calc_time_up(c->rate_bps, p.headroom_bytes);
     p.pause_ps_max = weft_plan_calc_time_down(c->rate_bps, p.headroom_bytes + p.threshold_bytes);
-    if (p.pause_ps_max < p.pause_ps_min) p.pause_ps_max = p.pause_ps_min; // no threshold, and rounding
+    if (p.pause_ps_max < p.pause_ps_min) p.pause_ps_max = p.pause_ps_min; // no threshold, plus rounding
     p.pause_ps = c->pause_ps ? c->pause_ps : choose_pause(p.pause_ps_min, p.pause_ps_max);
     p.interval_ps = c->interval_ps ? c->interval_ps : p.pause_ps;
     p.warnings = judge(&p, c->buffer_bytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges a SONiC configuration. Buffers decide: where PFC and priority groups disagree, the patch lets pfc_enable
-// follow the groups that have headroom, and maps follow both. A threshold of ECN is compared with the lowest depth at
-// which a queue can pause its inputs: one input alone holds alpha / (1 + alpha) of the shared pool, more inputs hold
-// more.
+// Checks a SONiC configuration. Buffers take precedence: where PFC and priority groups disagree, the patch makes
+// pfc_enable follow the groups that have headroom, and maps follow both. An ECN threshold is compared with the lowest
+// depth at which a queue can pause its inputs: a single input holds alpha / (1 + alpha) of the shared pool, several
+// inputs hold more.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +30,13 @@ struct judge {
     struct weft_arena *arena;
     struct weft_sonic_finding *finding;
     uint32_t n, room;
-    struct after { // of a profile, with its changes made
+    struct after { // of a profile, with its changes applied
         weft_bytes xoff_bytes, size_bytes, static_bytes, need_bytes;
         const struct weft_sonic_port *needs, *counted;
         uint32_t ports;
     } * profile;
-    uint8_t *lossless;  ///< priorities of each port, with the changes made
-    struct map_change { ///< that the finding of this number makes to a class
+    uint8_t *lossless;  ///< priorities of each port, with the changes applied
+    struct map_change { ///< the change that the finding of this number makes to a class
         const struct weft_sonic_map *map;
         uint32_t class, value, finding;
     } * map_change;
@@ -78,7 +78,7 @@ static const char *number(struct judge *j, uint64_t value) {
     return TEXT("%" PRIu64, value);
 }
 
-/// A finding of a port: one for all ports of which the same is said at the same place.
+/// A finding about a port: one for all ports with the same finding at the same place.
 static struct weft_sonic_finding *add_port(struct judge *j, enum weft_sonic_rule rule, const char *where,
                                            const char *value, const char *reason) {
     for (uint32_t i = 0; i < j->n; i++) {
@@ -103,7 +103,7 @@ static const struct weft_sonic_profile *group_of(const struct weft_sonic_port *p
     return port->pg[weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, priority)];
 }
 
-/// What a port needs above XOFF; 0: its cable or its speed is not known.
+/// The bytes that a port needs above XOFF; 0: its cable or its speed is unknown.
 static weft_bytes need_of(struct judge *j, const struct weft_sonic_port *port) {
     struct weft_plan_pfc_conf conf = *j->base;
     if (!port->rate_bps) return 0;
@@ -169,7 +169,7 @@ static void judge_headroom(struct judge *j) {
     }
 }
 
-/// What groups of a pool have for themselves.
+/// The bytes reserved by groups of a pool.
 static weft_bytes reserved(struct judge *j, const struct weft_sonic_pool *pool) {
     weft_bytes sum = 0;
     for (uint32_t p = 0; p < j->s->ports; p++)
@@ -199,7 +199,7 @@ static void judge_pools(struct judge *j) {
 static void judge_thresholds(struct judge *j) {
     for (uint32_t i = 0; i < j->s->profiles; i++) {
         const struct weft_sonic_profile *p = &j->s->profile[i];
-        if (!p->pool || !p->xoff_bytes) continue; // a lossy profile above the pool has no limit of its own, as SONiC's
+        if (!p->pool || !p->xoff_bytes) continue; // in SONiC, a lossy profile above its pool has no limit of its own
         if (!p->has_static || !p->pool->size_bytes || p->static_bytes <= p->pool->size_bytes) continue;
         struct weft_sonic_finding *f = add(
             j, WEFT_SONIC_THRESHOLD, TEXT("BUFFER_PROFILE|%s.static_th", p->name),
@@ -241,7 +241,7 @@ static void judge_wred(struct judge *j, const struct weft_sonic_wred *w, weft_by
     if (min != w->min_bytes) change(j, f, "WRED_PROFILE", w->name, least, true, number(j, min));
 }
 
-/// Each profile of WRED by the lossless queue that pauses lowest.
+/// Compares each WRED profile with the lossless queue that pauses lowest.
 static void judge_ecn(struct judge *j) {
     weft_bytes *xoff = weft_arena_alloc(j->arena, j->s->profiles + 1, sizeof *xoff);
     for (uint32_t i = 0; i < j->s->profiles; i++)
@@ -273,8 +273,8 @@ static const char *mask_text(struct judge *j, uint8_t mask) {
     return text;
 }
 
-/// Priorities that the port is to have PFC for: those whose group has headroom. Of several with the same group those
-/// that have it now, or the lowest.
+/// The priorities for which the port should have PFC: those whose group has headroom. If several use the same group,
+/// those that have PFC now, or the lowest.
 static uint8_t wanted(const struct weft_sonic_port *port) {
     uint8_t has = weft_sonic_lossless(port), want = has & port->pfc_enable, groups = 0;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
@@ -304,8 +304,8 @@ static void judge_pfc(struct judge *j) {
     }
 }
 
-/// Lossless priorities that only the group, or only the queue, of a class is of, WEFT_PRIORITIES: none. False: both are
-/// of one, or neither is of any.
+/// The lossless priorities of a class's group and of its queue, WEFT_PRIORITIES: none. False: both have the same, or
+/// neither has any.
 static bool is_torn(const struct weft_sonic_port *port, uint8_t lossless, uint32_t group, uint32_t queue,
                     uint32_t *ret_by_group, uint32_t *ret_by_queue) {
     *ret_by_group = *ret_by_queue = WEFT_PRIORITIES;
@@ -320,8 +320,8 @@ static bool is_torn(const struct weft_sonic_port *port, uint8_t lossless, uint32
     return *ret_by_group < WEFT_PRIORITIES || *ret_by_queue < WEFT_PRIORITIES;
 }
 
-/// A class by the lossless priority that its queue is of, or else its group: a class keeps its queue, and with it its
-/// share of the link, if some group pauses that.
+/// Assigns a class to the lossless priority of its queue or, failing that, of its group: a class keeps its queue, and
+/// with it its share of the link, if some group pauses that.
 static void judge_class(struct judge *j, const struct weft_sonic_port *port, uint8_t lossless, uint32_t class) {
     uint32_t group = weft_sonic_at(port, WEFT_SONIC_TC_TO_PG, class);
     uint32_t queue = weft_sonic_at(port, WEFT_SONIC_TC_TO_QUEUE, class);
@@ -353,7 +353,7 @@ static void judge_class(struct judge *j, const struct weft_sonic_port *port, uin
     j->map_change[j->map_changes++] = (struct map_change){map, class, to, j->n - 1};
 }
 
-/// Is there a code point that ends in the queue of the priority?
+/// Whether some code point leads to the queue of the priority.
 static bool is_reached(const struct weft_sonic_port *port, uint32_t priority) {
     const struct weft_sonic_map *map = port->map[WEFT_SONIC_DSCP_TO_TC];
     for (uint32_t d = 0; map && d < 64; d++) {
@@ -409,7 +409,7 @@ static void give_up(struct judge *j, struct weft_sonic_finding *f) {
     f->changes = 0;
 }
 
-/// Where a class of a port goes with the changes made.
+/// Where a class of a port goes with the changes applied.
 static uint32_t class_after(const struct judge *j, const struct weft_sonic_port *port, enum weft_sonic_map_kind kind,
                             uint32_t class) {
     for (uint32_t i = 0; i < j->map_changes; i++) {
@@ -419,7 +419,8 @@ static uint32_t class_after(const struct judge *j, const struct weft_sonic_port 
     return weft_sonic_at(port, kind, class);
 }
 
-/// Ports share maps: changes to a class that leave it torn at some port are given up; which may tear it at others.
+/// Ports share maps: changes to a class that leave it inconsistent at some port are dropped, which may make it
+/// inconsistent at others.
 static void settle_maps(struct judge *j) {
     bool again = true;
     while (again) {
@@ -441,7 +442,7 @@ static void settle_maps(struct judge *j) {
     }
 }
 
-/// Findings that set a field to different values: none of them can be followed.
+/// Findings that set a field to different values: none of them can be applied.
 static void drop_conflicts(struct judge *j) {
     bool *wrong = weft_arena_alloc(j->arena, j->n + 1, sizeof *wrong);
     for (uint32_t a = 0; a < j->n; a++)

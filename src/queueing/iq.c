@@ -11,7 +11,7 @@ struct iq_conf {
 };
 static const struct weft_param_table iq_params = {.name = "iq", .conf_size = sizeof(struct iq_conf)};
 
-/// A packet's output stands in its `node` field while it waits: the node is this one.
+/// A packet's output is in its `node` field while it waits: the node is this one.
 struct iq_input {
     struct weft__fifo fifo[WEFT_PRIORITIES];
     weft_bytes bytes[WEFT_PRIORITIES];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output queueing: a packet goes at once to the FIFO of its output and priority, whatever the other inputs do. The
-// fabric would have to run N times as fast as a port; an ideal, and, with buffers accounted at the ingress, the way a
-// shared-memory switch behaves. Source: IEEE 802.1 dw-chen-sfc (queueing architectures); Karol, Hluchyj, Morgan 1987.
+// fabric would have to run N times as fast as a port. It is an ideal and, with buffers accounted at the ingress, it
+// behaves like a shared-memory switch. Source: IEEE 802.1 dw-chen-sfc (queueing architectures); Karol, Hluchyj, Morgan
+// 1987.
 #include "weft/queueing.h"
 
 struct oq_conf {

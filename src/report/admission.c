@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What admission by the receiver did: how long clear-to-send messages took, how long senders waited for them, and how
-// much was under way.
+// much was in flight.
 #include <inttypes.h>
 
 #include "jobs.h"

@@ -11,12 +11,12 @@ struct sums {
     struct weft_balance *balance;
     double *squares;
     weft_bytes *most, *least;
-    // of the switch at hand, by entry
+    // of the current switch, by entry
     uint32_t *links;
     weft_bytes *bytes, *own_most;
 };
 
-/// Nothing if there was no run: claims are checked against an outcome without ports.
+/// Nothing without a run: claims are checked against an outcome without ports.
 static weft_bytes sent(const struct weft_outcome *o, uint32_t port) {
     weft_bytes bytes = 0;
     for (unsigned p = 0; port < o->ports && p < WEFT_PRIORITIES; p++)

@@ -4,7 +4,7 @@
 
 #include "weft/report.h"
 
-/// Balance; collisions and load if the run was asked for them.
+/// Balance; collisions and load if the run recorded them.
 void weft__report_balance_table(FILE *file, const struct weft_run *run);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How links between layers were used, for people.
+// How links between layers were used, as text.
 #include <inttypes.h>
 #include <math.h>
 
@@ -10,7 +10,7 @@
 
 enum { TEXT = 64 };
 
-/// Links between layers of switches; those with a choice.
+/// Links between layers of switches, if there is a choice of them.
 static void print_balance(FILE *file, const struct weft_run *run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n;
@@ -29,7 +29,7 @@ static void print_balance(FILE *file, const struct weft_run *run) {
     weft_arena_free(arena);
 }
 
-/// Where flows could meet.
+/// Where flows may have met.
 static void print_collisions(FILE *file, const struct weft_run *run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bursts of NICs: intervals between samples in which a NIC sends, one after another, and the gaps between them.
+// Bursts of NICs: consecutive intervals between samples in which a NIC sends, and the gaps between them.
 #include <math.h>
 #include <string.h>
 
 #include "weft/report.h"
 
-/// A NIC's port, as the samples go by.
+/// A NIC's port, while the samples are scanned.
 struct nic {
-    double bytes; ///< in the interval at hand
+    double bytes; ///< in the current interval
     bool on;
     uint32_t quiet; ///< intervals since its last burst; WEFT_NONE: there was none yet
 };
@@ -18,7 +18,7 @@ struct sums {
     double used;
 };
 
-/// The entry of a port's layer; NULL if it is no NIC's, or not sampled.
+/// The entry of a port's layer; NULL if it is not a NIC's port, or not sampled.
 static struct weft_bursts *entry_of(const struct weft_run *run, uint32_t port, struct weft_bursts *list, uint32_t *n) {
     const struct weft_topology *t = run->topology;
     const struct weft_node_info *node = &t->node[t->port[port].node];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claims and what came of them, as text and as JSON.
+// Claims and their results, as text and as JSON.
 #include <inttypes.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "weft/report.h"
 
 struct weft__json;
-/// Member "claims" of the object at hand.
+/// Writes member "claims" of the current object.
 void weft__json_claims(struct weft__json *j, const struct weft_claim_result *result, uint32_t n);
 
 #endif

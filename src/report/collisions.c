@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows that meet on a link: balls in bins, if each takes one of the links at random. E. g. 16 flows over 16 links: the
-// fullest has 3.08 in the mean, and (1 - 1/16)^16 = 36% have none.
+// Flows that share a link: balls in bins, if each takes one of the links at random. For example, with 16 flows over 16
+// links the fullest has 3.08 on average, and (1 - 1/16)^16 = 36% have none.
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void add_switch(struct weft_collisions *c, const struct tally *t) {
     if (t->flows_most > c->most) c->most = t->flows_most;
 }
 
-/// How many links of switches that made a choice have 0, 1, 2 ... flows.
+/// How many links of switches with a choice have 0, 1, 2 ... flows.
 static void count_links(const struct weft__layers *layers, const struct weft_run *run, struct tally *tally,
                         struct weft_collisions *c, struct weft_arena *arena) {
     const struct weft_topology *t = run->topology;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants side by side: a row a figure, a column a variant, with the change against the first variant. With several
-// seeds a figure is the mean over them, with half of its interval, and a change that may be noise is marked.
+// Variants side by side: a row per figure, a column per variant, with the change relative to the first variant. With
+// several seeds a figure is the mean over them, with half of its interval, and changes that may be noise are marked.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -21,10 +21,10 @@ struct compare {
     uint32_t runs, columns, seeds;
     struct weft_arena *arena;
     const struct weft_group_stats **group; ///< [runs][groups of that run]
-    double *value;                         ///< [runs], of the row at hand
+    double *value;                         ///< [runs], of the current row
     int group_width;
     int *width;                       ///< [columns]
-    struct weft__text_stream *stream; ///< with a line
+    struct weft__text_stream *stream; ///< writes to a line
     FILE *line;
 };
 
@@ -36,7 +36,7 @@ static const char *variant_name(const struct weft_run *run) {
     return *run->scenario->variant ? run->scenario->variant : run->scenario->name;
 }
 
-/// What stands over the variant's column: its name, without that of the case.
+/// The heading of the variant's column: its name, without that of the case.
 static const char *column_name(const struct weft_run *run) {
     const char *name = variant_name(run);
     size_t n = strlen(run->scenario->case_name);
@@ -62,7 +62,7 @@ static void format_change(char *text, double first, double value) {
         snprintf(text, TEXT, "%+.1f%%", change);
 }
 
-/// Prints what `c->line` holds, without blanks at its end.
+/// Prints `c->line` without trailing blanks.
 static void print_line(struct compare *c) {
     const char *text = weft__text_stream_text(c->stream);
     size_t n = c->stream->size;
@@ -85,14 +85,14 @@ static void format_value(char text[TEXT], const struct weft_spread *s, struct we
         snprintf(text, TEXT, "%.*f +/-%-*.*f", decimals, s->mean / ps, SPREAD - 4, decimals, s->half / ps);
 }
 
-/// A mean over the seeds that a column has; none unless it has a value with each.
+/// The mean over the seeds of a column; none unless every seed has a value.
 static struct weft_spread spread_of(const struct compare *c, uint32_t column) {
     struct weft_spread s = weft_spread_of(&c->value[column * c->seeds], c->seeds, c->arena);
     if (s.n < c->seeds) s.mean = s.half = NAN;
     return s;
 }
 
-/// The change against the first column; "~" follows one that is within noise.
+/// The change relative to the first column, followed by "~" if it is within noise.
 static void format_difference(const struct compare *c, char text[TEXT], uint32_t column, double first, double value) {
     struct weft_spread difference;
     format_change(text, first, value);
@@ -172,7 +172,7 @@ static void print_group(struct compare *c, const char *name) {
     uint32_t count = common_count(c, name);
     fill_group(c, name, offsetof(struct weft_group_stats, fct_ps.max));
     struct weft__unit unit = weft__text_unit(largest(c));
-    if (count == 1) { // one flow has no distribution
+    if (count == 1) { // a single flow has no distribution
         print_row(c, name, "FCT", unit, 2);
         fill_group(c, name, offsetof(struct weft_group_stats, slowdown.max));
         print_row(c, "", "slowdown", (struct weft__unit){0}, 2);
@@ -197,7 +197,7 @@ static void print_groups(struct compare *c) {
         }
 }
 
-/// What a job measured in each run, where that has as many jobs.
+/// What a job measured in each run that has this many jobs.
 static void fill_job(const struct compare *c, uint32_t job, size_t offset) {
     for (uint32_t r = 0; r < c->runs; r++) {
         c->value[r] = NAN;
@@ -207,7 +207,7 @@ static void fill_job(const struct compare *c, uint32_t job, size_t offset) {
     }
 }
 
-/// A collective that a job does, maybe several times in an iteration.
+/// A collective of a job, which an iteration may contain several times.
 struct collective {
     const char *name;
     uint32_t ranks;
@@ -219,7 +219,7 @@ static bool is_collective(const struct weft_job_op *op, const struct collective 
            !strcmp(op->name, k->name);
 }
 
-/// Collectives of a job of the first run, each once, the first COLLECTIVES of them; *ret_more: there are others.
+/// The collectives of a job of the first run, each once, at most COLLECTIVES of them; *ret_more: there are others.
 static uint32_t find_collectives(const struct weft_job *j, struct collective k[COLLECTIVES], bool *ret_more) {
     uint32_t n = 0;
     *ret_more = false;
@@ -235,7 +235,7 @@ static uint32_t find_collectives(const struct weft_job *j, struct collective k[C
     return n;
 }
 
-/// The mean over those that finished, in GB/s.
+/// The mean over finished ones, in GB/s.
 static double bus_bandwidth(const struct weft_run *run, uint32_t job, const struct collective *k) {
     double sum = 0;
     uint32_t n = 0;
@@ -264,7 +264,7 @@ static void print_collectives(struct compare *c, uint32_t job) {
     if (more) fprintf(c->file, "%*s  further collectives: --csv --table jobs.collectives\n", c->group_width, "");
 }
 
-/// Jobs by their number, under the name that the first variant gives them.
+/// Jobs by number, under the names that the first variant gives them.
 static void print_jobs(struct compare *c) {
     for (uint32_t k = 0; k < c->run->workload->jobs; k++) {
         fill_job(c, k, offsetof(struct weft_job_stats, iteration_ps));
@@ -295,7 +295,7 @@ static const char *text_of(struct weft_result_cursor *row, const char *column) {
     return weft_result_value(row, weft_result_column_find(row->table, column)).text;
 }
 
-/// Of rows that are pairs of layers, that with this key; NAN: the run has none.
+/// Of rows for pairs of layers, the one with this key; NAN: the run has none.
 static double value_between(const struct compare *c, uint32_t r, const struct weft_result_table *table,
                             const char *layers) {
     struct weft_result_walk walk = weft_result_walk(&c->run[r], table, c->arena);
@@ -338,7 +338,7 @@ static void fill_sum(struct compare *c, const struct weft_result_column *column)
     }
 }
 
-/// Of a mechanism. The first of all its rows names the group.
+/// The rows of a mechanism. Only the first row of all shows the name of the group.
 static void print_sums(struct compare *c, const struct weft__sums *sums, const char *group) {
     bool first = true;
     for (uint32_t i = 0; i < sums->columns; i++) {
@@ -364,7 +364,7 @@ static void print_network(struct compare *c) {
     print_row(c, "", "simulated time", weft__text_unit(largest(c)), 0);
 }
 
-/// Whether all runs have as many hosts, switches and flows.
+/// Whether all runs have the same numbers of hosts, switches and flows.
 static bool alike(const struct weft_run *run, uint32_t runs) {
     for (uint32_t r = 1; r < runs; r++)
         if (run[r].topology->hosts != run->topology->hosts || run[r].topology->switches != run->topology->switches ||
@@ -456,7 +456,7 @@ static void print_head(FILE *file, const struct weft_run *run, uint32_t runs, ui
         fprintf(file, "%s\n\n", variant_name(run));
 }
 
-/// The names over the columns; before it the case, with what not all cases have alike.
+/// The headings of columns; before them the case, with what differs between cases.
 static void print_columns(struct compare *c, bool all_alike) {
     if (*c->run->scenario->case_name) {
         fprintf(c->file, "\ncase %s", c->run->scenario->case_name);
@@ -504,7 +504,7 @@ static void print_ends(FILE *file, const struct weft_run *run, uint32_t runs, ui
     }
 }
 
-/// Of the names of groups, and of the collectives of jobs.
+/// The width for the names of groups, and of the collectives of jobs.
 static int name_width(const struct weft_run *run) {
     int width = (int)strlen("network");
     const struct weft_workload *w = run->workload;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of results as comma-separated values, a line a row, for plots.
+// A table of results as comma-separated values, a line per row, for plots.
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ struct parameters {
     uint32_t n;
 };
 
-/// These have columns of their own, or are for people.
+/// These have their own columns, or are only for people.
 static bool is_apart(const char *path) {
     return !strcmp(path, "name") || !strcmp(path, "about") || !strcmp(path, "run.seed");
 }
@@ -49,7 +49,8 @@ static int by_path(const void *a, const void *b) {
     return order ? order : (x->run > y->run) - (x->run < y->run);
 }
 
-/// [n] of one path. One that only some runs have, those with a certain model, differs if one of them sets it.
+/// [n] settings of one path. If only some runs have the parameter (those with a certain model), it differs if one of
+/// them sets it.
 static void add_parameter(struct parameters *p, const struct setting *setting, uint32_t n, uint32_t runs,
                           struct weft_arena *arena) {
     bool differs = n != runs && !setting->is_default;
@@ -85,7 +86,7 @@ static struct parameters find_parameters(const struct weft_run *run, uint32_t ru
 
 static void put_head(FILE *file, const struct weft_result_table *table, const struct parameters *parameters) {
     char name[64];
-    bool run = table == weft_result_table_at(0); // has these itself
+    bool run = table == weft_result_table_at(0); // it contains these itself
     fputs(run ? "id" : "scenario,variant,seed", file);
     for (uint32_t i = 0; i < parameters->n; i++) {
         putc(',', file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two results side by side. SQLite joins their tables: the second file is attached to the first, and rows with the same
-// keys of paired runs stand beside each other, seed by seed.
+// keys of paired runs are combined, seed by seed.
 #include "weft/diff.h"
 
 #include <math.h>
@@ -31,24 +31,24 @@ struct side {
     uint32_t variants;
 };
 
-/// What of a table is compared.
+/// What is compared in a table.
 struct column {
     const char *name, *flat;
     enum weft_result_type type;
 };
 struct spec {
     const char *table, *flat;
-    const char *run; ///< the column that says of which run a row is; of sweeps: with which seed it ran
+    const char *run; ///< the column that tells which run a row belongs to; for sweeps: its seed
     struct column *key, *value;
     uint32_t keys, values;
 };
 
 struct work {
-    struct weft__reader r; ///< of the first side, the second attached as "other"
+    struct weft__reader r; ///< of the first side, with the second attached as "other"
     struct weft_arena *arena;
     struct side side[2];
     struct weft_diff *diff;
-    const char *ids; ///< rows (seed, a, b) of paired runs, as SQL; NULL: of sweeps, whose rows have their seeds
+    const char *ids; ///< rows (seed, a, b) of paired runs, as SQL; NULL: for sweeps, whose rows contain their seeds
 };
 
 // Lists grow in the arena, by doubling.
@@ -118,7 +118,7 @@ static enum weft_status open_side(struct work *w, uint32_t k, struct weft_error 
 
 // --- figures ------------------------------------------------------------------------------------------------------
 
-/// Of one row over the seeds.
+/// One row over the seeds.
 struct row {
     const char *name;
     double *value[2]; ///< [column * seeds + seed]
@@ -170,7 +170,7 @@ static void end_row(struct work *w, struct weft_diff_pair *pair, const struct sp
     clear_row(spec, row, pair->seeds);
 }
 
-/// "a.key IS b.key AND ...", and of sweeps that of the seeds.
+/// "a.key IS b.key AND ...", including the seed for sweeps.
 static const char *keys_agree(const struct work *w, const struct spec *spec) {
     const char *sql = "a.seed = b.seed";
     if (w->ids) sql = weft_arena_format(w->arena, "a.%s = p.a AND b.%s = p.b", spec->run, spec->run);
@@ -235,7 +235,7 @@ static void compare_rows(struct work *w, struct weft_diff_pair *pair, const stru
     sqlite3_finalize(s);
 }
 
-/// Rows that one side alone has.
+/// Counts rows that only one side has.
 static void count_missing(struct work *w, struct weft_diff_pair *pair, const struct spec *spec) {
     static const char *const here[] = {"main", "other"};
     struct weft_diff_missing m = {.table = spec->table};
@@ -260,7 +260,7 @@ static void compare_table(struct work *w, struct weft_diff_pair *pair, const str
 
 // --- results of runs ----------------------------------------------------------------------------------------------
 
-/// What of a run does not depend on the machine.
+/// Whether a column depends on the machine, not on the run.
 static bool is_of_machine(const struct weft_result_table *t, const struct weft_result_column *c) {
     static const char *const of_run[] = {"sim_time_ps", "packet_hops", "interrupted", "unrecorded"};
     if (strcmp(t->name, "run") != 0) return false;
@@ -286,7 +286,7 @@ static struct spec spec_of(const struct weft_result_table *t, struct weft_arena 
     return spec;
 }
 
-/// Tables of sums, unless asked for others: not those with a row a flow or a port, nor what a machine makes of it.
+/// By default only tables of sums: none with a row per flow or port, and none that depends on the machine.
 static bool is_asked(const struct weft_result_table *t, const char *table) {
     if (table) return !strcmp(t->name, table);
     return t->shape != WEFT_RESULT_APART && strcmp(t->name, "flows") != 0 && strcmp(t->name, "config") != 0 &&
@@ -376,7 +376,7 @@ static bool has_variant(const struct side *side, const char *variant) {
     return find_run(side, variant, 0, true);
 }
 
-/// Variants of the same name, or the only ones.
+/// Pairs variants of the same name, or the only ones.
 static enum weft_status compare_runs(struct work *w, const struct weft_diff_options *options,
                                      struct weft_error *ret_error) {
     const struct side *a = &w->side[0], *b = &w->side[1];
@@ -450,7 +450,7 @@ static bool has_table(struct work *w, const char *schema, const char *table) {
     return weft__reader_count(&w->r, weft_arena_format(w->arena, sql, schema, table));
 }
 
-/// What all points have of a parameter that the other sweep varies; NULL: not known.
+/// The value that all points have of a parameter that the other sweep varies; NULL: unknown.
 static const char *base_value(struct work *w, const char *schema, const char *path) {
     if (!has_table(w, schema, "config")) return NULL;
     const char *value = NULL;
@@ -461,9 +461,9 @@ static const char *base_value(struct work *w, const char *schema, const char *pa
     return value;
 }
 
-/// What every point has that is not varied, in variants that both have; a path with the variant, if there are several.
+/// Compares values that no point varies, in variants that both have; a path includes the variant if there are several.
 static void compare_bases(struct work *w, struct weft_diff_pair *pair) {
-    if (!has_table(w, "main", "config") || !has_table(w, "other", "config")) return; // of an older weft
+    if (!has_table(w, "main", "config") || !has_table(w, "other", "config")) return; // written by an older weft
     const char *sql =
         "WITH both AS (SELECT variant FROM main.config INTERSECT SELECT variant FROM other.config), varied AS (SELECT "
         "name FROM pragma_table_info('points', 'main') UNION SELECT name FROM pragma_table_info('points', 'other')) "
@@ -473,7 +473,7 @@ static void compare_bases(struct work *w, struct weft_diff_pair *pair) {
     compare_settings(w, pair, weft_arena_format(w->arena, sql, "main"), weft_arena_format(w->arena, sql, "other"));
 }
 
-/// Points agree if the parameters that both sweeps vary do.
+/// Two points match if the parameters that both sweeps vary are equal.
 static enum weft_status compare_sweeps(struct work *w, struct weft_error *ret_error) {
     static const char *const of_run[] = {"point", "seed", "end", "digest"};
     uint32_t n[2], points[2];

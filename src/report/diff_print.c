@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two results side by side, for people and as JSON.
+// Two results side by side, as text and as JSON.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static const char *format(char text[TEXT], enum weft_result_type type, double va
     return text;
 }
 
-/// Of a figure, relative; what was 0, or is there on one side only, changes most.
+/// The relative change of a figure; one that was 0, or exists on one side only, changes most.
 static double change_of(const struct weft_diff_figure *f) {
     double first = fabs(f->mean[0]), by = fabs(f->mean[1] - f->mean[0]);
     if (isnan(by)) return INFINITY;
@@ -53,7 +53,7 @@ static int by_size(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/// The change that so many figures reach.
+/// The change that this many figures reach.
 static double least_shown(const struct weft_diff_pair *p, uint32_t most) {
     if (p->figures <= most) return -1;
     double *change = weft_memory_new(WEFT_MEMORY_RESULT, p->figures, sizeof *change);

@@ -22,7 +22,7 @@ static const char *const packets[] = {
 
 static const char *const rma_waits[] = {"answer", "window", NULL};
 
-/// What `detail` counts through; NULL: a number, or nothing.
+/// The names for `detail`; NULL: a number, or nothing.
 static const char *const *names_of(uint32_t kind) {
     switch (kind) {
     case WEFT_EVENT_QUEUE_ABOVE:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as text, both ways.
+// Events to text and back.
 #ifndef WEFT_REPORT_EVENTS_H
 #define WEFT_REPORT_EVENTS_H
 
@@ -9,7 +9,7 @@
 const char *weft__event_detail_text(const struct weft_event *event, char *text, size_t size);
 /// WEFT_EVENT_KINDS: no such kind.
 uint32_t weft__event_kind(const char *name);
-/// 0 for what says nothing to a kind; `text` may be NULL.
+/// 0 if the text means nothing for the kind; `text` may be NULL.
 uint8_t weft__event_detail(uint32_t kind, const char *text);
 
 #endif

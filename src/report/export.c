@@ -15,7 +15,7 @@ static int by_value(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/// Whether all have numbers, and no two the same; sorts them.
+/// Whether all have numbers, and no two are equal; sorts them.
 static bool all_differ(uint32_t *number, uint32_t n) {
     if (n) qsort(number, n, sizeof *number, by_value);
     for (uint32_t i = 0; i < n; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// fct.txt and pfc.txt as the simulator of HPCC writes them, for the scripts that read them there: qp_finish, get_pfc
-// and CalculateRoute of scratch/third.cc, alibaba-edu/High-Precision-Congestion-Control.
+// fct.txt and pfc.txt in the format of HPCC's simulator, for the scripts that read them there: qp_finish, get_pfc and
+// CalculateRoute of scratch/third.cc, alibaba-edu/High-Precision-Congestion-Control.
 //
-// Differs. A flow is one line, whatever its number of queue pairs, with the source port of the first. Flows that
+// Differences: a flow is one line, whatever its number of queue pairs, with the source port of the first. Flows that
 // name no destination port have 100. A flow alone (standalone_fct) goes by the same formula, with the headers that the
 // scenario says.
 #include "report/export.h"
@@ -19,9 +19,10 @@ static uint32_t address_of(uint32_t number) {
     return 0x0b000001u + (number / 256 << 16) + (number % 256 << 8);
 }
 
-/// Of one of the shortest ways.
+/// One of the shortest paths.
 struct way {
-    weft_time_ps delay_ns, payload_ns; ///< of all links; in which all links in turn carry the payload of a full packet
+    weft_time_ps delay_ns, payload_ns; ///< sum over all links; time for all links in turn to carry the payload of a
+                                       ///< full packet
     weft_rate_bps rate_bps;            ///< of the slowest
 };
 
@@ -46,7 +47,8 @@ static struct way way_of(const struct weft_topology *t, const struct weft_routes
     return way;
 }
 
-/// Two delays, a full payload on every link, and all bytes with their headers at the rate of the slowest; 0: no way.
+/// Two delays, a full payload on every link, and all bytes with their headers at the rate of the slowest link; 0: no
+/// path.
 static uint64_t alone_ns(const struct way *way, const struct weft_flow *f, const struct weft_host_conf *host) {
     if (!way->rate_bps) return 0;
     uint64_t header = host->data_header_bytes ? host->data_header_bytes : WEFT_FRAME_DATA;
@@ -78,7 +80,7 @@ void weft__export_hpcc_fct(FILE *file, const struct weft_run *run) {
     weft_arena_free(arena);
 }
 
-/// A line a pause frame and class that is obeyed: time, node, 0 host or 1 switch, interface (0 is the loopback), 1
+/// A line per pause frame and class that is obeyed: time, node, 0 host or 1 switch, interface (0 is the loopback), 1
 /// pause or 0 resume.
 void weft__export_hpcc_pfc(FILE *file, const struct weft_run *run) {
     const struct weft_topology *t = run->topology;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last lines of htsim's RoCE runs: one for each flow that finishes, then the packets of all (RoceSrc::processAck of
+// The last lines of htsim's RoCE runs: one per finished flow, then the packets of all flows (RoceSrc::processAck of
 // sim/roce.cpp and the end of main_roce.cpp, Broadcom/csg-htsim). Times are in microseconds, to the picosecond.
 //
-// Differs: flows have their numbers in weft, and New counts packets, which it does not there.
+// Difference: flows have their numbers in weft, and New counts packets, unlike there.
 #include "report/export.h"
 #include "weft/device.h"
 #include "weft/memory.h"

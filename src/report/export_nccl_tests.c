@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives in the columns of nccl-tests, for scripts that read those. Source: NVIDIA/nccl-tests, src/common.cu
 // (widths, digits of times) and doc/PERFORMANCE.md (bandwidths). The size of an all-gather or reduce-scatter is that of
-// the whole array; count is what a rank gives or gets of it, in floats. Nothing is said of wrong values: weft carries
-// no data, but a run whose bytes are not conserved ends with status 3. There is one measurement, which stands in both
-// halves: in place is as fast as out of place.
+// the whole array; count is what a rank contributes or receives, in floats. There is no check of values, because weft
+// carries no data, but a run whose bytes are not conserved ends with status 3. There is one measurement, which is in
+// both halves: in place is as fast as out of place.
 #include <inttypes.h>
 
 #include "report/export.h"
@@ -52,7 +52,7 @@ static void print_row(FILE *file, const struct weft_job_op *op, const struct wef
     fputc('\n', file);
 }
 
-/// A table: operations of one collective, from *at on. What comes between them, such as barriers, has no row.
+/// A table: operations of one collective, from *at on. Operations between them, such as barriers, have no row.
 static void print_table(FILE *file, const struct weft_run *run, uint32_t job, uint32_t *at) {
     const struct weft_job *j = &run->workload->job[job];
     const struct weft_job_op *first = &j->op[*at];

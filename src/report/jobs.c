@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs as nccl-tests and training people read them. A collective's time is from when the last rank comes to it to
-// when the last has done it, the mean over iterations; algorithm bandwidth is size over time, bus bandwidth that times
+// Jobs in the terms of nccl-tests and of training. A collective's time is from when the last rank reaches it until the
+// last has completed it, averaged over iterations; algorithm bandwidth is size over time, bus bandwidth is that times
 // the factor of weft_calc_bus_factor.
 #include "jobs.h"
 

@@ -6,7 +6,7 @@
 
 void weft__report_jobs_table(FILE *file, const struct weft_run *run);
 
-/// Of a job: lines of its table.
+/// For a job: lines of its table.
 void weft__report_admission_table(FILE *file, const struct weft_run *run, uint32_t job);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of results as JSON: a run is an object, its tables are objects, lists or numbers in it. What has no value (the
-// end of a flow that did not finish, a mean of nothing) is null.
+// Tables of results as JSON: a run is an object, and its tables are objects, lists or numbers in it. A missing value
+// (the end of an unfinished flow, a mean over nothing) is null.
 #include <assert.h>
 #include <string.h>
 
@@ -33,8 +33,8 @@ static void write_value(struct weft__json *j, const struct weft_result_value *v)
     }
 }
 
-/// How the columns of a table stand in a row of the JSON, the same for all its rows. Columns a.b and a.c are members of
-/// an object a.
+/// How the columns of a table appear in a row of the JSON, the same for all its rows. Columns a.b and a.c are members
+/// of an object a.
 enum { COLUMNS_MAX = 100, KEYS_MAX = 4096 };
 struct form {
     uint32_t n;
@@ -98,7 +98,7 @@ static void write_columns(struct weft__json *j, struct weft_result_cursor *row, 
 
 static void write_table(struct weft__json *j, struct weft_result_cursor *c);
 
-/// Tables that are part of a row; of none: those at the top.
+/// Writes the tables that are part of a row; without a row, those at the top.
 static void write_parts(struct weft__json *j, struct weft_result_cursor *row, const struct weft_run *run,
                         struct weft_arena *arena) {
     for (uint32_t i = 1; i < weft_result_table_count(); i++) {

@@ -31,7 +31,7 @@ static const char *key_of(const struct weft__layer_pair *p, struct weft_arena *a
                              same ? weft_balance_directions[p->direction] : "");
 }
 
-/// Upwards first; within a direction in the order in which they were met.
+/// Upwards first; within a direction in order of first appearance.
 static void sort_pairs(struct weft__layers *l, uint32_t ports) {
     struct weft__layer_pair sorted[PAIRS_MAX];
     uint32_t to[PAIRS_MAX], n = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links between switches by the layers they join and their direction: what is said of load is said of these.
+// Links between switches, grouped by the layers that they connect and their direction. Load is reported per group.
 #ifndef WEFT_REPORT_LAYERS_H
 #define WEFT_REPORT_LAYERS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links by DCBX: alike ones in one line, for a network has thousands of links and few configurations.
+// Links by DCBX: equal ones share one line, because a network has thousands of links but few configurations.
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { TEXT = 160 };
 
-/// Links that are alike, but for the names of their ends.
+/// Links that are equal except for the names of their ends.
 struct kind {
     uint32_t first, links;
 };

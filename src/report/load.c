@@ -10,7 +10,7 @@
 struct group {
     uint32_t links;
     uint32_t *port;
-    double *bytes, *sum; ///< of a link: in the interval at hand; in all active ones
+    double *bytes, *sum; ///< per link: in the current interval; in all active ones
     uint32_t *flows;
     double *sorted;
 };
@@ -26,7 +26,7 @@ static double rank_of(const double *sorted, uint32_t n, double part) {
     return n ? sorted[rank ? rank - 1 : 0] : NAN;
 }
 
-/// The sampled ports, by pair; of_port becomes port -> its place in its group.
+/// The sampled ports, grouped by pair; of_port becomes port -> its place in its group.
 static struct group *make_groups(const struct weft_run *run, struct weft__layers *layers, uint32_t *ret_place,
                                  struct weft_arena *arena) {
     const struct weft_topology *t = run->topology;
@@ -54,7 +54,7 @@ static struct group *make_groups(const struct weft_run *run, struct weft__layers
     return group;
 }
 
-/// One interval of one pair of layers, from the bytes of its links.
+/// One interval of one pair of layers, computed from the bytes of its links.
 static struct weft_load_interval measure(struct group *g, const struct weft_topology *t, weft_time_ps from,
                                          weft_time_ps until) {
     struct weft_load_interval x = {.from_ps = from, .until_ps = until};
@@ -114,7 +114,7 @@ static void summarise(struct weft_load *load, struct group *g, double *sorted) {
     load->mean = sum / g->links;
 }
 
-/// Intervals that ended within the run; every sampled node samples at the same times.
+/// Intervals that ended within the run; all sampled nodes sample at the same times.
 static uint32_t count_intervals(const struct weft_run *run) {
     weft_time_ps interval = run->scenario->run.sample_interval_ps, last = 0;
     if (run->outcome->samples) last = run->outcome->sample[run->outcome->samples - 1].time_ps;

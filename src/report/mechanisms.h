@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mechanisms that a run has, whether or not they acted.
+// Mechanisms of a run, whether or not they acted.
 #ifndef WEFT_REPORT_MECHANISMS_H
 #define WEFT_REPORT_MECHANISMS_H
 
@@ -9,7 +9,7 @@ struct weft__mechanism_row {
     const struct weft__mechanism *is;
     struct weft__mechanism_use use;
 };
-/// Those that some device is configured to use, each once, in order of first mention; in `arena`.
+/// Those that some device is configured to use, each once, in order of first appearance; in `arena`.
 struct weft__mechanism_row *weft__report_mechanisms(const struct weft_run *run, struct weft_arena *arena,
                                                     uint32_t *ret_n);
 /// "31KB of 400KB", "31KB" without a limit; "" if nothing is watched.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report: one HTML file that holds everything it needs. Its data are what a few queries give of results.sqlite; each
-// stands in the page beside its picture. Where there may be more rows than a picture can show, the query thins them,
-// and the picture's caption says how.
+// A report: one HTML file that contains everything it needs. Its data are the results of a few queries of
+// results.sqlite; each is in the page beside its chart. Where there may be more rows than a chart can show, the query
+// thins them, and the chart's caption says how.
 #include <string.h>
 
 #include <unistd.h>
@@ -75,7 +75,7 @@ static const struct query {
      "BY i.start_ps LIMIT 4000"},
     {"config", "SELECT path, value, \"default\" FROM config WHERE run = ?1"},
 };
-/// Of the table rank_times, which results of older versions lack.
+/// For the table rank_times, which results of older versions lack.
 static const struct query of_ranks[] = {
     {"rank_times",
      "WITH waits AS (SELECT job, rank, row_number() OVER (PARTITION BY job ORDER BY sum(CASE does WHEN 'wait' THEN "
@@ -130,8 +130,7 @@ void weft__page_table(struct weft__json *j, struct weft__reader *r, const char *
     sqlite3_finalize(s);
 }
 
-/// What there is of a run as a whole, each column a key. Results of before there was `credit_wait_ps` have that of
-/// `before`.
+/// Values of the whole run, each column a key. Results from before `credit_wait_ps` existed have those in `before`.
 static const char about_run[] =
     "SELECT weft, \"commit\", scenario, variant, seed, digest, \"end\", interrupted, stall, hosts, switches, r.links, "
     "sim_time_ps / 1e6 AS sim_time_us, unrecorded, (SELECT sum(paused_ps) / 1e6 FROM port_counters AS c WHERE c.run = "
@@ -164,7 +163,7 @@ static void write_run(struct weft__json *j, struct weft__reader *r, const char *
     weft__json_end_object(j);
 }
 
-/// Opens a folder's results and adds its runs to those that are compared.
+/// Opens a folder's results and adds its runs to the comparison.
 static enum weft_status compare_folder(struct weft__page_comparison *c, const char *dir, struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft__reader r;
@@ -188,7 +187,7 @@ static uint64_t read_hops(struct weft__reader *r) {
     return hops;
 }
 
-/// Where its time went.
+/// Explains where a run's time went.
 static enum weft_status explain_run(struct weft__json *j, const struct weft__page_column *column, uint64_t packet_hops,
                                     const struct weft_report_options *options, struct weft_error *ret_error) {
     if (!options->explain || !packet_hops) return WEFT_OK;
@@ -225,7 +224,7 @@ static bool has(const char *dir, const char *file) {
     return there;
 }
 
-/// Runs: what is compared, and of each column its first run with all of its pictures.
+/// Runs: the comparison, and for each column its first run with all charts.
 static enum weft_status write_runs(struct weft__json *j, const char *const *dir, uint32_t dirs,
                                    const struct weft_report_options *options, struct weft_arena *arena,
                                    struct weft_error *ret_error) {
@@ -310,7 +309,7 @@ struct weft_report_page *weft_report_page_of(const struct weft_report_head *head
     return page;
 }
 
-/// In a script element no text may look like markup: "<" occurs in strings only, where it can be written otherwise.
+/// In a script element no text may look like markup: "<" occurs only in strings, where it can be escaped.
 static void write_data(FILE *file, const char *text) {
     for (; *text; text++)
         if (*text == '<')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures side by side: of the variants and seeds in folders of results, or of whatever else has rows and columns.
+// Figures side by side: of the variants and seeds in folders of results, or of anything else with rows and columns.
 #include <math.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ struct weft__page_comparison *weft__page_comparison_new(struct weft_arena *arena
     return c;
 }
 
-/// The column of a variant in a folder, a new one if need be.
+/// The column of a variant in a folder, created if necessary.
 static uint32_t column_of(struct weft__page_comparison *c, const char *dir, const char *variant, const char *scenario,
                           uint64_t seed) {
     for (uint32_t i = c->columns; i-- > 0;)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report says of a sweep, by queries of sweep.sqlite.
+// A report's data of a sweep, from queries of sweep.sqlite.
 #include <string.h>
 
 #include "report/page.h"
 
-/// Metrics that the page offers: what the user named, what flows and jobs took, and what the network counted (which is
-/// the same in all groups, so that it stands in one).
+/// Metrics that the page offers: those that the user named, the times of flows and jobs, and the network's counts
+/// (which are equal in all groups, so one group has them).
 #define OFFERED                                                                                                        \
     "(\"group\" = '' OR metric IN (SELECT metric FROM ranking) OR metric IN ('fct_ps_mean', 'fct_ps_p50', "            \
     "'fct_ps_p99', 'fct_ps_max', 'slowdown_mean', 'slowdown_p99', 'jobs_iteration_ps', 'jobs_exposed_ps') OR ("        \
@@ -21,7 +21,7 @@ static const char *const queries[][2] = {
     {"states", "SELECT state, count(*) AS runs FROM runs GROUP BY state ORDER BY 2 DESC"},
     {"failed", "SELECT point, seed, state, message FROM runs WHERE state <> 'done' ORDER BY point, number LIMIT 1000"},
 };
-/// Left out where the report has no raw data.
+/// Omitted if the report has no raw data.
 static const char seeds_query[] =
     "SELECT * FROM sweep WHERE point < 20000 / max(1, (SELECT count(DISTINCT number) FROM runs)) ORDER BY point, seed";
 

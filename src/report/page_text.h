@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a report, cut where its data go; made by tools/embed-page when weft is built.
+// The page of a report, split where its data go; made by tools/embed-page when weft is built.
 #ifndef WEFT_REPORT_PAGE_TEXT_H
 #define WEFT_REPORT_PAGE_TEXT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pause-propagation tree, read off the causes of events.
+// The pause-propagation tree, derived from the causes of events.
 #include "weft/timeline.h"
 
 struct walk {

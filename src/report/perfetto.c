@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of processes (pid): nodes from 1 in the order of their ports, then jobs. Of tracks (tid): of a port its
-// number in the node times WEFT_PRIORITIES, plus the priority, plus 1; congestion has tracks of its own above those.
+// Numbers of processes (pid): nodes from 1 in the order of their ports, then jobs. Numbers of tracks (tid): for a port
+// its number in the node times WEFT_PRIORITIES, plus the priority, plus 1; congestion has separate tracks above those.
 #include "weft/perfetto.h"
 
 #include <inttypes.h>
@@ -29,13 +29,13 @@ struct operation {
     const char *name; ///< NULL: the iteration itself
     weft_time_ps start_ps, end_ps;
 };
-/// A stretch of a rank's time.
+/// A span of a rank's time.
 struct stretch {
     uint64_t job, rank, iteration;
     const char *does, *what, *host;
     weft_time_ps from_ps, until_ps;
 };
-/// An egress queue that fills ingress buffers up, until it is drained.
+/// An egress queue that fills ingress buffers, until it is drained.
 struct congestion {
     uint32_t event;
     weft_time_ps from_ps, until_ps;
@@ -63,7 +63,7 @@ static void number_nodes(struct weft_perfetto *p, struct weft_arena *arena) {
     p->node_of = weft_arena_alloc(arena, p->t.ports, sizeof *p->node_of);
     p->node = weft_arena_alloc(arena, p->t.ports, sizeof *p->node);
     p->first_port = weft_arena_alloc(arena, p->t.ports, sizeof *p->first_port);
-    for (uint32_t i = 0; i < p->t.ports; i++) { // a node's ports follow one another
+    for (uint32_t i = 0; i < p->t.ports; i++) { // a node's ports are consecutive
         if (!i || strcmp(p->t.port[i].node, p->t.port[i - 1].node) != 0) {
             p->first_port[p->nodes] = i;
             p->node[p->nodes++] = p->t.port[i].node;
@@ -159,7 +159,7 @@ static void list_congestions(struct weft_perfetto *p, struct weft_arena *arena) 
         const struct weft_event *e = &p->t.event[i];
         if (e->kind == WEFT_EVENT_CONGESTED) {
             uint32_t first = e->begins ? p->congestion_of[e->begins - 1] : 0;
-            if (!first) { // else it goes on
+            if (!first) { // otherwise it is still the same congestion
                 p->congestion[p->congestions++] = (struct congestion){i + 1, e->time_ps, p->t.sim_time_ps};
                 first = p->congestions;
             }
@@ -200,7 +200,7 @@ const char *const *weft_perfetto_variants(const struct weft_perfetto *p, uint32_
 
 // --- writing ------------------------------------------------------------------------------------------------------
 
-/// An event of the format, begun; its `args` may follow.
+/// Begins an event of the format; its `args` may follow.
 static void begin(struct weft__json *j, const char *phase, const char *name, const char *category, uint64_t pid,
                   uint64_t tid, weft_time_ps time) {
     weft__json_begin_object(j);
@@ -218,7 +218,7 @@ static void key_microseconds(struct weft__json *j, const char *key, weft_time_ps
     fprintf(weft__json_value(j), "%" PRIu64 ".%06" PRIu64, time / WEFT_PS_PER_US, time % WEFT_PS_PER_US);
 }
 
-/// What the viewer calls a process or a track.
+/// Names a process or a track for the viewer.
 static void name_track(struct weft__json *j, const char *what, uint64_t pid, uint64_t tid, const char *name) {
     begin(j, "M", what, NULL, pid, tid, 0);
     weft__json_key(j, "args");
@@ -315,7 +315,7 @@ static void write_arrow(struct weft__json *j, uint64_t id, bool end, uint64_t pi
     weft__json_end_object(j);
 }
 
-/// Where the arrow to a pause begins: in the pause that filled the buffer, or in the congestion at the root. False:
+/// Where the arrow to a pause begins: at the pause that filled the buffer, or at the congestion at the root. False:
 /// neither is known.
 static bool find_cause(const struct weft_perfetto *p, const struct weft_pause *pause, uint64_t *ret_pid,
                        uint64_t *ret_tid, weft_time_ps *ret_time) {
@@ -396,7 +396,7 @@ static weft_time_ps find_interval(const struct weft_perfetto *p) {
     return text && weft__quantity_parse(WEFT__TIME, text, &interval, why, sizeof why) ? interval : 0;
 }
 
-/// A queue without traffic has no sample: it is empty from the interval after its last one on.
+/// A queue without traffic has no sample: it is empty from the interval after its last one.
 static void write_samples(const struct weft_perfetto *p, struct weft__json *j) {
     char queue[160], buffer[160], sent[160];
     weft_time_ps interval = find_interval(p);
@@ -409,7 +409,7 @@ static void write_samples(const struct weft_perfetto *p, struct weft__json *j) {
         snprintf(sent, sizeof sent, "%s, priority %" PRIu32 ": sent", port, s->priority);
         write_counter(j, queue, pid, s->time_ps, "bytes", (double)s->queue_bytes);
         write_counter(j, buffer, pid, s->time_ps, "bytes", (double)s->ingress_bytes);
-        weft_time_ps since = s->time_ps > interval ? s->time_ps - interval : 0; // the last one may come sooner
+        weft_time_ps since = s->time_ps > interval ? s->time_ps - interval : 0; // the last one may be earlier
         if (before && is_same_queue(s, before) && before->time_ps > since) since = before->time_ps;
         write_counter(j, sent, pid, since, "Gbit/s", (double)s->tx_bytes * 8e3 / (double)(s->time_ps - since));
         if (next && is_same_queue(s, next) && next->time_ps - s->time_ps <= interval) continue;
@@ -419,7 +419,7 @@ static void write_samples(const struct weft_perfetto *p, struct weft__json *j) {
     }
 }
 
-/// What congestion control leaves each flow, as a counter of its sender; and what was dropped, or went down.
+/// The rate that congestion control leaves each flow, as a counter of its sender; and drops, and links going down.
 static void write_instants(const struct weft_perfetto *p, struct weft__json *j) {
     char name[160];
     for (uint32_t i = 0; i < p->t.events; i++) {
@@ -451,7 +451,7 @@ static void write_operations(const struct weft_perfetto *p, struct weft__json *j
     }
 }
 
-/// A track a rank.
+/// One track per rank.
 static void write_stretches(const struct weft_perfetto *p, struct weft__json *j) {
     char name[160];
     for (uint32_t i = 0; i < p->stretches; i++) {

@@ -89,7 +89,7 @@ static void close_database(void *context) {
     weft__database_drop(r->db);
 }
 
-/// Files of version 1 did not say so.
+/// Files of version 1 contain no version.
 static enum weft_status check_version(struct weft__reader *r, struct weft_error *ret_error) {
     uint32_t version = weft__reader_count(r, "PRAGMA user_version");
     r->old = version < WEFT_RESULTS_VERSION;

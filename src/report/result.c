@@ -43,7 +43,7 @@ static const struct member own[] = {
 #undef WEFT_RESULTS_OF_BOXES
 };
 
-/// These and those of boxes, put together once: rows look their tables up.
+/// These and those of boxes, combined once, because rows look up their tables.
 enum { TABLES_MAX = 128 };
 static struct member all[TABLES_MAX];
 static uint32_t count;

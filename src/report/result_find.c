@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a path in the JSON of a run to the row of its value: groups.victims.fct_ps.mean.
+// From a path in the JSON of a run to the row with its value: groups.victims.fct_ps.mean.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,13 +7,13 @@
 
 enum { NAMES = sizeof((struct weft_result_found *)0)->name / sizeof(char *) };
 
-/// A search. Without a run any key will do.
+/// A search. Without a run, every key matches.
 struct search {
     const struct weft_run *run;
     const char **part;
     uint32_t parts;
     struct weft_arena *arena;
-    void **state; ///< [tables] what walks have worked out before
+    void **state; ///< [tables]: what earlier walks have computed
     struct weft_result_found found;
 };
 
@@ -24,7 +24,7 @@ static void suggest(struct search *s, const char *name, size_t length) {
     f->name[f->names++] = weft_arena_format(s->arena, "%.*s", (int)length, name);
 }
 
-/// The parts of "fct_ps.mean" that stand in the path from `at` on; *ret_rest: what is left of it.
+/// The parts of "fct_ps.mean" that the path contains from `at` on; *ret_rest: the remaining ones.
 static uint32_t match(const struct search *s, uint32_t at, const char *name, const char **ret_rest) {
     uint32_t n = 0;
     while (*name && at + n < s->parts) {
@@ -41,7 +41,7 @@ static bool is_shown(const struct weft_result_table *table, const struct weft_re
     return !(column->flags & (WEFT_RESULT_ABOVE | WEFT_RESULT_TABLES)) && column != weft__result_key(table);
 }
 
-/// The path ends at a column: its value, if it ends there.
+/// The path reaches a column: its value, if the path ends there.
 static const struct weft_result_column *arrive(struct search *s, struct weft_result_cursor *row, uint32_t at,
                                                const struct weft_result_column *column) {
     s->found.parts = at;
@@ -51,7 +51,7 @@ static const struct weft_result_column *arrive(struct search *s, struct weft_res
     return s->found.column = column;
 }
 
-/// A name that it once had becomes the one that it has.
+/// Replaces a former name of a column by its present one.
 static bool was_called(struct search *s, uint32_t at, const struct weft_result_column *column) {
     if (!column->was || strchr(column->name, '.') || strcmp(s->part[at], column->was)) return false;
     s->part[at] = column->name;
@@ -61,7 +61,7 @@ static bool was_called(struct search *s, uint32_t at, const struct weft_result_c
 static const struct weft_result_column *find_in(struct search *s, struct weft_result_cursor *row,
                                                 const struct weft_result_table *table, uint32_t at);
 
-/// The first row that the path means: by key, by number, or the only one.
+/// The first row that the path may refer to: by key, by number, or the only one.
 static bool choose_row(struct search *s, struct weft_result_cursor *row, uint32_t at) {
     const struct weft_result_table *table = row->table;
     const struct weft_result_column *key = weft__result_key(table);

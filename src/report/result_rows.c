@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of results for programs that use the library: what they are, and walks over their rows, each in a memory of
-// its own, for several threads may read one result.
+// Tables of results for programs that use the library: descriptions, and walks over their rows, each with its own
+// memory, because several threads may read one result.
 #include <math.h>
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ struct weft_rows {
     struct weft_result_walk walk;
     struct weft_result_cursor *row; ///< NULL: there is none
     struct weft_memory *own;        ///< NULL: the caller's
-    struct weft_arena *texts;       ///< of the rows that weft_rows_read gave last; NULL: none
+    struct weft_arena *texts;       ///< of the rows that weft_rows_read returned last; NULL: none
     enum weft_status status;
     const struct weft_result_column *column; ///< asked for
     struct weft_result_value value;
@@ -114,7 +114,7 @@ struct reading {
     uint32_t columns, most, n;
 };
 
-/// A table may keep the texts of one row at a time.
+/// A table may keep the texts of only one row at a time.
 static enum weft_status read_rows(void *context, struct weft_error *ret_error) {
     struct reading *r = context;
     weft_arena_free(r->rows->texts);

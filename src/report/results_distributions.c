@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distributions: the buckets of every histogram that some table has.
+// Distributions: the buckets of every histogram in any table.
 #include <string.h>
 
 #include "rows.h"
 
-/// Where the walk is, and the row at hand.
+/// The position of the walk, and the current row.
 struct distribution {
     struct weft_result_walk walk;
-    struct weft_result_cursor *row; ///< NULL: of the next table
+    struct weft_result_cursor *row; ///< NULL: continue with the next table
     uint32_t table, column, bucket; ///< the next ones
-    const struct weft_histogram *h; ///< NULL: of the next column
+    const struct weft_histogram *h; ///< NULL: continue with the next column
     uint64_t row_number, before;
     char name[160];
     const char *name_text;
@@ -27,7 +27,7 @@ static bool has_any(const struct weft_result_table *t) {
     return false;
 }
 
-/// As the JSON has it: dsf.voq_ns, or aquila.vc_depths.0.fifo_bytes of the first of a list.
+/// As in the JSON: dsf.voq_ns, or aquila.vc_depths.0.fifo_bytes for the first of a list.
 static void name_it(struct distribution *d, const char *column) {
     const struct weft_result_table *t = d->row->table;
     int length = (int)(strlen(column) - strlen(".count"));

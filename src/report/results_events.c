@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of a recorded run: what happened inside the network.
+// Results of a recorded run: the events inside the network.
 #include "events.h"
 #include "rows.h"
 #include "weft/timeline.h"
@@ -8,14 +8,14 @@ static const struct weft_flow *flow_of(const struct weft_run *run, const struct 
     return e->flow == WEFT_NONE ? NULL : &run->workload->flow[e->flow];
 }
 
-/// None if it is what stands for none.
+/// No value if it equals `none`.
 static struct weft_result_value unless(uint64_t value, uint64_t none) {
     return (struct weft_result_value){.known = value != none, .whole = value};
 }
 
 // --- connections --------------------------------------------------------------------------------------------------
 
-/// Flows of remote memory access are no results, but events name them.
+/// Flows of remote memory access are not in the results, but events name them.
 struct connections {
     bool *named; ///< [flows]
     const char *group, *src, *dst;

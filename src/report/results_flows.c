@@ -18,7 +18,7 @@ static uint32_t group_at(const struct weft_result_cursor *c) {
     return (uint32_t)c->at - 1;
 }
 
-/// Of the group's first flow, or operation.
+/// The priority of the group's first flow, or operation.
 static unsigned priority_of(const struct weft_workload *w, uint32_t group) {
     for (uint32_t e = 0; e < w->rmas; e++)
         if (w->rma[e].group == group) return (unsigned)w->rma[e].conf->priority;
@@ -35,7 +35,7 @@ static struct weft_result_value throughput(struct weft_result_cursor *c) {
     return WEFT__RESULT_REAL(8 * (double)group->bytes * (double)WEFT_PS_PER_S / (double)run->outcome->sim_time_ps);
 }
 
-/// NULL: nothing of the group was executed by hardware.
+/// NULL: hardware executed nothing of the group.
 static const struct weft_rma_times *execution_of(const struct weft_result_cursor *c) {
     const struct weft_rma_times *t = NULL;
     for (uint32_t e = 0; e < c->run->workload->rmas; e++)
@@ -215,7 +215,7 @@ static bool has_round_trips(const struct weft_run *run) {
     return run->scenario->run.round_trips || run->outcome->round_trip;
 }
 
-/// Every priority, so that claims find theirs whatever came of it.
+/// Lists every priority, so that claims find theirs whatever the result.
 static bool next_round_trip(struct weft_result_cursor *c) {
     static const struct weft_wait_outcome nothing;
     const struct weft_wait_outcome *t = c->run->outcome->round_trip;

@@ -11,7 +11,7 @@ static bool has_jobs(const struct weft_run *run) {
 static struct weft_result_value number(struct weft_result_cursor *c) {
     return WEFT__RESULT_WHOLE(c->at - 1);
 }
-/// Of the job that rows are part of.
+/// Number of the job that rows belong to.
 static struct weft_result_value number_above(struct weft_result_cursor *c) {
     return WEFT__RESULT_WHOLE(c->above->at - 1);
 }
@@ -107,7 +107,7 @@ const struct weft_result_table weft__results_job_collectives = {
 
 // --- admission ----------------------------------------------------------------------------------------------------
 
-/// Times of nothing have no value.
+/// Times without a sample have no value.
 struct wait {
     uint64_t messages;
     double mean, p50, p90, p99, max;
@@ -164,7 +164,7 @@ const struct weft_result_table weft__results_job_admission = {
 
 // --- every iteration and collective -------------------------------------------------------------------------------
 
-/// A duration of two times; none unless both have come.
+/// The time between the two; none unless both have been reached.
 static weft_time_ps between(weft_time_ps start, weft_time_ps end) {
     return start == WEFT_TIME_NEVER || end == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : end - start;
 }
@@ -175,7 +175,7 @@ struct place {
     uint64_t item, next;
 };
 
-/// The next item of the jobs, of which each has `count`.
+/// The next item of the jobs, each of which has `count`.
 static bool next_place(struct place *at, const struct weft_run *run,
                        uint64_t (*count)(const struct weft_run *run, uint32_t job)) {
     for (; at->next_job < run->workload->jobs; at->next_job++, at->next = 0) {

@@ -4,7 +4,7 @@
 
 #include "rows.h"
 
-/// What all these lists have in common.
+/// What all these lists share.
 struct list {
     uint32_t n;
     const void *entry;
@@ -34,7 +34,7 @@ static bool next_entry(struct weft_result_cursor *c, size_t size) {
         if (!c->state) c->state = name##_of(c);                                                                        \
         return next_entry(c, sizeof(T));                                                                               \
     }
-/// Likewise, of links in one direction.
+/// The same for links in one direction.
 #define DIRECTED_LIST(name, T)                                                                                         \
     LIST(name, T)                                                                                                      \
     static struct weft_result_value name##_direction(struct weft_result_cursor *c) {                                   \
@@ -194,7 +194,7 @@ const struct weft_result_table weft__results_bursts = {
     .present = has_samples,
 };
 
-/// Part 0 is the interval, part 1 what is worked out.
+/// Part 0 is the interval, part 1 what is computed.
 struct interval {
     const struct list *loads;
     const char *layers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of mechanisms: those that a run has, and whether they acted.
+// Results of mechanisms: those of a run, and whether they acted.
 #include "mechanisms.h"
 #include "rows.h"
 
@@ -28,7 +28,7 @@ static struct weft_result_value name_of(struct weft_result_cursor *c) {
     return WEFT__RESULT_TEXT(((const struct weft__mechanism_row *)c->part[0])->is->name);
 }
 
-/// An amount of what the mechanism goes by, if that is counted in `cells`.
+/// An amount of the watched quantity, if that is counted in `cells`.
 static struct weft_result_value amount(const struct weft_result_cursor *c, bool cells, bool limit) {
     const struct weft__mechanism_row *row = c->part[0];
     bool known = row->is->watched && row->is->cells == cells && (row->use.limit || (!limit && row->use.nearest));

@@ -252,7 +252,7 @@ struct difference {
     char text[NAME];
 };
 
-/// Part 0 is the note, part 1 where it stands.
+/// Part 0 is the note, part 1 its position.
 static bool next_difference(struct weft_result_cursor *c) {
     const struct weft_link_dcbx *l = c->above->part[0];
     struct difference *d = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *d);

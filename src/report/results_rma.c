@@ -21,7 +21,7 @@ static struct weft_rma_times known(struct weft_rma_times t) {
     return t.max_ps ? t : (struct weft_rma_times){never, never, never, never, never, never};
 }
 
-/// Part 0 is the workload's entry, part 1 its outcome, part 2 what is worked out.
+/// Part 0 is the workload's entry, part 1 its outcome, part 2 what is computed.
 static bool next_rma(struct weft_result_cursor *c) {
     const struct weft_workload *w = c->run->workload;
     struct access *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);

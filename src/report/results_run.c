@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of a run as a whole.
+// Results of a whole run.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -203,7 +203,7 @@ static void keep_setting(void *context, const char *path, const char *value, con
                                               dflt ? weft_arena_text(s->arena, dflt) : NULL};
 }
 
-/// A program may have made its network without a scenario's text.
+/// A program may have built its network without a scenario's text.
 static bool has_settings(const struct weft_run *run) {
     return run->scenario->topology.model != NULL;
 }
@@ -240,7 +240,8 @@ const struct weft_result_table weft__results_config = {
 
 // --- sources --------------------------------------------------------------------------------------------------------
 
-/// A relative name means another file in another folder. A blueprint is no file, and its name is the same everywhere.
+/// A relative name refers to another file in another folder. A blueprint is not a file, and its name is the same
+/// everywhere.
 static const char *absolute(const char *name, struct weft_arena *arena) {
     if (!name || *name == '/' || weft_blueprint_find(name)) return name;
     char *folder = getcwd(NULL, 0);
@@ -360,7 +361,7 @@ static struct weft_connection_bytes most_of_hosts(const struct weft_run *run) {
         messages |= run->workload->flow[f].messages;
     for (uint32_t d = 0; d < run->scenario->devices; d++) {
         const struct weft_host_conf *host = &run->scenario->device[d].host;
-        if (!host->transport.model) continue; // no network was made
+        if (!host->transport.model) continue; // no network was built
         struct weft_connection_bytes own = weft_connection_bytes(&host->transport, &host->cc, messages);
         if (own.sender > most.sender) most.sender = own.sender;
         if (own.receiver > most.receiver) most.receiver = own.receiver;

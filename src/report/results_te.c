@@ -10,7 +10,7 @@
 
 enum { TEXT = 64 };
 
-/// Whether routes want a controller; claims are checked against an outcome in which nothing happened.
+/// Whether routes need a controller; claims are checked against an empty outcome.
 static bool has_controller(const struct weft_run *run) {
     const struct weft_topology *t = run->topology;
     if (!t->switches) return false;
@@ -24,7 +24,7 @@ static bool next_te(struct weft_result_cursor *c) {
     return !c->at++;
 }
 
-/// The last round that came into force within the run; NULL: none did.
+/// The last round that took effect within the run; NULL: none did.
 static const struct weft_te_round *last_round(const struct weft_outcome *o) {
     uint32_t n = o->te->rounds;
     while (n && o->te->round[n - 1].in_force_ps > o->sim_time_ps)

@@ -5,9 +5,9 @@
 
 #include "weft/report.h"
 
-/// Operations as a group: count, finished, bytes and times of them. False: the group is one of flows.
+/// Operations as a group: their count, finished ones, bytes and times. False: it is a group of flows.
 bool weft__report_rma_group(const struct weft_run *run, uint32_t group, struct weft_group_stats *ret);
-/// Bits of values a second, of all clients, over the time in which they begin operations.
+/// Bits of values per second, over all clients, during the time in which they start operations.
 double weft__report_rma_throughput(const struct weft_run *run, uint32_t entry);
 void weft__report_rma_table(FILE *file, const struct weft_run *run);
 

@@ -6,28 +6,28 @@
 #include "base/json.h"
 #include "weft/result.h"
 
-/// The key by which the JSON names rows, in place of a member: that of an object of objects, or before single values.
+/// The key by which the JSON names rows, instead of a member: that of an object of objects, or before single values.
 /// NULL: there is none.
 const struct weft_result_column *weft__result_key(const struct weft_result_table *table);
 #define WEFT__RESULT_WHOLE(value) ((struct weft_result_value){.known = true, .whole = value})
 #define WEFT__RESULT_REAL(value) ((struct weft_result_value){.known = isfinite(value), .real = value})
 #define WEFT__RESULT_TEXT(value) ((struct weft_result_value){.known = (value) != NULL, .text = value})
 
-/// Of a double, or of a histogram.
+/// From a double, or from a histogram.
 struct weft_result_value weft__result_calculate(uint8_t type, uint8_t source, const void *at);
 
-/// The largest whole number is no value.
+/// The largest whole number means "no value".
 static inline struct weft_result_value weft__result_whole(uint8_t type, uint64_t value, uint64_t none) {
     return (struct weft_result_value){.type = type, .known = value != none, .whole = value};
 }
 
-/// weft_result_value, for the loops over all rows: what merely lies in memory is read here.
+/// weft_result_value for the loops over all rows: values that are simply in memory are read inline.
 static inline struct weft_result_value weft__result_value(struct weft_result_cursor *row,
                                                           const struct weft_result_column *column) {
     uint8_t type = column->type;
     const void *at = (const char *)row->part[column->part] + column->offset;
     switch ((enum weft_result_source)column->source) {
-    case WEFT_RESULT_FROM_U8: // of a set of priorities, all of them are a value
+    case WEFT_RESULT_FROM_U8: // in a set of priorities, all bits set is a value
         return weft__result_whole(type, *(const uint8_t *)at, type == WEFT_RESULT_PRIORITIES ? UINT64_MAX : UINT8_MAX);
     case WEFT_RESULT_FROM_U16:
         return weft__result_whole(type, *(const uint16_t *)at, UINT16_MAX);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run and what it measured, as programs that use the library see it.
+// A run and its measurements, for programs that use the library.
 #include <stdlib.h>
 
 #include "weft/report.h"
@@ -7,7 +7,7 @@
 struct weft_result {
     struct weft_run run;
     struct weft_outcome *outcome;
-    struct weft_memory *own; ///< that all of it is in; NULL: the caller's
+    struct weft_memory *own; ///< holds all of it; NULL: the caller's
 };
 
 struct order {
@@ -97,7 +97,7 @@ static enum weft_status write_sqlite(void *context, struct weft_error *ret_error
     return weft_report_sqlite(w->dir, w->run, 1, ret_error);
 }
 
-/// What is allocated meanwhile is freed by the end, as several threads may read a result.
+/// Memory allocated meanwhile is freed at the end, because several threads may read a result.
 static enum weft_status enter(enum weft_status (*write)(void *context, struct weft_error *ret_error),
                               struct writing *writing, struct weft_error *ret_error) {
     struct weft_memory *memory = NULL;

@@ -8,8 +8,8 @@
 
 #include "text.h"
 
-enum { DECADES = 17, TEXT = 32 };         // the last one ends below the greatest whole number
-static const weft_bytes bin_first = 1000; ///< where the first bin ends
+enum { DECADES = 17, TEXT = 32 };         // the last one ends below the largest whole number
+static const weft_bytes bin_first = 1000; ///< the end of the first bin
 
 /// A flow that counts, by group and bin.
 struct entry {
@@ -24,7 +24,7 @@ static uint32_t bin_of(weft_bytes bytes) {
     return bin;
 }
 
-/// Of bin 0 it is 0.
+/// 0 for bin 0.
 static weft_bytes bin_begin(uint32_t bin) {
     weft_bytes begin = bin ? bin_first : 0;
     for (uint32_t i = 1; i < bin; i++)
@@ -38,7 +38,7 @@ static int by_group_and_bin(const void *a, const void *b) {
     return (x->bin > y->bin) - (x->bin < y->bin);
 }
 
-/// Puts entries into the order of a number below `numbers` (group or bin), and keeps that of those with the same.
+/// A stable sort of entries by a number below `numbers` (group or bin).
 static void sort_by(const struct entry *from, struct entry *to, uint32_t n, bool group, uint32_t numbers) {
     uint32_t *next = weft_memory_new(WEFT_MEMORY_RESULT, numbers + 1, sizeof *next);
     for (uint32_t i = 0; i < n; i++)
@@ -50,7 +50,7 @@ static void sort_by(const struct entry *from, struct entry *to, uint32_t n, bool
     weft_memory_free(WEFT_MEMORY_RESULT, next, (numbers + 1) * sizeof *next);
 }
 
-/// By group, there by bin. Returns `entry`.
+/// By group, within it by bin. Returns `entry`.
 static struct entry *sort_entries(struct entry *entry, uint32_t n, const struct weft_workload *w) {
     struct entry *other = weft_memory_new(WEFT_MEMORY_RESULT, n, sizeof *other);
     sort_by(entry, other, n, false, DECADES);
@@ -75,7 +75,7 @@ static struct entry *list_entries(const struct weft_run *run, uint32_t *ret_n) {
     return sort_entries(entry, n, w);
 }
 
-/// Of `n` flows of one group and bin.
+/// Fills a bin from `n` flows of one group and bin.
 static void fill(struct weft__size_bin *bin, const struct weft_run *run, const struct entry *entry, uint32_t n,
                  double *value) {
     *bin = (struct weft__size_bin){.group = run->workload->group[entry->group],
@@ -109,7 +109,7 @@ struct weft__size_bin *weft__report_sizes(const struct weft_run *run, struct wef
     return bin;
 }
 
-/// Whether the flows of its group have sizes of several bins; otherwise the table of groups says it all.
+/// Whether the flows of its group are in several bins; otherwise the table of groups shows everything.
 static bool is_told_apart(const struct weft__size_bin *bin, uint32_t n, uint32_t i) {
     return (i && !strcmp(bin[i - 1].group, bin[i].group)) || (i + 1 < n && !strcmp(bin[i + 1].group, bin[i].group));
 }

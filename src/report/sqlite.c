@@ -23,7 +23,7 @@ static bool has_keys(const struct weft_result_table *t) {
     return false;
 }
 
-/// The keys of a table as "run", "a", "b", each with what stands before it.
+/// The keys of a table as "run", "a", "b", each preceded by the given text.
 static void add_keys(FILE *sql, const struct weft_result_table *t) {
     char name[64];
     fputs("run", sql);
@@ -32,7 +32,7 @@ static void add_keys(FILE *sql, const struct weft_result_table *t) {
             fprintf(sql, ", \"%s\"", weft_result_flat_column(t, &t->column[i], name, sizeof name));
 }
 
-/// Every table begins with its run; that of runs is what these numbers mean.
+/// Every table begins with its run; the table of runs says what these numbers mean.
 static void add_table(FILE *sql, const struct weft_result_table *t) {
     char name[64];
     bool keys = has_keys(t), runs = t == weft_result_table_at(0);
@@ -98,8 +98,8 @@ static int bind(sqlite3_stmt *s, int k, const struct weft_result_value *v) {
     return sqlite3_bind_int64(s, k, (sqlite3_int64)v->whole);
 }
 
-/// Rows that one statement inserts: the cost of a statement is that of several rows. A table of fewer rows does not pay
-/// for preparing it.
+/// Rows inserted by one statement, because a statement costs as much as several rows. For a table with fewer rows it is
+/// not worth preparing.
 enum { ROWS_A_STATEMENT = 64 };
 
 static sqlite3_stmt *prepare_insert(struct writer *w, const struct weft_result_table *t, uint32_t rows) {
@@ -118,19 +118,19 @@ static sqlite3_stmt *prepare_insert(struct writer *w, const struct weft_result_t
     return s;
 }
 
-/// A table's statements: of a row, and of many, made when they are first needed.
+/// A table's statements, for one row and for many, prepared when first needed.
 struct insert {
     const struct weft_result_table *table;
     sqlite3_stmt *one, *many;
-    struct weft_result_value *value; ///< [ROWS_A_STATEMENT * columns] of rows that are not written yet
+    struct weft_result_value *value; ///< [ROWS_A_STATEMENT * columns]: rows not yet written
     struct weft_arena *arena;
-    char *text; ///< of these rows, for a table may keep the texts of one row at a time
+    char *text; ///< texts of these rows, because a table may keep those of only one row at a time
     size_t used, size;
 };
 
 static const char *keep_text(struct insert *in, const char *text) {
     size_t bytes = strlen(text) + 1;
-    if (in->size - in->used < bytes) { // what is kept in the one before stays there
+    if (in->size - in->used < bytes) { // texts kept in the previous block stay there
         in->size = 2 * in->size + bytes;
         in->text = weft_arena_alloc(in->arena, in->size, 1);
         in->used = 0;
@@ -236,7 +236,7 @@ static const struct weft_result_column **sort_columns(const struct weft_result_t
     return column;
 }
 
-/// After all others, and when SQLite has closed the file.
+/// Written after all others, when SQLite has closed the file.
 static void write_in_order(struct writer *w, struct weft_arena *arena) {
     uint32_t tables = weft_result_table_count(), *root = weft_arena_alloc(arena, tables, sizeof *root);
     char name[64];
@@ -257,7 +257,7 @@ static void write_in_order(struct writer *w, struct weft_arena *arena) {
     weft__pages_end(&pages);
 }
 
-/// What columns mean, for those who have the file and not the documents.
+/// The meaning of columns, for readers who have the file but not the documents.
 static void write_meaning(struct writer *w, const struct weft_result_table *t) {
     char table[64], column[64];
     sqlite3_stmt *s = weft__database_prepare(&w->db, "INSERT INTO meaning VALUES (?,?,?,?)");

@@ -31,12 +31,12 @@ static void read_run(struct weft__reader *r, struct weft_stored *stored) {
     sqlite3_finalize(s);
 }
 
-/// What older versions of weft wrote has no sources.
+/// Results of older versions of weft contain no sources.
 static bool has_sources(struct weft__reader *r) {
     return weft__reader_count(r, "SELECT count(*) FROM sqlite_schema WHERE name = 'sources'");
 }
 
-/// Neither absolute nor through a folder above.
+/// Whether it is neither absolute nor leads through a parent folder.
 static bool is_within(const char *name) {
     bool within = *name && *name != '/';
     for (const char *at = name; within && at; at = strchr(at, '/')) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events summed up: one node of the tree for each sort of event, place and cause. An event belongs to the node of the
-// event that caused it or that it ends; only some kinds begin a node of their own below it.
+// Summarises events: one node of the tree for each sort of event, place and cause. An event belongs to the node of the
+// event that caused it or that it ends; only some kinds start a node of their own below that.
 #include "weft/timeline.h"
 
 struct build {
     struct weft_arena *arena;
     struct weft_story **of;   ///< [id]
-    struct weft_story **head; ///< [WEFT_STORY_KINDS][places]: last made, then by `alike`
+    struct weft_story **head; ///< [WEFT_STORY_KINDS][places]: newest first, linked by `alike`
     size_t places;
     struct weft_story root;
 };
@@ -26,7 +26,7 @@ static bool is_at(const struct weft_story *s, enum weft_story_kind kind, const s
            ((kind != WEFT_STORY_DROP && kind != WEFT_STORY_CELLS && kind != WEFT_STORY_RMA) || s->detail == e->detail);
 }
 
-/// The node for an event of this place below `parent`: one that is there, or an ancestor (a cycle), or a new one.
+/// The node for an event of this place below `parent`: an existing one, an ancestor (a cycle), or a new one.
 static struct weft_story *find(struct build *b, enum weft_story_kind kind, const struct weft_event *e,
                                struct weft_story *parent) {
     if (!parent) parent = &b->root;
@@ -60,12 +60,12 @@ static struct weft_story *find(struct build *b, enum weft_story_kind kind, const
     return s;
 }
 
-/// The queue that an event with such a cause belongs to, if the cause is that queue's own; else a node below the cause.
+/// The queue that an event with such a cause belongs to, if the cause is the queue's own; else a node below the cause.
 static struct weft_story *find_queue(struct build *b, const struct weft_event *e) {
     return find(b, WEFT_STORY_QUEUE, e, story_of(b, e->cause));
 }
 
-/// Where the flow's rate was last spoken of.
+/// The node where the flow's rate was last mentioned.
 static struct weft_story *find_rate(struct build *b, const struct weft_event *e) {
     struct weft_story *last = b->head[(size_t)WEFT_STORY_RATE * b->places + e->flow];
     return last ? last : find(b, WEFT_STORY_RATE, e, NULL);
@@ -98,10 +98,10 @@ static struct weft_story *find_home(struct build *b, const struct weft_event *e)
     case WEFT_EVENT_XON:
     case WEFT_EVENT_RESUMED:
         return begun;
-    case WEFT_EVENT_PAUSE_SENT: // by proxy: a pause of its own
+    case WEFT_EVENT_PAUSE_SENT: // by proxy: a separate pause
         if (cause && cause->kind == WEFT_STORY_SFC) return find(b, WEFT_STORY_PAUSE, e, cause);
         return begun ? begun : cause;
-    case WEFT_EVENT_PAUSE_RECEIVED: // from a peer whose record was full: the place is then that of the paused port
+    case WEFT_EVENT_PAUSE_RECEIVED: // from a peer whose record was full: the place is then the paused port
     case WEFT_EVENT_PAUSED:
         return cause ? cause : find(b, WEFT_STORY_PAUSE, e, NULL);
     case WEFT_EVENT_CNP_SENT:
@@ -126,7 +126,7 @@ static struct weft_story *find_home(struct build *b, const struct weft_event *e)
         return find(b, WEFT_STORY_THROTTLE, e, NULL);
     case WEFT_EVENT_LANE_STOP_SENT:
         return find(b, WEFT_STORY_STOP, e, NULL);
-    case WEFT_EVENT_LANE_STOPPED: // by a peer whose record was full: the place is then that of the stopped port
+    case WEFT_EVENT_LANE_STOPPED: // by a peer whose record was full: the place is then the stopped port
         return cause ? cause : find(b, WEFT_STORY_STOP, e, NULL);
     case WEFT_EVENT_THROTTLE_ENDED:
     case WEFT_EVENT_LANE_RESUMED:

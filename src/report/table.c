@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run as a person reads it.
+// One run as text.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 enum { TEXT = 64 };
 
-/// Flows, and operations of remote memory access.
+/// Counts flows, and operations of remote memory access.
 static uint64_t count_all(const struct weft_run *run) {
     uint64_t n = run->outcome->flows - run->workload->rma_flows;
     for (uint32_t e = 0; e < run->workload->rmas; e++)
@@ -90,7 +90,7 @@ static void print_groups(FILE *file, const struct weft_run *run) {
     weft_arena_free(arena);
 }
 
-/// What mechanisms of ports and links tell.
+/// What mechanisms of ports and links report.
 static void print_sums(FILE *file, const struct weft_run *run) {
     const struct weft__sums *sums;
     putc('\n', file);
@@ -110,7 +110,7 @@ static void print_round_trips(FILE *file, const struct weft_outcome *o) {
     }
 }
 
-/// Only where packets overtook one another.
+/// Only if packets overtook one another.
 static void print_order(FILE *file, const struct weft_run *run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const struct weft_group_stats *group = weft_report_groups(run, arena);
@@ -171,7 +171,7 @@ static void print_end(FILE *file, const struct weft_run *run) {
     }
 }
 
-/// What tables of results have to say themselves.
+/// What tables of results print themselves.
 static void print_tables(FILE *file, const struct weft_run *run) {
     for (uint32_t i = 0; i < weft_result_table_count(); i++)
         if (weft_result_table_at(i)->print && weft_result_table_present(weft_result_table_at(i), run))

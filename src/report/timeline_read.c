@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results back from the database, as far as a timeline needs them.
+// Reads results back from the database, as far as a timeline needs them.
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 struct reader {
     struct weft__reader results;
-    bool unnamed; ///< an event is of a connection that the file does not list: version 1 had no table of them
+    bool unnamed; ///< some event belongs to a connection that the file does not list: version 1 had no table of them
     struct weft_timeline *t;
 };
 
@@ -58,7 +58,7 @@ static void read_ports(struct reader *r) {
     sqlite3_finalize(s);
 }
 
-/// Flows, or connections of remote memory access, whose number the first of `columns` is.
+/// Flows, or connections of remote memory access; the first of `columns` is their number.
 static void read_names(struct reader *r, const char *table, const char *columns) {
     struct weft_timeline *t = r->t;
     sqlite3_stmt *s = weft__reader_select(&r->results, table, columns, NULL);
@@ -72,7 +72,7 @@ static void read_names(struct reader *r, const char *table, const char *columns)
     sqlite3_finalize(s);
 }
 
-/// Their numbers go on where flows are left out, so there is room up to the greatest.
+/// Numbers may have gaps where flows are omitted, so there must be room up to the largest.
 static uint32_t count_numbers(struct reader *r) {
     uint32_t flows = weft__reader_count(&r->results, "SELECT max(flow) + 1 FROM flows WHERE run = ?");
     uint32_t connections =
@@ -184,7 +184,7 @@ enum weft_status weft_timeline_read(const char *dir, const char *variant, struct
 
 const char *weft_timeline_setting(const struct weft_timeline *t, const char *node, const char *path) {
     char prefix[64] = "";
-    for (uint32_t i = 0; i < t->settings; i++) { // of the entries that match, the last one wins
+    for (uint32_t i = 0; i < t->settings; i++) { // of several matching entries the last one wins
         const char *found = t->setting[i].path, *end = strrchr(found, '.');
         if (strncmp(found, "devices.", 8) || !end || strcmp(end, ".match")) continue;
         if (weft_glob_match(t->setting[i].value, node))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of a whole run, shared by everything that shows one.
+// Totals of a run, used by everything that shows one.
 #ifndef WEFT_REPORT_TOTALS_H
 #define WEFT_REPORT_TOTALS_H
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a flow's completion time went (weft/why.h): its critical path, found backwards in the frames that were
-// followed.
+// Where a flow's completion time went (weft/why.h): finds its critical path backwards in the followed frames.
 #include "report/why.h"
 
 #include <stdlib.h>
@@ -45,7 +44,7 @@ static int by_arrival(const void *a, const void *b) {
     return weft__why_by_packet(a, b);
 }
 
-/// Frames are by queue pair already, so that those of a flow are together.
+/// Frames are sorted by queue pair, so those of a flow are together.
 static void find_lasts(struct weft_whys *y) {
     const struct weft_topology *t = y->run->topology;
     y->last = weft_arena_alloc(y->arena, y->frames, sizeof *y->last);
@@ -92,7 +91,7 @@ struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_fo
 }
 
 uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp) {
-    uint32_t low = 0, high = y->run->workload->flows; // the first flow that begins behind it
+    uint32_t low = 0, high = y->run->workload->flows; // the first flow that begins after it
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (y->qp0[middle] <= qp)
@@ -103,7 +102,7 @@ uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp) {
     return low - 1;
 }
 
-/// The frames of a packet begin here; they are in the order of time.
+/// Where the frames of a packet begin; they are in order of time.
 static uint64_t frames_of(const struct weft_whys *y, uint32_t qp, uint32_t psn) {
     struct weft_followed key = {.qp = qp, .psn = psn};
     uint64_t low = 0, high = y->frames;
@@ -122,7 +121,7 @@ static bool is_of(const struct weft_followed *f, uint32_t qp, uint32_t psn) {
     return f->qp == qp && f->psn == psn;
 }
 
-/// The frame of this packet that arrived last, at `by` or before; NULL: none.
+/// The last frame of this packet that arrived at `by` or before; NULL: none.
 static const struct weft_followed *arrived(const struct weft_whys *y, uint32_t qp, uint32_t psn, weft_time_ps by) {
     const struct weft_followed *last = NULL;
     for (uint64_t i = frames_of(y, qp, psn); i < y->frames && is_of(y->frame[i], qp, psn); i++)
@@ -138,10 +137,10 @@ uint32_t weft__why_far_node(const struct weft_whys *y, uint32_t port) {
     return node_of(y, y->run->topology->port[port].peer);
 }
 
-/// The packet that a flow of messages ended with: of what its receiver got by then, the last. NULL: none.
+/// The packet that completed a flow of messages: the last one that its receiver got by then. NULL: none.
 static const struct weft_followed *last_arrived(const struct weft_whys *y, uint32_t flow, weft_time_ps by) {
     uint64_t low = 0, high = y->lasts;
-    while (low < high) { // the first that is behind it
+    while (low < high) { // the first one after it
         uint64_t middle = low + (high - low) / 2;
         const struct weft_followed *f = y->last[middle];
         uint32_t of = weft__why_flow_of(y, f->qp);
@@ -168,8 +167,8 @@ static enum weft_status find_end(const struct weft_whys *y, uint32_t flow, const
     return WEFT_OK;
 }
 
-/// The frames of a packet, from its sender to its receiver. What came first through a fabric is found by its arrival at
-/// the box before it.
+/// The frames of a packet, from its sender to its receiver. A frame that crossed a fabric first is found by its arrival
+/// at the previous box.
 static enum weft_status follow_back(const struct weft_whys *y, const struct weft_followed *hop,
                                     struct weft__why_path *p, struct weft_error *ret_error) {
     const struct weft_topology *t = y->run->topology;
@@ -196,7 +195,7 @@ enum weft_status weft__why_find_path(const struct weft_whys *y, uint32_t flow, w
     return follow_back(y, last_arrived(y, flow, to), p, ret_error);
 }
 
-/// Of the packet that completed the flow.
+/// The path of the packet that completed the flow.
 static enum weft_status find_path(const struct weft_whys *y, uint32_t flow, struct weft__why_path *p,
                                   struct weft_error *ret_error) {
     const struct weft_followed *end = NULL;
@@ -274,7 +273,7 @@ static const char *rma_name(const struct weft_whys *y, struct weft__why_name nam
     return weft_arena_format(y->arena, answers ? "answers to %s" : "requests of %s", y->run->topology->node[node].name);
 }
 
-/// `flow`: the one whose time it is.
+/// `flow`: the flow whose time is explained.
 static const char *name_of(const struct weft_whys *y, uint32_t flow, struct weft__why_name name) {
     const struct weft_node_info *node = y->run->topology->node;
     switch (name.what) {
@@ -317,7 +316,7 @@ void weft__why_list_parts(const struct weft_whys *y, uint32_t flow, const struct
                                                 name_of(y, flow, l->part[i].because_of), l->part[i].time_ps};
 }
 
-/// On the link, and what the far end takes before it acts.
+/// The time on the link, and until the far end acts.
 static void add_link(const struct weft_whys *y, struct weft__why_list *l, const struct weft_followed *hop) {
     const struct weft_topology *t = y->run->topology;
     weft_time_ps delay = t->link[t->port[hop->port].link].delay_ps, left = hop->arrival_ps - hop->sent_ps;
@@ -329,7 +328,7 @@ static void add_link(const struct weft_whys *y, struct weft__why_list *l, const 
     weft__why_add(l, (struct weft__why_time){WEFT_WHY_PROCESSING, far, {.id = 0}, left - delay});
 }
 
-/// From the arrival of a frame until it is sent on, or to the end.
+/// From the arrival of a frame until it is forwarded, or to the end.
 static void add_stay(const struct weft_whys *y, const struct weft__why_path *p, uint32_t i, struct weft__why_list *l) {
     const struct weft_followed *hop = p->hop[i], *next = i + 1 < p->hops ? p->hop[i + 1] : NULL;
     uint32_t far = weft__why_far_node(y, hop->port);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a packet did within a cell fabric: from its last cell back to the box where it came in, hop by hop, and what it
-// waited for before it became cells. Whatever was not seen is the part "fabric", so that the sum is exact.
+// What a packet did within a cell fabric: from its last cell back to the box where it entered, hop by hop, and what it
+// waited for before it became cells. Anything not seen is the part "fabric", so that the sum is exact.
 #include "report/why.h"
 
 struct crossing {
@@ -10,7 +10,7 @@ struct crossing {
 
 struct found {
     const struct weft_whys *y;
-    const struct weft_followed *frame; ///< NULL: of 1RMA
+    const struct weft_followed *frame; ///< NULL: for 1RMA
     const struct weft_followed *const *cell;
     uint64_t first, end; ///< of cell
     weft_time_ps from_ps, to_ps;
@@ -20,7 +20,7 @@ static uint32_t node_at(const struct weft_whys *y, uint32_t port) {
     return y->run->topology->port[port].node;
 }
 
-/// Where those of a packet begin.
+/// Where the entries of a packet begin.
 static uint64_t lower(const struct weft_whys *y, uint32_t qp, uint32_t psn) {
     struct weft_followed key = {.qp = qp, .psn = psn};
     const struct weft_followed *at = &key;
@@ -43,7 +43,7 @@ static struct found find(const struct weft_whys *y, const struct weft_followed *
     return f;
 }
 
-/// The last time that the packet entered a stage, at this node, by `by`.
+/// The last time, up to `by`, at which the packet entered a stage at this node.
 static const struct weft_followed *stage_of(const struct found *f, enum weft_packet_stage stage, uint32_t node,
                                             weft_time_ps by) {
     for (uint64_t i = f->end; i-- > f->first;) {
@@ -55,7 +55,7 @@ static const struct weft_followed *stage_of(const struct found *f, enum weft_pac
     return NULL;
 }
 
-/// When its RTS was answered. GRANTED names it by its slot.
+/// When its RTS was answered. GRANTED identifies it by its slot.
 static const struct weft_followed *grant_of(const struct found *f, const struct weft_followed *asked, uint32_t node,
                                             weft_time_ps by) {
     const struct weft_whys *y = f->y;
@@ -70,7 +70,7 @@ static const struct weft_followed *grant_of(const struct found *f, const struct 
     return last;
 }
 
-/// The cell that came to a node, at `at` or if `last` at any time before.
+/// The cell that arrived at a node: at `at` or, if `last`, the last one before.
 static const struct weft_followed *came_to(const struct found *f, uint32_t node, weft_time_ps at, bool last) {
     const struct weft_followed *best = NULL;
     for (uint64_t i = f->first; i < f->end; i++) {
@@ -82,7 +82,7 @@ static const struct weft_followed *came_to(const struct found *f, uint32_t node,
     return best;
 }
 
-/// How the cell got to its output: those of a VC keep their order.
+/// How the cell reached its output: cells of a VC keep their order.
 static const struct weft_followed *cross_of(const struct found *f, const struct weft_followed *cell) {
     uint32_t before = 0;
     for (uint64_t i = f->first; i < f->end && f->cell[i] != cell; i++) {
@@ -96,7 +96,7 @@ static const struct weft_followed *cross_of(const struct found *f, const struct 
     return NULL;
 }
 
-/// Where the packet, whole at `at`, was completed.
+/// Where the packet, complete at `at`, was completed.
 static const struct weft_followed *home_of(const struct found *f, uint32_t node, weft_time_ps at) {
     const struct weft_followed *best = NULL;
     for (uint64_t i = f->first; i < f->end; i++) {
@@ -129,7 +129,7 @@ static void follow_clique(const struct found *f, struct weft__why_way *x, weft_t
     }
 }
 
-/// False: the packet has not been seen to cross a fabric.
+/// False: the packet was not seen crossing a fabric.
 static bool follow(const struct found *f, const struct weft_followed *hop, struct crossing *x) {
     struct weft__why_way *way = &x->way;
     way->from = weft__why_far_node(f->y, hop->port);
@@ -151,7 +151,7 @@ static bool follow(const struct found *f, const struct weft_followed *hop, struc
 
 // --- parts --------------------------------------------------------------------------------------------------------
 
-/// How far the packet's time is explained.
+/// How much of the packet's time is explained so far.
 struct told {
     const struct weft_whys *y;
     const struct weft__why_path *path;
@@ -166,7 +166,7 @@ static void add(struct told *t, weft_time_ps to, enum weft_why_kind kind, struct
     t->at = to;
 }
 
-/// It waits for a port behind the fabric.
+/// It waits for a port beyond the fabric.
 static void add_behind(struct told *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where,
                        uint32_t port) {
     if (to <= t->at) return;
@@ -190,7 +190,7 @@ static void add_cell(struct told *t, const struct weft_followed *cell) {
     weft_time_ps delay = topology->link[topology->port[cell->port].link].delay_ps;
     weft_time_ps sent = cell->arrival_ps - delay < cell->busy_ps ? cell->arrival_ps - delay : cell->busy_ps;
     if (cell->arrival_ps - cell->time_ps < delay) sent = cell->time_ps;
-    if (cell->came_ps) // whole cells; those of a Clique are acted on from their first bit on
+    if (cell->came_ps) // complete cells; in a Clique, boxes act on cells from their first bit on
         add(t, sent, WEFT_WHY_SERIALISATION, port, nothing);
     weft_time_ps there = t->at + delay;
     add(t, there < cell->arrival_ps ? there : cell->arrival_ps, WEFT_WHY_PROPAGATION, port, nothing);
@@ -200,7 +200,7 @@ static void add_cell(struct told *t, const struct weft_followed *cell) {
 /// A cell in a Clique's switch.
 static void add_cross(struct told *t, const struct weft_followed *cross, const struct weft_followed *cell) {
     struct weft__why_name node = {WEFT__WHY_NODE, node_at(t->y, cross->port), 0};
-    if (cell) add_wait(t, cell, cross->time_ps, WEFT_WHY_ARBITRATION); // in its input, behind what its output sends
+    if (cell) add_wait(t, cell, cross->time_ps, WEFT_WHY_ARBITRATION); // at its input, while its output sends others
     add(t, cross->time_ps, WEFT_WHY_ARBITRATION, node, nothing);
     if (!cell) {
         add(t, cross->busy_ps, WEFT_WHY_SERIALISATION, node, nothing);
@@ -225,10 +225,10 @@ static void add_before(struct told *t, const struct crossing *x, uint32_t port) 
     }
     add(t, time_at(x, WEFT_STAGE_ASKED), WEFT_WHY_PROCESSING, from, nothing);
     const struct weft_followed *grant = x->stage[WEFT_STAGE_GRANTED];
-    if (grant) add(t, grant->came_ps, WEFT_WHY_CLEAR, from, nothing);   // the RTS is on its way
-    if (grant) add_behind(t, grant->time_ps, WEFT_WHY_CLEAR, to, port); // it stands in the queue of the port
+    if (grant) add(t, grant->came_ps, WEFT_WHY_CLEAR, from, nothing);   // the RTS is in flight
+    if (grant) add_behind(t, grant->time_ps, WEFT_WHY_CLEAR, to, port); // the RTS is in the queue of the port
     add(t, time_at(x, WEFT_STAGE_CLEARED), WEFT_WHY_CLEAR, from, nothing);
-    add(t, time_at(x, WEFT_STAGE_CUT), WEFT_WHY_SERIALISATION, from, nothing); // its last bit has not come
+    add(t, time_at(x, WEFT_STAGE_CUT), WEFT_WHY_SERIALISATION, from, nothing); // its last bit has not arrived
 }
 
 static void add_way(struct told *t, const struct weft__why_way *x) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why an iteration of a job took so long (weft/why.h): from its end at the last rank back to its beginning, through
-// what each rank noted (weft/follow.h). A rank acts at once when it is told what it waited for last, so each act leads
-// to the fact before it, and each fact to the act that caused it, here or at another rank.
+// Why an iteration of a job took so long (weft/why.h): from its end at the last rank back to its beginning, through the
+// notes of each rank (weft/follow.h). A rank acts at once when the last thing that it waited for happens, so each act
+// leads to the fact before it, and each fact to the act that caused it, at this or another rank.
 #include <stdlib.h>
 
 #include "report/why.h"
@@ -13,7 +13,7 @@ const char *const weft_why_step_names[WEFT_WHY_STEP_WHATS] = {
 #undef X
 };
 
-/// A note of a rank that others refer to.
+/// A note of a rank, in a form that can be looked up.
 struct note {
     const struct weft_rank_note *note;
     uint32_t rank;
@@ -28,7 +28,7 @@ struct walk {
     const struct weft_rank_note *at; ///< an act, of `rank`
     uint32_t rank;
     weft_time_ps from_ps;
-    struct weft_why_step *step; ///< the last one first
+    struct weft_why_step *step; ///< last one first
     uint32_t steps, room;
 };
 
@@ -80,7 +80,7 @@ static const char *host_name(const struct walk *x, uint32_t rank) {
     return t->node[t->host[x->job->host[rank]]].name;
 }
 
-/// What a note is part of.
+/// What operation a note belongs to.
 static const char *op_name(const struct walk *x, uint32_t rank, const struct weft_rank_note *n) {
     static const char *const kinds[] = {"", "send", "receive", "compute", "collective"};
     if (!x->job->schedule) {
@@ -94,7 +94,7 @@ static const char *op_name(const struct walk *x, uint32_t rank, const struct wef
     return weft_arena_format(x->y->arena, "%s, %s %u", name, entry ? entry : "line", s->line);
 }
 
-/// Back from `to`, for a step that began with the act `from`; what is before the iteration does not count.
+/// Adds a step back from `to` that began with the act `from`; time before the iteration does not count.
 static struct weft_why_step *add(struct walk *x, enum weft_why_step_what what, weft_time_ps from, weft_time_ps to,
                                  uint32_t rank) {
     if (from < x->from_ps) from = x->from_ps;
@@ -140,7 +140,7 @@ static bool back_to_timer(struct walk *x, const struct weft_rank_note *fact, con
     return true;
 }
 
-/// The message was under way until `to`.
+/// The message was in flight until `to`.
 static bool back_to_message(struct walk *x, const struct weft_rank_note *fact, weft_time_ps to) {
     const struct weft_connection *c = connection_of(x, fact);
     bool local = c->flow == WEFT_NONE;
@@ -159,7 +159,7 @@ static bool back_to_message(struct walk *x, const struct weft_rank_note *fact, w
     return true;
 }
 
-/// What one of its receivers did for the sender: cleared a message, or gave a buffer back.
+/// Something that one of its receivers did for the sender: cleared a message, or returned a buffer.
 static bool back_to_receiver(struct walk *x, const struct weft_rank_note *fact, enum weft_rank_what act) {
     const struct weft_connection *c = connection_of(x, fact);
     const struct note *n = find(x, fact->connection, act, fact->message);
@@ -174,7 +174,7 @@ static bool back_to_receiver(struct walk *x, const struct weft_rank_note *fact, 
     return true;
 }
 
-/// A buffer was free when its message was acknowledged.
+/// A buffer became free when its message was acknowledged.
 static bool back_to_acked(struct walk *x, const struct weft_rank_note *fact) {
     const struct weft_connection *c = connection_of(x, fact);
     const struct note *came = find(x, fact->connection, WEFT_RANK_ARRIVED, fact->message);
@@ -188,14 +188,14 @@ static bool back_to_acked(struct walk *x, const struct weft_rank_note *fact) {
     return back_to_message(x, fact, at);
 }
 
-/// Of messages that came at once, the first has held the others up.
+/// Of messages that arrived together, the first one delayed the others.
 static const struct weft_rank_note *first_of(const struct weft_rank_note *fact, const struct weft_rank_note *first) {
     for (const struct weft_rank_note *n = fact; n-- > first && n->time_ps == fact->time_ps;)
         if (n->what == WEFT_RANK_ARRIVED && n->connection == fact->connection) fact = n;
     return fact;
 }
 
-/// One step back. False: the notes do not tell.
+/// Goes one step back. False: the notes do not tell.
 static bool go_back(struct walk *x) {
     uint32_t n;
     const struct weft_rank_note *first = notes_of(x, x->rank, &n), *fact = x->at;

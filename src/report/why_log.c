@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port's log says, as times that can be searched: made when a port is asked for, once. A critical path of
-// thousands of steps asks for the same ports again and again.
+// A port's log as times that can be searched, built once, when a port is first needed. A critical path of thousands of
+// steps needs the same ports again and again.
 #include <stdlib.h>
 
 #include "report/why_log.h"
@@ -27,7 +27,7 @@ static void add(struct weft__why_spans *l, struct weft__why_span s) {
     if (s.from_ps < s.to_ps) l->span[l->n++] = s;
 }
 
-/// Spans of one key that begin together keep the order of the log.
+/// Spans of one key that begin at the same time keep the order of the log.
 static int by_key(const void *a, const void *b) {
     const struct weft__why_span *x = a, *y = b;
     if (x->key != y->key) return x->key < y->key ? -1 : 1;
@@ -39,7 +39,7 @@ static void sort(struct weft__why_spans *l) {
     if (l->n) qsort(l->span, l->n, sizeof *l->span, by_key);
 }
 
-/// Those of a queue pair that were sent before.
+/// Marks frames of a queue pair that had been sent before.
 static void find_again(struct weft__why_spans *l) {
     sort(l);
     uint32_t highest = 0; // PSN of the queue pair, + 1
@@ -69,7 +69,7 @@ static struct weft__why_spans frames_of(const struct weft_whys *y, uint32_t port
     return l;
 }
 
-/// By priority.
+/// Indexed by priority.
 static struct weft__why_spans pauses_of(const struct weft_whys *y, uint32_t port) {
     uint64_t n, pauses = 0;
     const struct weft_followed *f = log_of(&y->own, port, &n), *open[256] = {0};
@@ -96,7 +96,7 @@ static int by_queue_pair(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// By queue pair. What is noted later holds, even of an earlier time.
+/// Indexed by queue pair. A later note overrides an earlier one, even for an earlier time.
 static struct weft__why_spans states_of(const struct weft_whys *y, uint32_t port) {
     uint64_t n, states = 0, kept = 0;
     const struct weft_followed *f = log_of(&y->own, port, &n);
@@ -126,7 +126,7 @@ static const struct weft__why_log *made(const struct weft_whys *y, uint32_t port
     return log;
 }
 
-/// Of a key, those that hold between `from` and `to`.
+/// The spans of a key that overlap the time between `from` and `to`.
 static struct weft__why_spans between(const struct weft__why_spans *l, uint32_t key, weft_time_ps from,
                                       weft_time_ps to) {
     uint64_t low = 0, high = l->n, end;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time of an operation of remote memory access went (weft/why.h): from one note of its client's box to the
-// next (weft/follow.h), and while a request is under way, what the box that executes it noted of that. Between boxes
-// the last cell of a request of 1RMA is followed hop by hop, and of software the last packet of a message.
+// next (weft/follow.h) and, while a request is in progress, the notes of the box that executes it. Between boxes, the
+// last cell of a request of 1RMA is followed hop by hop, and, for software, the last packet of a message.
 #include <stdlib.h>
 
 #include "report/why.h"
 #include "weft/rma.h"
 
-/// A note, by what finds it.
+/// A note, with its search key.
 struct noted {
     const struct weft_rma_note *note;
 };
@@ -24,7 +24,8 @@ struct weft_why_rma {
     struct box *box; ///< [nodes]
 };
 
-/// Which node each box of 1RMA is: notes of what it asks say so. A number that two Cliques have is of neither.
+/// Which node each box of 1RMA is, found from the notes of its requests. A number that two Cliques share belongs to
+/// neither.
 static void find_nodes(const struct weft_why_rma *x, struct weft_whys *y) {
     enum { BOXES = 1 << 16 };
     uint32_t *node = weft_arena_alloc(y->arena, BOXES, sizeof *node);
@@ -62,7 +63,7 @@ static bool is_software(const struct weft_rma *rma) {
     return rma->conf->transport == WEFT_RMA_SOFTWARE;
 }
 
-/// The node that notes what comes to a host: of software its own, else that of the box that it is at.
+/// The node that notes arrivals for a host: for software its own, else the box that it is attached to.
 static uint32_t node_of(const struct weft_why_rma *x, const struct weft_rma *rma, uint32_t host) {
     const struct weft_topology *t = x->y->run->topology;
     uint32_t node = t->host[host];
@@ -92,7 +93,7 @@ static void sort_requests(const struct weft_why_rma *x, struct box *box) {
     if (box->requests) qsort(box->request, box->requests, sizeof *box->request, by_request);
 }
 
-/// What a node noted first, from `from` on, of a request; NULL: nothing until `to`.
+/// The first note of a node about a request, from `from` on; NULL: none until `to`.
 static const struct weft_rma_note *find(const struct weft_why_rma *x, uint32_t node, enum weft_rma_what what,
                                         const struct weft_rma_note *of, weft_time_ps from, weft_time_ps to) {
     struct box *box = &x->box[node];
@@ -120,7 +121,7 @@ static int by_operation(const void *a, const void *b) {
     const struct weft_rma_note *x = ((const struct noted *)a)->note, *y = ((const struct noted *)b)->note;
     if (x->client != y->client) return x->client < y->client ? -1 : 1;
     if (x->op != y->op) return x->op < y->op ? -1 : 1;
-    return (x > y) - (x < y); // as they were noted
+    return (x > y) - (x < y); // in the order noted
 }
 
 static int by_latency(const void *a, const void *b) {
@@ -130,7 +131,7 @@ static int by_latency(const void *a, const void *b) {
     return (x->client > y->client) - (x->client < y->client);
 }
 
-/// Notes of a node about operations of the entry, together.
+/// The notes of a node about operations of the entry, together.
 static struct noted *notes_of(const struct weft_why_rma *x, uint32_t node, uint32_t entry, uint32_t *ret_n) {
     const struct box *box = &x->box[node];
     struct noted *list = weft_arena_alloc(x->y->arena, box->notes, sizeof *list);
@@ -145,8 +146,8 @@ static bool may_end(const struct weft_rma_note *n) {
     return n->what == WEFT_RMA_ENDED || n->what == WEFT_RMA_LEFT;
 }
 
-/// An operation that began with `first`, if `last` is its end. False: it is not, or it began in the warm-up, or what
-/// was sent has not come.
+/// An operation that began with `first`, if `last` is its end. False: it is not, or it began in the warm-up, or a sent
+/// message has not arrived.
 static bool make_operation(const struct weft_why_rma *x, const struct weft_rma_note *first,
                            const struct weft_rma_note *last, uint32_t node, struct weft_why_operation *ret) {
     const struct weft_rma *rma = entry_of(x, first->entry);
@@ -193,10 +194,10 @@ struct weft_why_operation *weft_why_operations(const struct weft_why_rma *x, uin
 struct telling {
     const struct weft_why_rma *x;
     uint32_t client, server;         ///< nodes of the hosts
-    uint32_t client_box, server_box; ///< nodes that note what comes to them
+    uint32_t client_box, server_box; ///< nodes that note arrivals for them
     weft_time_ps at;
     struct weft__why_list *list;
-    bool *port; ///< [ports] that were used; NULL: nobody asks
+    bool *port; ///< [ports] used; NULL: not needed
 };
 
 static void add(struct telling *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where) {
@@ -212,8 +213,8 @@ static struct weft__why_name way_name(uint32_t from, uint32_t to) {
     return (struct weft__why_name){WEFT__WHY_NODES, from, to};
 }
 
-/// The way of a cell of 1RMA, hop by hop. `memory`: of this node it was read before, until `sent` unless others of its
-/// answer left later; WEFT_NONE: it was not.
+/// The path of a cell of 1RMA, hop by hop. `memory`: the node whose memory was read before, until `sent` unless other
+/// cells of the answer left later; WEFT_NONE: none was.
 static void add_way(struct telling *t, const struct weft_rma_note *request, enum weft_followed_cell cell, uint32_t from,
                     uint32_t to, weft_time_ps until, uint32_t memory, weft_time_ps sent) {
     struct weft__why_way way;
@@ -226,7 +227,7 @@ static void add_way(struct telling *t, const struct weft_rma_note *request, enum
 
 static void add_request(struct telling *t, const struct weft_rma_note *asked, weft_time_ps answered, bool back);
 
-/// The data of a write: the server asks for it. False: there was none to ask for.
+/// The server asks for the data of a write. False: there was none to ask for.
 static bool add_pull(struct telling *t, const struct weft_rma_note *asked, const struct weft_rma_note *came,
                      weft_time_ps answered) {
     const struct weft_rma_note *pulls = find(t->x, t->server_box, WEFT_RMA_PULLS, asked, came->time_ps, answered);
@@ -239,8 +240,8 @@ static bool add_pull(struct telling *t, const struct weft_rma_note *asked, const
     return true;
 }
 
-/// From when a request has left the client's box (or, of the data of a write, the server's: `back`) until its answer is
-/// there.
+/// From when a request has left the client's box (or, for the data of a write, the server's: `back`) until its answer
+/// has arrived.
 static void add_request(struct telling *t, const struct weft_rma_note *asked, weft_time_ps answered, bool back) {
     uint32_t from = back ? t->server_box : t->client_box, to = back ? t->client_box : t->server_box;
     uint32_t memory = back ? t->client : t->server;
@@ -257,7 +258,7 @@ static void add_request(struct telling *t, const struct weft_rma_note *asked, we
     add(t, answered, WEFT_WHY_FABRIC, way_name(to, from));
 }
 
-/// Up to the completion: the wait for the window, the request, what the box takes at the end.
+/// Up to the completion: the wait for the window, the request, and the box's time at the end.
 static void add_execution(struct telling *t, const struct weft_rma_note *ready, const struct weft_rma_note *landed) {
     const struct weft_rma_note *asked =
         find(t->x, t->client_box, WEFT_RMA_ASKED, ready, ready->time_ps, landed->time_ps);
@@ -275,7 +276,7 @@ static void add_unheard(struct telling *t, const struct weft_rma_note *ready, co
     add(t, n->time_ps, WEFT_WHY_RETRANSMISSION, way_name(t->client_box, t->server_box));
 }
 
-/// A message that nobody answers.
+/// A message without an answer.
 static void add_send(struct telling *t, const struct weft_rma_note *left, const struct weft_rma_note *came) {
     add(t, left->time_ps, WEFT_WHY_PROCESSING, node_name(t->client_box));
     add_way(t, left, WEFT_CARRIES_REQUEST, t->client_box, t->server_box, came->time_ps, WEFT_NONE, 0);
@@ -284,7 +285,7 @@ static void add_send(struct telling *t, const struct weft_rma_note *left, const 
 
 // --- software -----------------------------------------------------------------------------------------------------
 
-/// A message of software, as a flow's packets carry it.
+/// A message of software, as the packets of a flow.
 static void add_message(struct telling *t, uint32_t flow, weft_time_ps to, enum weft_why_kind unseen,
                         uint32_t from_node, uint32_t to_node) {
     struct weft__why_path path;
@@ -297,7 +298,7 @@ static void add_message(struct telling *t, uint32_t flow, weft_time_ps to, enum 
     add(t, to, unseen, way_name(from_node, to_node));
 }
 
-/// From when the request is sent until the client's software has worked on the answer.
+/// From when the request is sent until the client's software has processed the answer.
 static void add_round(struct telling *t, const struct weft_rma_note *asked, const struct weft_rma_note *end) {
     const struct weft_why_rma *x = t->x;
     const struct weft_rma_note *came = find(x, t->server, WEFT_RMA_CAME, asked, asked->time_ps, end->time_ps);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sender or a port did while the flow's critical packet had not yet been sent. Time is cut where anything begins
-// or ends; each piece goes to the first cause that holds in it, in the order of weft/why.h.
+// or ends; each piece is assigned to the first cause that applies in it, in the order of weft/why.h.
 #include <stdlib.h>
 
 #include "report/why_log.h"
 
 struct layer {
     struct weft__why_spans of;
-    uint64_t at; ///< the first one that may hold now
+    uint64_t at; ///< the first one that may apply now
 };
 
 struct wait {
@@ -15,10 +15,10 @@ struct wait {
     const struct weft__why_path *path;
     uint32_t port, priority, qp;
     struct layer frames, pauses, states;
-    weft_time_ps from_ps, to_ps, lost_ps; ///< lost: when the critical packet was sent first, in vain; never
+    weft_time_ps from_ps, to_ps, lost_ps; ///< lost: when the critical packet was first sent and lost; never
     weft_time_ps *cut;
     uint64_t cuts;
-    enum weft_why_kind idle; ///< on the way: what it is that holds if nothing else does
+    enum weft_why_kind idle; ///< on the path: the kind that applies if nothing else does
     struct weft__why_list *list;
 };
 
@@ -58,7 +58,7 @@ static void find_cuts(struct wait *x) {
     qsort(x->cut, x->cuts, sizeof *x->cut, by_time);
 }
 
-/// The span that holds at `at`, which never goes back; NULL: none.
+/// The span that contains `at`, which never decreases; NULL: none.
 static const struct weft__why_span *span_at(struct layer *l, weft_time_ps at) {
     while (l->at < l->of.n && l->of.span[l->at].to_ps <= at)
         l->at++;
@@ -67,7 +67,7 @@ static const struct weft__why_span *span_at(struct layer *l, weft_time_ps at) {
 
 // --- causes -------------------------------------------------------------------------------------------------------
 
-/// Who paused the port, and which queue filled the buffer that it was paused for.
+/// Which port paused this one, and which queue filled the buffer that caused the pause.
 static struct weft__why_name pause_cause(const struct wait *x, const struct weft__why_span *pause) {
     const struct weft_whys *y = x->y;
     const struct weft_event *event = y->run->outcome->record;
@@ -81,7 +81,7 @@ static struct weft__why_name pause_cause(const struct wait *x, const struct weft
     return name;
 }
 
-/// The queue that marked the flow last.
+/// The queue that last marked the flow.
 static struct weft__why_name mark_cause(const struct wait *x, weft_time_ps at) {
     const struct weft_outcome *o = x->y->run->outcome;
     struct weft__why_name name = {.what = WEFT__WHY_NOTHING};
@@ -130,7 +130,7 @@ static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps
         add(x, WEFT_WHY_SFC, nothing, time);
     else if (is == WEFT_SENDER_PACED)
         add(x, WEFT_WHY_PACE, mark_cause(x, at), time);
-    else if (frame && is_own_flow(x, frame)) // another queue pair of it
+    else if (frame && is_own_flow(x, frame)) // another of its queue pairs
         add(x, WEFT_WHY_SERIALISATION, nothing, time);
     else if (frame)
         add(x, WEFT_WHY_QUEUEING, frame_cause(x, frame->of), time);

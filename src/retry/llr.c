@@ -3,17 +3,17 @@
 // FCS with a NACK, discards what follows, and the sender goes back to that frame: it sends it and all later ones again,
 // in order, from its replay buffer.
 //
-//   from the last bit of the destroyed frame to the first bit of its next try: 2 delay + reaction
+//   from the last bit of the destroyed frame to the first bit of its retransmission: 2 delay + reaction
 //   expected time that a frame takes: T + (T - gap + 2 delay + reaction) p / (1 - p), p = 1 - (1 - BER)^bits
 //   replay buffer: what the link sends in T + 2 delay + reaction
 //
-// What is sent until the NACK comes arrives in vain and is sent again behind the destroyed frame. The model does not
+// What is sent until the NACK arrives is useless and is retransmitted after the destroyed frame. The model does not
 // send it in the first place: it waits in the egress queue rather than in the replay buffer, and arrives at the same
-// time. A frame of a higher priority that comes in this time overtakes it here, and would not on a real link.
+// time. A frame of a higher priority that arrives in this time overtakes it here, but would not on a real link.
 //
 // Assumed: numbers travel in the preamble and take no bytes; ACKs and NACKs take none of the reverse direction's time
-// and are never destroyed themselves; the replay buffer has room for a round trip; a corrupt frame is recognised at
-// once, so no timeout is needed; a link that fails `tries` times with one frame gives that frame up.
+// and are never destroyed themselves; the replay buffer has room for a round trip; a corrupt frame is detected at once,
+// so no timeout is needed; after `tries` failures with one frame the link gives that frame up.
 #include "weft/retry.h"
 
 struct llr_conf {

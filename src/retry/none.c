@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames with bit errors are lost: the transport recovers them, or nobody.
+// Frames with bit errors are lost; only the transport may recover them.
 #include "weft/retry.h"
 
 struct none_conf {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enhanced ECMP: the destination queue pair of the BTH joins the hash, as a user-defined field of the switch ASIC, so
-// that queue pairs between the same two hosts take paths of their own. Source: "RDMA over Ethernet for Distributed AI
-// Training at Meta Scale", SIGCOMM 2024. It matters where a NIC sends all its queue pairs to a host from
-// one UDP source port (`host.source_port: host_pair`). Assumed: each NIC numbers its queue pairs one after another.
+// that queue pairs between the same two hosts take different paths. Source: "RDMA over Ethernet for Distributed AI
+// Training at Meta Scale", SIGCOMM 2024. It matters if a NIC uses one UDP source port for all its queue pairs to a host
+// (`host.source_port: host_pair`). Assumed: each NIC numbers its queue pairs one after another.
 #include "route/hash.h"
 
 struct e_ecmp_conf {

@@ -7,7 +7,7 @@
 //
 // A node's number is the one that its name ends with (host-12, switch-320), its address 11.(id / 256).(id % 256).1 and
 // the source port that of the first queue pair of a pair of hosts and the queue pair's place after it
-// (host.source_port: numbered). Differs: parallel links to one neighbour are next hops of their own.
+// (host.source_port: numbered). Difference: parallel links to one neighbour are separate next hops.
 #include "route/hash.h"
 
 struct murmur3_conf {
@@ -63,7 +63,7 @@ static void murmur3_init(void *state, const void *conf, const struct weft_route_
         s->peer_id[k] = setup->port[k].id;
 }
 
-/// Its place among the candidates, from the highest number down.
+/// Its place among the candidates, counted from the highest number down.
 static uint32_t rank_of(const struct murmur3_state *s, const struct weft_route_query *query, uint32_t i) {
     uint32_t id = s->peer_id[query->port[i]], rank = 0;
     for (uint32_t k = 0; k < query->ports; k++) {

@@ -2,7 +2,7 @@
 // Flowlet switching: a flow keeps its path as long as its packets follow one another closely, and draws a new one after
 // a pause. Sources: S. Sinha, S. Kandula, D. Katabi, "Harnessing TCP's burstiness with flowlet switching", HotNets
 // 2004; E. Vanini et al., "Let it flow: resilient asymmetric load balancing with flowlet switching", NSDI 2017 (the new
-// path is random). Whether packets were overtaken nevertheless is counted where they arrive.
+// path is random). Packets that were overtaken nevertheless are counted where they arrive.
 #include "route/flowlets.h"
 
 struct flowlet_conf {

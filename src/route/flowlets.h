@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A switch's table of flowlets: bursts of one flow with a pause between them that is longer than paths differ, so that
-// the next burst may take another path and still arrive after this one. As in switches the table is indexed by a hash:
-// flows that share an entry share a path, and keep one another's flowlets going.
+// A switch's table of flowlets: bursts of one flow, separated by a pause longer than the difference between paths, so
+// that the next burst may take another path and still arrive after this one. As in switches the table is indexed by a
+// hash: flows that share an entry share a path, and extend one another's flowlets.
 #ifndef WEFT_ROUTE_FLOWLETS_H
 #define WEFT_ROUTE_FLOWLETS_H
 
@@ -32,7 +32,7 @@ static inline struct weft__flowlet *weft__flowlets_at(struct weft__flowlet *tabl
     return &table[(uint64_t)weft__route_hash_qp(query) * conf->entries >> 32];
 }
 
-/// Index of the path that the packet must keep to; WEFT_NONE: it may take any (or its own has failed).
+/// Index of the path that the packet must keep; WEFT_NONE: it may take any (or its own has failed).
 static inline uint32_t weft__flowlets_kept(const struct weft__flowlet *flowlet, const struct weft__flowlets_conf *conf,
                                            const struct weft_route_query *query) {
     if (!flowlet->used || query->packet->time_ps > flowlet->last_ps + conf->gap_ps) return WEFT_NONE;

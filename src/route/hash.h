@@ -22,14 +22,14 @@ struct weft__route_hash_conf {
 uint32_t weft__route_hash_seed(const void *conf, uint64_t seed, uint32_t sw);
 uint32_t weft__route_own_seed(const void *conf, uint64_t seed, uint32_t sw);
 
-/// Of the 5-tuple and the destination queue pair of the BTH. A source flow control message has no BTH.
+/// Hash of the 5-tuple and the destination queue pair of the BTH. A source flow control message has no BTH.
 static inline uint32_t weft__route_hash_qp(const struct weft_route_query *query) {
     const struct weft_packet *p = query->packet;
     uint32_t qp = p->kind == WEFT_PACKET_SFCM ? 0 : weft_packet_dest_qp(p, query->qp_numbers);
     return weft_route_mix(weft_route_hash(query) + qp);
 }
 
-/// Its index among the candidates; WEFT_NONE: it is none.
+/// The port's index among the candidates; WEFT_NONE: it is none of them.
 static inline uint32_t weft__route_find(const struct weft_route_query *query, uint32_t port) {
     for (uint32_t i = 0; i < query->ports; i++)
         if (query->port[i] == port) return i;

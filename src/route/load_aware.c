@@ -2,8 +2,8 @@
 // Load-aware ECMP: the least loaded of the candidates' egress queues, among a few drawn at random or among all, for
 // every packet or every flowlet. Sources: S. Ghorbani et al., "DRILL: micro load balancing for low-latency data center
 // networks", SIGCOMM 2017 (per packet, two samples); M. Mitzenmacher, "The power of two choices in randomized load
-// balancing", 2001. Differences: queues are seen as they are, not some
-// cycles late, and only this switch's own: congestion further on shows as backlog here, or not at all.
+// balancing", 2001. Differences: queues are seen without delay, and only this switch's own: congestion downstream shows
+// as backlog here, or not at all.
 #include "route/flowlets.h"
 
 enum { PER_PACKET, PER_FLOWLET };
@@ -51,7 +51,7 @@ static weft_bytes depth_of(const struct weft_route_query *query, const struct we
     return queues->depth(queues->context, query->port[index], query->packet->priority);
 }
 
-/// Of all, beginning anywhere: or of equal ones the first would always be taken.
+/// Of all candidates, starting at a random one, so that among equal ones the first is not always taken.
 static uint32_t least_of_all(struct load_aware_state *s, const struct weft_route_query *query,
                              const struct weft_route_queues *queues) {
     uint32_t at = (uint32_t)weft_random_below(&s->random, query->ports), best = at;
@@ -67,7 +67,7 @@ static uint32_t least_of_all(struct load_aware_state *s, const struct weft_route
     return best;
 }
 
-/// Of `n` different ones, every order of which is equally likely.
+/// Of `n` different candidates; every order of them is equally likely.
 static uint32_t least_of_sample(struct load_aware_state *s, const struct weft_route_query *query,
                                 const struct weft_route_queues *queues, uint32_t n) {
     uint32_t drawn[SAMPLES_MAX], best = 0; // drawn: ascending
@@ -88,7 +88,7 @@ static uint32_t least_of_sample(struct load_aware_state *s, const struct weft_ro
     return best;
 }
 
-/// The one drawn, or the one taken last if that is emptier.
+/// The candidate drawn, or the last one taken if that is emptier.
 static uint32_t remember(struct load_aware_state *s, const struct weft_route_query *query,
                          const struct weft_route_queues *queues, uint32_t index) {
     uint32_t last = weft__route_find(query, s->last);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Path pinning: what comes from the d-th downlink of a switch leaves by its uplink d modulo the number of uplinks,
-// wherever it goes; or, by the destination's index, what goes to the d-th host of any leaf leaves by that uplink,
-// wherever it comes from. Downwards it keeps to its place: where several links lead down into a pod it takes the one
-// with the number, among those of that pod, that its own has among those of the pod it came from; of parallel links to
-// one switch likewise. If a packet's link is not among the candidates (it has failed, or does not lead there) it goes
-// by ECMP. Source: "RDMA over Ethernet for Distributed AI Training at Meta Scale", SIGCOMM 2024, which names the
-// downlink's index and the fallback; the modulo, and what upper layers do, are assumed, and so is whose downlink it is:
-// what we have of the paper does not say (docs/studies/meta-roce.md compares the two).
+// Path pinning: packets from the d-th downlink of a switch leave by its uplink d modulo the number of uplinks, whatever
+// their destination; or, by the destination's index, packets to the d-th host of any leaf leave by that uplink,
+// whatever their source. Downwards a packet keeps its place: where several links lead down into a pod, it takes the one
+// whose number among those of that pod equals the number of its own link among those of its source pod; the same for
+// parallel links to one switch. If a packet's link is not among the candidates (it has failed, or does not lead there)
+// the packet uses ECMP. Source: "RDMA over Ethernet for Distributed AI Training at Meta Scale", SIGCOMM 2024, which
+// names the downlink's index and the fallback. The modulo and the rules of upper layers are assumed, and so is whose
+// downlink it is: the text that we have does not say (docs/studies/meta-roce.md compares the two).
 #include "route/hash.h"
 
 enum { PATH_PINNING_SOURCE, PATH_PINNING_DESTINATION };
@@ -61,7 +61,8 @@ static void path_pinning_init(void *state, const void *conf, const struct weft_r
     }
 }
 
-/// The index of the link with the number of that on which the packet came; WEFT_NONE if links have no such numbers.
+/// The index of the link with the number of the link on which the packet arrived; WEFT_NONE if links have no such
+/// numbers.
 static uint32_t find_place(const struct path_pinning_state *s, const struct weft_route_query *query) {
     const struct place *in = &s->place[query->packet->port], *first = &s->place[query->port[0]];
     bool parallel = true, one_pod = first->pod != WEFT_NONE && in->pod != WEFT_NONE;

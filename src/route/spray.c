@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packet spraying: every packet goes its own way, in turn or at random. Source: A. Dixit et al., "On the impact of
-// packet spraying in data center networks", INFOCOM 2013. Turns are kept for each set of candidates, told apart by its
-// first port; where a switch begins is random, or all would begin at the same spine. Packets of a queue pair overtake
-// one another: see host.out_of_order.
+// Packet spraying: every packet takes a separate path, in turn or at random. Source: A. Dixit et al., "On the impact of
+// packet spraying in data center networks", INFOCOM 2013. Each set of candidates, identified by its first port, has its
+// own turn; each switch starts at a random one, because otherwise all would start at the same spine. Packets of a queue
+// pair overtake one another: see host.out_of_order.
 #include "route/hash.h"
 
 enum { ROUND_ROBIN, RANDOM };
@@ -20,7 +20,7 @@ static const struct weft_param_table spray_params = WEFT_PARAM_TABLE("spray", st
 
 struct spray_state {
     struct weft_random random;
-    uint32_t next[]; ///< [ports], of the set that begins with the port
+    uint32_t next[]; ///< [ports]: of the set that begins with the port
 };
 
 static size_t spray_state_size(const void *conf, const struct weft_route_setup *setup) {

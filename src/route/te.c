@@ -2,9 +2,9 @@
 // Centralised traffic engineering: entries of a controller override the hash. Keys are the ingress port and the
 // destination's rack (its switch). Switches count what hosts send by key; a controller collects the counts of an
 // interval, computes paths for all of them (weft/cspf.h) and sends every switch its entries. A packet without an entry,
-// or whose entry's link is out of service, goes by another route model. Source: "RDMA over Ethernet for Distributed AI
+// or whose entry's link is out of service, uses another route model. Source: "RDMA over Ethernet for Distributed AI
 // Training at Meta Scale", SIGCOMM 2024: CSPF every 30 s, flows by source port and destination prefix, entries that
-// override E-ECMP. Assumed: the delays of collector and programming, and that an entry without demand is withdrawn.
+// override E-ECMP. Assumed: the delays of collector and programming, and that entries without demand are withdrawn.
 #include <stdio.h>
 
 #include "weft/route.h"
@@ -31,7 +31,7 @@ static const struct weft_param te_rows[] = {
                      "route of packets without an entry, or whose entry's link is out of service"),
 };
 
-enum { INTERVALS_MAX = 100 }; // that messages are under way
+enum { INTERVALS_MAX = 100 }; // intervals for which messages are in flight
 
 static const char *te_check(const void *conf, char *text, size_t size) {
     const struct te_conf *c = conf;
@@ -46,15 +46,15 @@ static const struct weft_param_table te_params = WEFT_PARAM_TABLE_CHECKED("te", 
 
 enum { NO_PORT = UINT16_MAX };
 
-/// Behind it: the bytes counted, [hosts * edges]; the entries, [ports * edges]; rows of ports, [ports]; what the
-/// fallback remembers.
+/// Followed by: the bytes counted, [hosts * edges]; the entries, [ports * edges]; rows of ports, [ports]; the
+/// fallback's state.
 struct te_state {
     uint32_t ports, edges;
     uint32_t hosts; ///< ports with a host
     uint64_t by_entry, by_fallback;
     weft_bytes *bytes;
     uint16_t *out; ///< NO_PORT: no entry
-    uint16_t *row; ///< of a port with a host; NO_PORT: another
+    uint16_t *row; ///< for ports with a host; NO_PORT for others
     void *fallback;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `base: FILE`: a scenario that says only what differs from another one.
+// `base: FILE`: a scenario that contains only what differs from another one.
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ const struct weft_tree *weft__tree_without(const struct weft_tree *map, const ch
     return copy;
 }
 
-/// A map in which the child of that key, if there is one, is `child`.
+/// A map like this one, with the child of that key, if there is one, replaced by `child`.
 static const struct weft_tree *with_child(const struct weft_tree *map, const char *key, const struct weft_tree *child,
                                           struct weft_arena *arena) {
     struct weft_tree *copy = weft_arena_alloc(arena, 1, sizeof *copy), *own = weft_arena_alloc(arena, 1, sizeof *own);
@@ -53,7 +53,7 @@ static enum weft_status over_by_name(const struct weft_tree *base, const struct 
     return status;
 }
 
-/// Lays a section `sweep` over another; axes are called by paths.
+/// Lays a section `sweep` over another; axes are named by paths.
 static enum weft_status sweep_over(const struct weft_tree *base, const struct weft_tree *over, struct weft_arena *arena,
                                    const struct weft_tree **ret_sweep, struct weft_error *error) {
     const struct weft_tree *vary = weft_tree_find(over, "vary");

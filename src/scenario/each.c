@@ -23,7 +23,7 @@ static void tree_each(const struct sink *sink, const struct weft_tree *tree, con
 
 static void model_each(const struct sink *sink, const struct weft_model_conf *model, const char *path);
 
-/// Models by name, of the kind that `model` is of; what is none of these is as the user wrote it.
+/// Models by name, of the same kind as `model`; anything else is as the user wrote it.
 static void models_each(const struct sink *sink, const struct weft_model_conf *model, const char *key,
                         const char *path) {
     const struct weft_tree *map = weft_tree_find(model->tree, key);

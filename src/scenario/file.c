@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a scenario file: the text, its variants, and the settings of the command line.
+// Reads a scenario file: the text, its variants, and the settings of the command line.
 #include <string.h>
 
 #include "base/tree.h"
@@ -71,7 +71,7 @@ enum weft_status weft__scenario_read(struct weft_scenario_file *file, const char
     return status;
 }
 
-/// A section of names with overrides each, which may be missing or empty; *ret_n is then 0.
+/// A section of names with overrides, which may be missing or empty; *ret_n is then 0.
 static enum weft_status read_names(const struct weft_tree *root, const char *key, const struct weft_tree **ret_map,
                                    uint32_t *ret_n, struct weft_error *ret_error) {
     const struct weft_tree *map = weft_tree_find(root, key);
@@ -92,8 +92,8 @@ static enum weft_status read_names(const struct weft_tree *root, const char *key
     return WEFT_OK;
 }
 
-/// What `file` says over the base that one of its variants names, as if the file itself named it: a variant for each
-/// fabric. The base's own cases, variants, claims and sweep are not the variant's.
+/// Lays `file` over the base that one of its variants names, as if the file itself named it: a variant per fabric. The
+/// base's own cases, variants, claims and sweep do not apply to the variant.
 static enum weft_status on_variant_base(struct weft_scenario_file *file, const struct weft_tree *root,
                                         const struct weft_tree **over, const struct weft_tree **ret_root,
                                         struct weft_error *ret_error) {
@@ -154,7 +154,7 @@ static enum weft_status read_variants(struct weft_scenario_file *file, const str
     return status;
 }
 
-/// What is about the file, not of its scenarios; NULL: it is not there, or empty. *root is then without it.
+/// A section about the file, not about its scenarios; NULL: missing or empty. *root is then without it.
 static const struct weft_tree *take_section(struct weft_scenario_file *file, const struct weft_tree **root,
                                             const char *key) {
     const struct weft_tree *section = weft_tree_find(*root, key);
@@ -231,7 +231,7 @@ enum weft_status weft_scenario_file_set(struct weft_scenario_file *file, const c
     return status;
 }
 
-/// A file to be read. `text` NULL: from the file `name`.
+/// A file to be read. `text` NULL: read the file `name`.
 struct source {
     const char *name, *text;
     size_t size;
@@ -239,7 +239,7 @@ struct source {
     uint32_t n_stored;
     const char *const *settings;
     uint32_t n_settings;
-    struct weft_scenario_file *file; ///< made of it
+    struct weft_scenario_file *file; ///< the result
 };
 
 static enum weft_status read_source(void *context, struct weft_error *ret_error) {
@@ -252,7 +252,7 @@ static enum weft_status read_source(void *context, struct weft_error *ret_error)
                                       : weft__scenario_read(file, s->name, &root, ret_error);
     if (!status) status = fill(file, root, s->settings, s->n_settings, ret_error);
     if (status)
-        weft_arena_free(file->arena); // the file is in it
+        weft_arena_free(file->arena); // the file itself is in it
     else
         s->file = file;
     return status;
@@ -308,7 +308,7 @@ const struct weft_scenario_source *weft_scenario_sources(const struct weft_scena
 void weft_scenario_file_free(struct weft_scenario_file *file) {
     if (!file) return;
     struct weft_memory *own = file->own;
-    weft_arena_free(file->arena); // the file is in it
+    weft_arena_free(file->arena); // the file itself is in it
     weft_memory_close(own);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row that a value of a scenario is of, by its path.
+// The row of the parameter that a value of a scenario belongs to, found by its path.
 #include <string.h>
 
 #include "scenario/scenario.h"
 
-/// What follows "name." in the path; NULL: it does not begin so.
+/// What follows "name." in the path; NULL: the path does not begin with it.
 static const char *after(const char *path, const char *name) {
     size_t n = strlen(name);
     return !strncmp(path, name, n) && path[n] == '.' ? path + n + 1 : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A variant of a scenario file, bound: every value checked and in its struct.
+// A variant of a scenario file with all parameters bound: every value checked and in its struct.
 #include "scenario/scenario.h"
 
 #include <assert.h>
@@ -43,7 +43,7 @@ void *weft__device_section_conf(const struct weft_device_conf *device, uint32_t 
     return section == WEFT__SECTION_DCBX ? (void *)&device->dcbx : device->section[kinds[section]];
 }
 
-/// Room for each section; a box of two kinds of nodes has one.
+/// Makes room for each section; a box of two kinds of nodes has only one.
 static void make_sections(struct weft_device_conf *device, struct weft_arena *arena) {
     void *conf[WEFT__SECTION_DCBX] = {[WEFT__SECTION_host] = &device->host, [WEFT__SECTION_switch] = &device->sw};
     for (uint32_t k = 0; k < WEFT__SECTION_DCBX; k++)
@@ -58,7 +58,7 @@ static const struct weft_param device_rows[] = {
 const struct weft_param_table weft__device_table =
     WEFT_PARAM_TABLE_LISTS("devices", struct weft__device_head, device_rows, NULL, weft__device_sections);
 
-/// What the functions below pass along.
+/// Arguments that the functions below share.
 struct bind {
     struct weft_scenario *scenario;
     const struct weft_tree *root;
@@ -68,7 +68,7 @@ struct bind {
 
 #define FAIL(b, place, ...) weft_error_set((b)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
-/// A section of the file; NULL if it is not there, or left empty.
+/// A section of the file; NULL if it is missing or empty.
 static const struct weft_tree *section(const struct weft_tree *map, const char *key) {
     const struct weft_tree *tree = weft_tree_find(map, key);
     return tree && tree->type != WEFT_TREE_NULL ? tree : NULL;
@@ -102,7 +102,8 @@ static enum weft_status load_topology(struct bind *b) {
     return weft__model_load_at(WEFT_KIND_TOPOLOGY, NULL, tree, "topology", &b->scenario->topology, b->arena, b->error);
 }
 
-/// `tree`: of each section, NULL if the user says nothing of it; `entry`: what they are in, or would be.
+/// `tree`: of each section, NULL if the user sets nothing in it; `entry`: the map that contains, or would contain,
+/// them.
 static enum weft_status load_device(struct bind *b, struct weft_device_conf *device, const struct weft_tree *entry,
                                     const struct weft_tree *const tree[WEFT__DEVICE_SECTIONS], const char *path) {
     enum weft_status status = WEFT_OK;
@@ -119,7 +120,7 @@ static enum weft_status load_device(struct bind *b, struct weft_device_conf *dev
     return status;
 }
 
-/// The default section `key` with what the entry says instead.
+/// The default section `key`, overridden by the entry.
 static enum weft_status over_default(struct bind *b, const struct weft_tree *entry, const char *key,
                                      const struct weft_tree **ret_tree) {
     const struct weft_tree *base = section(b->root, key), *over = section(entry, key);
@@ -131,8 +132,8 @@ static enum weft_status over_default(struct bind *b, const struct weft_tree *ent
     return status;
 }
 
-/// Which sections `own` has, an entry of `devices` or the scenario itself. Settings beside the file are laid over all
-/// variants, also over those in which they have no effect.
+/// Notes which sections `own` has, an entry of `devices` or the scenario itself. Settings of the command line apply to
+/// all variants, even to those in which they have no effect.
 static void note_sections(struct weft_device_conf *device, const struct weft_tree *own) {
     const struct weft_place *said[WEFT__SECTION_DCBX];
     for (uint32_t k = 0; k < WEFT__SECTION_DCBX; k++) {
@@ -158,7 +159,7 @@ static enum weft_status load_device_entry(struct bind *b, const struct weft_tree
     return status;
 }
 
-/// The entries of a list; *ret_n is 0 if it is not there.
+/// The entries of a list; *ret_n is 0 if it is missing.
 static enum weft_status list_of(struct bind *b, const char *key, uint32_t max, const struct weft_tree **ret_list,
                                 uint32_t *ret_n) {
     *ret_list = section(b->root, key);
@@ -209,7 +210,7 @@ static enum weft_status load_capture(struct bind *b) {
     return weft__params_load_at(&weft_capture_table, tree, "capture", &b->scenario->capture, b->arena, b->error);
 }
 
-/// What the file says of a fabric, and what that comes to.
+/// Loads the file's fabric and solves it.
 static enum weft_status load_fabric(struct bind *b) {
     enum weft_status status = weft_fabric_load(b->root, b->arena, &b->scenario->fabric, b->error);
     if (!status) status = weft_fabric_expand(b->root, &b->scenario->fabric, b->arena, &b->root, b->error);
@@ -234,7 +235,7 @@ static enum weft_status bind_all(struct bind *b) {
     return status;
 }
 
-/// The file's tree under its variant and the settings, in this order.
+/// The file's tree, overridden by its variant and then by the settings.
 static enum weft_status apply_overrides(struct bind *b, const struct weft_scenario_file *file, uint32_t variant) {
     struct weft_tree *merged;
     enum weft_status status = WEFT_OK;
@@ -248,7 +249,7 @@ static enum weft_status apply_overrides(struct bind *b, const struct weft_scenar
     return status;
 }
 
-/// The same file may be good in one variant and bad in another.
+/// Names the variant, because the same file may be good in one variant and bad in another.
 static void name_variant(const struct weft_scenario *scenario, uint32_t variants, struct weft_error *error) {
     size_t used = error ? strlen(error->text) : 0;
     if (error && variants > 1)
@@ -298,7 +299,7 @@ enum weft_status weft_scenario_fabric(const struct weft_scenario_file *file, uin
 }
 
 void weft_scenario_free(struct weft_scenario *scenario) {
-    if (scenario) weft_arena_free(scenario->arena); // the scenario is in it
+    if (scenario) weft_arena_free(scenario->arena); // the scenario itself is in it
 }
 
 const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node) {
@@ -307,7 +308,7 @@ const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *
     return &scenario->device[0];
 }
 
-/// What stands at that path, or the innermost section around it; *ret_depth: how many of its keys are there.
+/// What is at that path, or the innermost section around it; *ret_depth: how many of its keys exist.
 static const struct weft_tree *innermost(const struct weft_tree *tree, const char *path, uint32_t *ret_depth) {
     *ret_depth = 0;
     for (const char *key = path, *end; *key; key = *end ? end + 1 : end) {

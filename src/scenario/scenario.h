@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenario file as it is read: one tree, variants and settings that override it.
+// The scenario file as read: one tree, with variants and settings that override it.
 #ifndef WEFT_SCENARIO_SCENARIO_H
 #define WEFT_SCENARIO_SCENARIO_H
 
 #include "weft/scenario.h"
 
-/// A variant, of a case if the file has cases.
+/// A variant, belonging to a case if the file has cases.
 struct weft__variant {
     const char *name, *case_name;
-    const struct weft_tree *root; ///< the file with what the case overrides, without `cases` and `variants`
-    const struct weft_tree *over; ///< NULL: overrides nothing
+    const struct weft_tree *root; ///< the file with the case's overrides, without `cases` and `variants`
+    const struct weft_tree *over; ///< NULL: it overrides nothing
 };
 
 struct weft_scenario_file {
@@ -26,7 +26,7 @@ struct weft_scenario_file {
     const struct weft_scenario_source *stored; ///< to be read instead of files; NULL: files are read
     uint32_t n_stored;
     struct weft_arena *arena;
-    struct weft_memory *own; ///< that the arena is in; NULL: the caller's
+    struct weft_memory *own; ///< the memory that holds the arena; NULL: the caller's
 };
 
 /// The keys of the top level.
@@ -40,7 +40,7 @@ struct weft__device_head {
     const char *match;
 };
 
-/// What an entry of `devices`, or the top level, may say of boxes: a section for each, and dcbx.
+/// The sections that an entry of `devices`, or the top level, may have for boxes: one each, and dcbx.
 enum {
 #define WEFT_BOX(kind, name, box) WEFT__SECTION_##box,
 #define WEFT_BOX_TOO(kind, name, box)
@@ -52,14 +52,14 @@ extern const char *const weft__device_sections[]; ///< their names, and NULL
 const struct weft_param_table *weft__device_section_table(uint32_t section);
 void *weft__device_section_conf(const struct weft_device_conf *device, uint32_t section);
 
-/// Reads a file of the scenario, from those stored if there are any, and keeps its text.
+/// Reads a file of the scenario, from the stored ones if there are any, and keeps its text.
 enum weft_status weft__scenario_read(struct weft_scenario_file *file, const char *path, struct weft_tree **ret_root,
                                      struct weft_error *ret_error);
-/// What `root` says over the file that it names as its base (relative to the file's path), and so on down; `root`
-/// itself if it names none.
+/// Lays `root` over the file that it names as its base (relative to the file's path), recursively; `root` itself if it
+/// names none.
 enum weft_status weft__scenario_on_base(struct weft_scenario_file *file, const struct weft_tree *root,
                                         const struct weft_tree **ret_root, struct weft_error *ret_error);
-/// `over` over `base`, both a scenario file; names of cases and variants are not taken for paths.
+/// Lays `over` over `base`, both scenario files; names of cases and variants are not paths.
 enum weft_status weft__scenario_over(const struct weft_tree *base, const struct weft_tree *over,
                                      struct weft_arena *arena, const struct weft_tree **ret_root,
                                      struct weft_error *ret_error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deficit weighted round robin, with strict priorities above it: M. Shreedhar and G. Varghese, "Efficient fair queueing
 // using deficit round robin", SIGCOMM 1995; IEEE 802.1Q clause 8.6.8.3 (ETS) asks for such shares.
-// Differs from the paper: a turn ends when its credit is used up rather than before a packet that would not fit
+// Difference from the paper: a turn ends when its credit is used up rather than before a packet that would not fit
 // (surplus round robin, S. Floyd and V. Jacobson 1995, appendix), because the length of the next packet is not known
 // here. A turn overdraws by less than one packet and pays for it in its next; shares over many rounds are exact.
 #include "weft/scheduler.h"
@@ -21,7 +21,7 @@ static const struct weft_param dwrr_rows[] = {
 };
 static const struct weft_param_table dwrr_params = WEFT_PARAM_TABLE("dwrr", struct dwrr_conf, dwrr_rows);
 
-/// What a turn is worth: at most 10^9, so that credits fit 32 bits.
+/// The credit of a turn: at most 10^9, so that credits fit 32 bits.
 static int32_t calc_quantum(const struct dwrr_conf *c, uint32_t priority) {
     return (int32_t)(c->weight[priority] * c->quantum_bytes);
 }
@@ -32,7 +32,7 @@ static uint32_t dwrr_pick(struct weft_scheduler_state *state, const void *conf, 
     if (strict) return 31u - (uint32_t)__builtin_clz(strict);
     uint32_t p = state->turn;
     while (!(mask >> p & 1) || state->credit[p] <= 0) {
-        // A turn that could not be used is lost, and what was overdrawn is forgiven no faster than turns pass.
+        // An unused turn is lost, and an overdraft is repaid only as turns pass.
         if (state->credit[p] > 0) state->credit[p] = 0;
         p = (p + 1) % WEFT_PRIORITIES;
         state->credit[p] += calc_quantum(c, p);

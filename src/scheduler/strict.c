@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict priority, IEEE 802.1Q clause 8.6.8.1: the highest priority that can send, always.
+// Strict priority, IEEE 802.1Q clause 8.6.8.1: always the highest priority that can send.
 #include "weft/scheduler.h"
 
 struct strict_conf {

@@ -16,10 +16,10 @@
 #include "weft/pcapng.h"
 
 enum {
-    RECORDS_MAX = 1 << 18,  // of a worker in memory: 12 MiB
+    RECORDS_MAX = 1 << 18,  // per worker, in memory: 12 MiB
     HEADERS_SNAPLEN = 1514, // control frames are kept whole, and LLDP can be long
-    DRAFT_BYTES = 32,       // that the name of a draft has more than that of the file
-    NAMED_HOSTS_MAX = 65536 // with more, names would be most of a small file
+    DRAFT_BYTES = 32,       // room for what the name of a draft adds to that of the file
+    NAMED_HOSTS_MAX = 65536 // with more hosts, names would be most of a small file
 };
 
 struct weft__capture {
@@ -29,17 +29,17 @@ struct weft__capture {
     FILE *file;
     const struct weft__cell_capture *cells; ///< NULL: frames
     uint32_t ports;
-    uint32_t *port;      ///< of an interface
-    uint32_t *interface; ///< of a port, or WEFT_NONE
+    uint32_t *port;      ///< [interfaces]
+    uint32_t *interface; ///< [ports], or WEFT_NONE
     struct weft__spool *spool;
-    struct weft__tap_log *log; ///< of a worker
-    weft_bytes left_bytes;     ///< of the limit
+    struct weft__tap_log *log; ///< one per worker
+    weft_bytes left_bytes;     ///< of the size limit
     struct weft__frames frames;
     struct weft_arena *arena;
     struct weft_memory_cleanup cleanup;
 };
 
-/// Of struct weft__tapped. No two frames are complete at one time in one direction of a port.
+/// Of struct weft__tapped. In one direction of a port, no two frames are complete at the same time.
 static int by_time(const void *a, const void *b) {
     const struct weft_packet *x = &((const struct weft__tapped *)a)->packet;
     const struct weft_packet *y = &((const struct weft__tapped *)b)->packet;
@@ -59,14 +59,14 @@ static enum weft_status cannot_write(const struct weft__capture *c, int number, 
                           strerror(number));
 }
 
-/// It has its name if all went well.
+/// If all went well, the draft has been renamed by now.
 static void drop_draft(void *context) {
     struct weft__capture *c = context;
     if (c->file) fclose(c->file);
     if (*c->draft) unlink(c->draft);
 }
 
-/// Of ranks the first one writes, but memory is laid out alike in all (base/image.h).
+/// In a run over ranks only the first one writes, but all ranks must have the same memory layout (base/image.h).
 static const char *name_draft(const struct weft__capture *c) {
     const struct weft_ranks *ranks = c->net->engine.conf.ranks;
     size_t room = strlen(c->path) + DRAFT_BYTES;
@@ -79,7 +79,7 @@ static const char *name_draft(const struct weft__capture *c) {
     return name;
 }
 
-/// The whole capture takes the place of what bears its name: that may be a file, but no device, pipe or folder.
+/// The complete capture replaces the file of its name, which may be a regular file but no device, pipe or folder.
 static enum weft_status open_draft(struct weft__capture *c, struct weft_error *ret_error) {
     struct stat there;
     if (!stat(c->path, &there) && !S_ISREG(there.st_mode))
@@ -132,7 +132,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
             .spool = &c->spool[w],
             .limit = scenario->capture.limit_bytes / weft_pcapng_packet_bytes(&least) + 1,
             .from_ps = scenario->capture.from_ps,
-            .to_ps = to, // a frame that ends later is still under way when the run ends
+            .to_ps = to, // a frame that ends later is still in flight when the run ends
         };
     }
     c->left_bytes = scenario->capture.limit_bytes;
@@ -144,7 +144,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->frames.cnp_mark = scenario->capture.cnp_mark;
     c->frames.routed = scenario->capture.switches == WEFT_CAPTURE_ROUTERS;
     const struct weft_host_conf *host =
-        &weft_scenario_device(scenario, t->node[t->host[0]].name)->host; // all are alike
+        &weft_scenario_device(scenario, t->node[t->host[0]].name)->host; // all hosts are alike
     c->frames.framing_bytes = net->hosts.framing_bytes;
     c->frames.roce = host->roce;
     c->frames.vlan = (uint16_t)host->vlan;
@@ -205,7 +205,7 @@ static void write_head(struct weft__capture *c) {
         weft_pcapng_write_name(c->file, weft_address_ipv4(h), t->node[t->host[h]].name);
 }
 
-/// False: the limit is reached. No later frame is written then, be it smaller.
+/// False: the limit is reached. No later frame is written then, even if it is smaller.
 static bool write_frame(struct weft__capture *c, const struct weft__tapped *tapped, uint8_t *bytes) {
     const struct weft_packet *record = &tapped->packet;
     bool sent = record->port >= WEFT__TAP_SENT;
@@ -245,7 +245,7 @@ enum weft_status weft__capture_finish(struct weft__capture *c, struct weft_outco
             outcome->captured++;
         else
             outcome->capture_left_out++;
-    int number = ferror(c->file) ? errno : 0; // why the write failed: closing may well succeed
+    int number = ferror(c->file) ? errno : 0; // why the write failed, as closing may well succeed
     weft__merge_free(merge);
     for (uint32_t w = 0; w < workers; w++) {
         outcome->capture_left_out += c->log[w].left_out;

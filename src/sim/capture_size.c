@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large a capture is going to be, before anything runs: the data frames of all flows, each at every port on its way
-// that is recorded.
+// How large a capture is going to be, computed before anything runs: the data frames of all flows, each counted at
+// every recorded port on its path.
 #include "weft/memory.h"
 #include "weft/packet.h"
 #include "weft/pcapng.h"
 #include "weft/sim.h"
 #include "weft/wire.h"
 
-/// [ports]: how many of the two ends of a link are recorded.
+/// [ports]: how many of the link's two ends are recorded.
 static uint8_t *find_recorded(const struct weft_scenario *s, const struct weft_topology *t, struct weft_arena *arena) {
     uint32_t *port, ports;
     struct weft_error error = {0};
@@ -21,7 +21,7 @@ static uint8_t *find_recorded(const struct weft_scenario *s, const struct weft_t
     return recorded;
 }
 
-/// What the data frames of a queue pair take of the file, at one port.
+/// The bytes in the file of a queue pair's data frames, at one port.
 static weft_bytes bytes_of(const struct weft_scenario *s, const struct weft_topology *t, const struct weft_flow *f) {
     uint64_t mtu = weft_scenario_device(s, t->node[t->host[f->src]].name)->host.mtu_bytes;
     uint64_t share = f->bytes / f->qps, packets = (share + mtu - 1) / mtu;

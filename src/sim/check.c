@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be wrong only once configuration and topology meet.
+// Errors that show only once configuration and topology are combined.
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static bool is_same(const struct weft_route_schedule *a, const struct weft_route
            a->programming_ps == b->programming_ps && a->known == b->known;
 }
 
-/// A controller of paths has all switches, or none, and one schedule.
+/// A path controller has all switches or none, and one schedule.
 static enum weft_status check_controller(const struct weft_scenario *scenario, const struct weft_topology *t,
                                          struct weft_error *ret_error) {
     const struct weft_model_conf *first = NULL;
@@ -60,7 +60,7 @@ static enum weft_status check_controller(const struct weft_scenario *scenario, c
     return WEFT_OK;
 }
 
-/// Whether a node chooses ways of packets by switch.route: a switch, or a node of a fabric with exits.
+/// Whether a node uses switch.route to choose packets' next hops: a switch, or a node of a fabric with exits.
 static bool chooses_ways(const struct weft_topology *t, uint32_t n) {
     const struct weft_node_info *node = &t->node[n];
     if (weft__box_of(node)->takes_routes) return true;
@@ -71,14 +71,14 @@ static bool chooses_ways(const struct weft_topology *t, uint32_t n) {
     return false;
 }
 
-/// switch.route where nobody chooses: cells of a fabric go by its own rules.
+/// Refuses switch.route where no node uses it: cells of a fabric follow its own rules.
 static enum weft_status check_route(const struct weft_scenario *scenario, const struct weft_topology *t,
                                     struct weft_error *ret_error) {
     for (uint32_t n = 0; n < t->nodes; n++)
         if (chooses_ways(t, n)) return WEFT_OK;
     for (uint32_t d = 0; d < scenario->devices; d++) {
         const struct weft_model_conf *route = &scenario->device[d].sw.route;
-        if (route->tree && route->place.line) // a setting is laid over all variants
+        if (route->tree && route->place.line) // a swept setting applies to all variants
             return weft_error_set(
                 ret_error, WEFT_ERROR_INPUT, route->place,
                 "switch.route: %s has no effect: no node of topology %s chooses routes by it; expected "
@@ -88,14 +88,14 @@ static enum weft_status check_route(const struct weft_scenario *scenario, const 
     return WEFT_OK;
 }
 
-/// Whether one of the nodes that the entry is about reads the section of boxes of that kind.
+/// Whether one of the nodes that the entry matches reads the section for boxes of that kind.
 static bool is_read(const struct weft_topology *t, const char *match, uint32_t kind) {
     for (uint32_t n = 0; n < t->nodes; n++)
         if (weft__box_reads(&t->node[n], kind) && (!match || weft_glob_match(match, t->node[n].name))) return true;
     return false;
 }
 
-/// A section that no node reads is a slip: it would be without effect.
+/// A section that no node reads is a mistake: it would have no effect.
 static enum weft_status check_sections(const struct weft_scenario *scenario, const struct weft_topology *t,
                                        struct weft_error *ret_error) {
     for (uint32_t d = 0; d < scenario->devices; d++) {
@@ -124,7 +124,7 @@ static bool retries(const struct weft_scenario *scenario) {
     return false;
 }
 
-/// The two ends of a link do the same about bit errors, and do it for frames of one port.
+/// The two ends of a link must handle bit errors in the same way, and do so for frames of one port.
 static enum weft_status check_retry(const struct weft_scenario *scenario, const struct weft_topology *t,
                                     struct weft_error *ret_error) {
     if (!retries(scenario)) return WEFT_OK;
@@ -147,7 +147,7 @@ static enum weft_status check_retry(const struct weft_scenario *scenario, const 
     return WEFT_OK;
 }
 
-/// An entry of `devices` that matches no node is a slip: it would be without effect.
+/// An entry of `devices` that matches no node is a mistake: it would have no effect.
 static enum weft_status check_matches(const struct weft_scenario *scenario, const struct weft_topology *t,
                                       struct weft_error *ret_error) {
     for (uint32_t d = 1; d < scenario->devices; d++) {
@@ -172,7 +172,7 @@ static enum weft_status check_capture(const struct weft_scenario *scenario, cons
     return weft__box_at(t, port[0])->cells->check(t, scenario->capture_place, ret_error);
 }
 
-/// All hosts speak one RoCE, tagged alike: what comes must be what the other end can read.
+/// All hosts use the same version of RoCE with the same tags, so that each can read what others send.
 static enum weft_status check_hosts_alike(const struct weft_scenario *scenario, const struct weft_topology *t,
                                           struct weft_error *ret_error) {
     const struct weft_host_conf *first = &weft_scenario_device(scenario, t->node[t->host[0]].name)->host;
@@ -271,7 +271,7 @@ static enum weft_status check_records(const struct weft_scenario *scenario, cons
     return WEFT_OK;
 }
 
-/// What frames say of themselves, and who reads it.
+/// What frames say about themselves, and who reads it.
 static enum weft_status check_framing(const struct weft_scenario *scenario, const struct weft_topology *t,
                                       struct weft_error *ret_error) {
     if (!t->hosts) return WEFT_OK;
@@ -338,9 +338,9 @@ static enum weft_status check_flows(const struct weft_scenario *scenario, const 
     for (uint32_t e = 0; e < workload->entries; e++)
         for (uint32_t i = workload->entry_flow[e]; i < workload->entry_flow[e + 1]; i++) {
             const struct weft_flow *f = &workload->flow[i];
-            if (f->messages) continue; // bounded by who makes them
+            if (f->messages) continue; // their sender limits their size
             weft_bytes bytes = f->bytes / f->qps + (f->bytes % f->qps != 0);
-            if (bytes < UINT32_MAX) continue; // whatever the MTU
+            if (bytes < UINT32_MAX) continue; // a 32-bit count suffices at any MTU
             const char *src = topology->node[topology->host[f->src]].name;
             weft_bytes mtu = weft_scenario_device(scenario, src)->host.mtu_bytes;
             if (bytes / mtu + (bytes % mtu != 0) < UINT32_MAX) continue;
@@ -356,7 +356,7 @@ static enum weft_status check_flows(const struct weft_scenario *scenario, const 
     return WEFT_OK;
 }
 
-/// Where hosts of several networks are ports of one NIC, queue pairs are those of the first network's hosts.
+/// Where one NIC has ports in several networks, queue pairs belong to the hosts of the first network.
 static enum weft_status check_planes(const struct weft_scenario *scenario, const struct weft_topology *t,
                                      const struct weft_workload *workload, struct weft_error *ret_error) {
     const struct weft_network_info *first = &t->network[0];
@@ -403,7 +403,7 @@ static enum weft_status check_transports(const struct weft_scenario *scenario, c
     return WEFT_OK;
 }
 
-/// The least that a rank of a stage computes in an iteration.
+/// The minimum computing time of a rank of a stage in an iteration.
 static double compute_least(const struct weft_job *job, uint32_t stage) {
     double sum = 0;
     for (uint32_t i = 0; i < job->stage[stage].turns; i++)
@@ -412,7 +412,7 @@ static double compute_least(const struct weft_job *job, uint32_t stage) {
     return slow && job->slow_factor > 1 ? sum * job->slow_factor : sum;
 }
 
-/// Without an end of its own a run ends when all is done, which cannot be after the end of time.
+/// A run without run.until ends when all is done, which must be before the end of simulated time.
 static enum weft_status check_jobs(const struct weft_scenario *scenario, const struct weft_workload *workload,
                                    struct weft_error *ret_error) {
     if (scenario->run.until_ps != WEFT_TIME_NEVER) return WEFT_OK;

@@ -9,13 +9,14 @@
 #include "weft/credit.h"
 #include "weft/sfc.h"
 
-/// Priorities that a node's ports grant credit to.
+/// The priorities for which a node's ports grant credit.
 static uint8_t granted(const struct weft_device_conf *device, const struct weft_node_info *node) {
     const struct weft_model_conf *credit = weft__credit_of(device, node);
     return ((const struct weft_credit_ops *)credit->model->ops)->priorities(credit->conf);
 }
 
-/// A frame has the same priority at both ends of a link: else its credit would be taken of one and given to another.
+/// A frame must have the same priority at both ends of a link: otherwise credit would be taken from one priority and
+/// returned to another.
 static bool keeps_priorities(const struct weft_switch_conf *sw, const struct weft_host_conf *host, uint8_t priorities) {
     if (sw->trust != WEFT_TRUST_DSCP) return false;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
@@ -25,7 +26,7 @@ static bool keeps_priorities(const struct weft_switch_conf *sw, const struct wef
     return true;
 }
 
-/// The code points of all hosts, at a switch.
+/// Checks that a switch maps the code points of all hosts like the hosts do.
 static enum weft_status check_maps(const struct weft_device_conf **device, const struct weft_topology *t, uint32_t n,
                                    uint8_t priorities, struct weft_error *ret_error) {
     const struct weft_device_conf *seen = NULL;
@@ -41,7 +42,7 @@ static enum weft_status check_maps(const struct weft_device_conf **device, const
     return WEFT_OK;
 }
 
-/// What a node can hold at most of a priority that came by one of its ports.
+/// The most that a node can hold of a priority that arrived at one of its ports.
 static weft_bytes holds_most(const struct weft_device_conf *device, const struct weft_topology *t, uint32_t port,
                              weft_rate_bps host_rate, uint32_t priority) {
     const struct weft_node_info *node = &t->node[t->port[port].node];
@@ -53,7 +54,7 @@ static weft_bytes holds_most(const struct weft_device_conf *device, const struct
         ->lossy_most(buffer->conf, &own, node->ports, device->sw.pfc.priorities, priority);
 }
 
-/// Credit is of room that there is.
+/// A port must not grant more credit than it has room.
 static enum weft_status check_room(const struct weft_device_conf **devices, const struct weft_topology *t, uint32_t n,
                                    uint32_t frame_bytes, weft_rate_bps host_rate, struct weft_error *ret_error) {
     const struct weft_node_info *node = &t->node[n];
@@ -74,7 +75,7 @@ static enum weft_status check_room(const struct weft_device_conf **devices, cons
     return WEFT_OK;
 }
 
-/// `chosen`: a credit that grants.
+/// `chosen`: a credit model that grants.
 static enum weft_status check_node(const struct weft_device_conf **devices, const struct weft_topology *t, uint32_t n,
                                    uint8_t priorities, const struct weft_model_conf *chosen,
                                    struct weft_error *ret_error) {

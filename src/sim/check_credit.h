@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit-based flow control of links, and what it cannot go with.
+// Credit-based flow control of links, and what it cannot be combined with.
 #ifndef WEFT_SIM_CHECK_CREDIT_H
 #define WEFT_SIM_CHECK_CREDIT_H
 
@@ -7,7 +7,7 @@
 
 enum weft_status weft__check_credit(const struct weft_scenario *scenario, const struct weft_topology *t,
                                     struct weft_error *ret_error);
-/// The largest frame that a host would send.
+/// The largest frame that a host may send.
 uint32_t weft__frame_bytes_max(const struct weft_scenario *scenario, const struct weft_topology *t);
 
 #endif

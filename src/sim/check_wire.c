@@ -64,7 +64,7 @@ static enum weft_status check_capture(const struct weft_scenario *scenario, cons
     return WEFT_OK;
 }
 
-/// The box at either end of a link. Cells, and a switch that sends on what has not come yet, go by IEEE 802.3.
+/// The box at either end of a link. Cells, and a cut-through switch, need the wire of IEEE 802.3.
 static enum weft_status check_node(const struct weft_node_info *node, const struct weft_device_conf *conf,
                                    struct weft_error *ret_error) {
     if (node->role == WEFT_NODE_HOST) return WEFT_OK;
@@ -100,7 +100,7 @@ static enum weft_status check_links(const struct weft_topology *t, struct weft_p
 enum weft_status weft__check_wire(const struct weft_scenario *scenario, const struct weft_topology *t,
                                   struct weft_error *ret_error) {
     const struct weft_device_conf *first = NULL;
-    const char *section = NULL; // that gives them
+    const char *section = NULL; // the section that sets them
     for (uint32_t n = 0; n < t->nodes && !first; n++) {
         const struct weft_device_conf *conf = weft_scenario_device(scenario, t->node[n].name);
         if (!weft__has_own_frames(conf, &t->node[n])) continue;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that are not those of RoCE on IEEE 802.3, after other simulators (docs/peers.md).
+// Frames that differ from RoCE on IEEE 802.3, to match other simulators (docs/peers.md).
 #ifndef WEFT_SIM_CHECK_WIRE_H
 #define WEFT_SIM_CHECK_WIRE_H
 
 #include "box/box.h"
 
-/// Whether frames of this node have other sizes, or take other times on the wire.
+/// Whether frames of this node have other sizes, or take other times on the wire, than those of RoCE on IEEE 802.3.
 bool weft__has_own_frames(const struct weft_device_conf *conf, const struct weft_node_info *node);
-/// Refuses what cannot go with such frames.
+/// Refuses what cannot be combined with such frames.
 enum weft_status weft__check_wire(const struct weft_scenario *scenario, const struct weft_topology *t,
                                   struct weft_error *ret_error);
 

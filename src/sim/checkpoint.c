@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint is the memory of a run between two windows, when no worker runs (base/image_file.h), that of each rank
-// if there are several, behind a header that tells which program can go on with it. Pointers in it, to functions and
-// constants too, are good in a process of the same program file, which is not position-independent.
+// A checkpoint is the memory of a run between two windows, when no worker runs (base/image_file.h); over ranks, the
+// memory of each. A header before it tells which program can continue it. Pointers in it, including those to functions
+// and constants, are valid in a process of the same program file, which is not position-independent.
 #include "sim/checkpoint.h"
 
 #include <errno.h>
@@ -21,9 +21,9 @@
 #include "weft/error.h"
 
 static const char magic[16] = "weft checkpoint";
-enum { FORM = 2 }; ///< of the file
+enum { FORM = 2 }; ///< version of the file's form
 
-/// The C library chooses the functions of its mathematics by these; they may differ in the last bit.
+/// The C library chooses its mathematical functions by these features; results may differ in the last bit.
 enum { CPU_FMA = 1, CPU_AVX2 = 2, CPU_AVX512F = 4 };
 
 struct header {
@@ -32,18 +32,18 @@ struct header {
     uint32_t ranks, unused;
     struct weft_checkpoint_program program;
     char libc[24];
-    uint64_t sum; ///< of all before
+    uint64_t sum; ///< checksum of all fields above
 };
 
-/// In front of the image.
+/// Precedes the image.
 struct note {
     struct weft_checkpoint *checkpoint;
-    double wall_s, cpu_s;                         ///< that the run has taken
+    double wall_s, cpu_s;                         ///< time that the run has taken
     uint64_t exchanges, messages, bytes, wait_ns; ///< of ranks
     struct weft_memory_figure memory[WEFT_MEMORY_KINDS];
 };
 
-static struct header own; ///< of this program
+static struct header own; ///< the header of this program
 
 static uint32_t cpu_of_machine(void) {
 #ifdef __x86_64__
@@ -76,7 +76,7 @@ static void note_program(const struct weft_checkpoint_program *program, const st
 }
 
 static enum weft_status open_image(const struct weft_ranks *ranks, struct weft_error *ret_error) {
-    const char *why = NULL; // ranks have theirs, but where one is read
+    const char *why = NULL; // ranks exist, except where a checkpoint is read
     if (!weft__image_is_open()) why = ranks ? weft__image_open(ranks->n, ranks->self) : weft__image_open(1, 0);
     if (!why) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
@@ -92,7 +92,7 @@ enum weft_status weft_checkpoint_open(const struct weft_checkpoint_program *prog
 
 // --- writing ------------------------------------------------------------------------------------------------------
 
-/// A name is there for good when its folder is.
+/// A new name is durable only once its folder is synced.
 static void sync_folder(const char *file, struct weft_arena *arena) {
     const char *slash = strrchr(file, '/');
     const char *name = !slash ? "." : weft_arena_format(arena, "%.*s", (int)(slash == file ? 1 : slash - file), file);
@@ -102,7 +102,7 @@ static void sync_folder(const char *file, struct weft_arena *arena) {
     close(folder);
 }
 
-/// Under another name first: NULL, or why it could not be done.
+/// Writes to a temporary name first. NULL, or why it failed.
 static const char *write_file(struct weft_ranks *ranks, const char *path, const struct note *note,
                               struct weft_arena *arena) {
     const char *draft = weft__draft_name(path, arena);
@@ -152,7 +152,8 @@ static void write_checkpoint(struct weft__run *run) {
     if (weft_memory_has_cleanups())
         weft__parts_fail(ranks, NULL);
     else if (ranks && ranks->self)
-        why = weft__parts_write(ranks, NULL, &note, sizeof note) ? NULL : strerror(errno); // rank 0 has heard it, too
+        why = weft__parts_write(ranks, NULL, &note, sizeof note) ? NULL : strerror(errno); // rank 0 has seen the
+                                                                                           // failure, too
     else
         why = write_file(ranks, checkpoint->file, &note, arena);
     if (why) checkpoint->written--;
@@ -172,7 +173,7 @@ bool weft__checkpoint_on(struct weft__run *run) {
 
 // --- reading ------------------------------------------------------------------------------------------------------
 
-/// What the file is not; NULL: it is of this program.
+/// What is wrong with the file; NULL: this program wrote it.
 static const char *find_fault(const struct header *header) {
     if (memcmp(header->magic, magic, sizeof magic)) return "it is not a checkpoint of weft";
     if (header->form != FORM) return "it is of another version of weft";
@@ -207,7 +208,7 @@ static enum weft_status check_header(FILE *file, const char *path, struct weft_e
                           own.program.text);
 }
 
-/// Of a rank other than 0 nothing is opened.
+/// Ranks other than 0 open nothing.
 static enum weft_status open_file(const char *path, FILE **ret_file, struct weft_error *ret_error) {
     FILE *file = *ret_file = weft__file_open(path, "r");
     if (file) return check_header(file, path, ret_error);
@@ -215,7 +216,7 @@ static enum weft_status open_file(const char *path, FILE **ret_file, struct weft
                           "%s; expected a checkpoint that weft run --checkpoint has written", strerror(errno));
 }
 
-/// That all ranks have come so far, and are the same program. One that has not tells of it when it ends.
+/// Checks that all ranks have come this far and run the same program. A rank that has not reports so when it ends.
 static enum weft_status meet(struct weft_ranks *ranks, struct weft_error *ret_error) {
     struct weft_ranks_word mine = {.layout = own.sum}, word[WEFT__IMAGE_RANKS_MAX];
     if (!ranks) return WEFT_OK;
@@ -239,7 +240,7 @@ static enum weft_status read_image(struct weft_ranks *ranks, FILE *file, const c
                           byte + sizeof own, ranks ? " or beyond" : "", wrong);
 }
 
-/// Over ranks a meeting after each step, so that none waits for one that has failed.
+/// Over ranks, all meet after each step, so that none waits for one that has failed.
 static enum weft_status read_file(const char *path, struct weft_ranks *ranks, struct note *ret_note,
                                   struct weft_error *ret_error) {
     FILE *file = NULL;

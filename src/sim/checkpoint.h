@@ -4,7 +4,7 @@
 
 #include "sim/run.h"
 
-/// The engine has stopped: writes what is to be written. True: it is to go on.
+/// The engine has stopped: writes a checkpoint if one is due. True: the run continues.
 bool weft__checkpoint_on(struct weft__run *run);
 
 #endif

@@ -10,15 +10,15 @@
 
 enum { FRAME_BYTES = 1 << 20, FAILED = INT32_MAX };
 
-/// Where a part goes, or comes from: the file, or NULL for rank 0, which has it.
+/// Where a part goes or comes from: the file, or, if NULL, rank 0, which has the file.
 struct line {
     struct weft_ranks *ranks;
     FILE *file;
-    // reading
+    // for reading
     unsigned char *frame;
     uint32_t at, n; ///< of it
     bool ended;     ///< the part
-    bool cut;       ///< that was not its end
+    bool cut;       ///< the end was missing
 };
 
 static bool put(const struct line *line, const void *bytes, size_t n) {
@@ -43,7 +43,7 @@ static ssize_t write_frames(void *cookie, const char *bytes, size_t n) {
     return (ssize_t)n;
 }
 
-/// This rank's own.
+/// Writes this rank's own part.
 static bool write_part(struct line *line, const void *note, size_t note_bytes) {
     FILE *part = fopencookie(line, "w", (cookie_io_functions_t){.write = write_frames});
     char *room = malloc(FRAME_BYTES);
@@ -61,7 +61,7 @@ static bool write_part(struct line *line, const void *note, size_t note_bytes) {
     return written;
 }
 
-/// Of another rank into the file; all of it comes, even where none is written any more.
+/// Copies the part of another rank into the file. All of it is received, even if writing has failed.
 static bool take_part(struct weft_ranks *ranks, uint32_t rank, FILE *file, unsigned char *room) {
     for (bool written = file != NULL;;) {
         uint32_t frame;
@@ -79,7 +79,7 @@ static bool take_part(struct weft_ranks *ranks, uint32_t rank, FILE *file, unsig
 
 static bool take_parts(struct weft_ranks *ranks, FILE *file, bool written) {
     unsigned char *room = malloc(FRAME_BYTES);
-    if (!room) abort(); // the launcher ends the others
+    if (!room) abort(); // the launcher ends the other ranks
     int why = errno;
     for (uint32_t r = 1; r < ranks->n; r++) {
         bool good = take_part(ranks, r, file, room);
@@ -109,7 +109,7 @@ void weft__parts_fail(struct weft_ranks *ranks, FILE *file) {
 
 // --- reading ------------------------------------------------------------------------------------------------------
 
-/// The next frame, whole: what is received is what was sent at once. False: there is none.
+/// The next complete frame: one receive returns what one send sent. False: there is none.
 static bool next_frame(struct line *line) {
     uint32_t n = 0;
     if (line->ended) return false;
@@ -134,12 +134,12 @@ static const char *read_part(struct line *line, void *ret_note, size_t note_byte
     FILE *part = fopencookie(line, "r", (cookie_io_functions_t){.read = read_frames});
     const char *wrong = part ? weft__image_read(part, ret_note, note_bytes, true, ret_byte) : "out of memory";
     if (part) fclose(part);
-    while (next_frame(line)) // of a part that is wrong
+    while (next_frame(line)) // skips the rest of a bad part
         ;
     return wrong;
 }
 
-/// From the file to another rank.
+/// Copies a part from the file to another rank.
 static void give_part(struct line *line, uint32_t rank) {
     struct weft_ranks *ranks = line->ranks;
     line->ended = false;
@@ -154,7 +154,7 @@ const char *weft__parts_read(struct weft_ranks *ranks, FILE *file, void *ret_not
                              size_t *ret_byte) {
     if (!ranks) return weft__image_read(file, ret_note, note_bytes, false, ret_byte);
     struct line line = {.ranks = ranks, .file = file, .frame = malloc(FRAME_BYTES)};
-    if (!line.frame) abort(); // the launcher ends the others
+    if (!line.frame) abort(); // the launcher ends the other ranks
     const char *wrong = read_part(&line, ret_note, note_bytes, ret_byte);
     for (uint32_t r = 1; file && r < ranks->n; r++)
         give_part(&line, r);

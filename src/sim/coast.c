@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows that hold their rate (docs/fast-forward.md). A queue pair whose packets meet no queue sends at the pace that
-// its congestion control sets, or at what acknowledgements leave of its NIC's link. Nothing is to be learnt from
-// running its packets, so it coasts: it is held back, packets in flight arrive, and what it would have sent is
-// counted. Its congestion control goes on, by its own timers and by the bytes counted. The clock of the engine goes on
-// too, so other flows are not touched. It is run again before its end, and when a link of its path is to carry more
-// than it can: because rates rise, or a flow starts.
+// its congestion control sets, or at what acknowledgements leave of its NIC's link. Running its packets shows nothing
+// new, so the queue pair coasts: it is held back, packets in flight arrive, and what it would have sent is counted. Its
+// congestion control continues, by its own timers and by the bytes counted. The engine's clock continues too, so other
+// flows are not affected. The queue pair runs again before its end, and when a link of its path would carry more than
+// it can: because rates rise or a flow starts.
 //
-// What a flow would have sent is cut out of the middle: its queue pair has so many packets fewer, and numbers of
-// packets, acknowledgements and timers stay what they are.
-//
+// What a flow would have sent is cut out of its middle: its queue pair has that many packets fewer, while the numbers
+// of packets, acknowledgements and timers stay as they are.
+// Source: the idea of not running flows at a steady rate is from Wormhole (NSDI 2026). Here a flow is judged by the
+// load of its links, so it is known, not assumed, that no queue forms.
 // Source: of the idea that flows at a steady rate need not be run, Wormhole (NSDI 2026); here a flow is judged by the
 // load of its links, so that it is known and not assumed that no queue forms.
 #include "sim/coast.h"
@@ -22,40 +23,40 @@
 #include "transport/endpoint.h"
 
 enum {
-    LOOK_PS = 5000000,      ///< 5 us from one look to the next while flows coast, or may soon
-    LOOK_PS_COASTS = 8,     ///< times that, while all that send coast
-    LOOK_PS_MAX = 80000000, ///< while none may
-    MARGIN_PACKETS = 64,    ///< at the end of a flow, at least, are run
-    QUEUED_FRAMES = 8,      ///< that may wait at a port, a flow: those that came from several ports at once
+    LOOK_PS = 5000000,      ///< 5 us between two checks while flows coast, or may soon
+    LOOK_PS_COASTS = 8,     ///< factor for it while all active flows coast
+    LOOK_PS_MAX = 80000000, ///< while none may coast
+    MARGIN_PACKETS = 64,    ///< at least this many at the end of a flow are run
+    QUEUED_FRAMES = 8,      ///< per flow, may wait at a port: frames that arrived from several ports at the same time
 };
 
 struct link {
-    double rate;      ///< bytes a second on the wire
-    double data, ack; ///< of what it carries
-    uint32_t flows;   ///< whose data it carries
-    uint64_t events;  ///< marks, pauses and drops, when last looked at
+    double rate;      ///< bytes per second on the wire
+    double data, ack; ///< load on it, in bytes per second
+    uint32_t flows;   ///< flows whose data it carries
+    uint64_t events;  ///< marks, pauses and drops, at the last check
     bool is_full;
-    bool is_full_by_acks; ///< with data alone it would not be
-    bool calls;           ///< something was marked, paused or dropped since
+    bool is_full_by_acks; ///< it is full, but would not be with data alone
+    bool calls;           ///< since then, something was marked, paused or dropped
 };
 
 enum state { RUNS, COASTS, AUDITED };
 
 /// A queue pair.
 struct coaster {
-    const uint32_t *port, *back; ///< of its path, and of that of its acknowledgements
+    const uint32_t *port, *back; ///< of its data path, and of the path of its acknowledgements
     uint16_t hops, back_hops;
     uint8_t state; ///< enum state
-    bool active;   ///< it sends, or is to start before the next look
-    bool is_new;   ///< since this look
-    double wire;   ///< bytes of a full packet there
-    double acks;   ///< bytes of acknowledgements for one of data
-    double rate;   ///< bytes a second on the wire
-    double before; ///< at the last look
-    double sent;   ///< packets since `from_ps`
-    uint32_t from; ///< PSN to send then
+    bool active;   ///< it sends, or will start before the next check
+    bool is_new;   ///< active only since this check
+    double wire;   ///< bytes on the wire of a full packet
+    double acks;   ///< bytes of acknowledgements per byte of data
+    double rate;   ///< bytes per second on the wire
+    double before; ///< rate at the last check
+    double sent;   ///< packets that it was to send since `from_ps`
+    uint32_t from; ///< the PSN to send at that time
     weft_time_ps from_ps;
-    uint64_t calls; ///< of congestion control, and packets sent again, by then
+    uint64_t calls; ///< calls of congestion control, and retransmitted packets, by then
     uint32_t cut;   ///< packets cut out
 };
 
@@ -66,8 +67,9 @@ struct weft__coast {
     struct link *link;       ///< [ports]
     struct coaster *coaster; ///< [qps]
     weft_time_ps last_ps, wait_ps;
-    uint32_t audited;      ///< queue pairs that are: meanwhile none coasts, as they would miss its acknowledgements
-    weft_time_ps start_ps; ///< when the next flow starts that is not active
+    uint32_t audited;      ///< queue pairs being audited; none coasts meanwhile because an audited one would miss the
+                           ///< acknowledgements
+    weft_time_ps start_ps; ///< when the next inactive flow starts
 };
 
 // --- what a packet is ---------------------------------------------------------------------------------------------
@@ -82,7 +84,7 @@ static struct weft_transport_acks acks_of(const struct weft__coast *c, uint32_t 
     return ops->acks(host->transport.conf, c->net->qp[q].priority);
 }
 
-/// A full packet in the middle of the queue pair's.
+/// The size of a full packet in the middle of the queue pair's data.
 static uint32_t frame_of(const struct weft__coast *c, uint32_t q) {
     return weft__qp_frame_bytes(&c->net->qp[q], 1, c->net->hosts.data_header_bytes) + c->net->hosts.framing_bytes;
 }
@@ -96,7 +98,7 @@ static uint32_t wire_of(const struct weft__coast *c, uint32_t q, uint32_t frame)
     return frame + (uint32_t)host_of(c, c->net->qp[q].src)->wire.overhead_bytes;
 }
 
-/// Bytes of acknowledgements on the wire for one of data.
+/// Bytes of acknowledgements on the wire per byte of data.
 static double ack_share(const struct weft__coast *c, uint32_t q) {
     double every = acks_of(c, q).packets;
     return wire_of(c, q, ack_of(c, q)) / every / wire_of(c, q, frame_of(c, q));
@@ -140,7 +142,7 @@ static double pace_of(const struct weft__coast *c, uint32_t q) {
     return !s->started || pace > line ? line : pace;
 }
 
-/// Acknowledgements go before data, so a NIC that sends for one queue pair alone sends what they leave.
+/// Acknowledgements precede data, so a NIC that sends for a single queue pair sends at the rate that they leave.
 static void find_rates(struct weft__coast *c) {
     for (uint32_t q = 0; q < c->net->qps; q++) {
         struct coaster *own = &c->coaster[q];
@@ -169,7 +171,7 @@ static void add_data(struct weft__coast *c) {
     }
 }
 
-/// Which queue pairs send, or are to start before the next look; and where.
+/// Finds the queue pairs that send or will start before the next check, and their links.
 static void find_active(struct weft__coast *c, weft_time_ps now) {
     c->start_ps = WEFT_TIME_NEVER;
     for (uint32_t i = 0; i < c->net->topology->ports; i++)
@@ -203,14 +205,14 @@ static void judge_links(struct weft__coast *c) {
 
 static void load_links(struct weft__coast *c, weft_time_ps now) {
     find_active(c, now);
-    add_acks(c); // of the rates at the last look
+    add_acks(c); // from the rates at the last check
     find_rates(c);
     add_data(c);
     judge_links(c);
 }
 
-/// No queue forms on its path, however long, nor on that of its acknowledgements. `anew`: nor is there one, or was
-/// there since the last look.
+/// No queue can form on its path, however long it lasts, nor on the path of its acknowledgements. `anew`: nor is there
+/// a queue now, nor was there since the last check.
 static bool is_free(const struct weft__coast *c, uint32_t q, bool anew) {
     const struct coaster *own = &c->coaster[q];
     uint32_t frame = frame_of(c, q);
@@ -219,7 +221,7 @@ static bool is_free(const struct weft__coast *c, uint32_t q, bool anew) {
         if (l->is_full || l->calls) return false;
         if (anew && queued_bytes(c, own->port[k]) > (weft_bytes)l->flows * QUEUED_FRAMES * frame) return false;
     }
-    // Without its acknowledgements others would find a link emptier than it is.
+    // Without its acknowledgements, a link would look emptier to others than it is.
     for (uint32_t k = 0; k < own->back_hops; k++)
         if (c->link[own->back[k]].is_full_by_acks) return false;
     return true;
@@ -236,7 +238,7 @@ static double interval_s(const struct weft__coast *c, uint32_t q) {
     return c->coaster[q].wire / c->coaster[q].rate;
 }
 
-/// Watches it from now on.
+/// Watches the queue pair from now on.
 static void watch(struct weft__coast *c, uint32_t q, weft_time_ps now) {
     struct coaster *own = &c->coaster[q];
     const struct weft_qp_sender *s = &c->net->hosts.sender[q];
@@ -248,18 +250,18 @@ static void watch(struct weft__coast *c, uint32_t q, weft_time_ps now) {
     own->sent = own->rate > 0 ? -wait / interval_s(c, q) : 0;
 }
 
-/// Packets that are still to be sent, if it has sent what is counted.
+/// Packets still to be sent, if it has sent what is counted.
 static double packets_left(const struct weft__coast *c, uint32_t q) {
     const struct coaster *own = &c->coaster[q];
     return (double)(c->net->qp[q].packets - own->from) - own->sent;
 }
 
-/// Packets at the end of the queue pair that are run: no look may come too late.
+/// The packets at the end of the queue pair that are run, so that no check comes too late.
 static double margin_of(const struct weft__coast *c, uint32_t q) {
     return MARGIN_PACKETS + 2 * LOOK_PS * 1e-12 / interval_s(c, q);
 }
 
-/// What was counted since it coasts has been sent, has arrived and was acknowledged.
+/// Everything counted since it began to coast has been sent, has arrived and was acknowledged.
 static void count_packets(struct weft__coast *c, uint32_t q, uint64_t packets) {
     struct weft__network *net = c->net;
     const struct coaster *own = &c->coaster[q];
@@ -286,7 +288,7 @@ static void count_packets(struct weft__coast *c, uint32_t q, uint64_t packets) {
     c->outcome->stretches++;
 }
 
-/// It has sent what was counted; that is cut out. Answers when it sends the next packet.
+/// What was counted as sent is cut out. Returns when it sends the next packet.
 static weft_time_ps stop_coasting(struct weft__coast *c, uint32_t q, weft_time_ps now) {
     struct coaster *own = &c->coaster[q];
     struct weft_qp_conf *qp = &c->net->qp[q];
@@ -307,7 +309,7 @@ static void run_on(struct weft__coast *c, uint32_t q, weft_time_ps now) {
     watch(c, q, now);
 }
 
-/// Relative to what it was to send since it is watched; a packet more or less is none.
+/// Relative to what it should have sent since it has been watched; one packet more or less is no deviation.
 static double deviation_of(const struct weft__coast *c, uint32_t q) {
     const struct coaster *own = &c->coaster[q];
     double sent = (double)(c->net->hosts.sender[q].next - own->from);
@@ -320,7 +322,7 @@ static void judge_audit(struct weft__coast *c, uint32_t q, weft_time_ps now) {
     watch(c, q, now);
 }
 
-/// It is watched for long enough, and goes on for long enough.
+/// It has been watched for long enough, and has enough left to send.
 static bool may_coast(const struct weft__coast *c, uint32_t q, weft_time_ps now) {
     const struct coaster *own = &c->coaster[q];
     const struct weft_qp_sender *s = &c->net->hosts.sender[q];
@@ -348,7 +350,7 @@ static void begin_to_coast(struct weft__coast *c, uint32_t q, weft_time_ps now) 
     own->from = c->net->hosts.sender[q].posted;
 }
 
-/// So much time has passed, in which its rate went from what it was to what it is.
+/// Advances by a period in which the rate changed from its previous value to the present one.
 static void advance(struct weft__coast *c, uint32_t q, double seconds) {
     struct coaster *own = &c->coaster[q];
     double before = own->sent;
@@ -358,19 +360,19 @@ static void advance(struct weft__coast *c, uint32_t q, double seconds) {
     if (packets > 0) ops_of(c, q)->sent(c->net, node_of(c, q), q, (uint32_t)(packets * own->wire), c->last_ps);
 }
 
-/// What becomes of it. True: it coasts, or may soon.
+/// Decides the queue pair's next state. True: it coasts, or may soon.
 static bool look_at(struct weft__coast *c, uint32_t q, weft_time_ps now) {
     struct coaster *own = &c->coaster[q];
     bool called = count_calls(c, q) != own->calls;
     if (own->state == RUNS) {
         if (called || own->is_new ||
-            c->net->hosts.receiver[q].marked || // the receiver tells of a mark as soon as it may
+            c->net->hosts.receiver[q].marked || // the receiver signals a mark as early as it may
             !is_free(c, q, true)) {
             watch(c, q, now);
             return false;
         }
         if (may_coast(c, q, now) && deviation_of(c, q) > c->net->scenario->run.steady_error)
-            watch(c, q, now); // what it was to send is not what it sends: once more
+            watch(c, q, now); // it did not send what it should have: watch again
         else if (may_coast(c, q, now))
             begin_to_coast(c, q, now);
         return packets_left(c, q) > 2 * margin_of(c, q);
@@ -386,7 +388,7 @@ static bool look_at(struct weft__coast *c, uint32_t q, weft_time_ps now) {
 
 // --- looking ------------------------------------------------------------------------------------------------------
 
-/// Time to the next look: no flow starts or comes to its last packets before that.
+/// Time to the next check: no flow starts or reaches its last packets before it.
 static weft_time_ps wait_for(const struct weft__coast *c, weft_time_ps now, bool soon, bool all_coast) {
     if (soon && !all_coast) return LOOK_PS;
     double most = soon ? LOOK_PS_COASTS * (double)LOOK_PS : fmin(2 * (double)c->wait_ps, LOOK_PS_MAX);
@@ -412,12 +414,12 @@ weft_time_ps weft__coast_look(struct weft__coast *c) {
         advance(c, q, seconds);
         soon |= look_at(c, q, now);
         if (own->state == COASTS) wakes = q;
-        // One that runs its last packets will not coast again.
+        // A flow that runs its last packets will not coast again.
         all_coast &= own->state == COASTS || (own->state == RUNS && packets_left(c, q) < margin_of(c, q));
     }
     c->wait_ps = wait_for(c, now, soon, all_coast);
     if (wakes == WEFT_NONE) return now + c->wait_ps;
-    // Without packets the engine would find nothing to do, and no progress.
+    // Without packets the engine would see no work and no progress.
     c->net->engine.worker[0].tally.progress_ps = now;
     ops_of(c, wakes)->wake(c->net, node_of(c, wakes), wakes, now + c->wait_ps);
     return now + c->wait_ps - 2 * c->net->engine.conf.window_ps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows that hold their rate, and are not run meanwhile; see coast.c.
+// Flows that hold their rate, and are not run while they do; see coast.c.
 #ifndef WEFT_SIM_COAST_H
 #define WEFT_SIM_COAST_H
 
@@ -7,11 +7,11 @@
 
 struct weft__coast;
 
-/// NULL: nothing may be skipped of this run; *ret_refused says why.
+/// NULL: nothing in this run may be skipped; *ret_refused says why.
 struct weft__coast *weft__coast_new(struct weft__skips *skips, const char **ret_refused);
-/// The engine has stopped between two windows. Answers when it should stop again.
+/// The engine has stopped between two windows. Returns when it should stop again.
 weft_time_ps weft__coast_look(struct weft__coast *c);
-/// The run has ended, at `now`.
+/// The run has ended at `now`.
 void weft__coast_end(struct weft__coast *c, weft_time_ps now);
 
 #endif

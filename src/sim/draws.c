@@ -21,7 +21,7 @@ static bool models_draw(const struct weft_scenario *s) {
     return false;
 }
 
-/// Whoever has more than one port to choose from asks a hash or draws; a failure may leave several where there was one.
+/// A node with more than one port to choose from hashes or draws; a failure may leave several where there was one.
 static bool has_choice(const struct weft_scenario *s, const struct weft_topology *t) {
     if (s->events_tree && t->switches > 1) return true;
     struct weft_routes *routes = weft_routes_new(t, NULL);

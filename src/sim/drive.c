@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that a program drives. The nodes run as in any other run, on all threads; a host's node pauses after an event
-// that the program is to be told of. Between windows, when all nodes have run to the window's end or to their first
-// such event, this thread takes the earliest event of any host, calls back, lets that host go on to its next event or
-// to the end of the window, and so on. A callback acts on its own host at once and on others after the window, which is
-// what the lookahead is for; so all callbacks of a window come in the order of their times, and no host has run past
-// what it is told.
+// A run that a program drives. The nodes run as in any other run, on all threads, except that a host's node pauses
+// after an event that the program must be told about. Between windows, when all nodes have run to the window's end or
+// to their first such event, this thread takes the earliest event of any host, calls the callback, lets that host
+// continue to its next event or the end of the window, and so on. A callback acts on its own host at once, and on
+// others after the window: the lookahead covers that delay. So all callbacks of a window come in the order of their
+// times, and no host has run past the time of its callback.
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,44 +16,44 @@
 #include "weft/memory.h"
 #include "weft/report.h"
 
-/// Whom to tell; of a flow, or of a time.
+/// The callback for a flow or a time.
 struct listener {
     weft_drive_callback *callback;
     void *context;
 };
 
-/// How many queue pairs there have been from a host to another.
+/// How many queue pairs there have been from one host to another.
 struct pair {
     uint64_t hosts; ///< source << 32 | destination, + 1; 0: free
     uint64_t qps;
 };
 
 struct weft_drive {
-    struct weft__run run; ///< first: on_window is told of it
+    struct weft__run run; ///< must be first: on_window gets a pointer to it
     const struct weft_simulation *simulation;
-    struct weft_memory *memory;    ///< of all but this struct; NULL: it is the result's now
-    struct weft_workload workload; ///< the scenario's, and the flows that were added
+    struct weft_memory *memory;    ///< all memory but this struct; NULL: the result owns it now
+    struct weft_workload workload; ///< the scenario's workload and the added flows
     struct weft__driver driver;
     struct weft_arena *arena;
-    bool open, inside, stop; ///< inside: a callback
-    bool failed;             ///< memory ran out: all that can be done is to free it
-    bool over;               ///< the network goes no further
+    bool open, inside, stop; ///< inside: a callback is running
+    bool failed;             ///< memory ran out: the drive can only be freed
+    bool over;               ///< the network has ended
     enum weft_drive_end end; ///< of the last run
-    uint32_t host;           ///< of the callback
+    uint32_t host;           ///< the callback's host
     weft_time_ps now_ps, until_ps;
     uint64_t serial;
-    uint32_t *waiting; ///< heap of hosts that have paused, by the time of their notice, then by number
+    uint32_t *waiting; ///< heap of paused hosts, by the time of their notice, then by number
     uint32_t waits, waits_capacity;
-    uint32_t qp0;   ///< the first queue pair of a flow that was added; each has one
-    uint32_t group; ///< of these flows
-    // by flow, from driver.flow0 on
+    uint32_t qp0;   ///< the first queue pair of an added flow; each has one
+    uint32_t group; ///< group of the added flows
+    // indexed by flow, from driver.flow0 on
     uint32_t flows_capacity, qps_capacity;
     uint64_t *tag;
     struct listener *listener;
     uint8_t *want;
-    struct listener *timer; ///< [timers], of which those in the list from free_timer on are free
+    struct listener *timer; ///< [timers]; the free ones are in a list from free_timer on
     uint32_t timers, timers_capacity, free_timer;
-    uint32_t *qp_next; ///< [hosts]: queue pairs that the NIC has
+    uint32_t *qp_next; ///< [hosts]: how many queue pairs the NIC has
     struct pair *pair; ///< hash table
     uint32_t pairs, pair_slots;
 };
@@ -65,7 +65,7 @@ static struct weft__network *net_of(struct weft_drive *d) {
 // --- queue pairs
 // ------------------------------------------------------------------------------------------------------
 
-/// A list with room for more; what was there stays behind in its arena.
+/// Copies a list into a larger one; the old one stays in its arena.
 static void *copy_list(const void *list, uint32_t n, uint32_t capacity, size_t size, struct weft_arena *arena) {
     void *to = size % 32 ? weft_arena_alloc(arena, capacity, size) : weft__arena_lines(arena, capacity, size);
     if (n) memcpy(to, list, n * size);
@@ -124,7 +124,7 @@ static void grow_pairs(struct weft_drive *d) {
     weft_memory_free(WEFT_MEMORY_QP, old, slots * sizeof *old);
 }
 
-/// How many queue pairs there are from src to dst; so many more are from now on.
+/// Returns how many queue pairs there are from src to dst, and adds `more`.
 static uint64_t count_pair(struct weft_drive *d, uint32_t src, uint32_t dst, uint32_t more) {
     if (4 * (d->pairs + 1) > 3 * d->pair_slots) grow_pairs(d);
     uint64_t hosts = ((uint64_t)src << 32 | dst) + 1;
@@ -139,7 +139,7 @@ static const struct weft_host_conf *conf_of(const struct weft__network *net, uin
     return &net->device[net->topology->host[host]]->host;
 }
 
-/// What the transport at one end of a queue pair keeps beside its line, if anything.
+/// Allocates what the transport at one end of a queue pair keeps beside its line, if anything.
 static void add_state(struct weft_drive *d, void ***state, uint32_t qp, size_t size) {
     struct weft__network *net = net_of(d);
     if (!size) return;
@@ -174,7 +174,7 @@ static void add_qp(struct weft_drive *d, const struct weft_send *send, uint32_t 
         .packets = packets,
         .bytes = send->bytes,
         .at_src = net->hosts.ops->open(node, node->state, qp, start),
-        .at_dst = 0, // it has no timer there
+        .at_dst = 0, // the remote end has no timer
         .mtu = (uint16_t)src->mtu_bytes,
         .entropy = weft__qp_entropy(src, seed, send->src, count_pair(d, send->src, send->dst, 1)),
         .priority = (uint8_t)send->priority,
@@ -228,7 +228,7 @@ static enum weft_status check_goes_on(const struct weft_drive *d, struct weft_er
     return d->over ? FAIL(WEFT_ERROR_INPUT, "the network cannot run further: its last run ended it") : WEFT_OK;
 }
 
-/// When something may happen at a host that is to happen at *time.
+/// Checks when something that is to happen at *time may happen at a host.
 static enum weft_status check_time(struct weft_drive *d, uint32_t host, weft_time_ps *time,
                                    struct weft_error *ret_error) {
     if (check_goes_on(d, ret_error)) return WEFT_ERROR_INPUT;
@@ -262,14 +262,14 @@ static enum weft_status check_send(struct weft_drive *d, const struct weft_send 
     return WEFT_OK;
 }
 
-/// A timer of the host's node was set. The host of a callback is rescheduled when it has been gone on with.
+/// A timer of the host's node was set. The host of a callback is rescheduled when it continues.
 static void reschedule(struct weft_drive *d, uint32_t host) {
     if (d->inside && host == d->host) return;
     if (weft__engine_ran_until(&net_of(d)->engine))
         weft__engine_reschedule(&net_of(d)->engine, d->driver.host[host].node);
 }
 
-/// What a program asks of a drive, and what it gets.
+/// A request from the program, and its result.
 struct request {
     struct weft_drive *drive;
     const struct weft_send *send;
@@ -278,7 +278,7 @@ struct request {
     struct listener listener;
 };
 
-/// In the drive's own memory. When that has run out in the middle of something, the drive is of no more use.
+/// Uses the drive's own memory. If that runs out in the middle of an operation, the drive is unusable.
 static enum weft_status enter(struct weft_drive *d,
                               enum weft_status (*act)(void *context, struct weft_error *ret_error),
                               struct request *request, struct weft_error *ret_error) {
@@ -416,7 +416,7 @@ static void push_waiting(struct weft_drive *d, uint32_t host) {
     d->waiting[i] = host;
 }
 
-/// Puts a host where the first was.
+/// Replaces the first host of the heap by this one, and restores the order.
 static void settle_first(struct weft_drive *d, uint32_t host) {
     uint32_t i = 0;
     for (uint32_t down; (down = 2 * i + 1) < d->waits; i = down) {
@@ -443,14 +443,14 @@ static void call_back(struct weft_drive *d, uint32_t host) {
     d->now_ps = own->worker->now_ps = n.time_ps;
     d->host = host;
     d->inside = true;
-    struct weft_memory *memory = weft_memory_use(NULL); // what a callback allocates is none of the drive
+    struct weft_memory *memory = weft_memory_use(NULL); // memory that a callback allocates is not the drive's
     listener.callback(listener.context, d, &notice);
     weft_memory_use(memory);
     d->inside = false;
     if (d->failed) weft_memory_fail();
 }
 
-/// The host goes on to its next notice, or to the end of the window. False: to the end.
+/// Continues the host to its next notice, or to the end of the window. False: to the end.
 static bool go_on(struct weft_drive *d, uint32_t host) {
     struct weft__driven *own = &d->driver.host[host];
     struct weft__node *node = &net_of(d)->engine.node[own->node];
@@ -502,7 +502,7 @@ void weft__driver_collect(struct weft__network *net) {
     }
 }
 
-/// The group of the flows to come, which the scenario may have as well: its number.
+/// The group of the added flows, which the scenario may also have: its number.
 static uint32_t find_group(const struct weft_workload *w) {
     uint32_t group = 0;
     while (group < w->groups && strcmp(w->group[group], "drive") != 0)
@@ -510,7 +510,7 @@ static uint32_t find_group(const struct weft_workload *w) {
     return group;
 }
 
-/// The scenario's workload, with a group for the flows to come.
+/// The scenario's workload, with a group for the added flows.
 static struct weft_workload copy_workload(const struct weft_workload *w, uint32_t group, struct weft_arena *arena) {
     struct weft_workload copy = *w;
     copy.group = copy_list(w->group, w->groups, w->groups + 1, sizeof *w->group, arena);
@@ -518,7 +518,7 @@ static struct weft_workload copy_workload(const struct weft_workload *w, uint32_
     return copy;
 }
 
-/// As it stands now.
+/// A copy of the workload as it is now.
 static struct weft_workload *keep_workload(const struct weft_drive *d, struct weft_arena *arena) {
     struct weft_workload *w = weft_arena_alloc(arena, 1, sizeof *w);
     *w = d->workload;
@@ -564,7 +564,7 @@ enum weft_status weft_drive_new(const struct weft_simulation *s, const struct we
     *ret_drive = NULL;
     if (options && (options->record || options->capture_file))
         return FAIL(WEFT_ERROR_INPUT, "a driven run can neither be recorded nor captured");
-    struct weft_drive *d = aligned_alloc(_Alignof(struct weft_drive), sizeof *d); // more than calloc aligns to
+    struct weft_drive *d = aligned_alloc(_Alignof(struct weft_drive), sizeof *d); // more alignment than calloc gives
     if (!d) return FAIL(WEFT_ERROR_SYSTEM, "out of memory");
     memset(d, 0, sizeof *d);
     d->simulation = s;
@@ -585,8 +585,8 @@ static enum weft_status do_run(void *context, struct weft_error *ret_error) {
     return WEFT_OK;
 }
 
-/// How it has ended. That the scenario's end comes before the next event is no end yet for who only goes on to a time
-/// before: they may still have something to do there.
+/// How the run has ended. If the scenario's end comes before the next event, that is no end yet for a caller who only
+/// continues to an earlier time: it may still have something to do there.
 static enum weft_end end_of(struct weft_drive *d) {
     struct weft__engine *e = &net_of(d)->engine;
     enum weft_end end = weft__network_end(net_of(d));
@@ -595,7 +595,7 @@ static enum weft_end end_of(struct weft_drive *d) {
     return end;
 }
 
-/// Time goes on to the scenario's end, or to the last event, or to what the engine has looked at in vain.
+/// Time advances to the scenario's end, to the last event, or to the end of the windows that the engine found empty.
 static void pass_time(struct weft_drive *d, bool over) {
     const struct weft__engine *e = &net_of(d)->engine;
     if (over) d->now_ps = e->conf.until_ps;
@@ -629,7 +629,7 @@ enum weft_status weft_drive_run(struct weft_drive *d, weft_time_ps until, enum w
     return d->end == WEFT_DRIVE_STALLED ? FAIL(WEFT_ERROR_STALL, "the network makes no progress") : WEFT_OK;
 }
 
-/// What the hosts that wait have not read stays on its way.
+/// Packets that paused hosts have not read stay in flight.
 static void leave_unread(struct weft_drive *d) {
     for (uint32_t i = 0; i < d->waits; i++) {
         struct weft__driven *own = &d->driver.host[d->waiting[i]];
@@ -638,7 +638,7 @@ static void leave_unread(struct weft_drive *d) {
     }
 }
 
-/// All but what became of it.
+/// Frees everything but the result.
 static void release(struct weft_drive *d) {
     for (uint32_t h = 0; h < d->simulation->topology->hosts; h++)
         weft__driven_deinit(&d->driver.host[h]);

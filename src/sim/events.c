@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of all nodes in one order, by time, node and as it happened there, and what joins nodes: a pause frame
-// that takes effect was sent by the peer, a CNP was sent because of a mark. Seen in order of time, that is what came
-// last for that queue pair, or of what is under way on that link or for that queue pair what was sent at that time.
+// Puts the records of all nodes in one order (by time, node and order at the node) and joins events across nodes: a
+// pause frame that takes effect was sent by the peer; a CNP was sent because of a mark. In order of time, the cause is
+// the last matching event of that queue pair, or, among what is in flight on that link or for that queue pair, what was
+// sent at that time.
 #include "sim/events.h"
 
 #include <assert.h>
@@ -12,23 +13,23 @@
 
 struct item {
     weft_time_ps time_ps;
-    uint32_t source, number; ///< 0: links; else a node, from 1. Of that source, from 0
+    uint32_t source, number; ///< 0: links; else a node, from 1. number: from 0, within that source
 };
 
-/// Ids, from 1; 0: none.
+/// Event ids, from 1; 0: none.
 struct join {
     const struct weft__network *net;
     struct weft_event *record;
     uint32_t *started;      ///< [flow]
     uint32_t *marked;       ///< [qp]
-    uint32_t *lost;         ///< [qp]: a drop that made a gap
+    uint32_t *lost;         ///< [qp]: the drop that made a gap
     uint32_t *down;         ///< [link]
-    uint32_t *purged;       ///< [node]: a VOQ of it
-    uint32_t *first, *last; ///< under way: pauses_of, cnps_of, messages_of
+    uint32_t *purged;       ///< [node]: one of its VOQs
+    uint32_t *first, *last; ///< in flight, at pauses_of, cnps_of, messages_of
     uint32_t *next;         ///< [id]
 };
 
-/// Changes of links up to the end of the run, without those that change nothing.
+/// Lists the changes of links up to the end of the run, without those that have no effect.
 static uint32_t list_links(const struct weft__network *net, struct weft_event *ret_event, struct weft_arena *arena) {
     const struct weft_topology *t = net->topology;
     bool *down = weft_arena_alloc(arena, t->links, sizeof *down);
@@ -81,7 +82,7 @@ static uint64_t tag_of(const struct join *j, const struct weft_event *sent) {
     return weft__event_tag_sfcm(j->net->topology->node[sent->node].index, sent->time_ps / WEFT_PS_PER_NS);
 }
 
-/// What came says when and by whom it was sent; what that node sent before it is lost.
+/// The message that arrived says when and by whom it was sent; earlier ones from that node are lost.
 static uint32_t take_sent(struct join *j, uint32_t from, struct weft_event *e) {
     uint32_t found = j->first[from], kept = 0;
     while (found && tag_of(j, &j->record[found - 1]) != e->more)
@@ -101,7 +102,7 @@ static uint32_t take_sent(struct join *j, uint32_t from, struct weft_event *e) {
     return found;
 }
 
-/// The frame that the peer sent so as to arrive now; those before it are lost.
+/// The frame that the peer sent so as to arrive now; earlier ones are lost.
 static uint32_t take_arrived(struct join *j, const struct weft_event *e, uint32_t priority) {
     uint32_t *first = &j->first[pauses_of(j->net->topology->port[e->port].peer, priority)];
     while (*first && j->record[*first - 1].more < e->time_ps)

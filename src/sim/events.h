@@ -4,7 +4,7 @@
 
 #include "box/network.h"
 
-/// The records of all nodes, merged and their causes joined, into the outcome. When the devices have finished.
+/// Merges the records of all nodes and their causes into the outcome. Call it when the devices have finished.
 void weft__network_collect_events(struct weft__network *net);
 
 #endif

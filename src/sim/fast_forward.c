@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fast-forward (docs/fast-forward.md). A job repeats its iterations, and within one its layers and microbatches: runs
-// of operations of the same kinds. Once an iteration, and once each time that operations repeat, when no packet is
-// under way, the engine rests, and all that the network does from now on depends on is compared with what it was a
-// period before: an iteration, or a few operations.
+// Fast-forward (docs/fast-forward.md). A job repeats its iterations, and within an iteration its layers and
+// microbatches: sequences of operations of the same kinds. Once per iteration, and once each time that operations
+// repeat, when no packet is in flight, the engine rests. Then everything that determines the network's future is
+// compared with its state one period earlier: an iteration, or a few operations.
 //
-// exact: the numbers of link/still.h are equal, so what follows is what followed then: every event, a period later. So
-// many whole periods are taken over: the clock of the engine stands still, positions of programs move on, and what the
-// period noted and counted is noted and counted again. A time that is noted afterwards is so much later than the
-// engine's clock says. Results are those of a run without, bit by bit.
+// exact: the numbers of link/still.h are equal, so what follows is what followed then: every event, one period later. A
+// whole number of periods is taken over: the engine's clock stands still, positions of programs move on, and what the
+// period noted and counted is noted and counted again. Times noted afterwards are later than the engine's clock by the
+// skipped time. Results equal those of a run without fast-forward, bit by bit.
 //
-// steady: the programs stand where they stood, and two periods in a row took about as long (run.steady_error); queue
-// pairs may have other rates by then. What is taken over is the last period; the difference is the estimate of the
-// error.
+// steady: the programs are at the same positions, and two successive periods took about as long (run.steady_error);
+// queue pairs may have changed their rates. The last period is taken over; the difference is the estimate of the error.
 //
-// Source: of the idea that what recurs need not be run, Wormhole (NSDI 2026), which skips flows at a steady rate and
-// remembers sets of flows; here it is iterations of jobs, and exact is provably so.
+// Source: the idea that recurring work need not be run is from Wormhole (NSDI 2026), which skips flows at a steady rate
+// and remembers sets of flows. Here the recurring unit is an iteration of a job, and exact mode is provably exact.
 #include "sim/fast_forward.h"
 
 #include <string.h>
@@ -27,51 +26,51 @@
 #include "weft/ranks.h"
 
 enum {
-    MARKS = 3,        ///< kept: so a period may be two iterations
-    POSITIONS = 1024, ///< remembered; a power of two
+    MARKS = 3,        ///< kept, so a period may be two iterations
+    POSITIONS = 1024, ///< remembered positions; a power of two
     LATER_MAX = 8,    ///< windows
-    MISSES_FREE = 4,  ///< of periods in a row that were not alike; then it looks at fewer of them
+    MISSES_FREE = 4,  ///< periods in a row that differ; after these, fewer of them are compared
     MISSES_MAX = 12,  ///< counted
-    LEARNED_MAX = 64, ///< positions kept for runs that come
+    LEARNED_MAX = 64, ///< positions kept for later runs
 };
 
-/// Where the programs have stood when the network was at rest, by the low bits of its digest.
+/// Positions of the programs when the network was at rest, indexed by the low bits of their digest.
 struct position {
     uint64_t all[2];
-    weft_time_ps time_ps[4]; ///< when; the last time first; 0: never
-    uint64_t at, period;     ///< the tracker's count then, and since it stood there before
+    weft_time_ps time_ps[4]; ///< when, latest first; 0: never
+    uint64_t at, period;     ///< the tracker's count at that time, and since the previous time at this position
 };
 
-/// How everything stood when the network was at rest.
+/// The complete state when the network was at rest.
 struct mark {
-    struct weft__mark counted; ///< its arena NULL: none
+    struct weft__mark counted; ///< arena NULL: none
     struct weft__still still;
     uint64_t at;
 };
 
-/// A position from which on something was taken over, in this run or one before.
+/// A position from which something was taken over, in this run or an earlier one.
 struct learned {
     uint64_t all[2];
-    uint64_t period;        ///< by the tracker's count
-    weft_time_ps period_ps; ///< that was taken over
+    uint64_t period;        ///< in units of the tracker's count
+    weft_time_ps period_ps; ///< length of the period taken over
 };
 struct lessons {
     struct learned learned[LEARNED_MAX];
-    uint32_t n, stored; ///< stored: of these, by a run before
+    uint32_t n, stored; ///< stored: how many of these come from an earlier run
 };
 
-/// What repeats: it counts iterations, or turns (struct weft_job_stage) within one, of the first job that is not over.
+/// What repeats. It counts iterations, or turns (struct weft_job_stage) within one, of the first unfinished job.
 struct tracker {
     struct weft__skips *skips;
     bool within;
-    const struct weft__program *first; ///< of that job
-    uint32_t iteration;                ///< within: of which the positions are
-    struct mark mark[MARKS];           ///< the last first, all with the programs where `target` has them
+    const struct weft__program *first; ///< the first program of that job
+    uint32_t iteration;                ///< within: the iteration that the positions belong to
+    struct mark mark[MARKS];           ///< latest first, all with the programs at `target`
     struct position *position;         ///< [POSITIONS]; NULL: nothing repeats
-    const struct position *target;     ///< NULL: none has come again
-    uint32_t misses, pass;             ///< pass: times that the target is still to be passed over
+    const struct position *target;     ///< NULL: no position has recurred
+    uint32_t misses, pass;             ///< pass: how many more times to pass the target before comparing
     struct lessons *lessons;
-    uint64_t audit_until; ///< count that an audit runs to; 0: none
+    uint64_t audit_until; ///< the count at which an audit ends; 0: none
     weft_time_ps foretold_ps;
 };
 enum { ITERATIONS, WITHIN, TRACKERS };
@@ -80,13 +79,13 @@ struct weft__fast_forward {
     struct weft__network *net;
     struct weft_fast_forward_outcome *outcome;
     struct weft__skips skips;
-    struct weft__steps *steps; ///< NULL: none within operations are taken over
-    struct weft__coast *coast; ///< of flows that belong to no job; NULL: there is one, or they are all run
+    struct weft__steps *steps; ///< NULL: nothing within operations is skipped
+    struct weft__coast *coast; ///< for flows that belong to no job; NULL: there is a job, or all flows are run
     struct weft__store store;
     struct lessons lessons;
     bool exact, over; ///< over: nothing more can be skipped
     struct tracker tracker[TRACKERS];
-    uint32_t later; ///< windows until it looks again
+    uint32_t later; ///< windows until the next check
 };
 
 // --- marks --------------------------------------------------------------------------------------------------------
@@ -96,7 +95,7 @@ static void mark_free(struct mark *m) {
     *m = (struct mark){0};
 }
 
-/// Of all nodes, or why that cannot be told.
+/// Takes the state of all nodes; else returns why it cannot be told.
 static const char *take_still(const struct weft__network *net, struct weft__still *ret) {
     for (uint32_t i = 0; i < net->topology->nodes; i++) {
         const struct weft__box *box = weft__box_of(&net->topology->node[i]);
@@ -108,7 +107,7 @@ static const char *take_still(const struct weft__network *net, struct weft__stil
 
 // --- what is skipped ----------------------------------------------------------------------------------------------
 
-/// Bytes are those of whole iterations.
+/// Bytes are counted in whole iterations.
 static void repeat_bytes(struct weft__network *net, const struct weft__mark *before, uint32_t times) {
     for (uint32_t q = 0; q < net->qps; q++) {
         weft_bytes *delivered = &net->hosts.receiver[q].delivered_bytes;
@@ -121,7 +120,7 @@ static void repeat_bytes(struct weft__network *net, const struct weft__mark *bef
     }
 }
 
-/// Looks for lost messages come so much nearer.
+/// Checks for lost messages come nearer by that time.
 static void pass_looks(struct weft__network *net, weft_time_ps time) {
     for (uint32_t i = 0; i < net->topology->nodes; i++) {
         const struct weft__box *box = weft__box_of(&net->topology->node[i]);
@@ -147,15 +146,15 @@ static void skip(struct weft__fast_forward *f, const struct weft__mark *before, 
 
 // --- whether, and how much ----------------------------------------------------------------------------------------
 
-/// What may be repeated: from that mark to the last.
+/// What may be repeated: from that mark to the last one.
 struct found {
-    const struct mark *before; ///< NULL: nothing
+    const struct mark *before; ///< what an earlier run has stored is part of the evidence
     double error;
     bool remembered;  ///< what a run before has stored is part of the evidence
-    bool keeps_looks; ///< those for lost messages are not periodic, so none may be due in it
+    bool keeps_looks; ///< checks for lost messages are not periodic, so none may be due in it
 };
 
-/// How often it may be: the end of each job is run.
+/// How many times it may be repeated: the end of each job is always run.
 static uint32_t count_times(const struct weft__fast_forward *f, const struct found *found, const struct mark *now) {
     const struct weft__network *net = f->net;
     const struct mark *before = found->before;
@@ -183,7 +182,7 @@ static bool is_same_position(const struct position *p, const struct weft__still 
     return p->time_ps[0] && is_same(p->all, programs->all);
 }
 
-/// A transport that waits for nothing so long as a whole period does not repeat anything in one, whenever it looks.
+/// A transport that waits at least a whole period before it acts does not retransmit within one, whenever it checks.
 static weft_time_ps least_patience(const struct weft__network *net) {
     weft_time_ps least = WEFT_TIME_NEVER;
     for (uint32_t i = 0; i < net->topology->nodes; i++) {
@@ -194,7 +193,7 @@ static weft_time_ps least_patience(const struct weft__network *net) {
     return least;
 }
 
-/// Each connection that waits for a message got one since the mark.
+/// Whether each connection that waits for a message has received one since the mark.
 static bool waits_in_turn(const struct weft__network *net, const struct weft__mark *before) {
     for (uint32_t i = 0; i < net->programs->n; i++) {
         const struct weft__program *p = &net->programs->program[i];
@@ -207,8 +206,9 @@ static bool waits_in_turn(const struct weft__network *net, const struct weft__ma
     return true;
 }
 
-/// What comes is what came, but for looks for lost messages: these are periodic too; or nothing waits so long in an
-/// iteration, and iterations are all that comes; or, as other operations come behind a part of one, they are kept.
+/// Everything that follows is periodic, except perhaps checks for lost messages. Those must be periodic too; or no wait
+/// in an iteration is long enough, and only iterations follow; or, if other operations follow a part of an iteration,
+/// they are kept.
 static bool repeats_exactly(const struct weft__fast_forward *f, const struct tracker *t, const struct mark *before,
                             const struct mark *now, bool *ret_keeps_looks) {
     const struct weft__still *a = &before->still, *b = &now->still;
@@ -220,7 +220,7 @@ static bool repeats_exactly(const struct weft__fast_forward *f, const struct tra
     return *ret_keeps_looks = is_same(a->kept, b->kept);
 }
 
-/// What was stored of a position; NULL: nothing.
+/// What was stored for a position; NULL: nothing.
 static const struct learned *find_stored(const struct lessons *lessons, const uint64_t all[2]) {
     for (uint32_t i = 0; i < lessons->stored; i++)
         if (is_same(lessons->learned[i].all, all)) return &lessons->learned[i];
@@ -235,8 +235,8 @@ static void learn(struct lessons *lessons, const struct position *p) {
         .all = {p->all[0], p->all[1]}, .period = p->period, .period_ps = p->time_ps[0] - p->time_ps[1]};
 }
 
-/// This stretch and the one before it took about as long; if congestion was met in it, which may be rare, the two
-/// before it. A run before may have seen one of them. ret->error: of any two.
+/// This stretch and the previous one took about as long; if congestion, which may be rare, occurred in it, so did the
+/// one before. An earlier run may have seen one of them. ret->error: the largest difference of any two.
 static bool repeats_steadily(const struct weft__fast_forward *f, const struct tracker *t, struct found *ret) {
     const weft_time_ps *time = t->target->time_ps;
     const struct learned *stored = find_stored(t->lessons, t->target->all);
@@ -266,13 +266,13 @@ static struct found find_stretch(const struct weft__fast_forward *f, const struc
     return found;
 }
 
-/// Where the programs stand, whatever the network does.
+/// Mixes in the positions of the programs, independent of the network's state.
 static void mix_programs(const struct weft__network *net, struct weft__still *ret) {
     for (uint32_t h = 0; h < net->topology->hosts; h++)
         if (net->gpu[h]) weft__programs_still(net->programs, net->gpu[h], ret);
 }
 
-/// The first of the programs of the first job that is not over; NULL: all are.
+/// The first program of the first unfinished job; NULL: all jobs are finished.
 static const struct weft__program *first_program(const struct weft__network *net) {
     for (uint32_t i = 0; i < net->programs->n; i++)
         if (!net->programs->program[i].done) return &net->programs->program[i];
@@ -284,7 +284,7 @@ static void forget_marks(struct tracker *t) {
         mark_free(&t->mark[k]);
 }
 
-/// What had been foretold for it cannot be judged any more.
+/// The target's prediction can no longer be judged.
 static void drop_target(struct tracker *t) {
     t->target = NULL;
     t->skips->outcome->dropped += t->audit_until > 0;
@@ -298,7 +298,7 @@ static void start_anew(struct tracker *t) {
     memset(t->position, 0, POSITIONS * sizeof *t->position);
 }
 
-/// An audited stretch has been run: how far was what had been foretold from what came?
+/// An audited stretch has been run: how far was the prediction off?
 static void judge_audit(struct weft__fast_forward *f, struct tracker *t, weft_time_ps now) {
     weft__skips_judge(&f->skips, weft__skips_difference(t->foretold_ps, now));
     t->audit_until = 0;
@@ -309,13 +309,12 @@ static bool is_auditing(const struct weft__fast_forward *f) {
     return f->tracker[ITERATIONS].audit_until || f->tracker[WITHIN].audit_until;
 }
 
-/// Whether a mark is to be taken here: the programs have stood like this before, when the count was another, or in a
-/// run before. Of such
-/// positions one is the target, until it does not come any more.
+/// Whether to take a mark here: the programs have been at this position before, at another count or in an earlier run.
+/// Of such positions one is the target, until it stops recurring.
 static bool find_position(struct tracker *t, const struct weft__still *programs, uint64_t at, weft_time_ps now) {
     struct position *p = &t->position[programs->all[0] & (POSITIONS - 1)];
     bool again = is_same_position(p, programs) && p->at != at;
-    if (t->target && t->target->at + 2 * t->target->period < at) drop_target(t); // it does not come any more
+    if (t->target && t->target->at + 2 * t->target->period < at) drop_target(t); // it has stopped recurring
     if (is_same_position(p, programs) && !again) return false;
     if (t->target == p && !again) drop_target(t); // displaced
     if (!again) *p = (struct position){.all = {programs->all[0], programs->all[1]}};
@@ -332,7 +331,7 @@ static bool find_position(struct tracker *t, const struct weft__still *programs,
     return (again || stored) && t->target == p;
 }
 
-/// What was compared did not repeat: then most of it need not be compared. (An iteration takes longer than that does.)
+/// The compared states differed, so compare most later ones no more. (An iteration takes longer than the comparison.)
 static void miss(struct tracker *t) {
     if (!t->within) return;
     if (t->misses < MISSES_MAX) t->misses++;
@@ -341,7 +340,7 @@ static void miss(struct tracker *t) {
     forget_marks(t);
 }
 
-/// Everything as it stands, before the marks that there are. False: that cannot be told.
+/// Saves the complete state, before the existing marks. False: the state cannot be told.
 static bool take_mark(struct weft__fast_forward *f, struct tracker *t, uint64_t at, weft_time_ps now) {
     struct mark next = {.still = {.now_ps = now}, .at = at};
     if (f->exact) f->outcome->refused = take_still(f->net, &next.still);
@@ -354,7 +353,7 @@ static bool take_mark(struct weft__fast_forward *f, struct tracker *t, uint64_t 
     return true;
 }
 
-/// The programs stand where the tracker's target has them. True: something was skipped, and they do not any more.
+/// The programs are at the tracker's target. True: something was skipped, so they no longer are.
 static bool compare(struct weft__fast_forward *f, struct tracker *t, uint64_t at, weft_time_ps now) {
     if (!take_mark(f, t, at, now)) return false;
     struct found found = find_stretch(f, t);
@@ -407,13 +406,13 @@ static void rest(struct weft__fast_forward *f) {
         start_anew(&f->tracker[ITERATIONS]);
         if (f->tracker[WITHIN].position) start_anew(&f->tracker[WITHIN]);
     } else if (!f->over && f->tracker[WITHIN].position && look(f, &f->tracker[WITHIN], &within, now)) {
-        start_anew(&f->tracker[WITHIN]); // a whole iteration, with what was skipped of it, is still what it was
+        start_anew(&f->tracker[WITHIN]); // an iteration remains one, including what was skipped of it
     }
 }
 
 // --- a run --------------------------------------------------------------------------------------------------------
 
-/// steady goes by times, and boxes stay as they are: it asks only that what they count can be counted again.
+/// steady mode compares times, and boxes stay as they are: it only requires that their counts can be added again.
 static const char *refuse_boxes(const struct weft__network *net, bool exact) {
     const struct weft__shared *shared;
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++) {
@@ -478,7 +477,7 @@ static void get_lessons(struct weft__store *store, struct lessons *lessons) {
     }
 }
 
-/// What is there stays as it is, so that a third run is the second. A run that was cut short has not learned all of it.
+/// Existing entries stay, so that a third run equals the second. A run that was cut short has not learned everything.
 static void write_store(struct weft__fast_forward *f) {
     if (!f->store.arena || f->store.is_there || f->net->engine.end != WEFT_END_DONE) return;
     put_lessons(&f->store, &f->lessons);
@@ -502,7 +501,7 @@ static enum weft_status start(struct weft__run *run, struct weft_error *error) {
     struct weft__network *net = &run->net;
     const struct weft_run_conf *conf = &net->scenario->run;
     if (run->options.ranks && run->options.ranks->self)
-        return WEFT_OK; // rank 0 says why nothing is skipped; the outcome is its own
+        return WEFT_OK; // rank 0 reports why nothing is skipped; its outcome counts
     struct weft__fast_forward *f = run->fast_forward = weft_arena_alloc(net->arena_qp, 1, sizeof *f);
     *f = (struct weft__fast_forward){
         .net = net,
@@ -539,8 +538,8 @@ enum weft_status weft__fast_forward_start(struct weft__run *run, struct weft_err
     return status;
 }
 
-/// Messages within servers have no bytes under way, and what is left of them when nothing else moves, room given back,
-/// is no progress: then it looks again a little later.
+/// Messages within servers have no bytes in flight, and their last effects (room given back) count as no progress: then
+/// check again a little later.
 static void look_later(struct weft__fast_forward *f) {
     struct weft__engine *engine = &f->net->engine;
     engine->rested_ps = weft__engine_tally(engine).progress_ps;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iterations of jobs that repeat the one before, taken over instead of run; see fast_forward.c.
+// Repeated iterations of jobs, taken over instead of run; see fast_forward.c.
 #ifndef WEFT_SIM_FAST_FORWARD_H
 #define WEFT_SIM_FAST_FORWARD_H
 
 #include "sim/run.h"
 
-/// Before the run, assembled. Without run.fast_forward it does nothing. It fails if what is stored cannot be read.
+/// Call it before the run, after assembly. Without run.fast_forward it does nothing. It fails if the store cannot be
+/// read.
 enum weft_status weft__fast_forward_start(struct weft__run *run, struct weft_error *error);
-/// The engine has stopped. True: at rest, and it is to be run on.
+/// The engine has stopped. True: it was at rest, and must run on.
 bool weft__fast_forward_on(struct weft__run *run);
-/// It has come to the run's end.
+/// The run has ended.
 void weft__fast_forward_end(struct weft__run *run);
-/// Simulated time that was skipped so far.
+/// The simulated time skipped so far.
 weft_time_ps weft__fast_forward_skipped(const struct weft__run *run);
-/// When the engine has ended, before anything is collected: all noted times become true.
+/// Call it when the engine has ended, before anything is collected: corrects all noted times.
 void weft__fast_forward_settle(struct weft__run *run);
 
 #endif

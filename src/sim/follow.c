@@ -6,9 +6,10 @@
 
 #include "weft/memory.h"
 
-/// What a port's wire implies of a frame.
+/// What a port's wire implies for a frame.
 struct wire {
-    weft_time_ps delay_ps, gap_ps, through_ps; ///< through: after which what cuts through acts; 0: it does not
+    weft_time_ps delay_ps, gap_ps, through_ps; ///< through_ps: time after which a cut-through peer acts; 0: it stores
+                                               ///< and forwards
 };
 
 struct weft_follow_log {
@@ -33,7 +34,7 @@ static void follow_ranks(struct weft__network *net, struct weft_follow_log *log)
         net->programs->program[i].log = &log->rank[i];
 }
 
-/// Of what is kept of the last frames of its queue pairs.
+/// Rows for the last frames of a node's queue pairs.
 static uint32_t rows_of(uint32_t ports) {
     uint32_t rows = 64;
     while (rows < 32 * ports && rows < 1u << WEFT__FRAME_ROW)
@@ -134,7 +135,7 @@ const struct weft_rma_note *weft_follow_rma(const struct weft_follow *follow, ui
 
 // --- reading ------------------------------------------------------------------------------------------------------
 
-/// `r` and, if it says so, the one behind it.
+/// `r` and, if it has one, its second record.
 static struct weft_followed followed_of(const struct weft_follow_log *log, uint32_t port0,
                                         const struct weft__follow_record *r) {
     struct weft_followed f = {.time_ps = r->time_ps,
@@ -217,7 +218,7 @@ static void each_sender(const struct weft__follow *node, act_on *act, void *cont
     }
 }
 
-/// Calls `act` with each of a node: frames, senders, others.
+/// Calls `act` for each list of a node: frames, senders, others.
 static void each_of(const struct weft_follow_log *log, uint32_t n, act_on *act, void *context) {
     const struct weft__follow *node = &log->node[n];
     each_frame(log, node, act, context);

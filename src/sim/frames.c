@@ -27,7 +27,7 @@ static void fill_macs(struct weft_frame *f, const struct weft__frames *frames, u
     weft_address_mac(routed ? t->port[sender].peer : t->node[t->host[dst]].port0, f->ethernet.dst);
 }
 
-/// GIDs are link-local, of the hosts' MAC addresses: the first of any RoCE NIC.
+/// GIDs are link-local, formed from the hosts' MAC addresses: the first GID of any RoCE NIC.
 static void fill_grh(struct weft_frame *f) {
     f->grh = (struct weft_ipv6){.hop_limit = TTL};
     weft_address_gid(f->ethernet.src, f->grh.src);
@@ -40,7 +40,7 @@ static void fill_tag(struct weft_frame *f, const struct weft__frames *frames, co
     f->layers |= WEFT_LAYER_VLAN;
 }
 
-/// Between the two hosts of its queue pair. Returns the queue pair.
+/// The addresses of the queue pair's two hosts. Returns the queue pair.
 static const struct weft_qp_conf *fill_ip(struct weft_frame *f, const struct weft__frames *frames,
                                           const struct weft_packet *p, uint32_t sender) {
     const struct weft_qp_conf *qp = &frames->qp[p->qp];
@@ -70,7 +70,7 @@ static void fill_sfcm(struct weft_frame *f, const struct weft__frames *frames, c
         .version = WEFT_SFCM_VERSION,
         .priority = qp->priority,
         .src_port = (uint16_t)(PORT_FIRST | qp->entropy),
-        .dest_qp = frames->qp_numbers[p->qp].at_dst, // as in the data
+        .dest_qp = frames->qp_numbers[p->qp].at_dst, // the same as in the data
         .pause_ns = weft_packet_sfcm_pause_ns(p),
         .congestion_point = p->entropy,
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A packet of the simulator as the frame that an engineer would see. See frames.c and docs/capture.md.
+// A packet of the simulator as the frame that an engineer would capture. See frames.c and docs/capture.md.
 #ifndef WEFT_SIM_FRAMES_H
 #define WEFT_SIM_FRAMES_H
 
@@ -8,7 +8,7 @@
 
 enum { WEFT__FRAME_WRITTEN_MIN = 54 }; // headers of a data frame of RoCE, the shortest ones
 
-/// Fills in the payload; the rest is the caller's.
+/// Fills in the payload; the caller fills in the rest.
 void weft__frames_init(struct weft__frames *frames);
 
 /// The frame without FCS into `ret`, of WEFT__FRAME_BYTES_MAX bytes; `sender`: the port that sends it. Returns how many

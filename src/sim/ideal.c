@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion time of a flow alone in the empty network. What a frame takes through a fabric of cells, boxes say.
-// Frames 1..n cross hops 1..m, each hop busy (bytes + 20) byte times with a frame, so frame k leaves hop h at C(k,h) =
-// max(C(k-1,h), reach(k,h)) + occupancy: a tandem queue without variance. All frames but the first and the last are
-// alike, so the maximum over paths through (k,h) is taken over three classes of frames instead of n.
+// Completion time of a flow alone in the empty network. Boxes supply the time that a frame takes through a fabric of
+// cells. Frames 1..n cross hops 1..m, and a frame occupies each hop for (bytes + 20) byte times, so frame k leaves hop
+// h at C(k,h) = max(C(k-1,h), reach(k,h)) + occupancy: a tandem queue without variance. All frames but the first and
+// the last are alike, so the maximum over paths through (k,h) is taken over three classes of frames instead of n.
 #include "box/box.h"
 #include "sim/paths.h"
 #include "weft/memory.h"
@@ -10,7 +10,7 @@
 struct hop {
     struct weft__speed speed;
     weft_time_ps reach_ps; // from the last bit sent to the next device's action
-    bool cut_through;      // the next device forwards after the header, and is not faster
+    bool cut_through;      // the next device forwards after the header, and its port is not faster
     const struct weft_wire_conf *wire;
 };
 
@@ -20,19 +20,20 @@ static weft_time_ps occupancy(const struct hop *h, uint64_t bytes) {
     return weft__speed_time(h->speed, bytes);
 }
 
-/// Of a frame, with what is around it.
+/// The time of a frame, with preamble and gap.
 static weft_time_ps frame_time(const struct hop *h, uint32_t bytes) {
     return weft_wire_round(h->wire, occupancy(h, bytes + h->wire->overhead_bytes));
 }
 
-/// Of so many frames of so many bytes in all. In whole ns it is not known how much each loses: the most.
+/// The time of several frames with these bytes in total. Times are in whole ns and the rounding of each frame is
+/// unknown, so the maximum is assumed.
 static weft_time_ps frames_time(const struct hop *h, uint64_t bytes, uint64_t frames) {
     weft_time_ps time = occupancy(h, bytes + frames * h->wire->overhead_bytes);
     if (h->wire->serialisation == WEFT_SERIALISATION_EXACT) return time;
     return time > frames * 1000 ? time - frames * 1000 : 0;
 }
 
-/// When a frame that leaves hop h at `done` (gap included) can start on the next one.
+/// When a frame that leaves hop h at `done` (gap included) can start on the next hop.
 static weft_time_ps next_start(const struct hop *h, weft_time_ps done, uint32_t bytes) {
     if (h->cut_through && bytes > WEFT__HEADER)
         return done - occupancy(h, bytes + WEFT_WIRE_OVERHEAD) + occupancy(h, WEFT__PREAMBLE + WEFT__HEADER) +
@@ -46,7 +47,7 @@ static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t 
     const struct weft_topology *t = ways->t;
     struct weft_packet packet = {.dst = dst, .qp = qp, .entropy = entropy & 0x3fffu};
     uint32_t node = t->host[src], hops = 0;
-    bool crossed = false; // a fabric, to where this node is
+    bool crossed = false; // crossed a fabric to get to this node
     while (node != t->host[dst]) {
         const struct weft__box *box = weft__box_of(&t->node[node]);
         struct hop *in = hops ? &hop[hops - 1] : NULL;
@@ -76,7 +77,7 @@ static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t 
         h->reach_ps = link->delay_ps + r.processing_ps + others * occupancy(h, bytes + WEFT__PREAMBLE);
         h->cut_through = r.cut_through && !others;
     }
-    // A faster next hop must have the whole frame first.
+    // A faster next hop needs the complete frame first.
     for (uint32_t i = 0; i + 1 < hops; i++)
         if (weft__speed_is_faster(hop[i + 1].speed, hop[i].speed)) hop[i].cut_through = false;
     return hops;
@@ -93,7 +94,7 @@ static weft_time_ps one_frame(const struct hop *hop, uint32_t hops, uint32_t byt
     return start;
 }
 
-/// What the first of `planes` carries of a flow, whose queue pairs, or packets, take them in turn: no other has more.
+/// The share of the first of `planes`; queue pairs, or packets, take planes in turn, so no other has more.
 static struct weft_flow part_of(const struct weft_flow *flow, uint32_t planes, bool by_packet) {
     struct weft_flow part = *flow;
     if (planes == 1) return part;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs onto the network: a program a rank, and both ends of every connection; then what they measured.
+// Maps jobs onto the network: a program per rank and both ends of every connection; afterwards collects what they
+// measured.
 #include "sim/jobs.h"
 
 #include <stdlib.h>
 
-/// Tables of all jobs, connections numbered through.
+/// Tables of all jobs, with connections numbered consecutively.
 struct build {
     struct weft__network *net;
     struct weft__programs *all;
@@ -57,7 +58,7 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
     };
     for (uint32_t c = 0; c < job->communicators; c++) {
         const struct weft_communicator *communicator = &job->communicator[c];
-        size_t plan = job->op[communicator->op].ops->plan_size; // the same of all its operations
+        size_t plan = job->op[communicator->op].ops->plan_size; // the same for all its operations
         p->stream[c].lane = weft_arena_alloc(b->arena, communicator->lanes_max, sizeof *p->stream[c].lane);
         for (uint32_t k = 0; plan && k < communicator->lanes_max; k++)
             p->stream[c].lane[k].plan = weft_arena_alloc(b->arena, 1, plan);
@@ -95,7 +96,7 @@ static uint16_t qps_of(const struct build *b, const struct weft_connection *c) {
     return c->flow == WEFT_NONE ? 1 : b->net->workload->flow[c->flow].qps;
 }
 
-/// Rings of all connections that a rank sends on, in blocks: most have a slot or two.
+/// The rings of all connections that a rank sends on, in blocks: most have one or two slots.
 struct rings {
     struct weft__span *span;
     weft_time_ps *filled_ps;
@@ -154,7 +155,7 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
     }
 }
 
-/// Likewise of all that it receives on.
+/// The same for all connections that it receives on.
 struct arrivals {
     uint32_t *came;
     weft_time_ps *granted_ps;
@@ -219,7 +220,7 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
     weft_memory_free(WEFT_MEMORY_QP, list, job->connections * sizeof *list);
 }
 
-/// What the slots of a rank's connections over the network hold at most, as a sender or a receiver.
+/// The most that the slots of a rank's connections over the network hold, as sender or receiver.
 static weft_bytes bound_of(const struct weft__program *p, bool sends) {
     weft_bytes bytes = 0;
     for (uint32_t k = 0; k < (sends ? p->sendings : p->receivings); k++) {
@@ -297,7 +298,7 @@ void weft__jobs_start(struct weft__network *net) {
         }
 }
 
-/// What is left of a GPU if all collectives are under way.
+/// The part of a GPU's speed that remains if all collectives are active.
 static double speed_min(const struct weft_job *job) {
     double speed = 1;
     for (uint32_t c = 0; c < job->communicators; c++)
@@ -305,7 +306,7 @@ static double speed_min(const struct weft_job *job) {
     return speed;
 }
 
-/// Of one operation at a rank: its compute, and a step of its collective, which copies a slice and passes it on inside
+/// For one operation at a rank: its compute, and a step of its collective, which copies a slice and passes it on within
 /// the server.
 static weft_time_ps op_patience(const struct weft_job *job, const struct weft_job_op *op) {
     double slow = job->slow_factor > 1 ? job->slow_factor : 1;
@@ -317,7 +318,7 @@ static weft_time_ps op_patience(const struct weft_job *job, const struct weft_jo
     return weft_time_plus(compute, weft_time_plus(copy, c->step_ps + job->server.latency_ps + way));
 }
 
-/// The longest compute, and a message within the server; collectives are operations too.
+/// The longest compute, and a message within the server; collectives count as operations.
 static weft_time_ps schedule_patience(const struct weft_job *job) {
     weft_time_ps compute = 0;
     weft_bytes message = 0;
@@ -355,9 +356,9 @@ weft_time_ps weft__jobs_lookahead(const struct weft_workload *w) {
 
 // --- results ------------------------------------------------------------------------------------------------------
 
-/// The last of the ranks; never, unless all have been there.
+/// The last of the ranks; never, unless all have reached it.
 static void take_last(weft_time_ps *last, weft_time_ps own) {
-    if (own > *last) *last = own; // never is the largest
+    if (own > *last) *last = own; // never is the largest value
 }
 
 /// [stages * ops]: whether the ranks of a stage take part in an operation.

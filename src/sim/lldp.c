@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each port says in LLDP follows from the configuration of its device: PFC from pfc.priorities, ETS from the
+// What each port announces in LLDP follows from its device's configuration: PFC from pfc.priorities, ETS from the
 // scheduler, the applications from dcbx.apps; name and addresses from the topology.
 #include "sim/lldp.h"
 
@@ -30,14 +30,14 @@ static struct weft_ets_table ets_of(const struct weft_model_conf *scheduler) {
     return weft_ets_table_of_weights(weight);
 }
 
-/// IEEE DCBX has no word for source flow control yet. A NIC that understands its messages says so as of any
-/// application: which priority they have for it. (Ours.)
+/// IEEE DCBX has no field for source flow control yet. A NIC that understands its messages announces it like an
+/// application: by the priority for it. (Our choice.)
 static void add_sfc(struct weft_app_table *apps) {
     if (apps->n == WEFT_APPS_MAX) return;
     apps->app[apps->n++] = (struct weft_app){.priority = 7, .selector = WEFT_APP_UDP, .protocol = WEFT_UDP_PORT_SFCM};
 }
 
-/// A port as it is configured, in the form in which it says so. `sfc`: a switch has source flow control.
+/// A port's configuration, in the form in which it is announced. `sfc`: a switch has source flow control.
 static void fill_end(const struct weft_topology *t, const struct weft_device_conf *device, uint32_t port, bool sfc,
                      struct weft_dcbx_end *ret) {
     char why[TEXT_MAX];
@@ -58,7 +58,7 @@ static void fill_end(const struct weft_topology *t, const struct weft_device_con
     };
     ret->says.recommendation.table = ret->says.ets.table;
     const char *wrong = weft_dcbx_apps_parse(dcbx->apps, &ret->says.apps, why, sizeof why);
-    assert(!wrong); // the parameter's check has seen to it
+    assert(!wrong); // the parameter's check has caught that
     if (sfc && !is_switch(t, port) && device->host.sfc) add_sfc(&ret->says.apps);
     ret->says.cee = weft_cee_of_pfc(&ret->says.pfc);
     if (dcbx->version == WEFT_DCBX_VERSION_CEE) ret->says.has = 0;
@@ -120,7 +120,7 @@ static void add_note(struct notes *notes, uint32_t port, const struct weft_dcbx_
     };
 }
 
-/// Of what the second end sees, only what the first does not see as well.
+/// Of the differences that the second end sees, only those that the first does not see as well.
 static bool is_new(const struct weft_dcbx_difference *d, const struct weft_dcbx_operation *first) {
     if (d->fault == WEFT_DCBX_PFC_DIFFERS || d->fault == WEFT_DCBX_ETS_DIFFERS || d->fault == WEFT_DCBX_APP_DIFFERS)
         return false;

@@ -7,14 +7,14 @@
 #include "link/lldp.h"
 #include "weft/links.h"
 
-/// The longest pause that source flow control may ask for; 0: it is nowhere.
+/// The longest pause that source flow control may ask for; 0: no device has it.
 weft_time_ps weft__sfc_pause_max(const struct weft_topology *topology, const struct weft_device_conf **device);
-/// The LLDP frame of every port; NULL if no device speaks LLDP. In `arena`.
+/// The LLDP frame of every port, in `arena`; NULL if no device speaks LLDP.
 struct weft__lldp_frame *weft__lldp_frames(const struct weft_topology *topology, const struct weft_device_conf **device,
                                            struct weft_arena *arena);
 /// The LLDP of a port; NULL if its device speaks none.
 struct weft__lldp *weft__lldp_new(const struct weft__network *net, uint32_t port, struct weft_arena *arena);
-/// How all links stand at the end of a run, in `arena`.
+/// The state of all links at the end of a run, in `arena`.
 struct weft_link_dcbx *weft__lldp_collect(const struct weft__network *net, struct weft_arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways that data takes with all links up: the same routes, seeds and route model as in a run, one packet at a time.
+// The paths of data with all links up: the same routes, seeds and route model as in a run, one packet at a time.
 #include <stdlib.h>
 
 #include "box/box.h"
@@ -8,7 +8,7 @@
 
 enum { HOPS_MAX = 64 };
 
-/// The network of a run with all links up, as far as entrances of fabrics know where packets leave them; they know
+/// The network of a run with all links up, to the extent that entrances of fabrics know where packets leave; they know
 /// nothing where a run would be refused.
 static struct weft__network find_exits(const struct weft_scenario *scenario, const struct weft__ways *ways,
                                        struct weft_arena *arena) {
@@ -29,7 +29,7 @@ static struct weft__network find_exits(const struct weft_scenario *scenario, con
     return net;
 }
 
-/// Of a packet between the hosts of a flow that has all but its destination.
+/// Traces a packet between the hosts of a flow; the packet has all but its destination.
 static void trace(const struct weft__ways *ways, const struct weft__network *net, const struct weft_flow *f,
                   uint32_t plane, struct weft_packet packet, struct weft_arena *arena, struct weft_path *path) {
     const struct weft_topology *t = ways->t;

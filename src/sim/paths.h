@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue pairs as the whole network numbers them, and what one takes that is alone.
+// Queue pairs as the whole network numbers them, and the ideal time of a flow that is alone.
 #ifndef WEFT_SIM_PATHS_H
 #define WEFT_SIM_PATHS_H
 
 #include "box/network.h"
 
-/// The entropy of the k-th queue pair from a host to another: so named, no flow changes that of one to elsewhere. Two
-/// destinations may see the same; ECMP hashes them as well. `conf`: of the host.
+/// The entropy of the k-th queue pair from one host to another. With this naming, adding a flow does not change the
+/// entropy of flows to elsewhere. Two destinations may get the same value; ECMP hashes the destination as well. `conf`:
+/// of the host.
 static inline uint16_t weft__qp_entropy(const struct weft_host_conf *conf, uint64_t seed, uint32_t src, uint64_t k) {
     if (conf->source_port == WEFT_SOURCE_PORT_NUMBERED) return k & 0x3fff;
     struct weft_random entropy = weft_random_stream(seed, src, WEFT_RANDOM_ENTROPY);
     entropy.drawn = conf->source_port == WEFT_SOURCE_PORT_HOST_PAIR ? 0 : k;
     return weft_random_u64(&entropy) & 0x3fff;
 }
-/// Of queue pair q of a flow, before which there were so many between its hosts. A port that the flow names has the
-/// entropy in its lower 14 bits.
+/// The entropy of queue pair q of a flow, with that many queue pairs between its hosts before it. If the flow names a
+/// port, the entropy is in its lower 14 bits.
 static inline uint16_t weft__flow_entropy(const struct weft_host_conf *conf, uint64_t seed,
                                           const struct weft_flow *flow, uint64_t before, uint32_t q) {
     if (flow->source_port) return (flow->source_port + q) & 0x3fff;
     return weft__qp_entropy(conf, seed, flow->src, before + q);
 }
-/// Of all queue pairs. Each NIC counts its own in the order of the flows. In `arena`.
+/// The numbers of all queue pairs, in `arena`. Each NIC counts its own in the order of the flows.
 const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *workload, uint32_t hosts,
                                                struct weft_arena *arena);
 
-/// As weft_paths_trace; `back`: of what acknowledges the data instead.
+/// Like weft_paths_trace. `back`: the path of acknowledgements instead of data.
 struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                     const struct weft_workload *workload, bool back, struct weft_arena *arena,
                                     uint64_t *ret_paths);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run over several processes. Each reads the scenario and makes what all have in common (topology, routes, queue
-// pairs, programs, an outcome in which nothing has happened) at the same addresses (base/image.h), then the devices of
-// its own part, and runs that. In the end rank 0 takes over what the others have made and changed, and has then just
-// what a single process would have had: what is worked out from it knows nothing of ranks.
+// A run over several processes. Each reads the scenario and builds what all have in common (topology, routes, queue
+// pairs, programs, an empty outcome) at the same addresses (base/image.h), then builds the devices of its own part and
+// runs that. At the end rank 0 takes over what the others have built and changed. It then has exactly what a single
+// process would have, so everything computed from it is independent of ranks.
 #include "weft/ranks.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "weft/checkpoint.h"
 #include "weft/memory.h"
 
-/// What goes before the memory of a rank.
+/// Precedes the memory of a rank.
 struct account {
     uint64_t own_bytes, change_words;
     struct weft_rank_outcome of; ///< host: below
@@ -62,7 +62,7 @@ enum weft_status weft__ranks_begin(struct weft__run *run, struct weft_error *ret
         if (word[r].threads < own.threads) own.threads = word[r].threads;
     run->options.threads = own.threads;
     if (!status && own.threads * ranks->n > WEFT__WORKERS_MAX) {
-        ranks->over = true; // all find the same
+        ranks->over = true; // all ranks find the same
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                 "%u ranks of %u threads; expected at most %d threads in all", ranks->n, own.threads,
                                 WEFT__WORKERS_MAX);
@@ -168,7 +168,7 @@ static struct weft_rank_outcome account_of(const struct weft__run *run) {
     return own;
 }
 
-/// What was written here for others to read.
+/// What was written here for other ranks to read.
 static void forget_what_was_told(struct weft__network *net) {
     const struct weft__shared *shared;
     weft__companions_forget(&net->hosts, owns_host, net);
@@ -176,7 +176,7 @@ static void forget_what_was_told(struct weft__network *net) {
         if (shared->forget) shared->forget(net);
 }
 
-/// Of another rank than 0.
+/// Called by ranks other than 0.
 static void hand_over(struct weft__run *run) {
     struct weft__network *net = &run->net;
     struct weft_ranks *ranks = run->options.ranks;
@@ -190,7 +190,7 @@ static void hand_over(struct weft__run *run) {
     weft__image_forget(run, sizeof *run);
     if (checkpoint) weft__image_forget(checkpoint, sizeof *checkpoint);
     uint64_t *change = weft__image_changes(&words);
-    if (!change) abort(); // the launcher ends the others
+    if (!change) abort(); // the launcher ends the other ranks
     account.own_bytes = own_bytes;
     account.change_words = words;
     ranks->send(ranks, 0, &account, sizeof account);
@@ -201,7 +201,7 @@ static void hand_over(struct weft__run *run) {
     abort();
 }
 
-/// Of rank 0. False: the other has changed what is not its own.
+/// Called by rank 0. False: the other rank has changed memory that is not its own.
 static bool take_over(struct weft__run *run, uint32_t rank) {
     struct weft_ranks *ranks = run->options.ranks;
     struct weft_outcome *o = run->net.outcome;
@@ -233,7 +233,7 @@ enum weft_status weft__ranks_join(struct weft__run *run, struct weft_error *ret_
     for (uint32_t r = 1; r < ranks->n; r++)
         apart &= take_over(run, r);
     o->ranks = ranks->n;
-    rank[0].peak_rss_bytes = peak_rss(); // with what it has taken over
+    rank[0].peak_rss_bytes = peak_rss(); // includes what it has taken over
     weft__image_join();
     return apart ? WEFT_OK
                  : weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,

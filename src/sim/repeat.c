@@ -8,7 +8,7 @@
 #include "link/measure.h"
 #include "transport/program.h"
 
-/// What flows count besides their bytes.
+/// The counters of flows besides their bytes.
 #define FLOW_COUNTERS(X)                                                                                               \
     X(cnps) X(packets_again) X(sfc_messages) X(sfc_paused_ps) X(out_of_order) X(out_of_order_placed)
 
@@ -19,7 +19,7 @@ static struct weft__port_queue *queue_of(const struct weft__network *net, uint32
     return own ? weft__port_queue_of(own, priority) : NULL;
 }
 
-/// Counters as they will be found at the end, but for watermarks, which do not add up.
+/// The counters as they would be at the end, except for maxima, which do not add up.
 static struct weft_counters counters_of(const struct weft__network *net, uint32_t port, uint32_t priority) {
     struct weft_counters c = *weft_outcome_at(net->outcome, port, priority);
     const struct weft__port_queue *q = queue_of(net, port, priority);
@@ -29,7 +29,7 @@ static struct weft_counters counters_of(const struct weft__network *net, uint32_
     return c;
 }
 
-/// What a box counts itself, one number after the other, beside what had been counted.
+/// A box's own counts, in order, beside what had been counted.
 struct box_counts {
     struct weft__mark_counts *mark;
     uint32_t at;
@@ -140,7 +140,7 @@ struct weft__numbers weft__mark_numbers(const struct weft__skips *s, const struc
     return list;
 }
 
-/// So many times what was counted between the two is added.
+/// Adds what was counted between the two, that many times.
 static void histogram_add(struct weft_histogram *h, const struct weft_histogram *from, const struct weft_histogram *to,
                           uint64_t times) {
     unsigned __int128 more =
@@ -158,7 +158,7 @@ void weft__histogram_add_between(struct weft_histogram *h, const struct weft_his
     histogram_add(h, from, to, 1);
 }
 
-/// Of two marks, one number after the other.
+/// The numbers of two marks, one after the other.
 struct between {
     const uint64_t *from, *to;
 };
@@ -184,7 +184,7 @@ void weft__mark_take_again(const struct weft__skips *s, weft_time_ps now, const 
 
 // --- what is counted again ----------------------------------------------------------------------------------------
 
-/// To the nearest.
+/// Rounded to the nearest integer.
 static uint64_t scale(uint64_t counted, struct weft__ratio r) {
     return (uint64_t)(((unsigned __int128)counted * r.times + r.of / 2) / r.of);
 }
@@ -245,7 +245,7 @@ static void repeat_histogram(struct weft_histogram *h, const struct weft_histogr
     weft_histogram_merge(h, &more);
 }
 
-/// What is under way stays as much.
+/// The amount in flight stays the same.
 static void repeat_tally(struct weft__network *net, const struct weft__mark *before, struct weft__ratio r) {
     struct weft__tally now = weft__engine_tally(&net->engine), *own = &net->engine.worker[0].tally;
     weft_bytes delivered = scale(now.delivered_bytes - before->tally.delivered_bytes, r);
@@ -281,7 +281,7 @@ bool weft__skips_met_congestion(const struct weft__skips *s, const struct weft__
 
 // --- time ---------------------------------------------------------------------------------------------------------
 
-/// What is to begin at its time is so much nearer.
+/// Everything scheduled to begin comes nearer by that time.
 static void move_starts(struct weft__network *net, weft_time_ps nearer) {
     const struct weft__hosts *hosts = &net->hosts;
     for (uint32_t h = 0; h < net->topology->hosts; h++) {
@@ -344,7 +344,7 @@ void weft__skips_judge(struct weft__skips *s, double error) {
 
 // --- a run --------------------------------------------------------------------------------------------------------
 
-/// Those of boxes come after those of programs and queue pairs.
+/// The counts of boxes come after those of programs and queue pairs.
 struct found {
     struct weft__skips *skips;
     uint32_t group0;

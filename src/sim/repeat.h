@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stretch of a run that is taken over instead of run (docs/fast-forward.md). The engine's clock stands still while it
-// passes: what was counted since a mark is counted again, in proportion; what begins at its time is so much nearer; and
-// a time that is noted later is so much later than the clock says.
+// A stretch of a run that is taken over instead of run (docs/fast-forward.md). The engine's clock stands still
+// meanwhile: what was counted since a mark is counted again, in proportion; scheduled beginnings come nearer; and times
+// noted later exceed the clock by the skipped time.
 #ifndef WEFT_SIM_REPEAT_H
 #define WEFT_SIM_REPEAT_H
 
@@ -9,21 +9,22 @@
 #include "sim/run.h"
 #include "weft/histogram.h"
 
-/// What a run has skipped so far, and where it counts.
+/// What a run has skipped so far, and where its counts are.
 struct weft__skips {
     struct weft__network *net;
     struct weft_fast_forward_outcome *outcome;
     weft_time_ps skipped_ps;
-    struct weft_histogram **histogram; ///< what programs, queue pairs and boxes count in
-    uint32_t *group;                   ///< [histograms]: those of one group are of several workers, and make one
+    struct weft_histogram **histogram; ///< histograms that programs, queue pairs and boxes count in
+    uint32_t *group;                   ///< [histograms]: those of one group belong to several workers and are one
+                                       ///< histogram
     uint32_t histograms, groups;
-    uint64_t audits; ///< left: stretches to be run in full, to compare
+    uint64_t audits; ///< left: stretches still to be run in full for comparison
 };
 
-/// All that had been counted at a time.
+/// All counts at a point in time.
 struct weft__mark {
     struct weft_arena *arena; ///< NULL: none
-    weft_time_ps time_ps;     ///< what had been skipped included
+    weft_time_ps time_ps;     ///< including skipped time
     struct weft__tally tally;
     struct weft_counters *port; ///< [ports * WEFT_PRIORITIES]
     struct weft_flow_outcome *flow;
@@ -34,22 +35,22 @@ struct weft__mark {
     struct weft__mark_counts {
         uint64_t *count; ///< in the order of the box's each_count
         uint32_t n;
-    } * box; ///< [nodes]: what they count themselves
+    } * box; ///< [nodes]: their own counts
 };
 
-/// So many times what is counted in such a part of it.
+/// The factor times / of.
 struct weft__ratio {
     uint64_t times, of;
 };
 
-/// Before a run.
+/// Call it before a run.
 void weft__skips_init(struct weft__skips *s, struct weft__network *net);
 
-/// `now`: by the engine's clock. Freed by weft__mark_free, which may be told of one that was never taken.
+/// `now`: by the engine's clock. weft__mark_free frees it and may be called for a mark that was never taken.
 void weft__mark_take(const struct weft__skips *s, weft_time_ps now, struct weft__mark *ret);
 void weft__mark_free(struct weft__mark *m);
 
-/// Each number of it that adds up, but for those of histograms and boxes; always in the same order.
+/// Visits each number of the mark that adds up, except those of histograms and boxes; always in the same order.
 void weft__mark_each(const struct weft__skips *s, struct weft__mark *m, weft__on_count *on_count, void *context);
 struct weft__numbers {
     uint64_t *number;
@@ -58,33 +59,33 @@ struct weft__numbers {
 /// The same as a list, in `arena`.
 struct weft__numbers weft__mark_numbers(const struct weft__skips *s, const struct weft__mark *m,
                                         struct weft_arena *arena);
-/// The k-th count of a box; 0 if there was none yet.
+/// The k-th count of a box; 0 if it did not exist yet.
 uint64_t weft__mark_count_in(const struct weft__mark_counts *mark, uint32_t k);
 /// What was counted between two times.
 void weft__histogram_add_between(struct weft_histogram *h, const struct weft_histogram *from,
                                  const struct weft_histogram *to);
 
-/// A mark at `now` of which it is said that from it on was counted what was counted between two others.
+/// Takes a mark at `now` as if what was counted between two other marks had been counted from it on.
 void weft__mark_take_again(const struct weft__skips *s, weft_time_ps now, const struct weft__mark *from,
                            const struct weft__mark *to, struct weft__mark *ret);
 
-/// What was counted since the mark is counted again: ports, drops, packets, waits, and what flows count besides their
-/// bytes. All times noted so far become true.
+/// Counts what was counted since the mark again: ports, drops, packets, waits, and the counters of flows besides their
+/// bytes. All times noted so far are corrected.
 void weft__skips_repeat(struct weft__skips *s, const struct weft__mark *before, struct weft__ratio ratio);
 
-/// Since the mark something was paused or dropped, or a sender was told of a mark.
+/// Whether, since the mark, something was paused or dropped, or a sender was told of a mark.
 bool weft__skips_met_congestion(const struct weft__skips *s, const struct weft__mark *before);
 
-/// When, by the engine's clock, the first of what waits for its time begins, or the run is to end.
+/// When, by the engine's clock, the first scheduled beginning is due, or the run's end.
 weft_time_ps weft__skips_next_start(const struct weft__skips *s);
 
-/// So much time has passed.
+/// That much time has passed.
 void weft__skips_pass(struct weft__skips *s, weft_time_ps time);
 
-/// Relative.
+/// The relative difference.
 double weft__skips_difference(weft_time_ps a, weft_time_ps b);
 
-/// An audited stretch has been run, and ended then.
+/// An audited stretch has been run, and ended now.
 void weft__skips_judge(struct weft__skips *s, double error);
 
 #endif

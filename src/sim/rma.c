@@ -12,7 +12,7 @@ static bool is_software(const struct weft_rma *rma) {
     return rma->conf->transport == WEFT_RMA_SOFTWARE;
 }
 
-/// The node where a client works: its host, or the box before it.
+/// The node where a client works: its host, or the box at its host.
 static uint32_t node_of(const struct weft_topology *t, const struct weft_rma *rma, uint32_t client) {
     uint32_t host = t->host[rma->client[client]];
     return is_software(rma) ? host : t->port[weft_topology_port(t, host, 0)->peer].node;
@@ -50,7 +50,7 @@ static struct weft__rma_host *host_at(const struct build *b, uint32_t host) {
     return b->run->host[host];
 }
 
-/// Clients and servers of software entries onto their hosts.
+/// Places the clients and servers of software entries on their hosts.
 static void make_hosts(const struct build *b) {
     struct weft__rmas *all = &b->run->all;
     for (uint32_t e = 0; e < b->w->rmas; e++) {
@@ -111,7 +111,7 @@ uint64_t weft__rma_work_count(const struct weft__network *net) {
     for (uint32_t e = 0; e < net->workload->rmas; e++)
         for (uint32_t i = 0; i < net->workload->rma[e].clients; i++)
             clients += !net->rma->client[e][i]->over;
-    return clients - net->workload->rma_flows; // each of these is a queue pair
+    return clients - net->workload->rma_flows; // each of these has a queue pair
 }
 
 void weft__rma_start(struct weft__network *net) {
@@ -127,7 +127,7 @@ void weft__rma_start(struct weft__network *net) {
             if (!*stats) *stats = weft_arena_alloc(net->arena_qp, 1, sizeof **stats);
             net->rma->client[e][i]->stats = *stats;
         }
-    for (uint32_t k = 0; k < w->rmas * workers; k++) // at servers, of what nobody answers
+    for (uint32_t k = 0; k < w->rmas * workers; k++) // at servers: requests that nobody answers
         if (w->rma[k / workers].conf->verb == WEFT_RMA_SEND && !net->rma->stats[k])
             net->rma->stats[k] = weft_arena_alloc(net->arena_qp, 1, sizeof **net->rma->stats);
 }

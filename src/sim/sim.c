@@ -45,8 +45,8 @@ const struct weft_device_conf **weft_device_confs(const struct weft_scenario *sc
 
 // --- assembling ---------------------------------------------------------------------------------------------------
 
-/// Routes for each state of the links; a change is in force a detection time after it happened.
-/// Paths of flows that a link out of service is on; NULL: no flow names a path.
+/// Routes for each state of the links; a change takes effect the detection time after it happens.
+/// Which paths of flows have a link out of service; NULL: no flow names a path.
 static const bool *find_severed(const struct weft_workload *w, const struct weft_topology *t, const bool *down,
                                 struct weft_arena *arena) {
     bool *severed = w->paths ? weft_arena_alloc(arena, w->paths, sizeof *severed) : NULL;
@@ -76,8 +76,8 @@ static void make_epochs(struct weft__network *net) {
     }
 }
 
-/// Whether the node, a switch, stands in for a host unless that understands source flow control. With DCBX it is told
-/// so; else it knows.
+/// Whether the node, a switch, acts as a proxy for a host unless the host understands source flow control. With DCBX
+/// the host announces it during the run; otherwise its configuration tells.
 static bool is_sfc_proxy(const struct weft__network *net, uint32_t node, uint32_t host_node) {
     const struct weft_topology *t = net->topology;
     if (!net->sfc_pause_ps || t->node[node].role != WEFT_NODE_SWITCH) return false;
@@ -136,14 +136,14 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     own->lldp = weft__lldp_new(net, port, arena);
 }
 
-/// Hosts that have one link, to a box before them, or before other hosts of that box. A program that drives hosts
-/// reckons with the lookahead from host to host, which leaves would make longer, so there only boxes that must have
-/// leaves have them. NULL: there are none.
+/// Hosts with a single link, to a box before them or before other hosts of that box. A program that drives hosts relies
+/// on the lookahead from host to host, which leaves would increase, so there only boxes that require leaves get them.
+/// NULL: there are none.
 static const bool *find_leaves(const struct weft__network *net, uint32_t nodes) {
     const struct weft_topology *t = net->topology;
-    if (weft__planes(t, net->device) > 1) return NULL; // a host of several networks has several neighbours
+    if (weft__planes(t, net->device) > 1) return NULL; // a host in several networks has several neighbours
     bool *leaf = weft_arena_alloc(net->arena_host, nodes, sizeof *leaf), any = false;
-    uint32_t trunk = WEFT_NONE; // of the hosts that follow
+    uint32_t trunk = WEFT_NONE; // the trunk of the hosts that follow
     for (uint32_t i = 0; i < t->nodes; i++) {
         if (net->driver ? weft__box_of(&t->node[i])->has_leaves : t->node[i].role == WEFT_NODE_SWITCH) trunk = i;
         bool is_host = t->node[i].role == WEFT_NODE_HOST && t->node[i].ports == 1;
@@ -154,13 +154,13 @@ static const bool *find_leaves(const struct weft__network *net, uint32_t nodes) 
     return any ? leaf : NULL;
 }
 
-/// The least time from a node's action to its effect on another, but on a leaf: over all links, the delay, the shortest
-/// frame and what the far end takes at least.
+/// The least time from a node's action to its effect on another node other than a leaf: over all links, the delay, the
+/// shortest frame and the minimum processing time of the far end.
 static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *leaf) {
     const struct weft_topology *t = net->topology;
     weft_time_ps least = weft__jobs_lookahead(net->workload), triggers = weft__triggers_lookahead(net->workload);
     if (triggers < least) least = triggers;
-    bool short_frames = false; // or frames that take less time than those of IEEE 802.3
+    bool short_frames = false; // or frames take less time than on IEEE 802.3
     for (uint32_t i = 0; i < t->nodes; i++)
         short_frames |= weft__has_own_frames(net->device[i], &t->node[i]);
     const struct weft__shared *shared;
@@ -181,15 +181,16 @@ static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *
     return least;
 }
 
-/// Hosts are leaves where windows are longer for it: a NIC may act at once on what comes, a switch takes its time.
+/// Hosts are leaves if that makes windows longer: a NIC may act at once on what arrives, while a switch needs some
+/// time.
 static const bool *choose_leaves(const struct weft__network *net, uint32_t nodes) {
     const bool *leaf = find_leaves(net, nodes);
     if (!leaf || calc_lookahead(net, leaf) == calc_lookahead(net, NULL)) return NULL;
     return leaf;
 }
 
-/// Windows are as long as the lookahead. Where random numbers depend on them they are the power of two within it, so
-/// that what a scenario gives does not change with every link or delay that bounds its lookahead.
+/// Windows are as long as the lookahead. Where random numbers depend on windows, their length is the largest power of
+/// two within it, so that a scenario's results do not change with every link or delay that limits its lookahead.
 static weft_time_ps calc_window(const struct weft__network *net, weft_time_ps lookahead) {
     bool draws_ahead = false;
     for (uint32_t i = 0; i < net->topology->nodes; i++)
@@ -197,8 +198,8 @@ static weft_time_ps calc_window(const struct weft__network *net, weft_time_ps lo
     return draws_ahead ? UINT64_C(1) << (63 - __builtin_clzll(lookahead)) : lookahead;
 }
 
-/// No progress for so long is a stall: run.stall, and what a loss (a box's patience), a pause of source flow control,
-/// or a long way (request and response over HOPS links) explains.
+/// No progress for this long is a stall: run.stall, plus the delays that a loss (a box's patience), a pause of source
+/// flow control or a long path (request and response over HOPS links) explains.
 static weft_time_ps calc_patience(const struct weft__network *net) {
     enum { HOPS = 16 };
     const struct weft_topology *t = net->topology;
@@ -215,7 +216,7 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
     return weft_time_plus(weft_time_plus(net->scenario->run.stall_ps, timeout), known);
 }
 
-/// What transports keep for themselves, of senders or receivers; NULL: nothing.
+/// The transports' own state, of senders or receivers; NULL: none.
 static void **make_transport_state(const struct weft__network *net, bool sending) {
     void **state = NULL;
     for (uint32_t q = 0; q < net->qps; q++) {
@@ -248,7 +249,7 @@ static void make_queue_pairs(struct weft__network *net) {
     struct weft_arena *arena = net->arena_qp;
     for (uint32_t i = 0; i < w->flows; i++) {
         const struct weft_flow *f = &w->flow[i];
-        net->qps += f->qps < f->bytes ? f->qps : (uint32_t)f->bytes; // a queue pair carries at least a byte
+        net->qps += f->qps < f->bytes ? f->qps : (uint32_t)f->bytes; // a queue pair carries at least one byte
     }
     net->qp = weft_arena_alloc(arena, net->qps, sizeof *net->qp);
     struct weft_qp_sender *sender = weft__arena_lines(arena, net->qps, sizeof *sender);
@@ -315,7 +316,7 @@ static void make_queue_pairs(struct weft__network *net) {
     net->hosts.triggers = weft__triggers_new(net);
 }
 
-/// Numbers of the queue pairs of each host, in order.
+/// The numbers of the queue pairs of each host, in order.
 static void list_queue_pairs(const struct weft__network *net, bool sending, uint32_t **ret_first, uint32_t **ret_list) {
     uint32_t hosts = net->topology->hosts;
     uint32_t *first = weft_arena_alloc(net->arena_qp, hosts + 1, sizeof *first);
@@ -378,13 +379,13 @@ static bool on_progress(void *context, const uint64_t *count, weft_time_ps now) 
     run->progress.flows_done = (uint32_t)count[WEFT__COUNT_FLOWS_DONE];
     const struct weft_checkpoint *checkpoint = run->options.checkpoint;
     if (checkpoint && wall - run->saved_s >= checkpoint->every_s) run->net.engine.pausing = true;
-    struct weft_memory *memory = weft_memory_use(NULL); // what a callback allocates is none of the run
+    struct weft_memory *memory = weft_memory_use(NULL); // memory that a callback allocates is not the run's
     bool on = !run->options.on_progress || run->options.on_progress(run->options.context, &run->progress);
     weft_memory_use(memory);
     return on;
 }
 
-/// When everybody has been told of the last failure or repair.
+/// When all nodes know of the last failure or repair.
 static weft_time_ps calc_settled(const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     weft_time_ps last = t->events ? t->event[t->events - 1].time_ps + net->scenario->run.detection_ps : 0;
@@ -396,7 +397,7 @@ static weft_time_ps calc_settled(const struct weft__network *net) {
     return last;
 }
 
-/// Those of the topology, and of what boxes share.
+/// The nodes of the topology, and those that boxes share.
 static uint32_t count_nodes(const struct weft__network *net) {
     uint32_t nodes = net->topology->nodes;
     const struct weft__shared *shared;
@@ -499,7 +500,7 @@ static void collect_round_trips(struct weft__network *net) {
     }
 }
 
-/// What ends a run without run.until at the end of simulated time: a timer beyond it, or, with none, a stall.
+/// Why a run without run.until ends at the end of simulated time: because of a timer beyond it, or, with none, a stall.
 enum weft_end weft__network_end(const struct weft__network *net) {
     if (net->engine.end != WEFT_END_UNTIL || net->scenario->run.until_ps <= WEFT_TIME_MAX) return net->engine.end;
     bool due = weft__engine_in_flight(&net->engine) > 0;
@@ -516,7 +517,7 @@ static void collect(struct weft__run *run) {
     weft__fast_forward_settle(run);
     struct weft__tally sum = weft__engine_tally(&net->engine);
     o->end = weft__network_end(net);
-    o->sim_time_ps = sum.last_ps; // by the engine's clock until all is collected
+    o->sim_time_ps = sum.last_ps; // by the engine's clock until everything is collected
     o->packet_hops = sum.count[WEFT__COUNT_PACKET_HOPS];
     o->cell_hops = sum.count[WEFT__COUNT_CELL_HOPS];
     const struct weft__shared *shared;
@@ -583,10 +584,10 @@ static void calc_ideals(const struct weft__network *net) {
     }
 }
 
-/// All boxes keep packets in order.
+/// Whether all boxes keep packets in order.
 static bool is_ordered(const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    if (weft__planes(t, net->device) > 1) return false; // a queue pair may come back to its plane
+    if (weft__planes(t, net->device) > 1) return false; // a queue pair may return to its plane
     for (uint32_t n = 0; n < t->nodes; n++)
         if (!weft__box_of(&t->node[n])->orders) return false;
     return true;
@@ -675,7 +676,7 @@ static void measure(struct weft__run *run) {
     calc_ideals(net);
 }
 
-/// Whether weft itself has done right.
+/// Checks that weft itself worked correctly.
 static enum weft_status check_outcome(const struct weft_outcome *o, bool ordered, struct weft_error *ret_error) {
     if (!weft_outcome_conserves(o))
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scenario file to a variant that is ready to run: bound, its network and its flows made, everything checked.
+// From a scenario file to a variant that is ready to run: parameters bound, network and flows built, everything
+// checked.
 #include "weft/sim.h"
 
-/// Whether the flows of all-to-alls have to be looked at one by one: hosts differ in what a flow needs of both ends.
+/// Whether the flows of all-to-alls must be checked one by one because hosts differ in what a flow needs at both ends.
 static bool hosts_differ(const struct weft_scenario *c) {
     bool differ = false;
     for (uint32_t d = 0; d < c->devices; d++)
@@ -77,7 +78,7 @@ void weft_simulation_free(struct weft_simulation *s) {
     if (!s) return;
     struct weft_memory *own = s->own;
     if (s->scenario) weft_scenario_free(s->scenario);
-    weft_arena_free(s->arena); // the simulation is in it
+    weft_arena_free(s->arena); // it holds the simulation itself
     weft_memory_close(own);
 }
 

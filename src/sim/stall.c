@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom. An egress port and priority that is paused with packets waiting waits for the ingress buffer of
-// its neighbour; that buffer holds packets for certain egress ports there, and so on. A cycle of such waits is a PFC
-// deadlock. What boxes wait for besides, they say themselves.
+// Explains a stall by who waits for whom. An egress port and priority that is paused with packets waiting waits for the
+// ingress buffer of its neighbour; that buffer holds packets for certain egress ports there, and so on. A cycle of such
+// waits is a PFC deadlock. Boxes describe their other waits themselves.
 #include "sim/stall.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "transport/program.h"
 #include "weft/memory.h"
 
-/// Vertex: port * 8 + priority, of an egress.
+/// A vertex is port * 8 + priority of an egress.
 struct edges {
     const struct weft__network *net;
     uint32_t node;
@@ -29,7 +29,7 @@ static void add_edge(void *context, const struct weft_packet *packet, uint32_t o
     if (!port || !(port->paused >> packet->priority & 1)) return;
     uint64_t edge = (uint64_t)(upstream * WEFT_PRIORITIES + packet->priority) << 32 |
                     ((t->node[e->node].port0 + out) * WEFT_PRIORITIES + packet->priority);
-    if (e->n && e->edge[e->n - 1] == edge) return; // packets of one queue stand together
+    if (e->n && e->edge[e->n - 1] == edge) return; // packets of one queue are adjacent
     if (e->n == e->capacity) {
         size_t capacity = e->capacity ? e->capacity * 2 : 256;
         e->edge =
@@ -64,7 +64,7 @@ static size_t first_edge(const struct edges *e, uint32_t from) {
 
 enum { UNSEEN, OPEN, CLOSED };
 
-/// Depth-first search from `start`; a cycle's vertices into `path`, its length returned, 0 if there is none.
+/// Depth-first search from `start`. Writes a cycle's vertices to `path` and returns its length, 0 if there is none.
 static uint32_t find_cycle(const struct edges *e, uint32_t start, uint8_t *mark, uint32_t *path, size_t *next) {
     uint32_t depth = 0;
     path[0] = start;
@@ -143,7 +143,7 @@ static void say_flows(FILE *text, const struct weft__network *net) {
         const struct weft_qp_conf *qp = &net->qp[i];
         const struct weft_qp_sender *s = &net->hosts.sender[i];
         uint32_t got = net->hosts.receiver[i].expected;
-        bool read = qp->verb == WEFT_VERB_READ; // begun by its receiver, and never acknowledged
+        bool read = qp->verb == WEFT_VERB_READ; // its receiver starts it, and it is never acknowledged
         bool started = read ? net->hosts.receiver[i].progress_ps != WEFT_TIME_NEVER : s->started;
         uint32_t all = read ? qp->packets : s->posted;
         if (!started || (got == all && (read || s->una == all))) continue;
@@ -166,14 +166,14 @@ static void say_triggers(FILE *text, const struct weft__network *net) {
     weft__stall_end(&list);
 }
 
-/// Of each rank of a schedule that is not done, the first step that has begun and waits for others.
+/// For each rank of an unfinished schedule, the first step that has begun and waits for others.
 static void say_schedules(FILE *text, const struct weft__network *net) {
     struct weft__stall_list list = {.text = text, .title = "ranks of schedules that have not finished"};
     for (uint32_t i = 0; net->programs && i < net->programs->n; i++) {
         const struct weft__program *p = &net->programs->program[i];
         if (!p->schedule || !p->schedule->left || !p->started) continue;
         uint32_t step = 0;
-        while (p->schedule->waits[step]) // those that wait for others of the rank, and those that are done
+        while (p->schedule->waits[step]) // skips steps that wait for others of the rank, and finished ones
             step++;
         if (!weft__stall_line(&list)) continue;
         char where[256], what[160];

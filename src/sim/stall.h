@@ -4,7 +4,7 @@
 
 #include "box/network.h"
 
-/// Text of who waits for whom, in the outcome's arena.
+/// Returns a text of who waits for whom, in the outcome's arena.
 char *weft__network_explain_stall(const struct weft__network *net);
 
 #endif

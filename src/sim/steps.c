@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fast-forward within an operation (docs/fast-forward.md). A ring does the same step over and over. While every rank
-// does what it did, each ring of lanes (a channel of a group of ranks) is watched: how long its last steps took, and
-// the same number before them. If they took as long (run.steady_error), so do those that follow, up to where something
-// changes: the steps of a ring end, a compute ends, something starts. All but the last of these are taken over: each
-// lane is so many steps further, and the network stays as it is, with all that is under way. What is under way belongs
-// to later steps then; they are alike (transport/lane_skip.c).
+// Fast-forward within an operation (docs/fast-forward.md). A ring repeats the same step. While every rank keeps to what
+// it did, each ring of lanes (a channel of a group of ranks) is watched: how long its last steps took, and as many
+// before them. If they took equally long (run.steady_error), so will those that follow, up to the next change: a ring's
+// steps end, a compute ends, something starts. All but the last of these steps are taken over: each lane advances by
+// that many steps, and the network stays as it is, with everything in flight. What is in flight then belongs to later
+// steps, which are alike (transport/lane_skip.c).
 //
-// Nothing proves that the network would have been in that state: this is done only where run.fast_forward is steady.
-// The error that is told is the difference that was found, and what a ring is early or late because it advances by
-// whole periods.
+// Nothing proves that the network would have been in that state, so this is done only if run.fast_forward is steady.
+// The reported error is the difference found, plus how early or late a ring is because it advances by whole periods.
 #include "sim/steps.h"
 
 #include <math.h>
@@ -18,41 +17,41 @@
 #include "transport/program.h"
 
 enum {
-    LOOK_WINDOWS = 16,      ///< at least, from one look to the next
-    LOOK_WINDOWS_MAX = 256, ///< while there is nothing to watch, and ranks stand where they stood
-    LOOK_PART = 32,         ///< of the time that it has watched
-    WHOLE_PART = 16,        ///< of a period: so much later than whole periods since the mark is soon enough
-    LAST_STEPS = 8,         ///< of a lane, at least, are run
-    MEMOS = 64,             ///< of operations under way whose pace is known; a power of two
-    FULL_STRIDE = 32,       ///< the difference allowed between fewer steps than that is so much smaller
+    LOOK_WINDOWS = 16,      ///< minimum between two checks
+    LOOK_WINDOWS_MAX = 256, ///< while there is nothing to watch and ranks have not moved
+    LOOK_PART = 32,         ///< of the time for which it has watched
+    WHOLE_PART = 16,        ///< of a period: a mark this much later than whole periods is exact enough
+    LAST_STEPS = 8,         ///< at least this many steps at the end of a lane are run
+    MEMOS = 64,             ///< operations in progress whose pace is known; a power of two
+    FULL_STRIDE = 32,       ///< with fewer steps than this, the allowed difference is proportionally smaller
 };
 
-/// Lanes that hand on to one another: one of each rank of a group. They advance together.
+/// Lanes that pass data to one another: one for each rank of a group. They advance together.
 struct ring {
     uint64_t lanes;
-    uint64_t period, end; ///< of its steps
-    uint64_t left;        ///< steps of the lane that has the fewest, whole periods
+    uint64_t period, end; ///< in steps
+    uint64_t left;        ///< steps of the lane with the fewest left, in whole periods
     uint64_t first;       ///< step of its last lane when the mark was taken
-    double before, now;   ///< sums over its lanes of the time for `stride` steps: before, and the last
+    double before, now;   ///< sums over its lanes of the time for `stride` steps: the earlier ones, and the last ones
     uint64_t stride, steps;
-    double found; ///< relative difference of an audited stretch; summed
+    double found; ///< relative difference of an audited stretch, summed
 };
 
-/// What came of it when ranks did this before: a skip.
+/// The result of a skip when ranks did the same before.
 struct memo {
-    uint64_t kinds[2], stride;  ///< stride: 0: there is none
-    double *pace;               ///< [rings]: time of its stride, summed over lanes
-    uint64_t *period;           ///< [rings]: of its steps
-    uint64_t *first;            ///< [rings]: step of its last lane when what was counted began
-    double error;               ///< that was found
-    bool stored;                ///< by a run before
-    struct weft__mark from, to; ///< what was counted
+    uint64_t kinds[2], stride;  ///< stride 0: none is stored
+    double *pace;               ///< [rings]: time for its stride, summed over lanes
+    uint64_t *period;           ///< [rings]: in steps
+    uint64_t *first;            ///< [rings]: step of its last lane when counting began
+    double error;               ///< the error found
+    bool stored;                ///< by an earlier run
+    struct weft__mark from, to; ///< the counts
 };
 
-/// What is to be left out.
+/// What is to be skipped.
 struct plan {
     double time_ps, error;
-    double period_ps; ///< of the slowest ring
+    double period_ps; ///< period of the slowest ring
 };
 
 struct lane_at {
@@ -67,25 +66,25 @@ struct lane_at {
 struct weft__steps {
     struct weft__skips *skips;
     struct weft__network *net;
-    uint64_t *first; ///< [programs]: its first ring or watch, by number of its timer
+    uint64_t *first; ///< [programs]: its first ring or watch, indexed by the number of its timer
     struct ring *ring;
-    uint64_t rings; ///< places for one, and for watches
+    uint64_t rings; ///< slots for rings, and for watches
     struct weft__lane_watch *watch;
     int64_t *used; ///< [connections]
     uint32_t connections;
-    uint64_t stride; ///< of lanes that are watched, at least
-    uint32_t failed; ///< times that what was seen did not repeat, since ranks do what they do
+    uint64_t stride; ///< at least one per watched lane
+    uint32_t failed; ///< how often the observed steps did not repeat since the ranks do what they do
     struct memo memo[MEMOS];
-    struct memo *known; ///< of what is watched; NULL: nothing
-    double deviation;   ///< of the lane that keeps pace least, when they were last seen; 1: it is allowed
-    uint64_t wanted;    ///< times that each lane is to be seen
-    bool flows;         ///< there are some besides messages of jobs
+    struct memo *known; ///< for what is watched; NULL: nothing is known
+    double deviation;   ///< of the lane that keeps pace worst, when they were last seen; 1: the allowed deviation
+    uint64_t wanted;    ///< how often each lane must be seen
+    bool flows;         ///< there are flows other than messages of jobs
     bool watching, auditing;
-    struct weft__still position; ///< of programs, when it began to watch
+    struct weft__still position; ///< positions of programs when the watch began
     struct weft__mark mark;
     weft_time_ps since_ps, mark_ps; ///< by the engine's clock: since when it watches; when the mark was taken
-    weft_time_ps due_ps;            ///< whole periods after the mark; never: not known
-    uint32_t wait;                  ///< windows to the next look while there is nothing to watch
+    weft_time_ps due_ps;            ///< a whole number of periods after the mark; never: not known
+    uint32_t wait;                  ///< windows to the next check while there is nothing to watch
 };
 
 struct weft__steps *weft__steps_new(struct weft__skips *skips) {
@@ -131,7 +130,7 @@ static struct lane_at lane_of(const struct weft__steps *s, uint32_t program, uin
     };
 }
 
-/// For each lane that has steps left; false ends it.
+/// Calls `what` for each lane that has steps left, until it returns false.
 static bool for_lanes(struct weft__steps *s, bool (*what)(struct weft__steps *, const struct lane_at *)) {
     const struct weft__programs *programs = s->net->programs;
     for (uint32_t i = 0; i < programs->n; i++)
@@ -147,7 +146,7 @@ static bool for_lanes(struct weft__steps *s, bool (*what)(struct weft__steps *, 
     return true;
 }
 
-/// What every rank does, but for the steps that its lanes are at.
+/// What every rank does, except for the steps that its lanes are at.
 static struct weft__still position_of(const struct weft__steps *s) {
     struct weft__still position = {0};
     struct weft__tally tally = weft__engine_tally(&s->net->engine);
@@ -169,7 +168,7 @@ static bool is_same_position(const struct weft__still *a, const struct weft__sti
     return a->all[0] == b->all[0] && a->all[1] == b->all[1];
 }
 
-/// Kinds of what every rank does.
+/// The kinds of operation that every rank performs.
 static struct weft__still kinds_of(const struct weft__steps *s) {
     struct weft__still kinds = {0};
     for (uint32_t i = 0; i < s->net->programs->n; i++) {
@@ -188,14 +187,14 @@ static struct memo *memo_of(struct weft__steps *s, const struct weft__still *kin
     return &s->memo[kinds->all[0] & (MEMOS - 1)];
 }
 
-/// What is known of what every rank does, if it has been skipped before.
+/// What is known of the ranks' operations, if they were skipped before.
 static struct memo *find_memo(struct weft__steps *s) {
     struct weft__still kinds = kinds_of(s);
     struct memo *m = memo_of(s, &kinds);
     return m->stride && m->kinds[0] == kinds.all[0] && m->kinds[1] == kinds.all[1] ? m : NULL;
 }
 
-/// Room for what is known of those kinds; what was is forgotten.
+/// Makes room for what becomes known of those kinds; earlier knowledge is discarded.
 static struct memo *memo_anew(struct weft__steps *s, const struct weft__still *kinds) {
     struct memo *m = memo_of(s, kinds);
     if (!m->pace) {
@@ -211,7 +210,7 @@ static struct memo *memo_anew(struct weft__steps *s, const struct weft__still *k
     return m;
 }
 
-/// What was counted since the mark goes with it.
+/// Also stores what was counted since the mark.
 static const struct memo *remember(struct weft__steps *s, const struct plan *plan, weft_time_ps now) {
     struct weft__still kinds = kinds_of(s);
     struct memo *m = memo_anew(s, &kinds);
@@ -283,7 +282,7 @@ void weft__steps_get(struct weft__steps *s, struct weft__store *store) {
 
 // --- watching -----------------------------------------------------------------------------------------------------
 
-/// Whether there are enough alike to be seen and then left out.
+/// Whether there are enough equal steps to watch some and skip the rest.
 static bool may_watch(struct weft__steps *s, const struct lane_at *at) {
     struct ring *ring = at->ring;
     if (!ring->lanes++) {
@@ -315,7 +314,7 @@ static void stop_watching(struct weft__steps *s) {
     s->watching = s->auditing = false;
 }
 
-/// A flow besides the messages of jobs is under way.
+/// Whether a flow other than a job's message is in progress.
 static bool has_flows(const struct weft__steps *s) {
     const struct weft__network *net = s->net;
     for (uint32_t q = 0; q < net->qps && s->flows; q++) {
@@ -345,7 +344,7 @@ static void begin_to_watch(struct weft__steps *s, weft_time_ps now) {
     s->known = s->failed || s->skips->audits ? NULL : find_memo(s);
     if (s->known) s->stride = s->known->stride;
     if (!for_lanes(s, may_watch)) return;
-    for (uint64_t i = 0; s->known && i < s->rings; i++) // at the end of an operation other steps are alike
+    for (uint64_t i = 0; s->known && i < s->rings; i++) // at the end of an operation, steps differ
         if (s->ring[i].period != s->known->period[i]) s->known = NULL;
     for_lanes(s, watch);
     s->since_ps = now;
@@ -390,13 +389,13 @@ static bool reset_sums(struct weft__steps *s, const struct lane_at *at) {
     return true;
 }
 
-/// A difference that lasts adds up, and among few steps it may hide.
+/// A lasting difference adds up, and over few steps it may be hidden.
 static double error_allowed(const struct weft__steps *s, const struct ring *ring) {
     double evidence = (double)ring->stride / FULL_STRIDE;
     return s->net->scenario->run.steady_error * (evidence < 1 ? evidence : 1);
 }
 
-/// The last time that it came `back` strides ago.
+/// When it was last seen, `back` strides ago.
 static weft_time_ps seen_at(const struct weft__lane_watch *w, uint32_t back) {
     return w->seen_ps[(w->seen - 1 - back) % WEFT__LANE_SEEN];
 }
@@ -418,8 +417,7 @@ static bool sum_lane(struct weft__steps *s, const struct lane_at *at) {
     return true;
 }
 
-/// A lane that does not keep pace with its ring comes nearer to others, or falls behind: what follows will be
-/// different.
+/// A lane that does not keep pace with its ring approaches others or falls behind: what follows will differ.
 static bool measure_pace(struct weft__steps *s, const struct lane_at *at) {
     struct ring *ring = at->ring;
     double mean = ring->now / (double)ring->lanes, most = error_allowed(s, ring) * mean;
@@ -443,12 +441,12 @@ static weft_time_ps next_compute(const struct weft__steps *s) {
     return next;
 }
 
-/// What a step of the ring takes.
+/// The time of one step of the ring.
 static double step_ps(const struct ring *ring) {
     return ring->now / (double)(ring->lanes * ring->stride);
 }
 
-/// As much as the ring allows. False: its steps do not take as long as those before.
+/// Limits the plan to what the ring allows. False: its steps do not take as long as the earlier ones.
 static bool bound_time(struct plan *plan, const struct ring *ring, double error) {
     double difference = fabs(ring->now - ring->before) / ring->now, time = (double)ring->left * step_ps(ring);
     if (difference > plan->error) plan->error = difference;
@@ -456,7 +454,7 @@ static bool bound_time(struct plan *plan, const struct ring *ring, double error)
     return difference <= error;
 }
 
-/// Whole periods that come nearest to the time. False: they are not near enough.
+/// The number of whole periods closest to the time. False: none is close enough.
 static bool count_steps(struct plan *plan, struct ring *ring, double steady_error) {
     double periods = floor(plan->time_ps / (step_ps(ring) * (double)ring->period) + 0.5);
     ring->steps = (uint64_t)periods * ring->period;
@@ -466,8 +464,8 @@ static bool count_steps(struct plan *plan, struct ring *ring, double steady_erro
     return ring->steps && difference <= steady_error;
 }
 
-/// The longest time, whole picoseconds and whole periods, that all rings allow and nothing else disturbs; a ring
-/// may be a small part of a period short of it. False: there is none.
+/// The longest time, whole picoseconds and whole periods, that all rings allow and nothing else disturbs; a ring may
+/// fall short of it by a small part of a period. False: there is none.
 static bool make_plan(struct weft__steps *s, weft_time_ps now, struct plan *ret) {
     double steady_error = s->net->scenario->run.steady_error;
     weft_time_ps start = weft__skips_next_start(s->skips), compute = next_compute(s);
@@ -483,7 +481,7 @@ static bool make_plan(struct weft__steps *s, weft_time_ps now, struct plan *ret)
     plan.period_ps = step_ps(slowest) * (double)slowest->period;
     double periods = fmin(plan.time_ps / plan.period_ps + 1. / WHOLE_PART, most / plan.period_ps);
     plan.time_ps = floor(floor(periods) * plan.period_ps);
-    // What is not worth its trouble: it took as long to find.
+    // Skip only if it saves more time than finding it took.
     if (plan.time_ps < (double)(now - s->since_ps)) return false;
     for (uint64_t i = 0; i < s->rings; i++)
         if (s->ring[i].lanes && !count_steps(&plan, &s->ring[i], steady_error)) return false;
@@ -495,7 +493,7 @@ static bool may_skip(struct weft__steps *s, const struct lane_at *at) {
     return weft__lane_may_skip(at->p, at->stream, at->number, at->ring->period, at->ring->steps, s->used);
 }
 
-/// Both ends of each connection leave out as many messages.
+/// Whether both ends of each connection skip the same number of messages.
 static bool ends_agree(struct weft__steps *s) {
     for (uint32_t i = 0; i < s->connections; i++)
         s->used[i] = 0;
@@ -514,7 +512,7 @@ static bool skip_lane(struct weft__steps *s, const struct lane_at *at) {
     return true;
 }
 
-/// What was counted since the mark, for so long, goes on.
+/// What was counted since the mark continues at the same rate.
 static void skip(struct weft__steps *s, const struct plan *plan, const struct weft__mark *mark, weft_time_ps counted) {
     struct weft__network *net = s->net;
     weft_time_ps time = (weft_time_ps)plan->time_ps;
@@ -525,7 +523,7 @@ static void skip(struct weft__steps *s, const struct plan *plan, const struct we
         uint32_t node = net->programs->node[p->job->host[p->rank]];
         weft__program_pass(p, &net->engine.node[node].timers, time, s->skips->skipped_ps);
     }
-    weft__skips_pass(s->skips, time); // reschedules the hosts' nodes
+    weft__skips_pass(s->skips, time); // also reschedules the hosts' nodes
     if (plan->error > s->skips->outcome->error) s->skips->outcome->error = plan->error;
     stop_watching(s);
 }
@@ -551,7 +549,7 @@ static bool compare(struct weft__steps *s, const struct lane_at *at) {
     return true;
 }
 
-/// All lanes have come to where the audited stretch ends.
+/// All lanes have reached the end of the audited stretch.
 static void judge(struct weft__steps *s) {
     double largest = 0;
     for_lanes(s, reset_sums);
@@ -565,18 +563,18 @@ static void judge(struct weft__steps *s) {
 
 // --- looking ------------------------------------------------------------------------------------------------------
 
-/// Ranks do what they did before, and have come as far as they had when that began to be counted: the pace found then
-/// holds, and what was counted. True: it was skipped.
+/// Ranks do what they did before, and have come as far as when counting began then: the pace found then holds, and so
+/// do the counts. True: it was skipped.
 static bool skip_known(struct weft__steps *s, weft_time_ps now) {
     const struct memo *m = s->known;
     struct plan plan;
     if (!m || !for_lanes(s, has_come_so_far)) return false;
-    s->known = NULL; // if it cannot be skipped, it is watched like any other
+    s->known = NULL; // if it cannot be skipped, it is watched like any other stretch
     for_lanes(s, reset_sums);
     for_lanes(s, sum_left);
     for (uint64_t i = 0; i < s->rings; i++)
         s->ring[i].now = s->ring[i].before = m->pace[i];
-    s->since_ps = now; // nothing was spent on finding it
+    s->since_ps = now; // it cost nothing to find
     if (!make_plan(s, now, &plan) || !ends_agree(s)) return false;
     if (m->error > plan.error) plan.error = m->error;
     struct weft__mark mark;
@@ -587,8 +585,8 @@ static bool skip_known(struct weft__steps *s, weft_time_ps now) {
     return true;
 }
 
-/// Lanes do not keep pace. While they come nearer to that, and fast, they are watched on, and counting begins anew.
-/// Else once more, if it only has to settle; then over more steps, among which what changes evens out.
+/// Lanes do not keep pace. While they approach it fast, they are watched on, and counting starts again. Otherwise once
+/// more, in case it only has to settle; after that over more steps, among which changes even out.
 static void watch_longer(struct weft__steps *s, double before, weft_time_ps now) {
     if (s->deviation > 1 && s->deviation < before / 2) {
         weft__mark_free(&s->mark);
@@ -600,7 +598,8 @@ static void watch_longer(struct weft__steps *s, double before, weft_time_ps now)
     if (s->failed++ % 2) s->stride *= 2;
 }
 
-/// All lanes have been seen often enough: skips what follows, once it is whole periods since the mark, or watches on.
+/// All lanes have been seen often enough: skips what follows once a whole number of periods has passed since the mark,
+/// or watches on.
 static void decide(struct weft__steps *s, weft_time_ps now) {
     struct plan plan;
     double before = s->deviation;
@@ -643,7 +642,7 @@ static void watch_on(struct weft__steps *s, weft_time_ps now) {
     if (!begins && due && for_lanes(s, has_seen_all)) decide(s, now);
 }
 
-/// When to look again.
+/// When to check again.
 static weft_time_ps next_look(struct weft__steps *s, weft_time_ps now) {
     weft_time_ps window = s->net->engine.conf.window_ps;
     if (!s->watching) {

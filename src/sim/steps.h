@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of collectives that repeat themselves, taken over instead of run; see steps.c.
+// Repeated steps of collectives, taken over instead of run; see steps.c.
 #ifndef WEFT_SIM_STEPS_H
 #define WEFT_SIM_STEPS_H
 
@@ -8,13 +8,13 @@
 struct weft__steps;
 
 struct weft__steps *weft__steps_new(struct weft__skips *skips);
-/// The engine has stopped between two windows, whatever is under way. Answers when it should stop again.
+/// The engine has stopped between two windows, whatever is in flight. Returns when it should stop again.
 weft_time_ps weft__steps_look(struct weft__steps *s);
-/// What it knows of kinds of operations. False: nothing.
+/// Stores what it knows of kinds of operations. False: nothing.
 bool weft__steps_put(const struct weft__steps *s, struct weft__store *store);
-/// What a run before knew.
+/// Loads what an earlier run knew.
 void weft__steps_get(struct weft__steps *s, struct weft__store *store);
-/// What was held is freed.
+/// Frees its memory.
 void weft__steps_end(struct weft__steps *s);
 
 #endif

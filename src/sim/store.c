@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file: a header that tells weft's version and the sum of what follows; then words of 64 bits, and for each run of
-// zeros a zero and how many.
+// The file: a header with weft's version and the checksum of the rest; then words of 64 bits, where a run of zeros is
+// one zero and its length.
 #include "sim/store.h"
 
 #include <errno.h>
@@ -18,18 +18,18 @@
 
 static const char magic[16] = "weft memos";
 enum {
-    FORM = 1,             ///< of the file
-    COUNTS_MAX = 1 << 24, ///< of a box
+    FORM = 1,             ///< version of the file's form
+    COUNTS_MAX = 1 << 24, ///< counts of a box, at most
 };
 
 struct header {
     char magic[16], version[24];
-    uint64_t form, words, sum; ///< sum: of all before, and of the words
+    uint64_t form, words, sum; ///< sum: of all fields above and the words
 };
 
 // --- which scenario ------------------------------------------------------------------------------------------------
 
-/// What does not decide how the network behaves.
+/// Parameters that do not affect how the network behaves.
 static bool is_apart(const char *path) {
     static const char *const apart[] = {
         "name", "about", "run.until", "run.events", "run.fast_forward_store", "run.fast_forward_audit"};
@@ -64,7 +64,7 @@ static uint64_t mix_topology(uint64_t hash, const struct weft_topology *t) {
     return hash;
 }
 
-/// Files that a scenario names are told by what was made of them.
+/// Files that a scenario names are represented by what was built from them.
 static uint64_t key_of(const struct weft__network *net) {
     const struct weft_workload *w = net->workload;
     uint64_t hash = WEFT__HASH_START;
@@ -209,7 +209,7 @@ void weft__store_free(struct weft__store *store) {
 
 // --- what was counted ----------------------------------------------------------------------------------------------
 
-/// Of all workers together.
+/// Sums over all workers.
 static void put_histograms(struct weft__store *store, const struct weft__skips *s, const struct weft__mark *from,
                            const struct weft__mark *to) {
     for (uint32_t g = 0; g < s->groups; g++) {
@@ -224,7 +224,7 @@ static void put_histograms(struct weft__store *store, const struct weft__skips *
     }
 }
 
-/// The first of each group has it all.
+/// The first of each group gets the sum.
 static void get_histograms(struct weft__store *store, const struct weft__skips *s, struct weft__mark *to) {
     for (uint32_t g = 0; g < s->groups; g++) {
         struct weft_histogram sum = {.n = weft__store_get(store)};
@@ -265,7 +265,7 @@ static void get_number(void *context, uint64_t *number) {
     *number = weft__store_get(context);
 }
 
-/// Holds nothing.
+/// Takes a mark with all counts zero.
 static void take_empty(const struct weft__skips *s, struct weft__mark *ret) {
     weft__mark_take(s, 0, ret);
     ret->time_ps = 0;

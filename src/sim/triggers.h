@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triggers onto the network.
+// Maps triggers onto the network.
 #ifndef WEFT_SIM_TRIGGERS_H
 #define WEFT_SIM_TRIGGERS_H
 
 #include "box/network.h"
 #include "transport/trigger.h"
 
-/// When the queue pairs are made. NULL: there is none.
+/// Call it when the queue pairs exist. NULL: there is none.
 struct weft__triggers *weft__triggers_new(const struct weft__network *net);
-/// The least time from host to host.
+/// The minimum time from host to host.
 weft_time_ps weft__triggers_lookahead(const struct weft_workload *w);
 /// Queue pairs that wait for triggers.
 uint64_t weft__triggers_waiting(const struct weft_workload *w);

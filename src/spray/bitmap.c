@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spraying that passes over bad entropy values: a mark makes a value miss one turn, a trimmed packet four, a timeout
-// fifteen; at most fifteen are owed. Else as oblivious. Source: uet-htsim, sim/uec_mp.cpp. A packet passes over as many
-// values as are in penalty, and only the first of them has a turn less; after a whole round it takes what is next. With
-// `recycle` values of unmarked acknowledgements come first, each once more, in their order: uet-htsim's `mixed`, which
+// Spraying that skips bad entropy values: a mark makes a value miss one turn, a trimmed packet four, a timeout fifteen;
+// a value owes at most fifteen. Otherwise like oblivious. Source: uet-htsim, sim/uec_mp.cpp. A packet skips all values
+// in penalty, but only the first of them then owes a turn less; after a whole round it takes the next value. With
+// `recycle`, values of unmarked acknowledgements come first, once more each, in their order: uet-htsim's `mixed`, which
 // keeps as many as there are.
 #include "spray/rounds.h"
 
@@ -26,7 +26,7 @@ static const struct weft_param_table params =
 struct bitmap_state {
     struct weft__rounds rounds;
     uint16_t first, kept; ///< of the values to be used once more
-    uint16_t place[];     ///< [recycle] them, in a ring; then the turns that each value owes
+    uint16_t place[];     ///< [recycle] of them, in a ring; then the turns that each value owes
 };
 
 static uint8_t *owed_of(const struct bitmap_state *s, const struct bitmap_conf *c) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spraying by entropy values that are bound to the NIC's planes, as in Multipath Reliable Connection (MRC): value v
-// goes by plane v modulo their number. A value whose packet was lost is retired. Every `probe` one packet with it is a
-// probe, until one is answered: then the value is back. Each plane takes its values in turn; where a round begins is
-// drawn. A mark costs its value turns: when it would be next, its plane is left out until the others have had a packet
-// each. A plane whose values are all retired is left out until one is due for a probe.
+// uses plane v modulo the number of planes. A value whose packet was lost is retired. Once per `probe`, a packet with
+// it serves as a probe, until one is answered: then the value is in use again. Each plane takes its values in turn; the
+// start of a round is random. A mark costs its value turns: when it would be next, its plane is skipped until the
+// others have had a packet each. A plane whose values are all retired is skipped until one is due for a probe.
 //
-//   a plane dies: of its m values, taken at one packet every t, each is taken within 2 m packets, and retired when that
-//                 packet times out: the plane is left alone after timeout + 2 m t at most
-//   it is back:   each of its values is in use again after probe + m t + a round trip at most
+//   a plane dies: each of its m values, taken once per packet every t, is used within 2 m packets, and retired when
+//                 that packet times out: the plane is skipped after at most timeout + 2 m t
+//   it is back:   each of its values is in use again after at most probe + m t + a round trip
 //
-// Source: OCP, "Multi-path Reliable Connection" 1.0 (May 2026), as far as its public abstract goes: entropy values are
-// split equally over planes, ECN moves load off a path, loss retires a value, which is then probed. Assumed: all
-// numbers; and that a probe is a packet of data, so that one which is lost costs a timeout.
+// Source: OCP, "Multi-path Reliable Connection" 1.0 (May 2026), as far as its public abstract describes it: entropy
+// values are split equally over planes, ECN moves load off a path, loss retires a value, which is then probed. Assumed:
+// all numbers; and that a probe is a data packet, so that a lost probe costs a timeout.
 #include "weft/spray.h"
 
 enum { PLANES_MAX = 16 };
@@ -35,8 +35,8 @@ static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("mrc", st
 struct mrc_state {
     struct weft_random random;
     uint32_t planes;
-    uint32_t usable; ///< bits: planes whose next value owes nothing, or that have one to be probed
-    uint32_t passed; ///< packets since planes that are left out have paid
+    uint32_t usable; ///< bits: planes whose next value owes nothing, or that have a value to be probed
+    uint32_t passed; ///< packets since the skipped planes last paid
     struct plane {
         uint32_t at, turn; ///< of the round, and where it began
         uint32_t next;     ///< value; WEFT_NONE: all are retired
@@ -74,7 +74,7 @@ static uint32_t step(struct mrc_state *s, const struct mrc_conf *c, uint32_t pla
     return value;
 }
 
-/// The plane comes to its next value that is not retired.
+/// The plane advances to its next value that is not retired.
 static void advance(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
     struct plane *p = &s->plane[plane];
     p->next = WEFT_NONE;
@@ -84,7 +84,7 @@ static void advance(struct mrc_state *s, const struct mrc_conf *c, uint32_t plan
     }
 }
 
-/// A value of the plane was retired, is probed or is back.
+/// A value of the plane was retired, is being probed or is in use again.
 static void review(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
     struct plane *p = &s->plane[plane];
     p->due_us = UINT64_MAX;
@@ -93,7 +93,7 @@ static void review(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane
     if (p->next == WEFT_NONE || s->value[p->next].due_us) advance(s, c, plane);
 }
 
-/// If no plane is usable, all are tried.
+/// Finds the usable planes; if there are none, all are tried.
 static void find_usable(struct mrc_state *s, weft_time_ps now) {
     s->usable = 0;
     for (uint32_t k = 0; k < s->planes; k++) {
@@ -128,7 +128,7 @@ static uint32_t probe(struct mrc_state *s, const struct mrc_conf *c, weft_time_p
     return value | WEFT_SPRAY_ASK;
 }
 
-/// The plane's turn is over: its next value has sent a packet, or has paid.
+/// The plane's turn has ended: its next value has sent a packet, or has paid.
 static uint32_t take(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
     uint32_t value = s->plane[plane].next;
     if (s->value[value].owed) s->value[value].owed--;
@@ -136,7 +136,7 @@ static uint32_t take(struct mrc_state *s, const struct mrc_conf *c, uint32_t pla
     return value;
 }
 
-/// A packet leaves: planes that are left out because they owe pay, if all others have had theirs.
+/// A packet leaves: planes skipped because they owe turns pay one, if all others have had theirs.
 static void pass_over(struct mrc_state *s, const struct mrc_conf *c) {
     uint32_t out = ((UINT32_C(1) << s->planes) - 1) & ~s->usable;
     if (!out || ++s->passed + (uint32_t)__builtin_popcount(out) < s->planes) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oblivious spraying: the entropy values in turn, each once a round; every round has another order, index XOR a number
-// drawn for the round. What comes of packets changes nothing. Source: uet-htsim, sim/uec_mp.cpp (Ultra Ethernet
-// Consortium's reference simulator). Differs: our draws.
+// Oblivious spraying: the entropy values in turn, each once per round; every round has a different order, index XOR a
+// number drawn for the round. The fate of packets changes nothing. Source: uet-htsim, sim/uec_mp.cpp (Ultra Ethernet
+// Consortium's reference simulator). Difference: the random numbers.
 #include "spray/rounds.h"
 
 struct oblivious_conf {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// REPS, recycled entropies for packet spraying: the value of a packet that came back unmarked is used once more, from a
-// ring of the last eight; without one, a value is drawn. A timeout freezes the ring: its values, which worked, are used
-// again and again instead of new ones, which may lead to the dead path. After 10 ms it thaws and explores again.
+// REPS, recycled entropies for packet spraying: the value of a packet that returned unmarked is used once more, from a
+// ring of the last eight; without one, a value is drawn. A timeout freezes the ring: its values, which worked, are
+// reused instead of new ones, which may lead to the dead path. After 10 ms it thaws and explores again.
 //
 // Sources: T. Bonato et al., "REPS: Recycled entropy packet spraying for adaptive load balancing and failure
-// mitigation" (arXiv 2407.21625); ring, times and counts as in uet-htsim, sim/uec_mp.cpp. Differs: thawing is decided
-// when the next packet leaves, as well as when the next one comes back.
+// mitigation" (arXiv 2407.21625); ring, times and counts as in uet-htsim, sim/uec_mp.cpp. Difference: thawing is
+// decided when the next packet leaves, as well as when the next one returns.
 #include "weft/spray.h"
 
 struct reps_conf {
@@ -29,9 +29,9 @@ struct reps_state {
     weft_time_ps thaw_ps;
     uint32_t explore;
     uint16_t head;  ///< where the next value is put
-    uint16_t fresh; ///< values not yet used again, the last ones that were put
+    uint16_t fresh; ///< values not yet reused, the last ones that were added
     uint16_t kept;  ///< values in the ring
-    uint16_t next;  ///< frozen: the place that is used next
+    uint16_t next;  ///< frozen: the next place to use
     bool frozen;
     uint16_t value[]; ///< [ring]
 };

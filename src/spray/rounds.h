@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in rounds: each once a round, in an order that is drawn anew. See rounds.c.
+// Values in rounds: each once per round, in an order that is drawn for each round. See rounds.c.
 #ifndef WEFT_SPRAY_ROUNDS_H
 #define WEFT_SPRAY_ROUNDS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value for all packets of a queue pair: its path is that of ECMP. Delivery in order (ROD) needs it.
+// One value for all packets of a queue pair: its path is that of ECMP. Delivery in order (ROD) requires it.
 #include "weft/spray.h"
 
 struct single_conf {

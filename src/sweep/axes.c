@@ -18,7 +18,7 @@ static const char seed_path[] = "run.seed";
 
 // --- values -------------------------------------------------------------------------------------------------------
 
-/// Laid over a scenario, `tree` stands at the path, with its own place.
+/// In a scenario it is laid over, `tree` is at the axis's path, with its own place.
 static struct weft_sweep_value value_of(const struct weft_sweep_axis *axis, const struct weft_tree *tree,
                                         struct weft_arena *arena) {
     struct weft_tree *leaf = weft_arena_alloc(arena, 1, sizeof *leaf), *map = weft_arena_alloc(arena, 1, sizeof *map);
@@ -195,7 +195,7 @@ static enum weft_status take_seeds(struct weft_sweep *s, struct weft_error *ret_
 
 // --- all ----------------------------------------------------------------------------------------------------------
 
-/// What is varied cannot be set as well.
+/// A varied value cannot be set as well.
 static enum weft_status check_settings(const struct weft_sweep *s, struct weft_error *ret_error) {
     for (uint32_t a = 0; a < s->axes + (s->seed != NULL); a++) {
         const char *path = a < s->axes ? s->axis[a].path : seed_path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is varied: the section of the file with what the command line says instead.
+// The axes: the section of the file, overridden by the command line.
 #ifndef WEFT_SWEEP_AXES_H
 #define WEFT_SWEEP_AXES_H
 
@@ -12,10 +12,10 @@ struct weft__sweep_conf {
     const char *best, *metrics;
 };
 
-/// Reads sweep->axis and, of the axis run.seed, sweep->seed.
+/// Reads sweep->axis and, from the axis run.seed, sweep->seed.
 enum weft_status weft__sweep_axes(struct weft_sweep *sweep, const struct weft_sweep_options *options,
                                   const struct weft_tree *vary, struct weft_error *ret_error);
-/// A value of a text, as if it stood at the axis's place.
+/// The value of a text, as if it were written at the axis's place.
 struct weft_sweep_value weft__sweep_text_value(const struct weft_sweep_axis *axis, const char *text,
                                                struct weft_arena *arena);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best point of a sweep, and which others may be as good.
+// The best point of a sweep, and the others that may be as good.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 struct candidate {
     uint32_t point;
     const double *value; ///< [seeds]
-    double mean;         ///< less is better: with its sign turned where the greatest is best
+    double mean;         ///< lower is better: with its sign changed if the greatest is best
 };
 
 static int by_mean(const void *a, const void *b) {
@@ -17,7 +17,7 @@ static int by_mean(const void *a, const void *b) {
                                                   : (x->point > y->point) - (x->point < y->point);
 }
 
-/// Every other candidate against the first.
+/// Compares every other candidate with the first.
 static void find_alike(struct weft_sweep_best *best, const struct candidate *c, uint32_t n, uint32_t seeds,
                        struct weft_arena *arena) {
     best->like = weft_arena_alloc(arena, n, sizeof *best->like);
@@ -49,7 +49,7 @@ struct weft_sweep_best weft_sweep_best(const struct weft_sweep_results *r, const
     return best;
 }
 
-/// In single quotes if the shell would take it apart.
+/// In single quotes if the shell would split it.
 static const char *quoted(const char *text, struct weft_arena *arena) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:%@";
     if (*text && !text[strspn(text, plain)]) return text;

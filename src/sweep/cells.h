@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs and cells of the table: what the file of a run, and the table as SQLite, CSV, JSON and text, share.
+// Runs and cells of the table: what the file of a run and the table as SQLite, CSV, JSON and text share.
 #ifndef WEFT_SWEEP_CELLS_H
 #define WEFT_SWEEP_CELLS_H
 

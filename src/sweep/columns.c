@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of the table of a sweep, and metrics that are in them, or beside.
+// Columns of the table of a sweep, and metrics that are among them or additional.
 #include <string.h>
 
 #include "sweep/cells.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep as JSON: points with their runs, and what metrics are over seeds.
+// A sweep as JSON: points with their runs, and statistics of metrics over seeds.
 #include <string.h>
 
 #include "base/json.h"
@@ -31,7 +31,7 @@ static void runs(struct weft__json *j, const struct weft_sweep_results *r, uint3
     weft__json_end_array(j);
 }
 
-/// Of a group, the columns that have a value with some seed.
+/// For a group, the columns that have a value with some seed.
 static void group(struct weft__json *j, const struct weft_sweep_results *r, uint32_t point, const char *name,
                   struct weft_arena *arena) {
     weft__json_key(j, name);

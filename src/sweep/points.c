@@ -53,7 +53,7 @@ static void make_room(struct design *d, const struct weft_sweep *s, uint32_t poi
         d->value[p] = weft_arena_alloc(s->arena, s->axes, sizeof **d->value);
 }
 
-/// Only a sample takes values from a range without a number of them.
+/// Only a sample can use a range without a number of values.
 static enum weft_status check_counted(const struct weft_sweep *s, struct weft_error *ret_error) {
     for (uint32_t a = 0; a < s->axes; a++)
         if (s->axis[a].range)
@@ -77,7 +77,7 @@ static enum weft_status cross(struct design *d, const struct weft_sweep *s, stru
     return WEFT_OK;
 }
 
-/// A single value goes with all of the others.
+/// A single value is combined with all the others.
 static enum weft_status zip(struct design *d, const struct weft_sweep *s, struct weft_error *ret_error) {
     enum weft_status status = check_counted(s, ret_error);
     uint32_t points = 1, longest = 0;
@@ -97,7 +97,7 @@ static enum weft_status zip(struct design *d, const struct weft_sweep *s, struct
     return WEFT_OK;
 }
 
-/// Each axis is cut into as many parts as there are points, and each part goes to one point, by chance.
+/// Each axis is divided into as many parts as there are points, and each part is assigned to one point at random.
 static void sample_axis(struct design *d, const struct weft_sweep *s, uint32_t a, uint64_t seed) {
     const struct weft_sweep_axis *axis = &s->axis[a];
     struct weft_random random = weft_random_stream(seed, a, WEFT_RANDOM_SAMPLE);

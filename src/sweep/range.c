@@ -38,7 +38,7 @@ static bool parse_number(const char *text, struct number *ret) {
     return digits;
 }
 
-/// "A..B", with whole numbers as fractions where the other end is one.
+/// "A..B"; whole numbers become fractions if the other end is one.
 static bool parse_ends(const char *text, const char *dots, const char *end, struct weft_arena *arena,
                        struct weft_sweep_range *range, char *why, size_t size) {
     const char *first = weft_arena_format(arena, "%.*s", (int)(dots - text), text);
@@ -117,7 +117,7 @@ static const char *unit_of(const char *text) {
     return text + strspn(text, "0123456789. ");
 }
 
-/// In the unit of the ends if both have the same and it gives the value exactly; else in the one that fits best.
+/// In the unit of the ends if both have the same and it gives the value exactly; else in the best fitting one.
 static const char *quantity_text(const struct weft_sweep_range *r, uint64_t value, struct weft_arena *arena) {
     char text[64], why[256];
     const char *unit = unit_of(r->first.text);
@@ -136,7 +136,7 @@ static const char *quantity_text(const struct weft_sweep_range *r, uint64_t valu
     return weft_arena_text(arena, text);
 }
 
-/// 12 digits, so that the last bits of logarithms, which machines need not agree on, do not show.
+/// With 12 digits, so that the last bits of logarithms, in which machines may differ, do not show.
 static const char *real_text(const struct weft_sweep_range *r, double value, struct weft_arena *arena) {
     bool percent = strchr(r->first.text, '%') && strchr(r->last.text, '%');
     return weft_arena_format(arena, "%.12g%s", percent ? 100 * value : value, percent ? "%" : "");

@@ -7,12 +7,11 @@
 
 enum weft__range_kind { WEFT__RANGE_NONE, WEFT__RANGE_VALUES, WEFT__RANGE_ANY };
 
-/// What a text is: no range (NONE), a range of `*ret_n` values (VALUES), or one to draw from (ANY). False: it is meant
-/// to be a range and is none; `why` says what is wrong.
+/// Classifies a text: no range (NONE), a range of `*ret_n` values (VALUES), or one to draw from (ANY). False: it looks
+/// like a range but is wrong; `why` says why.
 bool weft__range_parse(const char *text, struct weft_arena *arena, enum weft__range_kind *ret_kind,
                        struct weft_sweep_range **ret_range, uint32_t *ret_n, char *why, size_t size);
-/// The value at part `at` (0 to 1) of the way from one end to the other, with its unit; 0 and 1 are the ends as
-/// written.
+/// The value at part `at` (0 to 1) of the distance between the ends, with its unit; 0 and 1 give the ends as written.
 const char *weft__range_at(const struct weft_sweep_range *range, double at, struct weft_arena *arena);
 
 #endif

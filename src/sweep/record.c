@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What came of a run, in a file of its own, so that runs on many machines share none.
+// The result of a run, in a file of its own, so that runs on many machines share none.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/stream.h"
 #include "sweep/cells.h"
 
-/// Of the form of these files. The user has no use for them but to be read by the weft that wrote them.
+/// Version of these files. Their only use is to be read by the weft that wrote them.
 enum { RECORD_VERSION = 1 };
 
 static const char run_schema[] =
@@ -67,7 +67,7 @@ static struct weft_result_cursor *job_row(const struct record *r, const struct w
     return NULL;
 }
 
-/// Binds a table's columns; of no row, nothing.
+/// Binds a table's columns; without a row, nothing.
 static void bind_columns(struct record *r, sqlite3_stmt *s, const struct weft_result_table *table,
                          struct weft_result_cursor *row) {
     for (uint32_t i = 0; i < r->columns && row; i++) {
@@ -90,7 +90,7 @@ static void write_group(struct record *r, sqlite3_stmt *s, struct weft_result_cu
     weft__database_step(&r->db, s);
 }
 
-/// A row for each group; of a run without any, one for what the network has counted.
+/// One row per group; for a run without groups, one with the network's counts.
 static void write_rows(struct record *r) {
     struct weft__text_stream stream;
     FILE *sql = weft__text_stream_open(&stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a sweep: a row for each point, seed and group. As CSV, and with what it sums up to as SQLite.
+// The table of a sweep: one row per point, seed and group. As CSV, and as SQLite with its summaries.
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "sweep/cells.h"
 
-/// Metrics that have no column among the others have one of their own.
+/// Metrics that match none of the other columns get their own.
 static bool is_own(const struct weft_sweep_metric *m) {
     return m->column == WEFT_NONE;
 }
@@ -74,7 +74,7 @@ struct writer {
     struct weft_arena *arena;
 };
 
-/// As an identifier of SQL, with quotes.
+/// Writes a name as an identifier of SQL, with quotes.
 static void put_name(FILE *sql, const char *name) {
     putc('"', sql);
     for (; *name; name++) {
@@ -226,7 +226,7 @@ static void write_spread(struct writer *w, sqlite3_stmt *s, uint32_t point, cons
     weft__database_step(&w->db, s);
 }
 
-/// What metrics of their own are over seeds stands in group "".
+/// Writes statistics over seeds of additional metrics, under group "".
 static void write_own(struct writer *w, sqlite3_stmt *s, uint32_t point, const struct weft_sweep_metric *m) {
     write_spread(w, s, point, "", m->name, weft_sweep_metric_values(w->r, point, m, w->arena));
 }
@@ -259,8 +259,8 @@ static void write_meaning(struct writer *w) {
     sqlite3_finalize(s);
 }
 
-/// A line a point: whether it is the best by that metric, or cannot be told from the best. `number`: the order of
-/// metrics; what was ranked before by the same column stays.
+/// One line per point: whether it is the best by that metric, or indistinguishable from the best. `number`: the order
+/// of metrics; what was ranked before by the same column stays.
 static void write_ranking(struct writer *w, sqlite3_stmt *s, uint64_t number, const struct weft_sweep_metric *m) {
     const struct weft_sweep *sweep = w->r->sweep;
     struct weft_sweep_best best = weft_sweep_best(w->r, m, w->arena);
@@ -285,7 +285,7 @@ static void write_ranking(struct writer *w, sqlite3_stmt *s, uint64_t number, co
     }
 }
 
-/// What the user ranks by, times that he named, and what flows and jobs took.
+/// Ranks by the user's metrics, by times that the user named, and by the times of flows and jobs.
 static void write_rankings(struct writer *w) {
     static const char *const times[] = {"fct_ps_mean", "fct_ps_p99", "jobs_iteration_ps"};
     const struct weft_sweep_results *r = w->r;
@@ -322,14 +322,14 @@ static void write_about(struct writer *w) {
     sqlite3_finalize(s);
 }
 
-/// The configuration of a variant, without what is varied.
+/// The configuration of a variant, without varied values.
 struct config {
     struct writer *w;
     sqlite3_stmt *s;
     const char *variant;
 };
 
-/// The path itself, or what is within it.
+/// Whether it is a varied path, or within one.
 static bool is_varied(const struct weft_sweep *plan, const char *path) {
     for (uint32_t a = 0; a < plan->axes; a++) {
         size_t n = strlen(plan->axis[a].path);
@@ -352,7 +352,7 @@ static void write_setting(void *context, const char *path, const char *value, co
     weft__database_step(&c->w->db, c->s);
 }
 
-/// Of each variant as it is at its first point. All points have been bound before.
+/// For each variant as it is at its first point. All points have been bound before.
 static void write_config(struct writer *w) {
     const struct weft_sweep *plan = w->r->sweep;
     struct config c = {.w = w, .s = insert(w, "OR IGNORE INTO config", 4)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep for people: a table for each group, a row for each point, means over seeds; then the best point.
+// A sweep as text: a table per group, a row per point, means over seeds; then the best point.
 #include <string.h>
 
 #include "base/stream.h"
@@ -9,7 +9,7 @@
 
 // --- scales -------------------------------------------------------------------------------------------------------
 
-/// In what unit a column is shown.
+/// The unit in which a column is shown.
 struct scale {
     const char *unit; ///< "": none
     double factor;
@@ -54,12 +54,12 @@ struct figures {
     struct weft_spread *spread; ///< [points]
 };
 
-/// Texts in rows and columns; the first row stands above the others.
+/// Texts in rows and columns; the first row is the heading.
 struct grid {
     struct weft_arena *arena;
-    uint32_t columns, rows, texts; ///< texts: columns, the first ones, that are no figures
+    uint32_t columns, rows, texts; ///< texts: how many of the first columns are not figures
     const char **cell;             ///< [rows][columns]
-    const char **above;            ///< [columns], over the first row; NULL: nothing
+    const char **above;            ///< [columns]: text above the first row; NULL: none
 };
 
 static void put_cell(struct grid *g, uint32_t row, uint32_t column, const char *text) {
@@ -128,7 +128,7 @@ static void print_grid(FILE *file, const struct grid *g) {
     weft__text_stream_free(&stream);
 }
 
-/// Which columns say which point it is: its number, its variant if there are several, and what is varied.
+/// The columns that identify a point: its number, its variant if there are several, and the varied values.
 static uint32_t put_points(struct grid *g, const struct weft_sweep_results *r, bool variants) {
     const struct weft_sweep *s = r->sweep;
     uint32_t c = 0;
@@ -154,14 +154,14 @@ static struct scale scale_for(const struct figures *f, uint32_t points) {
     double largest = 0;
     bool whole = true;
     for (uint32_t p = 0; p < points; p++) {
-        largest = fmax(largest, fabs(f->spread[p].mean)); // fmax leaves NAN out
+        largest = fmax(largest, fabs(f->spread[p].mean)); // fmax ignores NAN
         whole &= isnan(f->spread[p].mean) || !(fabs(f->spread[p].mean - round(f->spread[p].mean)) > 0);
     }
     return scale_of(f->dimension, largest, whole);
 }
 
-/// What of a metric is shown: its mean, with several seeds also the interval and the median, and with how many seeds it
-/// has a value where not all points have it with all.
+/// What is shown of a metric: its mean; with several seeds also the interval and the median; and with how many seeds it
+/// has a value, if not all points have it with all.
 enum part { MEAN, HALF, MEDIAN, SEEDS };
 
 static const char *part_of(const struct weft_spread *s, enum part part, struct scale scale, struct weft_arena *arena) {
@@ -200,7 +200,7 @@ static uint32_t parts_of(const struct weft_sweep *s, const struct figures *f, ui
     return MEDIAN + 1;
 }
 
-/// "group victims" or nothing, and what its points measured.
+/// `title`: "group victims" or nothing; then the measurements of its points.
 static void print_table(FILE *file, const struct weft_sweep_results *r, const char *title, const struct figures *f,
                         uint32_t n, struct weft_arena *arena) {
     bool variants = weft_scenario_variants(r->sweep->file) > 1;
@@ -214,7 +214,7 @@ static void print_table(FILE *file, const struct weft_sweep_results *r, const ch
     print_grid(file, &g);
 }
 
-/// Of a group, what its flows and its job took; a column without any value is left out.
+/// For a group, the times of its flows and its job; a column without any value is omitted.
 static void print_group(FILE *file, const struct weft_sweep_results *r, const char *group, struct weft_arena *arena) {
     static const char *const shown[] = {"fct_ps_mean", "fct_ps_p99", "jobs_iteration_ps"};
     enum { SHOWN = sizeof shown / sizeof *shown };
@@ -260,7 +260,7 @@ static void print_head(FILE *file, const struct weft_sweep_results *r) {
     fputc('\n', file);
 }
 
-/// Runs that have no result, and those whose network stalled.
+/// Runs without a result, and runs whose network stalled.
 static void print_states(FILE *file, const struct weft_sweep_results *r) {
     for (uint32_t p = 0; p < r->sweep->points; p++)
         for (uint32_t k = 0; k < r->sweep->seeds; k++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Meta's training network: "RDMA over Ethernet for Distributed AI Training at Meta Scale", SIGCOMM 2024. A zone is two
 // layers: rack switches (RTSW) with 16 links down to the GPUs of the rack and 18 up, and deep-buffered cluster switches
-// (CTSW); 4,096 GPUs with full bisection. Up to 8 zones hang together by aggregators (ATSW), oversubscribed on purpose.
-// The counts are as others quote them. ASSUMED, for they say nothing of wiring: every RTSW reaches every CTSW of its
-// zone by `parallel` links, so that a zone has uplinks / parallel CTSWs; every CTSW reaches every ATSW likewise. 36
-// links up from each CTSW for 256 down make the 1:7 between pods that is told of the Llama 3 cluster (arXiv
-// 2407.21783). Delays are assumed: 100 ns a link for FEC and PHYs, and 5 ns a metre for 50 m and 200 m. The star of the
-// first generation is the kind `single`.
+// (CTSW); 4,096 GPUs with full bisection. Up to 8 zones are connected by aggregators (ATSW), oversubscribed on purpose.
+// The counts are as others quote them. ASSUMED, because they do not describe the wiring: every RTSW has `parallel`
+// links to every CTSW of its zone, so a zone has uplinks / parallel CTSWs; every CTSW is connected to every ATSW in the
+// same manner. 36 uplinks of each CTSW for 256 downlinks give the 1:7 between pods reported for the Llama 3 cluster
+// (arXiv 2407.21783). Delays are assumed: 100 ns a link for FEC and PHYs, and 5 ns a metre for 50 m and 200 m. The star
+// of the first generation is the kind `single`.
 #include <stdio.h>
 
 #include "topology/builder.h"

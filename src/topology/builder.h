@@ -5,11 +5,11 @@
 
 #include "weft/topology.h"
 
-#define WEFT__NODES_MAX ((UINT64_C(1) << 24) - 1) // a packet keeps its node in 24 bits; one more is a controller
+#define WEFT__NODES_MAX ((UINT64_C(1) << 24) - 1) // a packet has 24 bits for a node; one number is the controller
 #define WEFT__LINKS_MAX (UINT64_C(1) << 24)
-#define WEFT__PORTS_MAX 65535u           // of a node: a packet keeps its port in 16 bits
-#define WEFT__EDGES_MAX 65535u           // switches with hosts: a route set has a number of 16 bits
-#define WEFT__TIER_BY_DISTANCE UINT8_MAX // of a node added: hops to the nearest host, at most 254
+#define WEFT__PORTS_MAX 65535u           // per node: a packet keeps its port in 16 bits
+#define WEFT__EDGES_MAX 65535u           // switches with hosts: the number of a route set has 16 bits
+#define WEFT__TIER_BY_DISTANCE UINT8_MAX // tier of an added node: its hops to the nearest host, at most 254
 #define WEFT__RATE_MIN UINT64_C(1000000000)
 #define WEFT__RATE_MAX UINT64_C(3200000000000)
 
@@ -23,7 +23,7 @@ struct weft__link {
 };
 
 struct weft__network {
-    struct weft__network *next; ///< the one added before
+    struct weft__network *next; ///< the previously added one
     const char *name, *wiring;
     uint32_t node0;
 };
@@ -34,12 +34,12 @@ struct weft__alias {
     const char *name, *of;
 };
 
-/// What a generator calls a layer, and what the user sees.
+/// A layer's name in a generator, and the name that the user sees.
 struct weft__layer {
     const char *name, *full;
 };
 
-/// What the user calls a port; in the builder's arena.
+/// The user's name of a port; in the builder's arena.
 struct weft__port_name {
     struct weft__port_name *next;
     const char *name;
@@ -47,28 +47,28 @@ struct weft__port_name {
 };
 
 struct weft_topology_builder {
-    struct weft_arena *arena; ///< of names and layers
-    struct weft_place place;  ///< in the user's text, of whatever is added next
+    struct weft_arena *arena; ///< holds names and layers
+    struct weft_place place;  ///< in the user's text, of what is added next
     uint32_t nodes, nodes_capacity, links, links_capacity, layers;
     struct weft_node_info *node;
     struct weft_place *node_place;
     struct weft__link *link;
     struct weft__port_name *port_name; ///< last first
     struct weft__network *network;     ///< last first
-    const char *scope; ///< of networks that a generator adds, if it makes a part of the topology only; or NULL
+    const char *scope; ///< prefix for the networks of a generator that makes only part of the topology; or NULL
     uint32_t networks;
     struct weft__alias *alias;
     struct weft_machine_info *machine; ///< in the arena
-    struct weft_nic_info *nic;         ///< in the arena; `host` is a node number as yet
+    struct weft_nic_info *nic;         ///< in the arena; `host` is a node number at this point
     uint32_t machines, nics;
     struct weft_tin_packaging packaging;
-    struct weft__layer layer[16]; ///< seen in this network, so that nodes share them
+    struct weft__layer layer[16]; ///< layers seen in this network, shared by its nodes
 };
 
-/// An error if so much more is more than anybody can mean; asked before anything is allocated.
+/// An error if adding this many exceeds any sensible size; called before anything is allocated.
 enum weft_status weft__topology_check_size(const struct weft_topology_builder *b, uint64_t nodes, uint64_t links,
                                            struct weft_error *ret_error);
-/// Saturating product, for counts that come from the user.
+/// Saturating product, for counts from the user.
 static inline uint64_t weft__times(uint64_t a, uint64_t b) {
     uint64_t product;
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
@@ -79,46 +79,46 @@ static inline uint64_t weft__plus(uint64_t a, uint64_t b) {
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/// Everything weft_topology_new promises but the shape of the name table. `degree`: links of each node.
+/// Checks everything that weft_topology_new promises, except the name table. `degree`: links of each node.
 enum weft_status weft__topology_validate(const struct weft_topology_builder *b, const uint32_t *degree,
                                          struct weft_error *ret_error);
-/// Reads `machines:` of a topology section, when all nodes and aliases have been added.
+/// Reads `machines:` of a topology section. Call it when all nodes and aliases have been added.
 enum weft_status weft__topology_read_machines(const struct weft_tree *tree, struct weft_topology_builder *b,
                                               struct weft_error *ret_error);
-/// From the builder to the topology, whose nodes have their numbers.
+/// Moves machines from the builder to the topology, whose nodes have their final numbers.
 void weft__topology_keep_machines(struct weft_topology *t, const struct weft_topology_builder *b);
-/// Of networks and machines: letters, digits, _ and -, beginning with a letter, up to 31.
+/// Names of networks and machines: letters, digits, _ and -, starting with a letter, at most 31 characters.
 bool weft__topology_name_is_good(const char *name);
 
-/// Of nodes. Names stand in "name/port", "a->b", "a--b", "host-0..7" and in lists; whatever would be ambiguous there is
-/// refused.
+/// Names of nodes. They appear in "name/port", "a->b", "a--b", "host-0..7" and in lists; names that would be ambiguous
+/// there are refused.
 bool weft__topology_node_name_is_good(const char *name);
-/// Of ports. It stands after "node/" and must not look like a number, nor like "a--b".
+/// Names of ports. They appear after "node/" and must not look like a number or like "a--b".
 bool weft__topology_port_name_is_good(const char *name);
 
-/// Fills t->name_table. A name used twice: an error at the second.
+/// Fills t->name_table. If a name is used twice, the error is at the second use.
 enum weft_status weft__topology_hash_names(struct weft_topology *t, const struct weft_place *place,
                                            struct weft_error *ret_error);
-/// Fills t->port_name. A bad name, or one used twice at a node: an error at the link.
+/// Fills t->port_name. If a name is bad, or used twice at a node, the error is at the link.
 enum weft_status weft__topology_name_ports(struct weft_topology *t, const struct weft_topology_builder *b,
                                            struct weft_error *ret_error);
 enum weft_status weft__topology_read_events(struct weft_topology *t, const struct weft_tree *events,
                                             struct weft_error *ret_error);
-/// Links by name or by glob over port names, in the arena; none is an error at `place`.
+/// Links by name or by glob over port names, in the arena. If nothing matches, the error is at `place`.
 enum weft_status weft__topology_select_links(const struct weft_topology *t, const char *text, struct weft_place place,
                                              uint32_t **ret_link, uint32_t *ret_n, struct weft_error *ret_error);
-/// What `override:` of the topology section says about single links. Kinds that do not list their links take it, and
-/// `routes`: their tables have weft__topology_lists, or name both themselves.
+/// Applies `override:` of the topology section to single links. Kinds that do not list their links accept it, and
+/// `routes`: their tables use weft__topology_lists, or name both themselves.
 extern const char *const weft__topology_lists[];
 enum weft_status weft__topology_override(struct weft_topology *t, const struct weft_tree *tree,
                                          struct weft_error *ret_error);
-/// What `routes:` of the topology section says, a list or the name of a table.
+/// Reads `routes:` of the topology section, a list or the name of a table.
 enum weft_status weft__topology_read_routes(struct weft_topology *t, const struct weft_tree *tree,
                                             struct weft_error *ret_error);
 /// The node name nearest to `name`, or NULL.
 const char *weft__topology_nearest_node(const struct weft_topology *t, const char *name, size_t length);
-/// The next of the names and patterns that a text joins with commas, into `item` (as long as the text), without blanks
-/// around it; *text moves on, and is NULL after the last. False: there was none.
+/// Reads the next of several names and patterns separated by commas into `item` (as long as the text), without
+/// surrounding blanks; *text advances, and is NULL after the last one. False: there was none.
 bool weft__choice_next(const char **text, char *item);
 
 /// Rate, delay and bit error rate of the links between two layers.
@@ -127,12 +127,12 @@ struct weft__line {
     weft_time_ps delay_ps;
     double bit_error_rate;
 };
-/// Rows of a layer's own rate and delay: T has members KEY_rate_bps and KEY_delay_ps; 0 means "as the common one",
+/// Rows for a layer's own rate and delay: T has members KEY_rate_bps and KEY_delay_ps. 0 means "the common value",
 /// which is never 0 itself.
 #define WEFT__LINE_ROWS(T, key, which)                                                                                 \
     WEFT_RATE(T, key##_rate_bps, #key "_rate", "0bps", "0bps", "3.2Tbps", "rate of " which "; 0bps: as rate"),         \
         WEFT_TIME(T, key##_delay_ps, #key "_delay", "0s", "0s", "1s", "delay of " which "; 0s: as delay")
-/// Rate, delay and bit error rate of every link not told otherwise: members rate_bps, delay_ps, bit_error_rate.
+/// Rate, delay and bit error rate of every link without its own: members rate_bps, delay_ps, bit_error_rate.
 #define WEFT__COMMON_LINE_ROWS(T)                                                                                      \
     WEFT_RATE(T, rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps", "rate of every link"),                               \
         WEFT_TIME(T, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of every link, one way"),             \
@@ -145,36 +145,36 @@ static inline struct weft__line weft__line_or(weft_rate_bps own_rate_bps, weft_t
 /// NULL, or what is wrong with a layer's own rate.
 const char *weft__check_own_rate(const char *key, weft_rate_bps rate, char *text, size_t size);
 void weft__topology_connect(struct weft_topology_builder *b, uint32_t from, uint32_t to, struct weft__line line);
-/// As many parallel links.
+/// Adds this many parallel links.
 void weft__topology_connect_times(struct weft_topology_builder *b, uint32_t from, uint32_t to, uint64_t times,
                                   struct weft__line line);
-/// The link added last is a Hyperport of so many ports of its rate.
+/// Makes the link added last a Hyperport with this many ports of its rate.
 void weft__topology_set_members(struct weft_topology_builder *b, uint64_t members);
-/// A node that is called like its layer: "access-3".
+/// Adds a node named after its layer: "access-3".
 uint32_t weft__topology_add_numbered(struct weft_topology_builder *b, enum weft_node_role role, const char *layer,
                                      uint8_t tier, uint32_t pod, uint64_t number);
-/// How many of `total` things stand in the order once `done` of `units` have been placed, when spread evenly.
+/// How many of `total` things must have been placed after `done` of `units`, when they are spread evenly.
 static inline uint64_t weft__due(uint64_t total, uint64_t done, uint64_t units) {
     return total * done / units;
 }
-/// The host at downlink `down` of an access switch, of `hosts` a switch: with rails, one GPU of the down-th server of
-/// its group of `rails` access switches.
+/// The host at downlink `down` of an access switch with `hosts` hosts: with rails, one GPU of the down-th server of its
+/// group of `rails` access switches.
 static inline uint64_t weft__rail_host(uint64_t rails, uint64_t hosts, uint64_t access, uint64_t down) {
     uint64_t rail = access % rails;
     return (access - rail) * hosts + down * rails + rail;
 }
 
 /// Pods of access and aggregation switches below a layer of core switches: what ai_zone, clos3, fat_tree and leaf_spine
-/// have in common.
+/// share.
 struct weft__tiers {
-    uint64_t pods;                ///< 1 and no pod number when there is no core layer
-    uint64_t access, aggregation; ///< of a pod
-    uint64_t core;                ///< in all; 0: two layers
-    uint64_t hosts;               ///< of an access switch
-    uint64_t rails;               ///< access switches that share their servers, one GPU of each; 0 as 1: none do
-    uint64_t access_parallel;     ///< links between an access and an aggregation switch
-    uint64_t core_parallel;       ///< links between an aggregation and a core switch that are wired
-    bool planes;                  ///< aggregation switch j of every pod reaches the j-th share of the cores
+    uint64_t pods;                ///< without a core layer: 1, and names have no pod number
+    uint64_t access, aggregation; ///< per pod
+    uint64_t core;                ///< in total; 0: two layers
+    uint64_t hosts;               ///< per access switch
+    uint64_t rails;               ///< access switches that share their servers, one GPU of each; 0 or 1: no rails
+    uint64_t access_parallel;     ///< links between an access switch and an aggregation switch
+    uint64_t core_parallel;       ///< links between an aggregation switch and a core switch that are connected
+    bool planes;                  ///< aggregation switch j of every pod connects to the j-th share of the cores
     const char *access_layer, *aggregation_layer, *core_layer;
     struct weft__line host_line, access_line, core_line;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three layers of switches. The defaults have the counts of the 1024-GPU fabric simulated for IEEE P802.1Qdw (Chen,
 // Congdon, Lv, Sivakolundu, "SFC simulation", part 4): 8 core, 32 aggregation and 128 access switches, 1024 GPUs, 200G,
-// 150 ns a link. Its wiring is a picture that we do not have, so the wiring is ASSUMED: the simplest that fits the
+// 150 ns a link. Its wiring is in a picture that we do not have, so the wiring is ASSUMED: the simplest that fits the
 // counts with single links. 4 pods of 32 access and 8 aggregation switches; 8 hosts under an access switch; every
 // access switch to every aggregation switch of its pod (8 up for 8 down: 1:1); every aggregation switch to every core
 // switch (8 up for 32 down: 4:1 between pods, 8 x 8 x 8 shortest paths between hosts of different pods). Other readings

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data-centre fabric that a training cluster's frontend hangs on: racks with a switch each (RSW), pods of racks
-// under fabric switches (FSW), and above several pods as many spine planes as a pod has FSWs, of spine switches (SSW).
-// Andreyev, "Introducing data center fabric, the next-generation Facebook data center network", engineering.fb.com,
-// 2014: pods of up to 48 racks and 4 FSWs, every RSW to every FSW of its pod by one link, FSW j of every pod to all
-// SSWs of plane j; up to 48 SSWs a plane, of which others who describe it count 12 at first. The successor of 2019
-// ("F16") has 16 planes of 100G links. ASSUMED: 16 hosts a rack, 100G everywhere, 50 m and 200 m of fibre.
+// The data-centre fabric that connects a training cluster's frontend: racks with a switch each (RSW), pods of racks
+// under fabric switches (FSW), and above several pods the spine planes, made of spine switches (SSW), one plane for
+// each FSW of a pod. Andreyev, "Introducing data center fabric, the next-generation Facebook data center network",
+// engineering.fb.com, 2014: pods of up to 48 racks and 4 FSWs, every RSW to every FSW of its pod by one link, FSW j of
+// every pod to all SSWs of plane j; up to 48 SSWs per plane, 12 of them at first according to other descriptions. The
+// successor of 2019 ("F16") has 16 planes of 100G links. ASSUMED: 16 hosts per rack, 100G everywhere, 50 m and 200 m of
+// fibre.
 #include <stdio.h>
 
 #include "topology/builder.h"

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dragonfly of ToR-in-NIC chips (TiNs). Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks",
-// NSDI 2022, sections 2 and 3.2 and appendix A: 48 pods of 12 fully meshed TiNs, two servers a TiN, two optical links
-// between each two pods, two pods a rack, two TiNs a line card, a port of 100G Ethernet a TiN of which some lead to the
-// data centre's spine. Any dragonfly of Kim et al. (ISCA 2008) is one of these: tins a, hosts_per_tin p, global_ports
-// h. Half a Clique whose pod pairs have the bandwidth that a TiN injects (section 5.1) is {pods: 24, global_parallel:
-// 4}. ASSUMED: which TiN a link between pods ends at. Slot s of a pod, of S = (pods - 1) x global_parallel, leads to
-// the pod 1 + s mod (pods - 1) further on, and is slot S - 1 - s there; slots are dealt to TiNs in order, evenly. This
-// is the palm tree arrangement (Camarero et al., ACM TACO 2014), and puts parallel links of two pods at different TiNs.
-// ASSUMED too: where racks stand, and with it the lengths of fibres; counts of spine switches and of what is beyond.
-// Node order: a TiN and its hosts side by side, pod by pod; then top-of-rack switches with their hosts, then spines.
+// NSDI 2022, sections 2 and 3.2 and appendix A: 48 pods of 12 fully meshed TiNs, two servers per TiN, two optical links
+// between any two pods, two pods per rack, two TiNs per line card, a port of 100G Ethernet per TiN, some of which lead
+// to the data centre's spine. This includes any dragonfly of Kim et al. (ISCA 2008): tins a, hosts_per_tin p,
+// global_ports h. Half a Clique whose pod pairs have the bandwidth that a TiN injects (section 5.1) is {pods: 24,
+// global_parallel: 4}. ASSUMED: at which TiN a link between pods ends. Slot s of a pod, of S = (pods - 1) x
+// global_parallel, leads to the pod 1 + s mod (pods - 1) further on, and is slot S - 1 - s there; slots are dealt to
+// TiNs in order, evenly. This is the palm tree arrangement (Camarero et al., ACM TACO 2014), and puts parallel links of
+// two pods at different TiNs. Also ASSUMED: the positions of racks, and therefore the lengths of fibres; the counts of
+// spine switches and of everything beyond them. Node order: a TiN and its hosts side by side, pod by pod; then
+// top-of-rack switches with their hosts, then spines.
 #include <math.h>
 #include <stdio.h>
 
@@ -153,7 +154,7 @@ static void add_nodes(const T *c, struct weft_topology_builder *b, struct number
         weft__topology_add_numbered(b, WEFT_NODE_SWITCH, "spine", 2, WEFT_NONE, i);
 }
 
-/// Of a fibre between two pods: along the row, across rows, and at both ends.
+/// The length of a fibre between two pods: along the row, across rows, and at both ends.
 static double fibre_m(const T *c, uint64_t a, uint64_t b) {
     uint64_t from = a / c->pods_per_rack, to = b / c->pods_per_rack;
     double along = fabs((double)(from % c->racks_per_row) - (double)(to % c->racks_per_row));
@@ -173,7 +174,7 @@ static void connect_pod(const T *c, uint64_t pod, struct weft_topology_builder *
             weft__topology_connect_times(b, tin[i], tin[j], c->local_parallel, line);
 }
 
-/// To the pods that come after this one, in their order.
+/// Connects a pod to the pods after it, in their order.
 static void connect_pods(const T *c, uint64_t pod, struct weft_topology_builder *b, const struct numbers *n) {
     uint64_t slots = (c->pods - 1) * c->global_parallel;
     for (uint64_t to = pod + 1; to < c->pods; to++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cliques of a topology: which TiNs hang together by GNet, numbered pod by pod.
+// The Cliques of a topology: which TiNs GNet connects, numbered pod by pod.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static bool is_gnet(enum weft_tin_port_class class) {
     return class == WEFT_TIN_LOCAL || class == WEFT_TIN_GLOBAL;
 }
 
-/// Marks the TiNs that GNet joins to `first`, and lists them.
+/// Marks the TiNs that GNet connects to `first`, and lists them.
 static uint32_t gather(const struct weft_topology *t, struct weft_dragonflies *d, uint32_t first, uint32_t *list) {
     uint32_t n = 1;
     list[0] = first;
@@ -45,7 +45,7 @@ static int by_cluster_and_node(const void *a, const void *b) {
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/// Pod by pod.
+/// Sorts pod by pod.
 static void sort(const struct weft_topology *t, uint32_t *list, uint32_t n) {
     struct key *key = weft_memory_new(KIND, n, sizeof *key);
     for (uint32_t i = 0; i < n; i++)
@@ -61,7 +61,7 @@ static void fill_tin(const struct weft_topology *t, const struct weft_dragonflie
     for (uint32_t k = 0; k < t->node[tin->node].ports; k++) {
         enum weft_tin_port_class class = weft_tin_port_class(t, tin->node, k);
         uint32_t peer = t->port[weft_topology_port(t, tin->node, k)->peer].node;
-        if (weft_node_is_processor(&t->node[peer])) continue; // no host that anyone would miss
+        if (weft_node_is_processor(&t->node[peer])) continue; // not a host that counts
         if (!is_gnet(class)) {
             ++*(class == WEFT_TIN_HOST ? &tin->hosts : &tin->ethernets);
             continue;
@@ -73,7 +73,7 @@ static void fill_tin(const struct weft_topology *t, const struct weft_dragonflie
     }
 }
 
-/// What peers, known by now, say about a cell that comes by each port.
+/// What peers, known by now, say about a cell that arrives by each port.
 static void fill_inputs(const struct weft_dragonfly *f, struct weft_tin *tin) {
     for (uint32_t k = 0; k < WEFT_GNET_PORTS_MAX; k++) {
         if (tin->peer[k] == WEFT_TIN_NONE) continue;
@@ -112,7 +112,7 @@ struct weft_dragonflies *weft_dragonflies_new(const struct weft_topology *t, str
     memset(d->tin_of_node, 0xff, t->nodes * sizeof *d->tin_of_node);
     for (uint32_t n = 0; n < t->nodes; n++)
         tins += t->node[n].box == WEFT_BOX_TIN;
-    d->fabric = weft_arena_alloc(arena, tins + 1, sizeof *d->fabric); // as many at most
+    d->fabric = weft_arena_alloc(arena, tins + 1, sizeof *d->fabric); // an upper bound
     for (uint32_t n = 0; n < t->nodes; n++) {
         if (t->node[n].box != WEFT_BOX_TIN || d->fabric_of_node[n] != WEFT_NONE) continue;
         struct weft_dragonfly *f = &d->fabric[d->n];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds disaggregated scheduled fabrics. An FDSW or SDSW is several nodes, its virtual devices: "fdsw-3.1" is the
-// second of the fourth FDSW ("fdsw-3" if boxes have one). Numbers run through the whole network. Node order: an RDSW
+// Builds disaggregated scheduled fabrics. An FDSW or SDSW consists of several nodes, its virtual devices: "fdsw-3.1" is
+// the second of the fourth FDSW ("fdsw-3" if boxes have one). Numbers run over the whole network. Node order: an RDSW
 // and its hosts side by side, FDSWs spread over their zone, SDSWs over their building and superspines over their
 // region. Ports: an RDSW has its hosts first, an EDSW its superspines; then lanes by FDSW and virtual device. An FDSW
 // has its RDSWs or EDSWs first, then the SDSWs; an SDSW the FDSWs, those of the edge last. Parallel links are
@@ -45,7 +45,7 @@ const char *weft__dsf_check(const void *conf, char *text, size_t size) {
                           "each group has the same share of a PoD's EDSWs", text, size);
 }
 
-/// The next virtual device of a layer.
+/// Adds the next virtual device of a layer.
 static uint32_t add_fabric(const struct weft__dsf_conf *c, struct weft_topology_builder *b, const char *layer,
                            uint8_t tier, uint32_t pod, uint8_t level, uint32_t cluster, uint64_t number) {
     char name[64];
@@ -58,7 +58,7 @@ static uint32_t add_fabric(const struct weft__dsf_conf *c, struct weft_topology_
     return node;
 }
 
-/// After an interface node: the SDSWs that are due.
+/// After an interface node: adds the SDSWs that are due.
 static void add_sdsws(struct weft__dsf_plan *p, uint64_t building, struct weft_topology_builder *b) {
     const struct weft__dsf_conf *c = p->conf;
     uint64_t due = weft__due(p->building_sdsws, ++p->interfaces_placed, c->zones * c->rdsws + c->edsws);
@@ -111,7 +111,7 @@ static void add_nodes(struct weft__dsf_plan *p, struct weft_topology_builder *b)
     }
 }
 
-/// Nodes and links of all planes, with so many hosts in each; before anything is allocated.
+/// Checks the numbers of nodes and links of all planes, with this many hosts in each, before anything is allocated.
 static enum weft_status check_size(const struct weft__dsf_plan *p, const struct weft_topology_builder *b,
                                    uint64_t hosts, struct weft_error *ret_error) {
     const struct weft__dsf_conf *c = p->conf;
@@ -130,7 +130,7 @@ static enum weft_status check_size(const struct weft__dsf_plan *p, const struct 
     return weft__topology_check_size(b, weft__times(c->planes, nodes), weft__times(c->planes, links), ret_error);
 }
 
-/// Absent stages as one of nothing.
+/// Treats absent stages as one with nothing in it.
 static struct weft__dsf_conf complete(const struct weft__dsf_conf *conf) {
     struct weft__dsf_conf c = *conf;
     if (!c.zones) c.zones = 1;
@@ -169,7 +169,7 @@ enum weft_status weft__dsf_build(const void *conf, const struct weft_tree *tree,
         .edge_fdsws = weft__times(c.edge_fdsws, c.virtual_devices),
         .superspines = weft__times(c.superspine_groups, c.edsw_superspines),
     };
-    enum weft_status status = check_size(&p, b, weft__times(p.zones, c.rdsws), ret_error); // a host an RDSW at least
+    enum weft_status status = check_size(&p, b, weft__times(p.zones, c.rdsws), ret_error); // at least one host per RDSW
     if (status) return status;
     uint64_t count[] = {p.zones * c.rdsws,     p.zones * p.zone_fdsws,     p.buildings * p.building_sdsws,
                         p.buildings * c.edsws, p.buildings * p.edge_fdsws, c.regions * p.superspines};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Disaggregated scheduled fabrics of any size: what dsf_l1_zone, dsf_l2_zone and dsf_region have in common. A kind has
-// the rows of what it lets the user choose; what it has no row for is 0 in the conf, and absent from the network.
+// Disaggregated scheduled fabrics of any size: what dsf_l1_zone, dsf_l2_zone and dsf_region share. A kind has rows for
+// what the user can choose; what it has no row for is 0 in the conf, and absent from the network.
 #ifndef WEFT_TOPOLOGY_DSF_H
 #define WEFT_TOPOLOGY_DSF_H
 
@@ -8,10 +8,11 @@
 
 struct weft__dsf_conf {
     uint64_t planes;
-    uint64_t rdsws, fdsws, virtual_devices, hosts, rails, rdsw_parallel; ///< of an L1 zone; hosts: of an RDSW
+    uint64_t rdsws, fdsws, virtual_devices, hosts, rails, rdsw_parallel; ///< of an L1 zone; hosts: per RDSW
     uint64_t zones, sdsws, sdsw_parallel;                                ///< of an L2 zone; no SDSWs: one stage
     uint64_t edsws, edge_fdsws, edsw_superspines, superspine_parallel;   ///< of an edge PoD
-    uint64_t hyperport;                                             ///< links between EDSW and superspine that are one
+    uint64_t hyperport;                                             ///< links between an EDSW and a superspine that act
+                                                                    ///< as one
     uint64_t l2_zones, superspine_groups, regions, region_parallel; ///< superspines: of a region
     weft_rate_bps host_rate_bps, lane_rate_bps, superspine_rate_bps, region_rate_bps;
     double lane_coding, distance_km;
@@ -19,14 +20,14 @@ struct weft__dsf_conf {
     double bit_error_rate;
 };
 
-/// The NIC ports of an L1 zone, if unlike the others.
+/// The NIC ports of an L1 zone, if they differ from the others'.
 struct weft__dsf_nics {
-    uint64_t hosts; ///< of an RDSW
+    uint64_t hosts; ///< per RDSW
     struct weft__line line;
 };
 
-/// Rows of every kind. The text that describes the network, Meta's "Disaggregated Scheduled Fabric", gives the roles
-/// and the totals; FBOSS's constants and platform mappings the counts of lanes and virtual devices.
+/// Rows of every kind. The source that describes the network, Meta's "Disaggregated Scheduled Fabric", gives the roles
+/// and the totals; FBOSS's constants and platform mappings give the counts of lanes and virtual devices.
 #define WEFT__DSF_L1_ROWS                                                                                              \
     WEFT_UINT(struct weft__dsf_conf, planes, "planes", "1", "1", "16",                                                 \
               "identical networks side by side, each with a port of every GPU; Meta has 2 for 800G per GPU"),          \
@@ -65,11 +66,11 @@ struct weft__dsf_nics {
 const char *weft__dsf_check(const void *conf, char *text, size_t size);
 /// Keys that no row reads: `override` and `nics`.
 extern const char *const weft__dsf_lists[];
-/// What `nics:` says of each of all L1 zones, into nics[zones].
+/// Reads what `nics:` says for each L1 zone into nics[zones].
 enum weft_status weft__dsf_read_nics(const struct weft__dsf_conf *c, const struct weft_tree *tree,
                                      struct weft__dsf_nics *nics, uint64_t zones, struct weft_arena *arena,
                                      struct weft_error *ret_error);
-/// Rate that a fabric link carries: that of its cells, headers included.
+/// The rate that a fabric link carries: that of its cells, headers included.
 weft_rate_bps weft__dsf_link_rate(const struct weft__dsf_conf *c);
 enum weft_status weft__dsf_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                  struct weft_error *ret_error);
@@ -78,11 +79,11 @@ const char *weft__dsf_wiring(const void *conf, struct weft_arena *arena);
 /// Counts that follow from a conf, and node numbers while it is built. A building is an L2 zone with its edge PoD.
 struct weft__dsf_plan {
     const struct weft__dsf_conf *conf;
-    struct weft__dsf_nics *nics;                                  ///< [zone of all]
-    uint64_t buildings, zones;                                    ///< in all
-    uint64_t zone_fdsws, building_sdsws, edge_fdsws;              ///< virtual devices: of a zone, of a building
-    uint64_t superspines;                                         ///< of a region
-    uint32_t *rdsw, *fdsw, *sdsw, *edsw, *edge_fdsw, *superspine; ///< node numbers, in order of numbers
+    struct weft__dsf_nics *nics;                                           ///< [all zones]
+    uint64_t buildings, zones;                                             ///< in all
+    uint64_t zone_fdsws, building_sdsws, edge_fdsws;                       ///< virtual devices: per zone, per building
+    uint64_t superspines;                                                  ///< per region
+    uint32_t *rdsw, *fdsw, *sdsw, *edsw, *edge_fdsw, *superspine;          ///< node numbers, in order
     uint64_t rdsws_placed, sdsws_placed, superspines_placed, hosts_placed; ///< while nodes are added
     uint64_t interfaces_placed;                                            ///< of this building
 };

@@ -3,8 +3,7 @@
 // "Disaggregated Scheduled Fabric: Scaling Meta's AI Journey" (engineering blog, 2025). By default one plane of its 18K
 // GPUs of 800G: 4 zones of 128 RDSWs with 36 NIC ports of 400G. Counts as in FBOSS (VoqConstants.h): a virtual device
 // of an FDSW has 128 lanes down and 128 up, that of an SDSW 160 to the FDSWs of the zones and room for 40 to an edge
-// PoD. ASSUMED: which virtual device of an SDSW a lane goes to, namely that of the same number; the counts allow no
-// simpler wiring.
+// PoD. ASSUMED: a lane goes to the virtual device of the same number in an SDSW; the counts allow no simpler wiring.
 #include "topology/dsf.h"
 
 static const struct weft_param rows[] = {WEFT__DSF_L1_ROWS, WEFT__DSF_L2_ROWS};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which node of a disaggregated scheduled fabric is linked to which. A node's ports are numbered in this order.
+// Which nodes of a disaggregated scheduled fabric are linked. A node's ports are numbered in this order.
 #include <math.h>
 
 #include "topology/dsf.h"
@@ -10,14 +10,14 @@ static struct weft__line lane(PLAN, weft_time_ps delay) {
     return (struct weft__line){weft__dsf_link_rate(p->conf), delay, p->conf->bit_error_rate};
 }
 
-/// Interface nodes to every virtual device of the FDSWs of their zone or PoD.
+/// Links interface nodes to every virtual device of the FDSWs of their zone or PoD.
 static void connect_interface(PLAN, uint32_t interface, const uint32_t *fdsw, uint64_t fdsws,
                               struct weft_topology_builder *b) {
     for (uint64_t f = 0; f < fdsws; f++)
         weft__topology_connect_times(b, interface, fdsw[f], p->conf->rdsw_parallel, lane(p, p->conf->fdsw_delay_ps));
 }
 
-/// Virtual devices of FDSWs to those of the same number of their building's SDSWs.
+/// Links virtual devices of FDSWs to those of the same number in their building's SDSWs.
 static void connect_spine(PLAN, const uint32_t *fdsw, uint64_t fdsws, uint64_t building,
                           struct weft_topology_builder *b) {
     const struct weft__dsf_conf *c = p->conf;
@@ -41,7 +41,7 @@ static void connect_zone(PLAN, uint64_t zone, struct weft_topology_builder *b) {
     connect_spine(p, fdsw, p->zone_fdsws, zone / c->zones, b);
 }
 
-/// An EDSW's superspines are those of its group; groups have the same share of the EDSWs of every building.
+/// An EDSW's superspines are those of its group; each group has the same share of the EDSWs of every building.
 static void connect_edge(PLAN, uint64_t building, struct weft_topology_builder *b) {
     const struct weft__dsf_conf *c = p->conf;
     const uint32_t *fdsw = &p->edge_fdsw[building * p->edge_fdsws];
@@ -60,7 +60,7 @@ static void connect_edge(PLAN, uint64_t building, struct weft_topology_builder *
     connect_spine(p, fdsw, p->edge_fdsws, building, b);
 }
 
-/// Superspines of one number in two regions.
+/// Links superspines of the same number in two regions.
 static void connect_regions(PLAN, struct weft_topology_builder *b) {
     const struct weft__dsf_conf *c = p->conf;
     weft_time_ps delay = (weft_time_ps)llround(c->distance_km * 5.0 * (double)WEFT_PS_PER_US);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// L1 zones with other GPUs or NICs than the rest:
+// L1 zones whose GPUs or NICs differ from the rest:
 //
 //   topology: {kind: dsf_l2_zone, nics: [{zone: 1, host_rate: 800Gbps, hosts_per_rdsw: 18}]}
 #include "topology/dsf.h"

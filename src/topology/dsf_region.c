@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // DSF region: Meta, "Disaggregated Scheduled Fabric: Scaling Meta's AI Journey" (engineering blog, 2025). L2 zones, one
-// a building, joined by superspines, which are Ethernet switches that route IP by ECMP. Each building has an edge PoD
+// per building, joined by superspines, which are Ethernet switches that route IP by ECMP. Each building has an edge PoD
 // of 40 FDSWs and 128 EDSWs, interface nodes that face the superspines instead of GPUs; each EDSW has 4 links of 800G
-// to each of four superspines, 2048 a PoD. The PoD hangs on the SDSWs like a fifth L1 zone: 200 lanes of a virtual
-// device of an SDSW instead of 160 (FBOSS, VoqConstants.h). Below the PoD 7372.8T of NIC ports a plane for its 1638.4T:
-// the text's 4.5:1, which is how one knows that every plane has its own PoD. ASSUMED: superspines come in groups, each
-// with the same EDSWs of every building; 64 groups give superspines of 40 ports. A second region is linked superspine
-// to superspine.
+// to each of four superspines, 2048 per PoD. The PoD connects to the SDSWs like a fifth L1 zone: 200 lanes of a virtual
+// device of an SDSW instead of 160 (FBOSS, VoqConstants.h). Below the PoD there are 7372.8T of NIC ports per plane for
+// its 1638.4T: the text's 4.5:1, which shows that every plane has its own PoD. ASSUMED: superspines come in groups,
+// each with the same EDSWs of every building; 64 groups give superspines with 40 ports. A second region is linked
+// superspine to superspine.
 #include "topology/dsf.h"
 
 #define T struct weft__dsf_conf

@@ -56,7 +56,7 @@ static int by_time_then_link(const void *a, const void *b) {
     return x->link < y->link ? -1 : x->link > y->link;
 }
 
-/// Sorts them into the topology; a link cannot go down and up at one time, nor be told twice.
+/// Sorts them into the topology; a link cannot go down and up at the same time, or twice in the same direction.
 static enum weft_status keep(struct weft_topology *t, struct events *events, struct weft_error *ret_error) {
     if (!events->n) return WEFT_OK;
     qsort(events->item, events->n, sizeof *events->item, by_time_then_link);

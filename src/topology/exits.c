@@ -7,7 +7,7 @@
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 
-/// An interface node with links to others than hosts.
+/// An interface node with links to nodes other than hosts.
 struct gate {
     uint32_t node, fabric;
 };
@@ -16,9 +16,9 @@ struct work {
     const struct weft_topology *t;
     const struct weft_routes *routes;
     struct weft_exits *x;
-    struct gate *gate; ///< by fabric, then node
+    struct gate *gate; ///< sorted by fabric, then node
     uint32_t gates;
-    uint32_t *edge_fabric; ///< [edge] the fabric that a switch with hosts is in, or WEFT_NONE
+    uint32_t *edge_fabric; ///< [edge]: the fabric of a switch with hosts, or WEFT_NONE
 };
 
 static void *grow(void *array, uint32_t *capacity, uint32_t needed, size_t size) {
@@ -29,7 +29,7 @@ static void *grow(void *array, uint32_t *capacity, uint32_t needed, size_t size)
     return array;
 }
 
-/// Numbers everything that cells reach from `first`.
+/// Numbers every node that cells can reach from `first`.
 static void mark_fabric(struct weft_exits *x, const struct weft_topology *t, uint32_t first, uint32_t *queue) {
     uint32_t filled = 1;
     queue[0] = first;
@@ -98,7 +98,7 @@ static bool same(const struct weft_exits *x, uint32_t set, uint32_t first) {
     return true;
 }
 
-/// The set of what was appended since `first`; switches with hosts of one building have the same one.
+/// The set of what was appended since `first`; switches with hosts in the same building share one.
 static uint32_t take_set(struct weft_exits *x, uint32_t first, uint32_t from_set) {
     uint32_t s = first == x->exits ? 0 : from_set;
     while (s && s < x->sets && !same(x, s, first))

@@ -11,13 +11,13 @@ static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 struct weft__flow {
     uint32_t nodes, arcs, capacity;
     struct arc {
-        uint64_t left; ///< capacity not used
+        uint64_t left; ///< unused capacity
         uint32_t to, next;
     } * arc;                 ///< arc a and a ^ 1 are the two directions
-    uint32_t *first;         ///< [nodes] head of the list of arcs
-    uint32_t *current;       ///< [nodes] first arc not yet known to be of no use on this level graph
+    uint32_t *first;         ///< [nodes]: head of the list of arcs
+    uint32_t *current;       ///< [nodes]: first arc not yet known to be useless on this level graph
     uint32_t *level, *queue; ///< [nodes]
-    uint32_t *path;          ///< [nodes] arcs from the source to here
+    uint32_t *path;          ///< [nodes]: arcs from the source to here
 };
 
 struct weft__flow *weft__flow_new(uint32_t nodes) {
@@ -70,7 +70,7 @@ static bool find_levels(struct weft__flow *f, uint32_t source, uint32_t sink) {
     return f->level[sink] != WEFT_NONE;
 }
 
-/// Sends what the path takes and returns how much of the path is still open.
+/// Sends what the path can carry and returns how much of the path is still open.
 static uint32_t augment(struct weft__flow *f, uint32_t length, uint64_t *total) {
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < length; i++)
@@ -102,7 +102,7 @@ static uint64_t blocking_flow(struct weft__flow *f, uint32_t source, uint32_t si
             n = f->arc[a].to;
         } else if (n == source) {
             return total;
-        } else { // a dead end: back, and not here again
+        } else { // a dead end: go back, and do not come here again
             f->level[n] = WEFT_NONE;
             n = f->arc[f->path[--length] ^ 1].to;
         }

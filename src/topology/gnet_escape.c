@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways out for cells without a route: up*/down* routing (Schroeder et al., Autonet, 1991) with its two phases on the
-// two escape VCs. Every link has an upper end, nearer to the first TiN of the intact Clique, by number where equally
-// near: the order is the same in every state of the links, so tables of different states may be mixed. Cells go up any
-// number of times, then down. The paper says only that escape VCs serve "certain dynamic failure avoidance scenarios".
+// Escape paths for cells without a route: up*/down* routing (Schroeder et al., Autonet, 1991) with its two phases on
+// the two escape VCs. The upper end of a link is the one nearer to the first TiN of the intact Clique, or, at equal
+// distance, the one with the lower number. This order is the same in every state of the links, so tables of different
+// states may be mixed. Cells go up any number of times, then down. The paper says only that escape VCs serve "certain
+// dynamic failure avoidance scenarios".
 #include <string.h>
 
 #include "topology/gnet.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of all TiNs, a column at a time. Whether a port is a candidate is decided backwards from the destination: only
-// if the TiN behind it has a candidate for a cell that comes that way.
+// The tables of all TiNs, one column at a time. Whether a port is a candidate is decided backwards from the
+// destination: it is one only if the TiN behind it has a candidate for a cell that arrives that way.
 #include <string.h>
 
 #include "topology/gnet.h"
@@ -10,12 +10,12 @@ static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 #define BUILD const struct weft__gnet_build *b
 enum { ALL_HOPS = (1 << WEFT_GNET_HOPS) - 1 };
 
-/// Hops that may follow that by which a cell came in; any after a terminal or another pod.
+/// Hops that may follow the hop by which a cell arrived; any after a terminal or another pod.
 static uint32_t hops_after(BUILD, uint32_t input) {
     return input < WEFT_GNET_INTRA_POD ? ALL_HOPS : weft_gnet_turns[b->conf->turns].after[input - WEFT_GNET_INTRA_POD];
 }
 
-/// At most `max` of the ports, from another one at every TiN and column, so that none is always left out.
+/// At most `max` of the ports, starting at a different one for every TiN and column, so that none is always left out.
 static uint64_t limit(uint64_t ports, uint64_t max, uint32_t start) {
     uint32_t n = (uint32_t)__builtin_popcountll(ports);
     if (n <= max) return ports;
@@ -25,7 +25,7 @@ static uint64_t limit(uint64_t ports, uint64_t max, uint32_t start) {
     return kept;
 }
 
-/// With no minimal way left, others are the least there are.
+/// If no minimal path is left, the others become the shortest there are.
 static struct weft_gnet_set settle(BUILD, uint64_t minimal, uint64_t nonminimal, uint32_t start) {
     if (!minimal) minimal = nonminimal;
     minimal = limit(minimal, b->conf->minimal_max, start);
@@ -48,7 +48,7 @@ static void note(BUILD, uint32_t tin, uint32_t input, uint32_t vc, uint32_t colu
 
 // --- destinations in the pod --------------------------------------------------------------------------------------
 
-/// Straight to `d`, or by another TiN of the pod.
+/// Directly to `d`, or through another TiN of the pod.
 static struct weft_gnet_set within_pod(BUILD, uint32_t x, uint32_t input, uint32_t d) {
     const struct weft_tin *tin = b->f->tin;
     uint32_t first = b->f->pod_first[tin[x].pod], end = b->f->pod_first[tin[x].pod + 1];
@@ -63,7 +63,7 @@ static struct weft_gnet_set within_pod(BUILD, uint32_t x, uint32_t input, uint32
     return settle(b, direct, others, x + tin[d].place);
 }
 
-/// From which TiNs of its pod a destination is reached, by place, for cells that come from other pods.
+/// The TiNs of its pod from which a destination can be reached, by place, for cells from other pods.
 static uint64_t find_landings(BUILD, uint32_t d) {
     uint32_t pod = b->f->tin[d].pod;
     uint64_t landings = 0;
@@ -72,7 +72,7 @@ static uint64_t find_landings(BUILD, uint32_t d) {
     return landings;
 }
 
-/// Rows that need no other pod.
+/// Fills the rows that need no other pod.
 static void fill_own(BUILD, uint32_t x, uint32_t d) {
     uint32_t column = b->f->tin[d].place;
     struct weft_gnet_set landed = within_pod(b, x, WEFT_GNET_INTER_POD, d);
@@ -86,11 +86,11 @@ static void fill_own(BUILD, uint32_t x, uint32_t d) {
 
 // --- destinations in another pod ----------------------------------------------------------------------------------
 
-/// TiNs of a pod that are reached from the same TiNs of it: one column.
+/// TiNs of a pod that are reached from the same TiNs of that pod: they share a column.
 struct remote {
     uint32_t pod, column;
     uint64_t landings;
-    uint64_t *exit; ///< [tins] its ports to landings
+    uint64_t *exit; ///< [tins]: its ports to landings
 };
 
 static void find_exits(BUILD, struct remote *q) {
@@ -104,7 +104,7 @@ static void find_exits(BUILD, struct remote *q) {
     }
 }
 
-/// Local ports to TiNs with an exit.
+/// Local ports to TiNs that have an exit.
 static uint64_t towards_exits(BUILD, const struct remote *q, uint32_t x, uint32_t hops) {
     const struct weft_tin *tin = b->f->tin;
     uint64_t ports = 0;
@@ -127,7 +127,7 @@ static uint64_t towards_others(BUILD, const struct remote *q, uint32_t x, uint32
     return ports;
 }
 
-/// Global ports of `x` to TiNs of pods on the way to a destination that cells from another pod reach by `column`.
+/// Global ports of `x` to TiNs of intermediate pods, for a destination that cells from another pod reach by `column`.
 static uint64_t find_detours(BUILD, uint32_t x, uint32_t pod, uint32_t column) {
     const struct weft_tin *tin = &b->f->tin[x];
     uint64_t detours = 0;
@@ -138,7 +138,7 @@ static uint64_t find_detours(BUILD, uint32_t x, uint32_t pod, uint32_t column) {
     return detours;
 }
 
-/// Cells from another pod that pass through to that of the column.
+/// Cells from another pod that pass through towards the column's pod.
 static void fill_passing(BUILD, const struct remote *q) {
     for (uint32_t x = 0; x < b->f->tins; x++) {
         if (b->f->tin[x].pod == q->pod) continue;
@@ -154,7 +154,7 @@ static void fill_passing(BUILD, const struct remote *q) {
     }
 }
 
-/// Cells in the pod where they come from.
+/// Cells in their source pod.
 static void fill_leaving(BUILD, const struct remote *q) {
     for (uint32_t x = 0; x < b->f->tins; x++) {
         if (b->f->tin[x].pod == q->pod) continue;
@@ -173,7 +173,7 @@ static void fill_leaving(BUILD, const struct remote *q) {
     }
 }
 
-/// TiNs of every pod by their landings: columns.
+/// Groups the TiNs of every pod by their landings, into columns.
 static uint32_t group(BUILD, struct remote *remote) {
     uint32_t n = 0;
     for (uint32_t pod = 0, first = 0; pod < b->f->pods; pod++, first = n)
@@ -190,7 +190,7 @@ static uint32_t group(BUILD, struct remote *remote) {
 
 // --- back to the own pod ------------------------------------------------------------------------------------------
 
-/// Ways out and in again for a cell whose destination its pod no longer reaches from here.
+/// Paths that leave the pod and return, for a cell whose destination cannot be reached from here within the pod.
 static void fill_return(BUILD, uint32_t pod, uint32_t d) {
     const struct weft_tin *tin = b->f->tin;
     uint32_t first = b->f->pod_first[pod], end = b->f->pod_first[pod + 1];
@@ -211,7 +211,7 @@ static void fill_return(BUILD, uint32_t pod, uint32_t d) {
     }
 }
 
-/// A pod that lacks a link within.
+/// Whether a pod lacks an internal link.
 static bool is_damaged(BUILD, uint32_t pod) {
     for (uint32_t x = b->f->pod_first[pod]; x < b->f->pod_first[pod + 1]; x++)
         if (b->f->tin[x].local & ~b->live[x]) return true;

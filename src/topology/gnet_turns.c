@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which local hop may follow which. Parity and sign: Garcia et al., "Efficient Routing Mechanisms for Dragonfly
-// Networks", ICPP 2013; the Aquila paper says "similar to". Any table is safe whose dependencies between the local
-// links of a pod have no cycle (tests/unit/test_gnet_turns.c tries all 65536). "fogsim": strictRoute of rlm.cc in
-// FOGSim.
+// Networks", ICPP 2013; the Aquila paper says "similar to". A table is safe if its dependencies between the local links
+// of a pod have no cycle (tests/unit/test_gnet_turns.c tries all 65536). "fogsim": strictRoute of rlm.cc in FOGSim.
 #include "weft/gnet_routes.h"
 
 enum {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switches of a topology and the links between them, packed for searching.
+// The switches of a topology and the links between them, in a compact form for searching.
 #ifndef WEFT_TOPOLOGY_GRAPH_H
 #define WEFT_TOPOLOGY_GRAPH_H
 
@@ -11,15 +11,15 @@ struct weft__graph {
     struct weft__arc {
         uint32_t to; ///< switch index
         uint32_t link;
-        uint32_t port; ///< port of the switch it leaves
+        uint32_t port; ///< the port by which it leaves its switch
     } * arc;
 };
 
-/// Leaves out links marked in `down` (NULL: none).
+/// Omits links marked in `down` (NULL: none).
 void weft__graph_init(struct weft__graph *g, const struct weft_topology *t, const bool *down);
 void weft__graph_deinit(struct weft__graph *g);
-/// Hops from `source` to every switch (WEFT_NONE: not reachable) into hops[switches], and the reached ones in order of
-/// hops into order[switches]. Returns how many were reached.
+/// Writes the hops from `source` to every switch (WEFT_NONE: not reachable) to hops[switches], and the reached switches
+/// in order of hops to order[switches]. Returns how many were reached.
 uint32_t weft__graph_search(const struct weft__graph *g, uint32_t source, uint32_t *hops, uint32_t *order);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links chosen by text, and links of a generated network that are unlike the rest:
+// Links selected by text, and links of a generated network that differ from the rest:
 //   override: [{link: "core-0/3", rate: 100Gbps}, {link: "access-7/*", bit_error_rate: 1e-9}]
 #include <stdio.h>
 #include <string.h>
 
 #include "topology/builder.h"
 
-/// Says what the name should have been: the node, the port range, or who its neighbours are.
+/// Reports what the name should have been: the node, the port range, or its neighbours.
 static enum weft_status unknown_link(const struct weft_topology *t, const char *name, struct weft_place place,
                                      struct weft_error *ret_error) {
     const char *mark = strstr(name, "--");

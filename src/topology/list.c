@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network as the user lists it. Nodes keep the order they are written in, and so do the ports of a node (the order of
-// its links). A second entry for the same two nodes is more likely a slip than a second cable, so it is an error unless
-// `parallel: true`; `count` of an entry says so for that entry alone.
+// A network listed by the user. Nodes keep the order in which they are written, and so do the ports of a node (the
+// order of its links). A second entry for the same two nodes is more likely a mistake than a second cable, so it is an
+// error unless `parallel: true`; `count` of an entry says so for that entry alone.
 //
 //   topology:
 //     kind: list
@@ -66,7 +66,7 @@ static const struct weft_param link_rows[] = {
 };
 static const struct weft_param_table link_table = WEFT_PARAM_TABLE("link", struct link_conf, link_rows);
 
-/// Nodes by name while there is no topology yet, and what each pair of nodes already has.
+/// Nodes by name while there is no topology yet, and the links that each pair of nodes already has.
 struct index {
     struct named {
         const char *name;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which hosts are NICs of one machine:
+// Which hosts are NICs of the same machine:
 //   machines:
 //   - {name: server, count: 4, nics: {backend: 8, frontend: 1}}
 //   - {name: storage, count: 2, nics: {frontend: 1}}
-// Machines take the hosts of each network in order, as they are written. Where two names mean one network a machine has
-// as many NICs there as the larger number says, and uses the first of them under the name with the smaller one.
+// Machines take the hosts of each network in the order written. If two names mean the same network, a machine has there
+// the larger of the two numbers of NICs, and uses the first of them under the name with the smaller number.
 #include <string.h>
 
 #include "base/param.h"
@@ -21,10 +21,10 @@ bool weft__topology_name_is_good(const char *name) {
     return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == n;
 }
 
-/// The hosts of a network that no machine has yet.
+/// The hosts of a network that have no machine yet.
 struct pool {
     const char *name;
-    uint32_t node, hosts, left, wanted; ///< `wanted` by a machine of the entry at hand
+    uint32_t node, hosts, left, wanted; ///< `wanted` per machine of the current entry
 };
 
 struct entry_conf {
@@ -39,7 +39,7 @@ static const char *const entry_lists[] = {"nics", NULL};
 static const struct weft_param_table entry_table =
     WEFT_PARAM_TABLE_LISTS("machine", struct entry_conf, entry_rows, NULL, entry_lists);
 
-/// `n` NICs of a machine in a network, by the name it is asked for.
+/// `n` NICs of a machine in a network, under the name used in the entry.
 struct nics_conf {
     uint64_t n;
     const char *name;
@@ -110,7 +110,7 @@ static enum weft_status read_nics(struct machines *m, const struct weft_tree *tr
     return status;
 }
 
-/// What a machine of `e` takes of each network.
+/// The NICs that a machine of `e` takes in each network.
 static void find_wanted(struct machines *m, const struct entry *e) {
     for (uint32_t i = 0; i < m->pools; i++)
         m->pool[i].wanted = 0;

@@ -25,7 +25,7 @@ static uint32_t hash(const char *name, size_t length) {
     return h;
 }
 
-/// Where `name` is in the table, or where it would go.
+/// The place of `name` in the table, or the place where it would go.
 static uint32_t slot_of(const struct weft_topology *t, const char *name, size_t length) {
     uint32_t slot = hash(name, length) & t->name_mask;
     while (t->name_table[slot] != WEFT_NONE) {
@@ -81,7 +81,7 @@ const char *weft__topology_nearest_node(const struct weft_topology *t, const cha
     return nearest;
 }
 
-/// The first port of `from` whose link goes to `to`.
+/// The first port of `from` whose link leads to `to`.
 static uint32_t port_towards(const struct weft_topology *t, uint32_t from, uint32_t to) {
     if (from == WEFT_NONE || to == WEFT_NONE) return WEFT_NONE;
     for (uint32_t k = 0; k < t->node[from].ports; k++) {

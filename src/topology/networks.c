@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several networks side by side, each of a kind of its own, with no link between them:
+// Several networks side by side, each with its own kind and without links between them:
 //   topology:
 //     kind: networks
 //     networks:
 //       backend: {kind: ai_zone, racks: 4}
 //       frontend: {kind: leaf_spine, leaves: 2}
 // Their nodes are backend-host-0, backend-rtsw-0, frontend-leaf-0 and so on. "frontend: backend" is another name for
-// the same network: what used two networks then shares one.
+// the same network: two networks then become one shared network.
 #include <string.h>
 
 #include "base/param.h"
@@ -26,7 +26,7 @@ static const struct weft_param_table networks_params = {
 
 extern const struct weft_model weft__topology_networks;
 
-/// "frontend: backend": the network of that name, if a kind of topology is not called so.
+/// "frontend: backend": the network of that name, unless a kind of topology has that name.
 static const char *alias_of(const struct weft_tree *map, const struct weft_tree *tree) {
     const struct weft_tree *kind = tree->type == WEFT_TREE_MAP && tree->n == 1 ? weft_tree_find(tree, "kind") : tree;
     if (!kind || kind->type != WEFT_TREE_TEXT || weft_model_find(WEFT_KIND_TOPOLOGY, kind->text)) return NULL;
@@ -65,7 +65,7 @@ static enum weft_status build_network(const struct weft_tree *tree, struct weft_
     b->place = tree->place;
     uint32_t first = b->nodes;
     weft_topology_add_network(b, tree->key);
-    b->scope = tree->key; // a kind that makes several networks has them called backend-plane-0 and so on
+    b->scope = tree->key; // the networks of a kind that makes several are named backend-plane-0 and so on
     status = ops->build(model.conf, tree->type == WEFT_TREE_MAP ? tree : NULL, b, ret_error);
     b->scope = NULL;
     const char *wiring = ops->wiring && !status ? ops->wiring(model.conf, b->arena) : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that the user gives to ports, as a switch's own interfaces are called: E1/24, Ethernet12/24.
+// Names that the user gives to ports, for example the names of a switch's own interfaces: E1/24, Ethernet12/24.
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ struct named {
     const struct weft__port_name *name;
 };
 
-/// By node, then name; of equal ones the first written first.
+/// Sorted by node, then name; equal ones in the order written.
 static int by_node_and_name(const void *a, const void *b) {
     const struct named *x = a, *y = b;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A breadth-first search from every edge switch; the next hops of a switch towards it are the ports to switches that
-// are one hop nearer. Most switches have few different sets of next hops (an edge switch of a fat tree: all its
-// uplinks), so a set is stored once and looked up by hash; sets of one port, the usual way down, by the port.
+// A breadth-first search from every edge switch. A switch's next hops towards it are the ports to switches that are one
+// hop nearer. Most switches have few different sets of next hops (an edge switch of a fat tree: all its uplinks), so a
+// set is stored once and looked up by hash; sets of one port, the usual case downwards, are looked up by the port.
 #include "weft/routes.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 
-/// What weft_routes_free must know besides.
+/// What weft_routes_free needs besides.
 struct owner {
     struct weft_routes routes;
     uint32_t switches, sets, ports;
@@ -19,19 +19,19 @@ struct owner {
 
 struct made_set {
     uint32_t sw, first, n;
-    uint32_t number; ///< among the sets of its switch; 0 is the empty set and is not made
+    uint32_t number; ///< among the sets of its switch; 0 is the empty set, which is not stored
     uint32_t hash;
 };
 
 struct work {
     struct weft__graph graph;
     uint32_t *hops, *order;
-    uint32_t *count;  ///< [switch] sets, the empty one included
-    uint32_t *latest; ///< [switch] its last made set of several ports, or WEFT_NONE
-    uint16_t *alone;  ///< [arc] number of the set of just that port, or 0
+    uint32_t *count;  ///< [switch]: how many sets, including the empty one
+    uint32_t *latest; ///< [switch]: its newest set of several ports, or WEFT_NONE
+    uint16_t *alone;  ///< [arc]: number of the set with only that port, or 0
     struct made_set *made;
     uint32_t mades, mades_capacity;
-    uint32_t *table, table_size; ///< hash table of made sets; a power of two
+    uint32_t *table, table_size; ///< hash table of stored sets; a power of two
     uint16_t *ports;
     uint32_t used, ports_capacity;
 };
@@ -46,7 +46,7 @@ static void append_ports(struct work *w, const uint16_t *port, uint32_t n) {
     w->used += n;
 }
 
-/// Returns the index of the new set among the made ones.
+/// Returns the index of the new set among the stored ones.
 static uint32_t make_set(struct work *w, uint32_t sw, const uint16_t *port, uint32_t n, uint32_t hash) {
     if (w->mades == w->mades_capacity) {
         uint32_t wanted = w->mades_capacity ? 2 * w->mades_capacity : 1024;
@@ -66,7 +66,7 @@ static void put(struct work *w, uint32_t made) {
     w->table[slot] = made;
 }
 
-/// Grows the table to twice the made sets at least.
+/// Grows the table to at least twice the number of stored sets.
 static void make_room(struct work *w) {
     if (2 * (w->mades + 1) <= w->table_size) return;
     weft_memory_free(KIND, w->table, w->table_size * sizeof *w->table);
@@ -173,21 +173,22 @@ static void search_all(struct weft_routes *r, struct work *w) {
 
 // --- static routes ------------------------------------------------------------------------------------------------
 
-/// The set of one port of a switch, or of several.
+/// The set of one port of a switch, or of several ports.
 static uint16_t set_of_ports(struct work *w, uint32_t sw, const uint16_t *port, uint32_t n) {
     const struct weft__graph *g = &w->graph;
     if (n > 1) return several(w, sw, port, n);
     uint32_t arc = g->first[sw];
     while (arc < g->first[sw + 1] && g->arc[arc].port != *port)
         arc++;
-    bool known = arc < g->first[sw + 1]; // else the port leads to a host
+    bool known = arc < g->first[sw + 1]; // otherwise the port leads to a host
     if (known && w->alone[arc]) return w->alone[arc];
     uint16_t number = (uint16_t)w->made[make_set(w, sw, port, 1, 0)].number;
     if (known) w->alone[arc] = number;
     return number;
 }
 
-/// The column of a host: that of its edge, but at its own switch its port, and at others their static routes.
+/// The column of a host is that of its edge switch, except for its port at its own switch and the static routes at
+/// other switches.
 static void pin_host(struct weft_routes *r, struct work *w, const struct weft_topology *t, const bool *down,
                      const struct weft_static_route *route, uint32_t routes, uint32_t column) {
     uint32_t host = route->host, edge = r->edge_of_host[host];
@@ -216,7 +217,8 @@ static void pin_hosts(struct weft_routes *r, struct work *w, const struct weft_t
     }
 }
 
-/// Search in depth from every switch along the candidates towards a host; a switch met again on the way is in a circle.
+/// A depth-first search from every switch along the candidates towards a host; meeting a switch of the current path
+/// again is a circle.
 static uint32_t circle_of(const struct weft_routes *r, const struct weft_topology *t, uint32_t host, uint8_t *colour,
                           uint32_t (*way)[2]) {
     enum { NEW, ON_THE_WAY, DONE };
@@ -248,7 +250,7 @@ static uint32_t circle_of(const struct weft_routes *r, const struct weft_topolog
     return WEFT_NONE;
 }
 
-/// The first circle; with `mend` none is left, as such hosts go by computed routes.
+/// Finds the first circle; with `mend` none is left, because hosts with a circle use computed routes.
 static uint32_t find_circles(const struct weft_routes *r, const struct weft_topology *t, bool mend,
                              uint32_t *ret_host) {
     uint8_t *colour = weft_memory_new(KIND, t->switches, sizeof *colour);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Globs over names, and hosts chosen by text.
+// Globs over names, and hosts selected by text.
 #include <stdio.h>
 #include <string.h>
 
 #include "topology/builder.h"
 
-/// Matches one character against the set that begins after '['. *ret_end: after ']', or NULL if there is none.
+/// Matches one character against the set that starts after '['. *ret_end: after ']', or NULL if there is none.
 static bool in_set(const char *p, const char *end, char c, const char **ret_end) {
     bool negated = p < end && (*p == '!' || *p == '^'), found = false;
     const char *first = p += negated;
@@ -35,7 +35,7 @@ static bool match_one(const char *p, const char *end, const char *name) {
         after = p + 1;
         if (p < end && *p == '[') {
             same = in_set(p + 1, end, *name, &after);
-            if (!after) { // never closed: an ordinary character
+            if (!after) { // never closed: '[' is an ordinary character
                 same = *name == '[';
                 after = p + 1;
             }
@@ -57,7 +57,7 @@ static bool match_one(const char *p, const char *end, const char *name) {
     return p == end;
 }
 
-/// End of the alternative that begins at `p`: a comma outside brackets, or the end of the text.
+/// The end of the alternative that starts at `p`: a comma outside brackets, or the end of the text.
 static const char *alternative_end(const char *p) {
     bool bracket = false;
     for (; *p && (bracket || *p != ','); p++)
@@ -96,7 +96,8 @@ struct choice {
     const struct weft_topology *t;
     struct weft_place place;
     struct weft_error *ret_error;
-    const char *network; ///< names are those of machines, and their NICs in this network are chosen; NULL: of hosts
+    const char *network; ///< names are those of machines, and their NICs in this network are chosen; NULL: names are
+                         ///< those of hosts
     uint8_t *chosen;     ///< by host index: not, by a pattern, or by its own name
     uint32_t *host, n;
 };
@@ -109,7 +110,7 @@ static void choose(struct choice *c, uint32_t host) {
     c->host[c->n++] = host;
 }
 
-/// The NICs of machine `m` in the network asked for; how many there are.
+/// Chooses the NICs of machine `m` in the network; returns how many there are.
 static uint32_t choose_nics(struct choice *c, uint32_t m) {
     const struct weft_machine_info *machine = &c->t->machine[m];
     uint32_t n = 0;
@@ -172,7 +173,7 @@ static enum weft_status choose_glob(struct choice *c, const char *glob) {
     bool any = false;
     for (uint32_t h = 0; h < c->t->hosts; h++) {
         const struct weft_node_info *node = &c->t->node[c->t->host[h]];
-        bool by_name = glob[0] == node->name[0]; // "*" is every host, without the control processors of TiNs
+        bool by_name = glob[0] == node->name[0]; // "*" is every host except the control processors of TiNs
         if ((weft_node_is_processor(node) && !by_name) || !weft_glob_match(glob, node->name)) continue;
         choose(c, h);
         any = true;
@@ -193,7 +194,7 @@ static enum weft_status choose_machine_glob(struct choice *c, const char *glob) 
                           c->network, t->machine[0].name, t->machine[t->machines - 1].name);
 }
 
-/// A number of 1 to 9 digits that is all of [p, end).
+/// Reads a number of 1 to 9 digits that is all of [p, end).
 static bool read_number(const char *p, const char *end, uint32_t *ret_number) {
     *ret_number = 0;
     if (p == end || end - p > 9) return false;
@@ -204,7 +205,7 @@ static bool read_number(const char *p, const char *end, uint32_t *ret_number) {
     return true;
 }
 
-/// "host-3..15": the first name's own number counts up to the second number.
+/// "host-3..15": from the first name's own number to the second number.
 static enum weft_status choose_range(struct choice *c, const char *text, const char *dots) {
     const char *digits = dots;
     while (digits > text && digits[-1] >= '0' && digits[-1] <= '9')

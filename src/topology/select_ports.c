@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports chosen by text.
+// Ports selected by text.
 #include <stdio.h>
 #include <string.h>
 
@@ -18,14 +18,14 @@ static bool is_fabric(const struct choice *c, uint32_t port) {
     return weft_topology_link_is_fabric(c->t, c->t->port[port].link);
 }
 
-/// What travels there: frames; of fabrics only cells of GNet are known as bytes.
+/// What travels there: frames, or cells. Of the fabrics' cells only those of GNet are known byte by byte.
 enum kind { FRAMES, GNET, KINDS };
 static bool is_kind(const struct choice *c, uint32_t port, enum kind kind) {
     bool gnet = is_fabric(c, port) && weft_node_is_flat(&c->t->node[c->t->port[port].node]);
     return kind == GNET ? gnet : !is_fabric(c, port);
 }
 
-/// Chooses a port of a kind; how many were chosen.
+/// Chooses a port of a kind; returns how many were chosen.
 static uint32_t choose_port(struct choice *c, uint32_t port, enum kind kind) {
     if (!is_kind(c, port, kind)) return 0;
     c->chosen[port] = true;
@@ -79,7 +79,7 @@ static enum weft_status choose_glob(struct choice *c, const char *glob) {
     return FAIL(c, "no port matches '%s'; ports are %s to %s", glob, first, last);
 }
 
-/// Says what is wrong with a name that names no port.
+/// Reports what is wrong with a name that names no port.
 static enum weft_status refuse(struct choice *c, const char *name) {
     const struct weft_topology *t = c->t;
     const char *arrow = strstr(name, "->"), *slash = strchr(name, '/');
@@ -112,7 +112,7 @@ static enum weft_status choose_item(struct choice *c, const char *item) {
     return chosen ? WEFT_OK : refuse_fabric(c, item);
 }
 
-/// A file of frames or of cells: readers like libpcap know one kind a file.
+/// A file holds frames or cells: readers like libpcap accept one kind per file.
 static enum weft_status check_kinds(struct choice *c) {
     uint32_t found[KINDS] = {WEFT_NONE, WEFT_NONE};
     for (uint32_t p = c->t->ports; p--;)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One switch and its hosts: the place to look at a queue, a threshold or a scheduler alone.
+// One switch and its hosts: for studying a queue, a threshold or a scheduler in isolation.
 #include <stdio.h>
 
 #include "topology/builder.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Static routes: which next hops a switch uses towards some hosts, in place of all that lie on shortest paths.
+// Static routes: the next hops that a switch uses towards some hosts, instead of all that lie on shortest paths.
 //   routes:
 //   - {at: "leaf-0", to: "host-4..7", via: "spine-1"}
 //   - {at: "leaf-*", to: "host-0", via: "spine-0,spine-2"}
 // or the name of a table with the columns at, to and via, relative to the scenario. A later route of a switch to a host
-// holds over an earlier one. Every host with a static route is checked: packets to it must not go in a circle.
+// overrides an earlier one. Every host with a static route is checked: packets to it must not go in a circle.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const struct weft__column columns[COLUMNS] = {
     [VIA] = {"via", " via next_hop nexthop next port out_port ", .needed = true, .text = true},
 };
 
-/// Routes under construction, in the order they are written.
+/// Routes under construction, in the order written.
 struct reader {
     struct weft_topology *t;
     struct weft_static_route *route;
@@ -60,7 +60,7 @@ static int by_port(const void *a, const void *b) {
     return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-/// The ports of a switch that `via` names, ascending.
+/// The ports of a switch that `via` names, in ascending order.
 static enum weft_status find_ports(const struct weft_topology *t, uint32_t node, const char *via,
                                    struct weft_place place, uint16_t **ret_port, uint32_t *ret_n,
                                    struct weft_error *ret_error) {
@@ -97,7 +97,7 @@ static enum weft_status add_at(struct reader *r, uint32_t node, const uint32_t *
     for (uint32_t h = 0; h < hosts && !status; h++) {
         uint32_t leaf = t->port[weft_topology_port(t, t->host[host[h]], 0)->peer].node;
         route.host = host[h];
-        if (leaf == node) continue; // it is the last switch on the way
+        if (leaf == node) continue; // it is the last switch of the path
         const struct weft_network_info *network = &t->network[weft_topology_network_of(t, host[h])];
         if (node < network->node0 || node - network->node0 >= network->nodes)
             return BAD(place, "%s and %s are in different networks", t->node[node].name,
@@ -165,7 +165,7 @@ static int by_host_and_switch(const void *a, const void *b) {
     return x->number < y->number ? 1 : -1; // the last one first
 }
 
-/// By host, then switch; of routes of one switch to one host the last one written.
+/// Sorts by host, then switch; of several routes of one switch to one host, keeps the last one written.
 static void keep(struct reader *r) {
     struct weft_topology *t = r->t;
     struct ordered *all = weft_arena_alloc(t->arena, r->n, sizeof *all);

@@ -15,7 +15,7 @@ static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 enum { PREAMBLE_BYTES = 8 };
 
 static void *append(void *array, uint32_t n, size_t size) {
-    if (n & (n - 1)) return array; // room is made whenever n is 0 or a power of two
+    if (n & (n - 1)) return array; // grows whenever n is 0 or a power of two
     return weft_memory_resize(KIND, array, n * size, (n ? 2 * n : 1) * size);
 }
 
@@ -88,7 +88,7 @@ static struct weft_line_summary line_of(const struct weft_topology *t, const str
         {high->layer, low->layer}, {high->tier, low->tier}, l->rate_bps, l->delay_ps, l->bit_error_rate, 1};
 }
 
-/// Sorts all links by what they are like and counts the like ones.
+/// Sorts all links by their properties and counts equal ones.
 static void group_links(struct weft_topology_summary *s, const struct weft_topology *t,
                         const struct weft_network_info *network, struct weft_arena *arena) {
     struct weft_line_summary *line = weft_memory_new(KIND, t->links, sizeof *line);
@@ -153,22 +153,22 @@ static void bisect(struct weft_topology_summary *s, const struct weft_topology *
     weft__flow_free(f);
 }
 
-/// Costs of the host links of an edge switch: the two smallest and the two largest.
+/// The costs of an edge switch's host links: the two smallest and the two largest.
 struct edge {
     uint32_t hosts;
     weft_time_ps low[2], high[2];
 };
 
-/// What the searches from every edge switch share.
+/// What the searches from all edge switches share.
 struct walk {
     const struct weft_topology *t;
     struct weft__graph graph;
     const weft_time_ps *processing_ps;
-    const struct weft_cell_costs *cells; ///< NULL: not told
+    const struct weft_cell_costs *cells; ///< NULL: not given
     weft_time_ps *cost_ps;               ///< [link]
     struct edge *edge;                   ///< [switch]
     uint32_t *hops, *order;
-    const struct weft_dragonflies *cliques; ///< NULL: none, or not told
+    const struct weft_dragonflies *cliques; ///< NULL: there are none, or not given
     uint32_t *clique_of;                    ///< [switch] or WEFT_NONE; NULL: none
     struct reach {
         weft_time_ps low, high; ///< from the first switch to here, both included, over shortest paths
@@ -277,7 +277,7 @@ static void walk_from(struct weft_topology_summary *s, struct walk *w, uint32_t 
 
 // --- Cliques ------------------------------------------------------------------------------------------------------
 
-/// Ways between two TiNs by minimal sets: links, and what they cost.
+/// Minimal paths between two TiNs: links, and their cost.
 struct ways {
     uint32_t links;
     struct reach reach;
@@ -330,14 +330,14 @@ static void find_cliques(struct walk *w, struct weft_arena *arena) {
         w->clique_of[i] = w->cliques->fabric_of_node[w->t->switch_node[i]];
 }
 
-/// Of edge switches that may be swapped, the first one's searches tell what those of the others would.
+/// For edge switches that are interchangeable, the searches of the first one give the results of all.
 static void walk_edges(struct weft_topology_summary *s, struct walk *w, const struct weft_network_info *network,
                        const uint32_t *twin) {
     for (uint32_t i = network->switch0; i < network->switch0 + network->switches; i++)
         if (w->edge[i].hosts && twin[i] == i) walk_from(s, w, i);
 }
 
-/// What of a switch searches look at besides its links.
+/// The properties of a switch, besides its links, that searches use.
 struct key {
     weft_time_ps processing_ps, low[2], high[2];
     uint64_t hosts, clique;

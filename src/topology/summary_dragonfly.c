@@ -39,7 +39,7 @@ static void count_ports(struct weft_clique_summary *s, const struct weft_dragonf
     s->global_links /= 2;
 }
 
-/// Links of every pair of groups of `pods` pods, [a * groups + b].
+/// The links between every pair of groups of `pods` pods, [a * groups + b].
 static uint32_t *count_between(const struct weft_dragonfly *f, uint32_t pods, uint32_t groups) {
     uint32_t *links = weft_memory_new(KIND, (size_t)groups * groups, sizeof *links);
     for (uint32_t i = 0; i < f->tins; i++)
@@ -79,16 +79,16 @@ static void measure_fibres(struct weft_clique_summary *s, const struct weft_topo
 
 // --- blast radius -------------------------------------------------------------------------------------------------
 
-/// TiNs that fail at once have the same number in `group`.
+/// TiNs that fail together have the same number in `group`.
 struct failure {
     const struct weft_dragonfly *f;
     const uint32_t *group;
-    uint32_t failed, left; ///< left: TiNs that have not and are not yet seen
+    uint32_t failed, left; ///< left: TiNs that have not failed and have not been visited
     bool *seen;
     uint32_t *queue;
 };
 
-/// Hosts of the TiNs that GNet joins to `first`, without those that failed.
+/// The hosts of the TiNs that GNet connects to `first`, without failed ones.
 static uint32_t find_joined(struct failure *x, uint32_t first) {
     uint32_t filled = 1, hosts = x->f->tin[first].hosts;
     x->queue[0] = first;
@@ -108,7 +108,7 @@ static uint32_t find_joined(struct failure *x, uint32_t first) {
     return hosts;
 }
 
-/// Hosts that are not among the most that still reach one another.
+/// The hosts outside the largest group that can still reach one another.
 static uint32_t count_lost(struct failure *x, uint32_t hosts) {
     uint32_t most = 0;
     x->left = 0;
@@ -124,7 +124,7 @@ static uint32_t count_lost(struct failure *x, uint32_t hosts) {
     return hosts - most;
 }
 
-/// Groups are numbered as their first TiNs are.
+/// Groups are numbered in the order of their first TiNs.
 static struct weft_blast find_blast(const struct weft_dragonfly *f, const char *what, const uint32_t *group,
                                     uint32_t hosts) {
     struct weft_blast blast = {.what = what};

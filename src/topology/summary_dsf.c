@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a disaggregated scheduled fabric looks like from its nodes: boxes, lanes up and down, and how much of what its
-// NIC ports can send leaves it.
+// A disaggregated scheduled fabric in figures, computed from its nodes: boxes, lanes up and down, and how much of the
+// rate of its NIC ports can leave it.
 #include <string.h>
 
 #include "weft/summary.h"
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 
-/// "fdsw-3.1" and "fdsw-3.2" are virtual devices of one box; those of a box follow one another or stand alone.
+/// "fdsw-3.1" and "fdsw-3.2" are virtual devices of one box; the devices of a box are adjacent, or it has only one.
 static size_t box_length(const struct weft_node_info *node) {
     const char *dot = strrchr(node->name, '.');
     if (node->box != WEFT_BOX_DSF_FABRIC || !dot || !dot[1] || strspn(dot + 1, "0123456789") != strlen(dot + 1))
@@ -29,7 +29,7 @@ static void widen(uint32_t value, uint32_t *min, uint32_t *max) {
     if (value > *max) *max = value;
 }
 
-/// A box is counted at its first virtual device, which is the one without a "fdsw-3.0" before it.
+/// A box is counted at its first virtual device, the one that follows no device of the same box.
 static bool is_first_of_box(const struct weft_topology *t, const struct weft_node_info *node) {
     char name[128];
     size_t length = box_length(node);
@@ -72,7 +72,7 @@ static void add_sides(const struct weft_topology *t, const struct weft_node_info
     }
 }
 
-/// Everything that cells reach from `first`, once.
+/// Visits every node that cells can reach from `first` once.
 static struct sides fabric_of(const struct weft_topology *t, uint32_t first, bool *seen, uint32_t *queue) {
     struct sides sides = {0};
     uint32_t filled = 1;

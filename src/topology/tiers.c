@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds two and three layers of switches. Node order: an access switch and its hosts side by side; the aggregation
-// switches spread over their pod and the core switches over everything, so that any contiguous part of the order has
-// its share of each. With rails, the GPUs of a server follow one another all the same.
-// Ports: an access switch has its hosts first, then its uplinks; an aggregation switch its access
-// switches first; a core switch the pods in order. Parallel links are neighbours.
+// Builds two and three layers of switches. Node order: an access switch is followed by its hosts; the aggregation
+// switches are spread over their pod and the core switches over the whole network, so that any contiguous part of the
+// order has its share of each. With rails, the GPUs of a server are still consecutive.
+// Ports: an access switch has its hosts first, then its uplinks; an aggregation switch has its access switches first; a
+// core switch has the pods in order. Parallel links are adjacent.
 #include "topology/builder.h"
 
 struct numbers {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a topology model asks for to arrays that the engine can walk.
+// Turns what a topology model asks for into arrays that the engine can use.
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void *grow(void *array, uint32_t *capacity, uint32_t used, size_t size) {
 
 void weft_topology_add_network(struct weft_topology_builder *b, const char *name) {
     assert(b->network || !b->nodes);
-    if (b->network && b->network->node0 == b->nodes) { // nobody used it: its planes have come instead
+    if (b->network && b->network->node0 == b->nodes) { // the network is empty: its planes have replaced it
         b->network = b->network->next;
         b->networks--;
     }
@@ -36,7 +36,7 @@ void weft_topology_add_network(struct weft_topology_builder *b, const char *name
     b->layers = 0;
 }
 
-/// What a generator calls a node or a layer, as the user will see it.
+/// A generator's name for a node or a layer, as the user will see it.
 static const char *full_name(const struct weft_topology_builder *b, const char *name) {
     if (!b->network) return weft_arena_text(b->arena, name);
     return weft_arena_format(b->arena, "%s-%s", b->network->name, name);
@@ -164,7 +164,7 @@ static void index_nodes(struct weft_topology *t) {
         (t->node[n].role == WEFT_NODE_HOST ? t->host : t->switch_node)[t->node[n].index] = n;
 }
 
-/// What was added without a network is one.
+/// Nodes added without a network form one.
 static void list_networks(struct weft_topology *t, const struct weft_topology_builder *b) {
     struct weft__network whole = {.name = ""};
     t->networks = b->networks ? b->networks : 1;
@@ -202,7 +202,7 @@ static void number_downlinks(struct weft_topology *t) {
     }
 }
 
-/// Tiers of nodes that were added without one: breadth first from all hosts at once.
+/// Finds the tiers of nodes that were added without one: breadth first from all hosts at the same time.
 static void find_tiers(struct weft_topology *t) {
     uint32_t *queue = weft_memory_new(KIND, t->nodes, sizeof *queue), filled = 0;
     for (uint32_t n = 0; n < t->nodes; n++)

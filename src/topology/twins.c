@@ -17,7 +17,7 @@ struct finder {
     const struct weft__graph *g;
     const unsigned char *key;
     size_t key_bytes;
-    const struct end *end; ///< [arcs], of each switch in order
+    const struct end *end; ///< [arcs], grouped by switch
     uint64_t *hash;        ///< [switches]
 };
 
@@ -35,7 +35,7 @@ static bool are_twins(const struct finder *f, uint32_t a, uint32_t b) {
     return !arcs || !memcmp(&f->end[first[a]], &f->end[first[b]], arcs * sizeof *f->end);
 }
 
-/// By a table of hashes, twice as large as there are switches.
+/// Uses a hash table twice as large as the number of switches.
 static void find(const struct finder *f, uint32_t *ret_first) {
     uint32_t room = 2, switches = f->g->switches;
     while (room < 2 * switches)

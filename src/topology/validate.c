@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network must be before anything is simulated on it.
+// The conditions that a network must satisfy before anything is simulated on it.
 #include "topology/builder.h"
 #include "weft/dragonfly.h"
 
@@ -62,7 +62,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t n) {
     return n;
 }
 
-/// The nodes of [first, end) hang together, have hosts, and no link to others.
+/// The nodes of [first, end) must be connected, have hosts, and have no link to others.
 static enum weft_status check_network(const struct weft_topology_builder *b, uint32_t *parent, uint32_t first,
                                       uint32_t end, const char *name, struct weft_error *ret_error) {
     uint32_t hosts = 0;
@@ -92,7 +92,7 @@ static enum weft_status check_networks(const struct weft_topology_builder *b, st
     return status;
 }
 
-/// Counts that later stages rely on; the sum of rates must fit in 64 bits wherever capacities are added up.
+/// Checks counts that later stages rely on; the sum of rates must fit in 64 bits wherever capacities are added up.
 static enum weft_status check_totals(const struct weft_topology_builder *b, struct weft_error *ret_error) {
     uint32_t edges = 0;
     uint64_t rate_bps = 0;
@@ -114,7 +114,7 @@ static enum weft_status check_totals(const struct weft_topology_builder *b, stru
     return WEFT_OK;
 }
 
-/// Sets of a TiN's GNet ports are masks, and a TiN has a number of 16 bits.
+/// Sets of a TiN's GNet ports are bit masks, and the number of a TiN has 16 bits.
 static enum weft_status check_tins(const struct weft_topology_builder *b, struct weft_error *ret_error) {
     uint32_t tins = 0, l = 0;
     for (uint32_t n = 0; n < b->nodes; n++)

@@ -8,13 +8,13 @@
 #include "transport/program.h"
 #include "transport/rma.h"
 
-/// Of a message's last packet: its part, and the step of a schedule.
+/// The last packet of a message: its part, and the step of a schedule.
 struct message {
-    uint32_t at, slot; ///< in the connection's rings, of parts and of messages
+    uint32_t at, slot; ///< in the connection's rings: at of parts, slot of messages
     struct weft__span span;
     uint32_t step;
 };
-/// Likewise of remote memory access.
+/// The same for remote memory access.
 struct rma_message {
     uint32_t slot;
     struct weft__rma_message message;
@@ -34,7 +34,7 @@ static uint32_t give_rma(const struct weft__hosts *hosts, const struct weft_pack
     const struct weft__rma_pipe *pipe = pipe_of(hosts, p->qp, &slots);
     struct rma_message m = {0};
     while (pipe->message[m.slot].psn_end != p->psn + 1)
-        if (++m.slot == slots) return 0; // sent again after it was acknowledged: nobody reads it
+        if (++m.slot == slots) return 0; // retransmitted after it was acknowledged: nobody reads it
     m.message = pipe->message[m.slot];
     memcpy(ret, &m, sizeof m);
     return sizeof m;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two ends of a connection tell each other by memory that both see: how long a message is, which step it
-// belongs to, when its buffer was posted. Over ranks (engine/ranks.h) it goes with the packet after which the other end
-// reads it.
+// What the two ends of a connection tell each other through shared memory: the length of a message, the step that it
+// belongs to, when its buffer was posted. Over ranks (engine/ranks.h) this travels with the packet after which the
+// other end reads it.
 #ifndef WEFT_TRANSPORT_COMPANION_H
 #define WEFT_TRANSPORT_COMPANION_H
 
 #include "transport/endpoint.h"
 
-/// Of a packet of a job, or of remote memory access by software: how many bytes were put into `ret`, which has room for
-/// WEFT__COMPANION_BYTES.
+/// For a packet of a job, or of remote memory access by software: returns how many bytes were put into `ret`, which has
+/// room for WEFT__COMPANION_BYTES.
 uint32_t weft__companions_give(const struct weft__hosts *hosts, const struct weft_packet *packet, unsigned char *ret);
 void weft__companions_take(const struct weft__hosts *hosts, const struct weft_packet *packet,
                            const unsigned char *bytes, uint32_t n);
-/// After the run: forgets what was written here for others to read that `owns` says is not of this rank.
+/// After the run: clears what was written here for others to read, where `owns` says that it is not this rank's.
 void weft__companions_forget(const struct weft__hosts *hosts, bool (*owns)(const void *context, uint32_t host),
                              const void *context);
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of Ultra Ethernet as frames, as far as public text has them (weft/wire_uet.h). Data is a request with the
-// standard semantic header; a SACK an ACK with congestion control and a response, its cumulative PSN the last one below
-// which nothing is missing; what a sender asks for an answer with, and a grant of credit, control packets. A trimmed
-// packet is the front of its frame, its IP length what is left. Delivery contexts are numbers of queue pairs.
+// Packets of Ultra Ethernet as frames, as far as public text describes them (weft/wire_uet.h). Data is a request with
+// the standard semantic header; a SACK is an ACK with congestion control and a response, whose cumulative PSN is the
+// last one below which nothing is missing; a sender's request for an answer, and a grant of credit, are control
+// packets. A trimmed packet is the front of its frame, and its IP length is what remains. Delivery contexts are numbers
+// of queue pairs.
 //
-// Ours: a grant's 32 bits are the credit since the start in units of 256 B; a request to READ, a CNP and other control
-// that the text has no form for are control packets (NOOP); responses to a READ are requests with that opcode; zeros
-// fill a control packet up to its length. Requests do not say that they are sent again, nor set contexts up: a packet
-// of the simulator does not know.
+// Our own choices: a grant's 32 bits are the credit since the start in units of 256 B. A request to READ, a CNP and
+// other control that the text has no form for are control packets (NOOP). Responses to a READ are requests with that
+// opcode. Zeros pad a control packet to its length. Requests have no retransmission flag and do not set up contexts,
+// because a packet of the simulator does not carry that information.
 #include <string.h>
 
 #include "transport/frames.h"
 #include "weft/wire_uet.h"
 
-/// Puts a header where there is room; of a trimmed packet only its front is kept.
+/// Writes a header where there is room; only the front of a trimmed packet is kept.
 static void put(const uint8_t *header, size_t bytes, size_t at, uint8_t *ret, size_t size) {
     if (at < size) memcpy(ret + at, header, bytes < size - at ? bytes : size - at);
 }
@@ -50,9 +51,9 @@ static void put_request(const struct weft__frames *frames, const struct weft_pac
                size - WEFT_PDS_BYTES - sizeof header);
 }
 
-/// What answers data.
+/// Fills in an answer to data.
 static void fill_answer(const struct weft_packet *p, const struct weft_sack *sack, struct weft_pds *pds) {
-    uint32_t cumulative = p->psn - 1; // before the first packet 2^32 - 1
+    uint32_t cumulative = p->psn - 1; // 2^32 - 1 before the first packet
     pds->flags = p->flags & WEFT_PACKET_ECHO ? WEFT_PDS_MARKED : 0;
     if (p->kind == WEFT_PACKET_NAK) {
         pds->type = WEFT_PDS_NACK;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes of collectives whose steps repeat themselves: every step of a ring but the first and the last of a loop, and
-// every loop. Steps that are left out move a lane on and nothing else: what is under way on its connections stays what
-// it is, and becomes part of later steps, which are alike.
+// Lanes of collectives whose steps repeat: in a ring, every step but the first and the last of a loop, and every loop.
+// A skipped step advances a lane and changes nothing else: what is in flight on its connections stays as it is, and
+// becomes part of later steps, which are alike.
 #include <assert.h>
 
 #include "transport/program.h"
 
-enum { LOOK_MAX = 1 << 16 }; ///< steps in which a period is looked for
+enum { LOOK_MAX = 1 << 16 }; ///< steps searched for a period
 
-/// False: there is none in which there is something to do, or it is beyond the end.
+/// Sets the step. False: the lane has nothing to do in any further step before the end.
 static bool step_at(const struct weft__stream *st, uint32_t number, uint64_t index, struct weft_step *ret) {
     uint64_t at = index, steps = st->lane[number].steps;
     return weft_job_find_step(st->op, st->part, st->number, number, st->lane[number].plan, steps, &at, ret) &&
@@ -34,7 +34,7 @@ static bool steps_are_like(const struct weft__stream *st, uint32_t number, uint6
     return step_at(st, number, i, &a) && step_at(st, number, j, &b) && is_like(&a, &b);
 }
 
-/// The first step from `from` on that is not as the one before it; `end`: there is none.
+/// The first step from `from` on that differs from the one before it; `end`: there is none.
 static uint64_t find_change(const struct weft__stream *st, uint32_t number, uint64_t from, uint64_t end) {
     struct weft_step before, now;
     if (from >= end || !step_at(st, number, from - 1, &before)) return from < end ? from : end;
@@ -58,7 +58,7 @@ uint64_t weft__lane_period(const struct weft__stream *st, uint32_t number, uint6
     while (again < look &&
            !(steps_are_like(st, number, again - 1, change - 1) && steps_are_like(st, number, again, change)));
     uint64_t loop = again - change, loops = again < look ? (end - change) / loop : 0;
-    // What is run: of whole loops, as many as have to be seen; or of every loop, as many steps as have to be.
+    // Either whole loops run, as many as must be seen, or in every loop the steps that must be seen: the shorter wins.
     if (loops <= WEFT__LANE_SEEN + 1 || loops * WEFT__LANE_STRIDE < loop) return 1;
     while (again < look && steps_are_like(st, number, again - loop, again))
         again++;
@@ -72,20 +72,20 @@ void weft__lane_note(struct weft__lane *lane, weft_time_ps now) {
         w->seen_ps[w->seen++ % WEFT__LANE_SEEN] = now;
 }
 
-/// Of a receiver that has posted buffers for messages which are not to be left out.
+/// Whether a receiver has enough due: buffers already posted are for messages that must not be skipped.
 static bool has_enough_due(const struct weft__receiving *r, uint64_t messages) {
     return r->qp == WEFT_NONE || r->program->job->unadmitted || r->due - r->posted >= messages;
 }
 
-/// How many steps from `index` on are the same, as far as the collective says, and no more than `most`.
+/// How many steps from `index` on are equal according to the collective, at most `most`.
 static uint64_t alike_at(const struct weft__stream *st, uint32_t number, uint64_t index, uint64_t most) {
     const struct weft_collective_ops *ops = st->op->ops;
     uint64_t n = ops->alike ? ops->alike(st->lane[number].plan, index) : 1;
     return n < most ? n : most;
 }
 
-/// What it comes to stand at, and so each step that is left out, is like the one a period before; the steps behind are
-/// run. *n: steps from `index` on, all as `step`; made fewer if those a period later are of another kind.
+/// The step that it comes to, and therefore each skipped step, equals the one a period earlier; later steps are run.
+/// *n: steps from `index` on, all equal to `step`; reduced if those a period later are of another kind.
 static bool goes_on(const struct weft__stream *st, uint32_t number, uint64_t period, uint64_t end, uint64_t index,
                     const struct weft_step *step, uint64_t *n) {
     struct weft_step later;
@@ -94,7 +94,7 @@ static bool goes_on(const struct weft__stream *st, uint32_t number, uint64_t per
         *n = alike_at(st, number, index + period, *n);
         if (*n > end - period - index + 1) *n = end - period - index + 1;
     }
-    uint64_t last = period == 1 ? *n : period; // of the same kind: only the next one can be of another
+    uint64_t last = period == 1 ? *n : period; // of the same kind: only the next one can differ
     return step_at(st, number, index + last, &later) && is_like(step, &later);
 }
 
@@ -114,7 +114,7 @@ bool weft__lane_may_skip(struct weft__program *p, uint32_t stream, uint32_t numb
             used[ends.send[k]->connection] += (int64_t)n;
         for (uint32_t k = 0; k < ends.recvs; k++) {
             used[ends.recv[k]->connection] -= (int64_t)n;
-            if (from[k] && from[k] != ends.recv[k]) return false; // a lane that receives from many in turn
+            if (from[k] && from[k] != ends.recv[k]) return false; // a lane that receives from many ranks in turn
             from[k] = ends.recv[k];
             taken[k] += n;
         }
@@ -142,7 +142,7 @@ void weft__lane_skip(const struct weft__hosts *hosts, struct weft__gpu *gpu, str
             weft__message_skip_sent(hosts, gpu, lane->send[i], out);
     }
     lane->index += steps;
-    lane->found = false; // the step that it stands at is another one, and alike
+    lane->found = false; // its current step is another one, which is alike
     lane->watch = NULL;
 }
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of a job's connections: what a step hands over to a peer, and what it takes from one.
+// Messages of a job's connections: what a step sends to a peer and receives from one.
 //
 // A connection over the network is one or several queue pairs that carry messages one after another, each an RDMA
-// WRITE. The receiver posts buffers for the messages of an operation when its rank comes to it, as many as there are
-// slots, and one more as it has taken a message; for each it sends a clear-to-send. A message is put into a slot of the
-// sender's buffer; it goes when its clear-to-send is there; the slot is free when the message is acknowledged and all
-// before it are. A message goes whole on the next queue pair, or in parts on all of them; it has come when all of it
-// has, and the program gets messages in order, in whatever order queue pairs deliver. Source: the net transport of NCCL
-// 2.x (proxies, NCCL_STEPS slots at both ends, a receiver that writes a FIFO entry for each receive it posts) and its
-// net_ib.cc (NCCL_IB_QPS_PER_CONNECTION and NCCL_IB_SPLIT_DATA_ON_QPS: parts in multiples of 128 B, and a WRITE on each
-// queue pair even if nothing is left for it; clear-to-send on the first queue pair). Differences: a lost clear-to-send
-// is repeated after the NIC's timeout, then after twice as long, and so on (NCCL's is a reliable WRITE of its own); no
-// immediate data (4 B).
+// WRITE. When its rank reaches an operation, the receiver posts buffers for the operation's messages, as many as there
+// are slots, and one more each time it has taken a message; for each buffer it sends a clear-to-send. The sender puts a
+// message into a slot of its buffer and sends it once the clear-to-send has arrived; the slot is free when this message
+// and all earlier ones are acknowledged. A message travels whole on the next queue pair, or in parts on all of them; it
+// has arrived when all of it has, and the program gets messages in order, whatever the order in which queue pairs
+// deliver. Source: the net transport of NCCL 2.x (proxies, NCCL_STEPS slots at both ends, a receiver that writes a FIFO
+// entry for each receive it posts) and its net_ib.cc (NCCL_IB_QPS_PER_CONNECTION and NCCL_IB_SPLIT_DATA_ON_QPS: parts
+// in multiples of 128 B, and a WRITE on each queue pair even if no data is left for it; clear-to-send on the first
+// queue pair). Differences: a lost clear-to-send is repeated after the NIC's timeout, then after twice as long, and so
+// on (NCCL's is a reliable WRITE of its own); no immediate data (4 B).
 //
 // Within a server messages do not use the network: each GPU sends and receives at the rate of the server, one message
-// after another each way, with a fixed latency; buffers are free from the beginning, as NCCL's are that GPUs of a
-// server share. They are not frames, and no counter of the network knows them.
+// after another in each direction, with a fixed latency. Buffers are free from the beginning, like the buffers that
+// NCCL's GPUs share within a server. These messages are not frames, and no counter of the network includes them.
 #include "transport/program.h"
 #include "transport/rma.h"
 
@@ -28,7 +28,7 @@ static const struct weft__programs *programs_of(const struct weft__endpoint *end
 
 // --- parts --------------------------------------------------------------------------------------------------------
 
-/// Which of a connection's queue pairs has part k of message m.
+/// The queue pair of the connection that carries part k of message m.
 static uint32_t carrier_of(uint32_t qps, uint32_t parts, uint32_t m, uint32_t k) {
     return parts > 1 ? k : m % qps;
 }
@@ -41,7 +41,7 @@ static uint32_t part_bytes(uint32_t bytes, uint32_t parts, uint32_t k) {
     return bytes - before < each ? bytes - (uint32_t)before : each;
 }
 
-/// A part without data is a packet too.
+/// A part without data is also a packet.
 static uint32_t part_packets(uint32_t bytes, uint32_t mtu) {
     return bytes ? bytes / mtu + (bytes % mtu != 0) : 1;
 }
@@ -50,7 +50,7 @@ static struct weft__span *span_of(const struct weft__sending *s, uint32_t m, uin
     return &s->span[m % s->slots * s->parts + k];
 }
 
-/// All parts of message m have come.
+/// Whether all parts of message m have arrived.
 static bool has_come(const struct weft__receiving *r, uint32_t m) {
     if (r->parts == 1) return r->came[m % r->qps] > m / r->qps;
     for (uint32_t k = 0; k < r->parts; k++)
@@ -71,7 +71,7 @@ static void wake_sending(struct weft__at *at, struct weft__sending *s) {
     weft__lane_run(at, s->stream, lane);
 }
 
-/// So many messages more have arrived; none: parts of one.
+/// This many more messages have arrived; 0: only parts of one.
 static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint32_t messages) {
     uint32_t lane = r->lane;
     at->w->tally.progress_ps = at->w->now_ps;
@@ -89,8 +89,8 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
 
 // --- within a server ----------------------------------------------------------------------------------------------
 
-/// At another GPU they seem to come from two ports of this one's, so that no two arrivals there are alike. `m`: which
-/// message of the connection.
+/// At the other GPU, packets appear to come from two ports of this one's, so that no two arrivals there are equal. `m`:
+/// the number of the message on its connection.
 static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, uint32_t flag, weft_time_ps time,
                        uint32_t bytes, uint32_t m) {
     struct weft__to to = {weft__engine_inbox_of(at->w->engine, node), node,
@@ -156,7 +156,7 @@ static weft_bytes message_bytes(const struct weft__sending *s, uint32_t m) {
     return bytes;
 }
 
-/// What is in the buffer and may go, to the queue pairs.
+/// Hands the messages in the buffer that may be sent to the queue pairs.
 static void post(struct weft__at *at, struct weft__sending *s) {
     uint32_t may = s->filled < s->granted ? s->filled : s->granted;
     for (uint32_t m = s->posted; m < may; m++) {
@@ -171,7 +171,7 @@ static void post(struct weft__at *at, struct weft__sending *s) {
     }
 }
 
-/// A message and what it is part of, for who follows the rank.
+/// Notes a message and what it is part of, if the rank is followed.
 static void note_fill(const struct weft__at *at, const struct weft__sending *s, uint32_t m) {
     const struct weft__program *p = at->p;
     uint32_t communicator = p->job->connection[s->connection - p->connection0].communicator;
@@ -201,7 +201,7 @@ bool weft__message_has_room(const struct weft__sending *s) {
     return s->qp == WEFT_NONE ? s->filled < s->granted : s->filled - s->acked < s->slots;
 }
 
-/// Of messages from m on, but none from `end` on: the part on a queue pair that ends beyond psn; NULL: there is none.
+/// Among messages from m to before `end`: the part on a queue pair that ends beyond psn; NULL: there is none.
 static const struct weft__span *find_span(const struct weft__sending *s, uint32_t carrier, uint32_t m, uint32_t end,
                                           uint32_t psn) {
     uint32_t step = 1, k = carrier;
@@ -219,7 +219,7 @@ static uint32_t last_payload(const struct weft__span *span, uint32_t mtu) {
     return span->bytes - (span->psn_end - span->psn - 1) * mtu;
 }
 
-/// The next part, or back to an earlier one.
+/// Finds the next part, or an earlier one again.
 static __attribute__((noinline)) void find_now(const struct weft__endpoint *end, uint32_t qp, uint32_t psn) {
     const struct weft__sending *s = end->hosts->carrier[qp].sending;
     const struct weft__span *span = find_span(s, qp - s->qp, s->acked, s->filled, psn);
@@ -310,7 +310,7 @@ void weft__message_granted(struct weft__node *node, struct weft__endpoint *end, 
     post(&at, s);
 }
 
-/// One buffer more, and the clear-to-send that says so.
+/// Posts one more buffer, and sends the clear-to-send for it.
 static void post_receive(struct weft__at *at, struct weft__receiving *r) {
     weft__program_note(at, WEFT_RANK_CLEARS, r->connection, r->posted, 0);
     programs_of(at->end)->wire[r->connection].granted_ps[r->posted++ % r->slots] = at->w->now_ps;
@@ -340,7 +340,7 @@ void weft__message_skip_sent(const struct weft__hosts *hosts, struct weft__gpu *
     s->left_bytes -= out.n * out.bytes;
     for (uint32_t part = 0; s->parts > 1 && part < s->parts; part++)
         hosts->receiver[s->qp + part].delivered_bytes += out.n * part_bytes(out.bytes, s->parts, part);
-    // The first that a queue pair has of them, and every so many behind it.
+    // The first of them on each queue pair, then every so many after it.
     for (uint64_t i = 0; s->parts == 1 && i < s->qps && i < out.n; i++) {
         uint32_t qp = s->qp + carrier_of(s->qps, s->parts, (uint32_t)(s->filled + out.k + i), 0);
         hosts->receiver[qp].delivered_bytes += ((out.n - 1 - i) / s->qps + 1) * out.bytes;

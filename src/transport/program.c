@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank of a job: it steps through its operations, and in a collective through the steps of each lane
-// (weft/collective.h). Whatever a step waits for is known at its own node: a message that has arrived, a slot of a
-// connection whose message is acknowledged, a clear-to-send that came, a timer. So ranks meet only by packets, and the
-// digest is the same on any number of threads.
+// A rank of a job. It steps through its operations and, in a collective, through the steps of each lane
+// (weft/collective.h). Everything that a step waits for is known at its own node: the arrival of a message, a free slot
+// of a connection, a clear-to-send, a timer. So ranks interact only by packets, and the digest is the same on any
+// number of threads.
 #include "transport/program.h"
 
 enum { ALL_STREAMS = UINT32_MAX - 1 };
@@ -40,13 +40,13 @@ static const struct weft_job_stage *stage_of(const struct weft__program *p) {
     return &p->job->stage[weft_job_stage_of(p->job, p->rank)];
 }
 
-/// What a stream does now, or would do next.
+/// What a stream does now, or will do next.
 static const struct weft_job_turn *current_turn(const struct weft__program *p, uint32_t stream) {
     const struct weft_job_order *order = &stage_of(p)->order[stream];
     return &stage_of(p)->turn[order->turn[p->stream[stream].finished % order->turns]];
 }
 
-/// As connections of this rank: most often those of the step before.
+/// As connections of this rank; usually the same as in the previous step.
 void weft__lane_find_ends(const struct weft__program *p, uint32_t stream, const struct weft_step *step,
                           struct weft__lane *lane) {
     const struct weft__stream *st = &p->stream[stream];
@@ -65,7 +65,7 @@ void weft__lane_find_ends(const struct weft__program *p, uint32_t stream, const 
     }
 }
 
-/// Whether the lane has to wait; then what it waits for knows so.
+/// Whether the lane must wait; if so, it is registered with what it waits for.
 static bool must_wait(const struct weft__stream *st, struct weft__lane *lane, uint32_t stream, uint32_t number) {
     struct weft__lane *before = &st->lane[lane->wait_lane];
     if (lane->wait_steps && before->index < lane->wait_steps) {
@@ -97,7 +97,7 @@ static void do_step(struct weft__at *at, const struct weft__lane *lane) {
 
 static void finish_op(struct weft__at *at, uint32_t stream);
 
-/// The lane's next step in which there is something to do. False: there is none.
+/// Finds the lane's next step with something to do. False: there is none.
 static bool find_step(const struct weft__program *p, uint32_t stream, struct weft__lane *lane, uint32_t number) {
     const struct weft__stream *st = &p->stream[stream];
     struct weft_step step;
@@ -111,7 +111,7 @@ static bool find_step(const struct weft__program *p, uint32_t stream, struct wef
     return true;
 }
 
-/// Those that wait for the lane, which has come further; some of them for more than that.
+/// The lane has advanced: wakes the lanes that wait for it, unless they wait for a later step.
 static void wake_waiters(struct weft__at *at, uint32_t stream, struct weft__lane *lane) {
     uint32_t waiter = lane->waiter, next;
     lane->waiter = 0;
@@ -121,7 +121,7 @@ static void wake_waiters(struct weft__at *at, uint32_t stream, struct weft__lane
     }
 }
 
-/// As far as the lane gets.
+/// Runs the lane until it must wait.
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     struct weft__stream *st = &at->p->stream[stream];
     struct weft__lane *lane = &st->lane[number];
@@ -151,8 +151,8 @@ static bool is_over(const struct weft__program *p, uint32_t stream) {
     return p->stream[stream].finished == p->stream[stream].queued;
 }
 
-/// Channels of collectives under way take their part of the GPU from what is computed beside them. Source: NCCL runs a
-/// channel as a thread block that occupies a multiprocessor; that all of compute slows by the same factor is assumed.
+/// Channels of active collectives take their share of the GPU from the computation beside them. Source: NCCL runs a
+/// channel as a thread block that occupies a multiprocessor. ASSUMED: all computation slows by the same factor.
 static double speed_of(const struct weft__program *p) {
     double speed = 1;
     for (uint32_t c = 0; c < p->job->communicators; c++)
@@ -173,12 +173,12 @@ static void begin_compute(struct weft__at *at, weft_time_ps time) {
     set_speed(at);
 }
 
-/// A collective has ended. (None begins while its rank computes.)
+/// A collective has ended. (None starts while its rank computes.)
 static void change_speed(struct weft__at *at) {
     struct weft__program *p = at->p;
     if (p->job->channel_cost <= 0 || p->compute_speed <= 0) return;
     p->compute_left_ps -= (double)(at->w->now_ps - p->compute_from_ps) * p->compute_speed;
-    if (p->compute_left_ps < 0) p->compute_left_ps = 0; // the timer is cut to whole picoseconds
+    if (p->compute_left_ps < 0) p->compute_left_ps = 0; // the timer is rounded down to whole picoseconds
     set_speed(at);
 }
 
@@ -245,7 +245,7 @@ static void wait_for(struct weft__at *at, uint32_t stream) {
     at->p->waiting_since_ps = at->w->now_ps;
 }
 
-/// One operation, or the end of an iteration. False: a timer is to end it.
+/// Advances by one operation, or ends an iteration. False: a timer will end the operation.
 static bool step_on(struct weft__at *at) {
     struct weft__program *p = at->p;
     const struct weft_job_stage *stage = stage_of(p);
@@ -284,16 +284,16 @@ static void note_exposed(struct weft__program *p, weft_time_ps now) {
     if (op != WEFT_NONE) p->op_exposed_ps[(size_t)p->iteration * p->job->ops + op] += waited;
 }
 
-/// As far as it gets; called when something that it may wait for is over.
+/// Advances until it must wait; called when something that it may wait for is over.
 static void go_on(struct weft__at *at) {
     struct weft__program *p = at->p;
-    p->stepping = true; // what finishes meanwhile does not call again
+    p->stepping = true; // whatever finishes meanwhile does not call this again
     while (may_go_on(p)) {
         bool last = p->turn == stage_of(p)->turns && p->waits_for != ALL_STREAMS;
         if (p->waits_for != WEFT_NONE) note_exposed(p, at->w->now_ps);
         p->waits_for = WEFT_NONE;
         if (last)
-            wait_for(at, ALL_STREAMS); // and then for what goes on beside the last operation
+            wait_for(at, ALL_STREAMS); // then waits for everything still in progress beside the last operation
         else if (p->iteration == p->job->iterations || !step_on(at))
             break;
     }

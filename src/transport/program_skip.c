@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of jobs that repeat themselves: what comes of them from now on depends on these numbers; and what they would
-// have noted and counted in iterations that are not run, because nothing in them would have been new.
+// Ranks of jobs that repeat: the numbers that determine their future, and what they would have noted and counted in
+// iterations that are not run because they would bring nothing new.
 #include <string.h>
 
 #include "link/still.h"
@@ -44,12 +44,12 @@ static void mix_stream(const struct weft__program *p, uint32_t c, struct weft__s
         mix_lane(&st->lane[k], s);
 }
 
-/// Where none waits, it does not matter of which stream the last one was.
+/// If none waits, it does not matter which stream the last wait was for.
 static uint64_t waiting_lane(uint32_t stream, uint32_t lane) {
     return lane == WEFT_NONE ? WEFT_NONE : (uint64_t)lane << 32 | stream;
 }
 
-/// Counts of messages, relative to each other.
+/// Counts of messages, relative to one another.
 static void mix_connections(const struct weft__program *p, struct weft__still *s) {
     for (uint32_t k = 0; k < p->sendings; k++) {
         const struct weft__sending *c = &p->sending[k];
@@ -63,18 +63,18 @@ static void mix_connections(const struct weft__program *p, struct weft__still *s
         const struct weft__receiving *c = &p->receiving[k];
         weft__still_mix(s, waiting_lane(c->stream, c->lane));
         weft__still_mix(s, c->arrived - c->consumed);
-        if (c->qp == WEFT_NONE || p->job->unadmitted) continue; // nothing is cleared to be sent
+        if (c->qp == WEFT_NONE || p->job->unadmitted) continue; // nothing needs a clear-to-send
         weft__still_mix(s, (uint64_t)(c->due - c->consumed) << 32 | (c->posted - c->consumed));
     }
 }
 
-/// Of what is next.
+/// The kind of what is next.
 static uint64_t kind_at(const struct weft__program *p, uint32_t turn) {
     const struct weft_job_stage *stage = stage_of(p);
     return turn == stage->turns ? UINT64_MAX : (uint64_t)stage->turn[turn].part << 32 | p->kind[stage->turn[turn].op];
 }
 
-/// Where a program stands. Those of a job are side by side, and their iterations are told relative to the first.
+/// The position of a program. Programs of a job are adjacent, and their iterations are relative to the first one's.
 static void mix_position(const struct weft__program *p, struct weft__still *s) {
     weft__still_mix_into(s->within, (uint64_t)(p->iteration - (p - p->rank)->iteration) << 32 | p->turn);
     weft__still_mix(s, kind_at(p, p->turn));
@@ -108,7 +108,8 @@ static void mix_program(const struct weft__program *p, struct weft__still *s) {
     }
     for (uint32_t k = 0; k < p->receivings; k++) {
         const struct weft__receiving *c = &p->receiving[k];
-        // All that the next look asks (weft__message_look): what has come since the last one makes it forget the rest.
+        // All that the next check needs (weft__message_look): if anything has arrived since the last one, it ignores
+        // the rest.
         uint64_t before = c->arrived != c->arrived_before ? UINT64_MAX : c->doublings;
         weft__still_mix_into(s->looks, before);
         weft__still_mix_into(s->kept, before);
@@ -126,13 +127,13 @@ void weft__gpu_still(const struct weft__endpoint *end, struct weft__still *s) {
 
 // --- operations that do the same ----------------------------------------------------------------------------------
 
-/// At every rank. (Groups and algorithm are the communicator's, sizes the volume's.)
+/// Whether the two do the same at every rank. (Groups and algorithm are the communicator's, sizes the volume's.)
 static bool do_the_same(const struct weft_job_op *a, const struct weft_job_op *b) {
     if (a->compute_ps != b->compute_ps || !a->name != !b->name) return false;
     return !a->name || (a->communicator == b->communicator && a->volume == b->volume && a->overlap == b->overlap);
 }
 
-/// Numbers of the first of each kind; how many of them.
+/// Finds the number of the first operation of each kind; returns how many kinds there are.
 static uint32_t find_kinds(const struct weft_job *job, uint32_t *first, uint32_t *ret_kind) {
     uint32_t kinds = 0;
     for (uint32_t i = 0; i < job->ops; i++) {
@@ -192,8 +193,8 @@ static uint64_t least(uint64_t a, uint64_t b) {
 
 /// A stretch within an iteration, in turns of the program's stage.
 struct part {
-    uint32_t from; ///< the first whose operation was under way in it
-    uint32_t to;   ///< where it ended
+    uint32_t from; ///< the first turn whose operation was in progress during it
+    uint32_t to;   ///< the turn in which it ended
     uint32_t turns;
 };
 
@@ -209,7 +210,7 @@ static struct part part_of(const struct weft__program *p, const struct weft__pro
     return part;
 }
 
-/// How often the same kinds of operations follow, and what ends the iteration is still to come.
+/// How often operations of the same kinds follow, while the end of the iteration is still to come.
 static uint64_t count_parts(const struct weft__program *p, const struct part *part) {
     uint32_t turns = stage_of(p)->turns, i = part->from;
     while (i + part->turns < turns && kind_at(p, i) == kind_at(p, i + part->turns))
@@ -231,9 +232,9 @@ uint64_t weft__program_skips_max(const struct weft__program *p, const struct wef
     return times;
 }
 
-/// A list of times noted, one an iteration and operation: what was noted in the stretch is noted again in each of its
-/// repetitions, `period` iterations later. before[n]: of sums, what had come before the stretch in the iteration in
-/// which it began; NULL: they are times.
+/// A list of noted times, one per iteration and operation. What was noted in the stretch is noted again for each of its
+/// repetitions, `period` iterations later. before[n]: for sums, the amount before the stretch in the iteration in which
+/// it began; NULL: the list holds times.
 struct noted {
     weft_time_ps *at;
     uint32_t width, from, to, period, iterations;
@@ -243,7 +244,7 @@ struct noted {
 static void repeat_times(const struct noted *n, const struct weft__stretch *s) {
     weft_time_ps length = s->end_ps - s->begin_ps;
     size_t all = (size_t)n->iterations * n->width, end = (size_t)(n->to + 1) * n->width;
-    // From the last on, so that what is noted again is not itself repeated.
+    // From the last one backwards, so that what is noted again is not itself repeated.
     for (size_t i = end < all ? end : all; i-- > 0;) {
         if (n->at[i] == WEFT_TIME_NEVER) continue;
         weft_time_ps noted = weft__true_time(n->at[i], s->skipped_ps);
@@ -258,7 +259,7 @@ static void repeat_times(const struct noted *n, const struct weft__stretch *s) {
 
 static void repeat_sums(const struct noted *n, const struct weft__stretch *s) {
     size_t all = (size_t)n->iterations * n->width;
-    // From the last on, so that what is added is not itself repeated.
+    // From the last one backwards, so that what is added is not itself repeated.
     for (size_t i = (size_t)(n->to + 1) * n->width; i-- > (size_t)n->from * n->width;) {
         if (i >= all) continue;
         size_t first = i - (size_t)n->from * n->width;
@@ -268,7 +269,7 @@ static void repeat_sums(const struct noted *n, const struct weft__stretch *s) {
     }
 }
 
-/// What the stretch added to it is added for each repetition.
+/// Adds what the stretch added, once per repetition.
 static void repeat_left_bytes(struct weft__program *p, const struct weft__program_mark *mark, uint32_t times) {
     for (uint32_t k = 0; k < p->sendings; k++)
         p->sending[k].left_bytes -= times * (mark->left_bytes[k] - p->sending[k].left_bytes);
@@ -305,13 +306,13 @@ static void skip_iterations(struct weft__program *p, const struct weft__program_
     }
 }
 
-/// Of the iteration under way, whose operations have noted these times: what was noted in the stretch is noted again
-/// for the operations of the turns that repeat its turns. An operation of two turns keeps the later one's.
+/// For the current iteration, whose operations have noted these times: what was noted in the stretch is noted again for
+/// the operations of the turns that repeat its turns. An operation of two turns keeps the later one's time.
 static void repeat_op_times(const struct weft__program *p, const struct part *part, const struct weft__stretch *s,
                             weft_time_ps *at) {
     const struct weft_job_turn *turn = stage_of(p)->turn;
     weft_time_ps length = s->end_ps - s->begin_ps;
-    // From the last on, so that what is noted again is not itself repeated.
+    // From the last one backwards, so that what is noted again is not itself repeated.
     for (uint32_t i = part->to + 1; i-- > part->from;) {
         weft_time_ps noted = at[turn[i].op] & ~WEFT__TRUE_TIME;
         if (at[turn[i].op] == WEFT_TIME_NEVER || noted <= s->begin_ps || noted > s->end_ps) continue;
@@ -325,7 +326,7 @@ static void repeat_op_times(const struct weft__program *p, const struct part *pa
 static void repeat_op_exposed(const struct weft__program *p, const struct part *part,
                               const struct weft__program_mark *mark, uint32_t times, weft_time_ps *at) {
     const struct weft_job_turn *turn = stage_of(p)->turn;
-    for (uint32_t i = part->to; i-- > part->from;) { // likewise; what a rank waits for has one turn at which it does
+    for (uint32_t i = part->to; i-- > part->from;) { // likewise; each wait of a rank belongs to one turn
         if (!weft_job_turn_blocks(p->job, &turn[i])) continue;
         weft_time_ps more = at[turn[i].op] - mark->op_exposed_ps[turn[i].op];
         for (uint32_t j = 1; j <= times; j++)

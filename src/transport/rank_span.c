@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks of jobs did over time: each computes, or waits for communication and computes nothing. Recorded with the
+// What ranks of jobs did over time: each computes, or waits for communication without computing. Recorded with the
 // events of a run.
 #include <string.h>
 
@@ -26,7 +26,7 @@ void weft__rank_span_add(struct weft__program *p, weft_time_ps from, weft_time_p
     s->span[s->n++] = (struct weft_rank_span){from, to, p->rank, p->iteration, op, computes};
 }
 
-/// What a rank that is not done does at the end.
+/// Adds what an unfinished rank does at the end.
 static void add_open(struct weft__program *p) {
     const struct weft__schedule *s = p->schedule;
     if (!p->started || p->done) return;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets that come while an earlier one is missing, at a receiver that takes them: their data is placed where it
-// belongs, for a WRITE packet's place follows from the message's address and its number. Only what came is kept account
-// of, a bit a packet, up to a number beyond the first missing one; acknowledgement stays cumulative.
+// Packets that arrive while an earlier one is missing, at a receiver that accepts them. Their data is placed where it
+// belongs, because a WRITE packet's place follows from the message's address and the packet's number. The receiver
+// records only which packets have arrived, one bit per packet, up to a limit beyond the first missing one;
+// acknowledgement stays cumulative.
 //
 // Sources: out-of-order data placement of ConnectX-5 and later, on reliable connections (NVIDIA, MLNX_OFED manual,
 // "Out-of-Order (OOO) Data Placement"; rdma-core, mlx5dv_create_qp(3), MLX5DV_QP_CREATE_OOO_DP); a bitmap of bounded
 // size as in Y. Lu et al., "Multi-path transport for RDMA in datacenters", NSDI 2018, and R. Mittal et al., "Revisiting
-// network support for RDMA", SIGCOMM 2018. Differences: the manuals say nothing of the window, nor of when a packet is
-// taken for lost: both are parameters, and assumed. Sends and responses to READs are treated as WRITEs are. The sender
-// goes back to the missing packet and sends again from there until an acknowledgement has it skip what had come.
+// network support for RDMA", SIGCOMM 2018. Differences: the manuals say nothing about the window, or about when a
+// packet counts as lost; both are parameters, and assumed. Sends and responses to READs are treated like WRITEs. The
+// sender goes back to the missing packet and retransmits from there until an acknowledgement lets it skip what had
+// arrived.
 #include "transport/reorder.h"
 
 #include <assert.h>
@@ -16,7 +18,7 @@
 enum { BITS = 64 };
 
 static uint32_t words_of(const struct weft__reorder_conf *conf) {
-    return (uint32_t)((conf->packets + BITS) / BITS); // one more than may be ahead: the expected one
+    return (uint32_t)((conf->packets + BITS) / BITS); // one more than may be ahead, for the expected one
 }
 
 size_t weft__reorder_size(const struct weft__reorder_conf *conf, bool messages) {
@@ -68,7 +70,8 @@ bool weft__reorder_has(const struct weft__reorder *r, const struct weft__reorder
 
 uint64_t weft__reorder_bits(const struct weft__reorder *r, const struct weft__reorder_conf *conf, uint32_t expected,
                             uint32_t base) {
-    uint64_t ahead = base - expected, room = conf->packets; // what is further ahead has the place of an earlier one
+    uint64_t ahead = base - expected, room = conf->packets; // a packet further ahead would take the bit of an earlier
+                                                            // one
     if (!r->ahead || ahead > room) return 0;
     uint32_t words = words_of(conf), word = base / BITS % words, next = word + 1 == words ? 0 : word + 1;
     uint32_t shift = base % BITS;

@@ -10,11 +10,11 @@ enum { OPS_FIRST = 16 };
 static struct weft_random stream(const struct weft_rma *rma, uint64_t seed, uint32_t host,
                                  enum weft_random_purpose purpose) {
     struct weft_random random = weft_random_stream(seed, host, purpose);
-    random.purpose |= rma->entry << 8; // no two entries share one
+    random.purpose |= rma->entry << 8; // entries do not share random numbers
     return random;
 }
 
-/// Slots from one that has an operation to the next: each has one with a probability of `rate` times its length.
+/// Slots from one with an operation to the next: each slot has one with a probability of `rate` times its length.
 static double whole_slots(const struct weft_rma_conf *conf, double gap) {
     double slot = (double)conf->slot_ps, mean = slot * conf->rate / (double)WEFT_PS_PER_S;
     return slot * (1 + (mean < 1 ? floor(gap / slot * mean / -log1p(-mean)) : 0));
@@ -44,7 +44,7 @@ void weft__rma_client_deinit(struct weft__rma_client *c) {
     weft_memory_free(WEFT_MEMORY_HOST, c->op, c->ops * sizeof *c->op);
 }
 
-/// Room for one more operation.
+/// Makes room for one more operation.
 static uint32_t take(struct weft__rma_client *c) {
     if (c->free == WEFT_NONE) {
         uint32_t ops = c->ops ? 2 * c->ops : OPS_FIRST;
@@ -58,7 +58,7 @@ static uint32_t take(struct weft__rma_client *c) {
     return op;
 }
 
-/// An operation is gone.
+/// Frees an operation.
 static void give(struct weft__rma_client *c, struct weft__worker *w, uint32_t op) {
     c->op[op].next = c->free;
     c->free = op;
@@ -78,7 +78,7 @@ uint32_t weft__rma_begin(struct weft__rma_client *c, struct weft__worker *w) {
     c->stats->issued++;
     w->tally.progress_ps = w->now_ps;
     draw_next(c, w->now_ps);
-    if (c->over) w->tally.started++; // until then there is something to wait for
+    if (c->over) w->tally.started++; // until then, the run must wait for this client
     return op;
 }
 

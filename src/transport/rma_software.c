@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remote memory access by software, as Pony Express does it (M. Marty et al., "Snap", SOSP 2019): an engine on a
-// processor of the server executes requests, the application there knows nothing of it. A request is a message of the
-// client's queue pair to that server, the answer one of the server's back, under the hosts' congestion control. Each
-// takes its time of one processor a host, in the order in which work comes.
-// Differs: connections are queue pairs with go-back-N of the NIC, where Pony Express acknowledges selectively; requests
-// to a server beyond `under_way` wait at the client.
+// Remote memory access in software, as Pony Express does it (M. Marty et al., "Snap", SOSP 2019): an engine on a
+// processor of the server executes requests without involving the application there. A request is a message of the
+// client's queue pair to that server, the answer one of the server's queue pair back, both under the hosts' congestion
+// control. Each takes its time on the host's only processor, in the order of arrival.
+// Difference: connections are queue pairs with the NIC's go-back-N, whereas Pony Express acknowledges selectively;
+// requests to a server beyond `under_way` wait at the client.
 #include "link/follow.h"
 #include "transport/rma.h"
 
@@ -32,7 +32,7 @@ static struct weft__rma_client *client_of(struct weft__endpoint *end, const stru
 
 // --- what is followed ----------------------------------------------------------------------------------------------
 
-/// `message`: of the connection, numbered from 0.
+/// `message`: its number on the connection, from 0.
 static struct weft_rma_note note_of(const struct weft__endpoint *end, const struct weft__worker *w,
                                     enum weft_rma_what what, const struct weft__rma_connection *c, uint32_t message) {
     return (struct weft_rma_note){.time_ps = w->now_ps,
@@ -42,7 +42,7 @@ static struct weft_rma_note note_of(const struct weft__endpoint *end, const stru
                                   .what = what};
 }
 
-/// What becomes of an operation.
+/// Notes the progress of an operation.
 static void note_op(struct weft__endpoint *end, const struct weft__worker *w, enum weft_rma_what what,
                     const struct weft__rma_connection *c, uint32_t op, uint32_t message) {
     if (__builtin_expect(end->rma->log == NULL, 1)) return;
@@ -56,7 +56,7 @@ static void note_op(struct weft__endpoint *end, const struct weft__worker *w, en
     weft__rma_note(end->rma->log, note);
 }
 
-/// What becomes of a message, or of its answer.
+/// Notes the progress of a message, or of its answer.
 static void note_message(const struct weft__endpoint *end, const struct weft__worker *w, enum weft_rma_what what,
                          const struct weft__rma_connection *c, uint32_t message) {
     if (__builtin_expect(end->rma->log == NULL, 1)) return;
@@ -95,7 +95,7 @@ void weft__rma_packet(struct weft__endpoint *end, uint32_t qp, struct weft_packe
     struct weft__rma_pipe *pipe;
     uint32_t slots = connection_of(end, qp, &pipe)->slots, mtu = end->hosts->qp[qp].mtu;
     const struct weft__rma_message *m = &pipe->message[pipe->now % slots];
-    if (p->psn < m->psn || p->psn >= m->psn_end) { // the next one, or back to an earlier one
+    if (p->psn < m->psn || p->psn >= m->psn_end) { // the next one, or an earlier one again
         for (pipe->now = pipe->acked; pipe->message[pipe->now % slots].psn_end <= p->psn;)
             pipe->now++;
         assert(pipe->now < pipe->filled);
@@ -173,7 +173,7 @@ static void complete(struct weft__node *node, struct weft__endpoint *end, struct
 
 // --- server -------------------------------------------------------------------------------------------------------
 
-/// Answers go in the order of requests, and wait while too many are not acknowledged.
+/// Answers are sent in the order of requests, and wait while too many are unacknowledged.
 static void answer(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                    struct weft__rma_connection *c) {
     while (c->answer.filled < c->served && c->answer.filled - c->answer.acked < c->slots) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoCEv2 reliable connections. The receiver takes packets in order only (go-back-N): a gap is answered by one NAK, and
-// everything until the missing packet is discarded; or, if it is set to accept them, in any order (reorder.c). An ACK
-// acknowledges everything below it. The receiver is also the notification point of congestion control.
+// RoCEv2 reliable connections. The receiver takes packets in order only (go-back-N): it answers a gap with one NAK and
+// discards everything until the missing packet arrives; or, if so configured, it accepts packets in any order
+// (reorder.c). An ACK acknowledges everything below it. The receiver is also the notification point of congestion
+// control.
 //
 // Sources: IBTA volume 1 chapter 9 (reliable connection: PSN, ACK coalescing, NAK sequence error, local ACK timeout;
 // READ responses need no ACK and so have no window, the requester asks again); RoCEv2 annex A17; Zhu et al., SIGCOMM'15
 // (CNP, notification point); R. Mittal et al., "Revisiting network support for RDMA" (IRN), SIGCOMM 2018, section 3.1,
-// for selective retransmission (scoreboard.c). Differences: PSNs do not wrap; a READ request asks for all that is still
+// for selective retransmission (scoreboard.c). Differences: PSNs do not wrap; a READ request asks for everything still
 // missing.
 #include "transport/roce_rc.h"
 
@@ -94,7 +95,7 @@ static void roce_rc_start(struct weft_qp_sender *s, const struct weft_transport_
     const struct weft__roce_rc_conf *conf = fact->conf;
     s->progress_ps = fact->now_ps;
     if (conf->retransmission == WEFT__SELECTIVE &&
-        fact->qp->verb != WEFT_VERB_READ) // responses to a READ go back: nothing acknowledges them
+        fact->qp->verb != WEFT_VERB_READ) // nothing acknowledges the responses to a READ
         weft__scoreboard_start(fact->state, conf->reorder.packets, s);
 }
 
@@ -108,10 +109,10 @@ static size_t roce_rc_sender_size(const void *conf) {
     return c->retransmission == WEFT__SELECTIVE ? weft__scoreboard_size(c->reorder.packets) : 0;
 }
 
-/// Of the packet that is sent now.
+/// Starts a sample with the packet that is sent now.
 static void begin_sample(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t psn) {
     if (s->sampling) return;
-    s->sampling = fact->now_ps > 0; // not what leaves at the very beginning
+    s->sampling = fact->now_ps > 0; // not for a packet sent at the very beginning
     fact->sample->sent_ps = fact->now_ps;
     fact->sample->psn = psn;
 }
@@ -133,7 +134,8 @@ static void roce_rc_turn(struct weft_qp_sender *s, const struct weft_transport_f
         return;
     }
     bool last = s->next + 1 == s->posted;
-    bool full = (weft_bytes)(s->next + 1 - s->una) * fact->qp->mtu >= s->window_bytes; // nothing more before an ACK
+    bool full = (weft_bytes)(s->next + 1 - s->una) * fact->qp->mtu >= s->window_bytes; // nothing more may be sent
+                                                                                       // before an ACK
     ret->psn = s->next;
     ret->flags = last || full ? WEFT_PACKET_ACK_REQUEST : 0;
     ret->again = s->next < s->highest;
@@ -150,10 +152,10 @@ static weft_time_ps round_trip(struct weft_qp_sender *s, const struct weft_trans
     return fact->now_ps - fact->sample->sent_ps;
 }
 
-/// Everything below psn has arrived; `again`: go back to it.
+/// Everything below psn has arrived; `again`: go back to psn.
 static void acknowledged(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t psn, bool again,
                          struct weft_transport_news *ret) {
-    if (psn < s->una) return; // an old one
+    if (psn < s->una) return; // an old ACK
     ret->moved = true;
     ret->acked = psn - s->una;
     if (ret->acked) {
@@ -167,13 +169,14 @@ static void acknowledged(struct weft_qp_sender *s, const struct weft_transport_f
     s->sampling = false;
 }
 
-/// The round trip of a packet that is acknowledged now, or is lost: the next one is measured.
+/// The round trip of the sampled packet, acknowledged or lost now; after that another one may be sampled.
 static weft_time_ps end_sample(struct weft_qp_sender *s, const struct weft_transport_fact *fact, bool came) {
     s->sampling = false;
     return came ? fact->now_ps - fact->sample->sent_ps : 0;
 }
 
-/// Everything below psn has arrived, and what the acknowledgement names; `again`: what is missing before that is lost.
+/// Everything below psn has arrived, and so have the packets that the acknowledgement names; `again`: what is missing
+/// before those is lost.
 static void acknowledged_selectively(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t psn,
                                      bool again, struct weft_transport_news *ret) {
     struct weft__scoreboard *k = fact->state;
@@ -193,7 +196,7 @@ static void acknowledged_selectively(struct weft_qp_sender *s, const struct weft
     if (s->sampling && ret->lost && sample < k->named) end_sample(s, fact, false);
 }
 
-/// A READ request: respond from psn.
+/// A READ request arrived: responds from psn.
 static void respond(struct weft_qp_sender *s, uint32_t psn, struct weft_transport_news *ret) {
     s->next = s->una = psn;
     s->sampling = false;
@@ -213,7 +216,7 @@ static void roce_rc_control(struct weft_qp_sender *s, const struct weft_transpor
 static void roce_rc_sender_timer(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
                                  struct weft_transport_news *ret) {
     s->armed = false;
-    if (s->una == s->next) return; // nothing outstanding; the next packet sent sets it again
+    if (s->una == s->next) return; // nothing outstanding; the next packet sent sets the timer again
     weft_time_ps due = timeout_after(fact->conf, s->progress_ps);
     if (due > fact->now_ps) {
         arm(s, due, &ret->timer_ps);
@@ -241,14 +244,14 @@ static const char *roce_rc_check_sender(const struct weft_qp_sender *s, const st
 
 // --- receiver -----------------------------------------------------------------------------------------------------
 
-/// Of a receiver that repeats its NAKs.
+/// For a receiver that repeats its NAKs.
 struct discard_state {
     weft_time_ps nak_ps;
 };
 
-/// Of one that accepts packets out of order.
+/// For a receiver that accepts packets out of order.
 struct accept_state {
-    struct weft_sack sack; ///< of the reply that it is making
+    struct weft_sack sack; ///< for the reply being built
     struct weft__reorder reorder;
 };
 
@@ -263,13 +266,14 @@ static size_t roce_rc_receiver_size(const void *conf, const struct weft_qp_conf 
 }
 
 /// Notification point, Zhu et al., SIGCOMM 2015, section 3.1: a marked packet is answered at once if no CNP was sent
-/// for cnp_interval; else it is remembered, and answered when the interval is over. Here that is at the first packet
-/// after it, marked or not, so that no timer is needed: a flow that sends nothing more has nothing to slow down.
+/// within the last cnp_interval; otherwise the mark is remembered and answered when the interval is over. Here that
+/// happens at the first packet after it, marked or not, so no timer is needed: a flow that sends nothing more has
+/// nothing to slow down.
 static void notify(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, bool marked,
                    struct weft_transport_reply *ret) {
     const struct weft__roce_rc_conf *conf = fact->conf;
     r->marked |= marked;
-    if (conf->ecn_echo == WEFT__ECN_ECHO_ACK) return; // an answer takes it along
+    if (conf->ecn_echo == WEFT__ECN_ECHO_ACK) return; // an ACK or NAK carries the mark
     if (!r->marked || (r->notified && fact->now_ps - r->cnp_ps < conf->cnp_interval_ps)) return;
     r->marked = false;
     r->notified = true;
@@ -289,7 +293,7 @@ static void answer(struct weft_qp_receiver *r, const struct weft__roce_rc_conf *
     r->marked = false;
 }
 
-/// What is discarded without an answer takes its mark with it, if answers are what tells of marks.
+/// A packet that is discarded without an answer takes its mark with it if answers carry marks.
 static void forget_mark(struct weft_qp_receiver *r, const struct weft__roce_rc_conf *conf,
                         const struct weft_transport_receipt *receipt) {
     if (conf->ecn_echo == WEFT__ECN_ECHO_ACK && !receipt->reply.kind) r->marked = false;
@@ -302,14 +306,14 @@ static void request_read(const struct weft_qp_receiver *r, const struct weft_tra
     ret->timer_ps = timeout_after(fact->conf, fact->now_ps);
 }
 
-/// A NAK of the expected packet was sent, and may not be repeated yet.
+/// Whether a NAK for the expected packet was sent and may not be repeated yet.
 static bool has_asked(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact) {
     const struct weft__roce_rc_conf *conf = fact->conf;
     if (!r->nak_sent || conf->nak_interval_ps == WEFT_TIME_NEVER) return r->nak_sent;
     return fact->now_ps - ((const struct discard_state *)fact->state)->nak_ps < conf->nak_interval_ps;
 }
 
-/// Asks the sender to go back to the expected packet; once, or each nak_interval, until it comes.
+/// Asks the sender to go back to the expected packet: once, or each nak_interval until it arrives.
 static void ask_again(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, uint32_t data_priority,
                       struct weft_transport_receipt *ret) {
     const struct weft__roce_rc_conf *conf = fact->conf;
@@ -322,7 +326,8 @@ static void ask_again(struct weft_qp_receiver *r, const struct weft_transport_fa
         answer(r, fact->conf, WEFT_PACKET_NAK, data_priority, &ret->reply);
 }
 
-/// Where only the missing is sent again: each early packet is named, by a NAK once the expected one is overdue.
+/// Where the sender retransmits only missing packets: names each early packet, by a NAK once the expected one is
+/// overdue.
 static void name_early(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
                        enum weft__reorder_verdict verdict, struct weft_transport_receipt *ret) {
     const struct weft__roce_rc_conf *conf = fact->conf;
@@ -335,7 +340,7 @@ static void name_early(struct weft_qp_receiver *r, const struct weft_transport_f
     ret->reply.sack = &state->sack;
 }
 
-/// A packet came while an earlier one is missing.
+/// A packet arrived while an earlier one is missing.
 static void on_early(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
                      struct weft_transport_receipt *ret) {
     static const enum weft_transport_verdict verdicts[] = {
@@ -360,7 +365,7 @@ static void on_early(struct weft_qp_receiver *r, const struct weft_transport_fac
     if (ret->verdict != WEFT_TRANSPORT_DELIVERED) forget_mark(r, conf, ret);
 }
 
-/// A packet came before: its ACK may have been lost.
+/// A packet arrived again: its ACK may have been lost.
 static void on_duplicate(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
                          const struct weft_packet *p, struct weft_transport_receipt *ret) {
     const struct weft__roce_rc_conf *conf = fact->conf;
@@ -397,7 +402,7 @@ static void roce_rc_data(struct weft_qp_receiver *r, const struct weft_transport
     answer(r, conf, WEFT_PACKET_ACK, p->priority, &ret->reply);
 }
 
-/// Of a READ: its start, and then time to see whether responses still come.
+/// For a READ: starts it, then checks whether responses still arrive.
 static void roce_rc_receiver_timer(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
                                    struct weft_transport_receipt *ret) {
     if (r->progress_ps != WEFT_TIME_NEVER && timeout_after(fact->conf, r->progress_ps) > fact->now_ps) {

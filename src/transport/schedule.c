@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank of a schedule (weft/schedule.h) on the network. A step begins when those that it waits for are done, or have
-// begun. A compute waits for its CPU stream, which takes computes in the order in which they become ready. A send goes
-// to the connection of its pair of ranks, behind those that became ready before; no clear-to-send is waited for, and
-// the sender's buffer has no end. It is done when it is acknowledged. A receive is done when a message has come that it
-// matches. A message to the rank itself has come when it is sent. Sends and receives take no time of a CPU. A
-// collective is an operation of a communicator, as those of a job are (program.c), and done when the rank's lanes are.
+// A rank of a schedule (weft/schedule.h) on the network. A step starts when the steps that it waits for are done, or
+// have started. A compute waits for its CPU stream, which runs computes in the order in which they become ready. A send
+// goes to the connection of its pair of ranks, after the sends that became ready before; it waits for no clear-to-send,
+// and the sender's buffer is unlimited. It is done when it is acknowledged. A receive is done when a matching message
+// has arrived. A message to the rank itself arrives when it is sent. Sends and receives take no CPU time. A collective
+// is an operation of a communicator, like those of a job (program.c), and done when the rank's lanes are done.
 #include "transport/program.h"
 
-/// A message of no bytes is one of a byte.
+/// A message without bytes is sent as one byte.
 static uint32_t bytes_of(const struct weft_schedule_step *step) {
     return step->size ? (uint32_t)step->size : 1;
 }
@@ -31,7 +31,7 @@ void weft__schedule_init(struct weft__schedule *s, const struct weft_job *job, u
         s->cpu[c].first = WEFT_NONE;
 }
 
-/// Puts a step at the end of a queue. Whether the queue was empty.
+/// Appends a step to a queue. Returns whether the queue was empty.
 static bool put(struct weft__schedule *s, uint32_t *first, uint32_t *last, uint32_t step) {
     bool empty = *first == WEFT_NONE;
     s->next[step] = WEFT_NONE;
@@ -49,7 +49,7 @@ static uint32_t take(const struct weft__schedule *s, uint32_t *first) {
     return step;
 }
 
-/// A step has begun, or is done: those that wait for that.
+/// A step has started, or is done: releases the steps that wait for that.
 static void release(struct weft__schedule *s, uint32_t step, bool begun) {
     const struct weft_schedule_rank *r = s->rank;
     for (uint32_t e = r->step[step].edge0; e < r->step[step + 1].edge0; e++) {
@@ -69,7 +69,7 @@ static void finish(struct weft__at *at, uint32_t step) {
 
 // --- what steps do ------------------------------------------------------------------------------------------------
 
-/// The rank has computed until now, or has not.
+/// Ends a span of the rank: it has computed until now, or has not.
 static void end_span(struct weft__at *at, bool computed, uint32_t step) {
     struct weft__rank_spans *spans = at->p->spans;
     if (!spans) return;
@@ -86,7 +86,7 @@ static void begin_compute(struct weft__at *at, uint32_t cpu) {
     release(s, step, true);
 }
 
-/// What waits for a slot, as far as there are any.
+/// Fills free slots with the steps that wait for one.
 static void fill(struct weft__at *at, struct weft__sending *s) {
     struct weft__schedule *own = at->p->schedule;
     while (s->sends->first != WEFT_NONE && weft__message_has_room(s)) {
@@ -114,7 +114,7 @@ static void begin_send(struct weft__at *at, uint32_t step) {
     fill(at, s);
 }
 
-/// Of a group of one rank it is done at once.
+/// In a group of one rank it is done at once.
 static void begin_collective(struct weft__at *at, uint32_t step) {
     struct weft__program *p = at->p;
     const struct weft_schedule_step *what = &p->schedule->rank->step[step];
@@ -144,11 +144,11 @@ static void begin(struct weft__at *at, uint32_t step) {
     }
 }
 
-/// All that is ready, and what becomes ready by it.
+/// Starts all steps that are ready, and those that become ready as a result.
 static void go_on(struct weft__at *at) {
     struct weft__program *p = at->p;
     struct weft__schedule *s = p->schedule;
-    p->stepping = true; // a collective that ends meanwhile does not call again
+    p->stepping = true; // a collective that ends meanwhile does not call this again
     while (s->ready_first != WEFT_NONE)
         begin(at, take(s, &s->ready_first));
     p->stepping = false;
@@ -195,7 +195,7 @@ void weft__schedule_on_collective(struct weft__at *at, uint32_t stream) {
     if (!at->p->stepping) go_on(at);
 }
 
-/// Within a server a slot is given back when its message has come.
+/// Within a server a slot is returned when its message has arrived.
 void weft__schedule_on_acked(struct weft__at *at, struct weft__sending *s) {
     uint32_t end = s->qp == WEFT_NONE ? s->granted - s->slots : s->acked;
     while (s->sends->done < end)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The account of a sender that sends again only what is missing: of each packet under way two bits, it came and it is
-// to be sent again. The sender's `una` and `next` then are counts and no PSNs (weft_qp_sender.counts): packets
-// acknowledged in whatever order, and those and the ones under way. So the caller's window is one of packets in the
-// network, and what there is to send includes what was lost.
+// The record of a sender that retransmits only missing packets: two bits per packet in flight, "arrived" and "to be
+// retransmitted". The sender's `una` and `next` are then counts instead of PSNs (weft_qp_sender.counts): packets
+// acknowledged, in whatever order; and those plus the packets in flight. So the caller's window limits packets in the
+// network, and the data to send includes what was lost.
 //
-// Source: R. Mittal et al., "Revisiting network support for RDMA" (IRN), SIGCOMM 2018, section 3.1; the bound on what
-// is under way beyond the first missing packet is what lets a receiver have a bitmap of bounded size.
+// Source: R. Mittal et al., "Revisiting network support for RDMA" (IRN), SIGCOMM 2018, section 3.1. Packets in flight
+// beyond the first missing one are limited so that a receiver's bitmap can have a fixed size.
 #include "transport/scoreboard.h"
 
 #include <assert.h>
@@ -34,7 +34,7 @@ static struct weft__score *score_of(struct weft__scoreboard *k, uint32_t psn, ui
     return &k->score[(psn & k->mask) / BITS];
 }
 
-/// Without something to send again, the window bounds how far the sender may go.
+/// Without anything to retransmit, the window limits how far the sender may go.
 static void bound(const struct weft__scoreboard *k, struct weft_qp_sender *s) {
     s->blocked = !k->lost && s->highest - k->below >= k->window;
 }
@@ -64,7 +64,7 @@ bool weft__scoreboard_send(struct weft__scoreboard *k, struct weft_qp_sender *s,
     return again;
 }
 
-/// Packets that were under way, or lost, are acknowledged.
+/// Packets that were in flight, or lost, are acknowledged.
 static void count(struct weft__scoreboard *k, struct weft_qp_sender *s, struct weft__score *at, uint64_t bits) {
     uint64_t again = at->lost & bits;
     at->came |= bits;
@@ -86,7 +86,7 @@ uint32_t weft__scoreboard_came(struct weft__scoreboard *k, struct weft_qp_sender
     return 1;
 }
 
-/// Of packets in one word.
+/// The same for packets in one word.
 static void came_in_word(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t base, uint64_t bits) {
     uint64_t bit;
     struct weft__score *at = score_of(k, base, &bit);

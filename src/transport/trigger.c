@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/trigger.h"
 
-enum { ACTIVATES, STARTS, STARTS_ONE }; // flags of a packet; qp: the trigger; psn: of its flows, the first that starts
+/// Flags of a packet. Its qp is the trigger; its psn, the first of the trigger's flows that starts.
+enum { ACTIVATES, STARTS, STARTS_ONE };
 
-/// Packets of a host come to a port of their own, and none leaves at the same time as another one but to another host:
-/// no two arrivals are alike. Those of servers have ports below (message.c), those of planes above (nic.h).
+/// Packets from each host arrive at a port of their own, and a host sends no two at the same time except to different
+/// hosts, so no two arrivals are equal. Messages within servers use lower ports (message.c), those of planes higher
+/// ones (nic.h).
 static uint16_t port_of(uint32_t host) {
     return (uint16_t)(2 * 16384 + 1 + host);
 }
@@ -37,7 +39,7 @@ static uint32_t starter(const struct weft__triggers *all, uint32_t flow) {
     return f->verb == WEFT_VERB_READ ? f->dst : f->src;
 }
 
-/// The trigger's flows from number k on, or only this one. Each host once: its flows follow one another.
+/// Starts the trigger's flows from number k on, or only that one. Each host gets one packet: its flows are consecutive.
 static void fire(const struct weft__endpoint *end, struct weft__worker *w, uint32_t number, uint32_t k, bool one) {
     const struct weft__triggers *all = end->hosts->triggers;
     const struct weft_trigger *t = &all->workload->trigger[number];

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transport of Ultra Ethernet (UET): packets of a connection take many paths, are acknowledged selectively and
-// delivered in whatever order they come (RUD), or take one path and are delivered in order (ROD). A switch that has no
-// room for a packet trims it to its header, which goes on in the control queue: the receiver answers it with a NACK,
-// and the sender sends that packet again. What is lost without a trace waits for a timeout of its own. Nothing of this
-// needs PFC: acknowledgements, NACKs and trimmed packets have a priority of their own.
+// delivered in any order (RUD), or take one path and are delivered in order (ROD). A switch without room for a packet
+// trims it to its header, which continues in the control queue; the receiver answers it with a NACK, and the sender
+// retransmits that packet. A packet lost without a trace is found by a timeout. None of this needs PFC:
+// acknowledgements, NACKs and trimmed packets have their own priority.
 //
 // Sources: Ultra Ethernet Consortium, UE specification 1.0, packet delivery sublayer (RUD, ROD, SACK, trimming); rules
 // and figures as in the consortium's reference simulator, uet-htsim, sim/uec.cpp: a SACK for every 16,384 bytes, and at
-// once for the first packet, a marked one, one that asks for it, a duplicate, and when the last gap closes after one
-// was asked for; 64 bits from the packet or from 63 before it; NACK of trimmed packets at once. Differences: PSNs do
-// not wrap; a round trip is taken of packets that were sent once, or once more after they were trimmed (uet-htsim: once
-// more for whatever reason, as its answers say which it was); ROD goes back to the missing packet (uet-htsim has none).
-// Ours: the window of PSNs, and that a READ request asks for the whole response, whose packets are acknowledged.
+// once for the first packet, a marked one, one that asks for it, a duplicate, and when the last gap closes after a SACK
+// was requested; 64 bits from the packet or from 63 before it; an immediate NACK of trimmed packets. Differences: PSNs
+// do not wrap; a round trip is measured with packets that were sent once, or twice if the first was trimmed (uet-htsim:
+// twice for any reason, because its answers tell the two apart); ROD goes back to the missing packet (uet-htsim has no
+// ROD). Our own: the window of PSNs, and that a READ request asks for the whole response, whose packets are
+// acknowledged.
 #include "transport/uet.h"
 
 #include "transport/frames.h"
@@ -62,11 +63,11 @@ static uint8_t uet_control_priority(const void *conf) {
 
 // --- sender -------------------------------------------------------------------------------------------------------
 
-/// Of a packet under way.
+/// A packet in flight.
 struct sent {
-    uint32_t ns; ///< when, modulo 2^32
+    uint32_t ns; ///< time of sending, modulo 2^32
     uint16_t value;
-    uint8_t times; ///< that it was sent, TIMES_MAX at most
+    uint8_t times; ///< how often it was sent, at most TIMES_MAX
 };
 enum { TIMES_MAX = 3 };
 enum { PLACES_MIN = 64 };
@@ -75,10 +76,10 @@ struct sender_state {
     void *spray;
     struct sent *sent; ///< [mask + 1]
     struct weft__scoreboard *board;
-    uint32_t asked;        ///< the last packet that asked for an acknowledgement; the first one need not
-    bool asks;             ///< a request of its own is out
-    uint8_t waits;         ///< so often, since something was acknowledged, it has waited for credit in vain
-    weft_time_ps empty_ps; ///< since when nothing is under way
+    uint32_t asked;        ///< the last packet that asked for an acknowledgement; the first need not ask
+    bool asks;             ///< its separate request for an acknowledgement is in flight
+    uint8_t waits;         ///< how often it has waited for credit in vain since anything was acknowledged
+    weft_time_ps empty_ps; ///< since when nothing has been in flight
 };
 
 static uint32_t places_of(const struct weft__uet_conf *c) {
@@ -110,7 +111,7 @@ static void uet_start(struct weft_qp_sender *s, const struct weft_transport_fact
     state->board =
         (struct weft__scoreboard *)(void *)((char *)state->sent + aligned(places_of(c) * sizeof(struct sent)));
     weft__scoreboard_start(state->board, c->reorder.packets, s);
-    // The entropy was drawn from the run's seed; with it, queue pairs of one host differ.
+    // The entropy was drawn from the run's seed; including it makes queue pairs of one host differ.
     uint64_t seed = (uint64_t)fact->qp->entropy << 32 | fact->qp->src;
     struct weft_random random = weft_random_stream(seed, fact->qp->at_src, WEFT_RANDOM_PATH);
     spray_of(c)->start(state->spray, c->spray.conf, &random, fact->planes);
@@ -129,7 +130,7 @@ static void arm(struct weft_qp_sender *s, weft_time_ps due, weft_time_ps *ret_ti
     if (s->armed) *ret_timer = due;
 }
 
-/// Of a queue pair with that entropy, by the path of that value.
+/// The header entropy of a queue pair for one of its path values.
 static uint16_t entropy_of(const struct weft_transport_fact *fact, uint32_t entropy, uint32_t value) {
     const struct weft__uet_conf *c = fact->conf;
     uint32_t values = c->delivery == WEFT__UET_ROD ? 1 : spray_of(c)->values(c->spray.conf);
@@ -162,7 +163,7 @@ static weft_time_ps age_of(const struct sender_state *state, weft_time_ps now, u
     return (uint32_t)((uint32_t)(now / WEFT_PS_PER_NS) - state->sent[psn & state->board->mask].ns) * WEFT_PS_PER_NS;
 }
 
-/// All that a SACK or NACK says came.
+/// Marks everything that a SACK or NACK reports as arrived.
 static void take_sack(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t below,
                       struct weft_transport_news *ret) {
     struct weft__scoreboard *board = ((struct sender_state *)fact->state)->board;
@@ -189,15 +190,15 @@ static void on_sack(struct weft_qp_sender *s, const struct weft_transport_fact *
     if (known) tell_spray(fact, psn, p->flags & WEFT_PACKET_ECHO ? WEFT_SPRAY_MARKED : WEFT_SPRAY_GOOD);
 }
 
-/// Credit for what was trimmed may be lost, too, or its turn may take long: when to send without, twice as late each
-/// time.
+/// Credit for a trimmed packet may be lost, too, or its turn may take long: when to send without credit, twice as late
+/// each time.
 static weft_time_ps gives_up(const struct sender_state *state, const struct weft__uet_conf *c) {
     enum { DOUBLINGS = 10 };
     if (c->timeout_ps == WEFT_TIME_NEVER) return WEFT_TIME_NEVER;
     return state->empty_ps + (c->timeout_ps << (state->waits < DOUBLINGS ? state->waits : DOUBLINGS));
 }
 
-/// RUD: that packet is lost; ROD: everything from there on.
+/// RUD: that packet is lost. ROD: everything from there on is lost.
 static void on_nack(struct weft_qp_sender *s, const struct weft_transport_fact *fact, const struct weft_packet *p,
                     struct weft_transport_news *ret) {
     const struct weft__uet_conf *c = fact->conf;
@@ -212,7 +213,7 @@ static void on_nack(struct weft_qp_sender *s, const struct weft_transport_fact *
     for (; psn < end; psn++)
         ret->lost_packets += weft__scoreboard_lose(state->board, s, psn);
     ret->lost = ret->lost_packets;
-    s->timeouts = 0; // its receiver knows of it
+    s->timeouts = 0; // its receiver knows of the packet
     if (s->next != s->una) return;
     state->empty_ps = fact->now_ps;
     if (!s->armed) arm(s, gives_up(state, c), &ret->timer_ps);
@@ -228,8 +229,8 @@ static void uet_control(struct weft_qp_sender *s, const struct weft_transport_fa
         on_sack(s, fact, p, ret);
 }
 
-/// The window was cut when all that is under way had left, and no SACK may be due for it: a request follows the first
-/// of these packets, in its queues, so that it does not overtake it.
+/// The window was cut while everything in flight had already left, and perhaps no SACK is due for it: a request follows
+/// the first of these packets through the same queues, so that it does not overtake it.
 static void uet_held(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
                      struct weft_transport_reply *ret) {
     struct sender_state *state = fact->state;
@@ -256,7 +257,7 @@ static void uet_sender_timer(struct weft_qp_sender *s, const struct weft_transpo
         if (age >= c->timeout_ps) {
             tell_spray(fact, psn, WEFT_SPRAY_TIMEOUT);
             ret->lost_packets += weft__scoreboard_lose(state->board, s, psn);
-            state->sent[psn & state->board->mask].times = TIMES_MAX; // an answer may be that of either
+            state->sent[psn & state->board->mask].times = TIMES_MAX; // an answer may belong to either transmission
         } else {
             any = true;
             if (age > oldest) oldest = age;
@@ -294,8 +295,8 @@ static const char *uet_check_sender(const struct weft_qp_sender *s, const struct
 // --- receiver -----------------------------------------------------------------------------------------------------
 
 struct receiver_state {
-    struct weft_sack sack; ///< of the reply that it is making
-    bool asked;            ///< for an acknowledgement, while packets were missing
+    struct weft_sack sack; ///< for the reply being built
+    bool asked;            ///< an acknowledgement was requested while packets were missing
     struct weft__reorder reorder;
 };
 
@@ -315,7 +316,7 @@ static void answer(struct weft_qp_receiver *r, const struct weft_transport_fact 
     state->sack = (struct weft_sack){.psn = psn};
 }
 
-/// `from`: the first packet that it tells of.
+/// `from`: the first packet that it covers.
 static void sack(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, uint32_t psn, uint32_t from,
                  bool marked, struct weft_transport_reply *ret) {
     const struct weft__uet_conf *c = fact->conf;
@@ -328,7 +329,7 @@ static void sack(struct weft_qp_receiver *r, const struct weft_transport_fact *f
     if (c->sack_bits < 64) state->sack.bits &= (UINT64_C(1) << c->sack_bits) - 1;
 }
 
-/// The last packets up to this one, as many as a SACK tells of.
+/// The first of the packets up to this one that a SACK can cover.
 static uint32_t up_to(const struct weft_transport_fact *fact, uint32_t psn) {
     uint32_t before = (uint32_t)((const struct weft__uet_conf *)fact->conf)->sack_bits - 1;
     return psn > before ? psn - before : 0;
@@ -352,7 +353,7 @@ static bool came_before(const struct weft_qp_receiver *r, const struct weft_tran
            (psn > r->expected && weft__reorder_has(&state->reorder, &c->reorder, r->expected, psn));
 }
 
-/// Takes a packet that did not come before. False: it comes too early.
+/// Takes a packet that has not arrived before. False: it is too early.
 static bool place(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
                   struct weft_transport_receipt *ret) {
     const struct weft__uet_conf *c = fact->conf;
@@ -394,7 +395,7 @@ static void take_data(struct weft_qp_receiver *r, const struct weft_transport_fa
     sack(r, fact, p->psn, marked || asks ? p->psn : up_to(fact, p->psn), marked, &ret->reply);
 }
 
-/// An answer takes the entropy of its packet, so that answers are on many paths, too.
+/// An answer uses the entropy of its packet, so answers take many paths, too.
 static void uet_data(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
                      struct weft_transport_receipt *ret) {
     take_data(r, fact, p, ret);
@@ -417,7 +418,7 @@ static void uet_asked(struct weft_qp_receiver *r, const struct weft_transport_fa
     ret->entropy = p->entropy;
 }
 
-/// Of a READ: nothing has come yet, so the request may be lost.
+/// For a READ: nothing has arrived yet, so the request may be lost.
 static void uet_receiver_timer(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
                                struct weft_transport_receipt *ret) {
     const struct weft__uet_conf *c = fact->conf;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which assumption, if it is wrong by a factor of two, would turn an answer.
+// Which assumption would change an answer if it is wrong by a factor of two.
 #include <math.h>
 #include <stdlib.h>
 
@@ -67,7 +67,7 @@ uint32_t weft__versus_turning(const struct weft_versus_turn *turn, uint32_t n) {
 }
 
 void weft__versus_assumptions_text(FILE *file, const struct weft_versus *v) {
-    enum { SHOWN = 8 }; // of those that do not turn it
+    enum { SHOWN = 8 }; // of those that do not change it
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n;
     const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);

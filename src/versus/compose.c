@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenario of a versus: a variant for each fabric, on whose blueprint it stands, and a case for each workload.
+// The scenario of a versus: a variant per fabric, based on its blueprint, and a case per workload.
 #include <string.h>
 
 #include "base/stream.h"
@@ -13,7 +13,7 @@ const char *const weft_versus_status_names[] = {
     [WEFT_VERSUS_FAILED] = "failed",
 };
 
-/// A text as YAML has it in double quotes.
+/// Writes a text as YAML in double quotes.
 static void quote(FILE *file, const char *text) {
     putc('"', file);
     for (; *text; text++) {
@@ -39,7 +39,7 @@ static void write_events(FILE *file, const struct weft_versus_failure *f, const 
     putc(']', file);
 }
 
-/// The last host that a blueprint's own devices leave as it is; a list of a case replaces that of the blueprint.
+/// The last host that a blueprint's own devices leave unchanged; a list in a case replaces that of the blueprint.
 static void write_slow(FILE *file, const struct weft_versus *v, const struct weft_versus_fabric *fabric) {
     size_t own = fabric->devices ? strlen(fabric->devices) : 0; // "[...]"
     fprintf(file, "devices: %.*s", own ? (int)own - 1 : 1, own ? fabric->devices : "[");
@@ -47,7 +47,7 @@ static void write_slow(FILE *file, const struct weft_versus *v, const struct wef
             (unsigned long long)(v->rate_bps / 4));
 }
 
-/// What fails differs by fabric: names of links are its own. False: nothing does in this one.
+/// What fails differs by fabric, because each has its own names of links. False: nothing fails in this one.
 static bool has_failure(const struct weft_versus_fabric *fabric, const struct weft_versus_failure *f) {
     return f && !fabric->is_ruler && (f->kind == WEFT_VERSUS_SLOW || weft_versus_domain_of(fabric, f->domain));
 }
@@ -59,12 +59,12 @@ static void write_failure(FILE *file, const struct weft_versus *v, const struct 
         write_events(file, f, weft_versus_domain_of(fabric, f->domain));
 }
 
-/// The workload of a fabric if that at its number of hosts is another one than at the first.
+/// The workload of a fabric if its number of hosts needs another one than the first number does.
 static const char *own_workload(const struct weft_versus_case *c, uint32_t scale) {
     return c->at_scale && strcmp(c->at_scale[scale], c->workload) ? c->at_scale[scale] : NULL;
 }
 
-/// What a case has of its own for each fabric: "variants: {...}", or nothing.
+/// What a case sets per fabric: "variants: {...}", or nothing.
 static void write_own(FILE *file, const struct weft_versus *v, const struct weft_versus_case *c) {
     uint32_t n = 0;
     for (uint32_t s = 0, i = 0; s < v->scales; s++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A versus as comma-separated values: a line for each fabric, case and seed.
+// A versus as comma-separated values: one line per fabric, case and seed.
 #include "base/csv.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What failures cost: times with one over those without, what goes with each thing that may fail, and, since that is
-// asked in the same breath, what it takes to grow.
+// What failures cost: times with a failure relative to those without, what each failure takes with it, and, because
+// readers want both, what growth costs.
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may fail as a whole in a network, and how much goes with it: of each kind one element, the nearest to the first
-// host. A plane: switches without hosts that reach one another without the switches next to hosts.
+// What may fail as a whole in a network, and how much is lost with it: one element of each kind, the one nearest to the
+// first host. A plane is the set of switches without hosts that reach one another without passing switches next to
+// hosts.
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ struct finder {
     const struct weft_topology *t;
     struct weft_arena *arena;
     bool *gone;              ///< [nodes]
-    uint32_t *plane, planes; ///< [nodes] the first node of its plane; WEFT_NONE: a host, or a switch next to hosts
+    uint32_t *plane, planes; ///< [nodes]: the first node of its plane; WEFT_NONE: a host, or a switch next to hosts
     uint32_t *stack;
 };
 
@@ -33,7 +34,7 @@ static bool is_above(const struct finder *f, uint32_t node) {
     return f->t->node[node].role == WEFT_NODE_SWITCH && !has_hosts(f->t, node);
 }
 
-/// Every node that `from` reaches over nodes that `may` lets it; how many there are.
+/// Marks every node that `from` reaches over nodes that `may` allows; returns how many there are.
 static uint32_t flood(const struct finder *f, uint32_t from, uint32_t mark, uint32_t *marks, const bool *barred) {
     uint32_t depth = 0, n = 0;
     f->stack[depth++] = from;
@@ -58,8 +59,8 @@ static uint32_t *marks_new(const struct finder *f) {
     return marks;
 }
 
-/// Nodes of one box are bought and lost together: line cards, and the virtual devices of a DSF's fabric box, which are
-/// called fdsw-3.0, fdsw-3.1 and so on.
+/// Nodes of one box are bought and lost together: line cards, and the virtual devices of a DSF's fabric box, named
+/// fdsw-3.0, fdsw-3.1 and so on.
 static bool same_box(const struct weft_topology *t, uint32_t a, uint32_t b) {
     const struct weft_node_info *x = &t->node[a], *y = &t->node[b];
     if (x->card != WEFT_NONE && x->card == y->card) return true;
@@ -68,7 +69,7 @@ static bool same_box(const struct weft_topology *t, uint32_t a, uint32_t b) {
            !strncmp(x->name, y->name, n + 1);
 }
 
-/// Nodes of one box are of one plane. A plane has the number of its first node.
+/// Nodes of one box belong to one plane. A plane has the number of its first node.
 static void join_boxes(struct finder *f) {
     for (uint32_t i = 0; i < f->t->nodes; i++)
         for (uint32_t b = 0; b < i && f->plane[i] != WEFT_NONE; b++) {
@@ -91,7 +92,7 @@ static void find_planes(struct finder *f) {
         f->planes += f->plane[i] == i;
 }
 
-/// Hosts that the last host does not reach without what is gone, and the part of the links up that goes with it.
+/// The hosts that the last host cannot reach without the failed nodes, and the share of the uplinks lost with them.
 static void measure(const struct finder *f, struct weft_versus_domain *d) {
     const struct weft_topology *t = f->t;
     uint32_t *marks = marks_new(f), last = t->host[t->hosts - 1];
@@ -99,7 +100,7 @@ static void measure(const struct finder *f, struct weft_versus_domain *d) {
     flood(f, last, 0, marks, f->gone);
     for (uint32_t h = 0; h < t->hosts; h++)
         d->hosts_cut += marks[t->host[h]] == WEFT_NONE;
-    if (d->hosts_cut + 1 == t->hosts) d->hosts_cut++; // the last one reaches nobody either
+    if (d->hosts_cut + 1 == t->hosts) d->hosts_cut++; // the last one cannot reach any host either
     for (uint32_t i = 0; i < t->links; i++) {
         uint32_t a = t->port[t->link[i].port[0]].node, b = t->port[t->link[i].port[1]].node;
         if (t->node[a].role == WEFT_NODE_HOST || t->node[b].role == WEFT_NODE_HOST) continue;
@@ -111,7 +112,7 @@ static void measure(const struct finder *f, struct weft_versus_domain *d) {
     d->capacity_lost = up > 0 ? lost / up : (double)NAN;
 }
 
-/// All links of the nodes that are gone, as events name them.
+/// All links of the failed nodes, as events name them.
 static void name_nodes(const struct finder *f, struct weft_versus_domain *d) {
     d->links = weft_arena_alloc(f->arena, f->t->nodes, sizeof *d->links);
     for (uint32_t i = 0; i < f->t->nodes; i++) {
@@ -143,7 +144,7 @@ static void add_link(struct finder *f, struct weft_versus_domain *d, uint32_t le
     measure(f, d);
 }
 
-/// Boxes of its layer.
+/// The number of boxes in its layer.
 static uint32_t count_like(const struct weft_topology *t, uint32_t of) {
     uint32_t n = 0, last = WEFT_NONE;
     for (uint32_t i = 0; i < t->nodes; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The energy that each fabric takes for a case, and which assumed power decides which fabric uses the least. Watts
-// change no time, so nothing has to run for that.
+// The energy that each fabric uses for a case, and which assumed power decides which fabric uses the least. Power does
+// not change times, so nothing has to run for this.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct weft_spread weft__versus_energy(const struct weft_versus *v, uint32_t fab
     return weft_spread_of(joule, weft__versus_seeds(v), arena);
 }
 
-/// Of a fabric with a part of another power: `factor` times what it has. NULL: as it is.
+/// The energy of a fabric if the power of a part is multiplied by `factor`. NULL: unchanged.
 static double energy_with(const struct weft_versus *v, uint32_t fabric, const char *part, double factor,
                           struct weft_arena *arena) {
     struct weft_fabric_item item[WEFT_FABRIC_ITEMS_MAX];
@@ -108,7 +108,7 @@ const char *weft__versus_power_text(const struct weft_versus *v, const struct we
 }
 
 void weft__versus_energy_text(FILE *file, const struct weft_versus *v) {
-    enum { SHOWN = 4 }; // of those that do not turn it
+    enum { SHOWN = 4 }; // of those that do not change it
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n, turning = 0;
     const struct weft__versus_power *power = weft__versus_powers(v, arena, &n);

@@ -18,7 +18,7 @@ static void json_spread(struct weft__json *j, const char *key, const struct weft
     weft__json_end_object(j);
 }
 
-/// The parts of weft why, of those that there are.
+/// The parts of weft why that exist.
 static void json_why(struct weft__json *j, const struct weft_versus *v, uint32_t f, uint32_t c,
                      struct weft_arena *arena) {
     static const char *const of[] = {NULL, "flow", "iteration"};
@@ -185,7 +185,7 @@ static void json_lead(struct weft__json *j, const struct weft_versus *v, uint32_
     weft__json_end_object(j);
 }
 
-/// Who leads where, and between which numbers of hosts that changes.
+/// Which fabric leads where, and between which numbers of hosts the leader changes.
 static void json_map(struct weft__json *j, const struct weft_versus *v, struct weft_arena *arena) {
     uint32_t n;
     weft__json_key(j, "map");
@@ -287,7 +287,7 @@ static void json_head(struct weft__json *j, const struct weft_versus *v, bool in
     weft__json_end_array(j);
 }
 
-/// A list to which every number of hosts adds.
+/// A list to which every number of hosts contributes.
 static void json_list(struct weft__json *j, const char *key, const struct weft_versus *v, struct weft_arena *arena,
                       void (*add)(struct weft__json *j, const struct weft_versus *at, struct weft_arena *arena)) {
     weft__json_key(j, key);

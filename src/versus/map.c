@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is ahead at which message size, or load, and where that changes.
+// Which fabric leads at which message size, or load, and where the leader changes.
 #include <math.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "versus/versus.h"
 
-/// Where a case stands among those of its family: by size, or by load.
+/// The position of a case within its family: its size, or its load.
 static double axis(const struct weft_versus_case *c) {
     return c->bytes ? (double)c->bytes : (double)c->load_percent;
 }

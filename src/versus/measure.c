@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a versus keeps of a run.
+// What a versus keeps from a run.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +34,14 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// Nearest rank, as in the table of groups; NAN of none.
+/// Nearest rank, as in the table of groups; NAN if there is no value.
 static double percentile(const double *sorted, uint32_t n, double p) {
     if (!n) return NAN;
     uint32_t rank = (uint32_t)ceil(p * n - 1e-9);
     return sorted[rank ? rank - 1 : 0];
 }
 
-/// Flows of which it is asked how long they take.
+/// Whether a flow's completion time counts.
 static bool counts(const struct weft_run *run, uint32_t flow) {
     return !run->workload->flow[flow].rma;
 }
@@ -96,7 +96,7 @@ static weft_time_ps first_start(const struct weft_run *run) {
     return first;
 }
 
-/// An iteration of a job; of a schedule, which has none, all of it.
+/// The time of an iteration of a job; a schedule has no iterations, so all of it.
 static double job_time(const struct weft_run *run, uint32_t k) {
     struct weft_job_stats job = weft_report_job(run, k);
     if (!isnan(job.iteration_ps) || job.end_ps == WEFT_TIME_NEVER) return job.iteration_ps;
@@ -106,7 +106,7 @@ static double job_time(const struct weft_run *run, uint32_t k) {
 uint32_t weft_versus_slowest_job(const struct weft_run *run) {
     uint32_t slowest = WEFT_NONE;
     for (uint32_t k = 0; k < run->workload->jobs; k++) {
-        if (isnan(job_time(run, k))) return WEFT_NONE; // a job that has not done one is no fast job
+        if (isnan(job_time(run, k))) return WEFT_NONE; // a job that has not finished an iteration is not fast
         if (slowest == WEFT_NONE || job_time(run, k) > job_time(run, slowest)) slowest = k;
     }
     return slowest;
@@ -132,8 +132,8 @@ static double time_of(const struct weft_run *run) {
     return (double)(run->outcome->flow[last].end_ps - first_start(run));
 }
 
-/// Of flows that had to send something again after the first link failed under traffic. NAN: none failed, or such a
-/// flow has not finished.
+/// For flows that had to retransmit after the first link failed under traffic. NAN: none failed, or such a flow has not
+/// finished.
 static double recovery_of(const struct weft_run *run) {
     const struct weft_topology *t = run->topology;
     weft_time_ps start = first_start(run), last;
@@ -151,7 +151,7 @@ static double recovery_of(const struct weft_run *run) {
     return (double)(last - t->event[e].time_ps);
 }
 
-/// Over all collectives, each for as long as it takes.
+/// Over all collectives, weighted by their duration.
 static double busbw_of(const struct weft_run *run) {
     double bytes = 0, time = 0;
     for (uint32_t k = 0; k < run->workload->jobs; k++)

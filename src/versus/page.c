@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A versus as a page of HTML: the answer in sentences, the map of who leads at which number of hosts, the map of
-// message size against fabric, every case side by side, where the time went, and what each fabric takes.
+// A versus as a page of HTML: the answer in sentences, the map of which fabric leads at which number of hosts, the map
+// of message size against fabric, every case side by side, where the time went, and what each fabric costs.
 #include <math.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 struct maker {
     const struct weft_versus *v;
     struct weft_arena *arena;
-    uint32_t columns, *fabric; ///< [columns]: those that run, the ruler first
+    uint32_t columns, *fabric; ///< [columns]: the fabrics that run, the ruler first
     const char **column;
-    const char *where; ///< " at 128 hosts", where there are several numbers of hosts; else ""
+    const char *where; ///< " at 128 hosts" if there are several numbers of hosts; else ""
 };
 /// A matrix that grows by rows.
 struct growing {
@@ -31,7 +31,7 @@ static struct growing growing_new(const struct maker *m, uint32_t room) {
                             .room = room};
 }
 
-/// Its cells, all without a value.
+/// The cells of the new row, all without a value.
 static struct weft_report_cell *add_row(const struct maker *m, struct growing *g, const char *subject,
                                         const char *figure, const char *unit) {
     struct weft_report_cell *cell = g->cell + (size_t)g->rows * m->columns;
@@ -41,7 +41,7 @@ static struct weft_report_cell *add_row(const struct maker *m, struct growing *g
     return cell;
 }
 
-/// The last row goes if no cell has a value but 0.
+/// Removes the last row if all its values are 0 or missing.
 static void drop_empty(const struct maker *m, struct growing *g) {
     const struct weft_report_cell *cell = g->cell + (size_t)(g->rows - 1) * m->columns;
     bool any = false;
@@ -67,7 +67,7 @@ static uint32_t column_of(const struct maker *m, uint32_t fabric) {
     return i;
 }
 
-/// What a place says against the first.
+/// Describes a place relative to the first.
 static const char *verdict(const struct weft_versus_place *place, uint32_t i) {
     return !i ? "first" : place[i].noise ? "within noise" : NULL;
 }
@@ -300,7 +300,7 @@ static void answer(const struct maker *m, struct answers *a, const char *of, con
     a->text[2 * a->n++ + 1] = text;
 }
 
-/// Of one number of hosts. Of several, each case has its place on the map and among the charts.
+/// For one number of hosts. With several, each case has its place on the map and among the charts.
 static void add_answers(const struct maker *m, struct answers *a) {
     const struct weft_versus *v = m->v;
     uint32_t borders, turns = 0;
@@ -339,7 +339,7 @@ static void find_columns(struct maker *m) {
 
 // --- all ----------------------------------------------------------------------------------------------------------
 
-enum { MATRICES = 7 }; // of a number of hosts
+enum { MATRICES = 7 }; // per number of hosts
 
 static uint32_t add_matrices(const struct maker *m, struct weft_report_matrix *matrix) {
     const struct weft_versus *v = m->v;
@@ -355,7 +355,7 @@ static uint32_t add_matrices(const struct maker *m, struct weft_report_matrix *m
     return n;
 }
 
-/// Numbers of hosts down, sizes or loads across.
+/// Rows: numbers of hosts. Columns: sizes or loads.
 static struct weft_report_matrix leads_matrix(const struct maker *whole) {
     const struct weft_versus *v = whole->v;
     struct maker m = *whole;

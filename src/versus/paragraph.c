@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tables of a versus say, in words: who leads and by how much, what is within noise, what the last ones wait
-// for, and what the lead takes.
+// The tables of a versus in words: who leads and by how much, what is within noise, what the last ones wait for, and
+// what the lead costs.
 #include <math.h>
 #include <string.h>
 
@@ -78,7 +78,7 @@ static void say_case(const struct saying *s, uint32_t c) {
     fputc('.', s->file);
 }
 
-/// Who gets most done a watt, by the first case.
+/// Which fabric gets most done per watt, in the first case.
 static void say_power(const struct saying *s) {
     uint32_t n;
     const struct weft__versus_least least = weft__versus_least(s->v, s->arena);
@@ -93,7 +93,7 @@ static void say_power(const struct saying *s) {
     fputc('.', s->file);
 }
 
-/// With the number of hosts where there are several.
+/// Includes the number of hosts if there are several.
 static void say_others(const struct saying *s) {
     uint32_t unbuildable = 0;
     for (uint32_t f = 0; f < s->v->fabrics; f++)
@@ -128,7 +128,7 @@ void weft__versus_whole_say(FILE *file, const struct weft_versus *v) {
     weft_arena_free(s.arena);
 }
 
-/// With each failure, who loses least and who most, over all cases with it.
+/// For each failure, which fabric loses least and which most, over all cases with it.
 static void say_failures(const struct saying *s) {
     const struct weft_versus *v = s->v;
     for (uint32_t c = 0; c < v->n_cases; c++) {
@@ -173,7 +173,7 @@ static void say_many(FILE *file, const struct weft_versus *v) {
     weft_arena_free(s.arena);
 }
 
-/// Of several numbers of hosts.
+/// For several numbers of hosts.
 static void say_scales(FILE *file, const struct weft_versus *v) {
     if (v->variants) weft__versus_scales_say(file, v);
     if (weft__versus_seeds(v) == 1) fputs(noise_unknown, file);
@@ -186,7 +186,7 @@ static void say_scales(FILE *file, const struct weft_versus *v) {
 }
 
 void weft_versus_paragraph(FILE *file, const struct weft_versus *v) {
-    enum { EACH = 12 }; // more sentences are no paragraph
+    enum { EACH = 12 }; // with more sentences it is no paragraph
     if (v->scales > 1) {
         say_scales(file, v);
     } else {

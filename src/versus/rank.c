@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is ahead in a case, and whether that is more than noise.
+// Which fabric leads in a case, and whether the difference exceeds noise.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,8 @@ const struct weft_versus_domain *weft_versus_domain_of(const struct weft_versus_
     return NULL;
 }
 
-/// A fabric in which nothing can fail of what fails in this case has no value: that it runs on says nothing. The ruler
-/// stays what it is.
+/// A fabric without any of the elements that fail in this case has no value: its undisturbed run shows nothing. The
+/// ruler remains.
 static bool applies(const struct weft_versus *v, uint32_t fabric, const struct weft_versus_case *c) {
     if (!c->failure || c->failure->kind == WEFT_VERSUS_SLOW || fabric == v->ruler) return true;
     return weft_versus_domain_of(&v->fabric[fabric], c->failure->domain);

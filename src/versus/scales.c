@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The map of who leads: numbers of hosts down, message sizes or loads across, with its borders.
+// The map of leaders, with its borders. Rows: numbers of hosts. Columns: message sizes or loads.
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ static uint32_t family_size(const struct weft_versus *v, const char *family) {
     return n;
 }
 
-/// The sheet of a case: that of its family, or that of all that are alone; a new one if it is not there yet.
+/// The sheet of a case: that of its family, or the one shared by all cases that are alone; a new one if there is none
+/// yet.
 static struct weft__versus_sheet *sheet_of(const struct weft_versus *v, const char *family,
                                            struct weft__versus_sheet *sheet, uint32_t *sheets,
                                            struct weft_arena *arena) {
@@ -76,7 +77,7 @@ const char *weft__versus_lead_text(const struct weft__versus_lead *lead, struct 
 
 // --- where that changes with the number of hosts ------------------------------------------------------------------
 
-/// NAN: no such fabric there, or it has no value.
+/// NAN: there is no such fabric, or it has no value.
 static double value_at(const struct weft_versus *v, uint32_t scale, uint32_t c, const char *fabric,
                        struct weft_arena *arena) {
     const struct weft_versus at = weft_versus_at(v, scale);
@@ -257,7 +258,7 @@ void weft__versus_cases_say(FILE *file, const struct weft_versus *v) {
 }
 
 void weft__versus_scales_say(FILE *file, const struct weft_versus *v) {
-    enum { EACH = 12 }; // more sentences are no paragraph
+    enum { EACH = 12 }; // with more sentences it is no paragraph
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n;
     weft__versus_places_say(file, v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A versus for people: a table of each case, the map of sizes, where the time went, and a paragraph.
+// A versus as text: a table per case, the map of sizes, where the time went, and a paragraph.
 #include <math.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static void head(const struct table *t) {
     fprintf(t->file, " %8s %7s %7s %9s\n", "pauses", "drops", "chips", "kW");
 }
 
-/// `mark`: against the first.
+/// `mark`: how it compares to the first.
 static void row(const struct table *t, uint32_t f, double of_ruler, const char *mark) {
     const struct weft_versus_fabric *fabric = &t->v->fabric[f];
     struct weft_spread time = weft__versus_spread(t->v, f, t->c, "time_ps", t->arena);
@@ -68,8 +68,8 @@ static void row(const struct table *t, uint32_t f, double of_ruler, const char *
     fputc('\n', t->file);
 }
 
-/// That of the longest time, or a smaller one in which the shortest has digits, if the longest fits its column: a
-/// fabric that is far behind must not blur those in front.
+/// The unit of the longest time, or a smaller one that shows digits of the shortest time, if the longest still fits its
+/// column: a fabric that is far behind must not hide the differences between those in front.
 static struct weft__unit unit_of(const struct weft_versus *v, uint32_t c, struct weft_arena *arena) {
     const double column = 1e6; // in a unit: seven digits before the point
     double least = INFINITY, most = 0;
@@ -139,7 +139,7 @@ static void print_others(FILE *file, const struct weft_versus *v) {
     }
 }
 
-/// All of one number of hosts.
+/// Everything for one number of hosts.
 static void print_scale(FILE *file, const struct weft_versus *v) {
     for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
         print_case(file, v, c);

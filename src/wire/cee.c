@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CEE variant of DCBX, which some older equipment speaks: "DCB Capability Exchange Protocol Base Specification"
-// revision 1.01 (2008). One LLDP TLV whose value is a run of sub-TLVs with the same header. Field layouts as in the
-// parser of Linux's ice driver and in Wireshark.
+// revision 1.01 (2008). One LLDP TLV whose value is a sequence of sub-TLVs with the same header. Field layouts as in
+// the parser of Linux's ice driver and in Wireshark.
 #include <string.h>
 
 #include "weft/wire_lldp.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sum of RFC 1071 that IPv4 and UDP use, and the two 32-bit CRCs of a RoCEv2 frame. Both CRCs are the CRC-32 of
-// IEEE 802.3 (reflected, preset and inverted), which is zlib's crc32, and both leave with their lowest octet first.
-// FCS: IEEE 802.3 clause 3.2.9. ICRC: IBTA vol. 1 clause 7.8.1 with annex A17: it is computed as if a local route
-// header of eight octets of ones stood in front of IP. Of RoCEv1 likewise, in front of its global route header (annex
-// A16; assumed, for no implementation was at hand to compare with).
+// IEEE 802.3 (reflected, preset and inverted), which is zlib's crc32, and both are sent lowest octet first. FCS: IEEE
+// 802.3 clause 3.2.9. ICRC: IBTA vol. 1 clause 7.8.1 with annex A17: it is computed as if a local route header of eight
+// octets of ones preceded IP. For RoCEv1 likewise, preceding its global route header (annex A16; assumed, because no
+// implementation was available for comparison).
 #include <assert.h>
 #include <string.h>
 #include <zlib.h>
@@ -18,7 +18,7 @@ static uint32_t crc(uint32_t so_far, const uint8_t *bytes, size_t size) {
     return (uint32_t)crc32_z(so_far, bytes, size);
 }
 
-/// The bytes of the IP header, or 0 if it is none that is followed by UDP and `behind` bytes; `ret_status` says why.
+/// The bytes of the IP header, or 0 if it is not followed by UDP and `behind` bytes; `ret_status` says why.
 static size_t ip_header(const uint8_t *ip, size_t size, size_t behind, enum weft_wire_status *ret_status) {
     *ret_status = WEFT_WIRE_TRUNCATED;
     if (size < WEFT_IPV4_BYTES) return 0;
@@ -29,7 +29,7 @@ static size_t ip_header(const uint8_t *ip, size_t size, size_t behind, enum weft
     return ip[0] >> 4 == 6 && ip[6] == WEFT_IP_UDP ? bytes : 0;
 }
 
-/// `header_bytes`: in front of the BTH, of which the last eight are UDP, but for RoCEv1.
+/// `header_bytes`: before the BTH; the last eight are UDP, except for RoCEv1.
 static void mask(uint8_t *ip, size_t header_bytes) {
     if (ip[0] >> 4 == 4 || ip[6] == WEFT_IP_UDP) ip[header_bytes - 2] = ip[header_bytes - 1] = 0xff;
     if (ip[0] >> 4 == 4) {
@@ -41,7 +41,7 @@ static void mask(uint8_t *ip, size_t header_bytes) {
     ip[header_bytes + 4] = 0xff; // of the BTH
 }
 
-/// The bytes in front of the BTH, or 0: what is wrong is in `ret_status`.
+/// The bytes before the BTH, or 0: then `ret_status` says what is wrong.
 static size_t before_bth(const uint8_t *ip, size_t size, enum weft_wire_status *ret_status) {
     if (size >= WEFT_GRH_BYTES && ip[0] >> 4 == 6 && ip[6] == WEFT_GRH_NEXT_BTH) {
         *ret_status = WEFT_WIRE_TRUNCATED;
@@ -79,7 +79,7 @@ enum weft_wire_status weft_udp_checksum_calc(const uint8_t *ip, size_t size, uin
     enum weft_wire_status status;
     size_t header_bytes = ip_header(ip, size, 0, &status);
     if (!header_bytes) return status;
-    // the pseudo header, less its addresses, and less the old checksum
+    // the pseudo header without its addresses, and without the old checksum
     size_t datagram = size - header_bytes;
     uint64_t sum = WEFT_IP_UDP + datagram + (uint16_t)~weft__get16(ip + header_bytes + 6);
     size_t addresses = ip[0] >> 4 == 4 ? 12 : 8, addresses_bytes = ip[0] >> 4 == 4 ? 8 : 32;

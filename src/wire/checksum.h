@@ -5,8 +5,8 @@
 
 #include "weft/types.h"
 
-/// RFC 1071: the one's complement of the one's complement sum of 16-bit words, begun at `sum`. An odd byte is the high
-/// half of a word.
+/// RFC 1071: the one's complement of the one's complement sum of 16-bit words, starting at `sum`. An odd byte is the
+/// high half of a word.
 uint16_t weft__internet_checksum(const uint8_t *bytes, size_t size, uint64_t sum);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The TLVs of IEEE DCBX: 802.1Q-2022 annex D.2.8 to D.2.11 (802.1Qaz-2011 annex 38 and D). Field layouts checked
-// against the parser of Linux's ice driver and Wireshark. A TLV of the wrong length is noted as malformed; which values
-// make sense together is not judged here.
+// against the parser of Linux's ice driver and Wireshark. A TLV of the wrong length is noted as malformed; whether
+// values are consistent is not checked here.
 #include <string.h>
 
 #include "weft/wire_lldp.h"
@@ -119,7 +119,7 @@ static size_t put_cee(const struct weft_dcbx *dcbx, uint8_t *at) {
     return weft_cee_encode(&dcbx->cee, at, WEFT_LLDP_VALUE_MAX - HEAD);
 }
 
-/// One that says nothing is malformed: it should at least have the control sub-TLV.
+/// One without content is malformed: it should at least have the control sub-TLV.
 static bool take_cee(const uint8_t *at, size_t size, struct weft_dcbx *ret) {
     return weft_cee_decode(at, size, &ret->cee) == WEFT_WIRE_OK && ret->cee.has;
 }
@@ -130,7 +130,7 @@ static const struct part {
     enum weft_dcbx_part part;
     uint32_t oui;
     uint8_t subtype;
-    /// Room for a value of any length is given. 0: a field holds more than the wire has bits for.
+    /// Writes a value; there is room for any length. 0: a field holds more than the wire has bits for.
     size_t (*put)(const struct weft_dcbx *dcbx, uint8_t *at);
     bool (*take)(const uint8_t *at, size_t size, struct weft_dcbx *ret);
 } parts[] = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame to bytes. Which headers there are is in `layers`; their order on the wire is that of enum weft_frame_layer.
+// Encodes a frame to bytes. `layers` says which headers there are; their order on the wire is that of enum
+// weft_frame_layer.
 #include <string.h>
 
 #include "weft/wire.h"
@@ -59,7 +60,7 @@ size_t weft_frame_bytes(const struct weft_frame *f) {
            (f->layers & WEFT_LAYER_FCS ? WEFT_FCS_BYTES : 0);
 }
 
-/// Write one header if it is there.
+/// Writes one header if it is present.
 #define PUT(layer, name)                                                                                               \
     if (f->layers & (layer)) {                                                                                         \
         size_t n = weft_##name##_encode(&f->name, ret + at, size - at);                                                \
@@ -115,7 +116,7 @@ size_t weft_frame_encode(const struct weft_frame *f, uint8_t *ret, size_t size) 
     return at;
 }
 
-/// `bytes` as a length field; what does not fit is shown as the most there is.
+/// `bytes` as a length field; a value that does not fit is shown as the maximum.
 static uint16_t length16(size_t bytes) {
     return bytes > 0xffff ? 0xffff : (uint16_t)bytes;
 }

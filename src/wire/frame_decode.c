@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes to a frame. Each step takes one header off the front and names the next; the first step that cannot go on
-// leaves the rest as payload, so that nothing is lost and the frame encodes to the bytes it came from.
+// Decodes bytes to a frame. Each step takes one header off the front and names the next; the first step that cannot
+// continue leaves the rest as payload, so that nothing is lost and the frame encodes to the original bytes.
 #include <string.h>
 
 #include "weft/wire.h"
 #include "wire/bytes.h"
 
-/// What has not been taken apart yet: bytes[at, end).
+/// The bytes not yet decoded: bytes[at, end).
 struct rest {
     const uint8_t *bytes;
     size_t at, end;
-    bool bounded;   ///< a length in a header has said where it ends
-    size_t missing; ///< so much further than `end`, where the capture ends
+    bool bounded;   ///< a length in a header gives its end
+    size_t missing; ///< how far that end lies beyond the end of the capture
 };
 
 static size_t rest_bytes(const struct rest *r) {
@@ -23,7 +23,7 @@ static enum weft_wire_status too_short(const struct rest *r) {
     return r->bounded && !r->missing ? WEFT_WIRE_MALFORMED : WEFT_WIRE_TRUNCATED;
 }
 
-/// Take one header off the rest, or go back with what is wrong.
+/// Takes one header off the rest, or returns with what is wrong.
 #define TAKE(layer, name, header_bytes)                                                                                \
     do {                                                                                                               \
         enum weft_wire_status taken = weft_##name##_decode(r->bytes + r->at, rest_bytes(r), &f->name);                 \
@@ -32,7 +32,7 @@ static enum weft_wire_status too_short(const struct rest *r) {
         r->at += (header_bytes);                                                                                       \
     } while (0)
 
-/// A header says that `bytes` follow: what is behind them is padding.
+/// A header says that `bytes` follow: anything after them is padding.
 static void bound(struct weft_frame *f, struct rest *r, size_t bytes) {
     r->bounded = true;
     if (bytes > rest_bytes(r)) {
@@ -157,7 +157,7 @@ static size_t ip_header_bytes(const struct weft_frame *f) {
     return f->layers & WEFT_LAYER_IPV4 ? WEFT_IPV4_BYTES + f->ipv4.options_bytes : WEFT_IPV6_BYTES;
 }
 
-/// Of the packet from its IP header on, ICRC included.
+/// Checks the packet from its IP header on, including the ICRC.
 static uint32_t packet_faults(const struct weft_frame *f, const uint8_t *ip, size_t size) {
     uint32_t faults = 0, icrc;
     uint16_t checksum;
@@ -172,7 +172,7 @@ static uint32_t packet_faults(const struct weft_frame *f, const uint8_t *ip, siz
 }
 
 uint32_t weft_frame_faults(const struct weft_frame *f, const uint8_t *bytes, size_t size) {
-    if (weft_frame_bytes(f) != size) return 0; // not of these bytes
+    if (weft_frame_bytes(f) != size) return 0; // not encoded from these bytes
     size_t fcs = f->layers & WEFT_LAYER_FCS ? WEFT_FCS_BYTES : 0;
     size_t ip_at = WEFT_ETHERNET_BYTES + (f->layers & WEFT_LAYER_VLAN ? WEFT_VLAN_BYTES : 0);
     uint32_t faults = packet_faults(f, bytes + ip_at, size - fcs - f->padding_bytes - ip_at);

@@ -28,7 +28,7 @@ uint8_t weft_gnet_crc8(const uint8_t *bytes) {
     return (uint8_t)crc;
 }
 
-/// Whether a cell of a type may be so long.
+/// Whether a cell of this type may have this length.
 static bool fits_type(uint32_t type, uint32_t length) {
     switch (type) {
     case WEFT_GNET_TYPE_RTS:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE 802.1AB-2016 clause 8 (formats) and 9.2.7.7 (which LLDPDUs are valid). Differs: a TTL TLV longer than two octets
-// is refused rather than cut, so that what is decoded encodes to the same bytes.
+// IEEE 802.1AB-2016 clause 8 (formats) and 9.2.7.7 (which LLDPDUs are valid). Difference: a TTL TLV longer than two
+// octets is refused rather than truncated, so that a decoded frame encodes to the same bytes.
 #include "weft/wire_lldp.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ enum weft_wire_status weft_lldp_tlv_decode(const uint8_t *bytes, size_t size, st
     return WEFT_WIRE_OK;
 }
 
-/// Whether the bytes are a run of whole TLVs, none of the four that have their own place.
+/// Whether the bytes are a sequence of complete TLVs, none of the four that have a fixed place.
 static bool is_optional(const uint8_t *bytes, size_t size) {
     struct weft_lldp_tlv tlv;
     for (size_t at = 0; at < size; at += WEFT_LLDP_TLV_HEADER + (size_t)tlv.length)
@@ -66,7 +66,7 @@ static enum weft_wire_status take_id(const struct weft_lldp_tlv *tlv, struct wef
     return WEFT_WIRE_OK;
 }
 
-/// The k-th TLV of the three that come first.
+/// The k-th of the three TLVs that come first.
 static enum weft_wire_status take_head(const struct weft_lldp_tlv *tlv, unsigned k, struct weft_lldpdu *pdu) {
     if (tlv->type != WEFT_LLDP_CHASSIS_ID + k) return WEFT_WIRE_MALFORMED;
     if (tlv->type == WEFT_LLDP_CHASSIS_ID) return take_id(tlv, &pdu->chassis);

@@ -29,7 +29,7 @@ static size_t length_of(const char *text) {
     return strnlen(text, VALUE_MAX);
 }
 
-/// What an option with so long a value takes.
+/// The size of an option with a value of this length.
 static uint32_t option_bytes(size_t bytes) {
     return 4 + padded(bytes);
 }
@@ -79,7 +79,7 @@ void weft_pcapng_write_section(FILE *file, const char *application, const char *
     put(file, 0x1a2b3c4d, 4); // tells the byte order
     put(file, 1, 2);          // version 1.0
     put(file, 0, 2);
-    put(file, UINT64_MAX, 8); // section length: not said
+    put(file, UINT64_MAX, 8); // section length: not given
     put_text_option(file, COMMENT, comment);
     put_text_option(file, SECTION_APPLICATION, application);
     put_option(file, END, "", 0);
@@ -121,7 +121,7 @@ void weft_pcapng_write_name(FILE *file, uint32_t ipv4, const char *name) {
         value[i] = (char)(uint8_t)(ipv4 >> (24 - 8 * i));
     memcpy(value + 4, name, length);
     value[4 + length] = 0;
-    uint32_t bytes = EMPTY_BLOCK + option_bytes(4 + length + 1) + 4; // records look like options
+    uint32_t bytes = EMPTY_BLOCK + option_bytes(4 + length + 1) + 4; // records have the form of options
     begin(file, NAMES, bytes);
     put(file, NAME_IPV4, 2);
     put(file, 4 + length + 1, 2);

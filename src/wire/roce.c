@@ -168,7 +168,7 @@ static const struct weft_roce_opcode opcodes[] = {
     {"RC FetchAdd", WEFT_RC_FETCH_ADD, 0, ATOMIC},
     {"RC SEND Last with Invalidate", WEFT_RC_SEND_LAST_INVALIDATE, 1, IETH},
     {"RC SEND Only with Invalidate", WEFT_RC_SEND_ONLY_INVALIDATE, 1, IETH},
-    {"CNP", WEFT_ROCE_CNP, 0, 0}, // its 16 reserved octets are no payload to anybody
+    {"CNP", WEFT_ROCE_CNP, 0, 0}, // its 16 reserved octets are not payload
 };
 
 const struct weft_roce_opcode *weft_roce_opcode_find(uint8_t opcode) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every chosen host sends to every other. Staggered, host i sends to i + 1 first, then to i + 2 and so on, counted
-// round the chosen hosts, so that no round is an incast; otherwise everybody begins with the first host.
+// Every chosen host sends to every other. Staggered, host i sends to i + 1 first, then to i + 2 and so on, cyclically
+// over the chosen hosts, so that no round is an incast; otherwise all start with the first host.
 #include "generator.h"
 #include "weft/model.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective among chosen hosts, some times over, and over sizes, as nccl-tests runs them.
+// A collective among chosen hosts, repeated, and over a range of sizes, as nccl-tests runs them.
 #include <inttypes.h>
 
 #include "base/param.h"

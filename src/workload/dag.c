@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload as a DAG of steps: what the jobs and flows of a run have every rank do, along lanes.
+// A workload as a DAG of steps: what every rank does for the jobs and flows of a run, along lanes.
 //
-// A job's rank has two counters for each communicator: operations begun by the rank, and lanes of operations ended.
-// Lane 0 goes through the turns: it computes, begins an operation, waits for its end, and at the end of an iteration
-// for that of all. The lanes of a communicator do its operations one after another: the next one when the rank has
-// begun it and all lanes have ended the one before. That is what src/transport/program.c does with them in a run.
+// A job's rank has two counters for each communicator: operations that the rank has started, and lanes of operations
+// that have ended. Lane 0 goes through the turns: it computes, starts an operation, waits for its end and, at the end
+// of an iteration, for the end of all. The lanes of a communicator perform its operations one after another: the next
+// one when the rank has started it and all lanes have ended the previous one. src/transport/program.c does the same in
+// a run.
 #include "dag_lanes.h"
 
 // --- flows --------------------------------------------------------------------------------------------------------
@@ -43,7 +44,7 @@ static bool flow_next(const struct weft_dag *dag, struct weft_dag_cursor *at, ui
 
 // --- jobs ---------------------------------------------------------------------------------------------------------
 
-/// A rank of a job, and what its steps are made from.
+/// A rank of a job, and the data that its steps are made from.
 struct place {
     const struct weft_job *job;
     const struct weft_job_stage *stage;
@@ -62,7 +63,7 @@ static void add_wait(struct weft_dag_step *step, uint32_t counter, uint64_t n) {
     step->wait[step->waits++] = (struct weft_dag_wait){counter, n};
 }
 
-/// How many operations of the communicator come in an iteration before turn `turn`.
+/// The number of operations of the communicator in an iteration before turn `turn`.
 static uint32_t count_before(const struct weft_job_order *order, uint32_t turn) {
     uint32_t low = 0, high = order->turns;
     while (low < high) {
@@ -75,7 +76,7 @@ static uint32_t count_before(const struct weft_job_order *order, uint32_t turn) 
     return low;
 }
 
-/// Phases of a turn: it begins (0), it waits (1); after the last one the communicators are waited for, each a phase.
+/// Phases of a turn: it starts (0), it waits (1); after the last turn, one phase per communicator waits for it.
 static bool sequence_next(const struct place *p, struct weft_dag_cursor *at, struct weft_dag_step *ret_step) {
     const struct weft_job *job = p->job;
     *ret_step = (struct weft_dag_step){.add = WEFT_NONE};
@@ -131,7 +132,7 @@ void weft__dag_place_step(const struct weft_job *job, uint32_t rank, uint32_t co
     }
 }
 
-/// Of lane `lane` of a communicator. Phases of an operation: it begins (0), its steps (1).
+/// The steps of lane `lane` of a communicator. Phases of an operation: it starts (0), its steps (1).
 static bool lane_next(const struct place *p, uint32_t communicator, uint32_t lane, struct weft_dag_cursor *at,
                       struct weft_dag_step *ret_step) {
     const struct weft_job_order *order = &p->stage->order[communicator];
@@ -168,7 +169,7 @@ static bool lane_next(const struct place *p, uint32_t communicator, uint32_t lan
 
 // --- the view -----------------------------------------------------------------------------------------------------
 
-/// The last of first[n] that is not more than k.
+/// The last of first[n] that is not greater than k.
 static uint32_t find_job(const uint32_t *first, uint32_t jobs, uint32_t k) {
     uint32_t job = jobs - 1;
     while (k < first[job])
@@ -205,7 +206,7 @@ struct weft_dag_rank weft_dag_rank_at(const struct weft_dag *dag, uint32_t rank)
     }
     uint32_t j = find_job(dag->rank0, dag->workload->jobs, rank), number = rank - dag->rank0[j], lanes = 1;
     const struct weft_job *job = &dag->workload->job[j];
-    uint32_t communicators = job->schedule ? 0 : job->communicators; // what a schedule says is not in it
+    uint32_t communicators = job->schedule ? 0 : job->communicators; // a schedule's own steps are not included
     for (uint32_t c = 0; c < communicators; c++)
         lanes += job->communicator[c].lanes_max;
     return (struct weft_dag_rank){job->host[number], j, number, lanes, 2 * communicators};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes a DAG of steps without a network: whatever may be done is done, in the order of time. That shows whether it
-// can be executed at all, with connections that hold no more than their slots, and how long its compute alone takes.
+// Executes a DAG of steps without a network: whatever can be done is done, in order of time. This shows whether it can
+// be executed at all, with connections limited to their slots, and how long its compute alone takes.
 #include "base/timers.h"
 #include "weft/dag.h"
 
@@ -8,7 +8,7 @@ struct lane {
     struct weft_dag_cursor at;
     struct weft_dag_step step;
     bool computing, done;
-    uint32_t next;    ///< that waits for the same counter, or lane
+    uint32_t next;    ///< next lane that waits for the same counter, or lane
     uint32_t waiting; ///< the first lane that waits for this one; WEFT_NONE: none
     enum weft_dag_want want;
     uint32_t what;
@@ -33,8 +33,8 @@ struct execution {
     struct counter *counter;
     uint32_t *counter0; ///< [ranks]
     uint32_t *lane0;    ///< [ranks]
-    uint32_t *key;      ///< of a lane: equal times go by it
-    uint32_t *lane_of;  ///< of a key
+    uint32_t *key;      ///< [lanes]: breaks ties of equal times
+    uint32_t *lane_of;  ///< [keys]
     struct weft__timers timers;
     weft_time_ps now;
     struct weft_dag_result result;
@@ -45,7 +45,7 @@ static void wake(struct execution *x, uint32_t *lane) {
     *lane = WEFT_NONE;
 }
 
-/// All that wait, from *first on.
+/// Wakes all waiting lanes, from *first on.
 static void wake_all(struct execution *x, uint32_t *first) {
     for (uint32_t next; *first != WEFT_NONE; *first = next) {
         next = x->lane[*first].next;
@@ -53,8 +53,8 @@ static void wake_all(struct execution *x, uint32_t *first) {
     }
 }
 
-/// Whether a lane has done `steps` of the operation in which `at` is. Its cursor is behind the step that it has not
-/// done yet.
+/// Whether a lane has done `steps` of the operation that `at` is in. Its cursor is after the step that it has not done
+/// yet.
 static bool has_done(const struct lane *lane, const struct weft_dag_cursor *at, uint64_t steps) {
     if (lane->done || lane->at.iteration != at->iteration) return lane->done || lane->at.iteration > at->iteration;
     return lane->at.turn == at->turn ? lane->at.index > steps : lane->at.turn > at->turn;
@@ -66,7 +66,7 @@ static bool wants(struct lane *lane, enum weft_dag_want want, uint32_t what) {
     return true;
 }
 
-/// Whether it has to wait for more than a time; then what it waits for knows so.
+/// Whether it must wait for something other than a time; if so, it is registered with what it waits for.
 static bool must_wait(struct execution *x, uint32_t number) {
     struct lane *lane = &x->lane[number];
     const struct weft_dag_step *s = &lane->step;
@@ -120,7 +120,7 @@ static void complete(struct execution *x, const struct lane *lane) {
     if (x->options->on_step) x->options->on_step(x->options->context, &lane->at, s);
 }
 
-/// As far as the lane gets.
+/// Runs the lane until it must wait.
 static void run(struct execution *x, uint32_t number) {
     struct lane *lane = &x->lane[number];
     for (;;) {
@@ -192,7 +192,7 @@ static uint32_t begin(struct execution *x, struct weft_arena *arena) {
     return lanes;
 }
 
-/// The one that is named waits for another rank, if there is any: those that wait for their own wait for it.
+/// Names one that waits for another rank, if there is any, because those that wait for their own rank wait for it.
 static void note_stuck(struct execution *x, uint32_t lanes) {
     for (uint32_t i = 0; i < lanes; i++) {
         const struct lane *lane = &x->lane[i];

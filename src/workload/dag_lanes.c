@@ -3,7 +3,7 @@
 
 #include "weft/memory.h"
 
-enum { FRONT_MAX = 8 }; // of a lane: a step adds as many again at most
+enum { FRONT_MAX = 8 }; // per lane: a step adds at most as many again
 
 // --- steps --------------------------------------------------------------------------------------------------------
 
@@ -40,10 +40,10 @@ static uint32_t emit_compute(struct weft__emitter *e, struct weft__front *front,
     return weft__emit(e, front, &(struct weft_schedule_step){.kind = WEFT_SCHEDULE_COMPUTE, .size = time, .cpu = cpu});
 }
 
-/// A connection's send of `slots` before: when it is done there is room.
+/// Waits for the connection's send `slots` earlier: when that is done there is room.
 static void wait_for_room(struct weft__emitter *e, struct weft__front *front, uint32_t connection) {
     uint32_t slots = weft_dag_connection_at(e->dag, connection).slots;
-    if (connection - e->connection0 >= e->connections) return; // a flow's: it is the only one
+    if (connection - e->connection0 >= e->connections) return; // a flow's connection has only one send
     const struct weft__ring *ring = &e->ring[connection - e->connection0];
     if (ring->sends >= slots) weft__front_add(front, ring->step[ring->sends % slots], false);
 }
@@ -66,7 +66,7 @@ static uint32_t emit_message(struct weft__emitter *e, const struct weft__front *
     return number;
 }
 
-/// Receives, computes, sends. What the lane's next step waits for is in `front` then.
+/// Emits the lane's receives, computes and sends. `front` then holds what its next step waits for.
 static void emit_step(struct weft__emitter *e, struct weft__front *front, uint8_t cpu, const struct weft_dag_step *s) {
     if (s->recvs) {
         struct weft__front came = {0};
@@ -84,7 +84,7 @@ static void emit_step(struct weft__emitter *e, struct weft__front *front, uint8_
     *front = begun;
 }
 
-/// One step in the place of several.
+/// Replaces several steps by one.
 static void join(struct weft__emitter *e, struct weft__front *front, uint8_t cpu, uint32_t most) {
     if (front->n > most) emit_compute(e, front, cpu, 0);
 }
@@ -107,8 +107,8 @@ static void count(struct weft__lanes *x, uint32_t number, uint32_t counter) {
     c->by[c->n++] = (struct weft__addition){number, lane->front.on[0], !lane->front.n};
 }
 
-/// The first n additions: the last of each lane among them, for a lane's come one after another. They come in rounds:
-/// of all lanes, or all of one.
+/// The first n additions to a counter: the last one of each lane among them, because a lane's come one after another.
+/// They come in rounds: of all lanes, or all of one.
 static void wait_for_counter(struct weft__lanes *x, struct weft__lane_cursor *lane, const struct weft_dag_wait *wait) {
     struct weft__counter *c = &x->counter[wait->counter];
     struct weft__front all = {0};
@@ -133,7 +133,7 @@ static void wait_for_counter(struct weft__lanes *x, struct weft__lane_cursor *la
         weft__front_add(&lane->front, all.on[k].step, all.on[k].started);
 }
 
-/// Of the operation in which both lanes are: its last step before number `steps`.
+/// For the operation that both lanes are in: the other lane's last step before number `steps`.
 static void wait_for_lane(const struct weft__lane_cursor *before, uint64_t steps, struct weft__front *front) {
     size_t low = 0, high = before->steps;
     while (low < high) {
@@ -159,10 +159,10 @@ static bool must_wait(const struct weft__lanes *x, const struct weft__lane_curso
     return s->after_steps && !has_done(&x->lane[s->after_lane], &lane->at, s->after_steps);
 }
 
-/// What a lane that waits for this one has to know. The front is steps that follow one another, or a single one.
+/// What a lane that waits for this one needs to know. The front is steps in sequence, or a single one.
 static void note_progress(struct weft__emitter *e, struct weft__lane_cursor *lane, uint32_t steps_before) {
     if (!lane->step.op) {
-        if (lane->step.add == WEFT_NONE) lane->steps = 0; // an operation begins, and no lane is in the one before
+        if (lane->step.add == WEFT_NONE) lane->steps = 0; // an operation starts, and no lane is in the previous one
         return;
     }
     if (e->builder.steps == steps_before) join(e, &lane->front, lane->cpu, 1);
@@ -187,7 +187,7 @@ static void do_step(struct weft__lanes *x, uint32_t number) {
     if (s->add != WEFT_NONE) count(x, number, s->add);
 }
 
-/// As far as the lane gets; whether it did anything.
+/// Runs the lane until it must wait; returns whether it did anything.
 static bool run_lane(struct weft__lanes *x, uint32_t number) {
     struct weft__lane_cursor *lane = &x->lane[number];
     for (bool any = false;; any = true) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload as one schedule (weft/schedule.h), a rank per host: lanes of jobs and flows by dag_lanes.c, schedules as
-// they are but for their collectives, which become the messages of their algorithms.
+// A workload as one schedule (weft/schedule.h), with a rank per host: lanes of jobs and flows by dag_lanes.c; schedules
+// unchanged, except for their collectives, which become the messages of their algorithms.
 //
-// Starts that are not 0 are a chain of computes on a stream of its own. A lane computes on a stream of its own, too, as
-// far as there are 255. What is left out: clear-to-send, what channels take from compute beside them, and READ
-// requests.
+// Starts other than 0 form a chain of computes on a separate stream. A lane also computes on its own stream, as far as
+// 255 streams allow. Omitted: clear-to-send, the share that channels take from compute, and READ requests.
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -18,13 +17,13 @@ struct maker {
     struct weft__emitter e;
     const struct weft_workload *w;
     const char *name;         ///< of the schedule
-    uint32_t *first, *rank;   ///< [hosts + 1] of `rank`: ranks of the DAG by host
-    uint32_t *tag0;           ///< [jobs] what is added to tags of a schedule
+    uint32_t *first, *rank;   ///< [hosts + 1], in `rank`: ranks of the DAG by host
+    uint32_t *tag0;           ///< [jobs]: what is added to the tags of a schedule
     struct weft__notes notes; ///< of triggers
     struct weft_error *error;
 };
 
-/// A rank of the DAG while its host is made.
+/// A rank of the DAG, while its host is being built.
 struct part {
     struct weft_dag_rank at;
     uint32_t number; ///< in the DAG
@@ -67,7 +66,7 @@ static bool operation_next(void *context, struct weft__lane_cursor *lane) {
     return true;
 }
 
-/// Its lanes, between a compute that takes no time and another one: *ret_last.
+/// Copies its lanes, between a compute that takes no time and another one: *ret_last.
 static uint32_t copy_collective(struct maker *m, const struct part *p, const struct weft_schedule_step *step,
                                 struct weft__front *front, uint32_t *ret_last) {
     const struct weft_job *job = job_of(m, p);
@@ -170,7 +169,7 @@ static int by_time(const void *a, const void *b) {
     return (x->from_ps > y->from_ps) - (x->from_ps < y->from_ps);
 }
 
-/// Lanes and schedules that begin later than at 0 wait for a compute that ends then.
+/// Lanes and schedules that start later than 0 wait for a compute that ends then.
 static void emit_starts(struct maker *m, struct part *part, uint32_t parts, uint32_t cpu) {
     size_t n = 0, room = 0;
     for (uint32_t i = 0; i < parts; i++)
@@ -211,7 +210,7 @@ static bool make_part(struct maker *m, struct part *p) {
     return ended;
 }
 
-/// What is wrong with all of them is said of the first.
+/// An error about all of them is reported at the first.
 static struct weft_place job_place(const struct maker *m) {
     return m->w->jobs ? m->w->job[0].place : (struct weft_place){.file = m->name};
 }
@@ -243,7 +242,7 @@ static enum weft_status make_host(struct maker *m, uint32_t host) {
 
 // --- tags ---------------------------------------------------------------------------------------------------------
 
-/// Tags of schedules stay as they are, one schedule's after the other's; those of connections come behind.
+/// Tags of schedules are kept, one schedule's after the other's; those of connections follow.
 static enum weft_status choose_tags(struct maker *m) {
     uint64_t next = 0;
     bool wild = false, others = false;

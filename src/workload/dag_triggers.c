@@ -5,13 +5,13 @@ static uint32_t host_of_event(const struct weft_workload *w, const struct weft_a
     return a->delivered ? w->flow[a->flow].dst : w->flow[a->flow].src;
 }
 
-/// Its activations are counted one by one, in the order in which they come.
+/// Whether its activations are counted one by one, in the order of arrival.
 static bool is_in_order(const struct weft_trigger *t) {
     return t->kind == WEFT_TRIGGER_NEXT && t->flows > 1;
 }
 
-/// A host where no activation of the trigger happens: a schedule receives messages in the order in which they come, and
-/// what happens at the host itself is none. WEFT_NONE: there is no such host.
+/// A host where no activation of the trigger happens: a schedule receives messages in the order of arrival, and an
+/// activation at the host itself is no message. WEFT_NONE: there is no such host.
 static uint32_t find_apart(const struct weft_workload *w, uint32_t trigger, struct weft_arena *arena) {
     bool *happens = weft_arena_alloc(arena, w->topology->hosts, sizeof *happens);
     uint32_t first = w->flow[w->trigger[trigger].flow[0]].src, host = 0;
@@ -101,7 +101,7 @@ enum weft_status weft__notes_make(const struct weft_workload *w, const char *nam
     return WEFT_OK;
 }
 
-/// Steps of the host that are a flow's.
+/// Finds the steps of the host that belong to flows.
 static void find_flows(struct weft__notes *n, const struct weft__emitter *e) {
     const struct weft_dag *dag = e->dag;
     uint32_t connection0 = dag->connection0[n->w->jobs];
@@ -136,13 +136,13 @@ static void start(struct weft__notes *n, struct weft__emitter *e, const struct w
         add_edge(e, step, n->sent[n->w->trigger[told->trigger].flow[i]]);
 }
 
-/// Of activations that count in order all messages have the tag of the first.
+/// For activations that count in order, all messages have the tag of the first.
 static uint32_t tag_of(const struct weft__notes *n, uint32_t activation) {
     uint32_t trigger = n->w->activation[activation].trigger;
     return n->tag0 + (is_in_order(&n->w->trigger[trigger]) ? n->activated.of[n->activated.first[trigger]] : activation);
 }
 
-/// What was counted starts those that wait: at the host itself, or by a message.
+/// A counted activation starts what waits: at the host itself, or by a message.
 static void tell(struct weft__notes *n, struct weft__emitter *e, uint32_t told, uint32_t host, uint32_t step,
                  uint8_t cpu) {
     const struct weft_workload *w = n->w;
@@ -153,7 +153,7 @@ static void tell(struct weft__notes *n, struct weft__emitter *e, uint32_t told, 
         add_edge(e, step, add_note(e, true, to, n->tag0 + w->activations + told, cpu));
 }
 
-/// The host takes activations as they come, one after another, and each starts the next flow.
+/// The host takes activations as they arrive, one after another, and each starts the next flow.
 static void emit_in_order(struct weft__notes *n, struct weft__emitter *e, uint32_t trigger, uint32_t host,
                           uint8_t cpu) {
     uint32_t first = n->activated.first[trigger], activations = n->activated.first[trigger + 1] - first;
@@ -166,7 +166,7 @@ static void emit_in_order(struct weft__notes *n, struct weft__emitter *e, uint32
     }
 }
 
-/// The host counts activations, and tells those that wait.
+/// The host counts activations, and tells the hosts that wait.
 static void emit_count(struct weft__notes *n, struct weft__emitter *e, uint32_t trigger, uint32_t host, uint8_t cpu) {
     const struct weft_workload *w = n->w;
     struct weft__front none = {0};

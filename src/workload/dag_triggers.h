@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triggers (weft/trigger.h) in a schedule: what happens at one host and starts flows at others is told by messages of
-// one byte. As in a run, the host of a trigger's first flow counts: an activation tells it, and it tells the others.
-// The messages stand for the delay of the trigger. A multishot trigger receives them from any source, one after
-// another; activations of its own host could not be in that order, so then another host counts.
+// Triggers (weft/trigger.h) in a schedule: events at one host that start flows at others are messages of one byte. As
+// in a run, the host of a trigger's first flow counts: an activation tells that host, and it tells the others. The
+// messages represent the delay of the trigger. A multishot trigger receives them from any source, one after another;
+// activations at its own host cannot be in that order, so then another host counts.
 #ifndef WEFT_WORKLOAD_DAG_TRIGGERS_H
 #define WEFT_WORKLOAD_DAG_TRIGGERS_H
 
 #include "dag_lanes.h"
 
-/// Hosts that start flows of a trigger, one behind the other.
+/// A host that starts flows of a trigger; one entry per host.
 struct weft__told {
     uint32_t trigger, first, end; ///< flow[first .. end) of it
 };
@@ -19,18 +19,18 @@ struct weft__lists {
 struct weft__notes {
     const struct weft_workload *w;
     uint32_t tag0, tags;
-    uint32_t *counter; ///< [triggers] the host that counts
+    uint32_t *counter; ///< [triggers]: the host that counts
     struct weft__told *told;
     uint32_t *told0;                           ///< [triggers + 1] of `told`
     struct weft__lists activated;              ///< activations by trigger
     struct weft__lists happens, counts, waits; ///< by host: activations, triggers, entries of `told`
-    uint32_t *sent, *received;                 ///< [flows] steps of the host under way
+    uint32_t *sent, *received;                 ///< [flows]: steps of the current host
 };
 
-/// A multishot trigger that every host activates: an error.
+/// Error if every host activates a multishot trigger.
 enum weft_status weft__notes_make(const struct weft_workload *w, const char *name, struct weft_arena *arena,
                                   struct weft__notes *ret_notes, struct weft_error *ret_error);
-/// When all other steps of a host are there. `cpu`: the stream of what it does.
+/// Call it when all other steps of a host exist. `cpu`: the stream for its own steps.
 void weft__notes_emit(struct weft__notes *n, struct weft__emitter *e, uint32_t host, uint8_t cpu);
 
 #endif

@@ -54,7 +54,7 @@ static enum weft_status flow_expand(const void *conf, struct weft_place place, c
     uint64_t wanted = c->draw ? c->draw : pairs;
     status = weft__workload_reserve(w, &c->common, place, wanted, ret_error);
     struct weft_random random = weft__workload_stream(seed, entry, 0, WEFT_RANDOM_DRAW);
-    // A pair is taken with the chance that is left for it: wanted of those not yet seen (Knuth, algorithm S).
+    // A pair is taken with probability "still needed" over "not yet seen" (Knuth, algorithm S).
     for (uint32_t i = 0; i < pairs && wanted && !status; i++) {
         if (wanted < pairs - i && weft_random_below(&random, pairs - i) >= wanted) continue;
         wanted--;

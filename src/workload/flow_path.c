@@ -10,7 +10,7 @@
 struct builder {
     const struct weft_topology *t;
     uint32_t stop[WEFT_FLOW_PATH_MAX + 2]; ///< nodes
-    uint32_t port[WEFT_FLOW_PATH_MAX + 2]; ///< by which it goes on, among all ports; WEFT_NONE: not said
+    uint32_t port[WEFT_FLOW_PATH_MAX + 2]; ///< by which it continues, among all ports; WEFT_NONE: not given
     uint32_t stops;
 };
 
@@ -31,7 +31,7 @@ static enum weft_status add_name(struct builder *b, char *name, struct weft_plac
     return add_stop(b, node, port, place, ret_error);
 }
 
-/// The stops that the text names.
+/// Splits the text into stops.
 static enum weft_status split(struct builder *b, const char *text, struct weft_place place,
                               struct weft_error *ret_error) {
     static const char blanks[] = " \t";
@@ -52,7 +52,7 @@ static enum weft_status split(struct builder *b, const char *text, struct weft_p
     return status;
 }
 
-/// The port by which stop i goes on to the next one.
+/// The port by which stop i continues to the next one.
 static uint32_t port_to_next(const struct builder *b, uint32_t i) {
     const struct weft_node_info *node = &b->t->node[b->stop[i]];
     for (uint32_t k = 0; k < node->ports; k++)
@@ -86,7 +86,7 @@ static bool is_same(const struct weft_flow_path *a, const struct weft_flow_path 
     return same;
 }
 
-/// Its number; that of the one added last, if it is the same.
+/// Its number; that of the last one added if it is equal.
 static uint32_t keep(struct weft_workload *w, const struct weft_flow_path *path) {
     if (w->paths && is_same(path, &w->path[w->paths - 1])) return w->paths - 1;
     if (!(w->paths & (w->paths - 1))) { // the room is a power of two
@@ -111,7 +111,7 @@ enum weft_status weft_workload_path(struct weft_workload *w, const char *text, s
     if (!*text) return WEFT_OK;
     enum weft_status status = split(&b, text, place, ret_error);
     if (status) return status;
-    if (b.stop[0] != t->host[src]) { // the sender and the receiver may be left out
+    if (b.stop[0] != t->host[src]) { // sender and receiver may be omitted
         struct builder named = b;
         b.stops = 0;
         status = add_stop(&b, t->host[src], WEFT_NONE, place, ret_error);

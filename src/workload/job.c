@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training job: iterations of operations, each some compute and then a collective over groups of ranks. Ranks are
-// numbered over dimensions, the first one innermost ("tp:8, pp:4, dp:2": rank = tp + 8 (pp + 4 dp)), as frameworks do
-// it, with the dimension that talks most within a server.
+// numbered over dimensions, the first one innermost ("tp:8, pp:4, dp:2": rank = tp + 8 (pp + 4 dp)), as in frameworks,
+// with the dimension that communicates most within a server.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const struct weft_param job_rows[] = {
 static const struct weft_param_table job_params =
     WEFT_PARAM_TABLE_LISTS("job", struct job_conf, job_rows, NULL, job_lists);
 
-/// What an entry of `operations` says.
+/// The content of an entry of `operations`.
 struct operation_conf {
     weft_time_ps compute_ps;
     struct weft_model_conf collective;
@@ -42,7 +42,7 @@ struct operation_conf {
     bool overlap;
     uint64_t times;
     struct weft_place place;
-    struct pipeline *pipeline; ///< instead of all that; NULL: none
+    struct pipeline *pipeline; ///< in place of all that; NULL: none
 };
 static const char *const operation_lists[] = {"pipeline", NULL};
 static const struct weft_param operation_rows[] = {
@@ -59,14 +59,14 @@ static const struct weft_param operation_rows[] = {
 const struct weft_param_table weft_operation_table =
     WEFT_PARAM_TABLE_LISTS("operation", struct operation_conf, operation_rows, NULL, operation_lists);
 
-/// Operations as written, and how many they are with their repetitions.
+/// Operations as written, and their number including repetitions.
 struct operation_list {
     struct operation_conf *conf;
     uint32_t n;
     uint64_t ops;
 };
 
-/// What the key `pipeline` of an operation says.
+/// The content of the key `pipeline` of an operation.
 struct pipeline_conf {
     const char *over;
     uint64_t microbatches;
@@ -97,7 +97,7 @@ struct dimension {
     uint32_t size, stride;
 };
 
-/// What the functions below pass along.
+/// Arguments that the functions below share.
 struct maker {
     const struct weft_model_conf *entry;
     const struct weft_topology *topology;
@@ -110,7 +110,7 @@ struct maker {
 
 #define FAIL(m, place, ...) weft_error_set((m)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
-/// A name and a size, and the comma if another one follows: how many characters; 0: not understood.
+/// Parses a name and a size, and a comma if another one follows; returns the number of characters; 0: not understood.
 static int read_dimension(const char *text, struct dimension *ret) {
     char size[10]; // a number of 32 bits
     int used = 0;
@@ -169,7 +169,7 @@ static enum weft_status find_dimension(const struct maker *m, const char *name, 
     return FAIL(m, place, "over: no dimension \"%s\"; %s", name, m->dimensions ? expected : "there are none");
 }
 
-/// Appends `times` operations to the job's; the first one's number is job->ops before.
+/// Appends `times` operations to the job's; the first one's number is the old job->ops.
 static void add_ops(struct maker *m, const struct operation_conf *c, struct dimension d, uint64_t times) {
     bool talks = c->size_bytes && d.size > 1;
     for (uint64_t k = 0; k < times; k++) {
@@ -195,7 +195,7 @@ static enum weft_status add_operation(struct maker *m, const struct operation_co
 
 // --- pipelines ----------------------------------------------------------------------------------------------------
 
-/// The operations of a pass, of all microbatches: ret_first[i] is the first of entry i.
+/// Adds the operations of a pass, for all microbatches: ret_first[i] is the first one of entry i.
 static enum weft_status add_pass(struct maker *m, const struct pipeline *p, const struct operation_list *list,
                                  uint32_t *ret_first) {
     for (uint32_t i = 0; i < list->n; i++) {
@@ -213,7 +213,7 @@ static enum weft_status add_pass(struct maker *m, const struct pipeline *p, cons
     return WEFT_OK;
 }
 
-/// What is passed on between stages, of all microbatches.
+/// Adds the transfers between stages, for all microbatches.
 static uint32_t add_hops(struct maker *m, const struct pipeline *p, struct dimension d, bool backward) {
     const struct operation_conf hop = {.collective = p->conf.collective, .size_bytes = p->conf.size_bytes};
     uint32_t first = m->job->ops;
@@ -254,7 +254,7 @@ static enum weft_status add_pipeline(struct maker *m, const struct pipeline *p) 
     return status;
 }
 
-/// Without a pipeline one stage; with several, all over the same dimension.
+/// Without a pipeline, one stage; with several pipelines, all must be over the same dimension.
 static enum weft_status make_stages(struct maker *m, const struct operation_list *list) {
     struct dimension stages = {.size = 1, .stride = 1};
     const char *over = NULL;
@@ -270,7 +270,7 @@ static enum weft_status make_stages(struct maker *m, const struct operation_list
     m->job->stages = stages.size;
     m->job->stage_stride = stages.stride;
     m->job->stage = weft_arena_alloc(m->workload->arena, stages.size, sizeof *m->job->stage);
-    for (uint32_t s = 0; s < stages.size; s++) // a hop has two turns: there are no more hops than two an operation
+    for (uint32_t s = 0; s < stages.size; s++) // a hop has two turns; there are at most two hops per operation
         m->job->stage[s].turn = weft_arena_alloc(m->workload->arena, 2 * list->ops, sizeof *m->job->stage[s].turn);
     return WEFT_OK;
 }
@@ -311,7 +311,7 @@ static enum weft_status load_operation(struct maker *m, const struct weft_tree *
     return load_pipeline(m, pipeline, &ret->pipeline);
 }
 
-/// Of an operation, repetitions counted.
+/// The number of operations, including repetitions.
 static uint64_t count_ops(const struct operation_conf *c) {
     const struct pipeline *p = c->pipeline;
     return p ? p->conf.microbatches * (2 + p->pass[0].ops + p->pass[1].ops) : c->times;

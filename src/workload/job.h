@@ -6,14 +6,14 @@
 #include "weft/place.h"
 #include "weft/workload.h"
 
-/// Servers that are not there for a job.
+/// Servers that are not available for a job.
 struct weft_occupied_conf {
     const char *hosts;
     double part;
     uint64_t seed;
 };
 
-/// First member of the configuration of what makes a job.
+/// First member of the configuration of a model that makes a job.
 struct weft__job_common {
     const char *group, *hosts;
     uint32_t order;
@@ -24,7 +24,7 @@ struct weft__job_common {
     struct weft_server_conf server;
     uint64_t ranks;
     bool share_hosts;
-    bool tag_connections; ///< of a schedule: messages of each tag have a connection of their own
+    bool tag_connections; ///< for a schedule: messages of each tag have their own connection
     struct weft_occupied_conf occupied;
     struct weft_model_conf placement;
     const char *rank_file;
@@ -36,7 +36,7 @@ extern const char *const weft__qp_scalings[];
 enum weft__admission { WEFT__ADMISSION_CTS, WEFT__ADMISSION_NONE };
 extern const char *const weft__admissions[];
 extern const char *const weft__job_linear[];
-/// How many, or which host has which: the latter is `rank_file`.
+/// How many ranks, or which host has which; the latter is `rank_file`.
 #define WEFT__JOB_RANKS_ROW(T)                                                                                         \
     WEFT_UINT_OR(                                                                                                      \
         T, common.ranks, "ranks", weft__job_linear, "rank_file", "0", "0", "16777216",                                 \
@@ -70,36 +70,37 @@ extern const char *const weft__job_linear[];
         WEFT_TEXT(T, common.rank_file, "rank_file", "",                                                                \
                   "a file from weft place --out with the host of each rank; relative to the scenario")
 
-/// A job of the chosen hosts, with room for `ops` operations.
+/// A new job on the chosen hosts, with room for `ops` operations.
 enum weft_status weft__job_new(const struct weft__job_common *common, const struct weft_model_conf *entry,
                                const struct weft_topology *topology, uint32_t ops, struct weft_workload *w,
                                struct weft_job **ret_job, struct weft_error *ret_error);
-/// A collective of `size` over groups of `ranks`, into op; if that has a group already, over this one.
+/// Sets op to a collective of `size` over groups of `ranks`; if op already has a group, over that one.
 void weft__job_collective(const struct weft_job *job, const struct weft_topology *topology,
                           const struct weft_model_conf *collective, uint32_t ranks, uint32_t stride, weft_bytes size,
                           struct weft_job_op *op);
 /// The server of a rank.
 uint32_t weft__job_server(const struct weft_job *job, const struct weft_topology *topology, uint32_t rank);
-/// What the flows of its connections have in common.
+/// What the flows of its connections share.
 struct weft_workload_common weft__job_flow(const struct weft__job_common *common);
-/// Whether a connection over the network has no more bytes than its packets can be numbered.
+/// Whether a connection over the network has no more bytes than packet numbers allow.
 enum weft_status weft__job_check_connection(const struct weft__job_common *common, struct weft_place place,
                                             const struct weft_connection *c, struct weft_error *ret_error);
-/// Collectives whose steps are in a file: each file is read once for all operations that name it in the same entry.
+/// Loads collectives whose steps are in a file: each file is read once for all operations that name it in the same
+/// entry.
 enum weft_status weft__job_load(struct weft_job *job, struct weft_place place, struct weft_arena *arena,
                                 struct weft_error *ret_error);
-/// When connections are there: an error if ranks then wait for one another for ever with the room that connections
+/// Call it when connections exist: an error if ranks then wait for one another forever with the room that connections
 /// have.
 enum weft_status weft__job_check_loaded(const struct weft_job *job, struct weft_place place,
                                         const struct weft_topology *topology, struct weft_error *ret_error);
 /// The turns of each communicator in a stage.
 void weft__job_order_turns(const struct weft_job *job, struct weft_job_stage *stage, struct weft_arena *arena);
-/// When all operations are there: communicators, connections and their flows; the job into the workload.
+/// Call it when all operations exist: makes communicators, connections and their flows; adds the job to the workload.
 enum weft_status weft__job_connect(const struct weft__job_common *common, struct weft_place place,
                                    const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,
                                    struct weft_error *ret_error);
 
-/// Which algorithm does each kind of collective of a schedule.
+/// The algorithms for each kind of collective of a schedule.
 struct weft__schedule_models {
     struct weft_model_conf of[WEFT_SCHEDULE_COLLECTIVES];
 };
@@ -126,44 +127,45 @@ struct weft__schedule_models {
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_BARRIER], "barrier", WEFT_KIND_COLLECTIVE, "all_reduce_tree",      \
                          "the algorithm of barriers: an all-reduce of one byte")
 
-/// Instead of all that, a job whose ranks do what a schedule says, which outlives it: on as many hosts, a connection
-/// from each rank to each that it sends to, without clear-to-send; and those of collectives, with one if `common` says
-/// so. `models` is NULL for a schedule without collectives. Errors are at the key `file` of the entry.
+/// In place of all that, adds a job whose ranks follow a schedule, which must outlive it: on as many hosts, with a
+/// connection without clear-to-send from each rank to each that it sends to; and those of collectives, with
+/// clear-to-send if `common` says so. `models` is NULL for a schedule without collectives. Errors are at the key `file`
+/// of the entry.
 enum weft_status weft__job_add_schedule(const struct weft__job_common *common, const struct weft_model_conf *entry,
                                         const struct weft_topology *topology, const struct weft_schedule *schedule,
                                         const struct weft__schedule_models *models, struct weft_workload *w,
                                         struct weft_error *ret_error);
-/// Operations are there: makes sure that there is room for the flows that they need at least.
+/// Call it when operations exist: makes sure that there is room for the flows that they need at least.
 enum weft_status weft__job_reserve_flows(const struct weft__job_common *common, struct weft_place place,
                                          const struct weft_job *job, struct weft_workload *w,
                                          struct weft_error *ret_error);
-/// When connections are there: a flow for each over the network; and the job into the workload.
+/// Call it when connections exist: adds a flow for each connection over the network, and the job, to the workload.
 enum weft_status weft__job_add_flows(const struct weft__job_common *common, struct weft_place place,
                                      const struct weft_topology *topology, struct weft_job *job,
                                      struct weft_workload *w, struct weft_error *ret_error);
 void weft__job_add(struct weft_workload *w, const struct weft_job *job);
 
-/// Into job->host and job->ranks: those of the rank file; or job->places, the free servers, and the first ones of them;
-/// or what is there already, the chosen hosts as listed. Jobs of the workload so far have their hosts for themselves,
-/// unless the job says otherwise.
+/// Fills in job->host and job->ranks, from one of: the rank file; job->places, the first of the free servers; or what
+/// is there already, the chosen hosts as listed. Earlier jobs of the workload do not share their hosts, unless the job
+/// says otherwise.
 enum weft_status weft__job_find_hosts(const struct weft__job_common *common, const struct weft_model_conf *entry,
                                       const struct weft_topology *topology, const struct weft_workload *w,
                                       struct weft_job *job, struct weft_error *ret_error);
-/// Connections are known: units onto the free servers by the strategy.
+/// Call it when connections are known: places units on the free servers by the strategy.
 void weft__job_place(const struct weft__job_common *common, struct weft_job *job, struct weft_arena *arena);
-/// Where the user has written a key of the job; of the job, if nowhere.
+/// Where the user has written a key of the job; the place of the job if nowhere.
 struct weft_place weft__job_key_place(const struct weft_model_conf *entry, const char *key);
-/// The same of rank_file, which he may have written as ranks.
+/// The same for rank_file, which the user may have written as ranks.
 struct weft_place weft__job_rank_file_place(const struct weft_model_conf *entry);
-/// `path` is relative to the folder of the file of `entry`; errors about the file as a whole are at `place`.
+/// `path` is relative to the folder of the file of `entry`; errors about the whole file are at `place`.
 enum weft_status weft__rank_file_read(const char *path, struct weft_place entry, struct weft_place place,
                                       struct weft_arena *arena, struct weft_rank_file *ret_file,
                                       struct weft_error *ret_error);
-/// The switch of a host, as a node.
+/// The node of a host's switch.
 uint32_t weft__place_switch(const struct weft_topology *t, uint32_t host);
-/// Equal for hosts of one pod; where there are no pods, for those of one switch.
+/// Equal for hosts of one pod or, where there are no pods, of one switch.
 uint64_t weft__place_pod(const struct weft_topology *t, uint32_t host);
-/// The slots' hosts are there, `gpus` of each: numbers racks and zones, and finds the rails, in `arena`.
+/// The slots' hosts are set, `gpus` per slot: numbers racks and zones, and finds the rails, in `arena`.
 void weft__place_number(struct weft_place_problem *p, const struct weft_topology *t, uint32_t gpus,
                         struct weft_arena *arena);
 

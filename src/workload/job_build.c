@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job from its operations: communicators, connections and their flows.
+// Builds a job from its operations: communicators, connections and their flows.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ uint32_t weft_server_of(const struct weft_server_conf *server, const struct weft
     const struct weft_network_info *network = &topology->network[weft_topology_network_of(topology, host)];
     uint32_t gpus = (uint32_t)server->gpus, servers = network->hosts / gpus;
     if (gpus > 1 && topology->machine_of && topology->machine_of[host] != WEFT_NONE) {
-        uint32_t machine = topology->machine_of[host], first = host; // its NICs in a network follow one another
+        uint32_t machine = topology->machine_of[host], first = host; // its NICs in a network are consecutive
         while (first > network->host0 && topology->machine_of[first - 1] == machine)
             first--;
         *ret_gpu = host - first;
@@ -70,7 +70,7 @@ static void order_hosts(struct weft_job *job, const struct weft_topology *topolo
         job->host[r] = list[r].host;
 }
 
-/// NICs of a machine in the network of `host`; 0: it is of no machine.
+/// The number of a machine's NICs in the network of `host`; 0: the host has no machine.
 static uint32_t machine_nics(const struct weft_topology *t, uint32_t host) {
     uint32_t machine = t->machine_of ? t->machine_of[host] : WEFT_NONE, first = host, end = host + 1;
     if (machine == WEFT_NONE) return 0;
@@ -82,7 +82,8 @@ static uint32_t machine_nics(const struct weft_topology *t, uint32_t host) {
     return end - first;
 }
 
-/// The hosts are of one network, and the servers what the topology says of machines, or else equal parts of it.
+/// Hosts must be in one network, and servers must match the topology's machines or, without machines, be equal parts of
+/// it.
 static enum weft_status check_servers(const struct weft__job_common *common, struct weft_place place,
                                       const struct weft_topology *t, const struct weft_job *job,
                                       struct weft_error *ret_error) {
@@ -144,7 +145,7 @@ uint32_t weft__job_server(const struct weft_job *job, const struct weft_topology
     return weft_server_of(&job->server, topology, job->host[rank], &gpu);
 }
 
-/// Ranks of a group that follow one another in a server, if that is the same number everywhere; else 1.
+/// How many ranks of a group are consecutive in a server, if that number is the same everywhere; else 1.
 static uint32_t per_server(const struct weft_job *job, const struct weft_topology *topology,
                            const struct weft_job_op *op) {
     uint32_t n = op->shape.ranks, run = 1, first = op->group ? op->group->rank[0] : 0;
@@ -206,19 +207,19 @@ static bool same_volume(const struct weft_job_op *a, const struct weft_job_op *b
            a->shape.per_server == b->shape.per_server;
 }
 
-/// Operations that pass the same messages: the first of them, and how many of an iteration they are.
+/// Operations that send the same messages: the first of them, and how many of them an iteration has.
 struct volume {
     uint32_t op;
     uint64_t times;
 };
 
-/// How many they are, into `ret`, which has room for every operation.
+/// Their number; writes them to `ret`, which has room for every operation.
 static uint32_t find_volumes(struct weft_job *job, struct volume *ret) {
     uint32_t n = 0;
     for (uint32_t i = 0, v = 0; i < job->ops; i++) {
         struct weft_job_op *op = &job->op[i];
         if (!op->name) continue;
-        if (!n || !same_volume(op, &job->op[ret[v].op])) // mostly the one before
+        if (!n || !same_volume(op, &job->op[ret[v].op])) // usually the previous one
             for (v = 0; v < n && !same_volume(op, &job->op[ret[v].op]);)
                 v++;
         if (v == n) {
@@ -231,7 +232,7 @@ static uint32_t find_volumes(struct weft_job *job, struct volume *ret) {
     return n;
 }
 
-/// All ranks do all operations in order, unless the job says otherwise.
+/// All ranks perform all operations in order, unless the job says otherwise.
 static void make_stages(struct weft_job *job, struct weft_arena *arena) {
     if (job->stages) return;
     job->stages = job->stage_stride = 1;
@@ -256,7 +257,7 @@ void weft__job_order_turns(const struct weft_job *job, struct weft_job_stage *st
     }
 }
 
-/// Without a graph to place, nobody asks for the connections of an all-to-all before the run.
+/// Without a graph to place, the connections of an all-to-all are not needed before the run.
 static bool are_counted(const struct weft__job_common *common, const struct weft_job *job,
                         const struct weft_workload *w) {
     return w->counts && !(job->places && ((const struct weft_placement_ops *)common->placement.model->ops)->graph);
@@ -287,13 +288,13 @@ static enum weft_status find_connections(const struct weft__job_common *common, 
     return status;
 }
 
-/// What is plain from the collectives without looking at a step: too many flows are refused at once.
+/// What is clear from the collectives without looking at steps, so that too many flows are refused at once.
 enum weft_status weft__job_reserve_flows(const struct weft__job_common *common, struct weft_place place,
                                          const struct weft_job *job, struct weft_workload *w,
                                          struct weft_error *ret_error) {
     struct weft_workload_common flow = {
         .group = common->group, .qps = 1, .size_bytes = 1, .repeat = 1, .messages = true};
-    uint64_t own = job->server.gpus - 1, most = 0; // own: peers in the same server, which are sent to without a flow
+    uint64_t own = job->server.gpus - 1, most = 0; // own: peers in the same server, which need no flow
     for (uint32_t i = 0; i < job->ops; i++) {
         const struct weft_job_op *op = &job->op[i];
         uint64_t peers = op->name && op->ops->peers_min ? op->ops->peers_min(op->conf, &op->shape) : 0;
@@ -321,7 +322,7 @@ enum weft_status weft__job_check_connection(const struct weft__job_common *commo
                           common->group, c->src, c->dst, c->bytes, WEFT_MESSAGES_BYTES_MAX);
 }
 
-// Bytes of these flows come as messages, when the schedule says.
+// Bytes of these flows come as messages, when the schedule sends them.
 enum weft_status weft__job_add_flows(const struct weft__job_common *common, struct weft_place place,
                                      const struct weft_topology *topology, struct weft_job *job,
                                      struct weft_workload *w, struct weft_error *ret_error) {
@@ -351,7 +352,7 @@ static enum weft_status check_channels(const struct weft_job *job, struct weft_p
                           channels, job->channel_cost, 1. / channels);
 }
 
-/// What is noted of every operation of every iteration must fit: at each rank three times, and of all ranks together.
+/// The notes of every operation of every iteration must fit: three times per rank, and those for all ranks together.
 static enum weft_status check_results(const struct weft_job *job, const struct weft__job_common *common,
                                       struct weft_place place, struct weft_error *ret_error) {
     uint64_t a_rank = 3 * sizeof(weft_time_ps), all = sizeof(struct weft_op_outcome);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the steps of a schedule that are collectives to operations: one for each group, kind, root and size. Operations
-// of one algorithm over groups that have no rank in common share a communicator, so that a rank has few of them.
+// Converts the collective steps of a schedule to operations: one for each group, kind, root and size. Operations of one
+// algorithm over groups that have no rank in common share a communicator, so that a rank has few of them.
 #include "job_collectives.h"
 
 #include <inttypes.h>
@@ -33,8 +33,8 @@ static int by_step(const void *a, const void *b) {
     return compare(*(const struct weft_schedule_step *const *)a, *(const struct weft_schedule_step *const *)b);
 }
 
-/// The collectives of each group, as its number 0 has them; how many. A group of one rank does nothing. `list` may be
-/// NULL.
+/// The collectives of each group, according to its first member; returns how many. A group of one rank does nothing.
+/// `list` may be NULL.
 static size_t list_steps(const struct weft_schedule *s, const struct weft_schedule_step **list) {
     size_t n = 0;
     for (uint32_t r = 0; r < s->ranks; r++)
@@ -65,7 +65,7 @@ static void make_op(struct weft__collectives *c, const struct weft__schedule_mod
     }
     op->step = step;
     op->shape.root = step->tag;
-    op->overlap = true; // nothing says what its ranks do meanwhile
+    op->overlap = true; // nothing limits what its ranks do meanwhile
 }
 
 static void make_ops(struct weft__collectives *c, const struct weft__schedule_models *models,
@@ -96,7 +96,7 @@ static bool is_free(const struct weft__collectives *c, uint32_t communicator, co
     return true;
 }
 
-/// The first communicator of the operation's algorithm in which no rank of its group is; a new one if there is none.
+/// The first communicator of the operation's algorithm that contains no rank of its group; a new one if there is none.
 static uint32_t choose(struct weft__collectives *c, uint32_t op, struct weft_arena *scratch) {
     struct weft_job *job = c->job;
     uint32_t k = 0;
@@ -154,7 +154,7 @@ static enum weft_status check_goal(const struct weft_model_conf *model, uint32_t
         weft_schedule_collectives[collective == WEFT_SCHEDULE_BARRIER ? WEFT_SCHEDULE_ALL_REDUCE : collective]);
 }
 
-/// But for those whose file says what they are for.
+/// Except those whose file says what they are for.
 static enum weft_status check_models(const struct weft__schedule_models *models, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     for (uint32_t k = 0; k < WEFT_SCHEDULE_COLLECTIVES && !status; k++) {

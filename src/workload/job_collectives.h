@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives of a job whose ranks do what a schedule says.
+// The collectives of a job whose ranks follow a schedule.
 #ifndef WEFT_WORKLOAD_JOB_COLLECTIVES_H
 #define WEFT_WORKLOAD_JOB_COLLECTIVES_H
 
@@ -9,16 +9,16 @@
 /// Besides the job's operations and communicators, who takes part in them. 4 bytes per rank and communicator.
 struct weft__collectives {
     struct weft_job *job;
-    uint64_t *times;  ///< [ops] in the run
-    uint32_t *first;  ///< [groups + 1] the first operation of a group
-    uint32_t **group; ///< [communicators][ranks] the rank's group there + 1; 0: none
+    uint64_t *times;  ///< [ops]: in the run
+    uint32_t *first;  ///< [groups + 1]: the first operation of a group
+    uint32_t **group; ///< [communicators][ranks]: the rank's group there + 1; 0: none
 };
-/// Into the job, whose schedule is known: operations and communicators. What else is allocated is in `scratch`.
+/// Adds operations and communicators to the job, whose schedule is known. Other memory is allocated in `scratch`.
 enum weft_status weft__collectives_find(struct weft__collectives *c, struct weft_job *job,
                                         const struct weft__schedule_models *models, struct weft_place place,
                                         const struct weft_topology *topology, struct weft_arena *arena,
                                         struct weft_arena *scratch, struct weft_error *ret_error);
-/// What the rank sends in them.
+/// Adds what the rank sends in them.
 void weft__collectives_connect(const struct weft__collectives *c, struct weft__finder *f, uint32_t rank);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From operations to connections: who sends to whom and how much. A collective says it without its steps, once for all
-// repetitions.
+// From operations to connections: who sends how much to whom. A collective reports this without going through its
+// steps, once for all repetitions.
 #include "job_connections.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static struct weft_connection *add(struct weft__finder *f, uint32_t dst) {
     return &f->own.list[f->own.n++];
 }
 
-/// From blocks that many connections share: most have one number.
+/// From blocks that many connections share, because most have one number.
 static uint32_t *take_messages(struct weft__finder *f, uint32_t volumes) {
     enum { BLOCK = 1024 };
     if (f->counts_left < volumes) {
@@ -67,7 +67,7 @@ struct weft_connection *weft__finder_at(struct weft__finder *f, uint32_t rank, u
 
 // --- what operations send -----------------------------------------------------------------------------------------
 
-/// What the caller passes along.
+/// Arguments from the caller.
 struct walked {
     struct weft__finder *f;
     const struct weft_job_op *op;
@@ -85,7 +85,7 @@ static void note_sent(const struct walked *w, const struct weft_sent *sent) {
     struct weft_connection *c = weft__finder_at(w->f, w->rank, dst, w->op->communicator, sent->channel);
     weft_bytes all;
     if (__builtin_mul_overflow(sent->bytes, w->times, &all) || __builtin_add_overflow(c->bytes, all, &c->bytes))
-        c->bytes = UINT64_MAX; // more than a flow may have
+        c->bytes = UINT64_MAX; // more than a flow can have
     if (sent->message_bytes_max > c->message_bytes_max) c->message_bytes_max = sent->message_bytes_max;
     c->messages[w->op->volume] += (uint32_t)sent->messages; // messages are 1 KB at least, bytes are bounded
     c->slots = (uint16_t)common->slots;

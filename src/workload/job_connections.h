@@ -5,25 +5,25 @@
 
 #include "weft/job.h"
 
-/// Connections are kept by source; those of the rank under way are also found by destination.
+/// Connections are stored by source; those of the current rank can also be found by destination.
 struct weft__finder {
     struct weft_job *job;
-    struct weft_arena *arena; ///< of what the job keeps
+    struct weft_arena *arena; ///< holds what the job keeps
     struct weft__connection_list {
         struct weft_connection *list;
         uint32_t n, capacity;
-    } all, own; ///< own: of the rank under way
-    /// head: [ranks] the connection of the rank to that one found last, or WEFT_NONE; next: the one found before it
+    } all, own; ///< own: of the current rank
+    /// head: [ranks]: the newest connection of the rank to that one, or WEFT_NONE; next: the one found before it
     uint32_t *head, *next;
     uint32_t next_capacity;
     uint32_t *counts, counts_left; ///< for messages of connections
 };
-/// The job's communicators are known. Ranks follow in order.
+/// Call it when the job's communicators are known. Ranks must follow in order.
 void weft__finder_init(struct weft__finder *f, struct weft_job *job, struct weft_arena *arena);
-/// The connection from the rank under way; a new one if there is none yet.
+/// The connection of the current rank to `dst`; a new one if there is none yet.
 struct weft_connection *weft__finder_at(struct weft__finder *f, uint32_t rank, uint32_t dst, uint32_t communicator,
                                         uint32_t channel);
-/// What the rank sends in an operation that comes `times` times in the run.
+/// Adds what the rank sends in an operation that occurs `times` times in the run.
 void weft__finder_add_op(struct weft__finder *f, uint32_t rank, const struct weft_job_op *op, uint64_t times);
 void weft__finder_end_rank(struct weft__finder *f, uint32_t rank);
 /// Hands the connections to the job.

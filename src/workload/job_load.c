@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives whose steps are in a file (weft_collective_ops.load): the file is read when the job is built, and what it
-// says is executed without a network before anything is simulated.
+// Collectives whose steps are in a file (weft_collective_ops.load): the file is read when the job is built, and its
+// steps are executed without a network before anything is simulated.
 #include <inttypes.h>
 
 #include "job.h"
@@ -25,7 +25,7 @@ enum weft_status weft__job_load(struct weft_job *job, struct weft_place place, s
     return status;
 }
 
-/// Of a stage, the turns of such collectives, each volume once.
+/// The turns of such collectives in a stage, each volume once.
 static void take_loaded(const struct weft_job *job, struct weft_job_stage *stage, struct weft_arena *arena) {
     const struct weft_job_stage all = *stage;
     stage->turns = 0;
@@ -49,9 +49,9 @@ static const char *name_of_loaded(const struct weft_job *job) {
     return job->op[i].name;
 }
 
-/// Operations of which each does its first loop and its last. That is enough to see whether they end: a step waits for
-/// steps of its own loop, or of one before (a slot is given back by an earlier message), so whatever waits for itself
-/// does so within a loop, and loops before the last are alike.
+/// Shortens operations to their first loop and their last. That is enough to see whether they end: a step waits for
+/// steps of its own loop, or of the previous one (a slot is returned by an earlier message), so a step that waits for
+/// itself does so within a loop, and loops before the last are alike.
 static struct weft_job_op *shorten(const struct weft_job *job, struct weft_arena *arena) {
     struct weft_job_op *op = weft_arena_alloc(arena, job->ops, sizeof *op);
     for (uint32_t i = 0; i < job->ops; i++) {

@@ -46,7 +46,7 @@ static enum weft_status count_rank(const struct weft__pair_counter *c, const str
     enum weft_status status = WEFT_OK;
     for (uint32_t d = 0; d < op->shape.ranks && !status; d++) {
         uint32_t dst = weft_job_fellow(op, rank, number, d);
-        if (!bytes[d] || server[dst] == server[rank]) continue; // itself is there, too
+        if (!bytes[d] || server[dst] == server[rank]) continue; // the rank itself is included
         sum->flows++;
         sum->bytes += bytes[d];
         if (bytes[d] > WEFT_MESSAGES_BYTES_MAX)

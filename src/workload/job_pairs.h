@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the connections of all-to-alls, for whom runs nothing: there is one for each pair of ranks.
+// Counts the connections of all-to-alls for a job that will not run: there is one for each pair of ranks.
 #ifndef WEFT_WORKLOAD_JOB_PAIRS_H
 #define WEFT_WORKLOAD_JOB_PAIRS_H
 
@@ -7,13 +7,13 @@
 
 struct weft__pair_counter {
     struct weft_job *job;
-    weft_bytes **bytes; ///< [communicators][ranks of a group] to a rank from each other one; NULL: not counted
+    weft_bytes **bytes; ///< [communicators][ranks of a group]: bytes to a rank from each other one; NULL: not counted
 };
 void weft__pair_counter_init(struct weft__pair_counter *c, struct weft_job *job);
-/// What is sent in an operation that comes `times` times, if it is an all-to-all.
+/// Adds what is sent in an operation that occurs `times` times, if it is an all-to-all.
 void weft__pair_counter_add(struct weft__pair_counter *c, const struct weft_job_op *op, uint64_t times);
 bool weft__pair_counter_has(const struct weft__pair_counter *c, const struct weft_job_op *op);
-/// Into the workload, the flows between servers; an error if they are too many or too large.
+/// Adds the flows between servers to the workload; an error if they are too many or too large.
 enum weft_status weft__pair_counter_take(const struct weft__pair_counter *c, const struct weft__job_common *common,
                                          struct weft_place place, const struct weft_topology *topology,
                                          struct weft_workload *w, struct weft_error *ret_error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hosts of a job: whole servers that are free, given out by a strategy once it is known who talks to whom; or those
-// of a rank file; or just as they were chosen.
+// The hosts of a job: whole free servers, assigned by a strategy once it is known who communicates with whom; or those
+// of a rank file; or as they were chosen.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct choice {
     uint32_t server, gpu, host;
 };
 
-/// What the functions below pass along.
+/// Arguments that the functions below share.
 struct finder {
     const struct weft__job_common *common;
     const struct weft_topology *topology;
@@ -33,11 +33,11 @@ struct finder {
     struct weft_error *error;
     struct choice *choice; ///< by server and GPU
     uint32_t choices, servers;
-    uint32_t *first;                      ///< [servers + 1], of a server's choices
+    uint32_t *first;                      ///< [servers + 1]: where a server's choices begin
     bool *occupied;                       ///< [servers]
-    uint32_t with_jobs;                   ///< servers on which jobs before this one have a GPU
-    const struct weft_workload *workload; ///< with the jobs before
-    uint32_t *taken;                      ///< [hosts] number of the job that has the host, + 1; 0: none
+    uint32_t with_jobs;                   ///< servers on which earlier jobs have a GPU
+    const struct weft_workload *workload; ///< with the earlier jobs
+    uint32_t *taken;                      ///< [hosts]: number of the job that has the host, + 1; 0: none
     bool whole;                           ///< every server is chosen with all of its hosts
 };
 
@@ -82,7 +82,7 @@ static void find_servers(struct finder *f) {
     }
 }
 
-/// Which of the servers a host is of; WEFT_NONE: of none. That its server is among them says nothing of the host.
+/// The server of a host; WEFT_NONE: none. That its server is among them does not mean that the host is chosen.
 static uint32_t find_server(const struct finder *f, uint32_t host) {
     uint32_t gpu, server = weft_server_of(&f->job->server, f->topology, host, &gpu), low = 0, high = f->servers;
     while (low < high) {
@@ -98,7 +98,7 @@ static uint32_t find_server(const struct finder *f, uint32_t host) {
     return same ? low : WEFT_NONE;
 }
 
-/// `n` of those that are still free, the first of a shuffle.
+/// Occupies `n` of those that are still free, the first of a shuffle.
 static void occupy_some(struct finder *f, uint32_t n) {
     uint32_t *list = weft_arena_alloc(f->arena, f->servers, sizeof *list), free = 0;
     for (uint32_t s = 0; s < f->servers; s++)
@@ -140,7 +140,7 @@ static enum weft_status find_occupied(struct finder *f) {
     return status;
 }
 
-/// Jobs before this one have their hosts, and where these are NICs of a machine, its NICs in other networks.
+/// Earlier jobs have their hosts and, where these are NICs of a machine, its NICs in other networks.
 static void find_taken(struct finder *f) {
     const struct weft_topology *t = f->topology;
     f->taken = weft_arena_alloc(f->arena, t->hosts, sizeof *f->taken);
@@ -267,7 +267,7 @@ static enum weft_status make_slots(struct finder *f, struct weft_place_problem *
     return WEFT_OK;
 }
 
-/// Until it is known who talks to whom: on the free servers in order.
+/// Until it is known who communicates with whom: uses the free servers in order.
 static void take_first(struct finder *f, const struct weft_place_problem *p) {
     uint32_t *slot = weft_arena_alloc(f->arena, p->units, sizeof *slot);
     for (uint32_t u = 0; u < p->units; u++)
@@ -280,7 +280,7 @@ static bool wants_slots(const struct weft__job_common *c) {
     return c->ranks || *c->occupied.hosts || c->occupied.part > 0 || strcmp(c->placement.model->name, "linear");
 }
 
-/// Servers on which a job before this one has a GPU.
+/// Servers on which an earlier job has a GPU.
 static void occupy_taken(struct finder *f) {
     for (uint32_t s = 0; s < f->servers; s++) {
         bool taken = false;
@@ -312,7 +312,7 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, con
         return FAIL(&f, entry->place, "ranks, occupied and placement are about whole servers; expected %s",
                     listed ? "order: server" : "hosts that are all those of their servers");
     }
-    status = wants_slots(common) ? WEFT_OK : check_taken(&f); // else it takes what is left
+    status = wants_slots(common) ? WEFT_OK : check_taken(&f); // otherwise it takes what is left
     if (status) return status;
     occupy_taken(&f);
     struct weft_place_problem *p = weft_arena_alloc(f.arena, 1, sizeof *p);

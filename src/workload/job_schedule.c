@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose ranks do what a schedule says: who sends to whom, and how much.
+// A job whose ranks follow a schedule: who sends how much to whom.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "job.h"
 #include "job_collectives.h"
 
-/// Messages of a connection that are not acknowledged; those beyond wait for one of them.
+/// Most unacknowledged messages of a connection; further ones wait for one of them.
 enum { SLOTS_MAX = 4096 };
 
-/// Of a source, by destination, or by destination and tag.
+/// What a source sends, by destination, or by destination and tag.
 struct sent {
     uint64_t messages, packets_min;
     weft_bytes bytes, message_bytes_max;
@@ -22,7 +22,7 @@ struct finder {
     struct weft_job *job;
     struct sent *sent;         ///< [ranks], or of the rank's tags
     uint32_t *key, keys, room; ///< those with messages; room: of both
-    struct weft_job_tag *tag;  ///< of all ranks so far, if they have connections of their own
+    struct weft_job_tag *tag;  ///< those with messages; room: for both
     uint32_t tags, tags_room;
     struct weft_place place;
     struct weft_error *error;
@@ -45,7 +45,7 @@ static bool is_message(const struct weft_schedule_step *step, uint32_t rank) {
     return step->kind == WEFT_SCHEDULE_SEND && step->peer != rank;
 }
 
-/// Room for so many keys; what was there is empty.
+/// Makes room for this many keys; existing entries are empty.
 static void make_room(struct finder *f, uint32_t keys) {
     if (keys <= f->room) return;
     f->sent = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->sent, f->room * sizeof *f->sent, keys * sizeof *f->sent);
@@ -54,7 +54,7 @@ static void make_room(struct finder *f, uint32_t keys) {
     f->room = keys;
 }
 
-/// Its tags behind those of the ranks before it, each once and in order.
+/// Adds its tags after those of earlier ranks, each once and in order.
 static enum weft_status find_tags(struct finder *f, uint32_t rank) {
     const struct weft_schedule_rank *r = &f->s->rank[rank];
     uint32_t first = f->tags, kept = first;
@@ -119,7 +119,7 @@ static void add_peers(struct finder *f, uint32_t rank, struct weft__finder *all)
     }
 }
 
-/// The tags into the job's own memory.
+/// Moves the tags into the job's own memory.
 static void keep_tags(struct finder *f, struct weft_arena *arena) {
     f->job->tag = NULL;
     if (!f->job->tag_first) return;
@@ -144,7 +144,7 @@ static enum weft_status find_connections(struct finder *f, struct weft_job *job,
     return status;
 }
 
-/// Operations, if there are collectives, and connections.
+/// Makes operations, if there are collectives, and connections.
 static enum weft_status connect(struct finder *f, const struct weft__job_common *common,
                                 const struct weft_topology *topology, const struct weft__schedule_models *models,
                                 struct weft_job *job, struct weft_workload *w) {
@@ -191,7 +191,7 @@ enum weft_status weft__job_add_schedule(const struct weft__job_common *common, c
     struct weft_place place = weft__job_key_place(entry, "file");
     struct weft__job_common own = *common;
     struct weft_job *job = NULL;
-    bool by_server = common->order == WEFT__ORDER_SERVER && !*common->rank_file; // else the first of what is listed
+    bool by_server = common->order == WEFT__ORDER_SERVER && !*common->rank_file; // otherwise the first ones listed
     own.ranks = by_server ? schedule->ranks : 0;
     enum weft_status status = weft__job_new(&own, entry, topology, 0, w, &job, ret_error);
     if (status) return status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the ranks of a job do, as a schedule (weft/schedule.h) with collectives: a compute and a collective for each
-// operation of each iteration, one after another but for what overlaps. What is passed to the next rank (send_recv) is
-// a send and a receive, and an all-reduce of one byte a barrier.
+// operation of each iteration, one after another except where they overlap. Data passed to the next rank (send_recv)
+// becomes a send and a receive, and an all-reduce of one byte a barrier.
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 struct maker {
     const struct weft_job *job;
     struct weft_schedule_builder b;
-    uint32_t *group; ///< [communicators * ranks] of the rank that is number 0 of it: the schedule's group + 1
+    uint32_t *group; ///< [communicators * ranks], by the group's first rank: the schedule's group + 1
     uint32_t rank;
     uint32_t last; ///< step that the next one waits for, + 1
     uint32_t overlapping, *overlap, overlap_room;
@@ -24,7 +24,7 @@ static uint32_t add(struct maker *m, const struct weft_schedule_step *step) {
     return number;
 }
 
-/// The group of the rank in an operation, made when the first of its members comes to it.
+/// The group of the rank in an operation, created when the first of its members reaches it.
 static uint32_t group_of(struct maker *m, const struct weft_job_op *op) {
     uint32_t first = weft_job_member(op, m->rank, 0);
     uint32_t *group = &m->group[(size_t)op->communicator * m->job->ranks + first];
@@ -47,15 +47,15 @@ static bool kind_of(const struct weft_job_op *op, uint8_t *ret_kind) {
     bool gathers = !strcmp(op->name, "gather"), scatters = !strcmp(op->name, "scatter");
     *ret_kind = gathers ? WEFT_SCHEDULE_GATHER : scatters ? WEFT_SCHEDULE_SCATTER : kind[op->ops->goal];
     if (op->ops->goal == WEFT_GOAL_ALL_REDUCE && op->shape.bytes == 1) *ret_kind = WEFT_SCHEDULE_BARRIER;
-    return gathers || scatters || op->ops->goal != WEFT_GOAL_EXCHANGE || !op->ops->part; // else parts differ in size
+    return gathers || scatters || op->ops->goal != WEFT_GOAL_EXCHANGE || !op->ops->part; // otherwise parts differ in
+                                                                                         // size
 }
 
-/// A rank passes something to the next one of its group, and takes something from the one before, as far as there are
-/// any.
+/// A rank sends something to the next one of its group, and receives something from the previous one, if these exist.
 static uint32_t add_messages(struct maker *m, const struct weft_job_turn *turn, uint32_t *step) {
     const struct weft_job_op *op = &m->job->op[turn->op];
     uint32_t n = 0, number = weft_job_number(op, m->rank), lanes = op->ops->lanes(op->conf, &op->shape);
-    bool sends = turn->part == WEFT_TURN_RECEIVE, receives = turn->part == WEFT_TURN_SEND; // or left out
+    bool sends = turn->part == WEFT_TURN_RECEIVE, receives = turn->part == WEFT_TURN_SEND; // or omitted
     for (uint32_t lane = 0; lane < lanes; lane++) {
         struct weft_step first;
         if (!op->ops->steps(op->conf, &op->shape, number, lane)) continue;
@@ -79,7 +79,7 @@ static uint32_t add_collective(struct maker *m, const struct weft_job_op *op) {
     return add(m, &step);
 }
 
-/// The next step waits for all of these besides what it would wait for.
+/// The next step waits for all of these in addition to what it already waits for.
 static void join(struct maker *m, const uint32_t *step, uint32_t n) {
     if (!n) return;
     uint32_t number = add(m, &(struct weft_schedule_step){.kind = WEFT_SCHEDULE_COMPUTE});

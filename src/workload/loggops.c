@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of general form under the LogGOPS model, without a network: a message takes L; a CPU stream is taken for
-// o + (s - 1) O by a send and for o + (s - 1) max(O, G) by a message that comes; a NIC is taken each way for
-// g + (s - 1) G. A message of more than S bytes makes its sender wait until it is matched. Source: Hoefler, Schneider,
-// Lumsdaine, "LogGOPSim - Simulating Large-Scale Applications in the LogGOPS Model", HPDC 2010, and for what the paper
-// leaves open the simulator LogGOPSim (SPCL): a message of exactly S bytes is eager; one that has come takes the CPU at
-// once, posted or not; the sender of a rendezvous is free, CPU and NIC, at the time of the match, without a latency.
+// A program of general form under the LogGOPS model, without a network: a message takes L; a send occupies a CPU stream
+// for o + (s - 1) O, and an arriving message for o + (s - 1) max(O, G); each occupies a NIC, in its direction, for g +
+// (s - 1) G. A message of more than S bytes makes its sender wait until it is matched. Source: Hoefler, Schneider,
+// Lumsdaine, "LogGOPSim - Simulating Large-Scale Applications in the LogGOPS Model", HPDC 2010 and, where the paper
+// leaves it open, the simulator LogGOPSim (SPCL): a message of exactly S bytes is eager; an arrived message occupies
+// the CPU at once, posted or not; the sender of a rendezvous is free, CPU and NIC, at the time of the match, without a
+// latency.
 //
-// Different here: a step begins when what it requires is over, also if that ran on another CPU stream (LogGOPSim has it
-// begin when its own stream is free); a message for which a receive is posted takes the CPU and NIC of that receive,
-// any other those of its send (there: always those of its send); steps ready at one time go in the order in which they
-// became ready. No noise.
+// Differences: a step starts when its requirements are complete, even if they ran on another CPU stream (in LogGOPSim
+// it starts when its own stream is free); a message for which a receive is posted occupies the CPU and NIC of that
+// receive, any other those of its send (there: always those of its send); steps ready at the same time run in the order
+// in which they became ready. No noise.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,24 +21,24 @@
 enum event_kind { EVENT_READY, EVENT_DONE, EVENT_ARRIVED };
 struct event {
     weft_time_ps time_ps;
-    uint64_t order;      ///< of equal times
+    uint64_t order;      ///< among equal times
     uint32_t rank, step; ///< of EVENT_ARRIVED: the sender's
     uint32_t kind;
 };
 
-/// Of a message on its way or unexpected, in the place of its send; of any other step how many edges it waits for.
+/// For a message in flight or unexpected, stored at its send. For any other step, how many edges it waits for.
 struct state {
     uint32_t waits;
-    uint32_t receive;     ///< + 1, at the other end; 0: none matches it so far
-    bool came;            ///< it has been at its receiver, and its receive may go
-    weft_time_ps done_ps; ///< when the receiver's CPU has done with it
+    uint32_t receive;     ///< + 1, at the other end; 0: none matched so far
+    bool came;            ///< it has arrived at its receiver, and its receive may proceed
+    weft_time_ps done_ps; ///< when the receiver's CPU has finished with it
 };
 
 struct run {
     const struct weft_schedule *s;
     const struct weft_loggops *m;
     struct state **state;                 ///< [ranks][steps]
-    weft_time_ps *cpu, *sends, *receives; ///< [rank * streams + stream]: free from then on
+    weft_time_ps *cpu, *sends, *receives; ///< [rank * streams + stream]: when it becomes free
     struct weft__match *match;            ///< [ranks]
     struct event *heap;
     size_t events, room;
@@ -48,7 +49,7 @@ struct run {
 
 // --- events -------------------------------------------------------------------------------------------------------
 
-/// What a rank does at a time comes before messages of that time: a receive that it posts then is posted for them.
+/// A rank's actions at a time precede messages of that time: a receive posted then counts as posted for them.
 static bool is_before(const struct event *a, const struct event *b) {
     if (a->time_ps != b->time_ps) return a->time_ps < b->time_ps;
     bool a_came = a->kind == EVENT_ARRIVED, b_came = b->kind == EVENT_ARRIVED;
@@ -96,7 +97,7 @@ static weft_time_ps *cpu_of(const struct run *x, uint32_t rank, uint32_t cpu) {
     return &x->cpu[(size_t)rank * x->s->cpus + cpu];
 }
 
-/// What a message takes besides what is fixed: all but its first byte. More than there is time for: never.
+/// The variable time of a message: all but its first byte. Never, if it exceeds simulated time.
 static weft_time_ps of_bytes(uint64_t bytes, weft_time_ps byte_ps) {
     weft_time_ps time;
     if (!bytes || __builtin_mul_overflow(bytes - 1, byte_ps, &time)) return bytes ? WEFT_TIME_MAX : 0;
@@ -107,7 +108,7 @@ static weft_time_ps later(weft_time_ps a, weft_time_ps b) {
     return a > b ? a : b;
 }
 
-/// A step has started, or is done: those that wait for that.
+/// A step has started, or is done: releases the steps that wait for that.
 static void release(struct run *x, uint32_t rank, uint32_t step, bool started, weft_time_ps now) {
     const struct weft_schedule_rank *r = &x->s->rank[rank];
     for (uint32_t e = r->step[step].edge0; e < r->step[step + 1].edge0; e++) {
@@ -179,7 +180,7 @@ static void on_receive(struct run *x, struct event e, const struct weft_schedule
     if (step_at(x, src, send)->size > x->m->eager_bytes) finish_rendezvous(x, src, send, e.time_ps);
 }
 
-/// Matched when it comes; then it waits until CPU and NIC are free, in the order in which messages have come.
+/// A message is matched when it arrives; then it waits until CPU and NIC are free, in the order of arrival.
 static void on_arrived(struct run *x, struct event e) {
     const struct weft_schedule_step *s = step_at(x, e.rank, e.step);
     struct state *own = &x->state[e.rank][e.step];
@@ -244,12 +245,12 @@ static void begin(struct run *x, struct weft_arena *scratch) {
     }
 }
 
-/// The first step that is not done.
+/// Reports the first unfinished step.
 static enum weft_status say_stuck(const struct run *x, struct weft_error *ret_error) {
     for (uint32_t r = 0; r < x->s->ranks; r++)
         for (uint32_t i = 0; i < x->s->rank[r].steps; i++) {
             const struct state *own = &x->state[r][i];
-            if (own->waits == WEFT_NONE || own->waits) continue; // it waits for another one of the rank
+            if (own->waits == WEFT_NONE || own->waits) continue; // it waits for another step of the rank
             char where[256], what[160];
             return weft_error_set(ret_error, WEFT_ERROR_STALL, WEFT_NOWHERE,
                                   "%s: rank %" PRIu32 ", %s: it waits for ever, as do %" PRIu64 " steps in all",
@@ -306,7 +307,7 @@ enum weft_status weft_loggops_run(const struct weft_schedule *s, const struct we
 
 #define TIME_MAX_PS (1000 * WEFT_PS_PER_S)
 
-/// Nanoseconds with up to three decimals, 1000 s at most; NULL: not understood.
+/// Nanoseconds with up to three decimals, at most 1000 s; NULL: not understood.
 static const char *take_time(const char *text, weft_time_ps *ret) {
     uint64_t value = 0, unit = 1000;
     const char *at = text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What many do at intervals: checkpoints of all servers to storage, the next batch from storage to the servers, logs.
-// Every source sends `repeat` times, `interval` apart, to one destination in turn, to one drawn, or to all.
+// Periodic traffic of many hosts: checkpoints of all servers to storage, the next batch from storage to the servers,
+// logs. Every source sends `repeat` times, `interval` apart, to one destination in turn, to one drawn, or to all.
 #include "generator.h"
 #include "weft/model.h"
 
@@ -27,12 +27,13 @@ struct sides {
     uint32_t *src, *dst, sources, destinations;
 };
 
-/// Of a source. By number rather than by host: the same draws whichever network the two sides meet in.
+/// The draws of a source. By number rather than by host, so that they are the same in whichever network the two sides
+/// meet.
 struct draws {
     struct weft_random jitter, destination;
 };
 
-/// When the r-th time is, without jitter; more than anybody may ask for if it does not fit.
+/// The r-th time, without jitter; more than allowed if it does not fit.
 static weft_time_ps time_of(const struct weft_workload_common *c, uint64_t r) {
     weft_time_ps after, start;
     if (__builtin_mul_overflow(r, c->interval_ps, &after) || __builtin_add_overflow(c->start_ps, after, &start))
@@ -40,7 +41,7 @@ static weft_time_ps time_of(const struct weft_workload_common *c, uint64_t r) {
     return start;
 }
 
-/// What source `i` does in its `r`-th time.
+/// What source `i` does the `r`-th time.
 static enum weft_status one_time(const struct periodic_conf *c, struct weft_place place, const struct sides *s,
                                  uint32_t i, uint64_t r, struct draws *draws, struct weft_workload *w,
                                  struct weft_error *ret_error) {

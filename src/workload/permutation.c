@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every chosen host sends to one other and receives from one other.
-// random: a derangement, every one of them equally likely: permutations are drawn (Fisher and Yates; Durstenfeld, CACM
-// Algorithm 235) until one has no fixed point, e times on average. Sattolo's algorithm would need one, but yields
-// single cycles only.
-// Each repetition draws its own: repetition 0 of entry e is the same whatever `repeat` says.
+// random: a derangement, all equally likely: permutations are drawn (Fisher and Yates; Durstenfeld, CACM Algorithm 235)
+// until one has no fixed point, e times on average. Sattolo's algorithm would need one draw, but yields single cycles
+// only.
+// Each repetition draws its own: repetition 0 of entry e is the same whatever `repeat` is.
 // shift: host i sends to host i + n, in every repetition.
 #include <inttypes.h>
 
@@ -38,7 +38,7 @@ static bool shuffle(struct weft_random *random, uint32_t *to, uint32_t n) {
         uint32_t t = to[k];
         to[k] = to[i];
         to[i] = t;
-        if (t == i) return false; // final: later steps only touch what is below
+        if (t == i) return false; // final: later steps only change entries below it
     }
     return true;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One forward, one backward: a stage with k stages after it does k forward passes to warm up, then a forward and a
-// backward pass in turn, then the backward passes that are left. Source: Narayanan et al., "Efficient large-scale
-// language model training on GPU clusters using Megatron-LM", SC 2021, section 2.2.1 (PipeDream-Flush); the time is
-// (m + p - 1) passes both ways for m microbatches and p stages, of which p - 1 are the bubble.
+// backward pass in turn, then the remaining backward passes. Source: Narayanan et al., "Efficient large-scale language
+// model training on GPU clusters using Megatron-LM", SC 2021, section 2.2.1 (PipeDream-Flush); the time is (m + p - 1)
+// passes both ways for m microbatches and p stages, of which p - 1 are the bubble.
 #include "pipeline.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ void weft__pipeline_take_turn(struct weft_job_stage *stage, uint32_t op, uint32_
     stage->turn[stage->turns++] = (struct weft_job_turn){op, part};
 }
 
-/// From the stage before, the work, to the stage behind.
+/// Receives from the previous stage, does the work, sends to the next stage.
 static void take_pass(const struct weft__pipeline *p, struct weft_job_stage *stage, struct weft__pass pass,
                       bool receives, bool sends) {
     uint32_t hop = p->hop[pass.backward] + pass.microbatch;
@@ -43,7 +43,7 @@ void weft__pipeline_take(const struct weft__pipeline *p, struct weft_job *job, s
     }
 }
 
-/// Whether the last of a group sends to the first one as well, so that a lane is at work at both ends of a pair.
+/// Whether the last rank of a group also sends to the first one, so that a lane is active at both ends of a pair.
 static bool is_ring(const struct weft_model_conf *collective) {
     const struct weft_collective_ops *ops = collective->model->ops;
     const struct weft_collective_shape pair = {.ranks = 2, .per_server = 1, .bytes = 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which a stage of a pipeline works on microbatches, and its turns.
+// The order in which a stage of a pipeline processes microbatches, and its turns.
 #ifndef WEFT_WORKLOAD_PIPELINE_H
 #define WEFT_WORKLOAD_PIPELINE_H
 
@@ -16,10 +16,10 @@ struct weft__pass {
 /// Into ret_pass[2 * microbatches].
 void weft__pipeline_order(uint32_t stage, uint32_t stages, uint32_t microbatches, struct weft__pass *ret_pass);
 
-/// A pipeline of a job: what its stages do for microbatches, and what they pass on in between.
+/// A pipeline of a job: what its stages do for microbatches, and what they send one another in between.
 struct weft__pipeline {
     uint32_t stages, microbatches;
-    uint32_t hop[2]; ///< operation that passes on microbatch 0, forward and backward; those of the others follow
+    uint32_t hop[2]; ///< the operation that sends microbatch 0 on, forward and backward; those of the others follow
     void *context;
     /// The work of a pass, without the hops: turns that the stage takes.
     void (*take_work)(void *context, struct weft_job_stage *stage, struct weft__pass pass);
@@ -28,7 +28,7 @@ struct weft__pipeline {
 void weft__pipeline_take_turn(struct weft_job_stage *stage, uint32_t op, uint32_t part);
 /// All turns of the pipeline, into job->stage[0 .. stages).
 void weft__pipeline_take(const struct weft__pipeline *p, struct weft_job *job, struct weft_arena *arena);
-/// Why stages cannot pass on by this collective; NULL: they can.
+/// Why stages cannot use this collective; NULL: they can.
 const char *weft__pipeline_refuse(const struct weft_model_conf *collective);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who talks to whom between servers, and what of it crosses racks and zones.
+// Who communicates with whom between servers, and how much of it crosses racks and zones.
 #include <stdlib.h>
 
 #include "job.h"
@@ -11,7 +11,7 @@ void weft_place_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t
         ret_host[r] = job->places->slot[slot[r / gpus]].host[r % gpus];
 }
 
-/// What a connection carries in an iteration; of a schedule, which has none, in all.
+/// The bytes of a connection per iteration; for a schedule, which has no iterations, in total.
 static weft_bytes bytes_of(const struct weft_job *job, const struct weft_connection *c) {
     return c->bytes / (job->iterations ? job->iterations : 1);
 }
@@ -27,7 +27,8 @@ static int by_units(const void *x, const void *y) {
     return (p->b > q->b) - (p->b < q->b);
 }
 
-/// What placement can keep in a pod, and at a switch: what goes to another rail leaves it wherever the two units are.
+/// The part that placement can keep within a pod, or at a switch: data for another rail leaves it wherever the two
+/// units are.
 static struct pair pair_of(const struct weft_job *job, const struct weft_connection *c) {
     uint32_t gpus = (uint32_t)job->server.gpus, from = c->src % gpus, to = c->dst % gpus;
     const struct weft_place_problem *p = job->places;
@@ -36,7 +37,7 @@ static struct pair pair_of(const struct weft_job *job, const struct weft_connect
                          p->rack_rail[from] == p->rack_rail[to] ? bytes : 0};
 }
 
-/// Both ways round, each pair of units once; returns how many.
+/// Both directions together, each pair of units once; returns how many.
 static uint32_t find_pairs(const struct weft_job *job, struct pair *list) {
     uint32_t n = 0, merged = 0;
     for (uint32_t i = 0; i < job->connections; i++) {
@@ -71,7 +72,7 @@ void weft_place_graph(const struct weft_job *job, struct weft_arena *arena) {
     weft_memory_free(WEFT_MEMORY_SCENARIO, list, room * sizeof *list);
 }
 
-/// The slot of each host of the topology that is one's; of others, 0.
+/// The slot of each host of the topology; 0 for hosts without one.
 static uint32_t *find_slots(const struct weft_job *job, const struct weft_topology *t) {
     uint32_t *slot_of = weft_memory_new(WEFT_MEMORY_SCENARIO, t->hosts, sizeof *slot_of);
     for (uint32_t s = 0; s < job->places->slots; s++)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which free servers are near each other. A rack is the servers on the same set of switches: one switch, if all GPUs of
-// a server are on it; with rails, one for each rail, and then it is what the field calls a rail group or a scalable
-// unit (NVIDIA, "DGX SuperPOD reference architecture": 32 servers on 8 leaf switches). Zones are made of pods in the
-// same way.
+// a server are on it; with rails, one per rail, which is also called a rail group or a scalable unit (NVIDIA, "DGX
+// SuperPOD reference architecture": 32 servers on 8 leaf switches). Zones are formed from pods in the same manner.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@ uint32_t weft__place_switch(const struct weft_topology *t, uint32_t host) {
     return t->port[weft_topology_port(t, t->host[host], 0)->peer].node;
 }
 
-/// A host's switch, with its pod before it, so that no two pods share a switch.
+/// A host's switch, preceded by its pod, so that no two pods share a switch.
 static uint64_t switch_key(const struct weft_topology *t, uint32_t host) {
     return (uint64_t)t->node[t->host[host]].pod << 32 | weft__place_switch(t, host);
 }
@@ -31,7 +30,7 @@ static int by_key(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// The set of the keys of hosts, as a list of `n`: ascending, then its last one over and over.
+/// The set of the keys of hosts, as a list of `n`: ascending, padded by repeating its last one.
 static void make_set(const struct weft_topology *t, const uint32_t *host, uint32_t n, key_fn *key, uint64_t *ret_set) {
     uint32_t different = 0;
     for (uint32_t g = 0; g < n; g++)
@@ -43,7 +42,7 @@ static void make_set(const struct weft_topology *t, const uint32_t *host, uint32
         ret_set[g] = ret_set[different - 1];
 }
 
-/// The number of the last of `list`, *n sets of `size` so far; appended if it has not been there.
+/// The number of the last of `list`, *n sets of `size` so far; appended if it is new.
 static uint32_t number_of_last(const uint64_t *list, uint32_t *n, uint32_t size) {
     const uint64_t *last = &list[(size_t)*n * size];
     for (uint32_t i = *n; i-- > 0;)
@@ -51,7 +50,7 @@ static uint32_t number_of_last(const uint64_t *list, uint32_t *n, uint32_t size)
     return (*n)++;
 }
 
-/// GPUs that have one key in every server get one number.
+/// GPUs with the same key in every server get one number.
 static uint32_t *find_rails(const struct weft_place_problem *p, const struct weft_topology *t, uint32_t gpus,
                             key_fn *key, struct weft_arena *arena) {
     uint32_t *rail = weft_arena_alloc(arena, gpus, sizeof *rail);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows between random pairs: at every chosen host they arrive as a Poisson process, each to another chosen host drawn
-// uniformly, or to one of `dst`. The load is payload over the rate of the host's own link: rate x load / (8 x mean
-// size) flows a second. Every host has streams of its own for gaps, sizes and destinations. Destinations are drawn by
-// the jump of a consistent hash (Lamping and Veach, arXiv 1406.2294), with random numbers for its hash: a host added at
-// the end changes no flow of the others but those that now go to it. `pairs`: destinations are drawn once, a host for
+// uniformly, or to one of `dst`. The load is payload relative to the rate of the host's own link: rate x load / (8 x
+// mean size) flows per second. Every host has its own streams for gaps, sizes and destinations. Destinations are drawn
+// by the jump of a consistent hash (Lamping and Veach, arXiv 1406.2294), with random numbers for its hash: a host added
+// at the end changes only those flows of the others that now go to it. `pairs`: destinations are drawn once, a host for
 // each.
 #include <math.h>
 #include <string.h>
@@ -37,10 +37,10 @@ static const struct weft_param poisson_rows[] = {
 };
 static const struct weft_param_table poisson_params = WEFT_PARAM_TABLE("poisson", struct poisson_conf, poisson_rows);
 
-/// Draws of a stream set aside for one destination; the jump takes about ln(n) + 1 of them.
+/// Draws of a stream reserved for one destination; the jump takes about ln(n) + 1 of them.
 enum { DRAWS = 128 };
 
-/// Uniform over 0..n-1, from the draws set aside for number `k`.
+/// Uniform over 0..n-1, from the draws reserved for number `k`.
 static uint32_t jump(struct weft_random *random, uint64_t k, uint32_t n) {
     random->drawn = k * DRAWS;
     uint64_t at = 0;
@@ -50,9 +50,9 @@ static uint32_t jump(struct weft_random *random, uint64_t k, uint32_t n) {
 }
 
 struct source {
-    const uint32_t *host, *dst; ///< dst: NULL, or those that receive
+    const uint32_t *host, *dst; ///< dst: NULL, or the receivers
     uint32_t hosts, dsts, position;
-    uint32_t partner; ///< the only one to send to; WEFT_NONE: all are
+    uint32_t partner; ///< the only destination; WEFT_NONE: all are
     double gap_ps;
     struct weft_random arrival, size, destination;
 };
@@ -70,7 +70,7 @@ static enum weft_status expand_host(const struct poisson_conf *c, struct weft_pl
         uint32_t to = s->partner;
         if (to == WEFT_NONE) {
             to = jump(&s->destination, k, s->dst ? s->dsts : s->hosts - 1);
-            if (!s->dst) to += to >= s->position; // everyone but itself
+            if (!s->dst) to += to >= s->position; // all except itself
         }
         status = weft_workload_add(w, &c->common, place, s->host[s->position], s->dst ? s->dst[to] : s->host[to], bytes,
                                    c->common.start_ps + at, ret_error);
@@ -115,7 +115,7 @@ static enum weft_status poisson_expand(const void *conf, struct weft_place place
         weft__workload_derange(weft__workload_stream(seed, entry, 0, WEFT_RANDOM_PLACEMENT), partner, n);
     }
     for (uint32_t i = 0; i < n && !status; i++) {
-        uint32_t who = dst ? i : host[i]; // with dst the same flows whichever network the two sides meet in
+        uint32_t who = dst ? i : host[i]; // with dst, the same flows in whichever network the two sides meet
         struct source s = {
             .host = host,
             .hosts = n,

@@ -4,7 +4,7 @@
 // CliqueMap, is such a client; so is any cache or disaggregated memory.
 // Sources: D. Gibson et al., "Aquila", NSDI 2022, section 5 (lookups of 4 KB values, all to all); A. Singhvi et al.,
 // "CliqueMap", SIGCOMM 2021 (a lookup of two reads, the index bucket and the value, or of one); M. Marty et al.,
-// "Snap", SOSP 2019 (one-sided operations that the remote engine executes without its application).
+// "Snap", SOSP 2019 (one-sided operations that the remote engine executes without involving its application).
 #include <inttypes.h>
 
 #include "generator.h"
@@ -89,11 +89,11 @@ static const char *rma_check(const void *conf, char *text, size_t size) {
 static const struct weft_param_table rma_params =
     WEFT_PARAM_TABLE_CHECKED("rma", struct weft_rma_conf, rma_rows, rma_check);
 
-/// Numbers connections; the clients that are servers too do not ask themselves.
+/// Numbers connections; clients that are also servers do not send requests to themselves.
 static enum weft_status number(struct weft_rma *rma, const struct weft_topology *t, struct weft_arena *arena,
                                struct weft_error *ret_error) {
     uint64_t slots = rma->conf->transport == WEFT_RMA_SOFTWARE ? rma->conf->under_way : 1;
-    uint32_t *at = weft_arena_alloc(arena, t->hosts, sizeof *at); // a host's number among the servers, and one
+    uint32_t *at = weft_arena_alloc(arena, t->hosts, sizeof *at); // a host's number among the servers, plus one
     for (uint32_t j = 0; j < rma->servers; j++)
         at[rma->server[j]] = j + 1;
     rma->self = weft_arena_alloc(arena, rma->clients, sizeof *rma->self);
@@ -143,7 +143,7 @@ static enum weft_status check_clique(const struct weft_rma *rma, const struct we
     return WEFT_OK;
 }
 
-/// A flow each way, without an end of its own: its messages are made as operations are.
+/// A flow in each direction, without a fixed end: its messages are created as operations are.
 static enum weft_status connect(struct weft_rma *rma, struct weft_workload *w, struct weft_error *ret_error) {
     struct weft_workload_common common = {
         .group = rma->conf->group,

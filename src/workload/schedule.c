@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of general form: how they are stored, and what is said of a step.
+// Programs of general form: how they are stored, and how a step is described.
 #include "weft/schedule.h"
 
 #include <inttypes.h>
@@ -69,14 +69,14 @@ uint32_t weft_schedule_number(const struct weft_schedule_group *g, uint32_t rank
 
 // --- ranks --------------------------------------------------------------------------------------------------------
 
-/// Room for one more of those that are `n`; false: there are as many as there may be.
+/// Makes room for one more entry of a list with `n`; false: the maximum is reached.
 static bool grow(void **list, uint32_t n, uint32_t *room, size_t size) {
     if (n == *room && n == WEFT_SCHEDULE_STEPS_MAX) return false;
     *list = weft__memory_grow(*list, n, room, size);
     return true;
 }
 
-/// A step of a group comes after the one of that group before it.
+/// A step of a group comes after the group's previous one.
 static bool add_collective(struct weft_schedule_builder *b, const struct weft_schedule_step *step) {
     assert(step->peer < b->schedule->groups);
     uint32_t *last = &b->last[step->peer], before = *last;
@@ -120,7 +120,8 @@ void weft_schedule_end_rank(struct weft_schedule_builder *b, uint64_t offset) {
         r->step[b->pair[i].from].edge0++;
         r->step[b->pair[i].to & ~WEFT_SCHEDULE_AFTER_START].waits++;
     }
-    for (uint32_t i = 0, sum = 0; i <= b->steps; i++) // the end of each, which filling from behind makes its begin
+    for (uint32_t i = 0, sum = 0; i <= b->steps; i++) // sets the end of each, which filling from the back turns into
+                                                      // the beginning
         r->step[i].edge0 = sum += r->step[i].edge0;
     for (uint32_t i = b->pairs; i-- > 0;)
         r->edge[--r->step[b->pair[i].from].edge0] = b->pair[i].to;

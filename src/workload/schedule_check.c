@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "weft/schedule.h"
 
-/// An error of a step: where it stands, what it is, and what is wrong.
+/// An error of a step: where it is, what it is, and what is wrong.
 static enum weft_status fault(const struct weft_schedule *s, uint32_t rank, uint32_t step, const char *why,
                               struct weft_error *ret_error) {
     char where[256], what[160];
@@ -56,7 +56,7 @@ static enum weft_status check_steps(const struct weft_schedule *s, uint32_t rank
 
 // --- circles ------------------------------------------------------------------------------------------------------
 
-/// Steps are taken away that wait for none; those that stay wait for a circle. `left`, `ready`: room for each step.
+/// Removes steps that wait for none; the remaining ones wait in a circle. `left`, `ready`: room for each step.
 static enum weft_status check_circles(const struct weft_schedule *s, uint32_t rank, uint32_t *left, uint32_t *ready,
                                       struct weft_error *ret_error) {
     const struct weft_schedule_rank *r = &s->rank[rank];
@@ -79,7 +79,7 @@ static enum weft_status check_circles(const struct weft_schedule *s, uint32_t ra
 
 // --- messages and receives ----------------------------------------------------------------------------------------
 
-/// Of messages from a rank to a rank with a tag: those sent without those received by just that source and tag.
+/// For messages from a rank to a rank with a tag: those sent, minus those received by exactly that source and tag.
 struct balance {
     uint32_t src, dst, tag;
     int32_t n;
@@ -120,7 +120,7 @@ static bool is_wild(const struct weft_schedule_step *step) {
     return step->peer == WEFT_SCHEDULE_ANY || step->tag == WEFT_SCHEDULE_ANY;
 }
 
-/// The last step of a rank that is such a one: there are too many of them.
+/// The last step of that kind of a rank: there are too many of them.
 static uint32_t last_such(const struct weft_schedule_rank *r, enum weft_schedule_kind kind, uint32_t peer,
                           uint32_t tag) {
     uint32_t i = r->steps - 1;
@@ -190,11 +190,11 @@ static enum weft_status check_group(const struct weft_schedule *s, const struct 
     return WEFT_OK;
 }
 
-/// What the first member that has steps of a group does in it; the others must do the same.
+/// What the first member with steps of a group does in it; the others must do the same.
 struct sequence {
-    uint32_t rank, members; ///< members: with steps
+    uint32_t rank, members; ///< members: those with steps
     uint32_t *step, steps, room;
-    uint32_t next; ///< how many of them the rank under way has
+    uint32_t next; ///< how many of them the current rank has
 };
 
 static bool same_collective(const struct weft_schedule_step *a, const struct weft_schedule_step *b) {
@@ -232,7 +232,7 @@ static enum weft_status follow(const struct weft_schedule *s, struct sequence *q
     return fault(s, rank, i, why, ret_error);
 }
 
-/// The first member of a group has a step that rank `rank` has not.
+/// The first member of a group has a step that rank `rank` lacks.
 static enum weft_status missing(const struct weft_schedule *s, const struct sequence *q, uint32_t rank, uint32_t k,
                                 struct weft_error *ret_error) {
     char why[160];
@@ -258,7 +258,7 @@ static enum weft_status check_rank_collectives(const struct weft_schedule *s, ui
     return status;
 }
 
-/// The first member of a group that has none of its steps, though others have.
+/// The first member of a group without any of its steps, although others have some.
 static enum weft_status check_members(const struct weft_schedule *s, uint32_t group, const struct sequence *q,
                                       struct weft_error *ret_error) {
     const struct weft_schedule_group *g = &s->group[group];

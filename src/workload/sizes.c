@@ -37,7 +37,7 @@ weft_bytes weft__sizes_at(const struct weft__sizes *sizes, double unit) {
     return bytes < 1.5 ? 1 : (weft_bytes)llround(bytes);
 }
 
-/// Reads points; parts are as the file has them. `line` counts.
+/// Reads points; parts stay as they are in the file. `line` counts.
 static enum weft_status read_points(FILE *file, struct weft_place *here, struct weft__size_point *point,
                                     uint32_t *ret_n, struct weft_error *ret_error) {
     char line[LINE_MAX_BYTES];

@@ -6,7 +6,7 @@
 #include "weft/error.h"
 #include "weft/memory.h"
 
-/// `part` of all flows, from 0 to 1, are of at most `bytes`. Neither ever falls from one point to the next.
+/// A fraction `part` of all flows, from 0 to 1, has at most `bytes`. Neither decreases from one point to the next.
 struct weft__size_point {
     double bytes, part;
 };
@@ -20,13 +20,13 @@ extern const struct weft__sizes weft__sizes_websearch, weft__sizes_fbhdp, weft__
 void weft__sizes_googlerpc2008(struct weft_arena *arena, struct weft__sizes *ret_sizes);
 
 /// "websearch", "fbhdp", "alistorage2019", "googlerpc2008" or "file:PATH" (relative to the folder of the file of
-/// `place`). The file has lines "bytes part", part rising to 1 or to 100 (percent); "#" begins a comment. Points of a
+/// `place`). The file has lines "bytes part", part rising to 1 or to 100 (percent); "#" starts a comment. Points of a
 /// file are in the arena.
 enum weft_status weft__sizes_load(const char *name, struct weft_place place, struct weft_arena *arena,
                                   struct weft__sizes *ret_sizes, struct weft_error *ret_error);
 /// The exact mean, in bytes.
 double weft__sizes_mean(const struct weft__sizes *sizes);
-/// The size below which `unit` (0 to 1) of all flows are; rounded, at least 1.
+/// The size that a fraction `unit` (0 to 1) of all flows is below; rounded, at least 1.
 weft_bytes weft__sizes_at(const struct weft__sizes *sizes, double unit);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triggers of a workload: from numbers of a file to flows, and that every flow starts sometime.
+// Triggers of a workload: resolves numbers of a file to flows, and checks that every flow starts at some time.
 #include "trigger.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static int by_id(const void *a, const void *b) {
     return (x->place.line > y->place.line) - (x->place.line < y->place.line);
 }
 
-/// Of a trigger together, those that wait first, by flow.
+/// Uses of one trigger together, waiting ones first, by flow.
 static int by_trigger(const void *a, const void *b) {
     const struct weft__trigger_use *x = a, *y = b;
     if (x->id != y->id) return x->id < y->id ? -1 : 1;
@@ -45,7 +45,7 @@ static int by_trigger(const void *a, const void *b) {
 
 #define FAIL(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
-/// How many activations it may have.
+/// The number of activations that it may have.
 static enum weft_status check_activations(const struct weft__trigger_named *t, uint32_t activations,
                                           struct weft_error *ret_error) {
     if (t->kind == WEFT_TRIGGER_ONCE && activations != 1)
@@ -59,7 +59,7 @@ static enum weft_status check_activations(const struct weft__trigger_named *t, u
     return WEFT_OK;
 }
 
-/// Who starts a flow: its sender, and of READ its receiver.
+/// The host that starts a flow: its sender or, for READ, its receiver.
 static uint32_t starter(const struct weft_workload *w, uint32_t flow) {
     return w->flow[flow].verb == WEFT_VERB_READ ? w->flow[flow].dst : w->flow[flow].src;
 }
@@ -105,7 +105,7 @@ static enum weft_status make_trigger(const struct weft__trigger_named *named, co
     return check_activations(named, (uint32_t)(uses - waits), ret_error);
 }
 
-/// Room for what the builder has, behind what the workload has.
+/// Makes room for the builder's data, after what the workload has.
 static void make_lists(const struct weft__trigger_builder *b, struct weft_workload *w) {
     struct weft_trigger *trigger = weft_arena_alloc(w->arena, w->triggers + b->triggers, sizeof *trigger);
     struct weft_activation *activation = weft_arena_alloc(w->arena, w->activations + b->uses, sizeof *activation);
@@ -138,10 +138,10 @@ static enum weft_status resolve(struct weft__trigger_builder *b, weft_time_ps de
 
 // --- whether all flows start --------------------------------------------------------------------------------------
 
-/// A flow has ended, and so on: in whatever order flows end, the same ones start.
+/// Whether flows end, and so on: in whatever order flows end, the same ones start.
 struct ended {
     const struct weft_workload *w;
-    uint32_t *first; ///< [flows + 1] of `by_flow`
+    uint32_t *first; ///< [flows + 1], in `by_flow`
     uint32_t *by_flow, *activations, *stack, stacked;
     bool *started;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triggers while an entry of the workload is made: they have the numbers that a file gives them.
+// Triggers while an entry of the workload is being made: they have the numbers that a file gives them.
 #ifndef WEFT_WORKLOAD_TRIGGER_H
 #define WEFT_WORKLOAD_TRIGGER_H
 
@@ -7,7 +7,7 @@
 
 enum weft__trigger_role { WEFT__TRIGGER_WAITS, WEFT__TRIGGER_ACKED, WEFT__TRIGGER_DELIVERED };
 
-/// Zeroed: there are none.
+/// All zero: there are none.
 struct weft__trigger_builder {
     struct weft__trigger_named {
         uint32_t id;
@@ -25,11 +25,11 @@ struct weft__trigger_builder {
     uint32_t triggers_room, uses_room;
 };
 void weft__triggers_add(struct weft__trigger_builder *b, const struct weft__trigger_named *trigger);
-/// `use`: its flow is one of the workload's.
+/// `use`: its flow is already in the workload.
 void weft__triggers_use(struct weft__trigger_builder *b, const struct weft__trigger_use *use);
-/// All flows are there: the triggers into the workload, and the flows that wait for them marked. An error, at the place
-/// of the trigger or of the flow (without a topology, hosts are not looked at): a trigger that is defined twice or not
-/// at all, or activated more often than it may; a flow that would never start.
+/// Call it when all flows exist: moves the triggers into the workload, and marks the flows that wait for them. An
+/// error, at the place of the trigger or of the flow (without a topology, hosts are not checked): a trigger that is
+/// defined twice or not at all, or activated more often than it may; a flow that would never start.
 enum weft_status weft__triggers_finish(struct weft__trigger_builder *b, weft_time_ps delay, struct weft_workload *w,
                                        struct weft_error *ret_error);
 void weft__triggers_free(struct weft__trigger_builder *b);

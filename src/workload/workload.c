@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows of a run, gathered from the generators.
+// The flows of a run, collected from the generators.
 #include "weft/workload.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ const char *const weft_verb_names[] = {"write", "send", "read", NULL};
 struct weft_random weft__workload_stream(uint64_t seed, uint32_t entry, uint32_t who,
                                          enum weft_random_purpose purpose) {
     struct weft_random stream = weft_random_stream(seed, who, purpose);
-    stream.purpose |= entry << 8; // purposes are few: the entry has the bits above
+    stream.purpose |= entry << 8; // purposes are small numbers: the entry uses the bits above
     return stream;
 }
 
@@ -31,13 +31,13 @@ static uint64_t sat_mul(uint64_t a, uint64_t b) {
 
 static void grow(struct weft_workload *w, uint64_t flows) {
     if (flows <= w->flows_capacity) return;
-    uint64_t capacity = 2 * (uint64_t)w->flows_capacity; // single flows come by the thousand too
+    uint64_t capacity = 2 * (uint64_t)w->flows_capacity; // even single flows can be thousands
     if (capacity < flows) capacity = flows;
     w->flow = weft_arena_move(w->arena, w->flow, w->flows, capacity, sizeof *w->flow);
     w->flows_capacity = (uint32_t)capacity;
 }
 
-/// Whether there may be `flows` more flows of `qps` queue pairs each, and their repetitions.
+/// Whether there may be `flows` more flows of `qps` queue pairs each, including their repetitions.
 static enum weft_status check(const struct weft_workload *w, const struct weft_workload_common *common,
                               struct weft_place place, uint64_t flows, uint64_t qps, struct weft_error *ret_error) {
     uint64_t more = sat_mul(flows, common->repeat), max = common->messages ? JOB_FLOWS_MAX : FLOWS_MAX;
@@ -85,7 +85,7 @@ enum weft_status weft__workload_reserve(struct weft_workload *w, const struct we
 }
 
 uint32_t weft__workload_group(struct weft_workload *w, const char *name) {
-    for (uint32_t g = w->groups; g-- > 0;) // most often the last one
+    for (uint32_t g = w->groups; g-- > 0;) // usually the last one
         if (!strcmp(w->group[g], name)) return g;
     if (!(w->groups & (w->groups - 1))) { // the room is a power of two
         const char **group = weft_arena_alloc(w->arena, w->groups ? 2 * (size_t)w->groups : 1, sizeof *group);
@@ -118,7 +118,7 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
     if (!status) status = check_bytes(w, common, place, all, ret_error);
     if (status) return status;
     grow(w, w->flows + common->repeat);
-    // Rows bound repeat and interval, and start: no overflow in 128 bits is all that is needed.
+    // Rows limit repeat, interval and start, so it suffices that 128 bits do not overflow.
     unsigned __int128 last = start + (unsigned __int128)(common->repeat - 1) * common->interval_ps;
     if (last > (unsigned __int128)START_MAX_S * WEFT_PS_PER_S)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
@@ -147,7 +147,7 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
     return WEFT_OK;
 }
 
-/// Each flow of the entry starts a little later, by a draw of its own.
+/// Delays each flow of the entry by a small time of its own, drawn at random.
 static void add_jitter(struct weft_workload *w, const struct weft_workload_common *common, uint64_t seed,
                        uint32_t entry) {
     uint32_t first = w->entry_flow[entry];

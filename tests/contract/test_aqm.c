@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every AQM under random depths: marks only what is ECN-capable, touches nothing in an empty queue, the same verdicts
-// for the same stream.
+// Every AQM with random depths: it marks only ECN-capable packets, touches nothing in an empty queue, and gives the
+// same verdicts for the same stream.
 #include "models.h"
 
 #include "weft/aqm.h"

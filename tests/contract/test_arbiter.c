@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every arbiter under random requests: a valid matching, nothing read or written that was not asked for, nobody
-// starved, the same matches for the same requests. Maximal where the model promises it.
+// Every arbiter with random requests: a valid matching, nothing read or written outside the requests, no starvation,
+// the same matches for the same requests. Maximal where the model promises it.
 #include "models.h"
 
 #include "weft/arbiter.h"
@@ -183,7 +183,7 @@ static void shares_one_input(const struct weft_model *model, const void *conf) {
     free(b.state);
 }
 
-/// Others that ask alone in between take nobody's turn.
+/// Single requests in between take no other's turn.
 static void shares_whoever_asks_between(const struct weft_model *model, const void *conf) {
     enum { N = 4 };
     struct bench b;
@@ -225,7 +225,8 @@ static void assert_maximal(const char *name, const char *yaml, uint32_t ports) {
     free(conf);
 }
 
-/// Greedy is maximal at once; iSLIP adds at least one pair an iteration while one can be added, so N iterations do.
+/// Greedy is maximal at once; iSLIP adds at least one pair per iteration while one can be added, so N iterations are
+/// enough.
 static void matchings_are_maximal(void **state) {
     assert_maximal("round_robin", "{}", 16);
     assert_maximal("round_robin", "{}", 70);

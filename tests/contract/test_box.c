@@ -17,7 +17,7 @@
 #define CLIQUE(more)                                                                                                   \
     "topology: {kind: dragonfly, pods: 1, tins: 2, hosts_per_tin: 1, local_parallel: 1, local_ports: 1" more "}\n"
 
-/// A small network with boxes of a kind, and what goes through them.
+/// A small network with boxes of a kind, and traffic through them.
 static const char *const smallest[WEFT_BOXES] = {
     [WEFT_BOX_HOST] = SWITCH,
     [WEFT_BOX_PROCESSOR] =
@@ -46,7 +46,7 @@ static void required_functions_are_there(void **state) {
     }
 }
 
-/// Its ports are all of the Ethernet kind, or it connects those that are not; and what it says of frames is of a link.
+/// All its ports are Ethernet ports, or it connects the others; and what it says about frames refers to a link.
 static void every_port_has_its_box(void **state) {
     (void)state;
     for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {

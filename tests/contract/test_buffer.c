@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every buffer under random packets: bytes in = bytes out + dropped + held, its own invariant, answers that agree with
-// each other, no lossless packet dropped without an XOFF before it; and likewise while ports change what is lossless.
+// Every buffer with random packets: bytes in = bytes out + dropped + held, its own invariant, consistent answers, no
+// lossless packet dropped without an XOFF before it; the same while ports change which priorities are lossless.
 #include "models.h"
 
 #include <inttypes.h>
@@ -147,8 +147,8 @@ static weft_bytes fill(const struct weft_buffer_ops *ops, const void *conf, void
     return ops->level(state, conf, port, priority) - level;
 }
 
-/// A group alone is paused above the level that the plan says, to two frames (the one above, and one that a model may
-/// count elsewhere), and takes the headroom from there on; also when all other groups have first taken what they get.
+/// A single group is paused above the level in the plan, give or take two frames (the one above, and one that a model
+/// may count elsewhere), and uses the headroom from there on; also when all other groups have taken their share first.
 static void does_what_it_plans(const struct weft_model *model, const void *conf) {
     enum { FRAME = 4158, PORT = 2, PRIORITY = 3 };
     const struct weft_buffer_ops *ops = model->ops;

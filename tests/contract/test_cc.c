@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every congestion control under random facts: 0 < rate <= line rate, no timer in the past, its own invariant, and the
-// same answers for the same facts. One that rests is not moved by what is sent.
+// Every congestion control with random facts: 0 < rate <= line rate, no timer in the past, its own invariant, and the
+// same answers for the same facts. While it rests, sending changes nothing.
 #include "models.h"
 
 #include "weft/cc.h"
@@ -30,7 +30,7 @@ static void tell(struct caller *c,
     c->digest = (c->digest ^ c->act.rate_bps ^ c->act.timer_ps << 20) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/// What is sent, also to a model that says that it rests: then nothing may change.
+/// Sends, even for a model that says that it rests: then nothing may change.
 static void tell_sent(struct caller *c) {
     size_t size = c->ops->state_size(c->conf);
     void *state = malloc(size + 1);
@@ -57,7 +57,7 @@ static void advance(struct caller *c, weft_time_ps time) {
     c->fact.now_ps = time;
 }
 
-/// Of a path of 0 to 5 ports, now and then another one; older than what came before, or not.
+/// Telemetry of a path of 0 to 5 ports, sometimes a different path; older than the previous one, or not.
 static struct weft_telemetry random_telemetry(weft_time_ps now, struct weft_random *random) {
     struct weft_telemetry t = {.hops = (uint8_t)weft_random_below(random, WEFT_TELEMETRY_HOPS + 1),
                                .path = (uint16_t)weft_random_below(random, 2)};

@@ -256,7 +256,7 @@ static void teeth_are_tried(void **state) {
     assert_holds("broken with switch.buffer={\"size\":\"2MB\",\"xoff\":\"1MB\",\"xon\":\"1MB\"}: 0 > 0\n");
     assert_holds("toothless: arithmetic\n");
     write_scenario("s.yaml", biting, toothless);
-    output_of("verify s.yaml", 0); // nobody has asked
+    output_of("verify s.yaml", 0); // not requested
     output_of("verify s.yaml --teeth", 5);
     assert_holds("  HAS NO TEETH     they end\n");
     assert_holds("TOOTHLESS: holds also with workload.0.size=\"1KB\": 2 == 2\n");
@@ -291,7 +291,7 @@ static void a_control_must_not_hold(void **state) {
     assert_holds("  HOLDS AFTER ALL  it pauses\n");
 }
 
-/// What topo, plan and the like say of a variant can be claimed as what it measures.
+/// The output of topo, plan and other commands about a variant can be claimed like its measurements.
 static void claims_reach_other_commands(void **state) {
     (void)state;
     write_scenario("s.yaml",
@@ -414,7 +414,7 @@ static void teeth_count_seeds(void **state) {
     assert_holds("broken with workload.1.start=\"1ms\" (8 of 8): ");
 }
 
-/// The mean over seeds lies between what the seeds say.
+/// The mean over seeds is between the values of the seeds.
 static void means_are_judged_over_seeds(void **state) {
     (void)state;
     count_meetings();
@@ -441,7 +441,7 @@ static void means_are_judged_over_seeds(void **state) {
     }
 }
 
-/// One seed is no mean: verify and compare say that it is what they judged by.
+/// One seed gives no mean: verify and compare say that they judged by one seed.
 static void a_mean_of_one_seed_says_so(void **state) {
     (void)state;
     static const char *const commands[] = {"verify one.yaml", "verify one.yaml --seed 3", "verify one.yaml --seeds 3"};
@@ -474,7 +474,7 @@ static void signal_verify(const char *enough, const char *signal, const char *th
     assert_int_equal(system(command), 0);
 }
 
-/// Killed or interrupted, it goes on where it was: what is known is not run again.
+/// Killed or interrupted, it continues where it was: known results are not run again.
 static void a_killed_verify_resumes(void **state) {
     (void)state;
     FILE *file = fopen("long.yaml", "w");
@@ -493,10 +493,10 @@ static void a_killed_verify_resumes(void **state) {
     assert_holds("long.yaml        1       1       1         0         0           0\n");
     output_of("verify long.yaml --seeds 1..2", 0);
     assert_null(strstr(text, "are known"));
-    assert_int_equal(system("test -z \"$(ls cache/weft)\""), 0); // what has come to its end leaves nothing behind
+    assert_int_equal(system("test -z \"$(ls cache/weft)\""), 0); // a complete verify leaves nothing behind
 }
 
-/// A run that stalls is said, and the claims are judged by what it measured.
+/// A stalled run is reported, and the claims are judged by its measurements.
 static void verify_tells_of_a_stall(void **state) {
     (void)state;
     FILE *file = fopen("stall.yaml", "w");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every collective owes, proved by executing what it is compiled to with sets instead of numbers: every piece that
-// arrives is the piece that the receiver is at, no order of execution deadlocks with the bounded buffers, every rank
-// ends with exactly the contributions that the goal asks for, none twice, and the volume sent is the closed form.
+// The promises of every collective, proved by executing its compiled form with sets instead of numbers: every piece
+// that arrives is the piece that the receiver expects, no order of execution deadlocks with the bounded buffers, every
+// rank ends with exactly the contributions of the goal, none twice, and the volume sent is the closed form.
 #include "models.h"
 #include "own_memory.h"
 
@@ -63,7 +63,7 @@ static weft_bytes pair_bytes(const struct play *p, uint32_t src, uint32_t dst) {
     return p->ops->part ? p->ops->part(p->conf, &p->shape, src, dst) : part_begin(p, dst + 1) - part_begin(p, dst);
 }
 
-/// Of an all-gather: whose bytes lie at `at`, and where they end.
+/// For an all-gather: the owner of the bytes at `at`, and where they end.
 static uint32_t owner_of(const struct play *p, weft_bytes at, weft_bytes *ret_end) {
     if (p->ops->owner) return p->ops->owner(p->conf, &p->shape, at, ret_end);
     uint32_t k = 0;
@@ -112,7 +112,7 @@ static uint64_t content_alike(const struct play *p, uint32_t rank, weft_bytes of
     return content_before(p, rank, offset, bytes);
 }
 
-/// What is gathered is of several ranks, each with its own: the sets of all of them.
+/// Gathered data comes from several ranks: the sets of all of them.
 static uint64_t content(const struct play *p, uint32_t rank, weft_bytes offset, weft_bytes bytes) {
     if (p->goal != WEFT_GOAL_ALL_GATHER || !bytes) return content_alike(p, rank, offset, bytes);
     uint64_t set = 0;
@@ -182,7 +182,7 @@ static void run(struct play *p, uint64_t seed) {
                  p->shape.per_server, (unsigned long)p->shape.bytes, r.rank, r.lane);
     assert_int_equal(r.bytes, p->sent_total);
     for (uint32_t i = 0; i < p->dag.connections; i++) {
-        assert_int_equal(p->connection[i].sent, p->connection[i].received); // nothing is left on the way
+        assert_int_equal(p->connection[i].sent, p->connection[i].received); // nothing is left in flight
         assert_int_equal(p->connection[i].bytes, weft_dag_connection_at(&p->dag, i).bytes);
     }
 }
@@ -338,7 +338,7 @@ static void every_rank_gets_what_it_should(void **state) {
             }
 }
 
-/// Channels of four GPUs, each with an order and NICs of its own: NIC k is near GPU k (examples/import/nccl/topo.xml).
+/// Channels of four GPUs, each with its own order and NICs: NIC k is near GPU k (examples/import/nccl/topo.xml).
 static void put_channels(const char *path, uint32_t tree_pattern) {
     static const uint32_t order[3][4] = {{0, 1, 2, 3}, {2, 0, 3, 1}, {1, 3, 2, 0}};
     FILE *file = fopen(path, "w");
@@ -599,7 +599,7 @@ static void what_goes_to_each_is_that_of_the_steps(void **state) {
     assert_true(compared > 1000);
 }
 
-/// Every rank sends to so many others as a collective says, or to more.
+/// Every rank sends to as many others as the collective says, or to more.
 static void peers_are_as_many_as_said(void **state) {
     uint32_t compared = 0;
     for (uint32_t m = 0; m < general_collectives(); m++) {
@@ -672,7 +672,7 @@ static void a_server_is_inner_in_one_tree(void **state) {
     free(conf);
 }
 
-/// 1024 ranks: nothing is stored, and any step is known at once.
+/// 1024 ranks: nothing is stored, and any step can be computed at once.
 static void large_ones_cost_nothing(void **state) {
     for (uint32_t m = 0; m < general_collectives(); m++) {
         const struct weft_model *model = general_collective(m);
@@ -695,7 +695,7 @@ static void large_ones_cost_nothing(void **state) {
     }
 }
 
-/// Slots for no more than a chunk would deadlock; that is refused.
+/// Slots for only one chunk would deadlock; that is refused.
 static void a_chunk_and_a_slice_must_fit(void **state) {
     const struct weft_model *model = model_of(WEFT_KIND_COLLECTIVE, "all_reduce_ring");
     const char text[] = "{chunk: 10KB, slice: 3KB, slots: 4}";

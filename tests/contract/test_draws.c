@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of which weft_simulation_draws says no is the same with every seed: over the registry, so that a new model that
-// draws has to say so. What it says of a run is never no where seeds differ.
+// A run for which weft_simulation_draws says no gives the same with every seed: over the registry, so that a new model
+// that draws must say so. It never says no for a run where seeds differ.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static void every_registered_workload(void **state) {
     (void)state;
     for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_WORKLOAD); i++) {
         const char *name = weft_model_at(WEFT_KIND_WORKLOAD, i)->name;
-        bool found = !strcmp(name, "job"); // as a collective, of which it is made
+        bool found = !strcmp(name, "job"); // like a collective, which it is made of
         for (uint32_t w = 0; w < WORKLOADS; w++)
             found |= !strncmp(workloads[w] + strlen("kind: "), name, strcspn(workloads[w] + strlen("kind: "), ","));
         char file[512], workload[1024];

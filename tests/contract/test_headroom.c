@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What weft plan pfc promises of a buffer against runs of the worst case: hosts at line rate into an output that is
-// blocked, so that all that comes stays. Every buffer model, with its defaults and with headroom of its own where it
-// has such a parameter. The cable is the longest with which the plan says that the headroom is enough, found by
-// halving: then nothing is lost. With a cable that asks for a third more the plan says that it is too little, and
+// The promise of weft plan pfc about a buffer, compared with runs of the worst case: hosts at line rate into a blocked
+// output, so that everything that arrives stays. Every buffer model, with its defaults, and with its own headroom where
+// it has such a parameter. The cable is the longest for which the plan says that the headroom suffices, found by
+// bisection: then nothing is lost. With a cable that needs a third more, the plan says that it is too little, and
 // packets are lost.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static weft_bytes need_of(const char *buffer, uint64_t delay_ns, weft_bytes *ret
     return need;
 }
 
-/// The longest cable, in ns, that takes no more than `share` thirds of the headroom.
+/// The longest cable, in ns, that needs at most `share` thirds of the headroom.
 static uint64_t longest(const char *buffer, uint64_t thirds) {
     uint64_t low = 0, high = 1000000;
     while (high - low > 1) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every strategy on random graphs and random free servers: each unit a slot of its own, the same for the same problem.
-// The minimum cut besides: never more between zones than any other strategy, and on problems small enough to try every
-// partition, nearly always the least there is: it is a heuristic.
+// Every strategy on random graphs and random free servers: each unit gets its own slot, the same for the same problem.
+// The minimum cut in addition: never more traffic between zones than any other strategy, and on problems small enough
+// to try every partition, nearly always the minimum: it is a heuristic.
 #include "models.h"
 
 #include <stdio.h>
@@ -113,7 +113,7 @@ static void no_other_strategy_cuts_less(void **state) {
     free(conf);
 }
 
-/// The least over all ways to give units zones, by trying them all.
+/// The minimum over all assignments of units to zones, by trying them all.
 static weft_bytes least_of_all(const struct weft_place_problem *p, uint32_t unit, uint32_t *zone, uint32_t *room,
                                weft_bytes so_far, weft_bytes least) {
     if (so_far >= least) return least;

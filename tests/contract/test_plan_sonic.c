@@ -49,7 +49,7 @@ static json_t *sample(void) {
     return config;
 }
 
-/// The next part of a JSON pointer, unescaped; *at stands behind it.
+/// The next part of a JSON pointer, unescaped; *at is after it.
 static void next_part(const char **at, char *part) {
     assert_int_equal(**at, '/');
     for (++*at; **at && **at != '/'; ++*at) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every queueing architecture under random packets: packets in = packets out + held, packets of one input, output and
-// priority stay in order, what it says is ready can be taken, and nothing that came is hidden for good.
+// Every queueing architecture with random packets: packets in = packets out + held, packets of one input, output and
+// priority stay in order, what it reports as ready can be taken, and no packet is hidden forever.
 #include "models.h"
 
 #include "base/fifo.h"
@@ -103,7 +103,7 @@ static void conserves(const struct weft_model *model, const void *conf) {
                 serve(b, (uint32_t)weft_random_below(&random, b->ports), &random);
             if (k % 1000 == 0) assert_conserved(b);
         }
-        for (bool any = true; any;) { // everything can be got out by serving what is ready
+        for (bool any = true; any;) { // everything can be removed by serving what is ready
             any = false;
             for (uint32_t out = 0; out < b->ports; out++)
                 any |= serve(b, out, &random);

@@ -44,7 +44,7 @@ static void chooses(const struct weft_model *model, const void *conf) {
     }
 }
 
-/// Candidates come and go, as when links fail, packets come from above, and times may step back a little.
+/// Candidates appear and disappear, as when links fail, packets arrive from above, and times may step back a little.
 static void takes_what_there_is(const struct weft_model *model, const void *conf) {
     struct weft_random random = weft_random_stream(2, 0, WEFT_RANDOM_TEST);
     struct router r = router_new(model, NULL, 3, 1, 16, 16);

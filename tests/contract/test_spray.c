@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every path choice under random news: values below their number, its own invariant, the same values for the same seed
-// and news; and each value comes up. Beside it, what each model claims.
+// Every path choice with random news: values below their number, its own invariant, the same values for the same seed
+// and news; and each value is used. Also the claims of each model.
 #include "models.h"
 
 #include "weft/spray.h"
@@ -101,7 +101,7 @@ static void bitmap_passes_over_a_bad_value(void **state) {
     free(conf);
 }
 
-// What came back unmarked is used once more, in its order; after a timeout nothing else is, for 10 ms.
+// Values that returned unmarked are used once more, in their order; after a timeout only these are, for 10 ms.
 static void reps_recycles(void **state) {
     const struct weft_model *model = model_of(WEFT_KIND_SPRAY, "reps");
     void *conf = conf_of(model, NULL);

@@ -39,7 +39,7 @@ struct pair {
     struct weft_random random;
     struct flight flight[IN_FLIGHT];
     uint32_t flights;
-    bool came[PACKETS], ends[PACKETS]; ///< of a PSN: delivered; the last of a message
+    bool came[PACKETS], ends[PACKETS]; ///< per PSN: delivered; the last of a message
     uint32_t delivered, discarded, lost, sent, messages;
     const char *wrong;
     uint64_t digest;
@@ -249,7 +249,7 @@ static void post(struct pair *c) {
 
 // --- a run --------------------------------------------------------------------------------------------------------
 
-/// What comes next: data to post, a packet, a timer, the sender's turn. False: nothing will.
+/// What happens next: data to post, a packet, a timer, the sender's turn. False: nothing will.
 static bool step(struct pair *c) {
     uint32_t first = next_flight(c);
     weft_time_ps arrival = first == UINT32_MAX ? WEFT_TIME_NEVER : c->flight[first].p.time_ps;
@@ -335,7 +335,7 @@ static const struct channel channels[] = {
 };
 enum { CHANNELS = sizeof channels / sizeof *channels };
 
-/// Every kind of queue pair over every channel; NULL, or what is wrong first.
+/// Every kind of queue pair over every channel; NULL, or the first error.
 static const char *try_all(const struct weft_transport_ops *ops, const void *conf, bool twice) {
     static const weft_bytes windows[] = {0, MTU, 16 * MTU};
     for (unsigned kind = 0; kind < 3; kind++)

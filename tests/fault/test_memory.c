@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory runs out inside the library, in any of its threads: the call comes back, says so, and leaves nothing behind.
-// The library's own allocations are wrapped by the linker; tests/tools/test_faults.py has those of other libraries fail
-// too.
+// Memory runs out inside the library, in any of its threads: the call returns, reports it, and leaves nothing behind.
+// The linker wraps the library's own allocations; tests/tools/test_faults.py makes those of other libraries fail too.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -115,7 +114,7 @@ static enum weft_status allocate(void *context, struct weft_error *ret_error) {
     return weft_memory_bytes(WEFT_MEMORY_TIMER) == *bytes ? WEFT_OK : WEFT_ERROR_INPUT;
 }
 
-/// What is freed or changed elsewhere stays with the memory that it came from.
+/// Memory freed or changed elsewhere stays with the memory that it came from.
 static void memories_are_apart(void **state) {
     (void)state;
     struct weft_memory *a = weft_memory_open(), *b = weft_memory_open();

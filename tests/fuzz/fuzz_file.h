@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input as a file, for what reads by path. _GNU_SOURCE stands before the first include of a target.
+// The input as a file, for readers that take a path. _GNU_SOURCE precedes the first include of a target.
 #ifndef WEFT_FUZZ_FILE_H
 #define WEFT_FUZZ_FILE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a file of which nobody says what it is: importers know it, or there is an error with the file's name.
+// Any bytes as a file of unknown format: importers recognise it, or there is an error with the file's name.
 #define _GNU_SOURCE // memfd_create
 #include <assert.h>
 #include <string.h>

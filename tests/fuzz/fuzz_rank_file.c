@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a rank file: refused with a place, or ranks with names and numbers that stand in the text.
+// Any bytes as a rank file: refused with a place, or ranks with names and numbers from the text.
 #define _GNU_SOURCE // memmem
 #include <assert.h>
 #include <string.h>

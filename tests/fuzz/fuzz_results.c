@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of a run with anything written over them: values of their tables, or bytes of the file. What reads them back
-// (weft timeline, weft timeline --perfetto) refuses them or gives what it says it gives.
+// Results of a run with random overwrites: values of their tables, or bytes of the file. Their readers (weft timeline,
+// weft timeline --perfetto) refuse them or give well-formed output.
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

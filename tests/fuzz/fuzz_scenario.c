@@ -44,7 +44,7 @@ static void bind(const struct weft_scenario_file *file, uint32_t variant) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    // what stands behind the first zero byte is a setting
+    // the part after the first zero byte is a setting
     const uint8_t *zero = memchr(data, 0, size);
     size_t text_size = zero ? (size_t)(zero - data) : size;
     char setting[256] = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a source flow control message: what is read is written as the same bytes.
+// Any bytes as a source flow control message: a decoded message encodes to the same bytes.
 #include <assert.h>
 #include <string.h>
 

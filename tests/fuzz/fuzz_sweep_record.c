@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a run of a sweep with anything written over it: it counts as missing, or has what it says it has.
+// The record of a run of a sweep with random overwrites: it counts as missing, or has the content that it declares.
 #include <assert.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft plan ecn, dcqcn, sfc, admission and buffers on scenarios of a user: what they find, that both runs are of the
+// weft plan ecn, dcqcn, sfc, admission and buffers on scenarios of a user: their findings, that both runs are of the
 // scenario and of the patch, and what they refuse.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -152,7 +152,7 @@ static void test_nothing_to_change(void **state) {
     assert_nothing(*state, "buffers");
 }
 
-/// With headroom and alpha as advised the incast pauses nobody and loses nothing.
+/// With headroom and alpha as advised the incast causes no pauses and no losses.
 static void test_advice_helps(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "plan buffers s.yaml --variant plain --set workload.0.size=500KB --json --quiet"), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft plan capacity against the closed form of one queue, on a job's size, where the metric falls, and what it
-// refuses.
+// weft plan capacity compared with the closed form of one queue, on a job's size, where the metric decreases, and what
+// it refuses.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -206,7 +206,7 @@ static void libpcap(void **state) {
     pcap_close(pcap);
 }
 
-/// How large it is going to be is said before; the file has ACKs as well, and what is sent again.
+/// Its expected size is printed before the run; the file also has ACKs and retransmissions.
 static void size_before(void **state) {
     static const char *const content[] = {"full", "headers"};
     (void)state;
@@ -349,7 +349,7 @@ static void no_file_is_written_twice(void **state) {
 
 // --- Ultra Ethernet -----------------------------------------------------------------------------------------------
 
-/// Eight to one, with packets trimmed; at the receiver's port all that is sent passes, less what is trimmed of it.
+/// Eight to one, with trimmed packets; everything sent passes the receiver's port, less the trimmed payload.
 #define UET(sizes, cc)                                                                                                 \
     "topology: {kind: single, hosts: 9, rate: 100Gbps, delay: 500ns}\n"                                                \
     "switch: {pfc: {priorities: none}, buffer: {kind: static, size: 64MB}, aqm: {kind: trim, min: 20KB, max: 60KB, "   \

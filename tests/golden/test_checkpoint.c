@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that is killed and resumed from its checkpoint gives what it gives in one go; a file that is no whole
-// checkpoint of this program is refused.
+// A run that is killed and resumed from its checkpoint gives the same results as an uninterrupted run; a file that is
+// not a complete checkpoint of this program is refused.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -91,7 +91,7 @@ static void kill_midway(const struct fixture *f, const char *options) {
     assert_int_equal(stat(path, &about), 0);
 }
 
-/// Takes out what tells of time, memory and threads, of boxes' parts too.
+/// Removes values that depend on time, memory and threads, including those of boxes' parts.
 static void strip(json_t *root) {
     static const char *const of_process[] = {"wall_s",  "cpu_s",   "packet_hops_per_cpu_s", "cell_hops_per_cpu_s",
                                              "threads", "windows", "peak_rss_bytes",        "memory"};
@@ -240,7 +240,7 @@ static void write_whole(const struct fixture *f, const unsigned char *bytes, siz
     assert_int_equal(fclose(file), 0);
 }
 
-/// A few bits of zstd's form mean nothing (2 of 600 tried): then the run is what it was. All else is refused.
+/// A few bits of zstd's format have no meaning (2 of 600 tried): then the run is the same. All else is refused.
 static void assert_refused_or_whole(struct fixture *f, const json_t *whole) {
     if (weft(f, "run --resume d --json") == 2) {
         assert_false(is_there(f, "d/results.sqlite"));
@@ -291,7 +291,7 @@ static void test_damaged(void **state) {
     free(good);
 }
 
-/// The same sources, built otherwise: here the program with a byte behind its end.
+/// The same sources, built differently: here the program with a byte appended.
 static void test_other_build(void **state) {
     struct fixture *f = *state;
     char command[256];
@@ -334,7 +334,7 @@ static void test_options(void **state) {
     assert_int_equal(weft(f, "run s.yaml --checkpoint 100s --out d --force --quiet"), 0);
 }
 
-/// The first signal saves the run, too, and what it has measured is reported.
+/// The first signal also saves the run, and its measurements are reported.
 static void test_interrupted(void **state) {
     struct fixture *f = *state;
     char command[256];

@@ -80,7 +80,7 @@ static double fct_of(const json_t *root, size_t run, const char *group) {
     return json_number_value(json_object_get(json_object_get(g, "fct_ps"), "mean"));
 }
 
-/// Means with their intervals; what is the same has no change, and what may be noise is marked.
+/// Means with their intervals; equal values show no change, and changes that may be noise are marked.
 static void means(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "compare s.yaml --seeds 1..4 --out o --json"), 0);

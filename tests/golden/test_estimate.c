@@ -84,7 +84,8 @@ static void memory_and_work_of_runs(void **state) {
     assert_true(whole >= 3 && parts >= 1);
 }
 
-/// What is only computed, of more connections than are tried: the same sum for as many as a test has time for.
+/// Figures that are only computed, for more connections than are tried: the same formula, with as many as a test has
+/// time for.
 static void memory_by_connections(void **state) {
     struct fixture *f = *state;
     write_text(

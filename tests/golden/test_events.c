@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of whole runs: that causes come before effects, that they do not depend on the number of threads, and
-// chains of causes that are known beforehand.
+// The events of whole runs: causes precede effects, they do not depend on the number of threads, and known chains of
+// causes are found.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "run.h"
 #include "weft/dsf_outcome.h"
 
-/// Two racks send to one over a spine; what goes to gpu-c is twice what its link carries.
+/// Two racks send to one over a spine; the traffic to gpu-c is twice what its link carries.
 static const char cascade[] = "topology:\n"
                               "  kind: list\n"
                               "  nodes:\n"
@@ -44,7 +44,7 @@ static const char marking[] =
     "workload: [{kind: incast, sources: host-0..3, dst: host-4, size: 4MB}]\n"
     "run: {until: 3ms}\n";
 
-/// A link fails and comes back under way; without PFC a full buffer drops.
+/// A link fails and comes back during the run; without PFC a full buffer drops.
 static const char losses[] =
     "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, rate: 100Gbps, delay: 500ns}\n"
     "switch: {pfc: {priorities: none}, buffer: {kind: static, size: 60KB, xoff: 50KB, xon: 40KB}}\n"
@@ -117,8 +117,8 @@ static void nothing_is_recorded_unless_asked_for(void **state) {
     run_free(&r);
 }
 
-// gpu-a's NIC is paused by rail-a, whose way to the spine is paused by the spine, whose way to rail-c is paused by
-// rail-c, whose link to gpu-c is too slow.
+// gpu-a's NIC is paused by rail-a, whose uplink to the spine is paused by the spine, whose downlink to rail-c is paused
+// by rail-c, whose link to gpu-c is too slow.
 static void a_pause_has_the_chain_of_its_causes(void **state) {
     struct run r = run_once(cascade);
     struct weft_outcome *o = record(&r, cascade);
@@ -150,7 +150,7 @@ static void a_pause_has_the_chain_of_its_causes(void **state) {
         id = e->cause;
     }
     assert_int_equal(id, 0);
-    // Both flows stand in the queue to gpu-c.
+    // Both flows are in the queue to gpu-c.
     assert_int_equal(count(o, WEFT_EVENT_CONGESTED_BY, &id), 2);
     assert_int_not_equal(at(o, id)->flow, at(o, id + 1)->flow);
     weft_outcome_free(o);
@@ -270,8 +270,8 @@ static void a_cut_has_the_chain_of_its_causes(void **state) {
     run_free(&r);
 }
 
-/// 20 km: many CNPs of a queue pair are under way at once. The switch of the receiver marks; nothing waits on the way
-/// back.
+/// 20 km: many CNPs of a queue pair are in flight at the same time. The switch of the receiver marks; nothing waits on
+/// the return path.
 #define FAR                                                                                                            \
     "topology:\n"                                                                                                      \
     "  kind: list\n"                                                                                                   \
@@ -302,7 +302,7 @@ static const char far_messages[] = FAR
     "  - {at: 300us, link: here->there, state: down}\n"
     "  - {at: 320us, link: here->there, state: up}\n";
 
-/// Of queue pair 0: what came is what was sent, 100 us ago and little more.
+/// For queue pair 0: the CNP that arrived is the one sent little more than 100 us ago.
 static void assert_sent_is_received(const char *text, enum weft_event_kind kind, enum weft_event_kind arrival) {
     struct run r = run_once(text);
     struct weft_outcome *o = record(&r, text);
@@ -324,7 +324,7 @@ static void assert_sent_is_received(const char *text, enum weft_event_kind kind,
         if (way > way_ps[1]) way_ps[1] = way;
         if (--sent > most) most = sent;
     }
-    assert_true(most > 10); // under way beside the one that came
+    assert_true(most > 10); // in flight besides the one that arrived
     assert_in_range(way_ps[0], 100 * WEFT_PS_PER_US, way_ps[1]);
     assert_in_range(way_ps[1], way_ps[0], 102 * WEFT_PS_PER_US);
     free(causes);
@@ -481,7 +481,7 @@ static void a_lane_stops_because_it_was_told(void **state) {
         assert_true(e->value == e->time_ps - at(o, e->begins)->time_ps);
         stopped_ps += e->value;
     }
-    assert_true(told >= 3 && told == weft_outcome_dsf(o)->llfc_stops); // there is one FIFO that stops lanes
+    assert_true(told >= 3 && told == weft_outcome_dsf(o)->llfc_stops); // some FIFO stops lanes
     assert_int_equal(count(o, WEFT_EVENT_LANE_RESUMED, NULL), count(o, WEFT_EVENT_LANE_STOPPED, NULL));
     assert_true(stopped_ps == weft_outcome_dsf(o)->llfc_stopped_ps);
     weft_outcome_free(o);
@@ -490,7 +490,7 @@ static void a_lane_stops_because_it_was_told(void **state) {
 
 static const char throttled[] = FUNNEL "host: {cc: none}\nfabric_node: {mark: 64}\n";
 
-/// The box grants 4 credits where its lane takes one: the FIFO before it grows, and then the credits come more slowly.
+/// The box grants 4 credits while its lane takes one: the FIFO before it grows, and then credits are slower.
 static void a_throttle_begins_and_ends(void **state) {
     struct run r = run_once(throttled);
     struct weft_outcome *o = record(&r, throttled);
@@ -555,7 +555,7 @@ static void what_a_failed_link_leads_to_comes_in_order(void **state) {
     assert_int_equal(unreachable, dsf->cells_unreachable);
     assert_int_equal(packets[WEFT_DROP_REASSEMBLY], dsf->packets_lost);
     assert_int_equal(count(o, WEFT_EVENT_VOQ_PURGED, NULL), dsf->voqs_purged);
-    // Its first cells came before the link failed; credits come no longer from then on.
+    // Its first cells arrived before the link failed; after that there are no more credits.
     assert_in_range(given_up, 50 * WEFT_PS_PER_US, 75 * WEFT_PS_PER_US);
     assert_in_range(purged, 200 * WEFT_PS_PER_US, 225 * WEFT_PS_PER_US);
     weft_outcome_free(o);

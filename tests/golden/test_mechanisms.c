@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mechanism that is configured and never acts is named, with what came nearest to it.
+// A mechanism that is configured and never acts is named, with how near it came.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,7 +55,7 @@ static void idle_ones_are_named(void **state) {
     assert_int_equal(number(pfc, "limit_bytes"), 760000); // switch.buffer.xoff
     assert_string_equal(json_string_value(json_object_get(sfc, "idle")), "no message");
     assert_int_equal(number(sfc, "limit_bytes"), 400000);
-    // 100 KB of each come at the same time, and 100 KB leave meanwhile: half of the 200 KB and their headers wait.
+    // 100 KB of each arrive at the same time, and 100 KB leave meanwhile: half of the 200 KB and their headers wait.
     assert_in_range(number(sfc, "nearest_bytes"), 90000, 115000);
     assert_int_equal(number(json_object_get(all, "ECN"), "limit_bytes"), 300000);
     assert_int_equal(number(json_object_get(all, "DCQCN"), "devices"), 3);
@@ -93,7 +93,7 @@ static void those_that_act_are_not(void **state) {
     json_decref(root);
 }
 
-/// What is not configured is no row.
+/// What is not configured has no row.
 static void only_what_is_configured(void **state) {
     struct fixture *f = *state;
     json_t *root, *all = mechanisms(f,

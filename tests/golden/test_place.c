@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft place as a user calls it: the table to the letter, JSON, the rank file and what is refused.
+// weft place from a user's view: the exact table, JSON, the rank file and what is refused.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -181,7 +181,7 @@ static void only_a_file_is_replaced(void **state) {
     assert_true(S_ISFIFO(about.st_mode));
 }
 
-/// A strategy with which the network stalls is named, with who waits for whom.
+/// A strategy with which the network stalls is named, with what waits for what.
 static void a_stall_is_said(void **state) {
     struct fixture *f = *state;
     write_text(f, "stall.yaml",

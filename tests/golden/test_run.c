@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft run and weft compare as a user calls them: what they print where, what they write, and how they end.
+// weft run and weft compare from a user's view: what they print where, what they write, and how they end.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -222,7 +222,7 @@ static void stall(void **state) {
     assert_non_null(strstr(f->out, "\nSTALLED: "));
 }
 
-/// It ends by itself and tells what it measured.
+/// It ends by itself and reports its measurements.
 static void ends_by(struct fixture *f, int number) {
     long id;
     assert_int_equal(signalled(f, number,
@@ -363,7 +363,7 @@ static void scenario_from_a_pipe(void **state) {
     assert_int_equal(system(command), 0);
 }
 
-/// With nobody to send a run has nothing to show, unless it is to last.
+/// Without senders a run has nothing to show, unless it has a duration.
 static void empty_workload(void **state) {
     struct fixture *f = *state;
     write_text(f, "empty.yaml", "topology: {kind: single, hosts: 2}\n");
@@ -388,7 +388,7 @@ static void no_more_threads_than_processors(void **state) {
     json_decref(root);
 }
 
-/// Four files, whole or not there: a limit on their size stands for a full disk.
+/// Four files, complete or absent: a limit on their size stands for a full disk.
 static void csv_on_a_full_disk(void **state) {
     struct fixture *f = *state;
     write_text(f, "clique.yaml",
@@ -410,7 +410,7 @@ static void csv_on_a_full_disk(void **state) {
     assert_int_equal(system(command), 0);
 }
 
-/// A folder of results holds the scenario with all that it stands on; what it was read from may be gone.
+/// A folder of results contains the scenario with everything it is based on; the original files may be gone.
 static void a_folder_of_results_is_run_again(void **state) {
     struct fixture *f = *state;
     write_text(f, "above.yaml", "base: s.yaml\nname: above\nvariants: {slow: {topology.rate: 50Gbps}}\n");
@@ -460,7 +460,7 @@ static void a_seed_of_a_folder_is_run_again(void **state) {
     json_decref(run);
 }
 
-/// What older results came with goes with them; what the user has put there stays.
+/// Files of older results are removed with them; the user's own files stay.
 static void forced_results_leave_no_older_files(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "run s.yaml --out d --export hpcc --capture host-0"), 0);
@@ -486,7 +486,7 @@ static void a_folder_without_runs_is_named(void **state) {
     assert_non_null(strstr(f->err, "weft: .: a folder without results"));
 }
 
-/// The bandwidth that nccl-tests would show stands in the comparison, under the name of the collective.
+/// The bandwidth that nccl-tests would show is in the comparison, under the name of the collective.
 static void compare_has_bus_bandwidth(void **state) {
     struct fixture *f = *state;
     write_text(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every scenario under scenarios/ runs: it is valid, every variant ends as the file says ("# exit status: N" in its
 // comment, else 0; 3 would be bytes that are not conserved), and the digest does not depend on the number of threads.
-// Files whose comment says "# test: long" are left to test_scenarios_long.c. As an argument, a part: "2of8" is every
+// Files whose comment says "# test: long" are for test_scenarios_long.c. The argument selects a part: "2of8" is every
 // eighth file, from the second.
 #include <stdarg.h>
 #include <stddef.h>

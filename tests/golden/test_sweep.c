@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft sweep as a user calls it: what it prints and writes, in one go, in parts, and after it was killed.
+// weft sweep from a user's view: what it prints and writes, in one go, in parts, and after a kill.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -201,7 +201,7 @@ static void named_files(void **state) {
     free(before);
 }
 
-/// What clusters tell their processes.
+/// What clusters set for their processes.
 static void environments(void **state) {
     struct fixture *f = *state;
     static const struct {
@@ -259,7 +259,7 @@ static void failures(void **state) {
     assert_non_null(strstr(f->err, "6 of 6 runs are there already"));
 }
 
-/// Ctrl-C: what was measured is shown, and the same command goes on; so it does after kill -9.
+/// Ctrl-C: measurements are shown, and the same command continues; also after kill -9.
 static void goes_on(void **state) {
     struct fixture *f = *state;
     long id;
@@ -288,7 +288,7 @@ static void killed(void **state) {
     free(whole);
 }
 
-/// A run whose process is killed has failed; the others are done, and it is run again by the same command.
+/// A run whose process is killed has failed; the others are done, and the same command runs it again.
 static void a_process_dies(void **state) {
     struct fixture *f = *state;
     char line[640];

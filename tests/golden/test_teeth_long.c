@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every claim of the book holds with every seed, and breaks without what it is about.
+// Every claim of the book holds with every seed, and breaks without the mechanism that it is about.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

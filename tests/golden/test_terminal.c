@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is printed on a terminal fits it; in a pipe it is as it always was.
+// Output on a terminal fits it; in a pipe it is unchanged.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ static int set_up(void **state) {
     return 0;
 }
 
-/// Runs weft on a terminal of so many columns; what it printed, without returns, is in f->out.
+/// Runs weft on a terminal with this many columns; its output, without returns, is in f->out.
 static int on_terminal(struct fixture *f, unsigned columns, const char *arguments) {
     char command[512];
     int terminal, status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft timeline as a user calls it, on a cascade of pauses whose story is known: two GPUs send to a third over a spine,
-// its link is too slow, and the pauses go back hop by hop to the senders.
+// weft timeline from a user's view, on a cascade of pauses with a known story: two GPUs send to a third over a spine,
+// its link is too slow, and the pauses spread back hop by hop to the senders.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -87,7 +87,7 @@ static void assert_in_order(const struct fixture *f, const char *const *text, si
 static void pauses_are_told_hop_by_hop(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "timeline r"), 0);
-    // Two columns further in for every hop. rail-a and rail-b do not tell which comes first.
+    // Indented by two more columns per hop. The order of rail-a and rail-b is open.
     ASSERT_IN_ORDER(f, "cascade, variant pfc: ", "flow 0, gpu-a to gpu-c: 2.00MB, priority 3; finished after",
                     "us  rail-c/E12/24 to gpu-c, priority 3: its queue fills\n", "congested with 20",
                     "us    spine/2 to rail-c: priority 3 paused", "told by rail-c/E3/24, above XOFF with up to 20",
@@ -285,7 +285,7 @@ static void a_storm_is_told(void **state) {
                     "us    rail-c/E12/24 to gpu-c, priority 3: a PFC storm");
 }
 
-/// Results that somebody has edited: events of a flow without the flow.
+/// Results edited by hand: events of a flow without the flow.
 static void broken_records_are_refused(void **state) {
     struct fixture *f = *state;
     char path[192];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft tune as a user calls it: it finds an optimum that can be computed, spends no more than its budget, goes on where
-// it was, and refuses what it does not understand.
+// weft tune from a user's view: it finds an optimum that can be computed, stays within its budget, continues where it
+// was, and refuses what it does not understand.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Different simulations at the same time in threads of one process: each gives what it gives alone, its digest and what
-// it held in memory, and writes the results that it writes alone.
+// Different simulations at the same time in threads of one process: each gives the same digest and memory as alone, and
+// writes the same results.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,7 +85,7 @@ static void assert_same(const struct job *job, const struct found *alone) {
     if (job->status) fail_msg("scenario %u: %s", job->scenario, job->error.text);
     for (unsigned i = 0; i < AGAIN; i++) {
         assert_int_equal(job->found[i].digest, alone[job->scenario].digest);
-        // with several threads, what is held at most depends on which of them is ahead
+        // with several threads, the peak depends on which of them is ahead
         if (job->threads == 1) assert_string_equal(job->found[i].memory, alone[job->scenario].memory);
     }
 }

@@ -222,7 +222,7 @@ static void own_blueprint(void **state) {
     json_decref(root);
 }
 
-/// Where nothing differs the two are within noise; a star cannot be told from one that is the same.
+/// Where nothing differs the two are within noise; a star is indistinguishable from an equal one.
 static void noise(void **state) {
     struct fixture *f = *state;
     write_text(f, "twin.yaml", "base: roce-e-ecmp\n");
@@ -416,7 +416,7 @@ static void full_battery(void **state) {
                            "costs them nothing.\n"));
 }
 
-/// Chosen by name, with what it is compared with.
+/// Chosen by name, with the cases that they are compared with.
 static void chosen_cases(void **state) {
     struct fixture *f = *state;
     json_t *root =
@@ -675,7 +675,7 @@ static void bad_input(void **state) {
     assert_int_equal(weft(f, "run bad/versus.yaml"), 2); // nothing was written
 }
 
-/// A variant may have a base of its own, which the file then has none of.
+/// A variant may have its own base, if the file has none.
 static void variants_with_bases(void **state) {
     struct fixture *f = *state;
     write_text(f, "two.yaml",

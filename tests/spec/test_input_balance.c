@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input balanced mode as Meta's text on DSF tells it with figures 4 to 17, for many random choices. Capacities are
+// Input balanced mode as described in Meta's text on DSF with figures 4 to 17, for many random choices. Capacities are
 // links; "from a to b" are the links from a on which b takes cells.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static int end(void **state) {
     return 0;
 }
 
-/// As the text has it: a device to which everything is held back has nothing.
+/// As in the text: a device to which everything is held back has nothing.
 static void start(uint64_t seed) {
     struct weft_reach_conf conf = reach_defaults(now.arena);
     conf.last_resort = false;

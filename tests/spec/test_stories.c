@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stories of "Congestion Avoidance in AI Fabric", parts I and II (nwktimes.blogspot.com, April 2025), step by step:
-// each step is an event at the port and priority that the text names, caused by the step before. The scenarios in
-// scenarios/congestion-avoidance say what is the text's and what is assumed.
+// each step is an event at the port and priority that the text names, caused by the previous step. The scenarios in
+// scenarios/congestion-avoidance say what is from the text and what is assumed.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -100,7 +100,7 @@ static void rdma_write(void **state) {
 
 static const char ECN[] = "congestion-avoidance/ecn.yaml", CONGESTED[] = "rail-a/Ethernet2/24";
 
-/// The queue exceeds a threshold, of which it exceeded the one below before.
+/// The queue exceeds a threshold, after exceeding the one below it.
 static uint32_t above(const struct run *r, enum weft_event_threshold threshold, uint32_t cause, uint64_t bytes) {
     uint32_t id = STEP(r, 0, .kind = WEFT_EVENT_QUEUE_ABOVE, .port = CONGESTED, .priority = 3, .cause = cause,
                        .detail = threshold + 1);
@@ -215,7 +215,7 @@ static void not_ecn_capable(void **state) {
     run_free(&r);
 }
 
-/// The longest way of a CNP to host-0, whose port has a queue of data for a while.
+/// The longest path of a CNP to host-0, whose port has a queue of data for a while.
 static weft_time_ps cnp_way(const char *variant, uint32_t priority) {
     struct run r = run_scenario("congestion-avoidance/cnp_queue.yaml", variant, NULL);
     weft_time_ps longest = 0;
@@ -254,7 +254,7 @@ static uint32_t pauses(const struct run *r, uint32_t xoff, const char *from, con
     return STEP(r, received, .kind = WEFT_EVENT_PAUSED, .port = to, .priority = 3, .cause = received);
 }
 
-/// What came in by a port exceeds XOFF, because `egress` is paused or congested.
+/// The bytes that arrived by a port exceed XOFF, because `egress` is paused or congested.
 static uint32_t exceeds(const struct run *r, uint32_t cause, const char *port, const char *egress) {
     uint32_t xoff = STEP(r, cause, .kind = WEFT_EVENT_XOFF, .port = port, .priority = 3, .cause = cause);
     assert_in_range(at(r, xoff)->value, 150001, 150000 + FRAME + 16);
@@ -287,7 +287,7 @@ static void assert_lossless(const struct run *r) {
     run_assert_complete(r);
 }
 
-/// Steps 5 to 9 behind one of spine-1's ports while its way down is paused, and the way back.
+/// Steps 5 to 9 behind one of spine-1's ports while its downlink is paused, and the return.
 static void cascade(const struct run *r, uint32_t spine_paused, const char *spine, const char *up, const char *down,
                     const char *gpu) {
     uint32_t spine_xoff = exceeds(r, spine_paused, spine, "spine-1/E3/24"); // 5, 6
@@ -321,7 +321,7 @@ static void pfc(void **state) {
     weft_time_ps wire = 1020106 * UINT64_C(80),
                  last = run_fct(&r, 0) > run_fct(&r, 1) ? run_fct(&r, 0) : run_fct(&r, 1);
     assert_in_range(last, 2 * wire, 2 * wire + 3 * WEFT_PS_PER_US);
-    // 14: the way is clear again.
+    // 14: the path is clear again.
     uint32_t after = STEP(&r, 0, .kind = WEFT_EVENT_FLOW_STARTED, .priority = 3, .flow = 3 + 1);
     assert_int_equal(find(&r, after, (struct step){.kind = WEFT_EVENT_PAUSED, .priority = ANY}), 0);
     assert_int_equal(run_fct(&r, 3), ideal(&r, 3));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An N x N switch in slots, as the literature on input queueing has it: in each slot every input receives a packet with
+// An N x N switch in slots, as in the literature on input queueing: in each slot every input receives a packet with
 // probability `load` for an output drawn uniformly, then the arbiter matches, then every matched pair moves one packet.
-// A packet that leaves in the slot in which it came has delay 0. Queues and arbiter are the real models.
+// A packet that leaves in the slot of its arrival has delay 0. Queues and arbiter are the real models.
 #ifndef WEFT_TESTS_SLOTTED_H
 #define WEFT_TESTS_SLOTTED_H
 

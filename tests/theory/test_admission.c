@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Admission by the receiver: how long a clear-to-send takes, what bounds the bytes in flight, what it keeps from the
+// Admission by the receiver: how long a clear-to-send takes, what limits the bytes in flight, what it keeps out of the
 // network, and what channels cost the GPU.
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs on AI zones: path pinning finds its links there, the layer above zones is as narrow as it says, and the loss of
-// a CTSW hits those who used it.
+// Runs on AI zones: path pinning finds its links there, the layer above zones is as narrow as stated, and the loss of a
+// CTSW affects those that used it.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

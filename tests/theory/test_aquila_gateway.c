@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Clique and ordinary racks under one Ethernet spine (NSDI 2022, section 2): packets leave the Clique by TiNs whose
-// Ethernet port leads to the spine, and come in by these. Each run says too that bytes are conserved and that threads
-// change nothing (run.h).
+// A Clique and ordinary racks under one Ethernet spine (NSDI 2022, section 2): packets leave the Clique at TiNs whose
+// Ethernet port leads to the spine, and enter at the same. Each run also checks that bytes are conserved and that
+// threads change nothing (run.h).
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -371,7 +371,7 @@ static void ports_share_one_pool(void **state) {
     buffer_free(&b);
 }
 
-// A port that has nothing left in the pool goes on, however full others keep it.
+// A port that has nothing left in the pool continues, however full others keep it.
 static void who_holds_nothing_goes_on(void **state) {
     struct buffer b = buffer_new("pool", "{size: 10000B, xoff: 8000B, xon: 6000B, headroom: 4000B}", 2);
     assert_int_equal(admit(&b, 0, 3, 7900), WEFT_BUFFER_OK);

@@ -118,7 +118,7 @@ static void a_path_is_what_the_links_are(void **state) {
     run_free(&r);
 }
 
-/// One in so many on the average: within five deviations, of gaps spread evenly between 1 and 2 N - 1.
+/// One in this many on average: within five deviations, of gaps spread evenly between 1 and 2 N - 1.
 static void one_in_so_many_is_traced(void **state) {
     struct run r = run_traced(0);
     double cells = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is seen of a Clique from several sides is the same: its TiNs, its ports, its events and its samples add up to
-// its counters.
+// Different views of a Clique agree: its TiNs, its ports, its events and its samples add up to its counters.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -250,7 +249,7 @@ static void depths_of_vcs_are_those_of_links(void **state) {
     run_free(&r);
 }
 
-/// Each request that 1RMA hands back is an event at its host's port, with what it waited for and whom it asked.
+/// Each request that 1RMA returns is an event at its host's port, with what it waited for and the node that it asked.
 static void timeouts_of_1rma_are_events(void **state) {
     static const char text[] =
         "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 2, global_parallel: 4, local_ports: 6, "

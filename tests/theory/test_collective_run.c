@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives in the simulator against their closed forms, on a network that is in nobody's way: one switch, or a
-// server. Source of the forms: Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005), and nccl-tests PERFORMANCE.md; each rank
-// sends f S bytes with f = 2 (n - 1) / n for all-reduce, (n - 1) / n for its halves and for all-to-all, 1 for a chain.
+// Collectives in the simulator against their closed forms, on a network without contention: one switch, or a server.
+// Source of the forms: Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005), and nccl-tests PERFORMANCE.md; each rank sends f
+// S bytes with f = 2 (n - 1) / n for all-reduce, (n - 1) / n for its halves and for all-to-all, 1 for a chain.
 //
 // A NIC of rate B that sends f S bytes of payload in packets of P sends with each packet 62 + 20 bytes of headers and
 // gaps and, for what it receives, an ACK of 66 + 20; with each message 16 more (RETH) and a clear-to-send of 142 + 20.
@@ -312,7 +312,7 @@ static void what_is_switched_off_takes_no_time(void **state) {
     assert_true(iteration_ps[0] > 10e6 && iteration_ps[0] == iteration_ps[1]);
 }
 
-/// A collective that cannot go on is a stall like any other: here the way to a rank is cut for good.
+/// A collective that cannot continue is a stall like any other: here the path to a rank is cut for good.
 static void a_cut_network_stalls(void **state) {
     struct run r = run_text("topology: {kind: single, hosts: 4, rate: 400Gbps, delay: 200ns}\n"
                             "events: [{at: 5us, link: host-2/0, state: down}]\n"

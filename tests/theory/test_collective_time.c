@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long collectives take on a network that is in nobody's way, one switch, against closed forms within 1 %, over
-// ranks, sizes and chunks. Sources: Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005), and nccl-tests PERFORMANCE.md for
-// what is divided evenly; Sanders, Speck, Traeff, Parallel Computing 35 (2009), for pipelined trees. The derivations
-// are in docs/collective-times.md.
+// How long collectives take on a network without contention, one switch, against closed forms within 1 %, over ranks,
+// sizes and chunks. Sources: Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005), and nccl-tests PERFORMANCE.md for what is
+// divided evenly; Sanders, Speck, Traeff, Parallel Computing 35 (2009), for pipelined trees. The derivations are in
+// docs/collective-times.md.
 //
 // A NIC of rate B that sends payload in packets of P and messages of M sends with each packet 62 + 20 bytes of headers
 // and gaps and with each message 16 (RETH); for what it receives an ACK of 66 + 20 a packet and a clear-to-send of

@@ -126,7 +126,7 @@ static void compute_is_the_longest_path(void **state) {
                 8 * 1000 + 3000);
 }
 
-/// Without a slot nothing is ever sent, and who waits for what is told.
+/// Without a slot nothing is ever sent, and the report says what waits for what.
 static void what_waits_for_ever_is_named(void **state) {
     struct run r =
         RUN(run_once, network, "  - {kind: collective, hosts: host-0..3, collective: send_recv, size: 1B}\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLDP and DCBX in whole runs: when frames go out, what is in force after them, what a difference costs in packets, and
-// what is forgotten. IEEE 802.1AB clause 9, IEEE 802.1Q clauses 36 and 38.
+// LLDP and DCBX in whole runs: when frames are sent, what is in force after them, what a difference costs in packets,
+// and what is forgotten. IEEE 802.1AB clause 9, IEEE 802.1Q clauses 36 and 38.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -129,7 +129,7 @@ static void frames_every_interval(void **state) {
     run_free(&r);
 }
 
-/// A link that goes down takes what was said with it; coming up, it is told again at once.
+/// When a link goes down its information is lost; when it comes up, it is sent again at once.
 static void link_failure(void **state) {
     for (unsigned up = 0; up < 2; up++) {
         struct run r = RUN(run_text,
@@ -181,8 +181,8 @@ static void lost_frames(void **state) {
     run_free(&r);
 }
 
-/// Links that fail and come back while traffic flows and what is lossless changes: bytes are conserved, the result does
-/// not depend on threads (run_text), whatever the architecture.
+/// Links that fail and come back while traffic flows and lossless priorities change: bytes are conserved, the result
+/// does not depend on threads (run_text), whatever the architecture.
 static void under_traffic(void **state) {
     static const char *const switches[] = {
         "buffer: {kind: dynamic, total: 1MB, headroom: 30KB}", "queueing: voq", "queueing: iq, arbiter: round_robin",

@@ -153,7 +153,8 @@ static void on_nothing(void *context, struct weft_drive *drive, const struct wef
     note(context, n);
 }
 
-/// What is sent at times known beforehand has the digest of a scenario with these flows, whoever is told of it.
+/// Flows sent at times known in advance give the digest of a scenario with these flows, whatever is reported to the
+/// program.
 static void sends_are_flows(void **state) {
     (void)state;
     enum { FLOWS = 60 };

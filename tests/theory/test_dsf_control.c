@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the control plane of a DSF knows, and when, decides what its data plane forwards: FSDB among interface nodes and
-// nodes that are drained. Sources send at line rate whatever becomes of it, so what is lost is the rate times the time
-// in which nobody knew better. Each run also says that bytes are conserved and that threads change nothing (run.h).
+// nodes that are drained. Sources send at line rate regardless, so the loss is the rate times the time until the
+// sources' interface nodes know. Each run also checks that bytes are conserved and that threads change nothing (run.h).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

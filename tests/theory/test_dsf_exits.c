@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BGP in a region decides by which exits packets leave a building, and when: what goes to a dead way until the RDSW has
-// been told is lost, at the rate of its source; then nothing is. Each run also says that bytes are conserved and that
-// threads change nothing (run.h).
+// BGP in a region decides by which exits packets leave a building, and when: packets to a dead path are lost at the
+// rate of their source until the RDSW has been told; then nothing is. Each run also checks that bytes are conserved and
+// that threads change nothing (run.h).
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

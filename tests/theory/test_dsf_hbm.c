@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deep buffer of an interface node: what goes to HBM, what HBM's rate makes of throughput, pauses and losses when
+// The deep buffer of an interface node: what goes to HBM, and how HBM's rate affects throughput, pauses and losses when
 // the on-chip memory is full.
 #include <math.h>
 #include <setjmp.h>

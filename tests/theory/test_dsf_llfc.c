@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Link-level flow control of fabric links, in whole runs: when lanes stop, how deep FIFOs become, that nothing is lost
-// or stands still.
+// or stuck.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -262,7 +262,7 @@ static void stays_near(void **state) {
 
 #define RAILS "topology: {kind: leaf_spine, leaves: 8, spines: 8, hosts_per_leaf: 4, rate: 400Gbps, delay: 500ns}\n"
 
-/// Nothing is lost or invented, and every flow has delivered what it does in full.
+/// Nothing is lost or invented, and every flow has delivered the same as in a full run.
 static void assert_same_bytes(const struct weft_outcome *b, const struct weft_outcome *a) {
     assert_int_equal(b->injected_bytes, b->delivered_bytes + b->dropped_bytes + b->held_bytes);
     assert_int_equal(b->flows, a->flows);

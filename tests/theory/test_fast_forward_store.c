@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run of fast-forward stores: a second run of the same scenario skips sooner and ends when the first did, a
-// third is the second, and threads change nothing. What is of another version of weft, or damaged, is refused, and runs
-// at once leave a whole file.
+// third equals the second, and threads change nothing. Stores of another version of weft, or damaged ones, are refused,
+// and simultaneous runs leave a complete file.
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>

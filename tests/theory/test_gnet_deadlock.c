@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // No deadlock among cells of a dragonfly: a set of channels (link, VC) cannot wait for itself if the dependencies
 // between channels have no cycle (Dally and Seitz, IEEE Transactions on Computers 1987). The dependencies are those of
-// the tables that TiNs use: every way of every cell is followed, over all sources and destinations. They are collected
+// the tables that TiNs use: every path of every cell is followed, over all sources and destinations. They are collected
 // over tables of many states of the links, since TiNs are reprogrammed one after the other: no mix of these has a
 // cycle.
 #include <stdarg.h>
@@ -55,7 +55,8 @@ static void channels_free(struct channels *c) {
     free(c->seen);
 }
 
-/// Follows every way on from a channel to `dst`; the most hops left, and every TiN on the way has somewhere to go.
+/// Follows every path onwards from a channel to `dst`; returns the most hops left; checks that every TiN on the path
+/// has somewhere to go.
 static uint32_t follow(struct channels *c, const struct weft_gnet_routes *r, uint32_t end, uint32_t vc, uint32_t dst,
                        uint32_t depth) {
     uint32_t tin = end / 64, port = end % 64, channel = end * VCS + vc, most = 0;
@@ -77,7 +78,7 @@ static uint32_t follow(struct channels *c, const struct weft_gnet_routes *r, uin
     return most + 1;
 }
 
-/// All ways from every TiN to `dst`: the most hops. Sources that cannot reach it are counted.
+/// All paths from every TiN to `dst`: the most hops. Sources that cannot reach it are counted.
 static uint32_t follow_all(struct channels *c, const struct weft_gnet_routes *r, uint32_t dst, uint32_t *unreachable) {
     uint32_t most = 0;
     for (uint32_t src = 0; src < r->f->tins; src++) {
@@ -96,8 +97,8 @@ static uint32_t follow_all(struct channels *c, const struct weft_gnet_routes *r,
     return most;
 }
 
-/// Ways of escape from every TiN. Any routing VC may lead into them, and none of them leads back, so that their own
-/// dependencies are all there is to see.
+/// Escape paths from every TiN. Any routing VC may lead into them, and none of them leads back, so only their own
+/// dependencies need checking.
 static void note_escapes(struct channels *c, const struct weft_gnet_routes *r, uint32_t tin, uint32_t dst) {
     for (uint32_t row = 0; row < 4; row++) {
         uint32_t phase = row % 2;
@@ -147,7 +148,7 @@ static void random_failures(struct weft_random *random, const struct weft_topolo
         down[l] = weft_topology_link_is_fabric(t, l) && weft_random_unit(random) < share;
 }
 
-/// The whole Clique, every source and destination, all ways; then minimal ones only, which have ways of their own.
+/// The whole Clique, every source and destination, all paths; then only minimal ones, which have their own paths.
 static void full_clique(void **state) {
     (void)state;
     struct tables x = tables_new("", "", NULL, NULL);

@@ -54,7 +54,7 @@ static void order_is_kept(void **state) {
     run_free(&r);
 }
 
-/// What is lost is counted, and what follows it is not held up for good.
+/// Losses are counted, and later frames are not blocked forever.
 static void losses_are_survived(void **state) {
     struct run r = RUN(run_text, LINE "workload: [{kind: flow, src: a, dst: c, size: 1MB}]\n",
                        "rate: 100Gbps, members: 4, bit_error_rate: 1e-6");

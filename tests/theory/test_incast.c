@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// N senders to one receiver: the receiver's link is never idle, and nobody is favoured.
+// N senders to one receiver: the receiver's link is never idle, and no sender is favoured.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -47,7 +47,7 @@ static void several_packets(void **state) {
     run_free(&r);
 }
 
-// An own value stands over the preset's, whether it is in a section or in a model beside others.
+// The user's own value overrides the preset's, in a section and in a model beside others.
 static void own_values_hold(void **state) {
     struct run r = run_once("topology: {kind: single, hosts: 2, rate: 200Gbps, delay: 150ns}\n"
                             "host: {preset: ns3_hpcc, ack_frame: 100B, nak_interval: 1us, wire: {pause_frame: 64B}}\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NIC with ports in several equal networks (host.planes). Planes that all work are the sum of their networks: a flow
-// with a queue pair in each ends when its half would end alone in one of them. What happens when planes are lost and
-// come back, with READ and messages too; and what is refused.
+// A NIC with ports in several equal networks (host.planes). Working planes are the sum of their networks: a flow with a
+// queue pair in each ends when its half would end alone in one of them. Also what happens when planes are lost and come
+// back, including READ and messages; and what is refused.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections of several queue pairs: the same bytes, delivered in order, whatever the queue pairs do; and what each
-// way of using them costs. Sources of the rules: net_ib.cc of NCCL (parts in multiples of 128 B, one on each queue pair
-// even if it is empty), and the frame sizes of weft/packet.h.
+// method of using them costs. Sources of the rules: net_ib.cc of NCCL (parts in multiples of 128 B, one on each queue
+// pair even if it is empty), and the frame sizes of weft/packet.h.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

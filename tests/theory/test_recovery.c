@@ -40,7 +40,7 @@ static void bit_errors(void **state) {
                 assert_loss(&r, "host-0/0", rate, 4158);
                 assert_true(r.outcome->drops[WEFT_DROP_BIT_ERROR] > 0);
                 assert_true(r.outcome->flow[0].packets_again > 0);
-                // What was sent again is what was lost, or came out of order, or twice.
+                // Retransmitted packets are those that were lost, or arrived out of order, or twice.
                 uint64_t lost = r.outcome->drops[WEFT_DROP_BIT_ERROR] + r.outcome->drops[WEFT_DROP_OUT_OF_ORDER] +
                                 r.outcome->drops[WEFT_DROP_DUPLICATE];
                 assert_true(r.outcome->flow[0].packets_again <= lost);
@@ -81,7 +81,7 @@ static void a_loss_costs_one_frame(void **state) {
     assert_true((double)again[1] > (double)lost[1] * (trip / frame - 2));
 }
 
-// Without errors nothing is sent again: neither the timeout nor a NAK comes by itself.
+// Without errors nothing is retransmitted: neither the timeout nor a NAK occurs by itself.
 static void nothing_is_sent_again_without_need(void **state) {
     for (unsigned v = 0; v < 3; v++) {
         struct run r = RUN(run_text,

@@ -125,7 +125,7 @@ static void flowlets_change_after_the_gap(void **state) {
     }
 }
 
-// A path that has failed is left at once, gap or not.
+// A path that has failed is left at once, with or without a gap.
 static void flowlets_leave_what_failed(void **state) {
     struct router r = router_new(route_of("flowlet"), "{gap: 1s}", 1, 1, UPS, DOWNS);
     struct weft_packet p = {.port = UPS, .dst = 7, .qp = 3, .entropy = 99};

@@ -175,7 +175,7 @@ static void spray_fills_the_fabric(void **state) {
     run_free(&r);
 }
 
-// A NIC that discards what is out of order pays for spray: every early packet is a drop, and is sent again.
+// A NIC that discards out-of-order packets pays for spraying: every early packet is dropped, and retransmitted.
 static void spray_without_acceptance_goes_back(void **state) {
     struct run r = run_text("topology: {kind: leaf_spine, leaves: 2, spines: 4, hosts_per_leaf: 4, rate: 100Gbps}\n"
                             "switch: {route: {kind: spray, order: random}}\nhost: {timeout: 100us}\n"

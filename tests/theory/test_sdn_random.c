@@ -119,7 +119,7 @@ static void draw_event(struct sequence *q) {
     }
 }
 
-/// In the end all sessions come back, and maybe all links.
+/// In the end all sessions return, and maybe all links.
 static void draw(struct sequence *q) {
     static const uint32_t parts[] = {1000, 20, 5, 2, 1}; // of a unit, so that some events come when all is done
     draw_conf(q);
@@ -154,7 +154,7 @@ static void same_as_new(const struct sequence *q, const struct weft_sdn *s) {
     weft_sdn_free(fresh);
 }
 
-/// Another plan for the links as they are changes nothing, and where the rules of the tables find a way there is one.
+/// Another plan for the present links changes nothing, and where the rules of the tables find a path there is one.
 static void as_planned(const struct sequence *q, struct weft_sdn *s) {
     const struct clique *c = q->clique;
     struct weft_gnet_routes *routes = weft_gnet_routes_new(c->built.t, c->fabric, &q->gnet, q->down);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PFC deadlock ends the run and is named; what is merely slow is not called one.
+// A PFC deadlock ends the run and is named; a merely slow run is not called one.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,7 +142,8 @@ static void a_dead_flow_does_not_end_others(void **state) {
     run_free(&r);
 }
 
-// The only way to the destination is cut, nobody gives up: the queue that waits is named, and for which port.
+// The only path to the destination is cut, and no transport gives up: the waiting queue is named, and the port that it
+// waits for.
 static void a_queue_without_credits_is_named(void **state) {
     struct run r = run_once(
         "topology: {kind: list, nodes: [{name: fn, role: switch, box: dsf_fabric}, {name: x, role: switch, box: "
@@ -218,7 +219,7 @@ static void an_rts_queue_without_cts_is_named(void **state) {
     run_free(&r);
 }
 
-// Nothing leads to a TiN any more: who still announces packets to it is named.
+// Nothing leads to a TiN any more: the senders that still announce packets to it are named.
 static void packets_without_cts_are_named(void **state) {
     struct run r = run_once(CLIQUE CUT_OFF "host: {timeout: 1ms}\ntin: {rts_timeout: 100ms}\n"
                                            "workload: [{kind: flow, src: host-0, dst: host-11, size: 1MB}]\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Centralised traffic engineering: what its placing can do at all, when its entries come into force, what a failure
+// Centralised traffic engineering: what its placement can achieve at all, when its entries take effect, what a failure
 // does.
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transports in a run: where their parameters stand, that both ends of a queue pair need the same one, and one that
-// chooses a path for each packet at the sender, as a NIC that sprays does.
+// Transports in a run: where their parameters are set, that both ends of a queue pair need the same one, and one that
+// chooses a path for each packet at the sender, as a spraying NIC does.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

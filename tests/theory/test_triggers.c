@@ -60,7 +60,8 @@ static weft_time_ps came(const struct run *r, uint32_t flow) {
 static const char *const variants[] = {"", ", qps: 3", ", verb: read", ", verb: send, qps: 2"};
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-/// A ring of 6 steps, each sent by who received the one before: its time is the sum of the flows' and of the delays.
+/// A ring of 6 steps, each sent by the host that received the previous one: its time is the sum of the flows' times and
+/// of the delays.
 static void a_chain_of_oneshots(void **state) {
     for (uint32_t v = 0; v < VARIANTS; v++) {
         struct run r = run_matrix("Nodes 16\nConnections 6\nTriggers 5\n"
@@ -112,7 +113,7 @@ static int by_time(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// Each end starts the next flow of the file: of 8 flows three are under way at a time, and each of them activates.
+/// Each end starts the next flow of the file: of 8 flows three are active at a time, and each of them activates.
 static void multishots_start_one_after_another(void **state) {
     for (uint32_t v = 0; v < VARIANTS; v++) {
         struct run r = run_matrix("Nodes 16\nConnections 8\nTriggers 1\n"
@@ -164,7 +165,7 @@ static void rounds_of_all_hosts(void **state) {
     free(text);
 }
 
-/// A flow that is lost for ever: the run ends by itself, and says who waits for what.
+/// A flow that is lost forever: the run ends by itself, and says what waits for what.
 static void a_stall_names_those_that_wait(void **state) {
     char *text = scenario(NETWORK "host: {transport: {kind: roce_rc, timeout: never}}\n"
                                   "events: [{at: 5us, link: host-9/0, state: down}]\n",

@@ -94,7 +94,7 @@ static void window(void **state) {
     run_free(&r);
 }
 
-/// Congestion control: what is lost to it is put on the queue that marked.
+/// Congestion control: time lost to it is attributed to the queue that marked.
 static void paced(void **state) {
     const char *text = STAR "host: {cc: dcqcn}\nswitch: {aqm: {kind: wred, min: 50KB, max: 100KB, max_probability: "
                             "100%}, buffer: {kind: static, size: 4MB, xoff: 3MB, xon: 2MB}}\n"

@@ -62,7 +62,7 @@ static void one_message(void **state) {
     run_free(&r);
 }
 
-/// A message of the job waits behind a flow that is none of its own, and the flow is named.
+/// A message of the job waits behind a flow outside the job, and the flow is named.
 static void behind_a_flow(void **state) {
     const char *text = STAR "switch: {buffer: {kind: static, size: 8MB, xoff: 3MB, xon: 2MB}}\n"
                             "workload: [{kind: flow, group: bulk, src: host-2, dst: host-1, size: 2MB}, {kind: job, "

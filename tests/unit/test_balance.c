@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is reported by layers, against figures worked out by hand: load balance of links, and pauses.
+// Reports by layers, compared with figures computed by hand: load balance of links, and pauses.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

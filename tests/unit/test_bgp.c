@@ -132,7 +132,7 @@ static void mrai(void **state) {
     assert_int_equal(r->outcome[1].paths, NEXT_HOPS - 2);
 }
 
-/// Shares follow what is left, and the width limits them.
+/// Shares follow the remaining paths, and the width limits them.
 static void shares(void **state) {
     (void)state;
     uint64_t paths[3] = {0};

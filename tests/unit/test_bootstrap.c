@@ -144,7 +144,7 @@ static void a_lost_proxy(void **state) {
     built_free(&part.built);
 }
 
-/// Without a way to the datacenter network nobody is ever heard, and the run ends.
+/// Without a path to the datacenter network no TiN is ever heard, and the run ends.
 static void no_way_in(void **state) {
     (void)state;
     struct weft_bootstrap_conf conf = defaults();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cell tracing (Aquila, NSDI'22, section 6): paths put together from reports, some of them lost; a table that is not as
-// meant is found at the TiN that has it.
+// Cell tracing (Aquila, NSDI'22, section 6): paths reconstructed from reports, some of them lost; a wrong table is
+// found at the TiN that has it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

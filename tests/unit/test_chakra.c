@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chakra execution traces: what nodes become, versions and types of attributes, dependencies, process groups, ranks
-// without a trace, files that are traces, and what is refused where.
+// Chakra execution traces: conversion of nodes, versions and types of attributes, dependencies, process groups, ranks
+// without a trace, finding traces, and what is refused where.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

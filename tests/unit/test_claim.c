@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions of claims: what they mean, which metrics they name, and what is no expression.
+// Expressions of claims: what they mean, which metrics they name, and what is not an expression.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static struct fixture load_that(const char *that) {
     return load(head, claims);
 }
 
-/// Metrics have the values 10, 20, 30 ... in the order in which they stand.
+/// Metrics have the values 10, 20, 30 ... in order.
 static void what_holds(void **state) {
     (void)state;
     static const struct {

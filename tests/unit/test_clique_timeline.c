@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the data plane of a Clique is told of its controller: TiN by TiN and entry by entry, at the end the tables of
-// the links that are left.
+// What the data plane of a Clique gets from its controller: TiN by TiN and entry by entry, at the end the tables of the
+// remaining links.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is only checked counts the flows of all-to-alls and makes none of them.
+// A mere check counts the flows of all-to-alls and makes none of them.
 #include "models.h"
 #include "own_memory.h"
 #include "run.h"

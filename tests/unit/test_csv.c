@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft compare --csv: a line a run and row of a table, with the numbers of the run; names are quoted where they must
-// be.
+// weft compare --csv: a line per run and row of a table, with the numbers of the run; names are quoted where necessary.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

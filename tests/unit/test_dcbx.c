@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DCBX negotiation against tables written from IEEE 802.1Q clause 38.4: every combination of willing bits, order of MAC
-// addresses, capability and what is configured, seen from both ends.
+// addresses, capability and configuration, seen from both ends.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -154,7 +154,7 @@ static void versions(void **state) {
     assert_int_equal(o.difference[0].fault, WEFT_DCBX_CEE_ONLY);
 }
 
-/// Silence: own configuration, and it is said that nobody answers.
+/// Silence: the end keeps its own configuration, and the report says that there is no answer.
 static void silence(void **state) {
     struct weft_dcbx_end own = pfc_end(1, true, 0x08, 8), plain = {.mac = {2}}, other = plain;
     other.says.has = WEFT_DCBX_CEE;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft dcbx as a user calls it, on captures written with libpcap: what it prints, its JSON, and files that are none.
+// weft dcbx from a user's view, on captures written with libpcap: what it prints, its JSON, and files that are not
+// captures.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

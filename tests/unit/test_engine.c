@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine alone, with nodes that pass tokens on: a ring of nodes, delays from one lookahead to far beyond the ring
-// of windows. Some nodes are leaves, to which their trunks pass tokens at once. The history of every node is the same
-// for any number of workers, and in the order (time, port, key).
+// of windows. Some nodes are leaves, to which their trunks pass tokens immediately. The history of every node is the
+// same for any number of workers, and in the order (time, port, key).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,7 +180,7 @@ static void same_history_for_any_number_of_workers(void **state) {
     assert_true(one.events > 5000);
     assert_int_equal(one.end, WEFT_END_UNTIL);
     assert_true(one.last_ps < until);
-    // With a thread a worker, and with threads that come and go.
+    // With a thread per worker, and with a varying number of threads.
     static const uint32_t with[][2] = {{2, 0}, {3, 0}, {8, 0}, {2, 1}, {3, 1}, {8, 16}};
     for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
         struct result many = run_with(with[i][0], with[i][1], true, until);

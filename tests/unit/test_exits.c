@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where packets leave a DSF. Meta: each EDSW has 4 links to each of four superspines, and the RDSWs of a building learn
-// what is outside via all 2k next hops.
+// outside destinations with all 2k next hops.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

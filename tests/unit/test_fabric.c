@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The solvers of fabrics over many numbers of hosts: what they say must add up, by itself and with the network that is
-// built of it.
+// The solvers of fabrics over many numbers of hosts: their results must be consistent, by themselves and with the
+// network built from them.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets come out of a FIFO as they went in, chunks go back to the pool.
+// Packets leave a FIFO in the order in which they were added; chunks return to the pool.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -81,7 +81,7 @@ static void graceful_restart(void **state) {
     assert_int_equal(r->outcome[1].established, 2 * (NODES - 1));
 }
 
-/// Nobody is told: a session ends when the last heartbeat is 12 s old, which is 11 to 12 s after the cut.
+/// No node is told: a session ends when the last heartbeat is 12 s old, which is 11 to 12 s after the cut.
 static void partition(void **state) {
     (void)state;
     bool side[NODES] = {true, false, true, true};
@@ -91,7 +91,7 @@ static void partition(void **state) {
     assert_int_equal(r->outcome[0].flushed, 2 * 3 * (NODES - 3));
     assert_in_range(r->outcome[0].lost_last_ps, 11 * WEFT_PS_PER_S, 12 * WEFT_PS_PER_S + conf.latency_ps);
     assert_int_equal(r->outcome[1].established, 2 * 3 * (NODES - 3));
-    // at worst an attempt has just begun, which nobody answers
+    // at worst an attempt has just begun, and gets no answer
     assert_in_range(r->outcome[1].established_last_ps, 1,
                     conf.connect_timeout_ps + conf.retry_ps + 3 * conf.latency_ps + NODES * conf.serve_ps);
 }
@@ -129,7 +129,7 @@ static void a_neighbour_moves(void **state) {
     assert_int_equal(r->outcome[0].told_last_ps, conf.detect_ps + conf.publish_ps + conf.latency_ps);
 }
 
-/// Those that are cut off go on sending to where it was, and are told when they hear again.
+/// Nodes that are cut off continue to send to the old place, and are told when they hear again.
 static void a_neighbour_moves_in_a_partition(void **state) {
     (void)state;
     bool side[NODES] = {false, false, false, true, true};

@@ -211,8 +211,8 @@ static void shift(void **state) {
     bad(f, "{kind: permutation, hosts: host-2}", "at least 2");
 }
 
-/// The 9 derangements of 4 hosts must come equally often. Chi square with 8 degrees of freedom exceeds 31.8 once in
-/// 10^4; the draws are fixed by the seeds, so the test always says the same.
+/// The 9 derangements of 4 hosts must be equally frequent. Chi square with 8 degrees of freedom exceeds 31.8 once in
+/// 10^4; the draws are fixed by the seeds, so the test always gives the same result.
 static void derangements_are_uniform(void **state) {
     struct fixture *f = *state;
     enum { TRIALS = 3600 };
@@ -291,8 +291,8 @@ static void all_to_all(void **state) {
     bad(f, "{kind: all_to_all, hosts: host-0}", "at least 2");
 }
 
-/// Arrivals of n hosts at rate r for T: a Poisson number of mean n r T with standard deviation of its root. Here
-/// r = 0.5 * 200 Gbit/s / (8 * 10000 B) = 1.25 per us; 8 hosts for 1 ms: 10000 +- 100. Gaps have mean 0.8 us.
+/// Arrivals of n hosts at rate r for T: a Poisson number of mean n r T with standard deviation of its root. Here r =
+/// 0.5 * 200 Gbit/s / (8 * 10000 B) = 1.25 per us; 8 hosts for 1 ms: 10000 +- 100. Gaps have mean 0.8 us.
 static void poisson_arrivals(void **state) {
     struct fixture *f = *state;
     struct weft_workload *w = good(f, "{kind: poisson, size: 10KB, load: 0.5, duration: 1ms, start: 5ms}");
@@ -368,7 +368,7 @@ static void a_host_more_changes_no_draws(void **state) {
     struct weft_workload *more = good(f, "{kind: poisson, hosts: host-0..7, distribution: fbhdp, duration: 1ms}");
     uint32_t moved = 0;
     assert_true(more->flows > few->flows && few->flows > 100);
-    for (uint32_t i = 0; i < few->flows; i++) { // host by host, so that the new host's come last
+    for (uint32_t i = 0; i < few->flows; i++) { // host by host, so that those of the new host come last
         assert_int_equal(few->flow[i].src, more->flow[i].src);
         assert_int_equal(few->flow[i].start_ps, more->flow[i].start_ps);
         assert_int_equal(few->flow[i].bytes, more->flow[i].bytes);

@@ -68,7 +68,7 @@ static void between_pods(void **state) {
     }
 }
 
-/// A cell that came from another pod only passes through; in its destination's pod it stays.
+/// A cell from another pod only passes through; in its destination's pod it stays.
 static void vcs_and_states(void **state) {
     (void)state;
     struct tables x = tables_new("", "", NULL, NULL);

@@ -24,7 +24,7 @@ enum { LOCAL_FIFO = 1280, GLOBAL_FIFO = 6400 };
 
 /// A cell that the bench sends by a link, in order and within its credits; or one that has come.
 struct cell {
-    weft_time_ps time_ps; ///< not before; when it came
+    weft_time_ps time_ps; ///< not before that time; time of arrival
     uint16_t port, wire;  ///< of the TiN
     uint8_t vc, hops;
     uint32_t id;
@@ -57,7 +57,7 @@ static bool is_global(const struct bench *b, uint32_t port) {
     return b->tables.f->tin[0].global >> port & 1;
 }
 
-/// Sends what it may by a link, each cell when the last one is on it; `key` is the port.
+/// Sends what it may over a link, each cell when the previous one has left; `key` is the port.
 static void bench_serve(struct weft__node *node, struct bench *b, struct weft__worker *w, uint32_t port) {
     for (uint32_t i = b->next[port]; i < b->sends; i++) {
         const struct cell *c = &b->send[i];
@@ -238,7 +238,7 @@ static const struct cell *bench_came(const struct bench *b, uint32_t id) {
     return NULL;
 }
 
-/// When cell `id` came to the far end of its link, since cells sent at 0 came to the TiN.
+/// When cell `id` arrived at the far end of its link, relative to cells sent at 0 arriving at the TiN.
 static weft_time_ps bench_time(const struct bench *b, uint32_t id) {
     const struct cell *c = bench_came(b, id);
     if (!c) fail_msg("cell %" PRIu32 " has not come", id);
@@ -306,7 +306,7 @@ static void cells_follow_one_another_without_a_gap(void **state) {
 
 // --- requests -----------------------------------------------------------------------------------------------------
 
-/// One request for each VC and port: a cell that waits holds up those behind it in its VC, and nobody in another one.
+/// One request for each VC and port: a waiting cell blocks those behind it in its VC, and none in another.
 static void a_request_holds_up_its_own_channel_only(void **state) {
     struct bench *b = bench_new("{routing: minimal_deterministic, output_queue: 160B}");
     b->hold_ps = WEFT_TIME_NEVER; // nothing leaves by output 1 in this VC after 8 cells
@@ -413,7 +413,8 @@ static void a_uniform_load_is_carried(void **state) {
 
 // --- allocation in steps ------------------------------------------------------------------------------------------
 
-/// When the second of two cells from two inputs to one output comes after the first, which come to the TiN at once.
+/// When the second of two cells from two inputs to one output, which arrive at the TiN at the same time, leaves after
+/// the first.
 static weft_time_ps between(const char *yaml, uint32_t class0, uint32_t class1) {
     struct bench *b = bench_new(yaml);
     uint32_t first = bench_send(b, 0, 0, class0, 1, MAX), second = bench_send(b, 0, 1, class1, 1, MAX);
@@ -458,7 +459,7 @@ static void steps_of_a_crossing_lose_nothing_that_does_not_meet(void **state) {
 
 // --- UGAL ---------------------------------------------------------------------------------------------------------
 
-/// Of 900 cells to TiN 9, of pod 1, those that are to go by another TiN.
+/// How many of 900 cells to TiN 9, of pod 1, must go through another TiN.
 static uint32_t go_by_others(struct bench *b) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < 900; k++) {
@@ -575,8 +576,9 @@ static void a_full_fifo_gets_no_more(void **state) {
     }
 }
 
-/// Cells of all sizes in all VCs, far ends that keep theirs for a while: every cell comes once, those of an input and
-/// VC in order; no FIFO is overrun at either end; in the end all credits have come back but for less than a batch a VC.
+/// Cells of all sizes in all VCs, with far ends that keep theirs for a while: every cell arrives once, those of an
+/// input and VC in order; no FIFO overflows at either end; in the end all credits have returned except less than a
+/// batch per VC.
 static void credits_are_exact(void **state) {
     static const struct {
         const char *yaml;

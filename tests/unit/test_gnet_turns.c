@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turn rules within a pod, for every table of four types of hops: which are free of cycles, and how many ways of two
-// hops they leave. Independent of src/: the search knows the meaning of parity and sign only.
+// Turn rules within a pod, for every table of four types of hops: which are free of cycles, and how many paths of two
+// hops they leave. Independent of src/: the search only knows the meaning of parity and sign.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -62,7 +62,7 @@ static void our_tables(void **state) {
     }
 }
 
-/// 48 of all 65536 tables have no cycle and leave n/2 - 1 ways; none leaves more.
+/// 48 of all 65536 tables have no cycle and leave n/2 - 1 paths; none leaves more.
 static void all_tables(void **state) {
     (void)state;
     enum { N = 8 };

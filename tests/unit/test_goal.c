@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules in GOAL: what is read, what is refused and where, that both forms say the same, and LogGOPS against times
-// worked out by hand.
+// Schedules in GOAL: what is read, what is refused and where, that both forms are equivalent, and LogGOPS compared with
+// times computed by hand.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -215,12 +215,12 @@ static void eager_message(void **state) {
     assert_int_equal(r.steps, 2);
 }
 
-/// With S = 99 its sender is done when the receiver, who computes until 500, has it: then both go on.
+/// With S = 99 its sender is done when the receiver, which computes until 500, has it: then both continue.
 static void rendezvous(void **state) {
     static const char text[] =
         TWO("a: send 100b to 1\nb: calc 1\nb requires a\n", "a: calc 500\nb: recv 100b from 0\nb requires a\n");
     END(run(text, "100,10,7,2,1,100"), 0, 110);
-    // it has come at 110 and waits for the CPU until 500; received at 500 + 10 + 198
+    // it arrives at 110 and waits for the CPU until 500; received at 500 + 10 + 198
     struct weft_loggops_result r = run(text, "100,10,7,2,1,99");
     END(r, 1, 708);
     // unexpected when it begins to arrive, as the CPU is taken, it is matched when the receive is posted, at 500
@@ -255,7 +255,7 @@ static void two_streams(void **state) {
     END(run("num_ranks 1\nrank 0 {\na: calc 100\nb: calc 40 cpu 1\nb requires a\n}\n", "1,1,1,1,1,1"), 0, 140);
 }
 
-/// Rank 2 takes what comes first, from rank 1, by the wildcard that was posted first, and then what rank 0 sends.
+/// Rank 2 takes the first message, from rank 1, with the wildcard that was posted first, and then the one from rank 0.
 static void wildcards(void **state) {
     struct weft_loggops_result r =
         run("num_ranks 3\nrank 0 {\na: calc 50\nb: send 1b to 2 tag 4\nb requires a\n}\n"

@@ -85,7 +85,7 @@ static void edges_of_buckets(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct weft_histogram *h = new_histogram();
-        weft_histogram_add(h, 0); // so that the least and the greatest are not what is found
+        weft_histogram_add(h, 0); // so that the least and the greatest are not the results
         weft_histogram_add(h, rows[i].value);
         weft_histogram_add(h, UINT64_MAX);
         assert_true(weft_histogram_quantile(h, 0.5) == rows[i].middle);

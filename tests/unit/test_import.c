@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of other tools: what they become, what is refused and where, and that what weft import writes runs.
+// Files of other tools: what they become, what is refused and where, and that the output of weft import runs.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -371,8 +371,8 @@ static void inspector_lines(void **state) {
     run_free(&r);
 }
 
-/// One file a process, as NCCL writes them: objects over several lines, what is said of a communicator once for those
-/// that follow, messages and statistics between collectives.
+/// One file per process, as written by NCCL: objects over several lines, information about a communicator once for
+/// later objects, messages and statistics between collectives.
 static void inspector_processes(void **state) {
 #define STATS(id)                                                                                                      \
     "{\"header\": {\"id\": \"" id "\", \"n_ranks\": 2, \"nnodes\": 2}, \"dump_stats\": {\"coll_records\": 1}}\n"
@@ -547,7 +547,7 @@ static void guesses(void **state) {
     }
 }
 
-/// What no importer knows: where its beginning is, what it is, and what files of its syntax begin with.
+/// Files that no importer recognises: where their content begins, what it is, and how files of its syntax begin.
 static void unknown_files(void **state) {
     static const struct {
         const char *text, *expected, *also;

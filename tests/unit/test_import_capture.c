@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of weft, captured, and the capture as a workload: the same messages, bytes and starts. And what is refused.
+// A run of weft, captured, and the capture as a workload: the same messages, bytes and starts. Also what is refused.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -121,7 +121,7 @@ static void capture(struct fixture *f, const char *scenario, const char *ports) 
     if (weft(f, "import capture capture.pcapng --out made.yaml --force")) fail_msg("%s", f->err);
 }
 
-/// The number behind `key` in what weft import made.
+/// The number after `key` in the output of weft import.
 static double made(const struct fixture *f, const char *key) {
     char text[1 << 13];
     slurp(f, "made.yaml", text, sizeof text);
@@ -184,7 +184,7 @@ static void thresholds_of_marks(void **state) {
     assert_int_equal(weft(f, "check made.yaml"), 0);
 }
 
-/// What is of no whole message is said by weft decode, too.
+/// weft decode also reports data that belongs to no complete message.
 static void cut_messages(void **state) {
     struct fixture *f = *state;
     capture(f, STAR("") "workload: [{kind: flow, src: host-1, dst: host-0, size: 400KB}]\n", "host-1");

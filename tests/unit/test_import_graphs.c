@@ -89,7 +89,7 @@ static void infragraph_sample(void **state) {
     "{\"ep1\": {\"instance\": \"" i1 "\", \"component\": \"" c1 "\"}, \"ep2\": {\"instance\": \"" i2                   \
     "\", \"component\": \"" c2 "\"}, \"scheme\": \"" scheme "\", \"link\": \"e\"}"
 
-/// Devices within devices, slices with steps and backwards, numbers behind points; JSON.
+/// Devices within devices, slices with steps and backwards, numbers after points; JSON.
 static void infragraph_paths(void **state) {
     const char *path =
         put("graph.json",
@@ -112,7 +112,7 @@ static void infragraph_paths(void **state) {
     run_free(&r);
 }
 
-/// Scale-up and scale-out: two networks, whose nodes have its name before theirs.
+/// Scale-up and scale-out: two networks, whose names precede those of their nodes.
 static void infragraph_parts(void **state) {
     const char *path =
         put("graph.json",
@@ -140,8 +140,8 @@ static void infragraph_many2many_and_switches(void **state) {
     free(text);
 }
 
-/// Port 62 of each switch is cabled to port 63 of the one behind it, and that of the last to the first. The file is
-/// compressed, and its lines count as those of what it holds.
+/// Port 62 of each switch is cabled to port 63 of the next one, and that of the last to the first. The file is
+/// compressed, and line numbers refer to its content.
 static void infragraph_ring_compressed(void **state) {
     char command[600];
     const char *path =
@@ -321,7 +321,7 @@ static void infragraph_connections(void **state) {
     run_free(&r);
 }
 
-/// Without instances a device is one of its own name, as often as connections say.
+/// Without instances a device is an instance with its own name, as many times as connections mention.
 static void infragraph_without_instances(void **state) {
     const char *path = put("old.json", "{\"connections\": [\"server.0.nic.0.eth.sw.0.port.0\", "
                                        "\"server.2.nic.0.eth.sw.0.port.1\"], \"links\": [{\"name\": \"eth\"}], "

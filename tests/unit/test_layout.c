@@ -61,7 +61,7 @@ static void headings_are_bold(void **state) {
     expect_table("1us   10%   queueing\n2us   20%   pause\n", 80, true, "1us   10%   queueing\n2us   20%   pause\n");
 }
 
-/// Where columns that tell lines apart leave no room for the others, each cell has a line behind its heading.
+/// If the columns that distinguish lines leave no room for the others, each cell gets a line after its heading.
 static void tables_are_turned_where_they_cannot_be_folded(void **state) {
     expect_table(table, 30, false,
                  "group   incast\n"
@@ -100,7 +100,7 @@ static void tables_are_turned_where_they_cannot_be_folded(void **state) {
                  "    max    3.2\n");
 }
 
-/// Names of columns stand in the second line, below what several have in common.
+/// Names of columns are in the second line, below headings that several share.
 static void two_lines_of_headings_are_told_from_one(void **state) {
     expect_table("group incast              fct.mean, us\n"
                  "point   switch.aqm.min    mean       +/-\n"
@@ -135,7 +135,7 @@ static void lines_without_headings_are_stacked(void **state) {
                  "     leaf-1/4: spine-0/1\n");
 }
 
-/// What stands over several columns stays with them: nothing is cut within it.
+/// A heading over several columns stays with them: nothing within it is split.
 static void headings_of_several_columns_stay_whole(void **state) {
     expect_table("          time, us         slowdown (1: alone)\n"
                  "group   mean     max      mean       p99   max\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library as a program of somebody else sees it: weft/weft.h and nothing more.
+// The library as another program sees it: weft/weft.h and nothing more.
 #include "weft/rows.h"
 #include "weft/weft.h"
 
@@ -148,7 +148,7 @@ static bool stop(void *context, const struct weft_progress *progress) {
     return false;
 }
 
-/// A run that is told to stop ends with what it has measured.
+/// A run that is told to stop ends with its measurements so far.
 static void test_interrupt(void **state) {
     (void)state;
     struct weft_error error = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLDP of one port by hand: what is heard comes into force, is renewed, runs out, and goes with the link.
+// LLDP of one port step by step: received information takes effect, is renewed, expires, and is lost with the link.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

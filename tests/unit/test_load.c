@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collisions and load over time, against figures worked out by hand, and of runs whose figures are known.
+// Collisions and load over time, compared with figures computed by hand, and for runs with known figures.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

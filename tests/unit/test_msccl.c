@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algorithms of MSCCL: what they must have, that they do what they are for, and how long they take.
+// Algorithms of MSCCL: what files must have, that the algorithms give the right result, and how long they take.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

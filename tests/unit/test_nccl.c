@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NCCL writes of servers: which NIC is near which GPU, what becomes of it, and what is refused. That channels
-// carry what they should is in tests/contract/test_collective.c.
+// What NCCL writes about servers: which NIC is near which GPU, what is made of it, and what is refused.
+// tests/contract/test_collective.c checks that channels carry what they should.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

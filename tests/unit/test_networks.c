@@ -43,7 +43,7 @@ static void numbers_and_names(void **state) {
     assert_string_equal(t->network[0].name, "backend");
     assert_int_equal(t->network[0].hosts, 8);
     assert_non_null(strstr(t->network[0].wiring, "assumed"));
-    assert_null(t->network[1].wiring); // a leaf-spine network can be wired in one way only
+    assert_null(t->network[1].wiring); // a leaf-spine network can be cabled in only one manner
     assert_int_equal(t->network[0].switches, 4 + 3);
     assert_int_equal(t->network[1].host0, 8);
     assert_int_equal(t->network[1].hosts, 6);
@@ -234,7 +234,7 @@ static void a_data_centre(void **state) {
     built_free(&b);
 }
 
-/// A kind that makes planes: the same single switch so many times.
+/// A kind that makes planes: the same single switch several times.
 static enum weft_status build_planes(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                      struct weft_error *ret_error) {
     (void)tree, (void)ret_error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The congestion control of 1RMA step by step against calculation by hand, and in a closed loop with one server whose
-// link is the bottleneck, against what Singhvi et al., SIGCOMM 2020, report of it.
+// The congestion control of 1RMA, step by step compared with calculation by hand, and in a closed loop with one server
+// whose link is the bottleneck, compared with the results of Singhvi et al., SIGCOMM 2020.
 #include "models.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static void time_out(struct initiator *s, weft_time_ps now) {
     time_out_of(s, now, 0);
 }
 
-/// The window that the rate stands for at a round trip.
+/// The window that corresponds to the rate at a round trip.
 static void assert_cwnd(const struct initiator *s, double cwnd, weft_time_ps rtt) {
     double rate = 8.0 * OPERATION * cwnd / ((double)rtt * 1e-12);
     assert_true(fabs((double)s->act.rate_bps / rate - 1) < 1e-6);
@@ -183,7 +183,7 @@ static bool step(struct loop *l, uint32_t n, weft_time_ps until) {
     const struct operation *o = &l->operation[who][l->completed[who]++ % UNDER_WAY];
     weft_rate_bps before = l->s[who].act.rate_bps;
     complete(&l->s[who], o->done_ps, 1, o->delay_ps);
-    if (l->next_ps[who] > o->done_ps) // the wait that is left goes at the new rate
+    if (l->next_ps[who] > o->done_ps) // the rest of the wait runs at the new rate
         l->next_ps[who] = o->done_ps + (weft_time_ps)((double)(l->next_ps[who] - o->done_ps) * (double)before /
                                                       (double)l->s[who].act.rate_bps);
     return true;

@@ -110,7 +110,7 @@ static void expect_rows(const struct fixture *f, const char *table, uint64_t row
 #define KEYED "CREATE TABLE keyed (k INTEGER PRIMARY KEY, n INTEGER, r REAL, e TEXT, t TEXT) WITHOUT ROWID;"
 #define NUMBERED "CREATE TABLE numbered (k INTEGER, n INTEGER, r REAL, e TEXT, t TEXT);"
 
-/// Both tables in a database with pages of that size, texts of so many letters at most.
+/// Both tables in a database with pages of that size, with texts of at most this many letters.
 static void write_and_read(struct fixture *f, uint32_t page, uint64_t rows, uint32_t most) {
     struct weft_error error = {0};
     weft__database_begin(&f->db, f->path, f->arena);
@@ -135,7 +135,7 @@ static void write_and_read(struct fixture *f, uint32_t page, uint64_t rows, uint
     expect_rows(f, "numbered", rows, most);
 }
 
-/// Every way in which the last pages of a level can end.
+/// All cases of how the last pages of a level can end.
 static void any_number_of_rows(void **state) {
     for (uint64_t rows = 0; rows < 300; rows++)
         write_and_read(*state, 512, rows, 60);
@@ -147,14 +147,14 @@ static void many_rows(void **state) {
     write_and_read(*state, 65536, 20000, 300);
 }
 
-/// What does not fit into a cell stands in pages of its own.
+/// Data that does not fit into a cell is in separate pages.
 static void long_rows(void **state) {
     write_and_read(*state, 512, 400, 3000);
     write_and_read(*state, 4096, 400, LONG_TEXT);
     write_and_read(*state, 65536, 300, LONG_TEXT);
 }
 
-/// The page with the lock byte, at 1 GiB, is nobody's: here it comes sooner, wherever it may be.
+/// The page with the lock byte, at 1 GiB, is unused: here it comes earlier, anywhere.
 static void the_lock_byte_has_a_page(void **state) {
     struct fixture *f = *state;
     for (uint32_t page = 12; page < 120; page++) {
@@ -166,7 +166,7 @@ static void the_lock_byte_has_a_page(void **state) {
     sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE, 1 << 30);
 }
 
-/// SQLite itself goes on with such a table.
+/// SQLite itself can continue with such a table.
 static void rows_may_be_added(void **state) {
     struct fixture *f = *state;
     write_and_read(f, 4096, 1000, 50);

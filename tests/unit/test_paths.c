@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways of flows against what a run's ports have sent: data goes where the way says and nowhere else.
+// Paths of flows compared with what a run's ports have sent: data follows the path and nothing else.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +45,7 @@ static void test_data_goes_there(void **state) {
     }
 }
 
-/// One more flow of another host changes no way.
+/// One more flow of another host changes no path.
 static void test_independent(void **state) {
     const char *head = "topology: {kind: fat_tree, k: 4}\n"
                        "workload:\n"
@@ -77,7 +77,7 @@ static void test_independent_of_the_same_host(void **state) {
     bool spread = false;
     for (unsigned q = 1; q < 5; q++)
         spread |= x[q].port[1] != x[0].port[1];
-    assert_true(spread); // five queue pairs of one flow do not all go one way
+    assert_true(spread); // five queue pairs of one flow do not all take the same path
     run_free(&with);
     run_free(&without);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes by ports as other simulators have it: source ports that flows name, thresholds of marking by a port's rate.
+// Features by port as in other simulators: source ports that flows name, marking thresholds by a port's rate.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placement of jobs: known graphs, what is free, and what is refused.
+// Placement of jobs: known graphs, free servers, and what is refused.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,7 +81,7 @@ static void two_cliques_are_cut_at_their_bridge(void **state) {
     min_cut(&g, 16, (const uint32_t[]){8, 8}, 2, zone);
     assert_cliques_whole(zone, 16, 2);
     assert_int_not_equal(zone[0], zone[1]);
-    min_cut(&g, 16, (const uint32_t[]){11, 9, 15}, 3, zone); // more room than needed tempts nobody
+    min_cut(&g, 16, (const uint32_t[]){11, 9, 15}, 3, zone); // more room than needed changes nothing
     assert_cliques_whole(zone, 16, 2);
     min_cut(&g, 16, (const uint32_t[]){12, 12, 16}, 3, zone); // one zone holds them all
     for (uint32_t u = 0; u < 16; u++)
@@ -221,7 +221,7 @@ static void the_graph_is_the_jobs(void **state) {
     assert_int_equal(p->units, 4);
     assert_int_equal(p->first[4], 12);
     for (uint32_t e = 0; e < 12; e++)
-        assert_int_equal(p->edge[e].bytes, 2 * 4 * 1000000 / 8); // both ways, 2 x 2 pairs, an eighth each
+        assert_int_equal(p->edge[e].bytes, 2 * 4 * 1000000 / 8); // both directions, 2 x 2 pairs, an eighth each
     struct weft_place_cost cost = weft_place_cost(job, r.topology, job->host);
     assert_int_equal(cost.bytes, 6 * 1000000);
     assert_int_equal(cost.rack_bytes, 4 * 1000000); // of 6 pairs of servers two share a rack
@@ -328,7 +328,8 @@ static void other_rails_are_no_edges(void **state) {
     const struct weft_place_problem *p = job->places;
     assert_int_equal(p->first[4], 12);
     for (uint32_t e = 0; e < 12; e++) {
-        assert_int_equal(p->edge[e].bytes, 2 * 2 * 1000000 / 8); // both ways, 2 pairs on the same rail, an eighth each
+        assert_int_equal(p->edge[e].bytes, 2 * 2 * 1000000 / 8); // both directions, 2 pairs on the same rail, an eighth
+                                                                 // each
         assert_int_equal(p->edge[e].rack_bytes, p->edge[e].bytes);
     }
     struct weft_place_cost cost = weft_place_cost(job, r.topology, job->host);
@@ -354,7 +355,7 @@ static void a_zone_keeps_what_a_group_does_not(void **state) {
     const struct weft_place_problem *p = job->places;
     assert_int_equal(p->zones, 2);
     assert_int_equal(p->racks, 4);
-    assert_int_equal(p->first[4], 10); // both ways: 0-1, 1-2 and 2-3 in the chain, 0-2 and 1-3 in rings
+    assert_int_equal(p->first[4], 10); // both directions: 0-1, 1-2 and 2-3 in the chain, 0-2 and 1-3 in rings
     for (uint32_t e = 0; e < p->first[1]; e++) {
         assert_int_equal(p->edge[e].bytes, p->edge[e].unit == 1 ? 1000000 : 4 * 80000);
         assert_int_equal(p->edge[e].rack_bytes, p->edge[e].unit == 1 ? 0 : 4 * 80000);

@@ -19,7 +19,7 @@ static void read_document(void) {
     fclose(file);
 }
 
-/// The next YAML block after *at, which moves behind it; NULL at the end.
+/// The next YAML block after *at, which moves past it; NULL at the end.
 static const struct weft_tree *next_block(const char **at, struct weft_arena *arena) {
     static const char begin[] = "```yaml\n", end[] = "```\n";
     const char *from = strstr(*at, begin);
@@ -101,7 +101,7 @@ static void text_of(const struct weft_model *model, const void *conf, const char
     weft_param_format(weft_param_find(model->params, key), conf, text, 64);
 }
 
-/// A key holds before the preset, wherever it stands; what neither says has its default.
+/// A key overrides the preset, wherever it is written; parameters set by neither have their default.
 static void keys_hold_before_presets(void **state) {
     static const char *const texts[] = {"{preset: hpcc, min_rate: 7Gbps}", "{min_rate: 7Gbps, preset: hpcc}"};
     const struct weft_model *model = model_of(WEFT_KIND_CC, "dcqcn_connectx");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank files: what is read, what is refused and where, and that what is written reads back to the same run.
+// Rank files: what is read, what is refused and where, and that a written file reads back to the same run.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

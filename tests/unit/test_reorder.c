@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a receiver keeps account of when it accepts packets out of order, against a plain list of what came.
+// The record of a receiver that accepts packets out of order, compared with a plain list of arrivals.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics behind the reports: nearest-rank percentiles by group, and who paused longest.
+// Statistics behind the reports: nearest-rank percentiles by group, and the ports that paused longest.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -14,7 +14,7 @@
 
 static const char hostile[] = "</script><script>alert(1)</script>";
 
-/// The page's data: what stands between its first script element's tags.
+/// The page's data: the content of its first script element.
 static char *data_of(const struct weft_report_page *page, struct weft_arena *arena) {
     struct weft__text_stream stream;
     FILE *file = weft__text_stream_open(&stream);

@@ -281,7 +281,7 @@ static void is_same(const struct weft_result_value *v, const json_t *json, const
     if (!same) fail_msg("%s is not the same in the JSON", what);
 }
 
-/// What claims find by a path, of what is a number.
+/// Numbers that claims find by a path.
 static void is_found(const struct weft_result_finder *finder, const char *const *part, uint32_t parts,
                      const struct weft_result_column *column, const struct weft_result_value *v, const char *what) {
     struct weft_result_found found = weft_result_find(finder, part, parts);
@@ -360,7 +360,7 @@ static void json_has_every_row(void **state) {
     assert_true(rows > 300);
 }
 
-/// A field of CSV, which may hold ends of lines, to what stands behind it: a comma or the end of the row.
+/// A field of CSV, which may contain line ends, up to what follows it: a comma or the end of the row.
 static const char *field(const char *s, char text[LINE]) {
     bool quoted = *s == '"';
     s += quoted;
@@ -429,7 +429,7 @@ static bool ends_with(const char *name, const char *end) {
     return n >= m && !strcmp(name + n - m, end);
 }
 
-/// A name says its unit (design of names), and its help stands by itself.
+/// A name includes its unit, and its help is clear by itself.
 static void check_column(const struct weft_result_table *t, const struct weft_result_column *c) {
     static const char *const leaning[] = {"of these", "of them", "and ", "likewise", "the same as", "in all"};
     char first[TEXT];

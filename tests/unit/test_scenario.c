@@ -203,7 +203,7 @@ static void lists_are_listed(void **state) {
 }
 
 static void collect(void *context, const char *path, const char *value, const char *dflt) {
-    // the flat list as settings; what is a list in a topology is not a path of settings
+    // the flat list as settings; a list in a topology is not a path of settings
     FILE *out = context;
     if (strcmp(path, "name") && strcmp(path, "about") && strncmp(path, "events", 6))
         fprintf(out, "%s=\"%s\"%c", path, value, 0);
@@ -377,7 +377,7 @@ static void value_is(const char *path, const char *expected) {
     assert_string_equal(value, expected);
 }
 
-/// Of models in a map every parameter is told; what names another of them is as written.
+/// For models in a map every parameter is listed; a name that refers to another one is as written.
 static void models_in_a_map(void **state) {
     (void)state;
     static const char text[] = "topology:\n  kind: networks\n  networks: {a: {kind: single, hosts: 3}, b: a}\n"

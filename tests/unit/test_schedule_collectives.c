@@ -66,7 +66,7 @@ static struct weft_schedule *end(void) {
     return weft_schedule_end(&b);
 }
 
-/// The schedule in the place of the workload of `text`, whose only entry says where its ranks are and how they are
+/// The schedule in place of the workload of `text`, whose only entry says where its ranks are and how they are
 /// connected.
 static struct run run_schedule(const struct weft_schedule *s, const char *text, const char *const *models) {
     static const char *const usual[WEFT_SCHEDULE_COLLECTIVES] = {"all_reduce_ring", "all_gather", "reduce_scatter",
@@ -205,8 +205,8 @@ static void members_are_numbered_in_their_order(void **state) {
     run_free(&r);
 }
 
-/// A group does one collective after another although nothing else says so; two groups work side by side, and beside
-/// sends. A member that comes late makes only those wait that need it.
+/// A group performs one collective after another although nothing else requires it; two groups work in parallel, and in
+/// parallel with sends. A late member delays only those that need it.
 static void groups_are_in_turn_and_side_by_side(void **state) {
     static const char text[] = NETWORK "workload: [{kind: collective}]\n";
     weft_time_ps time[3];
@@ -235,7 +235,7 @@ static void groups_are_in_turn_and_side_by_side(void **state) {
     assert_in_range(time[2], time[0], 101 * time[0] / 100);
 }
 
-/// A barrier ends when the last rank has come to it; of a group of one rank, at once.
+/// A barrier ends when the last rank has reached it; in a group of one rank, at once.
 static void barriers(void **state) {
     static const char text[] = NETWORK "workload: [{kind: collective}]\n";
     begin(RANKS);

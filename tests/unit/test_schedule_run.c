@@ -47,7 +47,7 @@ static struct run run_goal(const char *goal, const char *more, uint32_t threads)
 
 #define TWO(zero, one) "num_ranks 2\nrank 0 {\n" zero "}\nrank 1 {\n" one "}\n"
 
-/// When a flow of so much has come, and when it is acknowledged.
+/// When a flow of this size has arrived, and when it is acknowledged.
 static void flow_of(const char *bytes, const char *start, weft_time_ps *ret_end, weft_time_ps *ret_acked) {
     char text[512];
     snprintf(text, sizeof text, NETWORK "workload: [{kind: flow, src: host-0, dst: host-1, size: %s, start: %s}]\n",
@@ -92,7 +92,8 @@ static void streams_and_starts(void **state) {
     run_free(&r);
 }
 
-/// The receive of tag 2 is done by the second message, though the first one came before: by then it has computed on.
+/// The second message completes the receive of tag 2, although the first one arrived before: by then the rank has
+/// computed on.
 static void matching_by_tag_and_wildcards(void **state) {
     static const char goal[] =
         TWO("a: send 1000b to 1 tag 1\nb: calc 50000\nc: send 1000b to 1 tag 2\nc requires b\n",
@@ -105,7 +106,7 @@ static void matching_by_tag_and_wildcards(void **state) {
     run_free(&r);
 }
 
-/// 5000 messages that are ready at once are more than a connection has slots; all come, in order.
+/// 5000 messages that are ready at the same time are more than a connection has slots; all arrive, in order.
 static void more_messages_than_slots(void **state) {
     enum { MESSAGES = 5000 };
     char *goal = malloc(MESSAGES * 64), *at = goal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sender keeps account of: packets named all at once are packets named one by one.
+// The record of a sender: naming packets all together is the same as naming them one by one.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -126,11 +126,11 @@ static void a_batch_waits_for_a_session(void **state) {
     done(s, &small);
 }
 
-/// Sessions lost at random while links change: writes under way are lost, found, and done again.
+/// Sessions lost at random while links change: writes in flight are lost, detected, and repeated.
 static void commands_lost_in_a_gap(void **state) {
     (void)state;
     struct weft_sdn_conf conf = defaults();
-    conf.op_ps = WEFT_PS_PER_MS; // so that most are lost under way
+    conf.op_ps = WEFT_PS_PER_MS; // so that most are lost in flight
     uint64_t repaired = 0;
     for (uint32_t seed = 1; seed <= 8; seed++) {
         enum { N = 24 };
@@ -138,7 +138,7 @@ static void commands_lost_in_a_gap(void **state) {
         struct weft_sdn_event event[N];
         uint32_t link[N];
         struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
-        for (uint32_t i = 0; i < N; i += 4) { // a link fails; a session is lost under way; both come back
+        for (uint32_t i = 0; i < N; i += 4) { // a link fails; a session is lost during writes; both come back
             weft_time_ps at = (1 + i) * 30 * SECOND, gap = weft_random_below(&random, 200) * WEFT_PS_PER_MS;
             const struct weft_clique_link *l = &small.c->link[weft_random_below(&random, small.c->links)];
             uint32_t tin = l->tin[weft_random_below(&random, 2)]; // one that is to be written

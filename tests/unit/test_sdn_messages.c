@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the applications of a Clique's controller and the firmware of TiNs tell each other (Aquila, NSDI'22, sections
-// 4.1 to 4.3 and figure 5): each message has its time, and each step waits for the message that it is about.
+// What the applications of a Clique's controller and the firmware of TiNs tell one another (Aquila, NSDI'22, sections
+// 4.1 to 4.3 and figure 5): each message takes its time, and each step waits for its message.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,8 +134,8 @@ static void who_waits_for_whom(void **state) {
     end(&x);
 }
 
-/// A TiN without a session tells nobody of its port: the other end does, and if neither has one, the registers do when
-/// a session is made again.
+/// A TiN without a session cannot report its port: the other end does, and if neither has one, the registers do when a
+/// session is established again.
 static void who_has_no_session_reports_nothing(void **state) {
     (void)state;
     for (uint32_t cut = 0; cut <= 2; cut++) {

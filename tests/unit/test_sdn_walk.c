@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of ways through tables is kept up to date: after any change of an entry, a group or a port it is what a
-// plain search finds, which begins with nothing and adds states whose candidates all arrive until no more do.
+// Incremental knowledge of paths through tables: after any change of an entry, a group or a port it equals the result
+// of a plain search, which begins with nothing and adds states whose candidates all arrive until there are no more.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -160,14 +160,15 @@ static uint32_t port_to(const struct weft_sdn *s, uint32_t x, uint32_t y) {
     return 0;
 }
 
-/// Cells for TiN 3 that come to `x` from `from` go on to `to`.
+/// Cells for TiN 3 that arrive at `x` from `from` continue to `to`.
 static void write_turn(struct weft_sdn *s, uint32_t from, uint32_t x, uint32_t to) {
     struct weft_gnet_set set = {UINT64_C(1) << port_to(s, x, to), 0};
     uint32_t row = (1 + port_to(s, x, from)) * VCS, group = weft__sdn_group_of(&s->groups, x, set);
     weft__sdn_write(s, 0, x, (struct weft__sdn_op){WEFT__SDN_FLOW, s->f->tin[3].place, row, group, false});
 }
 
-/// Three turns of which each is well without the others, but together they lead round; made in any order, and undone.
+/// Three turns, each of which is fine without the others, but together they form a circle; made in any order, and
+/// undone.
 static void circles_are_found(void **state) {
     (void)state;
     static const uint32_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};

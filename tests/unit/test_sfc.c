@@ -80,7 +80,7 @@ static void adaptive_threshold(void **state) {
     free(conf);
 }
 
-/// Nothing rises if less comes than goes; the pause drains what is above the target, and 100us is the longest.
+/// Nothing rises if less arrives than leaves; the pause drains the excess over the target, and 100us is the longest.
 static void adaptive_bounds(void **state) {
     const struct weft_model *model = model_of(WEFT_KIND_SFC, "adaptive");
     void *conf = conf_of(model, "{threshold: 200KB}");

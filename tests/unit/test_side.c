@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records beside packets: tokens wander over the nodes of an engine, some with a record in which every node signs. They
-// are consumed, dropped, copied, and lose or get their record, by what is a function of their time and content alone.
-// So what nodes see is the same for any number of workers, whoever gives a record back.
+// are consumed, dropped, copied, and lose or get their record, depending only on their time and content. So nodes see
+// the same for any number of workers, whichever returns a record.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void copy(struct wanderer *n, struct weft__worker *w, const struct weft_p
     pass_on(n, w, &other, mix(chance));
 }
 
-/// Whether the packet has come to its end here.
+/// Whether the packet's journey ends here.
 static bool ends(struct wanderer *n, struct weft__worker *w, const struct weft_packet *p, uint64_t chance) {
     if (chance % 16 > 3) return false;
     bool dropped = chance % 16 > 1;
@@ -89,7 +89,7 @@ static void on_packet(struct weft__node *node, struct weft__worker *w, struct we
         assert_int_equal(seen & 0x3fff, p->entropy);
     }
     uint64_t chance = mix(p->time_ps * 31 + psn + ((uint64_t)n->id << 40) + seen);
-    n->history += chance; // in any order, as packets of one port may come at once
+    n->history += chance; // in any order, because packets of one port may arrive at the same time
     if (ends(n, w, p, chance)) return;
     if (chance % 16 == 4 && p->side) {
         weft__side_detach(w, p);
@@ -178,7 +178,7 @@ static void same_for_any_number_of_workers(void **state) {
         assert_int_equal(r.taken, one.taken);
         assert_true(r.conserved);
         assert_int_equal(r.kept, 0);
-        assert_true(r.records * 20 < r.taken); // they come home and are taken again
+        assert_true(r.records * 20 < r.taken); // they are returned and taken again
     }
 }
 

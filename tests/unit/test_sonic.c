@@ -114,7 +114,7 @@ static void what_sonic_computes(void **state) {
     }
 }
 
-/// With a headroom pool, or as many groups to a share of it, what a group has of its own is XON: 18 KiB assumed.
+/// With a headroom pool, or as many groups to a share of it, a group has only XON for itself: 18 KiB assumed.
 static void shared_headroom(void **state) {
     static const struct {
         const char *pool, *more;

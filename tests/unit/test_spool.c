@@ -85,7 +85,7 @@ static void full_disk(void **state) {
     weft__spool_init(&spool, sizeof(uint64_t), 4, compare, ".");
     for (uint64_t i = 0; i < 5; i++)
         *(uint64_t *)weft__spool_add(&spool) = i;
-    close(spool.file); // whatever comes of writing there now
+    close(spool.file); // whatever the result of writing there now
     for (uint64_t i = 5; i < 12; i++)
         *(uint64_t *)weft__spool_add(&spool) = i;
     assert_int_equal(spool.error, EBADF);

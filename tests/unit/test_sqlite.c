@@ -88,7 +88,7 @@ static void is_sound(void **state) {
     }
 }
 
-/// Each column of each table says what it is.
+/// Each column of each table has a description.
 static void meanings(void **state) {
     struct fixture *f = *state;
     write_results(f, f->dir);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of jobs in results.sqlite, of a run whose figures are known: one switch, compute and a chain of messages.
+// The tables of jobs in results.sqlite, for a run with known figures: one switch, compute and a chain of messages.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

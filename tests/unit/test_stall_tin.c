@@ -13,7 +13,7 @@
 
 enum { TINS = 4, VC = 6, PORTS = 8 };
 
-/// A pod of four TiNs, a link between any two, a host each; nothing waits.
+/// A pod of four TiNs, a link between any two, one host each; nothing waits.
 struct fixture {
     struct run run;
     struct weft__network net;
@@ -92,7 +92,7 @@ static void starve(struct fixture *f, uint32_t i, uint32_t j) {
     f->depth[i][VC][port_to(f, i, j)] = 320;
 }
 
-/// At TiN j the first cell that came from TiN i wants to go on to TiN k.
+/// At TiN j the first cell that arrived from TiN i requests the link to k.
 static void block(struct fixture *f, uint32_t i, uint32_t j, uint32_t k) {
     struct weft__gnet_in *in = &f->in[j][port_to(f, j, i)];
     struct weft__gnet_queues *queues = &f->tin[j].gnet.queues;
@@ -135,7 +135,7 @@ static void a_cycle_is_named(void **state) {
     free(text);
 }
 
-/// A chain that ends at somebody who waits for nothing is none: its first cell can go, or its credits are on the way.
+/// A chain whose end waits for nothing is no cycle: its first cell can leave, or its credits are in flight.
 static void a_chain_is_no_cycle(void **state) {
     struct fixture *f = *state;
     starve(f, 0, 1);

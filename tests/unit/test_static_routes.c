@@ -49,7 +49,7 @@ static void some_hosts_by_some_spines(void **state) {
     weft_arena_free(b.arena);
 }
 
-/// A static route keeps its ports in service; without any the computed one holds; a host whose link is down has none.
+/// A static route keeps its ports in service; without any the computed one applies; a host whose link is down has none.
 static void failed_links(void **state) {
     struct built b = build_text("topology: {" CLOS ", routes: [{at: leaf-0, to: host-2, via: 'spine-1,spine-2'}]}");
     bool *down = calloc(b.t->links, sizeof *down);

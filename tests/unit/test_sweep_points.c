@@ -237,7 +237,7 @@ static void numbers(void **state) {
     }
 }
 
-/// What stands in the file, and the command line instead.
+/// The file's axes, overridden by the command line.
 static void section(void **state) {
     (void)state;
     static const char text[] =
@@ -256,7 +256,7 @@ static void section(void **state) {
     assert_int_equal(sweep->axis[1].values, 1);
 }
 
-/// A point is a scenario with its values, which says where they stand.
+/// A point is a scenario with its values, which have places of their own.
 static void bound(void **state) {
     (void)state;
     static const char *const vary[] = {"host.mtu=[1024B,9KB,1500]", "run.seed=[5,6]", NULL};

@@ -197,7 +197,7 @@ static void commands(void **state) {
     results.settings = 0;
 }
 
-/// What is no database, or one of another form, is no run.
+/// A file that is no database, or has another form, is not a run.
 static void records(void **state) {
     (void)state;
     char path[] = "/tmp/weft-sweep-record-XXXXXX";

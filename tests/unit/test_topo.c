@@ -15,7 +15,7 @@
 
 static char output[1 << 20];
 
-/// Runs "weft topo - OPTIONS" with `scenario` on standard input. Returns the exit status; what it said is in `output`.
+/// Runs "weft topo - OPTIONS" with `scenario` on standard input. Returns the exit status; `output` has what it printed.
 static int topo(const char *scenario, const char *options) {
     char command[4096];
     int n = snprintf(command, sizeof command, "cat <<'END' | \"$WEFT\" topo - %s 2>&1\n%s\nEND\n", options, scenario);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each kind builds, what is refused and with which words, and names.
+// What each kind builds, what is refused and with which message, and names.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,7 +67,7 @@ static void fabric_of_1024(void **state) {
     built_free(&b);
 }
 
-/// Any quarter of the order has its share of hosts, aggregation and core switches, and hosts stand beside their switch.
+/// Any quarter of the order has its share of hosts, aggregation and core switches, and hosts are next to their switch.
 static void order_suits_workers(void **state) {
     (void)state;
     struct built b;

@@ -93,14 +93,14 @@ static void places(void **state) {
     assert_int_equal(list->child[1]->place.column, 11);
     assert_null(weft_tree_find(tree, "swich"));
 
-    // Of a node with an anchor its own place, of a block its indicator's, of what is left out its key's.
+    // For a node with an anchor its own place, for a block that of its indicator, for an omitted value that of its key.
     tree = parse("\xc3\xa9: &x 200KB\nb: &y [*x]\nc: >-\n  one\n  two\nd:\n");
     static const struct { int line, column; } expected[] = {{1, 7}, {2, 7}, {3, 4}, {6, 1}};
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(tree->child[i]->place.line, expected[i].line);
         assert_int_equal(tree->child[i]->place.column, expected[i].column);
     }
-    assert_int_equal(tree->child[1]->child[0]->place.line, 1); // an alias stands where its anchor is
+    assert_int_equal(tree->child[1]->child[0]->place.line, 1); // an alias has the place of its anchor
     assert_null(weft_tree_find(list, "a"));
     assert_null(weft_tree_find(NULL, "a"));
 }

@@ -89,7 +89,7 @@ static void wrong(void **state) {
     }
 }
 
-/// Any value comes back as it was, and tidy values look tidy.
+/// Any value reads back unchanged, and round values look round.
 static void formats_read_back(void **state) {
     (void)state;
     static const struct {

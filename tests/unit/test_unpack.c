@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed files: they hold what was put into them, of every size and in any number of members, and what is wrong
-// with them is said.
+// Compressed files: their content is unchanged, at every size and with any number of members, and errors are reported.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -125,7 +124,7 @@ static void test_damage(void **state) {
             if (!unpack(back, sizeof back, &n)) assert_memory_equal(back, text, sizeof text);
             packed[at] ^= 0x10;
         }
-        packed[size] = 'x'; // garbage behind it
+        packed[size] = 'x'; // garbage after it
         put(packed, size + 1);
         assert_int_not_equal(unpack(back, sizeof back, &n), 0);
     }
@@ -140,7 +139,7 @@ static void test_bomb(void **state) {
         put(packed, packed_size);
         assert_string_equal(weft__file_why(unpack(zeros, size, &n)),
                             "it holds more than 64 MiB and 200 times its own size; expected less, or unpack it");
-        put(packed, packs[p](zeros, WEFT__UNPACK_FREE, packed, ROOM)); // so much is no bomb
+        put(packed, packs[p](zeros, WEFT__UNPACK_FREE, packed, ROOM)); // this much is not a bomb
         assert_int_equal(unpack(zeros, size, &n), 0);
         assert_int_equal(n, WEFT__UNPACK_FREE);
     }

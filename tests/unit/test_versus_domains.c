@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may fail as a whole, and what goes with it, in networks that are counted by hand.
+// What may fail as a whole, and what is lost with it, in networks counted by hand.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -145,7 +145,8 @@ static void refused(void **state) {
     }
 }
 
-/// The operation at the 99th percentile beside the median, whatever carries it; what is no such group is refused.
+/// The operation at the 99th percentile beside the median, for every transport; a name that is no such group is
+/// refused.
 static void operations(void **state) {
     static const char *const is[] = {"99th percentile", "median"};
     struct fixture *f = *state;

@@ -124,7 +124,7 @@ static void round_trip(void **state) {
     each_frame(comes_back);
 }
 
-/// Cut off behind the Ethernet header and before the end of what the lengths cover: TRUNCATED, and what is there stays.
+/// Cut off after the Ethernet header and before the end of what the lengths cover: TRUNCATED, and the rest is kept.
 static void cut_short(const struct weft_frame *built, const uint8_t *bytes, size_t size) {
     if (has_fcs(built)) return;
     struct weft_frame frame;
@@ -178,7 +178,7 @@ static void bit_flips(void **state) {
     each_frame(bit_flip);
 }
 
-/// Random bytes, and frames of which a few bytes are random.
+/// Random bytes, and frames with a few random bytes.
 static void random_bytes(void **state) {
     (void)state;
     struct weft_random random = weft_random_stream(11, 0, WEFT_RANDOM_TEST);
@@ -217,7 +217,7 @@ static void pfc_bytes(void **state) {
     assert_int_equal(frame.padding_bytes, 26);
 }
 
-/// The CRC-32 of "123456789", the check value by which that CRC is known; and what is left over with the FCS included.
+/// The CRC-32 of "123456789", its well-known check value; and the remainder with the FCS included.
 static void fcs(void **state) {
     (void)state;
     uint8_t bytes[13] = "123456789";
@@ -353,7 +353,7 @@ static void sizes(void **state) {
     assert_int_equal(weft_frame_bytes(&f), WEFT_FRAME_CNP);
 }
 
-/// IBTA vol. 1 table of RC opcodes: the octets of extended headers behind the BTH, from opcode 0 on.
+/// IBTA vol. 1 table of RC opcodes: the octets of extended headers after the BTH, from opcode 0 on.
 static void extended_headers(void **state) {
     (void)state;
     static const struct {
@@ -401,8 +401,8 @@ static enum weft_wire_status status_of(const struct weft_frame *f, struct weft_f
     return check_promise(bytes, size, false, ret);
 }
 
-/// Lengths that contradict each other are MALFORMED, what is before the contradiction is read; lengths that reach
-/// behind the end are TRUNCATED.
+/// Contradictory lengths are MALFORMED, and what precedes the contradiction is read; lengths that reach past the end
+/// are TRUNCATED.
 static void contradictions(void **state) {
     (void)state;
     uint32_t ip_udp = WEFT_LAYER_IPV4 | WEFT_LAYER_UDP, roce = ip_udp | WEFT_LAYER_BTH | WEFT_LAYER_ICRC;
@@ -467,7 +467,7 @@ static void layers_that_do_not_stack(void **state) {
     }
 }
 
-/// Payload and padding that are not there are zeros; what is larger than any frame is refused.
+/// Missing payload and padding are zeros; anything larger than any frame is refused.
 static void zeros(void **state) {
     (void)state;
     struct weft_frame f = sample(WEFT_LAYER_IPV4, 0, sizeof payload);

@@ -16,7 +16,7 @@
 
 enum { RANDOM_TRIES = 2000, BYTES_MAX = 128 };
 
-/// A codec with its struct behind a void pointer, so that one test serves all.
+/// A codec with its struct behind a void pointer, so that one test covers all.
 struct codec {
     const char *name;
     size_t bytes; ///< of the header in the sample
@@ -62,7 +62,7 @@ static const struct codec *codec_at(const char *name) {
     return NULL;
 }
 
-/// `value` encodes to exactly `bytes`, comes back, and does so for no shorter buffer.
+/// `value` encodes to exactly `bytes`, decodes to itself, and fails for any shorter buffer.
 static void there_and_back(const char *name, const void *value, const uint8_t *bytes, size_t size) {
     const struct codec *c = codec_at(name);
     uint8_t written[BYTES_MAX];

@@ -13,7 +13,7 @@
 #include "weft/random.h"
 #include "weft/wire_lldp.h"
 
-/// An LLDPDU as a port of a data centre switch sends it: D.2.8 to D.2.11 and the CEE TLV, with padding behind.
+/// An LLDPDU as sent by a port of a data centre switch: D.2.8 to D.2.11 and the CEE TLV, followed by padding.
 static const uint8_t sample[] = {
     0x02, 0x07, 0x04, 0x02, 0x00, 0x00, 0x00, 0x00, 0x07,                               // chassis id: MAC
     0x04, 0x05, 0x05, 'e',  't',  'h',  '1',                                            // port id: interface name
@@ -119,7 +119,7 @@ static void same_bytes_again(void **state) {
         assert_int_equal(weft_lldpdu_encode(&pdu, again, room), 0);
 
     struct weft_dcbx dcbx = decode_dcbx(sample, sizeof sample);
-    const uint8_t *first = pdu.optional + 6; // behind the system name
+    const uint8_t *first = pdu.optional + 6; // after the system name
     size_t size = pdu.optional_bytes - 6;
     assert_int_equal(weft_dcbx_encode(&dcbx, tlvs, sizeof tlvs), size);
     assert_memory_equal(tlvs, first, size);
@@ -133,7 +133,7 @@ static void truncated(void **state) {
     for (size_t size = 0; size < SAMPLE; size++) {
         while (boundary < size)
             boundary += WEFT_LLDP_TLV_HEADER + (((unsigned)sample[boundary] << 8 | sample[boundary + 1]) & 511);
-        uint8_t copy[SAMPLE]; // exactly as long as it says, for the sanitizer
+        uint8_t copy[SAMPLE]; // exactly as long as declared, for the sanitizer
         memcpy(copy + SAMPLE - size, sample, size);
         struct weft_lldpdu pdu;
         enum weft_wire_status status = weft_lldpdu_decode(copy + SAMPLE - size, size, &pdu);
@@ -216,7 +216,7 @@ static void repeated_and_malformed_tlvs(void **state) {
         0xfe, 6, 0, 0x80, 0xc2, 12, 0,    0x63, // an application table that breaks off
         0xfe, 3, 0, 0x80, 0xc2,                 // an OUI without a subtype
         0xfe, 4, 0, 0x80, 0xc2, 9,              // an empty ETS configuration
-        0xfe, 6, 0, 0x1b, 0x21, 2,  0x0a, 0,    // CEE with nothing but a sub-TLV that nobody knows
+        0xfe, 6, 0, 0x1b, 0x21, 2,  0x0a, 0,    // CEE with only an unknown sub-TLV
     };
     struct weft_dcbx d;
     assert_int_equal(weft_dcbx_decode(tlvs, sizeof tlvs, &d), WEFT_WIRE_OK);

@@ -16,7 +16,7 @@ static void connect_lane(struct weft__network *net, uint32_t port, const struct 
     const struct weft_port_info *info = &t->port[port];
     struct weft__port_peer peer = weft__network_peer(net, port);
     bool connected = weft__lanes_connect(lanes, lane, &t->link[info->link], &peer, setup->faults);
-    assert(connected); // weft_simulation_check has seen to it
+    assert(connected); // weft_simulation_check guarantees it
     lanes->follow = weft__network_follow(net, info->node);
     if (!lanes->follow) return;
     if (!lanes->follow_port)
@@ -99,7 +99,8 @@ static struct weft__trace *in_trace(const void *state) {
     return ((const struct weft__in *)state)->trace;
 }
 
-/// A VOQ is part of the queue of the port that its packets leave by, wherever that is: the marks of all show there.
+/// A VOQ is part of the queue of the port by which its packets leave, wherever that is: marks of all of them are shown
+/// there.
 static void collect_marks(struct weft__network *net, const struct weft__in *in) {
     const struct weft_eligible *eligible = weft__dsf_of(net)->eligible;
     for (uint32_t i = 0; i < in->voqs.n; i++) {
@@ -132,7 +133,7 @@ static void in_each_count(struct weft__network *net, uint32_t node, weft__on_cou
         on_count(context, &in->voq_marked[i]);
 }
 
-/// What waits without credits is discarded after the watchdog's time.
+/// Packets that wait without credits are discarded after the watchdog's time.
 static weft_time_ps in_patience(const struct weft_device_conf *conf) {
     return weft__interface_conf(conf)->watchdog_ps;
 }

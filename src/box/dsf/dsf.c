@@ -43,7 +43,7 @@ bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct 
 
 weft_time_ps weft__lane_time(struct weft__cell_lane *lane, const struct weft__lane_rate *rate, weft_time_ps now,
                              uint32_t wire) {
-    if (lane->busy_until_ps < now) lane->rem = 0; // the line was idle: nothing to carry
+    if (lane->busy_until_ps < now) lane->rem = 0; // the line was idle: no remainder to carry
     uint64_t num = wire * rate->speed.byte_num + lane->rem;
     if (rate->speed.byte_den == 1) return num;
     lane->rem = (uint32_t)(num % rate->speed.byte_den);
@@ -149,7 +149,7 @@ void weft__spray_init(struct weft__spray *spray, const struct weft_eligible_box 
         spray->lane[i] = slot[eligible->port[i]];
     for (uint32_t s = 0; s < eligible->sets; s++) {
         spray->set[s] = (struct weft__way){.first = eligible->set[s].first, .n = (uint16_t)eligible->set[s].n};
-        // Not all boxes begin with the same lane.
+        // Boxes start with different lanes.
         if (spray->set[s].n > 1) {
             spray->set[s].at = shuffled ? 0 : (uint16_t)weft_random_below(&spray->random, spray->set[s].n);
             if (shuffled) weft__spray_shuffle(spray, &spray->set[s]);
@@ -166,7 +166,7 @@ void weft__spray_change(struct weft__spray *spray, weft_time_ps now) {
     spray->change_ps = spray->changes_left ? spray->change->time_ps : WEFT_TIME_NEVER;
 }
 
-/// Fisher and Yates's shuffle. Sixteen bits a place: with up to some hundred lanes no order is favoured measurably.
+/// Fisher and Yates's shuffle, with sixteen bits per place: with up to a few hundred lanes the bias is not measurable.
 void weft__spray_shuffle(struct weft__spray *spray, struct weft__way *way) {
     uint16_t *lane = &spray->lane[way->first];
     uint64_t bits = 0;

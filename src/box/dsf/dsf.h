@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both DSF boxes are made of: cells, lanes that carry them, and the choice of a lane.
+// What both DSF boxes consist of: cells, lanes that carry them, and the choice of a lane.
 //
-// A cell is a record of the engine like a packet, and carries its packet's fields, so that a fabric node chases nothing
-// and an interface node can rebuild the packet from any one of them. What differs from a frame:
-//   bytes    those of the frame that are in this cell (or train of cells), so that bytes are conserved cell by cell
-//   dst      where it goes and comes from, interface nodes, and its number in the packet
+// A cell is a record of the engine like a packet, and carries its packet's fields, so that a fabric node needs no
+// further memory and an interface node can rebuild the packet from any of them. It differs from a frame in:
+//   bytes    the bytes of the frame in this cell (or train of cells), so that bytes are conserved cell by cell
+//   dst      its destination and source (interface nodes), and its number in the packet
 //   entropy  number of the packet among those from one interface node to another in a priority, its lower bits; the
 //            frame's own is that of its queue pair
 //   spare    this is the packet's last cell
 //   qp       above the queue pair: the upper bits of that number; the cell met congestion (RCI); it is a part of a cell
-// With packing a cell may hold the end of a packet and the beginning of the next, or more of them. Each is a record of
-// its own, on the same lane behind one another; the first has the header of the cell.
+// With packing, a cell may hold the end of a packet and the beginning of the next, or of several. Each part is a record
+// of its own, adjacent on the same lane; the first one has the cell's header.
 #ifndef WEFT_BOX_DSF_DSF_H
 #define WEFT_BOX_DSF_DSF_H
 
@@ -22,13 +22,13 @@
 enum {
     WEFT__CELL_NODE_BITS = 13, ///< interface nodes of a fabric: 8192
     WEFT__CELL_INDEX_BITS = 6,
-    WEFT__CELL_SEQUENCE_BITS = 16, ///< lower ones in entropy, the rest in qp
+    WEFT__CELL_SEQUENCE_BITS = 16, ///< lower bits in entropy, the rest in qp
     WEFT__CELL_QP_BITS = 30 - (WEFT__CELL_SEQUENCE_BITS - WEFT_PACKET_ENTROPY_BITS),
 };
 #define WEFT__CELL_NODES (1u << WEFT__CELL_NODE_BITS)
 #define WEFT__CELL_SEQUENCES (1u << WEFT__CELL_SEQUENCE_BITS)
 #define WEFT__CELL_MARKED (UINT32_C(1) << 31) ///< in qp
-#define WEFT__CELL_PART (UINT32_C(1) << 30)   ///< likewise: goes on with a cell that another packet has begun
+#define WEFT__CELL_PART (UINT32_C(1) << 30)   ///< likewise: it continues a cell that another packet has begun
 #define WEFT__CELL_QP ((UINT32_C(1) << WEFT__CELL_QP_BITS) - 1) ///< the queue pair
 
 static inline uint32_t weft__cell_dst(uint32_t to, uint32_t from, uint32_t index) {
@@ -53,7 +53,7 @@ static inline void weft__cell_set_sequence(struct weft_packet *p, uint32_t seque
 static inline bool weft__cell_is_last(const struct weft_packet *p) {
     return p->spare;
 }
-/// Serial arithmetic: how far a is beyond b, negative if before.
+/// Serial arithmetic: how far a is beyond b; negative if a is before b.
 static inline int32_t weft__cell_beyond(uint32_t a, uint32_t b) {
     uint32_t d = (a - b) & (WEFT__CELL_SEQUENCES - 1);
     return d < WEFT__CELL_SEQUENCES / 2 ? (int32_t)d : (int32_t)d - (int32_t)WEFT__CELL_SEQUENCES;
@@ -68,7 +68,7 @@ static inline uint32_t weft__cell_payload(const struct weft_packet *p) {
 static inline bool weft__cell_is_part(const struct weft_packet *p) {
     return p->qp & WEFT__CELL_PART;
 }
-/// Cells of data that the record stands for: 1 unless it is a train, 0 of a part.
+/// How many cells of data the record stands for: 1 unless it is a train; 0 for a part.
 static inline uint32_t weft__cell_count(const struct weft_packet *p) {
     return (weft__cell_payload(p) + WEFT_CELL_PAYLOAD - 1) / WEFT_CELL_PAYLOAD - weft__cell_is_part(p);
 }
@@ -78,9 +78,9 @@ static inline uint32_t weft__cell_wire(const struct weft_packet *p) {
     return weft__cell_payload(p) + weft__cell_count(p) * WEFT_CELL_HEADER;
 }
 
-/// One end of a fabric link. Cells leave in the order in which they came, so the time at which one leaves is known when
-/// it comes, and a lane is no queue but the time at which it will be free. Control cells go ahead of data: they wait
-/// for one another only, and data loses the time that they take. (A real lane finishes the cell it is sending first: 21
+/// One end of a fabric link. Cells leave in the order in which they arrive, so the time at which a cell leaves is known
+/// on arrival, and a lane is not a queue but the time at which it will be free. Control cells overtake data: they wait
+/// only for one another, and data is delayed by their time. (A real lane first finishes the cell that it is sending: 21
 /// ns at 100G.)
 struct weft__cell_lane {
     weft_time_ps busy_until_ps, control_until_ps;
@@ -89,8 +89,8 @@ struct weft__cell_lane {
     uint32_t peer_node;
     uint16_t peer_port;
     uint8_t peer_inbox;
-    uint8_t rate : 7;    ///< in the box's table
-    uint8_t through : 1; ///< the peer is a fabric node, which sends a train's first cell on when that is there
+    uint8_t rate : 7;    ///< index in the box's table
+    uint8_t through : 1; ///< the peer is a fabric node, which forwards a train's first cell as soon as that has arrived
     uint32_t rem;        ///< carried remainder of back-to-back cells
     uint32_t wait_ps_max;
     struct weft__port_faults *faults; ///< NULL: a perfect link
@@ -99,30 +99,30 @@ _Static_assert(sizeof(struct weft__cell_lane) == 64, "one cache line");
 
 struct weft__lane_rate {
     struct weft__speed speed;
-    weft_time_ps cell_ps;     ///< a full cell, rounded down
-    uint64_t cell_reciprocal; ///< 2^64 / cell_ps, rounded up; of 1: 0
+    weft_time_ps cell_ps;     ///< time of a full cell, rounded down
+    uint64_t cell_reciprocal; ///< 2^64 / cell_ps, rounded up; 0 if cell_ps is 1
     uint32_t cell_rem;
 };
 struct weft__lane_rate weft__lane_rate_of(weft_rate_bps rate_bps);
-enum { WEFT__LANE_RATES = 8 }; ///< different ones at a box
+enum { WEFT__LANE_RATES = 8 }; ///< different rates at one box
 
 /// A box's choice of lanes.
 struct weft__spray {
     const uint16_t *set_of; ///< [ins]
     struct weft__way {
         uint32_t first;
-        uint16_t n, at; ///< at: the next one, from first
+        uint16_t n, at; ///< at: the next lane, counted from first
     } * set;
-    uint16_t *lane;         ///< in the order in which they are used
-    weft_time_ps change_ps; ///< when the next change is in force
+    uint16_t *lane;         ///< in the order of use
+    weft_time_ps change_ps; ///< when the next change takes effect
     const struct weft_eligible_change *change;
     uint32_t changes_left;
     bool shuffled;        ///< WEFT_SPRAY_PERMUTATION
-    uint16_t *own_set_of; ///< set_of, if it changes
+    uint16_t *own_set_of; ///< the copy of set_of if it changes
     struct weft_random random;
 };
 
-/// `slot`: lane of a port.
+/// `slot`: the lane of a port.
 void weft__spray_init(struct weft__spray *spray, const struct weft_eligible_box *eligible, uint32_t ins,
                       const uint16_t *slot, bool shuffled, uint64_t seed, uint32_t who, struct weft_arena *arena);
 void weft__spray_change(struct weft__spray *spray, weft_time_ps now);
@@ -133,7 +133,7 @@ static inline const struct weft__way *weft__spray_to(struct weft__spray *spray, 
     return &spray->set[spray->set_of[in]];
 }
 
-/// The lane for the next cell towards `in`, WEFT_NONE: there is none. Asked in the order of times.
+/// The lane for the next cell towards `in`; WEFT_NONE: there is none. Must be called in the order of times.
 static inline uint32_t weft__spray_pick(struct weft__spray *spray, weft_time_ps now, uint32_t in) {
     struct weft__way *way = (struct weft__way *)weft__spray_to(spray, now, in);
     if (way->n == 1) return spray->lane[way->first];
@@ -152,16 +152,16 @@ struct weft__lanes {
     uint32_t n, rates;
     struct weft__lane_rate rate[WEFT__LANE_RATES];
     weft_rate_bps rate_bps;       ///< of all
-    uint64_t lost;                ///< cells that links lost
-    struct weft_histogram *cells; ///< before each cell when it came, of its worker; NULL: not counted
-    struct weft__trace *trace;    ///< of the box; NULL: not recorded
-    const uint16_t *port;         ///< [n] of the node; set if recorded
-    struct weft__follow *follow;  ///< NULL: nothing is followed
-    uint16_t *follow_port;        ///< [n] of the node; set if something is followed
-    weft_time_ps came_ps;         ///< of the cell to be sent, if it has waited in a queue; 0: it has not
+    uint64_t lost;                ///< cells lost by links
+    struct weft_histogram *cells; ///< cells waiting ahead of each cell on arrival, of its worker; NULL: not counted
+    struct weft__trace *trace;    ///< the box's; NULL: not recorded
+    const uint16_t *port;         ///< [n] ports of the node; set if recorded
+    struct weft__follow *follow;  ///< NULL: not followed
+    uint16_t *follow_port;        ///< [n] ports of the node; set if something is followed
+    weft_time_ps came_ps;         ///< when the cell to be sent arrived, if it has waited in a queue; 0: it has not
 };
 
-/// False: more different rates at one box than it can have.
+/// False: the box has more different rates than it can hold.
 bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct weft_link_info *link,
                          const struct weft__port_peer *peer, struct weft__port_faults *faults);
 
@@ -170,14 +170,14 @@ weft_time_ps weft__lane_time(struct weft__cell_lane *lane, const struct weft__la
 bool weft__lane_loses(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                       const struct weft_packet *cell, weft_time_ps begin, weft_time_ps end);
 
-/// A cell is lost at this port of the node, for the record.
+/// Records the loss of a cell at this port of the node.
 void weft__lanes_note_loss(const struct weft__lanes *lanes, weft_time_ps at, uint32_t port,
                            const struct weft_packet *cell, enum weft_drop reason);
-/// lanes->port, from the number of each of the node's ports: a lane if less than n.
+/// Sets lanes->port from the number of each of the node's ports: a lane if below n.
 void weft__lanes_record(struct weft__lanes *lanes, struct weft__trace *trace, const uint16_t *slot, uint32_t ports,
                         struct weft_arena *arena);
 
-/// Time until a cell that comes now would leave.
+/// The time until a cell that arrives now would leave.
 static inline weft_time_ps weft__lane_wait(const struct weft__cell_lane *lane, weft_time_ps now) {
     return lane->busy_until_ps > now ? lane->busy_until_ps - now : 0;
 }
@@ -187,31 +187,31 @@ static inline void weft__lane_arrive(const struct weft__cell_lane *lane, struct 
     weft__send(w, (struct weft__to){lane->peer_inbox, lane->peer_node, lane->peer_port}, arrival, cell);
 }
 
-/// wait / cell_ps, without the division: the product's error is below 1 / cell_ps as long as wait * cell_ps is below
-/// 2^64, which is what the comparison says.
+/// wait / cell_ps without a division: the product's error is below 1 / cell_ps as long as wait * cell_ps is below 2^64,
+/// which the comparison ensures.
 static inline uint64_t weft__lane_cells(const struct weft__lane_rate *rate, weft_time_ps wait) {
     if (__builtin_expect(wait >= rate->cell_reciprocal, 0)) return wait / rate->cell_ps;
     return (uint64_t)((unsigned __int128)wait * rate->cell_reciprocal >> 64);
 }
 
-/// What a cell waits, for the record.
+/// Records how long a cell waits.
 static inline void weft__lane_note_wait(struct weft__lanes *lanes, struct weft__cell_lane *lane, weft_time_ps wait) {
     if (lanes->cells) weft_histogram_add(lanes->cells, weft__lane_cells(&lanes->rate[lane->rate], wait));
     if (__builtin_expect(wait > lane->wait_ps_max, 0))
         lane->wait_ps_max = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX;
 }
 
-/// A cell of data leaves, for who follows it.
+/// Notes a data cell that leaves, if it is followed.
 void weft__lane_follow(struct weft__lanes *lanes, const struct weft__cell_lane *lane, weft_time_ps now,
                        const struct weft_packet *cell, weft_time_ps begin, weft_time_ps arrival);
-/// A packet of data enters a stage.
+/// Notes a data packet that enters a stage, if it is followed.
 static inline void weft__lanes_follow_stage(const struct weft__lanes *lanes, weft_time_ps now,
                                             const struct weft_packet *p, uint32_t qp, enum weft_packet_stage stage) {
     if (p->kind == WEFT_PACKET_DATA && weft__follow_has_qp(lanes->follow, qp))
         weft__follow_note(lanes->follow, now, WEFT_FOLLOWED_STAGE, stage, qp, p->psn);
 }
 
-/// A cell of data leaves at `begin`, when the lane is free.
+/// A data cell leaves at `begin`, when the lane is free.
 static inline void weft__lane_transmit(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                                        const struct weft_packet *cell, weft_time_ps begin) {
     const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
@@ -234,18 +234,18 @@ static inline void weft__lane_transmit(struct weft__lanes *lanes, struct weft__c
     weft__lane_arrive(lane, w, cell, begin + time + lane->delay_ps);
 }
 
-/// A cell of data joins the lane. Its wait is known to be `wait`.
+/// A data cell joins the lane; its wait is known to be `wait`.
 static inline void weft__lane_send(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                                    const struct weft_packet *cell, weft_time_ps wait) {
     weft__lane_note_wait(lanes, lane, wait);
     weft__lane_transmit(lanes, lane, w, cell, w->now_ps + wait);
 }
 
-/// A control cell goes ahead of data.
+/// A control cell overtakes data.
 void weft__lane_send_control(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                              const struct weft_packet *cell);
 
-/// Watermarks and counts into the counters of the lane's port (of priority 0), at the end of a run.
+/// At the end of a run: writes maxima and counts to the counters of the lane's port (at priority 0).
 void weft__lane_finish(const struct weft__lanes *lanes, const struct weft__cell_lane *lane,
                        struct weft_counters *counters);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eligible links of a DSF: with all links up, those that are the first of a shortest way to an interface node; and what
-// the control plane makes of failures and repairs.
+// Eligible links of a DSF: with all links up, those that begin a shortest path to an interface node; and how the
+// control plane changes them after failures and repairs.
 #include "weft/eligible.h"
 
 #include <assert.h>
@@ -61,7 +61,7 @@ static bool is_set(const struct weft_eligible_box *box, uint32_t s, const uint16
     return box->set[s].n == n && !(n && memcmp(&box->port[box->set[s].first], port, n * sizeof *port));
 }
 
-/// The number of a set of ports. Sets of a box are few, and the same one is mostly put again and again.
+/// The number of a set of ports. A box has few sets, and mostly the same one is added again.
 static uint16_t set_number(struct weft_eligible_box *box, const uint16_t *port, uint32_t n) {
     if (is_set(box, box->latest, port, n)) return (uint16_t)box->latest;
     for (uint32_t s = 0; s < box->sets; s++)
@@ -88,14 +88,14 @@ void weft_eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, weft
     box->change[box->changes++] = (struct weft_eligible_change){time, in, set};
 }
 
-/// A breadth-first search over fabric links from an interface node; `hops` of boxes that it has not reached stay 0.
+/// A breadth-first search over fabric links from an interface node; `hops` stays 0 for boxes that it does not reach.
 static uint32_t search(const struct weft_topology *t, uint32_t from, uint32_t *hops, uint32_t *order) {
     uint32_t reached = 1;
     order[0] = from;
     hops[from] = 1;
     for (uint32_t i = 0; i < reached; i++) {
         const struct weft_node_info *node = &t->node[order[i]];
-        if (i && node->box == WEFT_BOX_DSF_INTERFACE) continue; // cells do not pass through
+        if (i && node->box == WEFT_BOX_DSF_INTERFACE) continue; // cells do not pass through it
         for (uint32_t p = node->port0; p < node->port0 + node->ports; p++) {
             uint32_t to = t->port[t->port[p].peer].node;
             if (hops[to] || !weft_topology_link_is_fabric(t, t->port[p].link)) continue;
@@ -132,7 +132,7 @@ struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t) {
     return e;
 }
 
-/// The set without the port, or with it. Returns how many.
+/// The set without the port, or with it. Returns its size.
 static uint32_t change_set(const uint16_t *before, uint32_t n, uint16_t port, bool usable, uint16_t *after) {
     uint32_t m = 0;
     bool put = !usable;
@@ -148,7 +148,7 @@ static uint32_t change_set(const uint16_t *before, uint32_t n, uint16_t port, bo
 }
 
 void weft__eligible_change(struct weft_eligible *e, const struct weft_reach_timeline *timeline) {
-    uint16_t **now = weft_memory_new(KIND, e->nodes, sizeof *now); // set in force, of boxes with changes
+    uint16_t **now = weft_memory_new(KIND, e->nodes, sizeof *now); // the set in force, for boxes with changes
     uint16_t *port = weft_memory_new(KIND, UINT16_MAX + 1, sizeof *port);
     for (uint32_t i = 0; i < timeline->events; i++) {
         const struct weft_reach_event *event = &timeline->event[i];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DSF fabric node: Ramon chips in an FDSW or SDSW, a virtual device of which is one node. It knows cells only: each
-// goes out by one of the lanes that lead to its destination, in turn. No packets, no addresses, no buffer beyond the
-// FIFOs of its outputs. A cell that finds its output deep is marked (RCI); the interface node that it goes to grants
-// credits more slowly.
+// The DSF fabric node: Ramon chips in an FDSW or SDSW; one node is one virtual device. It handles only cells: each
+// leaves by one of the lanes that lead to its destination, in turn. It has no packets, no addresses, and no buffer
+// beyond the FIFOs of its outputs. A cell that finds its output deep is marked (RCI), and its destination interface
+// node then grants credits more slowly.
 //
 // Sources: Broadcom's SDK for Ramon (OpenBCM 6.5.24: FIFO depths, RCI); FBOSS (Ramon3Asic: no packet buffer, one queue
-// a port). Differences: one FIFO a lane, at the output, stands for the FIFOs at inputs, between and at outputs; one
-// mark stands for the two RCI bits.
+// per port). Differences: one FIFO per lane, at the output, represents the FIFOs at inputs, in between and at outputs;
+// one mark represents the two RCI bits.
 #include "box/dsf/dsf_fn.h"
 
 #include "weft/memory.h"
@@ -17,7 +17,7 @@ void weft__fn_fetch(const struct weft__node *node, const struct weft__arrival *a
         __builtin_prefetch(&fn->spray.set_of[weft__cell_to(arrival[i].packet)]);
 }
 
-/// Which lane needs no more than the cell and its time.
+/// The lane depends only on the cell and its time.
 static void fn_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     struct weft__fn *fn = node->state;
     for (uint32_t i = 0; i < n; i++) {
@@ -28,7 +28,7 @@ static void fn_prepare(struct weft__node *node, struct weft__arrival *arrival, u
     }
 }
 
-/// Where parts of cells come, too.
+/// The same where parts of cells arrive, too.
 static void fn_prepare_parts(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     for (uint32_t i = 0; i < n; i++)
         arrival[i].word = weft__fn_lane(node->state, arrival[i].packet);
@@ -109,7 +109,7 @@ struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__n
 
 weft_bytes weft__fn_held(const void *state) {
     const struct weft__fn *fn = state;
-    return fn->llfc ? weft__lane_queues_held(&fn->llfc->queues) : 0; // else a cell in a FIFO is already on its way
+    return fn->llfc ? weft__lane_queues_held(&fn->llfc->queues) : 0; // otherwise a cell in a FIFO is already in flight
 }
 
 void weft__fn_finish(struct weft__fn *fn, weft_time_ps now, struct weft_dsf_outcome *sum) {

@@ -14,7 +14,7 @@ struct weft__fn_llfc {
     uint64_t count;
 };
 
-/// Where a cell went, and by which lane.
+/// Where the last cell went, and by which lane.
 struct weft__fn_last {
     uint32_t to, lane;
 };
@@ -22,13 +22,13 @@ struct weft__fn_last {
 struct weft__fn {
     struct weft__spray spray;
     const struct weft_fabric_conf *conf;
-    uint64_t watch_cells;       ///< a cell that finds so many is marked or lost
+    uint64_t watch_cells;       ///< a cell that finds this many is marked or lost
     struct weft__lanes lanes;   ///< all its ports
-    uint64_t dropped;           ///< cells without room
+    uint64_t dropped;           ///< cells dropped for lack of room
     uint64_t marked;            ///< cells
-    uint64_t unreachable;       ///< cells without a lane
-    struct weft__fn_llfc *llfc; ///< NULL: lanes are no queues
-    struct weft__fn_last *last; ///< [ports]: the last cell from there; kept where there is packing
+    uint64_t unreachable;       ///< cells that no lane leads on
+    struct weft__fn_llfc *llfc; ///< NULL: lanes are not queues
+    struct weft__fn_last *last; ///< [ports]: the last cell from there; kept only with packing
 };
 
 struct weft__fn_setup {
@@ -39,12 +39,12 @@ struct weft__fn_setup {
     bool packing; ///< some interface node of the fabric packs
     uint32_t node, port0, events_max;
     struct weft_dsf_histograms *seen; ///< of its worker
-    struct weft_packet_pool *pool;    ///< with link-level flow control somewhere in the fabric; else NULL
+    struct weft_packet_pool *pool;    ///< if any box of the fabric has link-level flow control; else NULL
     struct weft_arena *arena;
 };
 
 extern const struct weft__node_ops weft__fn_ops;
-/// What it counted is added to the sum.
+/// Adds its counts to the sum.
 void weft__fn_finish(struct weft__fn *fn, weft_time_ps now, struct weft_dsf_outcome *sum);
 weft_bytes weft__fn_held(const void *state);
 /// A cell is lost here, at this port.
@@ -53,8 +53,8 @@ void weft__fn_lose(const struct weft__fn *fn, struct weft__worker *w, const stru
 
 void weft__fn_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
 
-/// The lane for a cell, or for a part of the cell that came before it. Behind another box that one may be a cell of
-/// another input there, which came between them: then the part goes by a lane of its own.
+/// The lane for a cell, or for a part of the cell that arrived before it. Downstream of another box, that previous cell
+/// may belong to another input there and have come in between; then the part uses a lane of its own.
 static inline uint32_t weft__fn_lane(struct weft__fn *fn, const struct weft_packet *p) {
     uint32_t to = weft__cell_to(p);
     if (weft__cell_is_control(p)) return weft__spray_pick(&fn->spray, p->time_ps, to);

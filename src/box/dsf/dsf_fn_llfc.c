@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DSF fabric node in a fabric with link-level flow control. A cell that joins a FIFO which holds more than the
-// threshold stops the lane by which it came, until that FIFO has shrunk. A lane may be stopped by several FIFOs; it
-// goes on when none of them stops it. With n lanes that feed a FIFO and a loop (signal, its reaction, a cell's way) of
-// d cells it holds the threshold and n x d cells at most.
+// The DSF fabric node in a fabric with link-level flow control. A cell that joins a FIFO holding more than the
+// threshold stops the lane by which it arrived until the FIFO has shrunk. Several FIFOs may stop one lane; it continues
+// when none of them does. With n lanes that feed a FIFO and a loop (signal, reaction, propagation of a cell) of d
+// cells, the FIFO holds at most the threshold plus n x d cells.
 //
 // Sources: OpenBCM 6.5.24, FBOSS (LLFC threshold of fabric ports, in cells of a FIFO). Assumed: which FIFOs and lanes
-// take part in it, hysteresis, and that cells are spread over stopped lanes like over others.
+// take part, the hysteresis, and that cells are spread over stopped lanes as over others.
 #include "box/dsf/dsf_fn.h"
 
 static void stop(struct weft__fn *fn, struct weft__worker *w, uint32_t in, uint32_t out) {
@@ -17,7 +17,7 @@ static void stop(struct weft__fn *fn, struct weft__worker *w, uint32_t in, uint3
     if (!l->stopped[in]++) weft__lane_signal(&fn->lanes, in, w, true);
 }
 
-/// The FIFO of `out` may have shrunk enough.
+/// The FIFO of `out` may have shrunk enough to restart lanes.
 static void review(struct weft__fn *fn, struct weft__worker *w, uint32_t out) {
     struct weft__fn_llfc *l = fn->llfc;
     if (l->queues.queue[out].cells > fn->conf->llfc_go_cells) return;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame that crosses a DSF alone, and the port by which it leaves it.
+// The time of a frame that crosses a DSF alone, and the port by which it leaves.
 #include "box/dsf/dsf_net.h"
 
 enum { HOPS_MAX = 64 };
 
-/// Cells leave this node for a host, rather than frames.
+/// Whether cells leave this node for a host, rather than frames.
 static bool crosses_fabric(const struct weft__ways *ways, uint32_t node, uint32_t dst) {
     uint32_t n;
     const uint16_t *port = weft_routes_at(ways->routes, ways->t->node[node].index, dst, &n);
     return n && weft_topology_link_is_fabric(ways->t, weft_topology_port(ways->t, node, port[0])->link);
 }
 
-/// One way for cells through the fabric of a DSF, `wire` bytes each and `turns` of them on a lane.
+/// The time of one path for cells through the fabric of a DSF, with `wire` bytes each and `turns` of them per lane.
 static weft_time_ps cross_fabric(const struct weft__ways *ways, uint32_t node, uint32_t dst, uint32_t wire,
                                  uint32_t turns, uint32_t *ret_far) {
     const struct weft_topology *t = ways->t;
@@ -32,8 +32,8 @@ static weft_time_ps cross_fabric(const struct weft__ways *ways, uint32_t node, u
     return time;
 }
 
-/// From one interface node to the one by which it leaves the fabric: its cells side by side. Credit may be left over
-/// from frames before it, so the time to ask for it is not part of what a frame takes at least.
+/// From one interface node to the one where the frame leaves the fabric, with its cells in parallel. Credit may be left
+/// over from earlier frames, so the minimum time does not include asking for it.
 bool weft__dsf_cross(const struct weft__ways *ways, const struct weft__lone_frame *f, struct weft__crossing *ret) {
     if (!crosses_fabric(ways, f->node, f->dst)) return false;
     uint32_t lanes;
@@ -45,7 +45,7 @@ bool weft__dsf_cross(const struct weft__ways *ways, const struct weft__lone_fram
     return true;
 }
 
-/// Cells between go by all lanes, so there is no way to name.
+/// Cells in between use all lanes, so there is no single path to name.
 uint32_t weft__dsf_exit(const struct weft__network *net, uint32_t node, const struct weft_packet *p) {
     const struct weft__dsf *dsf = weft__dsf_of(net);
     if (!dsf) return WEFT_NONE;

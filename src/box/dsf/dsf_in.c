@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // The DSF interface node: a Jericho chip in an RDSW or EDSW. Life of a packet: it arrives at an Ethernet port
 // (on_frame) as at a switch; the AQM marks it by the depth of its virtual output queue (VOQ), the buffer admits it at
-// its port and priority and says whether its neighbour is to pause, and it waits in the VOQ of the port, anywhere in
-// the fabric, that it is to leave by (dsf_in_voq.c). The VOQ asks that port for credits; the port grants them at its
+// its port and priority and decides whether its neighbour must pause, and it waits in the VOQ of the port, anywhere in
+// the fabric, by which it will leave (dsf_in_voq.c). The VOQ asks that port for credits; the port grants them at its
 // own rate, VOQ by VOQ (dsf_in_credit.c). Against its credits the packet is cut into cells, which are spread over all
-// lanes that lead to its interface node. There cells become packets again, and packets stand in turn
-// (dsf_in_reassembly.c), before they wait, shortly, for their port (weft__ether_send).
+// lanes that lead to its interface node. There cells become packets again, in order (dsf_in_reassembly.c), and wait
+// shortly for their port (weft__ether_send).
 //
 // Sources: Meta, "Disaggregated Scheduled Fabric: Scaling Meta's AI Journey" (engineering blog, 2025); FBOSS
 // (Jericho3Asic, SaiPlatform); Broadcom's SDK for Jericho 2 (OpenBCM 6.5.24: presets of VOQs, cells, control cells).
-// Differences: traffic classes are the eight priorities; packets between ports of one interface node ask for credits as
-// all others do, and pass from input to output in no time; cells of a packet enter their lanes at one instant.
+// Differences: traffic classes are the eight priorities; packets between ports of one interface node ask for credits
+// like all others, and pass from input to output in zero time; the cells of a packet enter their lanes at the same
+// time.
 #include "box/dsf/dsf_in.h"
 
 #include "weft/memory.h"
 
 // --- Ethernet ports -----------------------------------------------------------------------------------------------
 
-/// A frame came; p->port: the Ethernet port, of those.
+/// A frame arrived; p->port: its number among the Ethernet ports.
 static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p) {
-    assert(!p->side); // cells would have to hand the record on
+    assert(!p->side); // cells cannot carry the record
     uint32_t in_port = p->port;
     struct weft__outside_exit at = {in->in_of_host[p->dst], in->port_of_host[p->dst]};
     bool mark, xoff, leaves = weft__in_is_outside(in, p->dst);
@@ -45,10 +46,10 @@ static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__
         in->voq_marked[voq]++;
     }
     weft__in_enqueue(node, in, w, p, voq);
-    if (xoff) weft__ether_hold(&in->ether, node, w, in_port, p->priority); // unless it was sent at once
+    if (xoff) weft__ether_hold(&in->ether, node, w, in_port, p->priority); // unless it was sent immediately
 }
 
-/// A packet has left a port: credits may have waited for that.
+/// A packet has left a port: credits may have been waiting for that.
 static void on_left(struct weft__node *node, struct weft__worker *w, uint32_t k, uint32_t priority, uint32_t bytes) {
     struct weft__in *in = node->state;
     weft_bytes now = weft__port_queue_of(&in->ether.port[k], priority)->bytes, stop = in->conf->egress_stop_bytes;
@@ -146,8 +147,8 @@ static inline void fetch_voq(const struct weft__in *in, uint32_t number) {
     __builtin_prefetch((const char *)&in->voq[number + 1] - 1, 1);
 }
 
-// What a port's next credit will touch, step by step: the port, the last flow of its ring, the next one. With flows of
-// several priorities that of the lowest is fetched.
+// Prefetches what a port's next credit will touch, step by step: the port, the last flow of its ring, the next flow.
+// With flows of several priorities, that of the lowest is fetched.
 
 static inline bool is_credit_key(const struct weft__in *in, uint32_t key) {
     return key / WEFT__ETHER_KEYS_A_PORT < in->ether.ports && key % WEFT__ETHER_KEYS_A_PORT == WEFT__IN_KEY_CREDIT;
@@ -193,7 +194,7 @@ static void in_fetch(const struct weft__node *node, const struct weft__arrival *
     weft__timers_fetch(node, end, fetch_timer);
 }
 
-/// What control cells and cells will touch next; nothing is decided here.
+/// Prefetches what control cells and cells will touch next; decides nothing.
 static inline void prepare_cell(const struct weft__in *in, const struct weft_packet *p) {
     if (p->kind == WEFT_PACKET_CREDIT) {
         weft__fifo_fetch(&in->voq[p->psn].fifo);
@@ -208,7 +209,7 @@ static inline void prepare_cell(const struct weft__in *in, const struct weft_pac
     }
 }
 
-/// `word`: whether it came by an Ethernet port.
+/// `word`: whether it arrived by an Ethernet port.
 static void in_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     struct weft__in *in = node->state;
     for (uint32_t i = 0; i < n; i++) {

@@ -2,9 +2,9 @@
 // The DSF interface node (IN): Ethernet ports on one side, lanes of cells on the other. See dsf_in.c for the life of a
 // packet in it.
 //
-// Control cells have the fields of cells, and:
+// Control cells have the fields of cells, plus:
 //   request  qp: the port at the destination and the priority; flags: enum weft__voq_state; psn: the VOQ at the source;
-//            entropy: number of the request among those of the VOQ, as one may overtake another on other lanes
+//            entropy: number of the request among those of the VOQ, because one may overtake another on other lanes
 //   credit   qp: bytes; psn: the VOQ at the source; entropy: the priority (for the record only)
 #ifndef WEFT_BOX_DSF_DSF_IN_H
 #define WEFT_BOX_DSF_DSF_IN_H
@@ -15,14 +15,14 @@
 #include "link/ether.h"
 #include "transport/qp.h"
 
-/// What a VOQ last told the scheduler of its port.
+/// The state that a VOQ last reported to the scheduler of its port.
 enum weft__voq_state {
-    WEFT__VOQ_SATISFIED, ///< it wants nothing
-    WEFT__VOQ_SLOW,      ///< it has credits for all it holds, and would like some more
+    WEFT__VOQ_SATISFIED, ///< it needs nothing
+    WEFT__VOQ_SLOW,      ///< it has credits for everything it holds, and would like some more
     WEFT__VOQ_REQUEST,   ///< it holds more than it has credits for
 };
 
-/// Of those of a VOQ under way at a time less than half: the bits that a record has for them.
+/// Fewer than half of these are in flight for a VOQ at any time: the bits that a record has for them.
 enum { WEFT__REQUEST_NUMBERS = 1 << 14 };
 
 /// At the source: packets for one port of one interface node, in one priority.
@@ -31,31 +31,31 @@ struct weft__voq {
     int64_t balance;  ///< bytes that may be sent; the last packet may overdraw it
     weft_bytes bytes; ///< held
     uint32_t to;      ///< interface node
-    uint16_t port;    ///< of its Ethernet ports
+    uint16_t port;    ///< its number among the Ethernet ports
     uint8_t priority, state;
-    bool waits;             ///< for lanes, in the ring of those
-    uint32_t next;          ///< in that ring
-    weft_time_ps credit_ps; ///< last credit, or when it began to hold packets
+    bool waits;             ///< it is in the ring of those that wait for lanes
+    uint32_t next;          ///< the next one in that ring
+    weft_time_ps credit_ps; ///< time of the last credit, or when it began to hold packets
     weft_time_ps asked_ps;  ///< last request
-    weft_time_ps active_ps; ///< last packet in or out
+    weft_time_ps active_ps; ///< time of the last packet in or out
     weft_bytes bytes_max;
-    uint32_t hbm;   ///< of its packets, those in HBM: the last ones
+    uint32_t hbm;   ///< how many of its packets are in HBM: the last ones
     uint16_t asked; ///< number of the next request, modulo WEFT__REQUEST_NUMBERS
 };
 
-/// At the destination: a VOQ as its port knows it.
+/// At the destination: a VOQ as its port sees it.
 struct weft__credit_flow {
-    uint32_t from, voq; ///< interface node, and the VOQ's number there
-    uint32_t next;      ///< in the ring of those that ask
+    uint32_t from, voq; ///< its interface node, and its number there
+    uint32_t next;      ///< the next one in the ring of those that ask
     uint16_t port;
     uint8_t priority, state;
     bool ringed;
-    uint8_t turns;       ///< eighths of a turn saved up, when slow
-    uint16_t heard;      ///< number of the next request that is news
-    int64_t outstanding; ///< granted and not arrived
+    uint8_t turns;       ///< eighths of a turn saved up, if slow
+    uint16_t heard;      ///< number of the next request that is new
+    int64_t outstanding; ///< granted and not yet arrived
 };
 
-/// Open addressing from keys to numbers from 0, in the order of their appearance.
+/// Open addressing from keys to numbers, which start at 0 in the order of appearance.
 struct weft__number_table {
     struct weft__numbered {
         uint64_t key; ///< key + 1; 0: empty
@@ -63,30 +63,30 @@ struct weft__number_table {
     } * slot;
     uint32_t n, mask; ///< mask + 1 slots
 };
-/// Where a search for the key begins: mostly where it ends.
+/// Where a search for the key begins; it mostly ends there as well.
 static inline const struct weft__numbered *weft__number_slot(const struct weft__number_table *table, uint64_t key) {
     return &table->slot[(uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & table->mask];
 }
-/// The number of `key`, if a search ends where it begins; else any, or none (WEFT_NONE): for what is fetched ahead.
+/// The number of `key` if the search ends where it begins; else any number, or WEFT_NONE. For prefetching.
 static inline uint32_t weft__number_guess(const struct weft__number_table *table, uint64_t key) {
     if (!table->slot) return WEFT_NONE;
     const struct weft__numbered *slot = weft__number_slot(table, key);
     return slot->key ? slot->number : WEFT_NONE;
 }
-/// The number of `key`; *ret_new: it had none.
+/// The number of `key`; *ret_new: it was new.
 uint32_t weft__number_of(struct weft__number_table *table, uint64_t key, bool *ret_new);
 void weft__numbers_deinit(struct weft__number_table *table);
 
-/// At the destination: packets from one interface node in one priority, put together and in turn.
+/// At the destination: packets from one interface node at one priority, reassembled and put in order.
 struct weft__in_stream {
-    struct weft__assembly *slot; ///< [mask + 1], by sequence
+    struct weft__assembly *slot; ///< [mask + 1], indexed by sequence
     uint32_t mask, from;
-    uint16_t expected; ///< the next to be delivered
+    uint16_t expected; ///< number of the next packet to be delivered
     uint8_t priority;
     uint32_t pending; ///< slots in use
 };
-/// A packet of which cells have come, two to a cache line. bytes: of these cells, 0: none has come; dst: how many cells
-/// (or trains), and of how many, as below.
+/// A packet of which cells have arrived, two to a cache line. bytes: of these cells, 0: none has arrived. dst: how many
+/// cells (or trains) have arrived, and of how many, as below.
 struct weft__assembly {
     struct weft_packet packet;
 };
@@ -94,51 +94,51 @@ _Static_assert(sizeof(struct weft__assembly) == sizeof(struct weft_packet), "no 
 static inline bool weft__assembly_is_used(const struct weft__assembly *a) {
     return a->packet.bytes;
 }
-enum { WEFT__ASSEMBLY_OF = 16 }; ///< in dst, above how many have come: of how many; 0: not known yet
+enum { WEFT__ASSEMBLY_OF = 16 }; ///< in dst, above the number that have arrived: the total; 0: not yet known
 static inline bool weft__assembly_is_whole(const struct weft__assembly *a) {
     return a->packet.dst >> WEFT__ASSEMBLY_OF == (a->packet.dst & ((1u << WEFT__ASSEMBLY_OF) - 1));
 }
 
 /// The credit scheduler of an Ethernet port.
 struct weft__in_port {
-    uint32_t ring[WEFT_PRIORITIES]; ///< last of the flows that ask, in a ring; WEFT_NONE: none
-    uint8_t ring_mask;              ///< priorities with flows that ask
+    uint32_t ring[WEFT_PRIORITIES]; ///< last of the asking flows, in a ring; WEFT_NONE: none
+    uint8_t ring_mask;              ///< priorities with asking flows
     uint16_t node_port;             ///< among all ports of the node
     weft_time_ps credit_ps,
-        slow_credit_ps;          ///< time of a credit: of the port's rate times the speed-up, and divided by it
+        slow_credit_ps;          ///< time per credit: at the port's rate times the speed-up, and divided by it
     weft_time_ps next_credit_ps; ///< not before
     struct weft_scheduler_state scheduler;
 };
 
-/// The deep buffer. All packets of VOQs are on chip or in HBM, or on their way there.
+/// The deep buffer. Every packet in a VOQ is on chip, in HBM, or being written there.
 struct weft__hbm {
     struct weft__hbm_way {
         weft_time_ps busy_until_ps;
         uint64_t rem;
     } write, read;
     weft_bytes bytes;
-    weft_bytes watch_bytes; ///< while VOQs hold no more in all, none holds too much for the on-chip memory
-    weft_bytes voq_room;    ///< of VOQs on chip
+    weft_bytes watch_bytes; ///< while all VOQs together hold no more, none can hold too much on chip
+    weft_bytes voq_room;    ///< room for VOQs on chip
 };
 
 struct weft__in {
-    // line 1: every cell that comes
+    // line 1: used by every cell that arrives
     uint32_t *stream_of; ///< [ins * WEFT_PRIORITIES]: stream + 1; 0: none yet
     struct weft__in_stream *stream;
-    const uint16_t *slot; ///< of a port: lane, or WEFT__IN_ETHERNET + number of an Ethernet port
+    const uint16_t *slot; ///< per port: its lane, or WEFT__IN_ETHERNET + its number among Ethernet ports
     const struct weft__hosts *hosts;
     const struct weft_interface_conf *conf;
     const uint32_t *in_of_host; ///< [hosts]
     const uint16_t *port_of_host;
     uint32_t self;                       ///< own number
-    const struct weft__outside *outside; ///< NULL: all hosts are in the fabric
-    struct weft__known *known;           ///< NULL: it knows all others, always
-    // every packet
+    const struct weft__outside *outside; ///< NULL: all hosts are inside the fabric
+    struct weft__known *known;           ///< NULL: it always knows all other interface nodes
+    // used by every packet
     struct weft__in_port *port; ///< [ether.ports]
     struct weft__voq *voq;
-    uint64_t *voq_marked; ///< of a VOQ: packets marked, apart from what every packet touches
+    uint64_t *voq_marked; ///< per VOQ: marked packets; not stored with what every packet touches
     struct weft__number_table voqs;
-    uint16_t *sequence; ///< [ins * WEFT_PRIORITIES]: next packet's
+    uint16_t *sequence; ///< [ins * WEFT_PRIORITIES]: number of the next packet
     struct weft__ether ether;
     uint64_t request_surplus, balance_max; ///< presets, bytes
     struct weft__spray spray;
@@ -151,23 +151,24 @@ struct weft__in {
     weft_bytes voq_bytes, voq_bytes_max, reassembly_bytes, reassembly_bytes_max;
     struct weft__hbm hbm;
     // congestion of the fabric
-    uint32_t cells_came, cells_marked; ///< since the last look
+    uint32_t cells_came, cells_marked; ///< since the last check
     uint32_t rci_level;
-    weft_time_ps rci_ps;                          ///< the next look
-    weft_time_ps throttled_until_ps, throttle_ps; ///< next credit of the whole box; time between two, 0: no limit
-    // rarely
+    weft_time_ps rci_ps;                          ///< time of the next check
+    weft_time_ps throttled_until_ps, throttle_ps; ///< when the box may grant its next credit; time between two, 0: no
+                                                  ///< limit
+    // rarely used
     struct weft__trace *trace;
-    uint32_t throttle_event, throttle_level; ///< the one that began a throttle, and its highest level
+    uint32_t throttle_event, throttle_level; ///< the event that began a throttle, and its highest level
     uint32_t node_ports;
     const bool *sampled; ///< [node_ports] or NULL
     weft_time_ps sample_interval_ps;
-    struct weft_dsf_outcome counts; ///< of this box; what is known otherwise is filled in at the end
+    struct weft_dsf_outcome counts; ///< of this box; the rest is filled in at the end
 };
 
 enum { WEFT__IN_ETHERNET = 0x8000 };
 
-/// Timer keys beyond those of the Ethernet side: of an Ethernet port, those of the box, and
-/// one a lane where there is link-level flow control.
+/// Timer keys after those of the Ethernet side: of an Ethernet port, those of the box, and one per lane where there is
+/// link-level flow control.
 enum { WEFT__IN_KEY_CREDIT = WEFT__ETHER_KEY_OWN };
 enum {
     WEFT__IN_KEY_REASSEMBLY,
@@ -182,7 +183,7 @@ static inline uint32_t weft__in_box_key(const struct weft__in *in, uint32_t what
     return in->ether.ports * WEFT__ETHER_KEYS_A_PORT + what;
 }
 
-/// What names a VOQ at its source, and the same at its port.
+/// The key of a VOQ at its source, which is the same at its port.
 static inline uint64_t weft__in_voq_key(uint32_t in, uint32_t port, uint32_t priority) {
     return ((uint64_t)in << 16 | port) << 3 | priority;
 }
@@ -191,7 +192,7 @@ static inline bool weft__in_is_outside(const struct weft__in *in, uint32_t host)
     return __builtin_expect(in->outside != NULL, 0) && in->outside->fabric_of_host[host] != in->outside->fabric;
 }
 
-/// Whether a lane leads to the interface node `to`. Asked in the order of times.
+/// Whether a lane leads to the interface node `to`. Must be called in the order of times.
 static inline bool weft__in_has_way(struct weft__in *in, weft_time_ps now, uint32_t to) {
     return to == in->self || weft__spray_to(&in->spray, now, to)->n;
 }
@@ -212,7 +213,7 @@ struct weft__in_setup {
     weft_time_ps sample_interval_ps;
     uint64_t seed;
     struct weft_packet_pool *pool;
-    bool lldp, llfc;                  ///< llfc: somewhere in the fabric
+    bool lldp, llfc;                  ///< llfc: some box of the fabric has it
     struct weft_dsf_histograms *seen; ///< of its worker
     uint32_t node, port0, events_max;
     struct weft_arena *arena;
@@ -221,13 +222,14 @@ extern const struct weft__node_ops weft__in_ops;
 extern const struct weft__ether_ops weft__in_ether_ops;
 /// The caller connects ports and lanes, then calls weft__in_start. Initialises the node's timers.
 struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__node *node);
-/// What follows from the rates of ports and lanes.
+/// Computes what depends on the rates of ports and lanes.
 void weft__in_start(void *state);
-/// Counters of its ports are filled in, and what it counted is added to the sum.
+/// Fills in the counters of its ports, and adds its counts to the sum.
 void weft__in_finish(struct weft__in *in, weft_time_ps now, struct weft_dsf_outcome *sum);
 void weft__in_deinit(void *state);
 weft_bytes weft__in_held(const void *state);
-/// Packets that wait here for an Ethernet port of the same box; packet->port and `out` among all ports of the node.
+/// Packets that wait here for an Ethernet port of the same box; packet->port and `out` are numbers among all ports of
+/// the node.
 void weft__in_each_waiting(const void *state,
                            void (*on_packet)(void *context, const struct weft_packet *, uint32_t out), void *context);
 
@@ -239,23 +241,23 @@ void weft__in_enqueue(struct weft__node *node, struct weft__in *in, struct weft_
 uint32_t weft__in_voq(struct weft__in *in, uint32_t to, uint32_t port, uint32_t priority);
 void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t voq,
                         uint32_t bytes);
-/// Lanes have room again: VOQs that wait for them, in turn.
+/// Lanes have room again: serves the VOQs that wait for them, in turn.
 void weft__in_on_lanes(struct weft__node *node, struct weft__in *in, struct weft__worker *w);
 void weft__in_look_at_voqs(struct weft__node *node, struct weft__in *in, struct weft__worker *w);
 
 // dsf_in_hbm.c: the deep buffer
 void weft__in_hbm_start(struct weft__in *in);
-/// Whether a packet that comes finds room on chip. Asked if VOQs hold more than hbm.watch_bytes.
+/// Whether an arriving packet finds room on chip. Called if VOQs hold more than hbm.watch_bytes.
 bool weft__in_hbm_room(const struct weft__in *in, weft_time_ps now, uint32_t bytes);
-/// A packet has joined a VOQ: whether it goes to HBM. Asked if VOQs hold more than hbm.watch_bytes or this has some
-/// there.
+/// A packet has joined a VOQ: decides whether it goes to HBM. Called if VOQs hold more than hbm.watch_bytes or this one
+/// has packets there.
 void weft__in_hbm_store(struct weft__node *node, struct weft__in *in, weft_time_ps now, struct weft__voq *v,
                         uint32_t bytes);
-/// The first packet of a VOQ is in HBM.
+/// Whether the first packet of a VOQ is in HBM.
 static inline bool weft__voq_is_in_hbm(const struct weft__voq *v) {
     return __builtin_expect(v->hbm > 0, 0) && v->hbm == v->fifo.n;
 }
-/// It leaves it, read or forgotten.
+/// The first packet leaves HBM, read or discarded.
 void weft__in_hbm_take(struct weft__in *in, weft_time_ps now, struct weft__voq *v, uint32_t bytes, bool read);
 /// There may be room on chip again.
 void weft__in_hbm_look(struct weft__node *node, struct weft__in *in, struct weft__worker *w);
@@ -264,15 +266,15 @@ void weft__in_hbm_look(struct weft__node *node, struct weft__in *in, struct weft
 void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t from,
                          const struct weft_packet *request);
 void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t port);
-/// Something has changed that credits may have waited for.
+/// Something has changed that credits may have been waiting for.
 void weft__in_arm_credits(struct weft__node *node, struct weft__in *in, weft_time_ps now, uint32_t port);
-/// RCI: how congested the fabric is, 0 to 7, if so many of the cells that came were marked.
+/// RCI: how congested the fabric is, from 0 to 7, if `marked` of the cells that arrived were marked.
 uint32_t weft__in_rci_level(uint32_t marked, uint32_t came);
-/// And the time between two credits of a box whose lanes have this rate in all; 0: no limit.
+/// The time between two credits of a box with this total rate of its lanes; 0: no limit.
 weft_time_ps weft__in_rci_gap(weft_rate_bps lanes_bps, uint32_t level, weft_bytes credit);
-/// A packet of so many bytes has arrived.
+/// A packet of this size has arrived.
 void weft__in_on_arrived(struct weft__in *in, uint32_t from, uint32_t port, uint32_t priority, uint32_t bytes);
-/// A control cell to another interface node.
+/// Sends a control cell to another interface node.
 void weft__in_send_control(struct weft__in *in, struct weft__worker *w, struct weft_packet *cell, uint32_t to);
 
 // dsf_in_reassembly.c

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The credit scheduler of an Ethernet port. VOQs anywhere in the fabric that ask for this port stand in one ring a
-// priority; while none of them may be served (the neighbour pauses the priority, too much of it waits at the port) no
-// time is lost. Each credit of a port takes the time of as many bytes at the port's rate times the speed-up, so that
-// what is sent fills the port and what is wasted on surplus does not starve it. What that is too much waits at the
-// port; above a little, credits come more slowly than the port sends, so that the port always has something and the
-// time that a credit takes to have an effect does no harm. If the port cannot send, they stop. The scheduler model of
-// the port decides among priorities; a slow VOQ takes some of its turns only.
+// The credit scheduler of an Ethernet port. VOQs anywhere in the fabric that ask for this port are in one ring per
+// priority; while none of them may be served (the neighbour pauses the priority, or too much of it waits at the port)
+// no time is lost. Each credit of a port takes the time of as many bytes at the port's rate times the speed-up, so that
+// credits fill the port even though some are wasted on surplus. The excess waits at the port; above a small amount,
+// credits are slower than the port sends, so that the port always has something to send and the delay until a credit
+// has an effect does no harm. If the port cannot send, credits stop. The port's scheduler model decides among
+// priorities; a slow VOQ takes only some of its turns.
 //
-// The fabric's congestion slows all ports of a box down: with n lanes and at congestion level r it may take
-// n x lane rate x 0.80 / (r + 1) (OpenBCM 6.5.24, fabric_tune.c: 0.90 x 0.95 x 0.99 x 0.95 for FEC, headers, control
-// and utilisation; levels at device scores of 200, 300, ... 800 in 1000). Here the lane rate is what FEC leaves, so
-// 0.90 is left out; and the score is the share of cells that came marked in the last interval.
+// Congestion of the fabric slows all ports of a box: with n lanes and at congestion level r it may take n x lane rate x
+// 0.80 / (r + 1) (OpenBCM 6.5.24, fabric_tune.c: 0.90 x 0.95 x 0.99 x 0.95 for FEC, headers, control and utilisation;
+// levels at device scores of 200, 300, ... 800 in 1000). Here the lane rate is what FEC leaves, so 0.90 is omitted; and
+// the score is the share of marked cells in the last interval.
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
 
@@ -80,20 +80,20 @@ void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct we
     uint32_t f = flow_of(in, from, port, request->qp % WEFT_PRIORITIES);
     struct weft__credit_flow *flow = &in->flow[f];
     uint32_t ahead = ((uint32_t)request->entropy - flow->heard) & (WEFT__REQUEST_NUMBERS - 1);
-    if (__builtin_expect(ahead >= WEFT__REQUEST_NUMBERS / 2, 0)) return; // a later one has overtaken it
+    if (__builtin_expect(ahead >= WEFT__REQUEST_NUMBERS / 2, 0)) return; // a later request has overtaken this one
     flow->heard = (uint16_t)((request->entropy + 1u) & (WEFT__REQUEST_NUMBERS - 1));
     flow->voq = request->psn;
-    // Who is satisfied, or repeats itself, has heard of no credit for long: what is missing was lost.
+    // A VOQ that is satisfied, or repeats its state, has received no credit for long: missing credits were lost.
     if (state == WEFT__VOQ_SATISFIED || state == flow->state) flow->outstanding = 0;
     flow->state = (uint8_t)state;
-    if (state == WEFT__VOQ_SATISFIED || flow->ringed) return; // who is satisfied leaves the ring at its turn
+    if (state == WEFT__VOQ_SATISFIED || flow->ringed) return; // a satisfied VOQ leaves the ring at its turn
     ring_push(in, f);
     weft__in_arm_credits(node, in, w->now_ps, port);
 }
 
 // --- granting -----------------------------------------------------------------------------------------------------
 
-/// Priorities that may be granted credits now, of those that are asked for.
+/// The requested priorities that may be granted credits now.
 static uint8_t grantable(struct weft__in *in, weft_time_ps now, uint32_t k) {
     struct weft__port *port = &in->ether.port[k];
     uint8_t mask = in->port[k].ring_mask & (uint8_t)~weft__port_paused(port, now);
@@ -111,7 +111,7 @@ void weft__in_arm_credits(struct weft__node *node, struct weft__in *in, weft_tim
     if (!port->ring_mask) return;
     weft_time_ps at = port->next_credit_ps > now ? port->next_credit_ps : now;
     if (!grantable(in, now, k)) {
-        // Else something that leaves, or a pause frame that comes, is what it waits for.
+        // Otherwise it waits for a frame to leave, or for a pause frame to arrive.
         uint8_t paused = port->ring_mask & in->ether.port[k].paused;
         if (!paused) return;
         weft_time_ps end = weft__port_pause_end(&in->ether.port[k], paused);
@@ -132,7 +132,7 @@ weft_time_ps weft__in_rci_gap(weft_rate_bps lanes_bps, uint32_t level, weft_byte
     return level ? (weft_time_ps)((double)credit * 8 * WEFT_PS_PER_S / rate) : 0;
 }
 
-/// A throttle begins, or ends; both at the first port, for it is one of the whole box.
+/// Records the begin or end of a throttle; both at the first port, because a throttle concerns the whole box.
 static void note_throttle(struct weft__in *in, weft_time_ps now, uint32_t before) {
     if (in->rci_level > in->throttle_level) in->throttle_level = in->rci_level;
     if (!before == !in->rci_level) return;
@@ -149,7 +149,7 @@ static void note_throttle(struct weft__in *in, weft_time_ps now, uint32_t before
     if (!in->rci_level) in->throttle_level = 0;
 }
 
-/// The congestion that cells have met.
+/// Checks the congestion that cells have met.
 static void look_at_fabric(struct weft__in *in, weft_time_ps now) {
     if (now < in->rci_ps) return;
     uint32_t before = in->rci_level;
@@ -173,7 +173,7 @@ static void send_credit(struct weft__node *node, struct weft__in *in, struct wef
     weft__in_send_control(in, w, &cell, flow->from);
 }
 
-/// Whether it is this VOQ's turn, as it says it wants it.
+/// Whether this VOQ takes its turn, according to the state that it reported.
 static bool takes_turn(const struct weft__in *in, struct weft__credit_flow *flow) {
     weft_bytes window = in->conf->window_bytes;
     if (window && flow->outstanding + (int64_t)in->conf->credit_bytes > (int64_t)window) return false;
@@ -184,8 +184,8 @@ static bool takes_turn(const struct weft__in *in, struct weft__credit_flow *flow
     return true;
 }
 
-/// The next VOQ of the priority that is to have a credit; WEFT_NONE if none of those asked wants this turn. One that no
-/// lane leads to leaves the ring like one that is satisfied: if it can be reached again, it repeats its request.
+/// The next VOQ of the priority to get a credit; WEFT_NONE if none of those tried takes this turn. A VOQ that no lane
+/// leads to leaves the ring like a satisfied one; when it can be reached again, it repeats its request.
 static uint32_t next_in_ring(struct weft__in *in, weft_time_ps now, struct weft__in_port *port, uint32_t priority) {
     for (uint32_t first = WEFT_NONE; port->ring_mask >> priority & 1;) {
         uint32_t *tail = &port->ring[priority], f = in->flow[*tail].next;
@@ -194,7 +194,7 @@ static uint32_t next_in_ring(struct weft__in *in, weft_time_ps now, struct weft_
             continue;
         }
         *tail = f;
-        __builtin_prefetch(&in->flow[in->flow[f].next], 1); // the next to be asked
+        __builtin_prefetch(&in->flow[in->flow[f].next], 1); // the next one to try
         if (takes_turn(in, &in->flow[f])) return f;
         if (f == first) break;
         if (first == WEFT_NONE) first = f;
@@ -202,8 +202,8 @@ static uint32_t next_in_ring(struct weft__in *in, weft_time_ps now, struct weft_
     return WEFT_NONE;
 }
 
-/// The priority whose turn it is, and its VOQ in *ret_flow. Where only slow VOQs ask that let it pass, another priority
-/// has the turn; if all do, nobody (WEFT_NONE).
+/// The priority whose turn it is, with its VOQ in *ret_flow. If only slow VOQs ask at a priority and all skip this
+/// turn, the turn goes to another priority; if all do, to none (WEFT_NONE).
 static uint32_t pick(struct weft__in *in, weft_time_ps now, struct weft__in_port *port, uint8_t mask,
                      uint32_t *ret_flow) {
     uint32_t first = WEFT_PRIORITIES;
@@ -220,7 +220,7 @@ static uint32_t pick(struct weft__in *in, weft_time_ps now, struct weft__in_port
 void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t k) {
     struct weft__in_port *port = &in->port[k];
     if (in->conf->rci) look_at_fabric(in, w->now_ps);
-    if (in->throttle_ps && in->throttled_until_ps > w->now_ps) { // the box as a whole may not yet
+    if (in->throttle_ps && in->throttled_until_ps > w->now_ps) { // the box as a whole must still wait
         weft__timer_set(&node->timers, weft__ether_key(WEFT__IN_KEY_CREDIT, k), in->throttled_until_ps);
         return;
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deep buffer of an interface node: on-chip memory, and HBM behind it. A packet goes to HBM if its VOQ holds more
-// on chip than `sram_alpha` times what is free there for VOQs, and if packets before it are in HBM; so VOQs that drain
-// stay on chip, and the long ones do not take it from them. HBM writes and reads at a rate of its own each: what is yet
-// to be written waits on chip, a packet that is in HBM leaves its VOQ when HBM is free to read it. With little room
-// left on chip all NICs that send are paused, and what finds none is dropped.
+// The deep buffer of an interface node: on-chip memory, with HBM behind it. A packet goes to HBM if its VOQ holds more
+// on chip than `sram_alpha` times the room left there for VOQs, or if packets before it are in HBM; so VOQs that drain
+// stay on chip, and long ones do not take their room. HBM writes and reads at a separate rate each: packets still to be
+// written wait on chip, and a packet in HBM leaves its VOQ when HBM is free to read it. With little room left on chip,
+// all sending NICs are paused; a frame that finds no room is dropped.
 //
-// Sources: sizes from FBOSS (Jericho3Asic), alpha of VOQs and the free shares of on-chip memory for XOFF and XON from
-// its test configurations. Nothing is published of how HBM is read and written; the rate, and that writing does not
-// slow reading, is assumed.
+// Sources: sizes from FBOSS (Jericho3Asic), the alpha of VOQs and the free shares of on-chip memory for XOFF and XON
+// from its test configurations. Nothing is published about how HBM is read and written; ASSUMED are the rate, and that
+// writing does not slow reading.
 #include "box/dsf/dsf_in.h"
 
 static void use(const struct weft__in *in, weft_time_ps now, struct weft__hbm_way *way, uint32_t bytes) {
@@ -17,7 +17,7 @@ static void use(const struct weft__in *in, weft_time_ps now, struct weft__hbm_wa
     way->rem = num % in->conf->hbm_rate_bps;
 }
 
-/// Held on chip: by VOQs, and yet to be written to HBM.
+/// Bytes on chip: held by VOQs, and still to be written to HBM.
 static weft_bytes chip_bytes(const struct weft__in *in, weft_time_ps now) {
     weft_bytes bytes = in->voq_bytes - in->hbm.bytes;
     if (in->hbm.write.busy_until_ps <= now) return bytes;
@@ -39,7 +39,7 @@ bool weft__in_hbm_room(const struct weft__in *in, weft_time_ps now, uint32_t byt
     return chip_bytes(in, now) + bytes <= in->conf->sram_bytes;
 }
 
-/// Looks again when HBM may have written enough.
+/// Checks again when HBM may have written enough.
 static void arm_look(struct weft__node *node, struct weft__in *in, weft_time_ps now, weft_bytes excess) {
     struct weft__hbm_way way = {.busy_until_ps = now};
     use(in, now, &way, (uint32_t)(excess < UINT16_MAX ? excess + 1 : UINT16_MAX));

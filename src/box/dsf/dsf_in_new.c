@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An interface node made ready for a run, and what it holds at its end.
+// Prepares an interface node for a run, and collects its state at the end.
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
 
@@ -36,7 +36,7 @@ void weft__numbers_deinit(struct weft__number_table *t) {
 
 // --- making -------------------------------------------------------------------------------------------------------
 
-/// Which of the node's ports are lanes, and which number each has among its kind.
+/// Determines which of the node's ports are lanes, and the number of each among its kind.
 static void number_ports(struct weft__in *in, const struct weft__in_setup *setup) {
     uint16_t *slot = weft_arena_alloc(setup->arena, setup->node_ports, sizeof *slot);
     for (uint32_t k = 0; k < setup->node_ports; k++)

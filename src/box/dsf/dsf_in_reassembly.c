@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reassembly at the interface node that packets leave the fabric by. Packets from one interface node in one priority
-// are numbered there and are delivered in that order, each when all its cells have come. The packet in turn is given up
-// when its first cell, or that of the first packet after it that has any, is older than the timeout: it lost cells on
-// the way. Its bytes were counted where they were lost; here the packet is. So all that a failed link has taken cells
-// from is given up at once, and does not wait for one timeout after the other.
+// Reassembly at the interface node where packets leave the fabric. Packets from one interface node at one priority have
+// numbers and are delivered in that order, each when all its cells have arrived. The packet whose turn it is is given
+// up when its first cell, or the first cell of the next packet that has any, is older than the timeout: it has lost
+// cells. Its bytes were counted where they were lost; the packet is counted here. So all packets that a failed link has
+// taken cells from are given up at the same time, without one timeout each.
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
 
@@ -47,7 +47,7 @@ static void free_slot(struct weft__in *in, struct weft__in_stream *s, struct wef
     a->packet.bytes = 0;
 }
 
-/// A packet is whole and in turn. What the cells have overwritten is the queue pair's.
+/// A packet is complete and its turn has come. Restores the queue pair's fields, which cells have overwritten.
 static void deliver(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
                     uint32_t from) {
     const struct weft_qp_conf *qp = &in->hosts->qp[p->qp &= WEFT__CELL_QP];
@@ -71,7 +71,7 @@ static void deliver(struct weft__node *node, struct weft__in *in, struct weft__w
     weft__ether_send(&in->ether, node, w, p, port);
 }
 
-/// Delivers what is in turn.
+/// Delivers the packets whose turn has come.
 static void advance(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__in_stream *s) {
     for (;;) {
         struct weft__assembly *a = &s->slot[s->expected & s->mask];
@@ -83,7 +83,7 @@ static void advance(struct weft__node *node, struct weft__in *in, struct weft__w
     }
 }
 
-/// At the first Ethernet port: if none of its cells has come, nobody knows for which port it was.
+/// At the first Ethernet port: if none of the packet's cells arrived, its port is unknown.
 static void note_given_up(const struct weft__in *in, weft_time_ps now, const struct weft__in_stream *s,
                           const struct weft__assembly *a) {
     struct weft__trace_loss loss = {
@@ -98,7 +98,7 @@ static void note_given_up(const struct weft__in *in, weft_time_ps now, const str
     weft__trace_lost(in->trace, now, &loss, 0);
 }
 
-/// The packet in turn will not be whole.
+/// The packet whose turn it is will never be complete.
 static void give_up_one(struct weft__in *in, struct weft__worker *w, struct weft__in_stream *s) {
     struct weft__assembly *a = &s->slot[s->expected & s->mask];
     if (__builtin_expect(in->trace != NULL, 0)) note_given_up(in, w->now_ps, s, a);
@@ -117,7 +117,7 @@ static void lose_cell(struct weft__in *in, struct weft__worker *w, const struct 
     if (in->trace) weft__lanes_note_loss(&in->lanes, w->now_ps, cell->port, cell, WEFT_DROP_REASSEMBLY);
 }
 
-/// Room for a packet so far beyond the one in turn; what cannot be kept account of is given up.
+/// Makes room for a packet this far beyond the one whose turn it is; packets that no longer fit are given up.
 static void make_room(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__in_stream *s,
                       int32_t beyond) {
     for (; beyond >= SLOTS_MOST; beyond--) {
@@ -165,7 +165,8 @@ void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft_
     if (weft__assembly_is_whole(a) && !weft__cell_beyond(sequence, s->expected)) advance(node, in, w, s);
 }
 
-/// Since when the packet in turn has been waited for: the first cell of it, or of a packet after it. There is one.
+/// Since when the packet whose turn it is has been overdue: the first cell of it, or of a later packet. There must be
+/// one.
 static weft_time_ps waited_since(const struct weft__in_stream *s) {
     uint32_t sequence = s->expected;
     while (!weft__assembly_is_used(&s->slot[sequence & s->mask]))

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual output queues of an interface node, one for each port of the fabric and priority that packets have come for.
-// A VOQ tells the scheduler of its port how it stands, when that changes:
+// Virtual output queues of an interface node, one for each port of the fabric and priority for which packets have
+// arrived. A VOQ reports its state to the scheduler of its port when it changes:
 //
 //   request    it holds more than it has credits for
-//   slow       it has credits for all it holds, but for less than the surplus that presets want beyond that, so that
-//              packets to come need not wait for the loop of request and credit
+//   slow       it has credits for everything it holds, but less than the surplus that presets require, so that
+//              future packets need not wait for the loop of request and credit
 //   satisfied  it has that surplus
 //
-// A packet leaves while the balance is positive, and so may overdraw it by less than itself. Presets as in Broadcom's
-// SDK (OpenBCM 6.5.24, iqs_tune.c): with n credits under way a VOQ is satisfied with n + 1 credits more than it holds,
-// and an empty one keeps 3 n - 1 credits at most. What has been lost on the way is asked for again.
+// A packet leaves while the balance is positive, and may overdraw it by less than its own size. Presets as in
+// Broadcom's SDK (OpenBCM 6.5.24, iqs_tune.c): with n credits in flight a VOQ is satisfied with n + 1 credits more than
+// it holds, and an empty one keeps at most 3 n - 1 credits. Credits lost in flight are requested again.
 //
-// Credits know nothing of the node's own lanes. When these are fewer than its ports can fill (links have failed),
-// packets wait in their VOQs, in turn, until the lane of their next cell has little before it.
+// Credits do not depend on the node's own lanes. When the lanes carry less than its ports can fill (after link
+// failures), packets wait in their VOQs, in turn, until the lane of their next cell has little waiting.
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
 
@@ -34,7 +34,7 @@ uint32_t weft__in_voq(struct weft__in *in, uint32_t to, uint32_t port, uint32_t 
     return v;
 }
 
-/// Looks at VOQs for lost requests and for those without credits, as long as any holds packets.
+/// Sets a timer to check VOQs for lost requests and for missing credits, as long as any holds packets.
 static void arm_look(struct weft__node *node, struct weft__in *in, weft_time_ps now) {
     uint32_t key = weft__in_box_key(in, WEFT__IN_KEY_VOQS);
     weft_time_ps every = in->conf->refresh_ps;
@@ -62,7 +62,7 @@ static void tell(struct weft__node *node, struct weft__in *in, struct weft__work
         weft__in_send_control(in, w, &cell, v->to);
 }
 
-/// How it stands now; told if that has changed.
+/// Determines the VOQ's state now, and reports it if it has changed.
 static void review(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
     struct weft__voq *v = &in->voq[number];
     int64_t surplus = v->balance - (int64_t)v->bytes;
@@ -88,8 +88,8 @@ static inline void send_cell(struct weft__node *node, struct weft__in *in, struc
         weft__lane_send(&in->lanes, lane, w, p, weft__lane_wait(lane, w->now_ps));
 }
 
-/// Cuts what is `left` of a packet into cells, or trains of them, and spreads them. `index`: the first one's. The lane
-/// of the last, which is what p has become.
+/// Cuts what is `left` of a packet into cells, or trains of them, and spreads them. `index`: number of the first one.
+/// Returns the lane of the last one, which p has become.
 static inline uint32_t send_cells(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
                                   struct weft_packet *p, const struct weft__voq *v, uint32_t index, uint32_t left) {
     uint32_t most = (uint32_t)in->conf->train * WEFT_CELL_PAYLOAD, out = WEFT_NONE;
@@ -114,12 +114,12 @@ static inline uint32_t send_cells(struct weft__node *node, struct weft__in *in, 
     return out;
 }
 
-/// The cell that was sent last, and how much room is left in it.
+/// The cell sent last, and the room left in it.
 struct cell {
     uint32_t out, room;
 };
 
-/// With packing: a packet begins in the last cell and leaves its own for the next.
+/// With packing: a packet begins in the last cell and leaves the room of its own last cell for the next packet.
 static __attribute__((noinline)) void send_packed(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
                                                   struct weft_packet *p, const struct weft__voq *v, struct cell *last) {
     uint32_t left = p->bytes, index = 0;
@@ -140,14 +140,14 @@ static __attribute__((noinline)) void send_packed(struct weft__node *node, struc
     last->room = last->out == WEFT_NONE ? 0 : WEFT_CELL_PAYLOAD - weft__cell_payload(p);
 }
 
-/// Brings the next lanes towards an interface node into the cache.
+/// Prefetches the next lanes towards an interface node.
 static inline void fetch_lanes(struct weft__in *in, weft_time_ps now, uint32_t to, uint32_t n) {
     const struct weft__way *way = weft__spray_to(&in->spray, now, to);
     for (uint32_t i = 0; i <= n && way->at + i < way->n; i++)
         __builtin_prefetch(&in->lanes.lane[in->spray.lane[way->first + way->at + i]], 1);
 }
 
-/// A packet goes to another interface node.
+/// Sends a packet to another interface node.
 static inline void cross_fabric(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
                                 struct weft_packet *p, const struct weft__voq *v, struct cell *last) {
     uint16_t *next = &in->sequence[v->to * WEFT_PRIORITIES + v->priority];
@@ -161,7 +161,7 @@ static inline void cross_fabric(struct weft__node *node, struct weft__in *in, st
         send_cells(node, in, w, p, v, 0, p->bytes);
 }
 
-/// When the next lane towards the VOQ's destination will have so little before it that a packet may leave; 0: now.
+/// When the next lane towards the VOQ's destination will have so little waiting that a packet may leave; 0: now.
 static inline weft_time_ps lanes_free(struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
     if (v->to == in->self) return 0;
     const struct weft__way *way = weft__spray_to(&in->spray, now, v->to);
@@ -169,21 +169,21 @@ static inline weft_time_ps lanes_free(struct weft__in *in, weft_time_ps now, con
     uint32_t k = in->spray.lane[way->first + way->at];
     const struct weft__cell_lane *lane = &in->lanes.lane[k];
     weft_time_ps cell = in->lanes.rate[lane->rate].cell_ps, most = in->conf->backlog_cells * in->conf->train * cell;
-    if (__builtin_expect(in->queues != NULL, 0)) { // of a lane that is stopped nobody knows until when
+    if (__builtin_expect(in->queues != NULL, 0)) { // a stopped lane continues at an unknown time
         weft_time_ps wait = weft__lane_wait(lane, now) + in->queues->queue[k].cells * cell;
         return wait > most ? now + wait - most + cell : 0;
     }
     return lane->busy_until_ps > now + most ? lane->busy_until_ps - most : 0;
 }
 
-/// When its first packet may leave, if there are credits; 0: now.
+/// When its first packet may leave, given credits; 0: now.
 static inline weft_time_ps may_leave(struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
     weft_time_ps free_ps = lanes_free(in, now, v);
     if (!weft__voq_is_in_hbm(v) || in->hbm.read.busy_until_ps <= now) return free_ps;
     return in->hbm.read.busy_until_ps > free_ps ? in->hbm.read.busy_until_ps : free_ps;
 }
 
-/// Joins those that wait for lanes, or for HBM.
+/// Joins the VOQs that wait for lanes or for HBM.
 static void wait_for_lanes(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number,
                            weft_time_ps until) {
     struct weft__voq *v = &in->voq[number];
@@ -223,7 +223,7 @@ static void send_first(struct weft__node *node, struct weft__in *in, struct weft
     if (in->conf->window_bytes && v->to == in->self) weft__in_on_arrived(in, in->self, v->port, v->priority, p.bytes);
 }
 
-/// Sends what the balance and lanes allow.
+/// Sends what the balance and the lanes allow.
 static void serve(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
     struct weft__voq *v = &in->voq[number];
     struct cell last = {0};
@@ -237,7 +237,7 @@ static void serve(struct weft__node *node, struct weft__in *in, struct weft__wor
     review(node, in, w, number);
 }
 
-/// Takes all VOQs out of the ring; the first of a list.
+/// Takes all VOQs out of the ring; returns the first of a list of them.
 static uint32_t all_waiting(struct weft__in *in) {
     if (in->waiting == WEFT_NONE) return WEFT_NONE;
     uint32_t first = in->voq[in->waiting].next;
@@ -246,7 +246,7 @@ static uint32_t all_waiting(struct weft__in *in) {
     return first;
 }
 
-/// A packet of each in turn. Who finds no room keeps his place before those who found some.
+/// Sends one packet of each in turn. VOQs that find no room stay ahead of those that found some.
 void weft__in_on_lanes(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
     for (uint32_t list = all_waiting(in), again; list != WEFT_NONE; list = again) {
         uint32_t *tail = &again;
@@ -255,12 +255,12 @@ void weft__in_on_lanes(struct weft__node *node, struct weft__in *in, struct weft
             weft_time_ps free_ps = may_leave(in, w->now_ps, v);
             next = v->next;
             v->waits = false;
-            if (!v->fifo.n || v->balance <= 0) continue; // it asks when it has packets
+            if (!v->fifo.n || v->balance <= 0) continue; // it asks again when it has packets
             if (free_ps) {
                 wait_for_lanes(node, in, w, number, free_ps);
                 continue;
             }
-            send_first(node, in, w, v, &(struct cell){0}); // others come between its packets
+            send_first(node, in, w, v, &(struct cell){0}); // others come between its packets, so no cell is shared
             review(node, in, w, number);
             *tail = number;
             tail = &v->next;
@@ -302,7 +302,7 @@ void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct wef
     if (v->balance > most) {
         in->counts.credit_bytes_given_up += (uint64_t)(v->balance - most);
         v->balance = most;
-        if (v->state == WEFT__VOQ_SATISFIED) tell(node, in, w, number); // it may not have been heard
+        if (v->state == WEFT__VOQ_SATISFIED) tell(node, in, w, number); // the report may have been lost
     }
     serve(node, in, w, number);
 }
@@ -316,7 +316,7 @@ static void note_purge(const struct weft__in *in, weft_time_ps now, const struct
     event->more = weft__event_voq(v->to, v->port);
 }
 
-/// The credit watchdog: what waits is discarded.
+/// The credit watchdog: discards waiting packets.
 static void purge(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
     struct weft__voq *v = &in->voq[number];
     in->counts.voqs_purged++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What interface nodes know of each other in a run (FSDB), with the numbers that the devices use.
+// What interface nodes know of one another in a run (FSDB), with the numbers that the devices use.
 #include <string.h>
 
 #include "box/dsf/dsf_net.h"

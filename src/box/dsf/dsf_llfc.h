@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Link-level flow control of fabric links, an option: a FIFO that grows beyond a threshold stops the lanes whose cells
-// it gets, and lets them go on when it has shrunk again. A lane that can be stopped must be a queue, unlike those of
-// dsf.h, whose cells are on their way when they join: so boxes of a fabric with flow control have these queues in front
-// of their lanes, and boxes of others have none.
+// Link-level flow control of fabric links, an option: a FIFO that grows beyond a threshold stops the lanes that its
+// cells come from, and restarts them when it has shrunk. A lane that can be stopped must be a queue, unlike those of
+// dsf.h, whose cells are in flight as soon as they join. So boxes of a fabric with flow control have these queues in
+// front of their lanes, and boxes of other fabrics have none.
 //
-// The signal takes a control cell's time, the link's delay and the processing of the far end, uses no room on the lane
-// and is not lost: links repeat the state all the time. Control cells are not stopped; they go ahead of data, so that
-// what waits in a fabric never waits for a credit that waits behind it.
+// The signal takes the time of a control cell, the link's delay and the processing at the far end; it uses no room on
+// the lane and is never lost, because links repeat the state continuously. Control cells are not stopped; they overtake
+// data, so what waits in a fabric never waits for a credit that is queued behind it.
 #ifndef WEFT_BOX_DSF_DSF_LLFC_H
 #define WEFT_BOX_DSF_DSF_LLFC_H
 
@@ -17,11 +17,11 @@ struct weft__lane_queue {
     struct weft__fifo fifo;
     uint32_t cells; ///< in it
     bool stopped;   ///< by the far end
-    uint32_t event; ///< of that; 0: not recorded
+    uint32_t event; ///< that stopped it; 0: not recorded
     weft_time_ps since_ps;
 };
 
-/// Those of a box.
+/// The queues of a box.
 struct weft__lane_queues {
     struct weft__lane_queue *queue; ///< [lanes->n]
     struct weft__lanes *lanes;
@@ -32,19 +32,19 @@ struct weft__lane_queues {
 
 void weft__lane_queues_init(struct weft__lane_queues *q, struct weft__lanes *lanes, uint32_t key0,
                             struct weft_packet_pool *pool, struct weft_arena *arena);
-/// A cell of data joins a lane.
+/// A data cell joins a lane.
 void weft__lane_queue_send(struct weft__lane_queues *q, struct weft__node *node, struct weft__worker *w, uint32_t lane,
                            const struct weft_packet *cell);
-/// Sends what may be sent: when the lane's timer fires.
+/// Sends what may be sent, when the lane's timer fires.
 void weft__lane_queue_serve(struct weft__lane_queues *q, struct weft__node *node, struct weft__worker *w,
                             uint32_t lane);
-/// The far end says stop or go.
+/// The far end signals stop or go.
 void weft__lane_queue_on_signal(struct weft__lane_queues *q, struct weft__node *node, struct weft__worker *w,
                                 uint32_t lane, const struct weft_packet *signal);
-/// Tells the far end of a lane to stop what it sends to us, or to go on.
+/// Tells the far end of a lane to stop sending to us, or to continue.
 void weft__lane_signal(const struct weft__lanes *lanes, uint32_t lane, struct weft__worker *w, bool stop);
 weft_bytes weft__lane_queues_held(const struct weft__lane_queues *q);
-/// Stops that last are counted up to now, at the end of a run.
+/// At the end of a run: counts ongoing stops up to now.
 void weft__lane_queues_finish(struct weft__lane_queues *q, weft_time_ps now);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the boxes of a disaggregated scheduled fabric share in a run: made, and what it counts at the end.
+// What the boxes of a disaggregated scheduled fabric share in a run: builds it, and collects its counts at the end.
 #include "box/dsf/dsf_net.h"
 
 static bool is_fabric(const struct weft_topology *t, uint32_t port) {
     return weft_topology_link_is_fabric(t, t->port[port].link);
 }
 
-/// Where each host is.
+/// Finds where each host is.
 static void find_hosts(struct weft__dsf *dsf, const struct weft_topology *t, struct weft_arena *arena) {
     dsf->in_of_host = weft_arena_alloc(arena, t->hosts, sizeof *dsf->in_of_host);
     dsf->port_of_host = weft_arena_alloc(arena, t->hosts, sizeof *dsf->port_of_host);
@@ -19,10 +19,10 @@ static void find_hosts(struct weft__dsf *dsf, const struct weft_topology *t, str
     }
 }
 
-/// What the control plane makes of failures, repairs and what happens to nodes.
+/// How the control plane reacts to failures, repairs and events of nodes.
 struct story {
     struct weft__dsf_story of;
-    struct weft_reach_timeline *reach; ///< NULL: nothing fails, and nobody is drained
+    struct weft_reach_timeline *reach; ///< NULL: nothing fails, and no node is drained
     struct weft_known_timeline *known;
 };
 

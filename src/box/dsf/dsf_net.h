@@ -14,18 +14,18 @@
 
 struct weft__dsf {
     struct weft_eligible *eligible;
-    uint32_t *in_of_host;          ///< interface node, by its number; WEFT_NONE: the host is at none
-    uint16_t *port_of_host;        ///< among its Ethernet ports
+    uint32_t *in_of_host;          ///< number of the interface node; WEFT_NONE: the host is at none
+    uint16_t *port_of_host;        ///< its number among the Ethernet ports
     struct weft__outside *outside; ///< [fabrics]; NULL: no host is outside a fabric
     uint32_t *fabric_of_node;
-    struct weft__known *known;         ///< [ins]; NULL: everybody knows everything, always
-    bool changes;                      ///< something happens to its nodes, or they are drained
+    struct weft__known *known;         ///< [ins]; NULL: all always know everything
+    bool changes;                      ///< its nodes have events, or are drained
     bool llfc;                         ///< some fabric node has link-level flow control
     bool packing;                      ///< some interface node packs
     struct weft_dsf_histograms **seen; ///< [workers]
 };
 
-/// What happens to fabrics besides links.
+/// Events of fabrics other than those of links.
 struct weft__dsf_story {
     struct weft_control_event *event;
     uint32_t events;
@@ -48,24 +48,24 @@ extern const struct weft__mechanisms weft__interface_mechanisms, weft__fabric_me
 extern const struct weft__box_view weft__dsf_view;                                        ///< dsf_topo.c
 void *weft__dsf_outcome_new(struct weft_outcome *outcome, const struct weft_topology *t);
 uint64_t weft__dsf_outcome_mix(uint64_t digest, const void *part);
-// Of interface nodes: see struct weft__box.
+// For interface nodes: see struct weft__box.
 bool weft__dsf_cross(const struct weft__ways *ways, const struct weft__lone_frame *frame, struct weft__crossing *ret);
 uint32_t weft__dsf_exit(const struct weft__network *net, uint32_t node, const struct weft_packet *p);
 void weft__dsf_explain(FILE *text, const struct weft__network *net);
 /// The k-th Ethernet port of an interface node, among all ports.
 uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k);
 
-/// Fills exits and what follows; nothing if all hosts are in one fabric.
+/// Fills exits and what follows; does nothing if all hosts are in one fabric.
 enum weft_status weft__outside_new(struct weft__network *net, struct weft__dsf *dsf,
                                    const struct weft__dsf_story *story, struct weft_error *ret_error);
 
-/// NULL: the timeline has nothing to say.
+/// NULL: the timeline is empty.
 struct weft__known *weft__known_new(const struct weft_known_timeline *timeline, const struct weft_eligible *eligible,
                                     struct weft_arena *arena);
 
-/// Eligible links by shortest paths through the fabric, all links up.
+/// Eligible links by shortest paths through the fabric, with all links up.
 struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t);
-/// What becomes of them in the timeline.
+/// Applies the changes of the timeline to them.
 void weft__eligible_change(struct weft_eligible *e, const struct weft_reach_timeline *timeline);
 
 #endif

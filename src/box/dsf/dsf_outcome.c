@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part that the boxes of a DSF have in an outcome.
+// The outcome of the boxes of a DSF.
 #include "base/digest.h"
 #include "box/dsf/dsf_net.h"
 

@@ -6,7 +6,7 @@ static struct weft_exit_set exits_of(const struct weft__outside *o, uint32_t in,
     return class == WEFT_NONE ? (struct weft_exit_set){0} : o->view[in].epoch[epoch].set[class];
 }
 
-/// Views have few epochs: failures of Ethernet links, as often as the user writes one.
+/// Views have few epochs: one per failure of an Ethernet link in the user's list.
 static uint32_t epoch_at(const struct weft__outside *o, weft_time_ps now, uint32_t in) {
     const struct weft__outside_view *view = &o->view[in];
     uint32_t e = view->epochs - 1;
@@ -21,7 +21,7 @@ static uint32_t choose(const struct weft__outside *o, const struct weft_packet *
     return n > 1 ? o->route->select(o->route_conf, &query) : 0;
 }
 
-/// Which of `left` is exit `k` of `all`, of which these are some, in the same order.
+/// The index in `left` of exit `k` of `all`; `left` is a subset in the same order.
 static uint32_t find(const struct weft__outside *o, struct weft_exit_set all, struct weft_exit_set left, uint32_t k) {
     const struct weft__outside_exit *wanted = &o->exit[all.first + k];
     for (uint32_t i = k < left.n ? k + 1 : left.n; i-- > 0 && all.n - left.n >= k - i;)
@@ -35,9 +35,9 @@ bool weft__outside_exit(const struct weft__outside *o, weft_time_ps now, const s
     struct weft_exit_set set = exits_of(o, from, epoch, p->dst);
     if (!set.n) return false;
     if (o->resilient && epoch) {
-        struct weft_exit_set all = exits_of(o, from, 0, p->dst); // links that are down at first are noticed later
+        struct weft_exit_set all = exits_of(o, from, 0, p->dst); // links that are down at the start are noticed later
         if (all.n >= set.n) k = find(o, all, set, choose(o, p, seed, all.n));
-        seed = ~seed; // by the same hash all of a lost exit would go to its neighbours
+        seed = ~seed; // with the same hash, everything from a lost exit would go to its neighbours
     }
     *ret_exit = o->exit[set.first + (k == WEFT_NONE ? choose(o, p, seed, set.n) : k)];
     return true;

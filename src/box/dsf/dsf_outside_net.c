@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What interface nodes know of hosts outside their fabric, as BGP tells them, with the numbers that the devices use.
+// What interface nodes know of hosts outside their fabric through BGP, with the numbers that the devices use.
 #include <string.h>
 
 #include "box/dsf/dsf_net.h"
 #include "weft/memory.h"
 
-/// Number of a node's Ethernet port among those of it.
+/// The number of a node's port among its Ethernet ports.
 static uint16_t ethernet_number(const struct weft_topology *t, uint32_t node, uint32_t port) {
     uint32_t number = 0;
     for (uint32_t k = 0; k < port; k++)
@@ -20,7 +20,8 @@ static uint32_t *find_fabrics(const struct weft_topology *t, const struct weft_e
     return fabric;
 }
 
-/// The route model of a fabric: that of its interface nodes, all the same. Both ends of a way have to agree.
+/// The route model of a fabric: that of its interface nodes, which must all have the same, because both ends of a path
+/// must agree.
 static enum weft_status find_route(const struct weft__network *net, uint32_t fabric, const uint32_t *fabric_of_node,
                                    const struct weft_model_conf **ret_route, struct weft_error *ret_error) {
     const struct weft_topology *t = net->topology;
@@ -50,14 +51,14 @@ static enum weft_status find_route(const struct weft__network *net, uint32_t fab
 
 // --- what each interface node knows -------------------------------------------------------------------------------
 
-/// Sets of exits as interface nodes know them. Most know the same, so all that is known at one time is kept once: ways
-/// by class and EDSW.
+/// Sets of exits as interface nodes know them. Most know the same, so each state of knowledge is stored once: paths by
+/// class and EDSW.
 struct views {
     const struct weft_exit_timeline *x;
     const struct weft__dsf *dsf;
     const struct weft_topology *t;
     uint64_t width_max; ///< of ECMP
-    uint32_t words;     ///< of what is known
+    uint32_t words;     ///< per state of knowledge
     uint64_t *known;    ///< [n * words]
     struct weft_exit_set **set;
     uint32_t n, capacity;
@@ -88,7 +89,7 @@ static struct weft_exit_set add_class(struct views *v, const uint64_t *ways) {
     return (struct weft_exit_set){first, n};
 }
 
-/// The number of what is known: likely what another has come to know just before.
+/// The number of a state of knowledge; another interface node has probably just reached the same.
 static uint32_t view_of(struct views *v, const uint64_t *known) {
     size_t size = v->words * sizeof *known;
     for (uint32_t i = v->n; i-- > 0;)
@@ -106,11 +107,11 @@ static uint32_t view_of(struct views *v, const uint64_t *known) {
     return v->n++;
 }
 
-/// An interface node, while its view is made.
+/// An interface node whose view is being built.
 struct viewer {
     uint32_t node, changes, epochs;
     uint64_t *known;
-    weft_time_ps since_ps; ///< the last change
+    weft_time_ps since_ps; ///< time of the last change
     struct weft__outside_epoch *epoch;
 };
 
@@ -119,7 +120,8 @@ static void end_epoch(struct views *v, struct viewer *viewer) {
     viewer->epoch[viewer->epochs++] = (struct weft__outside_epoch){viewer->since_ps, v->set[set]};
 }
 
-/// Whom a change concerns: one that is told, or an EDSW that is not told of others but knows its own links.
+/// Whom a change concerns: an interface node that BGP tells, or an EDSW that is told of no others but knows its own
+/// links.
 static uint32_t viewer_of(const struct weft_exit_timeline *x, const struct weft_bgp_change *c) {
     return c->rdsw != WEFT_NONE ? c->rdsw : x->setup.rdsws + c->edsw;
 }
@@ -155,7 +157,7 @@ static struct weft__outside_view *make_views(struct views *v, struct weft_arena 
                 viewer[i].known[c * edsws + e] = x->setup.heard[e * classes + c];
     }
     run_changes(v, viewer);
-    for (uint32_t i = viewers; i-- > 0;) { // an EDSW that is told of others, as one of those
+    for (uint32_t i = viewers; i-- > 0;) { // an EDSW that is told of others counts as one of those
         end_epoch(v, &viewer[i]);
         view[v->dsf->eligible->in_of_node[viewer[i].node]] =
             (struct weft__outside_view){viewer[i].epochs, viewer[i].epoch};
@@ -170,7 +172,7 @@ static const uint16_t *count_up(uint32_t n, struct weft_arena *arena) {
     return index;
 }
 
-/// Classes and views.
+/// Builds classes and views.
 static void tell_views(const struct weft__network *net, const struct weft__dsf *dsf, const struct weft_exit_timeline *x,
                        struct weft__outside *o, struct weft_arena *scratch) {
     struct weft_arena *arena = net->arena_switch;
@@ -192,7 +194,7 @@ static void tell_views(const struct weft__network *net, const struct weft__dsf *
     weft_memory_free(WEFT_MEMORY_ROUTES, v.set, v.capacity * sizeof *v.set);
 }
 
-/// Exits as they are, at the times of the links' own events.
+/// The true state of exits, at the times of the links' own events.
 static struct weft_exit_states find_states(const struct weft__network *net, struct weft_exits *all_up,
                                            struct weft_arena *scratch) {
     weft_time_ps *time = weft_arena_alloc(scratch, net->epochs, sizeof *time);
@@ -221,7 +223,7 @@ static enum weft_status make_fabric(struct weft__network *net, struct weft__dsf 
     const struct weft_route_ops *ops = route->model->ops;
     struct weft__outside *o = &dsf->outside[f];
     o->fabric = f;
-    // A number that no switch has, so that none hashes as a fabric does.
+    // A number that no switch has, so that no switch hashes like a fabric.
     o->hash_seed = ops->hash_seed(route->conf, s->run.seed, net->topology->switches + f);
     o->route = ops;
     o->route_conf = route->conf;
@@ -236,7 +238,7 @@ enum weft_status weft__outside_new(struct weft__network *net, struct weft__dsf *
     struct weft_arena *arena = net->arena_switch, *scratch = weft_arena_new(WEFT_MEMORY_ROUTES);
     struct weft_exits *all_up = weft_exits_new(net->topology, net->epoch[0].routes);
     enum weft_status status = WEFT_OK;
-    if (all_up->sets > 1) { // somebody is outside
+    if (all_up->sets > 1) { // some host is outside
         struct weft_exit_states states = find_states(net, all_up, scratch);
         dsf->fabric_of_node = weft_arena_alloc(arena, net->topology->nodes, sizeof *dsf->fabric_of_node);
         memcpy(dsf->fabric_of_node, all_up->fabric_of_node, net->topology->nodes * sizeof *dsf->fabric_of_node);

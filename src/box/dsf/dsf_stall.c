@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom in a DSF: a virtual output queue for credits of the port that its packets are for.
+// Who waits for whom in a DSF: a virtual output queue waits for credits from the port that its packets are for.
 #include "box/dsf/dsf_in.h"
 #include "box/dsf/dsf_net.h"
 #include "box/stall.h"
@@ -11,7 +11,7 @@ static bool has_way(const struct weft__network *net, struct weft__in *in, uint32
     return weft__in_has_way(in, net->outcome->sim_time_ps, to);
 }
 
-/// Why `port`, among all, of interface node `to` gives no credit.
+/// Why `port` (among all ports) of interface node `to` gives no credit.
 static void say_why(FILE *text, const struct weft__network *net, uint32_t node, uint32_t to, uint32_t port,
                     const struct weft__voq *v) {
     const struct weft_topology *t = net->topology;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What weft topo says of disaggregated scheduled fabrics: boxes, lanes and ratios in the words of those who run them.
+// What weft topo reports about disaggregated scheduled fabrics: boxes, lanes and ratios in operators' terms.
 #include <inttypes.h>
 
 #include "box/dsf/dsf_net.h"
@@ -20,7 +20,7 @@ static void print_fabric(FILE *file, const struct weft_dsf_layer *l, const char 
     putc('\n', file);
 }
 
-/// Interface nodes of a layer, sort by sort.
+/// Interface nodes of a layer, grouped by sort.
 static void print_interfaces(FILE *file, const struct weft_dsf_layer *l, const char *head,
                              const struct weft_plan_dsf_sort *sort, uint32_t sorts) {
     for (uint32_t i = 0; i < sorts; i++) {

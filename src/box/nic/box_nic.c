@@ -14,7 +14,7 @@ static struct weft__host_terms find_terms(const struct weft__network *net, uint3
     return terms;
 }
 
-/// When the port's link is known to be down.
+/// The times at which the port's link is known to be down.
 static uint32_t find_downs(struct weft__network *net, uint32_t port, struct weft__down **ret_down) {
     struct weft__port_faults *faults = weft__network_faults(net, port, net->arena_host);
     uint32_t n = faults ? faults->downs : 0;
@@ -87,7 +87,7 @@ static struct weft__box_reaction nic_reaction(const struct weft_device_conf *con
     };
 }
 
-/// A host as fast as its link takes what comes.
+/// A host as fast as its link takes everything that arrives.
 static bool nic_is_quiet(const struct weft_device_conf *conf) {
     const struct weft_model_conf *credit = &conf->host.credit;
     bool grants = ((const struct weft_credit_ops *)credit->model->ops)->priorities(credit->conf);
@@ -111,7 +111,8 @@ static weft_time_ps nic_patience(const struct weft_device_conf *conf) {
     return transport->patience(conf->host.transport.conf);
 }
 
-/// Hosts that are ports of one NIC: in equal networks, all of them, and with nothing that is of one port alone.
+/// Hosts that are ports of one NIC must be in equal networks, include all hosts, and have no settings for a single
+/// port.
 static enum weft_status nic_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error) {
     const struct weft_topology *t = plan->topology;
     const struct weft_device_conf *device = plan->device[node], *other = plan->device[t->host[0]];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The RDMA NIC: one port, through which queue pairs that may send take turns (nic_send.c); control packets (ACK, NAK,
-// CNP, READ requests) go before data of the same priority. What comes reaches the queue pair's sender or receiver
-// (nic_receive.c), at once or as fast as the host takes it (nic_drain.c). What those two tell each other is their
-// transport's business (weft/transport.h).
+// CNP, READ requests) go before data of the same priority. Arriving packets reach the queue pair's sender or receiver
+// (nic_receive.c), at once or as fast as the host takes them (nic_drain.c). The transport decides what these two tell
+// each other (weft/transport.h).
 #include "box/nic/nic.h"
 
 #include <string.h>
@@ -18,11 +18,11 @@
 
 static inline __attribute__((always_inline)) void serve(struct weft__node *node, struct weft__nic *nic,
                                                         struct weft__worker *w) {
-    if (weft__nic_is_held(nic)) return; // until the neighbour has room
+    if (weft__nic_is_held(nic)) return; // wait until the neighbour has room
     if (__builtin_expect(!weft__nic_heads_may_send(nic, w->now_ps), 0)) weft__nic_skip_idle(node, nic, w->now_ps);
     uint8_t mask = weft__ether_sendable(&nic->conf->pfc, &nic->port, w->now_ps, weft__nic_backlog(nic));
     if (!mask) return;
-    bool choice = mask & (mask - 1) || nic->scheduler->on_sent; // what is charged must also be granted
+    bool choice = mask & (mask - 1) || nic->scheduler->on_sent; // a scheduler that charges packets must also grant them
     uint32_t priority = choice ? nic->scheduler->pick(&nic->port.scheduler, nic->conf->scheduler.conf, mask)
                                : (uint32_t)__builtin_ctz(mask);
     weft_bytes before = weft__port_queue_of(&nic->port, priority)->tx_bytes;
@@ -56,7 +56,7 @@ void weft__nic_look(struct weft__node *node, struct weft__nic *nic, struct weft_
     look(node, nic, w);
 }
 
-/// A packet of that priority would be the next to be sent, and now.
+/// Whether a packet of that priority would be sent next, and now.
 static bool may_pass(struct weft__nic *nic, weft_time_ps now, uint32_t priority) {
     return nic->port.busy_until_ps <= now && !nic->port.pending && !weft__nic_backlog(nic) &&
            !nic->scheduler->on_sent && !weft__nic_is_held(nic) && !(weft__port_paused(&nic->port, now) >> priority & 1);
@@ -132,7 +132,7 @@ static inline void act_on(struct weft__node *node, struct weft__nic *nic, struct
         weft__nic_on_control(node, nic, w, p);
 }
 
-/// Of the packet that the NIC acts on, at all its ports: the answer may leave by another one.
+/// Sets the telemetry of the packet being handled at all ports of the NIC: the answer may leave by another one.
 static void set_record(struct weft__nic *nic, const struct weft_telemetry *telemetry, const struct weft_sack *sack) {
     for (uint32_t k = 0; k < (nic->planes ? nic->planes->n : 1); k++) {
         struct weft__nic *at = nic->planes ? nic->planes->nic[k] : nic;
@@ -141,7 +141,7 @@ static void set_record(struct weft__nic *nic, const struct weft_telemetry *telem
     }
 }
 
-/// A packet with a record, whose PSN comes from there. What the packet is answered with takes the telemetry back.
+/// A packet with a record, from which its PSN comes. The answers to the packet carry the telemetry back.
 static __attribute__((cold, noinline)) void act_on_recorded(struct weft__node *node, struct weft__nic *nic,
                                                             struct weft__worker *w, struct weft_packet p) {
     struct weft__nic_record record;
@@ -161,7 +161,7 @@ static inline void take(struct weft__node *node, struct weft__nic *nic, struct w
         act_on(node, nic, w, p);
 }
 
-/// Frames of the neighbour and messages that the NIC acts on itself, however slow its host.
+/// Frames from the neighbour and messages that the NIC handles itself, however slow its host is.
 static void on_signal(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                       const struct weft_packet *p) {
     if (p->kind == WEFT_PACKET_SERVER) {
@@ -181,7 +181,7 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
         weft__nic_kick(node, nic, w);
         return;
     }
-    if (p->kind == WEFT_PACKET_ROOM) { // the neighbour took that much
+    if (p->kind == WEFT_PACKET_ROOM) { // the neighbour has taken that much
         nic->room_bytes += p->psn;
         weft__nic_kick(node, nic, w);
         return;

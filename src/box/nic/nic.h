@@ -13,39 +13,39 @@
 
 struct weft__nic;
 
-/// What a packet of a queue pair has beside its 32 bytes, if it has anything.
+/// Optional data of a queue pair's packet beside its 32 bytes.
 struct weft__nic_record {
     union {
-        struct weft_telemetry telemetry; ///< first, where ports note it
-        struct weft_sack sack;           ///< if there is no telemetry; first, where captures note it
+        struct weft_telemetry telemetry; ///< must be first, where ports note it
+        struct weft_sack sack;           ///< without telemetry; must be first, where captures note it
     };
-    uint32_t sack_psn;           ///< of data that asks: the credit wanted, see nic_pull.c
-    bool collected, sacks, asks; ///< the telemetry, the selective acknowledgement, the request mean something
+    uint32_t sack_psn;           ///< for data that asks: the credit wanted, see nic_pull.c
+    bool collected, sacks, asks; ///< which of telemetry, selective acknowledgement and request are valid
 };
 _Static_assert(sizeof(struct weft__nic_record) <= WEFT__SIDE_BYTES, "a record holds it");
 
 /// A NIC with ports in several networks; shared by its ports. See nic_planes.c.
 struct weft__nic_planes {
     uint32_t n;
-    uint32_t key0;      ///< timers: of its ports from the second on
-    uint8_t *sending;   ///< of a queue pair that it sends, the plane
-    uint8_t *answering; ///< of one that it receives, the plane by which data came last
+    uint32_t key0;      ///< timers of its ports, from the second port on
+    uint8_t *sending;   ///< [queue pairs it sends]: the plane
+    uint8_t *answering; ///< [queue pairs it receives]: the plane by which data last arrived
     struct weft__nic *nic[];
 };
 
-/// Why a sender gets credit: it asked for more than it has, or nobody asks.
+/// Why a sender gets credit: it asked for more than it has, or no sender asks.
 enum weft__nic_pull_why { WEFT__NIC_PULL_ASKED, WEFT__NIC_PULL_AHEAD };
-/// Credit that it grants to those that send to it. See nic_pull.c.
+/// Credit that the NIC grants to those that send to it. See nic_pull.c.
 struct weft__nic_pull {
     struct weft_cc_pull conf;
     uint32_t key;         ///< timer
-    weft_time_ps free_ps; ///< when the next grant may go
+    weft_time_ps free_ps; ///< when the next grant may be sent
     struct weft__nic_pull_list {
         uint32_t first, last;
     } list[2]; ///< enum weft__nic_pull_why
     struct weft__nic_pulled {
         uint32_t target, granted; ///< since the start, in quanta
-        uint32_t next[2];         ///< in a list
+        uint32_t next[2];         ///< next in each list
         bool waits[2];
     } of[]; ///< [receives]
 };
@@ -58,45 +58,47 @@ struct weft__nic {
     const struct weft_scheduler_ops *scheduler;
     const struct weft_transport_ops *transport;
     weft_rate_bps line_rate_bps;
-    int64_t room_bytes; ///< at the neighbour (WEFT_PACKET_ROOM); it may send as long as there is any
+    int64_t room_bytes; ///< room at the neighbour (WEFT_PACKET_ROOM); the NIC may send while it is positive
     uint8_t control_mask, ready_mask;
-    uint16_t ready_qps;         ///< in the lists of those that may send, modulo 2^16
-    bool sampled, is_down;      ///< down: the host takes nothing, and nothing leaves
+    uint16_t ready_qps;         ///< how many are in the lists of those that may send, modulo 2^16
+    bool sampled, is_down;      ///< is_down: the host takes nothing, and nothing leaves
     bool collects;              ///< its data packets collect telemetry
     uint8_t data_ecn;           ///< enum weft_ecn of its data packets
     uint16_t ack_bytes;         ///< frame of its ACKs
     weft_time_ps hold_until_ps; ///< the latest of any queue pair
-    // lines 3 to 5: what waits to be sent, by priority
+    // lines 3 to 5: the packets to be sent, by priority
     _Alignas(64) struct weft__nic_backlog {
         struct weft__fifo control;  ///< ACK, NAK, CNP, READ requests
         uint32_t ready, ready_last; ///< list of queue pairs that may send, WEFT_NONE: empty
     } backlog[WEFT_PRIORITIES];
     struct weft__port port;
-    // less often
-    struct weft__nic_planes *planes; ///< NULL: its only port
+    // used less often
+    struct weft__nic_planes *planes; ///< NULL: the NIC has only this port
     struct weft__nic_pull *pull;     ///< NULL: senders need no credit
     uint32_t plane;
-    struct weft_histogram *round_trips; ///< [priorities] of its worker; NULL: not measured
+    struct weft_histogram *round_trips; ///< [priorities], of its worker; NULL: not measured
     struct weft__trace *trace;          ///< NULL: not recorded
     uint32_t sends, receives;           ///< queue pairs
     const uint32_t *send_qp, *receive_qp;
-    uint32_t key_read0;                ///< timers: of the first that it receives
-    uint32_t port_number, peer_offset; ///< for keys of its port; from a host of the first network to that of its plane
-    const struct weft_telemetry *telemetry; ///< of the packet that it acts on; NULL: that has none
+    uint32_t key_read0;                ///< timer of the first queue pair that it receives
+    uint32_t port_number, peer_offset; ///< port_number: for keys of its port. peer_offset: from a host of the first
+                                       ///< network to the same host in its plane
+    const struct weft_telemetry *telemetry; ///< of the packet being handled; NULL: it has none
     const struct weft_sack *sack;           ///< likewise
-    // a host slower than its link
+    // for a host slower than its link
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
     weft_time_ps sample_interval_ps;
-    struct weft__fifo work;        ///< work requests that it has not taken up; see nic_work.c
+    struct weft__fifo work;        ///< work requests not yet processed; see nic_work.c
     const struct weft__down *down; ///< [downs], in any order
     uint32_t downs;
-    enum weft_drop down_drop; ///< what becomes of packets that come then
+    enum weft_drop down_drop; ///< how packets that arrive then are dropped
 };
 _Static_assert(offsetof(struct weft__nic, end) == 0, "an endpoint is its NIC");
 _Static_assert(offsetof(struct weft__nic, backlog) == 128, "what every packet needs is in two lines");
 
-/// Timer keys: those of an Ethernet port, some of the NIC, then three a sending and one a receiving queue pair.
+/// Timer keys: those of an Ethernet port, some of the NIC, then three per queue pair that it sends and one per queue
+/// pair that it receives.
 enum {
     WEFT__KEY_DRAIN = WEFT__ETHER_KEY_OWN,
     WEFT__KEY_SAMPLE,
@@ -106,10 +108,10 @@ enum {
 };
 _Static_assert(WEFT__KEY_DOWN < WEFT__KEY_QPS, "keys of the NIC's one port");
 
-/// Packets that come to a port in another plane than the first: from UINT16_MAX, the first, down.
+/// Ports for packets that arrive in a plane other than the first: from UINT16_MAX downwards.
 enum { WEFT__NIC_PLANES_MAX = 16, WEFT__NIC_PORT_MIN = UINT16_MAX - WEFT__NIC_PLANES_MAX };
 
-/// The timers of a queue pair, by its number among those that the NIC sends, or receives.
+/// The timers of a queue pair, indexed by its number among those that the NIC sends or receives.
 enum { WEFT__SENDER_KEYS = 3 };
 
 static inline uint32_t weft__key_pace(uint32_t at_src) {
@@ -125,18 +127,18 @@ static inline uint32_t weft__key_read(const struct weft__nic *nic, uint32_t at_d
     return nic->key_read0 + at_dst;
 }
 
-/// Nothing may leave: the neighbour has no room, or the host is down.
+/// Whether nothing may leave: the neighbour has no room, or the host is down.
 static inline bool weft__nic_is_held(const struct weft__nic *nic) {
     return __builtin_expect((nic->room_bytes <= 0) | nic->is_down, 0);
 }
 
-/// Of a queue pair that has begun.
+/// Whether a queue pair that has begun may send.
 static inline bool weft__nic_may_send(const struct weft_qp_conf *conf, const struct weft_qp_sender *s) {
     if (s->done | s->blocked || s->next >= s->posted) return false;
     return (weft_bytes)(s->next - s->una) * conf->mtu < s->window_bytes;
 }
 
-/// All queue pairs whose turn it would be may send, and none is told to pause: nothing is to be skipped.
+/// Whether all queue pairs at the heads of the lists may send and none is paused, so that none must be skipped.
 static inline bool weft__nic_heads_may_send(const struct weft__nic *nic, weft_time_ps now) {
     bool may = nic->hold_until_ps <= now;
     for (uint32_t bits = nic->ready_mask; bits; bits &= bits - 1) {
@@ -163,17 +165,17 @@ static inline uint8_t weft__nic_backlog(const struct weft__nic *nic) {
 struct weft__nic_setup {
     const struct weft__port_rows *rows;
     uint32_t planes, plane, plane_hosts;
-    struct weft__nic *first;       ///< the NIC whose port in another plane it is; NULL: none
-    struct weft__node *first_node; ///< likewise; its own
+    struct weft__nic *first;       ///< the NIC if this is one of its ports in another plane; else NULL
+    struct weft__node *first_node; ///< likewise; the NIC's own node
     const struct weft_host_conf *conf;
     const struct weft__hosts *hosts;
     uint32_t host;
     weft_rate_bps line_rate_bps;
-    int64_t room_bytes; ///< at the neighbour, at first; INT64_MAX: it takes all
+    int64_t room_bytes; ///< initial room at the neighbour; INT64_MAX: unlimited
     uint32_t sends, receives;
     const uint32_t *send_qp, *receive_qp;
     struct weft_packet_pool *pool;
-    bool lldp;                     ///< its port will have one
+    bool lldp;                     ///< its port will have LLDP
     const struct weft__down *down; ///< [downs], in any order
     uint32_t downs;
     enum weft_drop down_drop;
@@ -183,8 +185,8 @@ struct weft__nic_setup {
     struct weft_histogram *round_trips;
     bool sampled;
     weft_time_ps sample_interval_ps;
-    uint32_t node, port0; ///< among all nodes and ports
-    uint32_t events_max;  ///< to be recorded; 0: none
+    uint32_t node, port0; ///< numbers among all nodes and ports
+    uint32_t events_max;  ///< most events to record; 0: none
     struct weft_arena *arena;
 };
 
@@ -202,16 +204,16 @@ extern const struct weft__endpoint_ops weft__nic_endpoint_ops;
 extern const struct weft__box_coast weft__nic_coast;
 void weft__nic_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
 void weft__nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
-/// Congestion control is told that the queue pair has sent so much.
+/// Tells congestion control how much the queue pair has sent.
 void weft__nic_tell_sent(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                          uint32_t bytes);
-/// The host goes down, or is up again.
+/// The host goes down or comes back.
 void weft__nic_on_down(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);
-/// Bytes of frames received and waiting for the host. (What waits to be sent has not been injected.)
+/// Bytes of received frames that wait for the host. (Packets waiting to be sent have not been injected.)
 weft_bytes weft__nic_held(const void *state);
 
-/// A frame leaves. What the link loses takes no room at the neighbour.
+/// A frame leaves. Frames lost on the link take no room at the neighbour.
 static inline void weft__nic_put(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
     w->tally.injected_bytes += p->bytes;
     if (weft__port_send(&nic->port, w, p)) nic->room_bytes -= p->bytes;
@@ -221,41 +223,40 @@ static inline uint32_t weft__nic_key(const struct weft__nic *nic, uint32_t what)
     return weft__ether_key(what, nic->port_number);
 }
 
-/// Ports in several networks; nic_planes.c. Makes the first one ready, and adds timers to *keys; makes another one of
-/// its ports.
+/// Ports in several networks; see nic_planes.c. The first prepares the NIC's first port and adds timers to *keys; the
+/// second makes another port.
 void weft__nic_planes_init(struct weft__nic *nic, uint32_t planes, uint32_t *keys, struct weft_arena *arena);
 void weft__nic_planes_join(struct weft__nic *nic, struct weft__nic *first, uint32_t plane, uint32_t hosts);
-/// The port by which a queue pair's data goes; this port, or another one while its link is down; that by which a
-/// clear-to-send goes.
+/// The port for a queue pair's data: this one, or another while its link is down. Then the port for a clear-to-send.
 struct weft__nic *weft__nic_plane_of(const struct weft__nic *nic, uint32_t qp);
 struct weft__nic *weft__nic_plane_up(const struct weft__nic *nic);
 struct weft__nic *weft__nic_plane_granting(const struct weft__nic *nic, uint32_t qp, bool again);
 static inline struct weft__nic *weft__nic_of_sender(struct weft__nic *nic, uint32_t qp) {
     return __builtin_expect(nic->planes != NULL, 0) ? weft__nic_plane_of(nic, qp) : nic;
 }
-/// Ports that the packets of a queue pair may take.
+/// The ports that the packets of a queue pair may use.
 static inline uint8_t weft__nic_planes_of_qp(const struct weft__nic *nic) {
     return nic->conf->planes == WEFT_PLANES_PACKET ? (uint8_t)nic->planes->n : 1;
 }
-/// The queue pair has just sent a packet by this port: that by which it goes on.
+/// The queue pair has just sent a packet by this port. Returns the port for the next one.
 struct weft__nic *weft__nic_plane_next(struct weft__nic *nic, uint32_t qp);
-/// A queue pair has had a timeout: it may go on by another plane. The port by which it goes now.
+/// A queue pair has had a timeout and may move to another plane. Returns the port that it uses now.
 struct weft__nic *weft__nic_plane_migrate(struct weft__nic *nic, uint32_t qp);
-/// The link of this port is down, or up again.
+/// The link of this port has gone down or come up.
 void weft__nic_plane_changed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
-/// Takes a queue pair out of the lists of those that may send; lets all choose their port again (nic_send.c).
+/// Removes a queue pair from the lists of those that may send; lets all choose their port again (nic_send.c).
 void weft__nic_unready(struct weft__nic *nic, uint32_t qp);
 void weft__nic_reschedule(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
 
-/// Its sender is done: no timer of it is left.
+/// Its sender has finished: clears its timers.
 void weft__nic_stop_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
-/// Of a driven host: a timer that it has because of that; nic_driven.c.
+/// For a driven host: a timer that it has for that purpose; see nic_driven.c.
 void weft__nic_on_driven_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
 uint32_t weft__nic_open(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps start);
 void weft__nic_cancel(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
-/// Sends what may be sent now, and sees to it that the rest will be.
+/// Sends what may be sent now, and schedules the rest.
 void weft__nic_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
-/// Likewise. Mostly the port is busy, and its turn will come as soon as it is free.
+/// The same. Usually the port is busy, and its turn comes as soon as it is free.
 static inline void weft__nic_kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     if (nic->port.busy_until_ps <= w->now_ps || nic->port.turn_ps != nic->port.busy_until_ps)
         weft__nic_look(node, nic, w);
@@ -263,14 +264,14 @@ static inline void weft__nic_kick(struct weft__node *node, struct weft__nic *nic
 /// A packet has reached the host.
 void weft__nic_take(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                     const struct weft_packet *p);
-/// A control packet of a queue pair, against its data: at once, or when it is its turn.
+/// Sends a control packet of a queue pair, opposite to its data: at once, or when its turn comes.
 void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                             const struct weft_transport_reply *reply);
 void weft__nic_discard(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p,
                        enum weft_drop reason);
 
-/// Queue pairs that the host sends; nic_send.c. Those that may not send any more leave the lists when it is their turn:
-/// it is never one of theirs in weft__nic_send_data.
+/// Queue pairs that the host sends; see nic_send.c. Those that may no longer send leave the lists when their turn
+/// comes: weft__nic_send_data never finds one of them at the head.
 void weft__nic_skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
 void weft__nic_schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps);
 /// The queue pair whose turn it was at a priority has sent, until the port is free again: another one's turn may come.
@@ -280,11 +281,11 @@ void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct
                           const struct weft_packet *p);
 void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                                uint32_t k);
-/// There is data up to psn: a work request; and when the timer says that one has been processed.
+/// A work request: there is data up to psn. Then: the timer says that a request has been processed.
 void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn);
 void weft__nic_on_work(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
 
-/// Queue pairs that it receives; nic_receive.c.
+/// Queue pairs that the host receives; see nic_receive.c.
 void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                        const struct weft_packet *p);
 void weft__nic_on_asked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
@@ -297,39 +298,39 @@ static inline struct weft_event *weft__nic_trace_qp(struct weft__nic *nic, weft_
                                                     uint32_t qp) {
     return weft__trace_qp(nic->trace, now, kind, nic->end.hosts->qp[qp].flow, qp);
 }
-/// For the record: a flow starts, unless the queue pair is not its first.
+/// For the record: a flow starts, if this is its first queue pair.
 void weft__nic_trace_start(struct weft__nic *nic, weft_time_ps now, uint32_t qp);
 
-/// A host slower than its link, and what it pauses; nic_drain.c.
+/// A host slower than its link, and the pauses that it sends; see nic_drain.c.
 void weft__nic_receive_slowly(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                               const struct weft_packet *p);
 void weft__nic_on_drain(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
-/// DCBX has agreed on other lossless priorities; time for LLDP.
+/// DCBX has agreed on a different set of lossless priorities; the timer of LLDP.
 void weft__nic_set_lossless(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
 void weft__nic_on_lldp_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
 
-/// Source flow control: a message came; what pauses lasted, into the outcome at the end of a run.
+/// Source flow control: a message arrived; at the end of a run, adds the pauses to the outcome.
 void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p);
 void weft__nic_finish_holds(const struct weft__nic *nic, weft_time_ps now);
 
-/// Credit of receivers; nic_pull.c. Adds a timer to *keys.
+/// Credit of receivers; see nic_pull.c. Adds a timer to *keys.
 void weft__nic_pull_init(struct weft__nic *nic, uint32_t *keys, struct weft_arena *arena);
-/// A packet says how much credit its sender wants to have had.
+/// A packet says up to which total its sender wants credit.
 void weft__nic_pull_wanted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                            uint32_t target);
 void weft__nic_pull_again(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                          uint32_t psn); ///< that packet was trimmed
+                          uint32_t psn); ///< the trimmed packet
 void weft__nic_on_pull(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
 uint32_t weft__nic_pull_quanta(weft_bytes target);
 weft_bytes weft__nic_pull_bytes(uint32_t quanta);
 
-/// Work requests, if they take time; nic_work.c. Adds one: data up to a PSN, or a control packet; and the one that is
-/// ready when the timer says so.
+/// Work requests that take time; see nic_work.c. Adds one: data up to a PSN, or a control packet. Then: takes the one
+/// that is ready when the timer fires.
 void weft__nic_work_add(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                         const struct weft_packet *request);
 struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
 
-/// Of the box's operation `still`; nic_still.c.
+/// For the box's operation `still`; see nic_still.c.
 struct weft__still;
 struct weft__network;
 const char *weft__nic_still(const struct weft__network *net, uint32_t node, struct weft__still *ret);

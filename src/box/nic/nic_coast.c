@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue pairs that hold their rate and are not run meanwhile (sim/coast.c): they send nothing, and packets in flight
-// arrive. Their congestion control goes on by its timers, and is told what they are taken to have sent.
+// Queue pairs that hold their rate and are not run meanwhile (sim/coast.c): they send nothing, while packets in flight
+// arrive. Their congestion control continues by its timers, and is told what they are assumed to have sent.
 #include "box/box.h"
 #include "box/nic/nic.h"
 
@@ -21,7 +21,7 @@ static struct weft_qp_sender *sender_of(const struct weft__nic *nic, uint32_t qp
     return &nic->end.hosts->sender[qp];
 }
 
-/// The last packet asks for an acknowledgement; where each packet is acknowledged, none is needed.
+/// The last packet asks for an acknowledgement, unless every packet is acknowledged anyway.
 static void hold(struct weft__network *net, uint32_t node, uint32_t qp) {
     const struct weft__nic *nic = weft__network_state(net, node);
     struct weft_transport_acks acks = nic->transport->acks(nic->conf->transport.conf, nic->end.hosts->qp[qp].priority);

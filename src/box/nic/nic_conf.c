@@ -14,7 +14,7 @@ static const char *const roces[] = {"v2", "v1", NULL};
 static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL};
 
 // ns-3 as published with HPCC: Y. Li et al., SIGCOMM 2019, alibaba-edu/High-Precision-Congestion-Control: rdma-hw.cc,
-// qbb-net-device.cc, third.cc. What scales with the rate is for 100G in dcqcn_connectx's preset hpcc.
+// qbb-net-device.cc, third.cc. Values that scale with the rate are those for 100G in dcqcn_connectx's preset hpcc.
 static const struct weft_param_value ns3_hpcc[] = {
     {"processing", "0ns"},
     {"data_header", "48B"},
@@ -37,7 +37,7 @@ static const struct weft_param_value ns3_hpcc[] = {
     {NULL, NULL},
 };
 // htsim's RoCE over queues without loss: Broadcom/csg-htsim, sim/roce.cpp, rocepacket.h, datacenter/main_roce.cpp, with
-// the values that its command line has by default.
+// the defaults of its command line.
 static const struct weft_param_value htsim[] = {
     {"mtu", "9000B"},
     {"processing", "0ns"},
@@ -56,13 +56,14 @@ static const struct weft_param_value htsim[] = {
     {"pfc.lasts", "until_resume"},
     {NULL, NULL},
 };
-// Ultra Ethernet. Headers of 64 B are those of uet-htsim; ours, for the frames of its transport are not modelled.
+// Ultra Ethernet. Headers of 64 B as in uet-htsim; this is our choice, because the frames of its transport are not
+// modelled.
 static const struct weft_param_value uet[] = {
     {"data_header", "64B"}, {"ack_frame", "64B"},       {"transport.kind", "uet"},
     {"cc.kind", "nscc"},    {"pfc.priorities", "none"}, {NULL, NULL},
 };
-// uet-htsim, the Ultra Ethernet Consortium's reference simulator: sim/uec.cpp, datacenter/main_uec.cpp, with the values
-// that its command line has by default: packets of 4150 B, no preamble and gap.
+// uet-htsim, the Ultra Ethernet Consortium's reference simulator: sim/uec.cpp, datacenter/main_uec.cpp, with the
+// defaults of its command line: packets of 4150 B, no preamble and gap.
 static const struct weft_param_value uet_htsim[] = {
     {"mtu", "4086B"},     {"processing", "0ns"},      {"data_header", "64B"},
     {"ack_frame", "64B"}, {"wire.overhead", "0B"},    {"transport.kind", "uet"},

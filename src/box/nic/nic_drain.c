@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes to a host that is slower than its link: it waits in the NIC, which pauses its neighbour above a level.
-// Which priorities it may pause is what both ends of the link have agreed on by DCBX, if they speak it.
+// Frames that arrive at a host slower than its link wait in the NIC, which pauses its neighbour above a level. If both
+// ends of the link speak DCBX, that determines which priorities it may pause.
 #include "box/nic/nic.h"
 #include "link/lldp.h"
 #include "link/port_credit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NIC whose host a program drives: what is due, and flows that are cancelled.
+// A NIC whose host is driven by a program: actions that are due, and cancelled flows.
 #include <string.h>
 
 #include "box/nic/nic.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a NIC will need is brought into the cache while nodes before it are run: what transports and congestion control
-// keep beside the cache lines of both ends. Those lines themselves, and the port's, are few and mostly there: to fetch
-// them took more than it gave, as measured in bench/README.md.
+// Prefetches what a NIC will need while earlier nodes run: what transports and congestion control keep beside the cache
+// lines of both ends. Those lines themselves, and the port's, are few and mostly cached: prefetching them cost more
+// than it gained, as measured in bench/README.md.
 #include "box/nic/nic.h"
 
 static inline bool has_states(const struct weft__nic *nic) {
     return nic->end.hosts->sender_state && nic->end.hosts->receiver_state;
 }
 
-/// Of what a transport keeps: where it is, then its beginning.
+/// A transport's state: where it is, then its beginning.
 static inline void *const *state_of(const struct weft__nic *nic, const struct weft_packet *p) {
     const struct weft__hosts *hosts = nic->end.hosts;
     return &(p->kind == WEFT_PACKET_DATA ? hosts->receiver_state : hosts->sender_state)[p->qp];

@@ -16,7 +16,7 @@ static const struct weft__mechanism dcqcn = {.name = "DCQCN",
                                              .without = "no switch marks packets (switch.aqm)",
                                              .look = look_at_cnps};
 
-/// Only a host that takes data more slowly than its link brings it pauses anything.
+/// Only a host that takes data more slowly than its link delivers it sends pauses.
 static void look_at_pfc(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
                         struct weft_arena *arena, struct weft__mechanism_use *use) {
     if (!conf->host.drain_rate_bps || !conf->host.pfc.priorities) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NIC made ready for a run, and what it holds at its end.
+// Prepares a NIC for a run, and collects its state at the end.
 #include "box/nic/nic.h"
 #include "transport/driven.h"
 #include "transport/program.h"
@@ -7,7 +7,7 @@
 
 void weft__nic_trace_start(struct weft__nic *nic, weft_time_ps now, uint32_t qp) {
     uint32_t flow = nic->end.hosts->qp[qp].flow;
-    if (qp && nic->end.hosts->qp[qp - 1].flow == flow) return; // its queue pairs start together
+    if (qp && nic->end.hosts->qp[qp - 1].flow == flow) return; // the queue pairs of a flow start together
     struct weft_event *event = weft__nic_trace_qp(nic, now, WEFT_EVENT_FLOW_STARTED, qp);
     if (!event) return;
     event->value = nic->end.hosts->flow[flow].bytes;

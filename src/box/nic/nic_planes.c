@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // One NIC with a port in each of several equal networks (planes): host h of every network is a port of the NIC that is
-// host h of the first one. Queue pairs belong to hosts of the first network. Each takes one plane, the queue pairs of a
-// NIC in turn; the receiver answers by the plane by which data came. Each port has queues and pauses of its own
-// (struct weft__nic); the node, timers, programs and queue pairs are those of the first port.
+// host h of the first one. Queue pairs belong to hosts of the first network. Each uses one plane; the queue pairs of a
+// NIC take planes in turn, and the receiver answers by the plane by which data arrived. Each port has its own queues
+// and pauses (struct weft__nic); the node, timers, programs and queue pairs are those of the first port.
 //
-// With planes: packet each packet takes the plane whose port is free first, from the one after the last on. Nothing is
-// learnt here of planes beyond the NIC's own links: which path within a plane, the transport and its marks say, and one
-// whose entropy values are bound to planes (spray: mrc) also which planes.
+// With `planes: packet`, each packet takes the plane whose port is free first, starting after the last one used. A NIC
+// knows only its own links, nothing of planes beyond: the transport and its marks choose the path within a plane, and,
+// if entropy values are bound to planes (spray: mrc), also the plane.
 //
 // Sources: NCCL's net_ib.cc for queue pairs that alternate between the devices of a merged NIC; the affinity of queue
-// pairs to ports of a bonded mlx5, which go by another port while theirs is down. Assumed: a NIC notices its own link
-// after run.detection; where the loss is further away, a queue pair goes on by the next plane after host.plane_timeouts
-// timeouts in a row, as in InfiniBand's automatic path migration (which RoCE NICs do not have), and stays there; a
-// clear-to-send that is repeated goes by the next plane.
+// pairs to ports of a bonded mlx5, which use another port while theirs is down. Assumed: a NIC notices a failure of its
+// own link after run.detection; if the failure is further away, a queue pair moves to the next plane after
+// host.plane_timeouts timeouts in a row, as in InfiniBand's automatic path migration (which RoCE NICs do not have), and
+// stays there; a repeated clear-to-send uses the next plane.
 #include "box/nic/nic.h"
 
 void weft__nic_planes_init(struct weft__nic *nic, uint32_t planes, uint32_t *keys, struct weft_arena *arena) {
     struct weft__nic_planes *p = weft_arena_alloc(arena, 1, sizeof *p + planes * sizeof(struct weft__nic *));
-    uint32_t ports = (*keys + WEFT__ETHER_KEYS_A_PORT - 1) / WEFT__ETHER_KEYS_A_PORT; // a multiple, for key and port
+    uint32_t ports = (*keys + WEFT__ETHER_KEYS_A_PORT - 1) / WEFT__ETHER_KEYS_A_PORT; // rounded up to a multiple, for
+                                                                                      // key and port
     *p = (struct weft__nic_planes){.n = planes, .key0 = ports * WEFT__ETHER_KEYS_A_PORT};
     *keys = p->key0 + (planes - 1) * WEFT__ETHER_KEYS_A_PORT;
     p->sending = weft_arena_alloc(arena, nic->sends + 1, sizeof *p->sending);
@@ -34,7 +35,7 @@ void weft__nic_planes_join(struct weft__nic *nic, struct weft__nic *first, uint3
     nic->planes = first->planes;
     nic->planes->nic[plane] = nic;
     nic->plane = plane;
-    if (nic->conf->planes == WEFT_PLANES_PACKET) { // a queue pair can send at the rate of all
+    if (nic->conf->planes == WEFT_PLANES_PACKET) { // a queue pair can send at the total rate
         first->line_rate_bps += nic->line_rate_bps;
         for (uint32_t k = 1; k <= plane; k++)
             nic->planes->nic[k]->line_rate_bps = first->line_rate_bps;
@@ -45,7 +46,7 @@ void weft__nic_planes_join(struct weft__nic *nic, struct weft__nic *first, uint3
     nic->end = first->end;
 }
 
-/// From a plane on, the first whose link is up; if none is, the plane itself.
+/// The first plane whose link is up, starting at the given one; if none is, that one.
 static struct weft__nic *first_up(const struct weft__nic_planes *p, uint32_t plane) {
     for (uint32_t k = 0; k < p->n; k++) {
         struct weft__nic *nic = p->nic[(plane + k) % p->n];
@@ -54,8 +55,8 @@ static struct weft__nic *first_up(const struct weft__nic_planes *p, uint32_t pla
     return p->nic[plane];
 }
 
-/// From a plane on, the first whose port is free and not paused, else the one that is free first, of those in `among`
-/// whose link is up; NULL: there are none.
+/// Among those in `among` whose link is up, starting at the given plane: the first whose port is free and not paused,
+/// else the one that is free first; NULL: there are none.
 static struct weft__nic *first_free(const struct weft__nic_planes *p, uint32_t plane, uint32_t priority,
                                     uint32_t among) {
     struct weft__nic *best = NULL;
@@ -70,7 +71,7 @@ static struct weft__nic *first_free(const struct weft__nic_planes *p, uint32_t p
     return best;
 }
 
-/// As first_free, among those that the queue pair's transport wants, if one of them is up.
+/// Like first_free, limited to the planes that the queue pair's transport wants, if one of them is up.
 static struct weft__nic *choose(const struct weft__nic *nic, uint32_t qp) {
     const struct weft__hosts *hosts = nic->end.hosts;
     const struct weft__nic_planes *p = nic->planes;
@@ -115,7 +116,7 @@ struct weft__nic *weft__nic_plane_migrate(struct weft__nic *nic, uint32_t qp) {
     return first_up(p, *plane);
 }
 
-/// What waits at a port whose link is down goes by others.
+/// Moves packets that wait at a port whose link is down to other ports.
 static void leave(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     struct weft__nic *to = weft__nic_plane_up(nic);
     if (to == nic) return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit that a receiver grants (weft_cc_ops.pull): a data packet tells how much its sender wants, those that want more
-// than they were granted take turns, and one grant follows another at the pace at which the line could take what was
-// granted. A grant is an acknowledgement that acknowledges nothing and says how much has been granted since the start.
-// A packet that was trimmed has used up its credit, and the receiver, which has the header, grants it again. While none
-// wants more, those that have what they wanted are granted more ahead, in turn, up to a bound.
+// Credit that a receiver grants (weft_cc_ops.pull): a data packet tells how much its sender wants; senders that want
+// more than they were granted take turns; grants follow one another at the pace at which the line can take the granted
+// data. A grant is an acknowledgement that acknowledges nothing and says how much has been granted since the start. A
+// trimmed packet has used up its credit; the receiver, which has its header, grants that credit again. While no sender
+// wants more, those that have what they wanted are granted more in advance, in turn, up to a limit.
 #include "box/nic/nic.h"
 
 enum { QUANTUM = 256, MIN_QUANTA = 4 }; // uet-htsim: a grant of nothing takes the time of 1024 B
@@ -49,7 +49,7 @@ void weft__nic_pull_again(struct weft__node *node, struct weft__nic *nic, struct
     weft__nic_pull_wanted(node, nic, w, qp, nic->pull->of[conf->at_dst].target + quanta_of(frame));
 }
 
-/// Whose turn it is, of those that have not come to their end; WEFT_NONE: nobody's.
+/// The sender whose turn it is, among those that have more to send; WEFT_NONE: there is none.
 static uint32_t pop(const struct weft__nic *nic, enum weft__nic_pull_why why) {
     struct weft__nic_pull *pull = nic->pull;
     for (uint32_t at; (at = pull->list[why].first) != WEFT_NONE;) {
@@ -61,7 +61,7 @@ static uint32_t pop(const struct weft__nic *nic, enum weft__nic_pull_why why) {
     return WEFT_NONE;
 }
 
-/// Quanta for a sender that wants more, or for one that does not, as much as any gets at once.
+/// Quanta for a sender that wants more, or for one that does not: the most that any gets in one grant.
 static uint32_t grant_to(const struct weft__nic *nic, enum weft__nic_pull_why why, uint32_t at) {
     struct weft__nic_pull *pull = nic->pull;
     struct weft__nic_pulled *of = &pull->of[at];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue pairs at their data's receiver: what its transport makes of a packet is done here, in this order: a congestion
-// notification, the payload, the end of the flow or of messages, the transport's reply. Beside it what programs and
-// messages ask of the host (transport/endpoint.h).
+// Queue pairs at their data's receiver. The transport's verdict on a packet is carried out here, in this order: a
+// congestion notification, the payload, the end of the flow or of messages, the transport's reply. Also the operations
+// that programs and messages use (transport/endpoint.h).
 #include "box/nic/nic.h"
 #include "transport/driven.h"
 #include "transport/program.h"
@@ -83,7 +83,7 @@ static void act_on_verdict(struct weft__nic *nic, struct weft__worker *w, const 
                           receipt->verdict == WEFT_TRANSPORT_REFUSED ? WEFT_DROP_OUT_OF_ORDER : WEFT_DROP_DUPLICATE);
 }
 
-/// The transport's answer, and when it wants to be called.
+/// Sends the transport's answer, and sets the timer that it asked for.
 static void reply(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                   const struct weft_transport_receipt *receipt) {
     if (receipt->reply.kind) weft__nic_send_control(node, nic, w, qp, &receipt->reply);
@@ -108,7 +108,7 @@ void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct we
     reply(node, nic, w, p->qp, &receipt);
 }
 
-/// A switch has left the header of a data packet.
+/// A switch has trimmed a data packet to its header.
 void weft__nic_on_trimmed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                           const struct weft_packet *p) {
     if (!nic->transport->on_trimmed) {
@@ -133,7 +133,7 @@ void weft__nic_on_asked(struct weft__node *node, struct weft__nic *nic, struct w
     if (answer.kind) weft__nic_send_control(node, nic, w, p->qp, &answer);
 }
 
-/// Of READ its start, and then its transport's.
+/// For READ: its start, and then its transport's timer.
 void weft__nic_on_receiver_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     if (nic->end.hosts->qp[qp].packets == WEFT_QP_MESSAGES) {
         weft__message_look(node, &nic->end, w, qp);

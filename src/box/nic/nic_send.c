@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queue pairs at their data's sender: when each may send (its window, the pace of its congestion control, pauses),
-// whose turn it is, and what its transport and its congestion control are told.
+// which one is next, and what its transport and its congestion control are told.
 #include "box/nic/nic.h"
 #include "transport/driven.h"
 #include "transport/program.h"
@@ -55,7 +55,7 @@ void weft__nic_unready(struct weft__nic *nic, uint32_t qp) {
     uint32_t priority = nic->end.hosts->qp[qp].priority;
     for (uint32_t k = 0; sender[qp].ready && k < nic->planes->n; k++) {
         struct weft__nic *at = nic->planes->nic[k];
-        uint32_t first = WEFT_NONE; // of those that stay: once round the list
+        uint32_t first = WEFT_NONE; // first of those that stay, to go once round the list
         while (at->backlog[priority].ready != WEFT_NONE && at->backlog[priority].ready != first) {
             uint32_t next = ready_pop(at, priority);
             if (next == qp) continue;
@@ -65,7 +65,7 @@ void weft__nic_unready(struct weft__nic *nic, uint32_t qp) {
     }
 }
 
-/// For who follows it: what a sender waits for from now on.
+/// Notes what a followed sender waits for from now on.
 static void follow(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
     const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     struct weft__follow *f = nic->port.follow;
@@ -82,7 +82,7 @@ static void follow(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
     weft__follow_sender(f, now, qp, state);
 }
 
-/// Puts a queue pair that may send where it belongs: into the list, or to sleep until its pace allows.
+/// Puts a queue pair that may send into the list, or to sleep until its pace allows.
 static inline __attribute__((always_inline)) void place(struct weft__node *node, struct weft__nic *nic, uint32_t qp,
                                                         weft_time_ps free_ps) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
@@ -112,8 +112,8 @@ void weft__nic_reschedule(struct weft__node *node, struct weft__nic *nic, weft_t
         weft__nic_schedule(node, nic, ready_pop(nic, (uint32_t)__builtin_ctz(nic->ready_mask)), now);
 }
 
-/// Queue pairs that may not send any more leave the lists when it is their turn: those that were told to pause, and
-/// after a timeout that was too early, those whose packets to be sent again were acknowledged while they waited.
+/// Queue pairs that may no longer send leave the lists when their turn comes: paused ones, and, after a premature
+/// timeout, those whose retransmissions were acknowledged while they waited.
 static void skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_ps now, uint32_t priority) {
     do {
         uint32_t qp = nic->backlog[priority].ready;
@@ -134,14 +134,14 @@ void weft__nic_skip_idle(struct weft__node *node, struct weft__nic *nic, weft_ti
 
 typedef void cc_handler(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);
 
-/// Responses to a READ have no window, for nothing acknowledges them.
+/// Responses to a READ have no window, because nothing acknowledges them.
 static weft_bytes limit_window(const struct weft__nic *nic, uint32_t qp, weft_bytes window) {
     if (nic->end.hosts->qp[qp].verb == WEFT_VERB_READ && !nic->transport->acknowledges_reads) return UINT64_MAX;
     return nic->conf->window_bytes && nic->conf->window_bytes < window ? nic->conf->window_bytes : window;
 }
 
-/// The rate has changed: what was left of the wait for the next packet goes at the new one, as in a token bucket. Else
-/// a queue pair cut to a trickle would sleep through its increases; pace_change: next_packet asks for that.
+/// The rate has changed: the rest of the wait for the next packet runs at the new rate, as in a token bucket. Otherwise
+/// a queue pair cut to a trickle would sleep through its increases; pace_change: next_packet selects that behaviour.
 static void change_pace(struct weft__node *node, const struct weft__nic *nic, uint32_t qp, weft_time_ps now,
                         weft_rate_bps rate_before) {
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
@@ -151,7 +151,7 @@ static void change_pace(struct weft__node *node, const struct weft__nic *nic, ui
     if (weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) weft__timer_set(&node->timers, key, s->next_send_ps);
 }
 
-/// What an acknowledgement says.
+/// The content of an acknowledgement.
 struct told {
     uint32_t bytes;
     weft_time_ps rtt_ps;
@@ -238,7 +238,7 @@ static void pace_messages(const struct weft__nic *nic, weft_time_ps now, const s
     if (p->psn + 1 == carrier->now.psn_end && s->next_send_ps < carrier->next_ps) s->next_send_ps = carrier->next_ps;
 }
 
-/// The packet tells how much credit its sender wants; what it is about to send is no longer wanted.
+/// The packet tells how much credit its sender wants; the data that it is about to send is no longer included.
 static __attribute__((cold, noinline)) void ask_for_credit(const struct weft__nic *nic, struct weft__worker *w,
                                                            struct weft_packet *p) {
     const struct weft_qp_sender *s = &nic->end.hosts->sender[p->qp];
@@ -248,7 +248,7 @@ static __attribute__((cold, noinline)) void ask_for_credit(const struct weft__ni
         .line_rate_bps = nic->line_rate_bps,
         .packet_bytes = mtu,
         .backlog_bytes = (weft_bytes)(s->posted - s->next) * mtu,
-        .senders = nic->ready_qps + 1u, // it has left their list for its turn
+        .senders = nic->ready_qps + 1u, // it has left its list for its turn
         .flight_bytes = (weft_bytes)(s->next - s->una) * mtu,
     };
     struct weft__nic_record *record = (struct weft__nic_record *)weft__side_attach(w, p)->user;
@@ -256,11 +256,11 @@ static __attribute__((cold, noinline)) void ask_for_credit(const struct weft__ni
     record->sack_psn = weft__nic_pull_quanta(nic->cc->target(s->cc, nic->conf->cc.conf, &fact));
 }
 
-/// More credit came.
+/// More credit has arrived.
 static void on_credit(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                       const struct weft_packet *p) {
     struct weft_qp_sample *sample = &nic->end.hosts->sample[p->qp];
-    if (!nic->pull || p->psn <= sample->credit) return; // an old one
+    if (!nic->pull || p->psn <= sample->credit) return; // outdated
     weft_bytes more = weft__nic_pull_bytes(p->psn - sample->credit);
     sample->credit = p->psn;
     tell_cc(node, nic, w, p->qp, nic->cc->on_credit, (struct told){.bytes = (uint32_t)more});
@@ -268,7 +268,7 @@ static void on_credit(struct weft__node *node, struct weft__nic *nic, struct wef
     weft__nic_kick(node, nic, w);
 }
 
-/// The queue pair has sent a packet by one of several ports, and its next one may go by another, at once.
+/// The queue pair has sent a packet by one of several ports; its next one may use another, immediately.
 static void go_on(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     struct weft__nic *next = weft__nic_plane_next(nic, qp);
     weft_time_ps free = next->port.busy_until_ps;
@@ -276,7 +276,7 @@ static void go_on(struct weft__node *node, struct weft__nic *nic, struct weft__w
     if (next != nic) weft__nic_kick(node, next, w);
 }
 
-/// Of the path that the queue pair has come to: the values differ, until all have had their turn.
+/// The entropy of the queue pair's next path: the values all differ until each has been used.
 static uint16_t path_entropy(const struct weft__nic *nic, uint32_t qp) {
     enum { STEP = 5077 }; // odd
     return (uint16_t)((nic->end.hosts->qp[qp].entropy + nic->end.hosts->sample[qp].path * STEP) & 0x3fffu);
@@ -312,7 +312,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         ((struct weft__nic_record *)weft__side_attach(w, &p)->user)->collected = true;
     uint32_t wire = p.bytes + (uint32_t)nic->conf->wire.overhead_bytes;
     bool credit = __builtin_expect(nic->pull != NULL, 0);
-    if (credit) { // it is spent before the packet says what is wanted
+    if (credit) { // credit is spent before the packet says what is wanted
         weft__nic_tell_sent(node, nic, w, qp, wire);
         ask_for_credit(nic, w, &p);
     }
@@ -321,7 +321,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
     if (turn.timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), turn.timer_ps);
     if (!credit) weft__nic_tell_sent(node, nic, w, qp, wire);
     if (conf->verb == WEFT_VERB_READ && s->next == s->posted &&
-        !nic->transport->acknowledges_reads) // nothing will acknowledge it; a new request starts again
+        !nic->transport->acknowledges_reads) // nothing will acknowledge it; a new request restarts it
         weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
     weft__nic_pace(nic, s, w->now_ps, wire);
     if (nic->conf->work_request_qp_ps && conf->packets == WEFT_QP_MESSAGES) pace_messages(nic, w->now_ps, &p);
@@ -349,7 +349,7 @@ static void finish_sender(struct weft__node *node, struct weft__nic *nic, struct
     if (nic->end.hosts->triggers) weft__trigger_on_flow(&nic->end, w, conf->flow, false);
 }
 
-/// All messages of the connection that the queue pair is one of are acknowledged.
+/// All messages of the connection that the queue pair belongs to are acknowledged.
 static void finish_connection(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     uint32_t flow = nic->end.hosts->qp[qp].flow;
     while (qp && nic->end.hosts->qp[qp - 1].flow == flow)
@@ -358,7 +358,7 @@ static void finish_connection(struct weft__node *node, struct weft__nic *nic, st
         finish_sender(node, nic, w, qp + k);
 }
 
-/// If its window holds a sender back, its transport may ask for an acknowledgement.
+/// If a sender is blocked by its window, its transport may ask for an acknowledgement.
 static __attribute__((cold, noinline)) void ask_if_held(struct weft__node *node, struct weft__nic *nic,
                                                         struct weft__worker *w, uint32_t qp) {
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
@@ -369,7 +369,7 @@ static __attribute__((cold, noinline)) void ask_if_held(struct weft__node *node,
     if (reply.kind) weft__nic_send_control(node, nic, w, qp, &reply);
 }
 
-/// Does what follows from the transport's news.
+/// Carries out the transport's news.
 static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                    const struct weft_transport_news *news) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
@@ -415,7 +415,8 @@ static void on_cnp(struct weft__node *node, struct weft__nic *nic, struct weft__
 void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                           const struct weft_packet *p) {
     if (__builtin_expect(nic->planes != NULL, 0) && p->kind == WEFT_PACKET_READ)
-        nic->planes->sending[nic->end.hosts->qp[p->qp].at_src] = (uint8_t)nic->plane; // responses follow requests
+        nic->planes->sending[nic->end.hosts->qp[p->qp].at_src] = (uint8_t)nic->plane; // responses use the plane of
+                                                                                      // requests
     nic = weft__nic_of_sender(nic, p->qp);
     struct weft_qp_sender *s = &nic->end.hosts->sender[p->qp];
     w->tally.delivered_bytes += p->bytes;
@@ -427,7 +428,7 @@ void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct
         weft__message_granted(node, &nic->end, w, p->qp, p->psn);
         return;
     }
-    if (s->done) return; // an old one
+    if (s->done) return; // outdated
     if (__builtin_expect(p->flags & WEFT_PACKET_GRANT, 0) && p->kind == WEFT_PACKET_ACK) {
         on_credit(node, nic, w, p);
         return;

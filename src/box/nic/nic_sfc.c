@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source flow control at the source (IEEE P802.1Qdw): a message makes queue pairs pause. A held queue pair leaves the
-// ring of those that may send when its turn comes, and its pace timer brings it back; so it blocks no other.
+// Source flow control at the source (IEEE P802.1Qdw): a message pauses queue pairs. A paused queue pair leaves the ring
+// of those that may send when its turn comes, and its pace timer brings it back, so it blocks no other.
 //
-// What is ours, for no text of the procedure was available: a pause lasts from the arrival of its message on, and of
-// two the one that ends later counts, because there is no message to resume, and one congestion point knows nothing of
-// the pause that another has asked for.
+// Our own choices, because no text of the procedure was available: a pause lasts from the arrival of its message. Of
+// two pauses the one that ends later counts, because there is no message to resume, and one congestion point does not
+// know of the pause that another has asked for.
 #include "box/nic/nic.h"
 
-/// Counts the last pause of a queue pair, as far as it lies before `now`.
+/// Counts the part of a queue pair's last pause before `now`.
 static void count_pause(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
     const struct weft__qp_hold *h = &nic->end.hosts->hold[qp];
     weft_time_ps end = h->until_ps < now ? h->until_ps : now;
@@ -42,7 +42,7 @@ void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const stru
         hold(nic, p->qp, w->now_ps, until);
         return;
     }
-    for (uint32_t k = 0; k < nic->sends; k++) { // those to start later too
+    for (uint32_t k = 0; k < nic->sends; k++) { // including those that start later
         const struct weft_qp_conf *qp = &nic->end.hosts->qp[nic->send_qp[k]];
         bool same_priority = qp->priority == blamed->priority, same_host = qp->dst == blamed->dst;
         if (nic->conf->sfc_scope == WEFT_SFC_PRIORITY ? same_priority : same_host)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a NIC does from now on depends on, while nothing is under way (link/still.h). Two kinds of timers do not count.
-// That of a sender with nothing outstanding: when it fires, it asks how long ago there was progress, and nothing else
-// (IBTA local ACK timeout, roce_rc.c). And those of what has yet to start, which whoever skips time moves.
+// Everything that determines a NIC's future while nothing is in flight (link/still.h). Two kinds of timers do not
+// count. First, the timer of a sender with nothing outstanding: when it fires, it only checks how long ago there was
+// progress (IBTA local ACK timeout, roce_rc.c). Second, timers of what has yet to start, which the code that skips time
+// moves.
 #include "box/box.h"
 #include "box/nic/nic.h"
 #include "transport/program.h"
@@ -45,7 +46,7 @@ static void mix_receiver(const struct weft__nic *nic, uint32_t qp, struct weft__
     if (r->notified) weft__still_mix_since(s, r->cnp_ps);
 }
 
-/// A timer of the NIC, into a sum: their order in the heap depends on history. False: it does not count.
+/// Mixes a timer of the NIC into a sum, because the order in the heap depends on history. False: it does not count.
 static bool counts(const struct weft__nic *nic, uint32_t key, bool *ret_looks) {
     *ret_looks = false;
     if (key < WEFT__KEY_QPS) return true;
@@ -98,7 +99,7 @@ const char *weft__nic_still(const struct weft__network *net, uint32_t node, stru
     const char *refused = refuse(nic);
     if (refused) return refused;
     weft__port_still(&nic->port, ret);
-    bool takes_all = nic->room_bytes > INT64_MAX / 2; // it began with INT64_MAX
+    bool takes_all = nic->room_bytes > INT64_MAX / 2; // it started with INT64_MAX
     if (!takes_all) weft__still_mix(ret, (uint64_t)nic->room_bytes);
     weft__still_mix(ret, (uint64_t)nic->control_mask | (uint64_t)nic->ready_mask << 8 | (uint64_t)nic->is_down << 16 |
                              (uint64_t)nic->work.n << 32);

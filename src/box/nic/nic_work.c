@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a work request costs a NIC before its first packet can go: the doorbell, the entry fetched over PCIe, keys
-// looked up. One after another, so many small messages cost more than their bytes. A message, each part of one that is
-// split over queue pairs, and a clear-to-send are a request each; a request for a READ is not counted.
+// What a work request costs a NIC before its first packet can leave: the doorbell, the fetch of the entry over PCIe,
+// the lookup of keys. Requests are processed one after another, so many small messages cost more than their bytes. A
+// message, each part of a message split over queue pairs, and a clear-to-send are one request each; a request for a
+// READ does not count.
 //
 // Source: Kalia, Kaminsky, Andersen, "Design guidelines for high performance RDMA systems", USENIX ATC 2016, for what a
-// request consists of. Difference: one pipeline for all queue pairs, with a request in it at a time; its time is a
-// parameter (NVIDIA, "ConnectX-6 VPI card product brief": up to 215 million messages a second, of the whole NIC). What
-// one queue pair can do is another one, work_request_qp (nic_send.c), not published, and assumed.
+// request consists of. Difference: one pipeline for all queue pairs, which holds one request at a time; its time is a
+// parameter (NVIDIA, "ConnectX-6 VPI card product brief": up to 215 million messages per second for the whole NIC). The
+// rate of a single queue pair is another parameter, work_request_qp (nic_send.c); it is not published, and assumed.
 #include "box/nic/nic.h"
 
 static void set_timer(struct weft__node *node, const struct weft__nic *nic, weft_time_ps from) {

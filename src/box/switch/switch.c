@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Ethernet switch. Life of a packet: it arrives (on_packet) a fixed processing delay after its last bit; the routes
 // give the equal-cost ports and the route model picks one; the AQM model marks or drops by the depth of that egress
-// queue; the buffer model admits it at its ingress port and priority, or not, and says whether that group is now above
-// XOFF; it is sent at once if nothing is in its way, else the queueing model keeps it. When the port is free the
-// scheduler picks a priority and, in input-queued architectures, the arbiter picks the input. With its first bit sent
-// it leaves the accounts, and its ingress group may fall to XON.
+// queue; the buffer model admits it at its ingress port and priority, or not, and reports whether that group is now
+// above XOFF; the packet is sent at once if nothing blocks it, else the queueing model keeps it. When the port is free
+// the scheduler picks a priority and, in input-queued architectures, the arbiter picks the input. When its first bit is
+// sent, the packet stops counting, and its ingress group may fall to XON.
 //
 // Sources: IEEE 802.1Q clauses 8.6 and 36; queueing architectures as in IEEE 802.1 dw-chen-sfc. Differences: buffer
 // space is freed when transmission begins rather than cell by cell; a frame in the ingress pipeline is not yet in the
@@ -15,7 +15,7 @@
 #include "link/port_credit.h"
 #include "weft/memory.h"
 
-// For the record of a run; out of the way of runs that are not recorded.
+// For the record of a run; kept out of the path of runs that are not recorded.
 static __attribute__((cold, noinline)) void trace_entered(struct weft__switch *sw, weft_time_ps now,
                                                           const struct weft_packet *p, uint32_t out, bool mark) {
     struct weft__port *port = &sw->port[out];
@@ -38,7 +38,7 @@ void weft__switch_drop(struct weft__switch *sw, struct weft__worker *w, const st
     if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_drop(sw, w->now_ps, p, port, out, reason);
 }
 
-/// The packet's first bit leaves: it is no longer in the accounts.
+/// The packet's first bit leaves: it no longer counts.
 static inline void leave_buffer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                                 const struct weft_packet *p, uint32_t out) {
     weft__port_queue_of(&sw->port[out], p->priority)->bytes -= p->bytes;
@@ -50,12 +50,12 @@ static inline void leave_buffer(struct weft__node *node, struct weft__switch *sw
         weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, false);
 }
 
-/// Priorities with something to send at `out`.
+/// The priorities with something to send at `out`.
 static inline uint8_t ready_at(const struct weft__switch *sw, uint32_t out) {
     return sw->arbitrated ? sw->queueing->ready(sw->queueing_state, out) : sw->port[out].ready;
 }
 
-/// Arms the port's timer for the next moment at which it could send something that waits.
+/// Arms the port's timer for the next time at which it could send a waiting packet.
 static inline void arm(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t out) {
     weft__ether_arm(&sw->port[out], node, now, out, ready_at(sw, out));
 }
@@ -69,7 +69,7 @@ static inline uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint
     return sw->scheduler->pick(&sw->port[out].scheduler, sw->conf->scheduler.conf, mask);
 }
 
-/// The AQM judges by what stays behind.
+/// The AQM judges by the packets that stay behind.
 static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_packet *p, uint32_t out) {
     struct weft__port_queue *queue = weft__port_queue_of(&sw->port[out], p->priority);
     if (!(sw->conf->aqm_priorities >> p->priority & 1)) return;
@@ -93,7 +93,7 @@ static inline void transmit(struct weft__node *node, struct weft__switch *sw, st
     leave_buffer(node, sw, w, p, out);
 }
 
-/// A free port of an output-queued switch sends what is next.
+/// A free port of an output-queued switch sends the next packet.
 static void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     uint8_t ready = sw->port[out].ready;
     if (!ready) return;
@@ -124,7 +124,7 @@ void weft__switch_kick(struct weft__node *node, struct weft__switch *sw, struct 
     if (!sw->arbitrated || port->busy_until_ps > w->now_ps) arm(node, sw, w->now_ps, out);
 }
 
-/// Something waits for `out`.
+/// A packet waits for `out`.
 static inline void await_turn(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     if (port->busy_until_ps <= w->now_ps)
@@ -133,7 +133,7 @@ static inline void await_turn(struct weft__node *node, struct weft__switch *sw, 
         weft__ether_set_turn(port, node, out, port->busy_until_ps);
 }
 
-/// From the first input that has something.
+/// Takes from the first input that has something.
 static void take_first(struct weft__switch *sw, uint32_t out, uint32_t priority, struct weft_packet *ret_packet) {
     const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, priority);
     uint32_t in = 0;
@@ -145,7 +145,7 @@ static void take_first(struct weft__switch *sw, uint32_t out, uint32_t priority,
     sw->arbitrate = true; // input queues have new heads
 }
 
-/// Discards what waits for `out` at these priorities; of an input queue, what is at its head.
+/// Discards the packets that wait for `out` at these priorities; of an input queue, those at its head.
 static void purge(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
                   uint8_t mask) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
@@ -164,12 +164,13 @@ static void purge(struct weft__node *node, struct weft__switch *sw, struct weft_
 
 // --- arbitration (IQ, VOQ) ----------------------------------------------------------------------------------------
 
-// The arbiter sees free inputs only. In a switch of cells, where all ports get free together, that is every input in
-// turn. Here ports get free when their frames end, and an input that is fed at line rate for one output may be busy
-// each time that another gets free, for as long as the frames keep step; no arbiter can help that. With a patience the
-// other output lets its line idle until such an input is free, and has it then, which breaks the step.
+// The arbiter sees only free inputs. In a switch of cells, where all ports become free together, every input is free in
+// turn. Here ports become free when their frames end, and an input that receives at line rate for one output may be
+// busy each time another output becomes free, for as long as the frames stay in step; no arbiter can help that. With a
+// patience, the other output lets its line idle until such an input is free and then takes its frame, which breaks the
+// step.
 
-/// Leaves in `requests` the inputs that `out` has passed over too often, if there are any.
+/// Keeps in `requests` only the inputs that `out` has passed over too often, if there are any.
 static __attribute__((cold, noinline)) void insist(struct weft__switch *sw, uint32_t out, uint64_t *requests) {
     const uint16_t *passed = &sw->passed[(size_t)out * sw->ports];
     bool any = false;
@@ -189,7 +190,7 @@ static __attribute__((cold, noinline)) void insist(struct weft__switch *sw, uint
     if (any) weft__bits_set(sw->insisting, out);
 }
 
-/// The others leave these inputs alone.
+/// The other outputs leave these inputs alone.
 static __attribute__((cold, noinline)) void give_way(struct weft__switch *sw) {
     for (uint32_t k = 0; k < sw->words; k++)
         for (uint64_t bits = sw->requesting[k] & ~sw->insisting[k]; bits; bits &= bits - 1) {
@@ -201,7 +202,7 @@ static __attribute__((cold, noinline)) void give_way(struct weft__switch *sw) {
         sw->insisting[k] = sw->insisted[k] = 0;
 }
 
-/// `out` takes a frame of `in`: the others that have something for it are passed over.
+/// `out` takes a frame of `in`: the other inputs that have one for it are passed over.
 static __attribute__((cold, noinline)) void pass_over(struct weft__switch *sw, uint32_t in, uint32_t out) {
     uint16_t *passed = &sw->passed[(size_t)out * sw->ports];
     const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out]);
@@ -213,7 +214,7 @@ static __attribute__((cold, noinline)) void pass_over(struct weft__switch *sw, u
     passed[in] = 0;
 }
 
-/// Priorities of `mask` that a free input has for `out`.
+/// The priorities of `mask` that a free input has for `out`.
 static uint8_t find_able(const struct weft__switch *sw, uint32_t out, uint8_t mask) {
     uint8_t able = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -227,11 +228,11 @@ static uint8_t find_able(const struct weft__switch *sw, uint32_t out, uint8_t ma
     return able;
 }
 
-/// What output `out` asks for: its priority by the scheduler among those that a free input has, and those inputs.
+/// What output `out` requests: a priority, chosen by the scheduler among those of free inputs, and those inputs.
 static bool request(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     if (port->busy_until_ps >
-        w->now_ps) { // an input queue's new head may be for an output that has begun another frame
+        w->now_ps) { // an input queue's new head may be for an output that has started another frame
         arm(node, sw, w->now_ps, out);
         if (port->turn_ps == port->busy_until_ps) weft__bits_set(sw->asleep, out);
         return false;
@@ -244,7 +245,7 @@ static bool request(struct weft__node *node, struct weft__switch *sw, struct wef
         return false;
     }
     uint8_t able = find_able(sw, out, mask);
-    if (!able) return false; // asks again when an input is free
+    if (!able) return false; // requests again when an input is free
     sw->unmatched = true;    // so far
     sw->chosen[out] = (uint8_t)pick_priority(sw, out, able);
     const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out]);
@@ -254,10 +255,10 @@ static bool request(struct weft__node *node, struct weft__switch *sw, struct wef
     if (__builtin_expect(sw->passed != NULL, 0)) insist(sw, out, requests);
     for (uint32_t k = 0; k < sw->words; k++)
         any |= requests[k] &= ~sw->busy_inputs[k];
-    return any; // asks again when an input is free
+    return any; // requests again when an input is free
 }
 
-/// An input's timer is set if something can come of it: a frame waits there, or an output may find it free.
+/// Sets an input's timer if it matters: a frame waits there, or an output may find it free.
 static void arm_input(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t in) {
     uint32_t key = weft__ether_key(WEFT__SWITCH_KEY_INPUT, in);
     if (!weft__bits_has(sw->busy_inputs, in) || weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) return;
@@ -288,7 +289,7 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
     arm(node, sw, w->now_ps, out);
 }
 
-/// Outputs that have something to ask for, into sw->requesting; how many.
+/// Collects the outputs that have something to request in sw->requesting; returns how many.
 static uint32_t collect_requests(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
     uint32_t n = 0;
     sw->unmatched = false;
@@ -307,7 +308,7 @@ static uint32_t collect_requests(struct weft__node *node, struct weft__switch *s
     return n;
 }
 
-/// What was matched crosses, if its output is still free; how many.
+/// Sends matched frames across, if their output is still free; returns how many.
 static uint32_t cross_matched(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
     uint32_t crossed = 0;
     for (uint32_t k = 0; k < sw->words; k++)
@@ -317,7 +318,7 @@ static uint32_t cross_matched(struct weft__node *node, struct weft__switch *sw, 
             if (sw->port[out].busy_until_ps <= w->now_ps) {
                 cross(node, sw, w, sw->match[out], out);
                 crossed++;
-            } else { // room made by another crossing has just sent a pause frame there
+            } else { // room freed by another crossing has just sent a pause frame there
                 sw->arbitrate = true;
             }
         }
@@ -335,7 +336,7 @@ static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct w
     if (sw->unmatched) arm_inputs(node, sw, w->now_ps);
 }
 
-/// All that happens at this instant has happened: now it is decided who crosses the fabric.
+/// All events at this time have happened: now the arbiter decides which frames cross the fabric.
 static inline bool on_settled(struct weft__node *node, struct weft__worker *w) {
     struct weft__switch *sw = node->state;
     if (__builtin_expect(!sw->arbitrate, 1)) return false;
@@ -344,7 +345,7 @@ static inline bool on_settled(struct weft__node *node, struct weft__worker *w) {
     return true;
 }
 
-/// An input's frame has crossed. Where everything that could be matched was, only what waits there can be new.
+/// An input's frame has crossed. If everything that could be matched was, only frames that wait there are new.
 static void on_input_free(struct weft__switch *sw, uint32_t in) {
     weft__bits_clear(sw->busy_inputs, in);
     if (sw->queued[in] || sw->unmatched) sw->arbitrate = true;
@@ -373,7 +374,7 @@ const uint16_t *weft__switch_look_at(struct weft__switch *sw, const struct weft_
     return sw->path ? weft__path_port(sw->path, sw->severed, sw->index, p, sw->qp_numbers) : NULL;
 }
 
-/// By the packet alone.
+/// Routes by the packet alone.
 static inline uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
     const uint16_t *port;
     uint32_t n = weft__switch_candidates(sw, p, &port);
@@ -395,7 +396,7 @@ static weft_bytes depth_at(const void *context, uint32_t out, uint32_t priority)
     return weft__port_queue_of(port, priority)->bytes + busy * port->speed.byte_den / port->speed.byte_num;
 }
 
-/// By what the route model remembers, when the packet is there; WEFT_NONE without a model that does.
+/// Routes by the route model's state, when the packet is there; WEFT_NONE for a model without state.
 static __attribute__((cold, noinline)) uint32_t route_now(struct weft__switch *sw, weft_time_ps now,
                                                           const struct weft_packet *p) {
     if (!sw->route_state) return WEFT_NONE;
@@ -418,8 +419,8 @@ enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, const struct w
                                p->ecn != WEFT_ECN_NOT_ECT, &sw->ether.ecn_random);
 }
 
-/// What follows from the AQM's verdict, and admission; false: dropped and counted. *ret_xoff: its ingress group is
-/// above XOFF now.
+/// Applies the AQM's verdict, then admission; false: dropped and counted. *ret_xoff: its ingress group is now above
+/// XOFF.
 static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out,
                                 enum weft_aqm_verdict verdict, bool *ret_xoff) {
     if (__builtin_expect(verdict == WEFT_AQM_DROP, 0)) {
@@ -428,7 +429,7 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
     }
     if (__builtin_expect(verdict > WEFT_AQM_DROP, 0) && !weft__switch_trim(sw, w, p, out)) return false;
     struct weft__port *port = &sw->port[out];
-    uint32_t priority = p->priority; // of a trimmed packet another than before
+    uint32_t priority = p->priority; // a trimmed packet has changed its priority
     if (__builtin_expect(port->storm >> priority & 1, 0) && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
         weft__switch_drop(sw, w, p, out, out, WEFT_DROP_PFC_WATCHDOG);
         return false;
@@ -446,7 +447,7 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
     return true;
 }
 
-/// It waits for `out`, where it came in or there.
+/// The packet waits for `out`, at its input or there.
 static inline void enqueue(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                            const struct weft_packet *p, uint32_t out) {
     if (!sw->arbitrated) {
@@ -468,7 +469,7 @@ static inline void forward(struct weft__node *node, struct weft__switch *sw, str
     if (!sw->arbitrated && free && !port->pending && !port->ready &&
         sendable(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
         pick_priority(sw, out, (uint8_t)(1u << p->priority));
-        transmit(node, sw, w, p, out); // never waited, so it pauses nobody
+        transmit(node, sw, w, p, out); // it never waited, so it pauses no neighbour
         return;
     }
     if (__builtin_expect(xoff, 0)) weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, true);
@@ -478,7 +479,7 @@ static inline void forward(struct weft__node *node, struct weft__switch *sw, str
     await_turn(node, sw, w, out);
 }
 
-/// A frame that is not as often as others: a call rather than a copy of the code.
+/// Frames of the rare kind: a call rather than a copy of the code.
 void weft__switch_forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                           struct weft_packet *p, uint32_t out, enum weft_aqm_verdict verdict) {
     forward(node, sw, w, p, out, verdict);
@@ -493,7 +494,7 @@ static void on_local(struct weft__node *node, struct weft__switch *sw, struct we
     weft__ether_on_local(&sw->ether, node, w, p);
 }
 
-/// A message of source flow control on its way.
+/// Forwards a message of source flow control.
 static void pass_message(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                          struct weft_packet *p, uint32_t out) {
     if (out == WEFT_NONE) out = route_now(sw, w->now_ps, p);
@@ -510,7 +511,7 @@ void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct 
     pass_message(node, sw, w, packet, sw->route_state ? WEFT_NONE : route(sw, packet));
 }
 
-/// A cut-through switch met a frame for an output faster than its input: it must have all of it first.
+/// A cut-through switch got a frame for an output faster than its input: it needs the complete frame first.
 static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p,
                   uint32_t out) {
     const struct weft__port *from = &sw->port[p->port];
@@ -537,7 +538,7 @@ static void switch_fetch(const struct weft__node *node, const struct weft__arriv
     weft__timers_fetch(node, end, weft__switch_fetch_timer);
 }
 
-/// The priority and the next hop, and its port and queue on the way into the cache.
+/// Determines the priority and the next hop, and prefetches its port and queue.
 static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p) {
     if (weft_packet_is_local(p)) return WEFT_NONE;
     weft_packet_enter(p, weft_switch_priority(sw->conf, p));
@@ -549,7 +550,7 @@ static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packe
     return out;
 }
 
-/// Routes are decided when packets are there.
+/// For switches that route packets only when these arrive.
 static __attribute__((cold, noinline)) void prepare_unrouted(struct weft__switch *sw, struct weft__arrival *arrival,
                                                              uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
@@ -569,7 +570,7 @@ static void switch_prepare(struct weft__node *node, struct weft__arrival *arriva
     weft__timers_fetch(node, end, weft__switch_prepare_timer);
 }
 
-/// What is for switches, too.
+/// Frames for switches, too.
 static void on_signal(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                       struct weft_packet *packet, uint32_t out) {
     if (weft_packet_is_local(packet))
@@ -578,7 +579,7 @@ static void on_signal(struct weft__node *node, struct weft__switch *sw, struct w
         pass_message(node, sw, w, packet, out);
 }
 
-/// Nothing was decided ahead.
+/// For a packet with no decision made in advance.
 static __attribute__((cold, noinline)) void on_unrouted(struct weft__node *node, struct weft__switch *sw,
                                                         struct weft__worker *w, struct weft_packet *packet) {
     uint32_t out = route_now(sw, w->now_ps, packet);
@@ -614,7 +615,7 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
     weft__timer_set(&node->timers, weft__switch_key_sample(sw), w->now_ps + sw->sample_interval_ps);
 }
 
-/// All of a frame that was deferred is there.
+/// A deferred frame is now complete.
 static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
     struct weft_packet p = sw->deferred[port];
     sw->deferred[port].bytes = 0; // no longer held there

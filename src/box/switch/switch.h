@@ -15,31 +15,31 @@
 #include "weft/routes.h"
 
 struct weft__switch {
-    // line 1: what the next hop of a packet depends on
+    // line 1: what determines the next hop of a packet
     struct weft__port *port; ///< [ports]
     const uint32_t *edge_of_host;
     const uint16_t *port_of_host, *set_of, *set_ports;
     const struct weft_route_set *set;
-    weft_time_ps routes_until_ps; ///< 0: flows name paths, so that each packet is looked at
-    uint32_t edge;                ///< this switch's own, or WEFT_NONE
+    weft_time_ps routes_until_ps; ///< 0: flows name paths, so every packet must be checked
+    uint32_t edge;                ///< this switch's number among edges, or WEFT_NONE
     uint32_t hash_seed;
-    // line 2: every packet
+    // line 2: used by every packet
     const struct weft_switch_conf *conf;
     struct weft_packet_pool *pool;
-    weft_bytes aqm_pass_bytes; ///< at or below this depth the AQM is not asked, at any port
+    weft_bytes aqm_pass_bytes; ///< at or below this depth no port asks the AQM
     struct weft_buffer_fixed fixed;
     uint32_t ports;
-    bool plain;               ///< only what most switches have: switch_plain.c
-    uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
-    uint8_t lossless;         ///< priorities of a plain one
-    bool counts_hops;         ///< of packets: frames are captured
-    weft_bytes mark_bytes;    ///< of an AQM that marks what leaves: at or below this depth it is not asked
+    bool plain;               ///< it has only what most switches have: switch_plain.c
+    uint8_t fetched_priority; ///< prefetch the queues of this priority before it is known which will be served: a guess
+    uint8_t lossless;         ///< lossless priorities of a plain switch
+    bool counts_hops;         ///< of packets, because frames are captured
+    weft_bytes mark_bytes;    ///< for an AQM that marks departing packets: at or below this depth it is not asked
     bool arbitrated, has_cut_through, aqm_leaving;
-    bool by_tuple;  ///< the route model goes by weft_route_hash
-    uint32_t edges; ///< that set_of tells of
+    bool by_tuple;  ///< the route model uses weft_route_hash
+    uint32_t edges; ///< that set_of covers
     const struct weft_scheduler_ops *scheduler;
     // line 3
-    const struct weft_queueing_ops *queueing; ///< of an arbitrated one
+    const struct weft_queueing_ops *queueing; ///< of an arbitrated switch
     const struct weft_buffer_ops *buffer;
     const struct weft_aqm_ops *aqm;
     const struct weft_route_ops *route;
@@ -47,35 +47,35 @@ struct weft__switch {
     uint32_t index;            ///< among switches
     const void **aqm_conf;     ///< [ports]
     struct weft__trace *trace; ///< NULL: not recorded
-    void *route_state;         ///< NULL: routes are decided ahead, by the packet alone
+    void *route_state;         ///< NULL: routes are decided in advance, by the packet alone
     const struct weft_qp_numbers *qp_numbers;
-    const struct weft_flow_path *path; ///< of the workload; NULL: no flow names one
-    const bool *severed;               ///< [paths] in this epoch
+    const struct weft_flow_path *path; ///< the workload's; NULL: no flow names a path
+    const bool *severed;               ///< [paths], in this epoch
     weft_time_ps epoch_until_ps;
-    struct weft__ether ether;   ///< what is above and in it too is the same
-    weft_bytes sfc_watch_bytes; ///< source flow control looks at packets that find more
+    struct weft__ether ether;   ///< duplicates some fields above
+    weft_bytes sfc_watch_bytes; ///< source flow control checks packets that find more than this
     // input-queued architectures
     const struct weft_arbiter_ops *arbiter;
     void *arbiter_state;
     uint32_t words;
-    bool arbitrate;                 ///< at the end of this instant
+    bool arbitrate;                 ///< due at the end of the current time
     bool unmatched;                 ///< some output got nothing in the last arbitration although an input was free
-    uint32_t *queued;               ///< [ports]: packets that came in there
+    uint32_t *queued;               ///< [ports]: packets that arrived there
     uint64_t *waiting;              ///< [words]: outputs with something queued
-    uint64_t *asleep;               ///< [words]: outputs that send, and will be woken when they have done so
-    uint64_t *requesting;           ///< [words]: outputs that ask in this arbitration
+    uint64_t *asleep;               ///< [words]: outputs that are sending, and are woken when they have finished
+    uint64_t *requesting;           ///< [words]: outputs that request in this arbitration
     uint64_t *requests;             ///< [ports * words]
-    uint64_t *busy_inputs;          ///< [words]: with a frame on its way through the fabric, if anything waits there
-    weft_time_ps *input_until_ps;   ///< [ports]: so long it is on its way
+    uint64_t *busy_inputs;          ///< [words]: inputs with a frame crossing the fabric, if others wait there
+    weft_time_ps *input_until_ps;   ///< [ports]: until when it crosses
     uint16_t *match;                ///< [ports]
     uint8_t *chosen;                ///< [ports]: priority
-    uint16_t *passed;               ///< [output * ports + input]: frames; NULL: no patience is asked for
+    uint16_t *passed;               ///< [output * ports + input]: frames; NULL: no patience is configured
     uint64_t *inputs;               ///< [words]
     uint64_t *insisting, *insisted; ///< [words]: outputs that have passed over some input too often; those inputs
-    // rarely
+    // rarely used
     struct weft__sfc sfc;
     const struct weft__hosts *hosts;
-    struct weft_packet *deferred; ///< [ports]: being received, for a faster output (in its `node`)
+    struct weft_packet *deferred; ///< [ports]: frame being received for a faster output (in its `node`)
     const struct weft__epoch *epoch;
     uint32_t epochs_left;
     const bool *sampled; ///< [ports] or NULL
@@ -83,7 +83,7 @@ struct weft__switch {
     const struct weft__te_agent *te; ///< NULL: no controller
 };
 
-/// Timer keys of a port beyond those of its Ethernet side; those of the switch follow.
+/// Timer keys of a port after those of its Ethernet side; those of the switch follow.
 enum { WEFT__SWITCH_KEY_INPUT = WEFT__ETHER_KEY_OWN, WEFT__SWITCH_KEY_DEFERRED };
 
 static inline uint32_t weft__switch_key_sample(const struct weft__switch *sw) {
@@ -93,7 +93,7 @@ static inline uint32_t weft__switch_key_te(const struct weft__switch *sw) {
     return WEFT__ETHER_KEYS_A_PORT * sw->ports + 1;
 }
 
-/// The routes that come into force next.
+/// The next routes take effect.
 void weft__switch_next_epoch(struct weft__switch *sw);
 
 struct weft__switch_setup {
@@ -105,53 +105,53 @@ struct weft__switch_setup {
     const struct weft__epoch *epoch;
     uint32_t epochs;
     struct weft_packet_pool *pool;
-    void *route_state;                   ///< initialised; NULL: the route model has none
-    const struct weft_buffer_port *link; ///< [ports]; NULL: neither buffer nor AQM goes by them
-    bool lldp;                           ///< its ports will have one each
+    void *route_state;                   ///< initialised; NULL: the route model has no state
+    const struct weft_buffer_port *link; ///< [ports]; NULL: neither buffer nor AQM uses them
+    bool lldp;                           ///< each of its ports will have LLDP
     const bool *sampled;
     weft_time_ps sample_interval_ps;
     const struct weft__te_agent *te; ///< NULL: no controller
-    uint32_t node, port0;            ///< among all nodes and ports
-    bool captured;                   ///< frames of the run are, somewhere
-    uint32_t events_max;             ///< to be recorded; 0: none
+    uint32_t node, port0;            ///< numbers among all nodes and ports
+    bool captured;                   ///< the run captures frames somewhere
+    uint32_t events_max;             ///< most events to record; 0: none
     struct weft_arena *arena;
 };
 
 extern const struct weft__node_ops weft__switch_ops, weft__switch_plain_ops;
 extern const struct weft__ether_ops weft__switch_ether_ops;
 
-/// switch_trim.c. Trims the packet, if it is one that can be trimmed. False: its header had no room and is dropped.
+/// switch_trim.c. Trims the packet if possible. False: its header found no room and is dropped.
 bool weft__switch_trim(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out);
 
-/// For the record (switch_trace.c): a group is above XOFF or at XON, by a packet for `out`; a packet is dropped.
+/// For the record (switch_trace.c): a group is above XOFF or at XON because of a packet for `out`; a packet is dropped.
 void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t out,
                               bool xoff);
 void weft__switch_trace_drop(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p, uint32_t port,
                              uint32_t out, enum weft_drop reason);
 
-/// Calls on_packet for everything that waits.
+/// Calls on_packet for every waiting packet.
 void weft__switch_each(const struct weft__switch *sw,
                        void (*on_packet)(void *context, const struct weft_packet *, uint32_t out), void *context);
 
 /// The state, in the setup's arena; the caller fills port[] with weft__port_init. Initialises the node's timers.
 struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node);
-/// Watermarks and lasting pauses into the counters, at the end of a run.
+/// At the end of a run: adds maxima and ongoing pauses to the counters.
 void weft__switch_finish(struct weft__switch *sw, weft_time_ps now);
-/// A packet that the switch itself makes, as if it had come in at packet->port.
+/// Sends a packet that the switch itself makes, as if it had arrived at packet->port.
 void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                        struct weft_packet *packet);
-/// Source flow control: a packet has joined a queue that may be deep enough to tell its source.
+/// Source flow control: a packet has joined a queue that may be deep enough to notify its source.
 void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                                const struct weft_packet *p, uint32_t out);
-/// A message for the host at `out`. True: taken in its place; the port has a pause frame to send.
+/// A message for the host at `out`. True: consumed on the host's behalf; the port has a pause frame to send.
 bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t out);
 
-/// Frees what the arena does not.
+/// Frees what is not in the arena.
 void weft__switch_deinit(void *state);
 /// Bytes waiting in queues, or being received by a cut-through switch that needs the whole frame first.
 weft_bytes weft__switch_held(const void *state);
 
-/// Of the box's operation `still`; switch_still.c.
+/// For the box's operation `still`; see switch_still.c.
 struct weft__still;
 struct weft__network;
 const char *weft__switch_still(const struct weft__network *net, uint32_t node, struct weft__still *ret);

@@ -6,7 +6,7 @@
 static const char *const trusts[] = {"dscp", "pcp", NULL};
 static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
 
-// As host.preset of that name (src/box/nic/nic_conf.c): switch-node.cc, switch-mmu.cc.
+// Matches the host.preset of that name (src/box/nic/nic_conf.c): switch-node.cc, switch-mmu.cc.
 static const struct weft_param_value ns3_hpcc[] = {
     {"processing", "0ns"},
     {"forwarding", "store_and_forward"},
@@ -29,8 +29,8 @@ static const struct weft_param_value ns3_hpcc[] = {
     {"pfc.lasts", "until_resume"},
     {NULL, NULL},
 };
-// As host.preset of that name: sim/queue_lossless_input.cpp, queue_lossless_output.cpp. A queue is paused above 15
-// packets of 9000 B and goes on below 12 of them; it has room for 2000.
+// Matches the host.preset of that name: sim/queue_lossless_input.cpp, queue_lossless_output.cpp. A queue is paused
+// above 15 packets of 9000 B and resumes below 12; it has room for 2000.
 static const struct weft_param_value htsim[] = {
     {"processing", "0ns"},         {"forwarding", "store_and_forward"},
     {"wire.overhead", "0B"},       {"wire.pause_frame", "14B"},

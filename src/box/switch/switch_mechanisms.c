@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an Ethernet switch does under load, and what came nearest to it.
+// What an Ethernet switch does under load, and how near it came to doing it.
 #include "box/switch/switch.h"
 #include "weft/buffer.h"
 #include "weft/queueing.h"
@@ -40,7 +40,7 @@ static void look_at_pfc(const struct weft_run *run, uint32_t node, const struct 
 static const struct weft__mechanism pfc = {
     .name = "PFC", .nothing = "no pause frame", .watched = "fullest input", .look = look_at_pfc};
 
-/// The depth that it goes by is that of the output's queue only where packets wait at outputs.
+/// Only where packets wait at outputs is the watched depth that of the output's queue.
 static void look_at_sfc(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
                         struct weft_arena *arena, struct weft__mechanism_use *use) {
     const struct weft_sfc_ops *sfc = conf->sw.sfc.model->ops;

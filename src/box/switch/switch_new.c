@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A switch made ready for a run, and what it holds at its end.
+// Prepares a switch for a run, and collects its state at the end.
 #include "base/bits.h"
 #include "box/switch/switch.h"
 #include "weft/credit.h"
@@ -84,7 +84,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->has_cut_through = conf->forwarding == WEFT_CUT_THROUGH;
     if (sw->has_cut_through) sw->deferred = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->deferred);
     weft__sfc_init(&sw->sfc, &conf->sfc, sw->queueing->depth ? sw->ports * sw->ports : sw->ports);
-    // Where queues are not those of the outputs, depths of outputs say nothing.
+    // Where queues are not at the outputs, the depth of an output means nothing.
     sw->sfc_watch_bytes = sw->queueing->depth && sw->sfc.conf->priorities ? 0 : sw->sfc.watch_bytes;
     sw->hosts = setup->hosts;
     sw->qp_numbers = setup->hosts->qp_numbers;

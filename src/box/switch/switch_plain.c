@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plain switch: output queues, a fixed buffer, ECMP by the 5-tuple, priorities by DSCP, no weights, nothing recorded
-// (switch_new.c says exactly). Most packet-hops of most runs are those of plain switches, so the way of a frame through
-// one is written out here, with those models as part of the code. What is rare it leaves to switch.c, whose way does
-// the same with the same state: a frame that the AQM drops or trims, a storm, a full buffer, a pause, signals.
+// (switch_new.c has the exact conditions). Most packet hops in most runs are through plain switches, so a frame's path
+// through one is written out here, with those models inlined. Rare cases are left to switch.c, which does the same with
+// the same state: a frame that the AQM drops or trims, a storm, a full buffer, a pause, signals.
 #include "box/switch/switch_way.h"
 
 static inline struct weft_buffer_group *group_of(const struct weft__switch *sw, uint32_t in, uint32_t priority) {
@@ -13,15 +13,15 @@ static inline uint32_t number_of(const struct weft__switch *sw, const struct wef
     return (uint32_t)(port - sw->port);
 }
 
-/// A group has got smaller, by a packet that leaves by the port `out`.
+/// A group has shrunk because a packet leaves by the port `out`.
 static inline void review(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in,
                           const struct weft_buffer_group *group, uint32_t priority, const struct weft__port *out) {
     if (__builtin_expect(sw->ether.xoffs[priority], 0) && group->level <= sw->fixed.xon_bytes)
         weft__ether_want_pause(&sw->ether, node, w, in, priority, number_of(sw, out), false);
 }
 
-/// Where the output is free and nothing is in its way, a frame that fits into the buffer is sent at once: it enters the
-/// accounts and leaves them, so that only watermarks tell of it. False: it does not, and nothing has changed.
+/// If the output is free and nothing blocks it, a frame that fits into the buffer is sent at once: it is counted in and
+/// out, so that only maxima show it. False: it is not sent, and nothing has changed.
 static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                         const struct weft_packet *p, struct weft__port *port, uint32_t priority) {
     if (port->hindrances || port->busy_until_ps > w->now_ps) return false;
@@ -39,7 +39,7 @@ static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct
     return true;
 }
 
-/// The head of a queue leaves from where it waited.
+/// The head of a queue leaves.
 static inline void send_head(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                              struct weft__port *port, uint32_t priority) {
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) bool send_next(struct weft__node *n
     return true;
 }
 
-/// It is the turn of a port that a packet has just come to: not as often, so a call.
+/// The turn of a port at which a packet has just arrived: rarer, so a call.
 static __attribute__((noinline)) void serve_as_well(struct weft__node *node, struct weft__switch *sw,
                                                     struct weft__worker *w, struct weft__port *port) {
     if (!send_next(node, sw, w, port))
@@ -78,7 +78,7 @@ static __attribute__((noinline)) void serve_as_well(struct weft__node *node, str
         weft__ether_set_turn(port, node, number_of(sw, port), port->busy_until_ps);
 }
 
-/// Something is in its way.
+/// Something blocks the frame.
 static inline void wait(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
                         struct weft__port *port, uint32_t priority) {
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
@@ -103,12 +103,12 @@ static inline void wait(struct weft__node *node, struct weft__switch *sw, struct
         weft__ether_set_turn(port, node, number_of(sw, port), port->busy_until_ps);
 }
 
-/// Lines of the cache that tell of routes.
+/// How many cache lines describe routes.
 static inline uint32_t route_lines(const struct weft__switch *sw) {
     return (uint32_t)(sw->edges * sizeof *sw->set_of / 64 + 1);
 }
 
-/// So many packets come that it takes less to fetch what is needed of all ports and edges than of each packet.
+/// So many packets arrive that prefetching for all ports and edges is cheaper than for each packet.
 static inline bool comes_to_all(const struct weft__switch *sw, uint32_t n) {
     return n >= sw->ports && n >= route_lines(sw);
 }
@@ -140,7 +140,7 @@ static void plain_fetch(const struct weft__node *node, const struct weft__arriva
     weft__timers_fetch(node, end, weft__switch_fetch_timer);
 }
 
-/// `lasting`: the routes in force are those of its time.
+/// `lasting`: the routes in force are those of the packet's time.
 static inline uint32_t route(struct weft__switch *sw, const struct weft_packet *p, bool lasting) {
     const uint16_t *port;
     uint32_t n = lasting ? weft__switch_candidates_now(sw, p, &port) : weft__switch_candidates(sw, p, &port);
@@ -161,8 +161,8 @@ static __attribute__((cold, noinline)) uint64_t prepare_rare(struct weft__switch
     return RARE | route(sw, p, false);
 }
 
-/// The priority and the next hop, and its port and queue on the way into the cache. (A packet written now will not be
-/// waited for when it is copied.) `usual`: ports were fetched, routes last and nobody asks for its hops.
+/// Determines the priority and the next hop, and prefetches its port and queue. (Writing to the packet now avoids a
+/// stall when it is copied.) `usual`: ports were prefetched, routes last, and hops are not counted.
 static inline __attribute__((always_inline)) uint64_t prepare_packet(struct weft__switch *sw, struct weft_packet *p,
                                                                      bool usual) {
     if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) return prepare_rare(sw, p);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source flow control at the congestion point and at the edge (IEEE P802.1Qdw).
 //
-// A packet that has joined a queue is shown to the model; if it says so, a message goes to the packet's source. Of the
-// packets only data counts: an ACK has no source that could slow down (a switch tells by the BTH's opcode). The message
-// is a packet of 64 bytes with the code point of control traffic; it is accounted at the input where the data came in,
-// as if that frame had been trimmed and turned round, and takes the switch's own routes.
+// A packet that has joined a queue is shown to the model; if the model says so, a message goes to the packet's source.
+// Only data counts: an ACK has no source that could slow down (a switch distinguishes them by the BTH's opcode). The
+// message is a packet of 64 bytes with the code point of control traffic; it counts at the input where the data
+// arrived, as if that frame had been trimmed and turned round, and follows the switch's own routes.
 //
-// At the edge a message for a NIC that does not understand it becomes a pause frame (the standard's project authorizes
-// bridges to do so); the NIC then stops all of the priority, the flow meant and the others.
+// At the edge, a message for a NIC that does not understand it becomes a pause frame (the standard's project authorizes
+// bridges to do so); the NIC then stops the whole priority, not only the flow concerned.
 #include "box/switch/switch.h"
 #include "link/lldp.h"
 
@@ -15,7 +15,7 @@ static weft_rate_bps rate_of(const struct weft__port *port) {
     return (weft_rate_bps)((unsigned __int128)(8 * WEFT_PS_PER_S) * port->speed.byte_den / port->speed.byte_num);
 }
 
-/// Inputs that have something for an output, over which its rate is shared. 1 where inputs do not wait.
+/// The number of inputs that have packets for an output and share its rate; 1 if packets do not wait at inputs.
 static uint32_t contenders(struct weft__switch *sw, uint32_t out, uint32_t priority) {
     uint32_t n = 0;
     if (!sw->arbitrated) return 1;
@@ -25,7 +25,7 @@ static uint32_t contenders(struct weft__switch *sw, uint32_t out, uint32_t prior
     return n ? n : 1;
 }
 
-/// What only some models want to know.
+/// Details that only some models need.
 static void describe(struct weft__switch *sw, const struct weft__sfc_packet *packet, uint32_t out,
                      struct weft_sfc_fact *fact) {
     fact->output_rate_bps = rate_of(&sw->port[out]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a switch does from now on depends on, while nothing is under way (link/still.h). An empty buffer is like any
-// other empty one: buffer models count what they hold, and most, which only results have.
+// Everything that determines a switch's future while nothing is in flight (link/still.h). All empty buffers are equal:
+// buffer models count only what they hold, and maxima, which matter only for results.
 #include "box/box.h"
 #include "box/switch/switch.h"
 

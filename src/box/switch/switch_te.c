@@ -20,7 +20,7 @@ void weft__switch_te_report(struct weft__switch *sw, struct weft__worker *w) {
     report->n = 0;
     sw->route->program->measured(sw->route_state, sw->conf->route.conf, note_key, report);
     weft_time_ps at = w->now_ps + te->schedule.collector_ps;
-    // Reports come to the controller all at once, in the order of the switches.
+    // All reports reach the controller at the same time, in the order of the switches.
     weft__send(w, (struct weft__to){te->inbox, te->controller, (uint16_t)sw->index}, at,
                &(struct weft_packet){.psn = sw->index, .kind = WEFT_PACKET_CONTROL});
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why an ingress buffer fills, for the record of a run. An ingress group above XOFF holds packets for several egress
-// queues; the one with most of its bytes is to blame. If that queue has been paused since the oldest of these packets
-// came, they wait because of that pause; else because more comes for it than its link carries.
+// queues; the one with the most bytes is to blame. If that queue has been paused since the oldest of these packets
+// arrived, they wait because of that pause; else because more arrives for it than its link carries.
 #include <stdlib.h>
 
 #include "box/switch/switch.h"
@@ -9,7 +9,7 @@
 
 enum { FLOWS_SAID = 8 };
 
-/// What an ingress group has waiting.
+/// What waits in an ingress group.
 struct look {
     uint32_t in, priority;
     weft_bytes *bytes;       ///< [out]
@@ -56,7 +56,7 @@ static int by_bytes(const void *a, const void *b) {
     return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : by_qp(a, b);
 }
 
-/// One entry a queue pair, most bytes first.
+/// One entry per queue pair, most bytes first.
 static void sum_shares(struct shares *s) {
     if (!s->n) return;
     qsort(s->share, s->n, sizeof *s->share, by_qp);
@@ -71,7 +71,7 @@ static void sum_shares(struct shares *s) {
     qsort(s->share, s->n, sizeof *s->share, by_bytes);
 }
 
-/// The congestion of an egress queue: that which lasts, or a new one with the queue pairs that fill it.
+/// The congestion of an egress queue: the ongoing one, or a new one with the queue pairs that fill it.
 static uint32_t congestion(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint32_t priority) {
     struct weft__trace *t = sw->trace;
     struct weft__trace_queue *q = weft__trace_queue(t, out, priority);
@@ -113,7 +113,7 @@ void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_
         weft__trace_xon(sw->trace, now, port, priority, level);
         return;
     }
-    if (sw->trace->n == sw->trace->limit) { // no need to look for what cannot be said
+    if (sw->trace->n == sw->trace->limit) { // the event cannot be recorded, so its cause is not needed
         weft__trace_xoff(sw->trace, now, port, priority, level, WEFT_NONE, 0);
         return;
     }
@@ -123,7 +123,7 @@ void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_
     for (uint32_t i = 0; i < sw->ports; i++)
         look.oldest_ps[i] = now;
     weft__switch_each(sw, look_at, &look);
-    uint32_t most = out; // the packet itself is not there yet
+    uint32_t most = out; // the packet itself is not in the queue yet
     for (uint32_t i = 0; i < sw->ports; i++)
         if (look.bytes[i] > look.bytes[most]) most = i;
     uint32_t cause = blame(sw, now, most, priority, look.oldest_ps[most]);

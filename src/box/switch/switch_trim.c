@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packet trimming: of a data packet for which there is no room the header goes on, at another priority. See
-// weft/aqm.h; in the accounts the payload is a drop of its own, and the header a packet like others.
+// Packet trimming: when a data packet finds no room, its header continues at another priority. See weft/aqm.h. The
+// payload counts as a separate drop, and the header as a normal packet.
 #include "box/switch/switch_way.h"
 
 bool weft__switch_trim(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out) {

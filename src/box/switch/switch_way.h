@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps on the way of a packet through a switch that any switch (switch.c) and a plain one (switch_plain.c) have in
-// common, and what of the first the second calls for what is rare.
+// Steps of a packet's path through a switch that any switch (switch.c) and a plain one (switch_plain.c) share, and the
+// functions of the former that the latter calls in rare cases.
 #ifndef WEFT_BOX_SWITCH_SWITCH_WAY_H
 #define WEFT_BOX_SWITCH_SWITCH_WAY_H
 
 #include "box/switch/switch.h"
 
-/// Looks whether `out` can do something now.
+/// Checks whether `out` can act now.
 void weft__switch_kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out);
-/// Counted at `port`; it was for `out`.
+/// Counts a drop at `port` of a packet for `out`.
 void weft__switch_drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
                        uint32_t out, enum weft_drop reason);
 /// Any frame, with the AQM's verdict.
 void weft__switch_forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                           struct weft_packet *p, uint32_t out, enum weft_aqm_verdict verdict);
-/// What is no frame that has a next hop and goes further. `out`: the next hop, or WEFT_NONE.
+/// Handles a packet that is not a frame to be forwarded to a next hop. `out`: the next hop, or WEFT_NONE.
 void weft__switch_take_rare(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                             struct weft_packet *packet, uint32_t out);
-/// Any timer but that of a port's turn.
+/// Any timer except that of a port's turn.
 void weft__switch_on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key);
 
 // --- routes -------------------------------------------------------------------------------------------------------
 
-/// Routes of the packet's time; the port of a path that its flow names, or NULL.
+/// The routes of the packet's time; returns the port on the path that its flow names, or NULL.
 const uint16_t *weft__switch_look_at(struct weft__switch *sw, const struct weft_packet *p) __attribute__((cold));
 
-/// The candidates by the routes in force; how many.
+/// The candidates according to the routes in force; returns how many.
 static inline uint32_t weft__switch_candidates_now(const struct weft__switch *sw, const struct weft_packet *p,
                                                    const uint16_t **ret_port) {
     uint32_t edge = sw->edge_of_host[p->dst];
@@ -39,8 +39,8 @@ static inline uint32_t weft__switch_candidates_now(const struct weft__switch *sw
     return set.n;
 }
 
-/// The candidates; how many. Packets must be routed in the order of their times. As weft_routes_at, with this switch's
-/// part at hand.
+/// The candidates; returns how many. Packets must be routed in the order of their times. Like weft_routes_at, with this
+/// switch's part at hand.
 static inline uint32_t weft__switch_candidates(struct weft__switch *sw, const struct weft_packet *p,
                                                const uint16_t **ret_port) {
     if (__builtin_expect(p->time_ps >= sw->routes_until_ps, 0) && (*ret_port = weft__switch_look_at(sw, p))) return 1;
@@ -49,7 +49,7 @@ static inline uint32_t weft__switch_candidates(struct weft__switch *sw, const st
 
 // --- the AQM, and what waits --------------------------------------------------------------------------------------
 
-/// What an AQM says that does not let all packets pass at this depth.
+/// The verdict of an AQM that does not pass all packets at this depth.
 enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, const struct weft_packet *p, uint32_t out);
 
 /// Of a packet for that queue of the port.
@@ -73,26 +73,26 @@ static inline void weft__switch_queue(struct weft__port *port, struct weft__port
 
 // --- what will be needed is brought into the cache ----------------------------------------------------------------
 
-/// Of the switch.
+/// For the switch.
 static inline __attribute__((always_inline)) void weft__switch_fetch_sets(const struct weft__switch *sw) {
     __builtin_prefetch(sw->set);
     __builtin_prefetch(sw->set + 8);
 }
 
-/// Of a packet. Of a host without an edge there is no set, and fetching what is no address is harmless.
+/// For a packet. A host without an edge has no set, and prefetching an invalid address is harmless.
 static inline __attribute__((always_inline)) void weft__switch_fetch_route(const struct weft__switch *sw,
                                                                            const struct weft_packet *p) {
     uint32_t edge = sw->edge_of_host[p->dst];
     __builtin_prefetch((const void *)((uintptr_t)sw->set_of + edge * sizeof *sw->set_of));
 }
 
-/// The port whose turn a timer says it is; WEFT_NONE: it says something else.
+/// The port whose turn a timer signals; WEFT_NONE: it signals something else.
 static inline uint32_t weft__switch_port_of_turn(const struct weft__switch *sw, uint32_t key) {
     uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
     return key % WEFT__ETHER_KEYS_A_PORT == WEFT__ETHER_KEY_TX && port < sw->ports ? port : WEFT_NONE;
 }
 
-/// A timer is due: of a port's turn, which `serve` takes, or of something else.
+/// A timer is due: a port's turn, which `serve` takes, or something else.
 static inline void weft__switch_on_due(struct weft__node *node, struct weft__worker *w, uint32_t key,
                                        void serve(struct weft__node *, struct weft__switch *, struct weft__worker *,
                                                   uint32_t port)) {
@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) void weft__switch_fetch_timer(const
     __builtin_prefetch(weft__ether_queue(&sw->ether, port, sw->fetched_priority));
 }
 
-/// What waits at a port whose timer is due.
+/// The packets that wait at a port whose timer is due.
 static inline __attribute__((always_inline)) void weft__switch_prepare_timer(const void *state, uint32_t key) {
     const struct weft__switch *sw = state;
     uint32_t port = weft__switch_port_of_turn(sw, key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A switch under a controller: what it measured goes there at the end of each interval, entries come back. Messages go
-// over a management network of which nothing but the delay is modelled. What they say is too long for a packet: it lies
-// where both can see it, written by one of them in a window before that in which the other reads.
+// A switch under a controller: it sends its measurements there at the end of each interval, and entries come back.
+// Messages use a management network of which only the delay is modelled. Their content is too long for a packet: it is
+// in memory that both can access, written by one of them in an earlier window than the other reads it.
 #ifndef WEFT_BOX_SWITCH_TE_H
 #define WEFT_BOX_SWITCH_TE_H
 
@@ -23,31 +23,31 @@ struct weft__te_report {
 
 /// The entries of a switch in a plan.
 struct weft__te_orders {
-    const struct weft_cspf_entry *entry; ///< the plan's, or if there is room for some, the agent's own
+    const struct weft_cspf_entry *entry; ///< the plan's or, if there is room, the agent's own
     uint32_t n, room;
 };
 
-/// Both are kept for as many rounds as are under way at once, and two more. Whoever has read them empties them, so that
-/// over ranks nothing has to be sent of those that are empty.
+/// Both are kept for as many rounds as are in progress at the same time, plus two. The reader empties them, so that
+/// over ranks nothing is sent for empty ones.
 struct weft__te_agent {
     struct weft_route_schedule schedule;
     uint32_t controller, inbox;     ///< its node; of that
     uint32_t kept;                  ///< rounds
-    struct weft__te_report *report; ///< [round % kept]; NULL: no demands are asked for
+    struct weft__te_report *report; ///< [round % kept]; NULL: demands are not needed
     struct weft__te_orders *orders; ///< [round % kept]
 };
 
-/// Of orders, to the switch: messages come by no port of the switch.
+/// For orders to the switch: their messages arrive by no port of the switch.
 enum { WEFT__TE_PORT = UINT16_MAX };
 
-/// Round k is about the interval that ends at k times its length.
+/// Round k covers the interval that ends at k times its length.
 static inline uint64_t weft__te_round(const struct weft_route_schedule *schedule, weft_time_ps end) {
     return end / schedule->interval_ps;
 }
 
-/// At the end of an interval.
+/// Called at the end of an interval.
 void weft__switch_te_report(struct weft__switch *sw, struct weft__worker *w);
-/// Those of a plan in place of the entries in force.
+/// Installs the entries of a plan in place of those in force.
 void weft__switch_te_install(struct weft__switch *sw, struct weft__te_orders *orders);
 
 #endif

@@ -11,14 +11,14 @@ struct weft__te {
     struct weft__network *net;
     struct weft_route_schedule schedule;
     uint32_t node;                ///< of the engine
-    uint32_t kept;                ///< rounds whose reports and plans are
+    uint32_t kept;                ///< rounds for which reports and plans are kept
     struct weft__te_agent *agent; ///< [switches]
     struct weft_arena **arena;    ///< [round % kept], of the plan
     const struct weft_cspf_plan *last;
-    struct weft_cspf_demand *demand; ///< gathered in this round, or known
+    struct weft_cspf_demand *demand; ///< gathered in this round, or known in advance
     uint32_t demands, demands_capacity;
-    uint32_t phases, averaged;      ///< of known demands, struct weft_te_outcome
-    struct weft_arena *arena_known; ///< of what known demands are in each phase
+    uint32_t phases, averaged;      ///< for known demands, struct weft_te_outcome
+    struct weft_arena *arena_known; ///< holds the known demands of each phase
     struct weft_te_round *round;
     uint32_t rounds, rounds_capacity;
 };
@@ -37,7 +37,7 @@ static uint64_t intervals_of(const struct weft_route_schedule *s, weft_time_ps t
 
 static enum weft_status make(struct weft__network *net, void **ret_state, struct weft_error *ret_error) {
     const struct weft_topology *t = net->topology;
-    if (!ops_of(net, 0)->program) return WEFT_OK; // all or none: weft_simulation_check
+    if (!ops_of(net, 0)->program) return WEFT_OK; // all or none have it: weft_simulation_check
     struct weft__te *te = *ret_state = weft_arena_alloc(net->arena_switch, 1, sizeof *te);
     te->net = net;
     te->schedule = ops_of(net, 0)->program->schedule(net->device[t->switch_node[0]]->sw.route.conf);
@@ -91,11 +91,11 @@ static void on_report(struct weft__te *te, uint32_t sw, uint64_t round) {
     report->n = 0;
 }
 
-/// For data that goes one way so much goes the other: an ACK of 66 B for a packet of 4096 B, a clear-to-send now and
-/// then.
+/// The traffic in the opposite direction, per byte of data: an ACK of 66 B for a packet of 4096 B, an occasional
+/// clear-to-send.
 static const double answer_part = 0.02;
 
-/// What hosts send to racks of one sort of traffic.
+/// What hosts send to racks, for one sort of traffic.
 struct matrix {
     double *all, *to; ///< [hosts]; [hosts * edges]
 };
@@ -110,14 +110,15 @@ static void matrix_add(struct matrix *m, const struct weft_routes *r, uint32_t f
     m->to[(size_t)from * r->edges + r->edge_of_host[to]] += (double)bytes;
 }
 
-/// How much of what a host sends goes to a rack.
+/// The share of a host's traffic that goes to a rack.
 static double matrix_part(const struct matrix *m, const struct weft_routes *r, uint32_t host, uint32_t edge) {
     return m->all[host] > 0 ? m->to[(size_t)host * r->edges + edge] / m->all[host] : 0;
 }
 
-/// What is under way at a time: of one job the messages that its operations of one sort pass, of all else everything.
+/// Traffic that is active at the same time: of one job, the messages of its operations of one sort; of everything else,
+/// all.
 struct phase {
-    const struct weft_job *job; ///< NULL: of every job everything
+    const struct weft_job *job; ///< NULL: everything of every job
     uint32_t communicator, volume;
 };
 enum { PHASES_MAX = 64 };
@@ -138,7 +139,7 @@ static bool over_network(const struct weft_job *job, uint32_t communicator, uint
     return false;
 }
 
-/// Those of a job behind the n that there are.
+/// Adds the phases of a job after the n existing ones.
 static uint32_t find_phases_of(const struct weft_job *job, struct phase *phase, uint32_t n) {
     for (uint32_t c = 0; c < job->communicators; c++)
         for (uint32_t v = 0; v < job->communicator[c].volumes && n < PHASES_MAX; v++)
@@ -190,8 +191,8 @@ static struct traffic traffic_of(const struct weft__te *te, const struct phase *
     return ret;
 }
 
-/// A host sends at its line rate, to each rack in proportion to what it has for it; and answers in proportion to what
-/// comes from there.
+/// A host sends at its line rate, to each rack in proportion to its data for that rack; and answers in proportion to
+/// what arrives from there.
 static weft_rate_bps known_rate(const struct weft__te *te, const struct traffic *traffic, uint32_t host,
                                 uint32_t edge) {
     const struct weft_topology *t = te->net->topology;
@@ -201,7 +202,7 @@ static weft_rate_bps known_rate(const struct weft__te *te, const struct traffic 
     return (weft_rate_bps)((double)t->link[weft_topology_port(t, t->host[host], 0)->link].rate_bps * part);
 }
 
-/// Of the workload: those of each phase.
+/// The demands of each phase, known from the workload.
 static void find_known(struct weft__te *te) {
     const struct weft_topology *t = te->net->topology;
     const struct weft_routes *r = te->net->epoch[0].routes;
@@ -258,7 +259,7 @@ static void note_round(struct weft__te *te, weft_time_ps until, weft_time_ps now
                                                      .utilisation_max = p->utilisation_max};
 }
 
-/// A plan for the demands at hand.
+/// Computes a plan for the current demands.
 static void compute(struct weft__te *te, uint64_t round, weft_time_ps now) {
     struct weft_arena **arena = &te->arena[round % te->kept];
     if (*arena) weft_arena_free(*arena);
@@ -315,7 +316,7 @@ static void start_node(struct weft__te *te) {
     weft__timer_set(&node->timers, 0, te->schedule.interval_ps + te->schedule.collector_ps);
 }
 
-/// Over ranks each finds the first plan for itself, if demands are known.
+/// Over ranks, each computes the first plan itself if demands are known.
 static void start(struct weft__network *net, uint32_t node) {
     struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
     const struct weft_topology *t = net->topology;
@@ -417,7 +418,7 @@ static void take(struct weft__network *net, const struct weft_packet *p, const u
         take_orders(orders_of(te, p), bytes, n);
 }
 
-/// Reports are their switch's, and all else is the controller's.
+/// Reports belong to their switch, and everything else to the controller.
 static void forget(struct weft__network *net) {
     struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
     const struct weft_topology *t = net->topology;

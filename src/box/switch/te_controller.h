@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller of centralised traffic engineering: a node of the engine beside those of the topology, which meets the
-// switches by messages only. At the end of every interval switches report; a collector's delay later the controller
-// computes a plan for all (weft/cspf.h), with the links that it knows to be in service; a programming delay later the
-// plan is in force in every switch. It is what Ethernet switches share, if they have such a route model.
+// The controller of centralised traffic engineering: a node of the engine besides those of the topology, which
+// communicates with switches only by messages. At the end of every interval switches report; a collector's delay later
+// the controller computes a plan for all (weft/cspf.h), with the links that it knows to be in service; a programming
+// delay later the plan is in force in every switch. Ethernet switches with such a route model share it.
 #ifndef WEFT_BOX_SWITCH_TE_CONTROLLER_H
 #define WEFT_BOX_SWITCH_TE_CONTROLLER_H
 
@@ -11,7 +11,7 @@
 
 struct weft__te;
 extern const struct weft__shared weft__te_shared;
-/// For a switch, which is still to be made; NULL: none.
+/// For a switch that is still to be made; NULL: none.
 const struct weft__te_agent *weft__te_agent(const struct weft__te *te, uint32_t sw);
 
 #endif

@@ -160,7 +160,7 @@ static weft_time_ps tin_crossing(const struct weft_device_conf *conf) {
     return weft_tin_crossing_ps(weft__tin_conf(conf));
 }
 
-/// When the firmware of the control processor of `tin`, among those of its Clique, does not answer.
+/// The times at which the firmware of `tin`'s control processor (`tin` is its number in the Clique) does not answer.
 static void find_downs(const struct weft_clique_timeline *timeline, uint32_t tin, struct weft_arena *arena,
                        struct weft__host_terms *ret) {
     struct weft__down *down = weft_arena_alloc(arena, timeline->absences, sizeof *down);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GNet cell as a record of the engine, 32 bytes like any packet. What a cell of every type has:
 //
-//   bytes     what it carries of a packet or of memory, or, of a cell that carries none, its own bytes
-//   dst       upper half: the TiN that it goes to; lower half: the TiN that it comes from, but of IP data the slot in
-//             the egress buffer that awaits it (which knows where it comes from)
+//   bytes     the bytes of a packet or of memory that it carries, or its own bytes if it carries none
+//   dst       upper half: its destination TiN; lower half: its source TiN or, for IP data, the slot in
+//             the egress buffer that awaits it (which knows the source)
 //   entropy   virtual channel (5), type (4), hops (4), trace bit (1)
 //
-// What else there is depends on its type:
+// The other fields depend on its type:
 //
 //   RTS       qp, kind, priority: the packet's; psn: the slot in the ingress buffer, and the packet's length; ecn,
 //   flags
-//             and dscp: how often that slot has been used, modulo 2^11, so that an answer out of date is known
+//             and dscp: how often that slot has been used, modulo 2^11, which identifies outdated answers
 //   CTS, CTD  qp: the slot in the ingress buffer; psn: the slot in the egress buffer (CTS); ecn, flags, dscp as in RTS
 //   IP data   all other fields are the packet's
 //   Req, Resp qp, psn, kind, priority, ecn, flags, dscp: their endpoint's
 //
 // A real cell has a routing header of 8 bytes (Gibson et al., "Aquila: A unified, low-latency fabric for datacenter
-// networks", NSDI 2022, section 3.1): addresses, length, type, VC, hop count, CRC-8 and trace bit; and what its type
-// has behind that (weft/wire_gnet.h).
+// networks", NSDI 2022, section 3.1): addresses, length, type, VC, hop count, CRC-8 and trace bit; followed by what its
+// type adds (weft/wire_gnet.h).
 #ifndef WEFT_BOX_TIN_GNET_CELL_H
 #define WEFT_BOX_TIN_GNET_CELL_H
 
@@ -64,7 +64,7 @@ static inline enum weft__cell_type weft__gnet_type(const struct weft_packet *cel
 static inline uint32_t weft__gnet_hops(const struct weft_packet *cell) {
     return cell->entropy >> WEFT__GNET_HOPS_AT & WEFT__GNET_HOPS_MAX;
 }
-/// The field after one more hop, by a VC.
+/// The field after one more hop, on a VC.
 static inline uint32_t weft__gnet_next_head(const struct weft_packet *cell, uint32_t vc) {
     return ((cell->entropy & ~((1u << WEFT__GNET_VC_BITS) - 1)) | vc) + (1u << WEFT__GNET_HOPS_AT);
 }
@@ -76,7 +76,7 @@ static inline uint32_t weft__gnet_head(enum weft__cell_type type, uint32_t vc, b
     return (uint32_t)type << WEFT__GNET_TYPE_AT | vc | (uint32_t)trace << WEFT__GNET_TRACE_AT;
 }
 
-/// What is before the bytes that a cell carries; of one that carries none these are all.
+/// The size before the bytes that a cell carries; for a cell that carries none, its whole size.
 static inline uint32_t weft__gnet_before(enum weft__cell_type type) {
     static const uint8_t before[WEFT__GNET_TYPES] = {
         [WEFT__GNET_DATA] = WEFT_GNET_DATA_HEAD_BYTES, [WEFT__GNET_RESP] = WEFT_GNET_RESP_HEAD_BYTES};
@@ -104,9 +104,9 @@ static inline void weft__gnet_set_use(struct weft_packet *cell, uint32_t use) {
     cell->ecn = use & 3u;
 }
 
-// What cells say. A Req: qp: slot of the asking TiN; psn: its use, bytes, host, verb; dscp: host that a write comes
-// from; ecn: bulk. A Resp: qp, psn: slot and use. A Req that nobody answers: qp, and the lower bits of psn: when its
-// operation began; dscp: of which entry it is.
+// Contents of cells. A Req: qp: slot of the asking TiN; psn: its use, bytes, host, verb; dscp: the host that a write
+// comes from; ecn: bulk. A Resp: qp, psn: slot and use. A Req that nobody answers: qp, and the lower bits of psn: when
+// its operation began; dscp: its entry.
 enum { WEFT__TIN_USE_BITS = 12, WEFT__TIN_BYTES_BITS = 13, WEFT__TIN_HOST_BITS = 4 };
 enum {
     WEFT__TIN_HOST_AT = WEFT__TIN_USE_BITS + WEFT__TIN_BYTES_BITS,
@@ -128,12 +128,11 @@ static inline enum weft_rma_verb weft__tin_req_verb(uint32_t psn) {
     return (enum weft_rma_verb)(psn >> WEFT__TIN_VERB_AT);
 }
 
-enum { WEFT__TIN_BEGUN_BITS = WEFT__TIN_USE_BITS + WEFT__TIN_BYTES_BITS }; ///< in psn, above those of qp
+enum { WEFT__TIN_BEGUN_BITS = WEFT__TIN_USE_BITS + WEFT__TIN_BYTES_BITS }; ///< in psn, above those in qp
 static inline weft_time_ps weft__tin_req_begun(const struct weft_packet *cell) {
     return (weft_time_ps)(cell->psn & ((1u << WEFT__TIN_BEGUN_BITS) - 1)) << 32 | cell->qp;
 }
-/// By which what is noted of a request knows it: the use of its slot, or of what nobody answers the rest of when it
-/// began.
+/// How notes identify a request: by the use of its slot or, for an unanswered one, by the rest of its start time.
 static inline uint32_t weft__tin_req_number(uint32_t psn) {
     return weft__tin_req_verb(psn) == WEFT_RMA_SEND ? psn & ((1u << WEFT__TIN_BEGUN_BITS) - 1) : weft__tin_req_use(psn);
 }

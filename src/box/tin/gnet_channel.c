@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocation in steps, an option (tin.allocation_step). The first cell of a FIFO has to take the virtual channel that
-// it will have at its output, if no other cell has it, before it may request the output; it gives the channel back when
-// it begins to cross. Channels are allocated at each step of a clock, and so are outputs, to cells that had their
-// channel before. So a channel of an output is closed for two steps a cell at least, and for longer while the cell that
-// has it waits for its input or its output: what others have for the output in that channel does not even request it.
-// Outputs are allocated once a step: each input requests one, in turns, and each output takes one input, in turns; who
-// was not taken waits for the next step.
+// Allocation in steps, an option (tin.allocation_step). The first cell of a FIFO must take the virtual channel that it
+// will have at its output, if no other cell has it, before it may request the output; it returns the channel when it
+// starts to cross. Channels are allocated at each step of a clock, and so are outputs, to cells that already had their
+// channel. So a channel of an output is closed for at least two steps per cell, and for longer while the cell that has
+// it waits for its input or its output: other cells for that output and channel cannot even request it. Outputs are
+// allocated once per step: each input requests one, in turn, and each output takes one input, in turn; inputs that were
+// not taken wait for the next step.
 //
-// That is BookSim 2's router by default, with VC and switch allocators separable_input_first
-// (src/routers/iq_router.cpp: _VCAllocUpdate takes the channel, _SWAllocUpdate gives it back). Its `speculative = 1`
-// does both in one step, and carries what cells do here without the option.
+// This is BookSim 2's default router, with VC and switch allocators separable_input_first (src/routers/iq_router.cpp:
+// _VCAllocUpdate takes the channel, _SWAllocUpdate returns it). Its `speculative = 1` does both in one step, and then
+// performs like cells here without the option.
 #include "box/tin/gnet_switch.h"
 
 static inline uint64_t bit(uint32_t i) {
@@ -19,9 +19,10 @@ static inline uint64_t bit(uint32_t i) {
 enum { INPUTS = WEFT__GNET_PORTS * WEFT_GNET_VCS };
 
 struct weft__gnet_channels {
-    weft_time_ps step_ps, last_ps;                  ///< last_ps: of the last step, and one ps; 0: there was none
-    uint32_t taken[WEFT__GNET_PORTS];               ///< VCs of an output
-    uint16_t turn[WEFT__GNET_PORTS][WEFT_GNET_VCS]; ///< of an output's VC: the input VC after that which had it last
+    weft_time_ps step_ps, last_ps;                  ///< last_ps: time of the last step, plus one ps; 0: there was none
+    uint32_t taken[WEFT__GNET_PORTS];               ///< VCs in use at an output
+    uint16_t turn[WEFT__GNET_PORTS][WEFT_GNET_VCS]; ///< per VC of an output: the input VC after the one that had it
+                                                    ///< last
     uint32_t won_n;
     struct {
         uint8_t in;
@@ -45,7 +46,7 @@ void weft__gnet_channel_give(struct weft__gnet *g, uint32_t o, uint32_t vc) {
     g->channels->taken[o] &= ~(1u << vc);
 }
 
-/// The input VC among those that wait for a channel which is the next in turn; it is noted as the one that has it.
+/// Finds, among the input VCs that wait for a channel, the next in turn, and gives it the channel.
 static void offer(struct weft__gnet *g, uint32_t o, uint32_t vc, uint64_t inputs) {
     struct weft__gnet_channels *c = g->channels;
     uint32_t least = INPUTS, next = 0;

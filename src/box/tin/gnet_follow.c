@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of cells that are followed (weft/follow.h).
+// What is kept of followed cells (weft/follow.h).
 #include "box/tin/gnet_switch.h"
 
 static enum weft_followed_cell carries(const struct weft_packet *cell) {
@@ -19,7 +19,7 @@ static bool is_followed(const struct weft__gnet *g, const struct weft_packet *ce
     return f->all && g->in[o].rate != WEFT__GNET_NO_LINK && f->all[o];
 }
 
-/// The number by which notes know it (weft/follow.h).
+/// The number that identifies it in notes (weft/follow.h).
 static uint32_t number_of(const struct weft_packet *cell) {
     bool request = weft__gnet_type(cell) == WEFT__GNET_REQ;
     return request ? weft__tin_req_number(cell->psn) : cell->psn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cell switch made ready for a run, and what it holds at its end.
+// Prepares a cell switch for a run, and collects its state at the end.
 #include "box/tin/gnet_switch.h"
 #include "weft/memory.h"
 
@@ -18,7 +18,7 @@ void weft__gnet_times_init(struct weft__gnet_times *times, weft_rate_bps rate, d
     }
 }
 
-/// Ports are numbered from 0: those of links as they are, and endpoints between and behind them.
+/// Ports are numbered from 0: links keep their numbers, and endpoints fill the gaps and the rest.
 static uint32_t count_ports(const struct weft__gnet *g) {
     uint64_t endpoints = g->conf->ip_endpoints + g->conf->rma_endpoints + g->conf->control_endpoints, port = 0;
     for (; endpoints; port++)
@@ -64,7 +64,7 @@ void weft__gnet_find_columns(struct weft__gnet_tables *t, struct weft_arena *are
     if (t->timeline) t->column_changing = find_columns(t->routes[0]->f, t->timeline->column_of, arena);
 }
 
-/// The table that all TiNs begin with, by classes of ports; one that changes, by ports.
+/// The initial table of all TiNs, by classes of ports; a changing table, by ports.
 static void init_tables(struct weft__gnet *g, const struct weft__gnet_setup *setup) {
     const struct weft__gnet_tables *t = setup->tables;
     const struct weft_clique_timeline *timeline = t->timeline;
@@ -76,7 +76,7 @@ static void init_tables(struct weft__gnet *g, const struct weft__gnet_setup *set
     g->column = &(g->own ? t->column_changing : t->column)[g->tin->pod * t->routes[0]->f->tins];
     for (uint32_t port = 0; port < WEFT__GNET_PORTS; port++) {
         bool is_link = g->links >> port & 1;
-        uint32_t slot = is_link ? port + 1 : 0; // terminals are one
+        uint32_t slot = is_link ? port + 1 : 0; // all terminals share one
         enum weft_gnet_input input = is_link ? (enum weft_gnet_input)g->tin->input[port] : WEFT_GNET_TERMINAL;
         g->row0[port] = (uint8_t)((g->own ? slot : input) * WEFT_GNET_ROUTING_VCS);
         if (input == WEFT_GNET_INTER_POD) g->inter_pod |= bit(port);
@@ -151,7 +151,7 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
     g->credit_delay_ps[port] = link->credit_delay_ps;
     g->depth[WEFT__GNET_FIFO_UNITS][port] = (uint16_t)(fifo / WEFT_GNET_CREDIT_UNIT);
     double batch = (double)(fifo / WEFT_GNET_CREDIT_UNIT) * g->conf->credit_batch;
-    uint32_t most = UINT8_MAX - (uint32_t)weft__gnet_lump_units(g); // what a byte counts, with one more cell
+    uint32_t most = UINT8_MAX - (uint32_t)weft__gnet_lump_units(g); // the most that a byte can count, less one cell
     in->batch_units = (uint8_t)(batch < 1 ? 1 : batch < most ? (uint32_t)batch : most);
     out->delay_ps = link->delay_ps;
     more->faults = link->faults;

@@ -9,7 +9,7 @@ void weft__gnet_free_grow(struct weft__gnet_free *numbers, uint32_t words) {
     numbers->word = weft_memory_resize(WEFT_MEMORY_QUEUE, numbers->word, numbers->words * sizeof *numbers->word,
                                        words * sizeof *numbers->word);
     for (uint32_t i = numbers->words; i < words; i++)
-        numbers->word[i] = i ? UINT64_MAX : UINT64_MAX - 1; // 0 is nobody's
+        numbers->word[i] = i ? UINT64_MAX : UINT64_MAX - 1; // 0 is reserved
     numbers->words = words;
 }
 
@@ -32,7 +32,7 @@ void weft__gnet_coming_push(struct weft__gnet_coming *c, const struct weft_packe
         uint32_t capacity = c->capacity ? 2 * c->capacity : 64;
         c->cell =
             weft_memory_resize(WEFT_MEMORY_QUEUE, c->cell, c->capacity * sizeof *c->cell, capacity * sizeof *c->cell);
-        memcpy(c->cell + c->capacity, c->cell, c->first * sizeof *c->cell); // what has gone round comes behind the rest
+        memcpy(c->cell + c->capacity, c->cell, c->first * sizeof *c->cell); // moves the wrapped part behind the rest
         c->capacity = capacity;
     }
     c->cell[(c->first + c->n++) & (c->capacity - 1)] = *cell;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells that wait in a TiN, and the FIFOs they wait in. A TiN has thousands of FIFOs, one a virtual channel at each
-// input and output, of which a few have cells: those have a record, in a list of their port. So what is touched is as
-// little as there are cells, and stays in the cache.
+// Cells that wait in a TiN, and their FIFOs. A TiN has thousands of FIFOs, one per virtual channel at each input and
+// output, of which only a few hold cells: those have a record, in a list of their port. So the memory in use is
+// proportional to the number of cells, and stays in the cache.
 #ifndef WEFT_BOX_TIN_GNET_QUEUE_H
 #define WEFT_BOX_TIN_GNET_QUEUE_H
 
 #include "weft/packet.h"
 
-/// Numbers that are free, from 1 on. The least is taken first, so that those in use are close together.
+/// Free numbers, from 1 on. The lowest is taken first, so that those in use are close together.
 struct weft__gnet_free {
     uint64_t *word;
-    uint32_t words, low; ///< below `low` no word has any
+    uint32_t words, low; ///< words below `low` have none
 };
 
 void weft__gnet_free_grow(struct weft__gnet_free *numbers, uint32_t words);
@@ -32,10 +32,10 @@ static inline void weft__gnet_free_give(struct weft__gnet_free *numbers, uint32_
     if (__builtin_expect(number / 64 < numbers->low, 0)) numbers->low = number / 64;
 }
 
-/// Slots, each in a FIFO or free. Of a cell in a FIFO `node` is the slot of the next; `port` the number of its ways in
-/// the tables, if they are known.
+/// Slots, each in a FIFO or free. For a cell in a FIFO, `node` is the slot of the next cell, and `port` the number of
+/// its paths in the tables, if they are known.
 struct weft__gnet_cells {
-    struct weft_packet *slot; ///< 0 is nobody's
+    struct weft_packet *slot; ///< slot 0 is reserved
     struct weft__gnet_free spare;
 };
 
@@ -57,31 +57,31 @@ static inline void weft__gnet_cells_free(struct weft__gnet_cells *cells, uint32_
 struct weft__gnet_queue {
     uint32_t head, last; ///< slots; head 0: it is empty
     uint16_t next;       ///< in the list of its port; 0: there is none
-    uint16_t units;      ///< of links, in a FIFO at an input
+    uint16_t units;      ///< at an input, for links
     uint8_t vc;
-    /// At an input: the output that its first cell requests, and the VC there; with a bit beside, see below.
+    /// At an input: the output that its first cell requests, and the VC there; with an extra bit, see below.
     uint8_t out, out_vc;
 };
-/// Nothing is requested now; with allocation in steps (gnet_channel.c): the first cell has not yet taken its channel.
+/// Nothing is requested now. With allocation in steps (gnet_channel.c): the first cell has not yet taken its channel.
 enum { WEFT__GNET_NO_OUT = 0xff, WEFT__GNET_NO_CHANNEL = 0x80 };
 _Static_assert(sizeof(struct weft__gnet_queue) == 16, "four to a line");
 
 struct weft__gnet_queues {
-    struct weft__gnet_queue *queue; ///< 0 is nobody's
+    struct weft__gnet_queue *queue; ///< entry 0 is reserved
     struct weft__gnet_free spare;
 };
 
 void weft__gnet_queues_grow(struct weft__gnet_queues *queues);
 void weft__gnet_queues_deinit(struct weft__gnet_queues *queues);
 
-/// That of a VC, which has cells.
+/// The queue of a VC, which has cells.
 static inline uint32_t weft__gnet_queue_find(const struct weft__gnet_queues *queues, uint32_t first, uint32_t vc) {
     while (queues->queue[first].vc != vc)
         first = queues->queue[first].next;
     return first;
 }
 
-/// One for a VC that has none; `first` begins the list of its port.
+/// Opens a queue for a VC that has none; `first` begins the list of its port.
 static inline uint32_t weft__gnet_queue_open(struct weft__gnet_queues *queues, uint16_t *first, uint32_t vc) {
     uint32_t q;
     while (__builtin_expect((q = weft__gnet_free_take(&queues->spare)) == WEFT_NONE, 0))
@@ -114,7 +114,7 @@ static inline uint32_t weft__gnet_queue_pop(struct weft__gnet_queue *queue, cons
     return slot;
 }
 
-/// Cells that endpoints have sent, in order of time, until they are at the switch: a ring.
+/// Cells that endpoints have sent and that have not reached the switch yet, in order of time: a ring.
 struct weft__gnet_coming {
     struct weft_packet *cell;
     uint32_t first, n, capacity;

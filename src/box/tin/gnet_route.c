@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of a cell through the cell switch (Gibson et al., NSDI 2022, section 3.2). The tables (weft/gnet_routes.h)
-// give ports by where it came in, its VC and its destination. Adaptive modes draw some minimal ways and some others and
-// compare the queues of the VC that the cell would have there; those that are not minimal are weighted. Deterministic
-// ones take the same way for all cells of a flow. Links known here to have failed are left out at once; tables follow,
-// entry by entry, when the controller has seen to it. If no way is left the cell escapes, and stays with the escape
-// VCs.
+// The path of a cell through the cell switch (Gibson et al., NSDI 2022, section 3.2). The tables (weft/gnet_routes.h)
+// give ports by the cell's input, its VC and its destination. Adaptive modes draw some minimal paths and some others
+// and compare the queues of the VC that the cell would have there; nonminimal ones are weighted. Deterministic modes
+// use the same path for all cells of a flow. Links known here to have failed are excluded at once; tables follow, entry
+// by entry, when the controller has changed them. If no path is left the cell escapes, and stays on the escape VCs.
 #include "box/tin/gnet_route.h"
 #include "box/tin/tin_rma.h"
 
@@ -24,13 +23,13 @@ uint32_t weft__gnet_hash(const struct weft_packet *cell) {
     return (uint32_t)(x >> 33);
 }
 
-/// How soon an endpoint that is not idle can take one more: by who waits for it, then by what crosses to it.
+/// How soon a busy endpoint can take one more cell: by the cells that wait for it, then by the cell that crosses to it.
 static uint64_t calc_wait(const struct weft__gnet *g, uint32_t o) {
     uint64_t waiting = (uint64_t)__builtin_popcountll(g->out[o].requests);
     return waiting << 57 | g->in[g->crossing_from[o]].busy_until_ps;
 }
 
-/// The port of the endpoint that the cell is for: an idle one, or that which takes it soonest; but for cells that need
+/// The port of an endpoint for the cell: an idle one, or the one that can take it soonest; except for cells that need
 /// order.
 uint32_t weft__gnet_find_endpoint(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell) {
     enum weft__gnet_endpoint kind = weft__gnet_endpoint_of(g, cell);
@@ -61,8 +60,8 @@ void weft__gnet_draw(struct weft__gnet *g, uint32_t in, struct weft__gnet_known 
     if (minimal) weft__gnet_draw_two(g, minimal, known);
 }
 
-/// By the escape VCs, towards the root of a tree of the Clique and away from it again; if need be back to where it came
-/// from, which is another VC.
+/// The escape VCs, towards the root of a tree of the Clique and then away from it; if necessary back to where the cell
+/// came from, on another VC.
 uint32_t weft__gnet_escape_way(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell) {
     uint32_t vc = weft__gnet_vc(cell), to = weft__gnet_to(cell), phase = vc == WEFT_GNET_ESCAPE_VC + 1;
     uint64_t down = 0, ports = 0;
@@ -82,7 +81,7 @@ uint32_t weft__gnet_escape_way(struct weft__gnet *g, weft_time_ps now, const str
     return way;
 }
 
-/// What waits looks for its ways anew.
+/// Makes waiting cells look up their paths again.
 static void forget_sets(struct weft__gnet *g) {
     for (uint32_t slot = 1; slot < 64 * g->cells.spare.words; slot++)
         g->cells.slot[slot].port = WEFT__GNET_SET_UNKNOWN;

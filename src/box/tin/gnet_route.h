@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of a cell through the cell switch, as far as most cells go it: part of the switch's code. What is rare is in
-// gnet_route.c, which says how ways are chosen.
+// The path of a cell through the cell switch, for most cells: inlined into the switch. Rare cases are in gnet_route.c,
+// which explains how paths are chosen.
 #ifndef WEFT_BOX_TIN_GNET_ROUTE_H
 #define WEFT_BOX_TIN_GNET_ROUTE_H
 
@@ -17,8 +17,8 @@ static inline uint32_t weft__gnet_way_of(uint32_t out, uint32_t vc) {
     return out | vc << WEFT__GNET_WAY_VC;
 }
 
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014) from a number of the
-/// run's generator on, which takes ten times as long: nothing is drawn as often as ways.
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014), seeded by the run's
+/// generator, which takes ten times as long: nothing is drawn as often as paths.
 static inline uint64_t weft__gnet_next_random(struct weft__gnet *g) {
     uint64_t x = g->random += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -26,7 +26,7 @@ static inline uint64_t weft__gnet_next_random(struct weft__gnet *g) {
     return x ^ x >> 31;
 }
 
-/// Any member of a set, by 12 bits of a random number.
+/// A random member of a set, chosen by 12 bits of a random number.
 static inline uint32_t weft__gnet_draw_one(uint64_t set, uint64_t random) {
     return weft_gnet_nth(set, (uint32_t)((random & 0xfff) * (uint32_t)__builtin_popcountll(set) >> 12));
 }
@@ -37,7 +37,7 @@ static inline void weft__gnet_draw_two(struct weft__gnet *g, uint64_t minimal, s
     known->drawn[1] = (uint8_t)weft__gnet_draw_one(minimal, random >> 12);
 }
 
-/// What a cell would find before it.
+/// How much a cell would find ahead of it.
 static inline uint32_t weft__gnet_depth_of(const struct weft__gnet *g, uint32_t o, uint32_t vc) {
     return g->depth[vc][o];
 }
@@ -57,7 +57,7 @@ static inline uint32_t weft__gnet_choose(struct weft__gnet *g, uint64_t minimal,
         best = o;
     }
     bool is_minimal = true;
-    // Others cannot win against less than what is added to theirs.
+    // Other paths cannot win against less than the bias added to theirs.
     for (uint32_t k = 0; others && least > conf->nonminimal_bias_bytes && k < conf->nonminimal_choices; k++) {
         uint32_t o = weft__gnet_draw_one(others, weft__gnet_next_random(g));
         uint64_t weighted = weft__gnet_depth_of(g, o, vc) * conf->nonminimal_weight + conf->nonminimal_bias_bytes;
@@ -73,14 +73,15 @@ static inline uint32_t weft__gnet_choose(struct weft__gnet *g, uint64_t minimal,
     return best;
 }
 
-/// VC of a cell that has come home. Only allocation in steps tells them apart, by what they would be on a further link.
+/// VC of a cell that has reached its destination. Only allocation in steps distinguishes these, by the VC that a
+/// further link would have.
 static inline uint32_t weft__gnet_leaving_vc(const struct weft__gnet *g, uint32_t in, const struct weft_packet *cell) {
     uint32_t vc = weft__gnet_vc(cell);
     if (__builtin_expect(!g->channels, 1) || vc >= WEFT_GNET_ESCAPE_VC) return vc;
     return g->ugal ? weft__gnet_ugal_vc(g, cell, in) : weft__gnet_next_vc(g, in, vc);
 }
 
-/// The way of a cell at input `in`, by output and VC; WEFT_NONE: there is none.
+/// The path of a cell at input `in`, as output and VC; WEFT_NONE: there is none.
 static inline __attribute__((always_inline)) uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now,
                                                                        uint32_t in, const struct weft_packet *cell,
                                                                        struct weft__gnet_known known) {

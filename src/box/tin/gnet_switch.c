@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cell switch of a TiN (Gibson et al., NSDI 2022, section 3.1). Life of a cell: its head comes over a link, its
-// fall-through time ago; if it is the first of its VC, its way is chosen (gnet_route.c) and it requests an output.
-// iSLIP (McKeown 1999), with one request a VC and port, matches inputs and outputs that are not busy; a cell crosses
-// while it is still coming in. At the output it goes out at once if the link is free and the FIFO at the far end has
-// room for it (credits); else it waits in the queue of its VC, among which strict priorities and weights choose.
+// The cell switch of a TiN (Gibson et al., NSDI 2022, section 3.1). Life of a cell: its head arrived over a link one
+// fall-through time ago; if it is the first of its VC, its path is chosen (gnet_route.c) and it requests an output.
+// iSLIP (McKeown 1999), with one request per VC and port, matches inputs and outputs that are not busy; a cell crosses
+// while it is still coming in. At the output it leaves at once if the link is free and the FIFO at the far end has room
+// for it (credits); else it waits in the queue of its VC, among which strict priorities and weights choose.
 //
 // A hop is one event, its arrival, while nothing is in its way. Ports tell that they are free (timers) only to those
 // that wait: what crosses from an input that some cell waits at, or to an output that one waits for, has a timer.
 // Matches are made when something changes, among the ports that it concerns; so no input and output that want each
 // other are both idle.
 //
-// An input may be busy each time that an output gets free, as cells that come for another output cross for as long as
-// they come. No port is starved in the paper's switch, which does not say how: here an input that an output has passed
-// over so often (tin.patience, assumed) is held for it: free, it waits until the output is, and goes first. The output
-// takes no other meanwhile if its link has cells to send. Each waits for the end of one crossing at most.
+// An input may be busy each time an output becomes free, because its cells for another output cross as they arrive. The
+// paper says that its switch starves no port, but not how. Here an input that an output has passed over too often
+// (tin.patience, assumed) is held for it: when free, it waits until the output is free, and goes first. The output
+// meanwhile takes no other if its link has cells to send. Each waits at most for the end of one crossing.
 //
-// Credits return when a part of the FIFO is owed, those of several VCs in one record: a real link sends an ordered set
-// for each (8 bytes, not modelled). What is owed and less than that part is not returned, so the part is lost to the
-// FIFO's depth but never to progress: it leaves room for a cell. Credits of cells that the link lost are kept by their
-// sender, and credits are never lost: PCI Express's counters, which GNet's resemble, are cumulative.
+// Credits are returned once a certain part of the FIFO is owed, those of several VCs in one record: a real link sends
+// an ordered set for each (8 bytes, not modelled). Less than that part is not returned, which reduces the FIFO's depth
+// but never stops progress: room for one cell remains. The sender keeps the credits of cells that the link lost, and
+// credits are never lost: PCI Express's counters, which GNet's resemble, are cumulative.
 #include "box/tin/gnet_switch.h"
 
 #include <endian.h>
@@ -32,11 +32,11 @@ static inline uint64_t bit(uint32_t i) {
 static inline uint32_t units_of(uint32_t wire) {
     return (wire + WEFT_GNET_CREDIT_UNIT - 1) / WEFT_GNET_CREDIT_UNIT;
 }
-/// Cells of a train of so many bytes on the link.
+/// The number of cells in a train with this many bytes on the link.
 static inline uint32_t cells_of(uint32_t wire) {
     return wire <= WEFT_GNET_CELL_MAX ? 1 : (wire + WEFT_GNET_CELL_MAX - 1) / WEFT_GNET_CELL_MAX;
 }
-/// The first member of `set` at or after `from`, below 64, going round.
+/// The first member of `set` at or after `from`, which is below 64, wrapping around.
 static inline uint32_t next_of(uint64_t set, uint32_t from) {
     uint64_t after = set & UINT64_MAX << from;
     return (uint32_t)__builtin_ctzll(after ? after : set);
@@ -45,12 +45,12 @@ static inline uint32_t next_of(uint64_t set, uint32_t from) {
 static inline uint32_t time_of(const struct weft__gnet *g, uint32_t rate, uint32_t wire) {
     return g->times[rate]->ps[wire];
 }
-/// A port with a link, not an endpoint.
+/// Whether the port has a link, rather than an endpoint.
 static inline bool is_link(const struct weft__gnet_in *in) {
     return in->rate != WEFT__GNET_NO_LINK;
 }
 
-/// Somebody waits for the end of what is crossing from input i.
+/// Some cell waits for the end of the crossing from input i.
 static inline void await_crossing(struct weft__node *node, struct weft__gnet *g, uint32_t i) {
     if (g->crossing_armed & bit(i)) return;
     g->crossing_armed |= bit(i);
@@ -130,9 +130,10 @@ __attribute__((cold, noinline)) void weft__gnet_carry_over(struct weft__gnet *g,
     g->out[o].tx_cells = g->out[o].tx_bytes = 0;
 }
 
-// A cell is copied before what is new is written: to read at once what has been written in parts would wait for that.
+// A cell is copied before its new fields are written, because reading a whole that has just been written in parts would
+// stall.
 
-/// The link is free; the cell's first bit goes at `start`.
+/// The link is free; the cell's first bit leaves at `start`.
 static inline __attribute__((always_inline)) void transmit(struct weft__gnet *g, struct weft__worker *w, uint32_t o,
                                                            uint32_t vc, const struct weft_packet *cell, uint32_t wire,
                                                            weft_time_ps start) {
@@ -173,7 +174,7 @@ static inline void note_starving(struct weft__gnet *g, uint32_t o, uint32_t vc, 
     g->port[o].stalls++;
 }
 
-/// A cell, of `wire` bytes on links, has begun to cross to a link. `slot`: it has one; 0: it has none.
+/// A cell, of `wire` bytes on links, has started to cross to a link. `slot`: its slot, or 0 for none.
 static inline __attribute__((always_inline)) void leave(struct weft__node *node, struct weft__gnet *g,
                                                         struct weft__worker *w, uint32_t o, uint32_t vc,
                                                         const struct weft_packet *cell, uint32_t wire, uint32_t slot,
@@ -202,19 +203,19 @@ static inline __attribute__((always_inline)) void leave(struct weft__node *node,
     arm_sent(node, g, o);
 }
 
-/// VCs of a kind, in both levels, and of the low-latency level. Escape VCs are of no kind, and bulk.
+/// VCs of a kind, in both levels, and of the low-latency level. Escape VCs belong to no kind, and are bulk.
 #define OF_KIND(kind) ((7u << WEFT_GNET_ROUTING_VCS * (kind)) * (1u + (1u << WEFT_GNET_ROUTING_VCS * WEFT_GNET_KINDS)))
 #define LOW ((1u << WEFT_GNET_ROUTING_VCS * WEFT_GNET_KINDS) - 1)
 #define SOLICIT (OF_KIND(WEFT_GNET_KIND_RTS) | OF_KIND(WEFT_GNET_KIND_CTS) | OF_KIND(WEFT_GNET_KIND_REQ))
 
-/// In turns, and no other VC's turn is over for that.
+/// In turn, without ending the turn of another VC.
 static uint32_t pick_first(struct weft__gnet_turns *turns, uint32_t vcs) {
     uint32_t vc = next_of(vcs, turns->first_at);
     turns->first_at = (uint8_t)((vc + 1) % WEFT_GNET_VCS);
     return vc;
 }
 
-/// Which of these VCs goes next: by strict ranks, then in turns, weighted.
+/// Which of these VCs is next: by strict ranks, then in weighted turns.
 static uint32_t pick(const struct weft__gnet *g, struct weft__gnet_out *out, uint32_t vcs) {
     if (g->conf->low_strict && vcs & LOW) vcs &= LOW;
     if (g->conf->solicit_strict && vcs & SOLICIT) {
@@ -224,7 +225,7 @@ static uint32_t pick(const struct weft__gnet *g, struct weft__gnet_out *out, uin
     if (!(vcs >> out->turn & 1) || out->turn_bytes <= 0) {
         out->turn = (uint8_t)next_of(vcs, out->turn + 1u);
         uint32_t weight = LOW >> out->turn & 1 ? (uint32_t)g->conf->low_weight : 1;
-        out->turn_bytes = (int16_t)(weight * WEFT_GNET_CELL_MAX); // a train may use up more than that
+        out->turn_bytes = (int16_t)(weight * WEFT_GNET_CELL_MAX); // a train may exceed that
     }
     return out->turn;
 }
@@ -279,7 +280,7 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
 
 // --- crossbar -----------------------------------------------------------------------------------------------------
 
-/// A cell begins to cross to an endpoint, and nothing can hold it up.
+/// A cell starts to cross to an endpoint, and nothing can delay it.
 static inline void arrive(struct weft__node *node, struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t vc,
                           const struct weft_packet *cell) {
     weft_time_ps end = g->in[i].busy_until_ps;
@@ -293,7 +294,7 @@ static inline void arrive(struct weft__node *node, struct weft__gnet *g, uint32_
     await_crossing(node, g, awaited);
 }
 
-/// Input i and output o are free; the cell, of VC `vc` and not in its FIFO any more, crosses. `wire`, `slot` as in
+/// Input i and output o are free; the cell, of VC `vc` and already removed from its FIFO, crosses. `wire`, `slot` as in
 /// `leave`.
 static inline __attribute__((always_inline)) void cross(struct weft__node *node, struct weft__gnet *g,
                                                         struct weft__worker *w, uint32_t i, uint32_t vc, uint32_t o,
@@ -328,7 +329,7 @@ static inline __attribute__((always_inline)) void cross(struct weft__node *node,
     leave(node, g, w, o, out_vc, cell, wire, slot, now + (time > sending ? time - sending : 0));
 }
 
-/// The first cell of a FIFO has chosen its way.
+/// The first cell of a FIFO has chosen its path.
 static inline void add_request(struct weft__node *node, struct weft__gnet *g, weft_time_ps now, uint32_t i,
                                struct weft__gnet_queue *queue, uint32_t way) {
     queue->out = (uint8_t)weft__gnet_way_out(way);
@@ -357,7 +358,7 @@ static inline void end_requests(struct weft__gnet *g, uint32_t i, uint32_t o) {
     if (g->lates & bit(o) && g->late[o] == i) forget_late(g, o);
 }
 
-/// VCs at an input whose first cells request output o; in *ret_fit those of them whose cells it has room for.
+/// VCs at an input whose first cells request output o; *ret_fit: those of them whose cells fit at the output.
 static inline uint32_t requesting(const struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t room,
                                   uint32_t *ret_fit) {
     uint32_t all = 0, fit = 0;
@@ -390,7 +391,7 @@ static inline uint32_t pop(struct weft__gnet *g, uint32_t q, uint32_t *ret_wire)
     return slot;
 }
 
-/// Whoever is first now in the FIFO requests.
+/// The cell that is now first in the FIFO makes its request.
 static inline void request_first(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i,
                                  uint32_t q) {
     struct weft__gnet_in *in = &g->in[i];
@@ -416,7 +417,7 @@ static bool has_room(const struct weft__gnet *g, uint32_t i, uint32_t o) {
     return fit;
 }
 
-/// Output o takes a cell of input i, while others are busy that request it.
+/// Output o takes a cell of input i while other inputs that request it are busy.
 static __attribute__((noinline)) void pass_over(struct weft__gnet *g, uint32_t i, uint32_t o, uint64_t others) {
     if (g->lates & bit(o) && (g->late[o] == i || !has_room(g, g->late[o], o))) forget_late(g, o);
     while (others && !(g->lates & bit(o))) {
@@ -442,12 +443,12 @@ static inline void note_passed(struct weft__gnet *g, uint32_t i, uint32_t o) {
     if (g->conf->patience && (others | (g->lates & bit(o)))) pass_over(g, i, o, others);
 }
 
-/// Of these inputs, which are free, those that output o may take, with regard to inputs that were passed over.
+/// Of these free inputs, those that output o may take, considering inputs that were passed over.
 static __attribute__((noinline)) uint64_t heed_lates(const struct weft__gnet *g, uint32_t o, uint64_t inputs) {
     uint32_t late = g->late[o];
     if (g->insistent & bit(o) && has_room(g, late, o)) {
         if (inputs & bit(late)) return bit(late);
-        if (g->out[o].queued) return 0; // while it waits the link has cells to send
+        if (g->out[o].queued) return 0; // the link has cells to send while the output waits
     }
     for (uint64_t left = inputs & g->held; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left), to = g->held_for[i];
@@ -456,7 +457,7 @@ static __attribute__((noinline)) uint64_t heed_lates(const struct weft__gnet *g,
     return inputs;
 }
 
-/// The VC whose turn it is of those that the inputs want output o for, and the input whose turn it is of that VC.
+/// The VC whose turn it is among those requested at output o, and the input whose turn it is for that VC.
 static __attribute__((noinline)) uint32_t grant_by_vc(const struct weft__gnet *g, uint32_t o, uint64_t inputs) {
     const struct weft__gnet_turns *turns = &g->turns[o];
     uint32_t vcs = 0, fit;
@@ -471,7 +472,7 @@ static __attribute__((noinline)) uint32_t grant_by_vc(const struct weft__gnet *g
     return next_of(of_vc, turns->input_at[vc]);
 }
 
-/// Which of the VCs of an input that fit an output crosses.
+/// Which of an input's VCs that fit an output may cross.
 static inline uint32_t vc_of(struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t fit) {
     if (__builtin_expect(!g->conf->vc_turns, 1)) return next_of(fit, g->in[i].vc_at);
     struct weft__gnet_turns *turns = &g->turns[o];
@@ -501,7 +502,7 @@ static __attribute__((noinline)) void accept(struct weft__node *node, struct wef
     cross(node, g, w, i, vc, o, out_vc, &g->cells.slot[slot], wire, slot);
 }
 
-/// Inputs that output o may be matched to.
+/// The inputs that output o may be matched with.
 static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
     const struct weft__gnet_out *out = &g->out[o];
     uint64_t inputs = out->requests & ~g->crossing_armed;
@@ -515,7 +516,7 @@ static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
     return inputs;
 }
 
-/// The input whose turn it is at output o; WEFT_NONE: it is busy, or may be matched to none.
+/// The input whose turn it is at output o; WEFT_NONE: the output is busy, or no input may be matched.
 static inline uint32_t grant(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
     if (weft__gnet_is_out_busy(g, w->now_ps, o)) {
         if (g->wanted & bit(o)) await_crossing(node, g, g->crossing_from[o]);
@@ -526,7 +527,7 @@ static inline uint32_t grant(struct weft__node *node, struct weft__gnet *g, stru
     return __builtin_expect(g->conf->vc_turns, 0) ? grant_by_vc(g, o, requests) : next_of(requests, g->out[o].grant_at);
 }
 
-/// As below: where there is but one output it is granted and accepted once.
+/// Like match(): a single output is granted and accepted once.
 static inline void match_one(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
     uint32_t i = grant(node, g, w, o);
     if (i == WEFT_NONE) return;
@@ -535,11 +536,11 @@ static inline void match_one(struct weft__node *node, struct weft__gnet *g, stru
     accept(node, g, w, i, o);
 }
 
-/// iSLIP among these outputs and the inputs that request them, until no more are matched. Pointers move in the first
-/// iteration only. `outs`: one at least.
+/// iSLIP among these outputs and the inputs that request them, until no more are matched. Pointers move only in the
+/// first iteration. `outs`: not empty.
 static void match(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint64_t outs) {
     uint64_t granted[WEFT__GNET_PORTS];
-    if (__builtin_expect(g->channels != NULL, 0)) return; // in the next step
+    if (__builtin_expect(g->channels != NULL, 0)) return; // they are matched in the next step
     if (!(outs & (outs - 1))) {
         match_one(node, g, w, (uint32_t)__builtin_ctzll(outs));
         return;
@@ -569,7 +570,7 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     }
 }
 
-/// Outputs that the first cells at input i request.
+/// The outputs that the first cells at input i request.
 static uint64_t wanted_by(const struct weft__gnet *g, uint32_t i) {
     uint64_t outs = 0;
     for (uint32_t q = g->in[i].queue; q; q = g->queues.queue[q].next)
@@ -577,7 +578,7 @@ static uint64_t wanted_by(const struct weft__gnet *g, uint32_t i) {
     return outs;
 }
 
-/// The output that a free input requests in a step, in turns; WEFT__GNET_PORTS: none.
+/// The output that a free input requests in a step, in turn; WEFT__GNET_PORTS: none.
 static uint32_t request_in_step(struct weft__gnet *g, weft_time_ps now, uint32_t i) {
     uint64_t outs = 0;
     if (weft__gnet_is_in_busy(g, now, i)) return WEFT__GNET_PORTS;
@@ -655,7 +656,7 @@ static __attribute__((noinline)) void enter(struct weft__node *node, struct weft
     weft__gnet_queue_push(queue, &g->cells, slot);
     queue->units = (uint16_t)(queue->units + units_of(wire));
     if (queue->units > *most) *most = queue->units;
-    assert(!is_link(in) || queue->units <= g->depth[WEFT__GNET_FIFO_UNITS][i]); // credits have seen to it
+    assert(!is_link(in) || queue->units <= g->depth[WEFT__GNET_FIFO_UNITS][i]); // credits guarantee that
     if (!is_first) return;
     add_request(node, g, w->now_ps, i, queue, way);
     if (in_busy) await_crossing(node, g, i);
@@ -687,12 +688,12 @@ void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct we
         enter(node, g, w, weft__gnet_way_of(port, weft__gnet_vc(cell)), cell, known);
 }
 
-/// The timer of cells that endpoints send: of an endpoint's output, which has none of its own.
+/// The timer for cells that endpoints send: that of an endpoint's output, which has none of its own.
 static uint32_t come_key(const struct weft__gnet *g) {
     return WEFT__GNET_SENT + g->endpoint[0];
 }
 
-/// A cell of an endpoint has got to the switch.
+/// A cell of an endpoint has reached the switch.
 static void come(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, const struct weft_packet *cell,
                  uint32_t port) {
     uint32_t vc = weft__gnet_vc(cell);
@@ -741,7 +742,7 @@ static bool is_down(const struct weft__port_faults *f, weft_time_ps now, weft_ti
     return down;
 }
 
-/// What waits for a link that has failed is lost; what has not crossed chooses another way.
+/// Cells that wait for a failed link are lost; cells that have not crossed choose another path.
 static void turn_away(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
     struct weft__gnet_out *out = &g->out[o];
     for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cell switch of a TiN: input FIFOs, one a virtual channel (VC), with credits at the far end; a crossbar; at each
-// output a short queue a VC. See gnet_switch.c.
+// The cell switch of a TiN: input FIFOs, one per virtual channel (VC), with credits at the far end; a crossbar; at each
+// output a short queue per VC. See gnet_switch.c.
 //
 // Ports are numbers below 64, so that sets of them are words: a GNet port has its number at the node, endpoints have
-// those left over. An endpoint injects cells (weft__gnet_inject) and is handed what comes for it (on_cell).
+// the remaining numbers. An endpoint injects cells (weft__gnet_inject) and receives cells for it (on_cell).
 #ifndef WEFT_BOX_TIN_GNET_SWITCH_H
 #define WEFT_BOX_TIN_GNET_SWITCH_H
 
@@ -25,7 +25,7 @@ struct weft__gnet_times {
 
 enum { WEFT__GNET_SET_UNKNOWN = 0xffff, WEFT__GNET_NOT_DRAWN = 0xff };
 
-/// What is known of a cell's ways before its turn: their number in the tables, and two of the minimal ones, drawn.
+/// A cell's paths as known before its turn: their number in the tables, and two of the minimal ones, drawn at random.
 struct weft__gnet_known {
     uint16_t set;
     uint8_t drawn[2];
@@ -34,67 +34,67 @@ static inline struct weft__gnet_known weft__gnet_known_set(uint16_t set) {
     return (struct weft__gnet_known){set, {WEFT__GNET_NOT_DRAWN, WEFT__GNET_NOT_DRAWN}};
 }
 
-/// What a cell that meets no other needs: a line.
+/// What a cell needs that meets no other, in one cache line.
 struct weft__gnet_in {
-    weft_time_ps busy_until_ps; ///< a cell is crossing
+    weft_time_ps busy_until_ps; ///< a cell is crossing until then
     uint64_t back;              ///< outputs that its cells must not take
     uint32_t waiting;           ///< VCs with cells
     uint32_t peer_node;         ///< of credits
-    uint16_t queue;             ///< the first of those of its VCs; 0: none waits
+    uint16_t queue;             ///< first queue of its VCs; 0: no cell waits
     uint8_t peer_port, peer_inbox;
     uint8_t accept_at, vc_at; ///< iSLIP: the pointer over outputs, and one over VCs
-    /// Of its link, in the table (WEFT__GNET_NO_LINK: an endpoint); crossing takes so long.
+    /// rate: of its link, in the table (WEFT__GNET_NO_LINK: an endpoint); cross: for the time of a crossing.
     uint8_t rate : 4, cross : 4;
-    uint8_t batch_units;         ///< of credits, returned together
-    uint8_t owed[WEFT_GNET_VCS]; ///< units of credits, not yet returned
+    uint8_t batch_units;         ///< credits that are returned together
+    uint8_t owed[WEFT_GNET_VCS]; ///< units of credit not yet returned
 };
 _Static_assert(sizeof(struct weft__gnet_in) == 64, "a line");
 
-/// The same: a line and that of credits.
+/// The same for outputs: one cache line, and one for credits.
 struct weft__gnet_out {
     weft_time_ps busy_until_ps, delay_ps;
     uint64_t requests;                 ///< inputs with a cell that requests it
-    uint32_t room, queued, creditable; ///< VCs with room for a cell, with cells, with credits for one
+    uint32_t room, queued, creditable; ///< VCs with room for a cell, with cells, and with credits for a cell
     uint32_t peer_node;
     uint32_t tx_cells, tx_bytes; ///< since they were last carried over
-    uint16_t queue;              ///< as of an input
-    int16_t turn_bytes;          ///< that VC `turn` may still send
+    uint16_t queue;              ///< as for an input
+    int16_t turn_bytes;          ///< bytes that VC `turn` may still send
     uint8_t turn;                ///< VC whose turn it is
     uint8_t grant_at;            ///< iSLIP: the pointer over inputs
     uint8_t peer_port, peer_inbox;
-    uint8_t rate : 4, cross : 4; ///< as of an input
+    uint8_t rate : 4, cross : 4; ///< as for an input
     union {
         _Alignas(64) int16_t credits[WEFT_GNET_VCS]; ///< for FIFOs at the far end
-        struct weft_packet cell;                     ///< crossing to an endpoint, which has no queues
+        struct weft_packet cell;                     ///< the one crossing to an endpoint, which has no queues
     };
 };
 _Static_assert(sizeof(struct weft__gnet_out) == 2 * 64, "two lines");
 
-/// What is rarely needed of a port.
+/// Rarely needed data of a port.
 struct weft__gnet_port {
     uint64_t tx_cells, tx_bytes;            ///< carried over
     weft_time_ps starved_ps[WEFT_GNET_VCS]; ///< since when a VC's first cell has lacked credits; 0: it does not
-    uint64_t stalls;                        ///< of the output: without credits
+    uint64_t stalls;                        ///< of the output: for lack of credits
     weft_time_ps stall_ps;
-    int32_t credits; ///< units, of all VCs, when the far end is empty
+    int32_t credits; ///< units over all VCs when the far end is empty
     struct weft__port_faults *faults;
     const struct weft__port_tap *tap; ///< NULL: not captured
 };
 
-/// Turns at an output whose VCs have turns of their own.
+/// Turns at an output whose VCs have their own turns.
 struct weft__gnet_turns {
     uint8_t vc_at;                   ///< VC that is granted next
     uint8_t input_at[WEFT_GNET_VCS]; ///< input that a VC is granted to next
-    uint8_t first_at;                ///< VC that goes next of those that go first
+    uint8_t first_at;                ///< next VC among those with strict priority
 };
 
-/// Ports' timers, the soonest first: they are many, and most are set to be the last. A word is the time, then the key.
+/// Timers of ports, soonest first. They are many, and most are set to be the last. A word is the time, then the key.
 enum { WEFT__GNET_DUE_BITS = 7, WEFT__GNET_DUES = 1 << WEFT__GNET_DUE_BITS };
 enum { WEFT__GNET_DUE_FIRST = 16 }; ///< after a visit the soonest stands no further back
 _Static_assert(WEFT__GNET_DUES == 2 * WEFT__GNET_PORTS, "inputs, then outputs");
 struct weft__gnet_due {
-    uint32_t first, end;                ///< of those that are set; word[end] is UINT64_MAX
-    uint64_t word[2 * WEFT__GNET_DUES]; ///< before the first is one that is over, or 0
+    uint32_t first, end;                ///< of the timers that are set; word[end] is UINT64_MAX
+    uint64_t word[2 * WEFT__GNET_DUES]; ///< the word before the first is an expired one, or 0
 };
 
 /// Moves them to the front, where the cache has them.
@@ -116,7 +116,7 @@ static inline void weft__gnet_due_set(struct weft__gnet_due *d, uint32_t key, we
     d->word[i] = word;
 }
 
-/// The time of the soonest; later than any, if there is none.
+/// The soonest time; if there is none, later than any.
 static inline weft_time_ps weft__gnet_due_next(const struct weft__gnet_due *d) {
     return d->word[d->first] >> WEFT__GNET_DUE_BITS;
 }
@@ -125,14 +125,14 @@ static inline uint32_t weft__gnet_due_pop(struct weft__gnet_due *d) {
     return (uint32_t)d->word[d->first++] & (WEFT__GNET_DUES - 1);
 }
 
-/// Tables of a Clique. The first are those of all links up; what the controller then changes is in `timeline`. Of the
-/// others the ways of escape are in force, each from a time on.
+/// Tables of a Clique. The first are those with all links up; the controller's changes are in `timeline`. Of the
+/// others, only the escape paths are used, each from a certain time on.
 struct weft__gnet_tables {
     uint32_t n;
     const weft_time_ps *from_ps;
     const struct weft_gnet_routes *const *routes;
     const struct weft_clique_timeline *timeline; ///< NULL: nothing changes
-    /// [pod * tins + destination]: columns of the first tables, and of those that change.
+    /// [pod * tins + destination]: columns of the first tables, and of changing ones.
     const uint16_t *column, *column_changing;
 };
 /// Finds the columns, in `arena`.
@@ -141,8 +141,8 @@ void weft__gnet_find_columns(struct weft__gnet_tables *tables, struct weft_arena
 /// Rows of weft__gnet.depth: of outputs the most bytes that a VC had, of inputs the most units, and those of a FIFO.
 enum { WEFT__GNET_MOST_BYTES = WEFT_GNET_VCS, WEFT__GNET_MOST_UNITS, WEFT__GNET_FIFO_UNITS, WEFT__GNET_DEPTHS };
 
-/// Kinds of endpoints that cells use. Those of IP are the NIC's and the Ethernet port's, which the control processor
-/// shares.
+/// Kinds of endpoints that cells use. Those of IP are the NIC's and the Ethernet port's; the control processor shares
+/// the latter.
 enum weft__gnet_endpoint {
     WEFT__GNET_IP,
     WEFT__GNET_RMA,
@@ -165,7 +165,7 @@ struct weft__gnet {
 
     struct weft__gnet_in *in;            ///< [ports]
     struct weft__gnet_out *out;          ///< [ports]
-    uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output] bytes that wait, and some more rows
+    uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output]: waiting bytes, and some more rows
     const uint16_t *set_of;              ///< of the tables in force
     const struct weft_gnet_set *set;
     const uint16_t *column; ///< [destination]
@@ -174,17 +174,17 @@ struct weft__gnet {
 
     struct weft__gnet_cells cells;
     struct weft__gnet_queues queues;
-    weft_time_ps change_ps; ///< until then the tables are in force
+    weft_time_ps change_ps; ///< the tables are in force until then
     uint64_t random;        ///< of ways
 
     uint16_t columns, self;
-    bool draws;       ///< most cells go by ways that are drawn
+    bool draws;       ///< most cells use randomly drawn paths
     bool has_outward; ///< some packets leave by the Ethernet port
-    /// A cell has come for an endpoint of this TiN.
+    /// A cell for an endpoint of this TiN has arrived.
     void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
-    /// A cell begins to cross to an endpoint, until `end`. The endpoint may take it at once, if nothing happens until
-    /// it has another. Answers the input from which a cell is crossing that on_cell is to be called for: `in`, that of
-    /// this cell, or of one that it had taken; WEFT_NONE: this cell is taken. NULL: none is taken early.
+    /// A cell starts to cross to an endpoint, until `end`. The endpoint may take it at once if nothing happens before
+    /// the next one. Returns the input of the crossing cell for which on_cell must be called: `in`, for this cell, or
+    /// the input of one taken earlier; WEFT_NONE: this cell is taken. NULL: no cell is taken early.
     uint32_t (*on_crossing)(struct weft__node *node, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
     struct weft__gnet_tracer *tracer;     ///< NULL: no cell is traced
     struct weft__gnet_ugal *ugal;         ///< NULL: cells take the ways of the tables
@@ -193,25 +193,24 @@ struct weft__gnet {
     uint64_t lates, insistent; ///< outputs that keep an input in mind (`late`); that have passed over it too often
     uint64_t held;             ///< inputs that are held for such an output
 
-    weft_time_ps lag_ps;                    ///< of cells that endpoints inject
+    weft_time_ps lag_ps;                    ///< for cells that endpoints inject
     uint64_t ways_minimal, ways_nonminimal; ///< chosen by adaptive routing
-    /// By kind of endpoint: of those that send, and that receive.
+    /// By kind of endpoint: for sending, and for receiving.
     uint16_t turn[WEFT__GNET_ENDPOINTS], arrival_turn[WEFT__GNET_ENDPOINTS];
     uint16_t lump;                                                ///< bytes of the longest cell, or train of them
     uint8_t first[WEFT__GNET_ENDPOINTS], n[WEFT__GNET_ENDPOINTS]; ///< of each kind, in `endpoint`
     weft_time_ps *credit_delay_ps;                                ///< [ports] of links
     uint8_t endpoint[WEFT__GNET_PORTS];                           ///< ports
-    uint8_t row0[WEFT__GNET_PORTS]; ///< first row of the table for cells that come by a port
-    /// By key of a timer: the output of the cell that is crossing from an input, or was the last to, or the output
-    /// that sends.
+    uint8_t row0[WEFT__GNET_PORTS]; ///< first row of the table for cells that arrive by a port
+    /// By key of a timer: the output of the crossing (or last) cell of an input, or the sending output.
     uint8_t crossing_to[WEFT__GNET_DUES];
-    uint8_t crossing_from[WEFT__GNET_PORTS]; ///< input of the cell that is crossing to an output, or was the last to
+    uint8_t crossing_from[WEFT__GNET_PORTS]; ///< input of the crossing (or last) cell to an output
     struct weft__gnet_coming coming;
     struct weft__gnet_due due;
-    // rarely
+    // rarely used
     uint32_t key0; ///< the key of the timer for failures of links
     const struct weft__gnet_tables *tables;
-    const struct weft_gnet_routes *routes;      ///< of which the ways of escape are in force
+    const struct weft_gnet_routes *routes;      ///< of which the escape paths are used
     uint32_t epoch;                             ///< the next of them
     uint32_t changed;                           ///< changes of the timeline that are in force
     const struct weft_clique_tin_timeline *own; ///< NULL: its table does not change
@@ -219,12 +218,13 @@ struct weft__gnet {
     struct weft_tin_transition *seen; ///< [transitions]
     uint32_t transitions, transition_at;
     const struct weft_tin *tin;
-    /// Of outputs: an input that was busy when the output was free, and how many others it has taken since.
+    /// Per output: an input that was busy when the output was free, and how many others it has taken since.
     uint8_t late[WEFT__GNET_PORTS], passed[WEFT__GNET_PORTS];
-    uint8_t held_for[WEFT__GNET_PORTS];                  ///< the output that an input is held for
+    uint8_t held_for[WEFT__GNET_PORTS];                  ///< the output for which an input is held
     struct weft__gnet_port *port;                        ///< [ports]
-    struct weft__gnet_turns *turns;                      ///< [ports]; NULL: outputs have turns of all VCs together
-    uint64_t outward[(1 << WEFT__GNET_FETCH_BITS) / 64]; ///< slots of the egress buffer, of packets that leave so
+    struct weft__gnet_turns *turns;                      ///< [ports]; NULL: an output takes turns over all VCs together
+    uint64_t outward[(1 << WEFT__GNET_FETCH_BITS) / 64]; ///< slots of the egress buffer whose packets leave by the
+                                                         ///< Ethernet port
     struct weft__trace *trace;                           ///< NULL: not recorded
     struct weft__follow *follow_log;                     ///< NULL: nothing is followed
     struct weft_tin_outcome counts;
@@ -233,7 +233,7 @@ _Static_assert(offsetof(struct weft__gnet, cells) == 2 * 64 && offsetof(struct w
 _Static_assert(offsetof(struct weft__gnet, due.word[WEFT__GNET_DUE_FIRST + 10]) < WEFT__GNET_HEAD_LINES * 64,
                "most of a visit's timers");
 
-/// The kind of endpoint that a cell is for. Data are for that of the port which their packet leaves by.
+/// The kind of endpoint that a cell is for. Data belong to that of the port by which their packet leaves.
 static inline enum weft__gnet_endpoint weft__gnet_endpoint_of(const struct weft__gnet *g,
                                                               const struct weft_packet *cell) {
     enum weft__cell_type type = weft__gnet_type(cell);
@@ -246,37 +246,37 @@ static inline enum weft__gnet_endpoint weft__gnet_endpoint_of(const struct weft_
 /// Keys of ports' timers.
 enum { WEFT__GNET_CROSSED = 0, WEFT__GNET_SENT = WEFT__GNET_PORTS }; ///< + input, + output
 
-/// A cell came over a link, at port `port`; cell->time_ps: its head.
+/// A cell arrived over a link at port `port`; cell->time_ps: arrival of its head.
 void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
                         uint32_t port, struct weft__gnet_known known);
-/// Credits came for the output `port`.
+/// Credits arrived for the output `port`.
 void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
                            const struct weft_packet *record, uint32_t port);
 /// A port's timer is due.
 void weft__gnet_on_due(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key);
-/// The timer key0: links fail, or come back; and the one after it: a step of allocation.
+/// The timer key0: links fail or come back. The one after it: a step of allocation.
 void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w);
 void weft__gnet_on_step(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w);
 enum { WEFT__GNET_NODE_KEYS = 2 };
 
-/// The slot of the egress buffer awaits a packet that leaves by the Ethernet port, or one for a host.
+/// Notes whether the slot of the egress buffer awaits a packet that leaves by the Ethernet port, or one for a host.
 static inline void weft__gnet_note_slot(struct weft__gnet *g, uint32_t slot, bool outward) {
     uint64_t own = UINT64_C(1) << slot % 64;
     g->has_outward |= outward;
     g->outward[slot / 64] = (g->outward[slot / 64] & ~own) | (outward ? own : 0);
 }
 
-/// A cell of `class` is sent by an endpoint of its kind: by hash, or, if that is WEFT_NONE, the next in turn. The
-/// caller sets all but the VC and the time: dst is a weft__gnet_pair, entropy a weft__gnet_head. It leaves a lag
-/// (fall-through and processing) later.
+/// An endpoint of the cell's `class` sends it: chosen by hash or, for WEFT_NONE, in turn. The caller sets everything
+/// but the VC and the time: dst is a weft__gnet_pair, entropy a weft__gnet_head. It leaves after a lag (fall-through
+/// and processing).
 void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
                        enum weft__gnet_endpoint endpoint, uint32_t hash, uint32_t class);
 
-/// A way: an output, and a VC there.
+/// A path: an output, and a VC there.
 enum { WEFT__GNET_WAY_VC = 8 };
-/// A FIFO of those for cells of a VC that endpoints send.
+/// A FIFO for a VC's cells that endpoints send.
 uint32_t weft__gnet_entry_vc(struct weft__gnet *g, uint32_t vc);
-/// Draws two ways for a cell that has come, before its turn.
+/// Draws two paths for an arriving cell before its turn.
 void weft__gnet_draw(struct weft__gnet *g, uint32_t in, struct weft__gnet_known *known);
 static inline uint32_t weft__gnet_way_out(uint32_t way) {
     return way & ((1u << WEFT__GNET_WAY_VC) - 1);
@@ -284,13 +284,13 @@ static inline uint32_t weft__gnet_way_out(uint32_t way) {
 static inline uint32_t weft__gnet_way_vc(uint32_t way) {
     return way >> WEFT__GNET_WAY_VC;
 }
-/// Its VC from here on; the next of the class is the next number.
+/// The cell's VC from here on; the next VC of the class is the next number.
 static inline uint32_t weft__gnet_next_vc(const struct weft__gnet *g, uint32_t port, uint32_t vc) {
     return weft_gnet_next_vc(g->inter_pod >> port & 1 ? WEFT_GNET_INTER_POD : WEFT_GNET_TERMINAL, vc);
 }
-/// Puts the tables in force that now are.
+/// Switches to the tables that are in force now.
 void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now);
-/// What an output must be allowed to send, at least.
+/// The minimum that an output must be allowed to send.
 static inline int32_t weft__gnet_lump_units(const struct weft__gnet *g) {
     return g->lump / WEFT_GNET_CREDIT_UNIT;
 }
@@ -303,7 +303,7 @@ static inline bool weft__gnet_is_out_busy(const struct weft__gnet *g, weft_time_
     uint32_t i = g->crossing_from[o];
     return (g->crossing_to[i] == o) & weft__gnet_is_in_busy(g, now, i);
 }
-/// The table's entry for a cell to `to` at a port, see weft_gnet_at; of no meaning if it has come home, or escapes.
+/// The table's entry for a cell to `to` at a port, see weft_gnet_at; meaningless if the cell has arrived, or escapes.
 static inline const uint16_t *weft__gnet_entry_to(const struct weft__gnet *g, const struct weft_packet *cell,
                                                   uint32_t port, uint32_t to) {
     uint32_t row = g->row0[port] + weft__gnet_vc(cell) % WEFT_GNET_ROUTING_VCS;
@@ -313,7 +313,7 @@ static inline const uint16_t *weft__gnet_entry(const struct weft__gnet *g, const
                                                uint32_t port) {
     return weft__gnet_entry_to(g, cell, port, weft__gnet_to(cell));
 }
-/// What is counted of the transition that is under way; NULL: there is none.
+/// The counts of the transition in progress; NULL: there is none.
 static inline struct weft_tin_transition *weft__gnet_transition(struct weft__gnet *g, weft_time_ps now) {
     if (__builtin_expect(g->transition_at == g->transitions, 1)) return NULL;
     while (g->transition_at < g->transitions && g->transition[g->transition_at].to_ps <= now)
@@ -321,12 +321,12 @@ static inline struct weft_tin_transition *weft__gnet_transition(struct weft__gne
     bool open = g->transition_at < g->transitions && g->transition[g->transition_at].from_ps <= now;
     return open ? &g->seen[g->transition_at] : NULL;
 }
-/// The same for all packets of a queue pair that go the same way.
+/// The same for all packets of a queue pair in the same direction.
 uint32_t weft__gnet_hash(const struct weft_packet *cell);
 
 // gnet_ugal.c
 struct weft__gnet_ugal *weft__gnet_ugal_new(const struct weft__gnet *g, struct weft_arena *arena);
-/// A cell begins here: how it goes is decided. A cell has come: perhaps to the TiN that it was to go by.
+/// A cell starts here: decides its path. Then: a cell has arrived, perhaps at its intermediate TiN.
 void weft__gnet_ugal_begin(struct weft__gnet *g, struct weft_packet *cell);
 void weft__gnet_ugal_pass(const struct weft__gnet *g, struct weft_packet *cell);
 /// Its output, and its VC there; WEFT_NONE: all links that lead there have failed.
@@ -335,11 +335,11 @@ uint32_t weft__gnet_ugal_vc(const struct weft__gnet *g, const struct weft_packet
 
 // gnet_channel.c
 struct weft__gnet_channels *weft__gnet_channels_new(weft_time_ps step, struct weft_arena *arena);
-/// Some cell waits: there is a step, of the timer key0 + 1.
+/// Some cell waits: schedules a step, with the timer key0 + 1.
 void weft__gnet_channel_ask(struct weft__node *node, struct weft__gnet *g, weft_time_ps now);
-/// A cell has a channel no more.
+/// A cell returns its channel.
 void weft__gnet_channel_give(struct weft__gnet *g, uint32_t o, uint32_t vc);
-/// In a step: who gets the channels that are free; they have them, and request outputs in the next step.
+/// In a step: gives free channels to cells, which request outputs in the next step.
 void weft__gnet_channel_find(struct weft__gnet *g);
 void weft__gnet_channel_take(struct weft__node *node, struct weft__gnet *g, weft_time_ps now);
 
@@ -354,12 +354,12 @@ struct weft__gnet_setup {
     uint64_t seed;
     struct weft_arena *arena;
 };
-/// on_cell and on_crossing are the caller's to set. False: more ports and endpoints than it can have.
+/// The caller sets on_cell and on_crossing. False: there are more ports and endpoints than the switch can have.
 bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup);
 void weft__gnet_deinit(struct weft__gnet *g);
 
 struct weft__gnet_link {
-    uint8_t rate, cross; ///< of the link and of the crossbar, in the table of rates
+    uint8_t rate, cross; ///< of the link and of the crossbar, as numbers in the table of rates
     bool global;
     weft_time_ps delay_ps, credit_delay_ps; ///< to the effect at the far end; of its credits, to the effect here
     weft_bytes far_fifo_bytes;
@@ -370,24 +370,24 @@ struct weft__gnet_link {
 };
 void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__gnet_link *link);
 void weft__gnet_times_init(struct weft__gnet_times *times, weft_rate_bps rate, double overhead);
-/// What an output has sent, before 32 bits are too few for it.
+/// Saves what an output has sent before 32 bits overflow.
 void weft__gnet_carry_over(struct weft__gnet *g, uint32_t o);
 weft_bytes weft__gnet_held(const struct weft__gnet *g);
 void weft__gnet_finish(struct weft__gnet *g);
-/// Every cell that waits in it or crosses to an endpoint.
+/// Visits every cell that waits in it or crosses to an endpoint.
 void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
                      void *context);
 
 // gnet_view.c
-/// What a port with a link has counted; `port` and `global` are the caller's.
+/// The counts of a port with a link; the caller sets `port` and `global`.
 struct weft_gnet_port weft__gnet_port_counts(const struct weft__gnet *g, uint32_t port);
 /// Bytes in the queues of an output, and in the FIFOs of an input.
 weft_bytes weft__gnet_output_bytes(const struct weft__gnet *g, uint32_t port);
 weft_bytes weft__gnet_fifo_bytes(const struct weft__gnet *g, uint32_t port);
 /// In the FIFO of a VC at an input.
 weft_bytes weft__gnet_vc_bytes(const struct weft__gnet *g, uint32_t port, uint32_t vc);
-/// A cell is sent on its way to output o, or begins to cross to it: what who follows it keeps (link/follow.h). time:
-/// from when, until when, and of weft__follow_two.
+/// A followed cell is sent to output o, or starts to cross to it (link/follow.h). time: from when, until when, and that
+/// of weft__follow_two.
 __attribute__((cold)) void weft__gnet_follow(struct weft__gnet *g, const struct weft_packet *cell,
                                              enum weft_followed_what what, uint32_t o, uint32_t vc,
                                              const weft_time_ps time[4]);
@@ -400,7 +400,7 @@ struct weft__gnet_wait {
 };
 /// Whether cells of a VC wait at an output because the FIFO at the far end has no room.
 bool weft__gnet_starves(const struct weft__gnet *g, uint32_t port, uint32_t vc, struct weft__gnet_wait *ret_wait);
-/// Whether the first cell of a FIFO waits for room at an output with a link, and in which VC there.
+/// Whether the first cell of a FIFO waits for room at an output with a link, and on which VC there.
 bool weft__gnet_blocks(const struct weft__gnet *g, uint32_t port, uint32_t vc, uint32_t *ret_out, uint32_t *ret_vc);
 
 #endif

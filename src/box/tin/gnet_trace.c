@@ -8,7 +8,7 @@
 
 enum { FIRST = 64 };
 
-/// Between 1 and 2 x one_in - 1, so that no period of the traffic is hit time and again.
+/// Between 1 and 2 x one_in - 1, so that sampling does not align with a period of the traffic.
 static uint64_t draw(struct weft__gnet_tracer *tracer) {
     if (!tracer->one_in) return UINT64_MAX;
     return 1 + weft_random_below(&tracer->random, 2 * tracer->one_in - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes of a cell switch on cells whose trace bit is set. A cell carries no number: inputs and outputs are FIFOs by
-// virtual channel, so the first noted there is the one that leaves; and no two cells come by a link at one time, which
-// is how the collector knows a cell again at the next TiN.
+// Notes of a cell switch on cells with the trace bit set. A cell carries no number. Inputs and outputs are FIFOs per
+// virtual channel, so the first cell noted there is the one that leaves; and no two cells arrive over a link at the
+// same time, so the collector can identify a cell at the next TiN.
 #ifndef WEFT_BOX_TIN_GNET_TRACE_H
 #define WEFT_BOX_TIN_GNET_TRACE_H
 
@@ -9,7 +9,7 @@
 #include "weft/cell_path.h"
 #include "weft/random.h"
 
-/// A traced cell that is in the TiN: at an input, or, if it has crossed, at an output.
+/// A traced cell in the TiN: at an input or, after crossing, at an output.
 struct weft__gnet_visit {
     struct weft_cell_hop hop;
     uint8_t port, vc;
@@ -17,7 +17,7 @@ struct weft__gnet_visit {
 };
 
 struct weft__gnet_tracer {
-    uint64_t one_in, until_next; ///< cells that endpoints send before the next that is marked
+    uint64_t one_in, until_next; ///< how many cells endpoints send before the next marked one
     struct weft_random random;
     struct weft__gnet_visit *visit; ///< by time
     uint32_t visits, visit_capacity;
@@ -27,21 +27,21 @@ struct weft__gnet_tracer {
     uint32_t node;
 };
 
-/// An endpoint sends a cell by `port`: it may be marked.
+/// An endpoint sends a cell by `port`, which may be marked.
 void weft__gnet_trace_send(struct weft__gnet_tracer *tracer, weft_time_ps now, uint32_t port, struct weft_packet *cell);
-/// A traced cell came by a link.
+/// A traced cell arrived over a link.
 void weft__gnet_trace_come(struct weft__gnet_tracer *tracer, weft_time_ps now, uint32_t port,
                            const struct weft_packet *cell);
-/// The first one of a VC at an input crosses to an output, and has another VC there; `ends`: an endpoint.
+/// The first one of a VC at an input crosses to an output, and gets another VC there; `ends`: an endpoint.
 void weft__gnet_trace_cross(struct weft__gnet_tracer *tracer, uint32_t in, uint32_t vc, uint32_t out, uint32_t out_vc,
                             bool ends);
-/// The first one of a VC at an output leaves at `now`; next_ps: when it comes to the next TiN, never at an endpoint.
+/// The first one of a VC at an output leaves at `now`. next_ps: when it reaches the next TiN, never at an endpoint.
 void weft__gnet_trace_leave(struct weft__gnet_tracer *tracer, weft_time_ps now, uint32_t port, uint32_t vc,
                             weft_time_ps next_ps);
-/// The first one of a VC at an input, or if `crossed` at an output, is lost.
+/// The first one of a VC at an input (or, if `crossed`, at an output) is lost.
 void weft__gnet_trace_lose(struct weft__gnet_tracer *tracer, weft_time_ps now, bool crossed, uint32_t port, uint32_t vc,
                            uint8_t reason);
-/// What is still in the TiN is noted as under way.
+/// Notes cells that are still in the TiN as in progress.
 void weft__gnet_trace_finish(struct weft__gnet_tracer *tracer);
 void weft__gnet_tracer_init(struct weft__gnet_tracer *tracer, uint64_t one_in, uint64_t hops_max, uint32_t node,
                             uint64_t seed, uint32_t who);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // UGAL as BookSim 2 has it for a dragonfly (src/networks/dragonfly.cpp, ugal_dragonflynew; Kim et al., ISCA 2008).
-// Where a cell begins it is decided, once, whether it goes its minimal way or by way of another TiN, any of them, and
-// from there by the minimal way. It goes minimally within its pod; if the TiN drawn is in its own pod or in that of its
-// destination; and unless
-//   used(its first output on the minimal way) > nonminimal_weight x used(that to the TiN drawn) + nonminimal_bias,
-// where used is what an output has to send, or has sent and has no credits back for, over all VCs: so cells in flight
-// count, and credits on their way back. Of links alike that which is used least is taken.
+// Where a cell starts, it is decided once whether it takes its minimal path, or goes through another TiN, any of them,
+// and from there on the minimal path. It takes the minimal path within its pod; if the TiN drawn is in its own pod or
+// in that of its destination; and unless
+//   used(its first output on the minimal path) > nonminimal_weight x used(the one to the TiN drawn) + nonminimal_bias,
+// where used is what an output has to send, or has sent without getting credits back, over all VCs: so cells in flight
+// count, and credits on their way back. Of parallel links the least used is taken.
 //
-// Its VCs are BookSim's too: 0 to the TiN drawn, 1 from there on or on a minimal way, 2 after that from the link
-// between pods on, and within a pod. They do not keep it free of deadlocks: cells to TiNs drawn of two pods may wait
-// for each other with VC 0 full.
+// Its VCs are also BookSim's: 0 to the TiN drawn; 1 from there on, or on a minimal path; 2 after that, from the link
+// between pods on, and within a pod. They do not prevent deadlocks: cells to TiNs drawn in two pods may wait for each
+// other with VC 0 full.
 #include "box/tin/gnet_switch.h"
 
 struct weft__gnet_ugal {
-    uint64_t *to_place, *to_pod; ///< ports of minimal ways: to TiNs of its pod, and to pods
+    uint64_t *to_place, *to_pod; ///< ports of minimal paths: to TiNs of its pod, and to pods
 };
 
 static uint64_t exits_to(const struct weft_dragonfly *f, uint32_t tin, uint32_t pod) {
@@ -23,7 +23,7 @@ static uint64_t exits_to(const struct weft_dragonfly *f, uint32_t tin, uint32_t 
     return ports;
 }
 
-/// By a link of its own, or by TiNs of its pod that have one.
+/// By a link of its own, or through TiNs of its pod that have one.
 static uint64_t ways_to_pod(const struct weft__gnet *g, const struct weft_dragonfly *f, uint32_t pod) {
     uint64_t ports = exits_to(f, g->self, pod);
     for (uint64_t left = ports ? 0 : g->tin->local; left; left &= left - 1)
@@ -50,7 +50,7 @@ static int64_t used_bytes(const struct weft__gnet *g, uint32_t o) {
     return (int64_t)units * WEFT_GNET_CREDIT_UNIT + (int64_t)weft__gnet_output_bytes(g, o);
 }
 
-/// The output on a minimal way that is used least, and how much; WEFT_NONE: there is none.
+/// The least used output on a minimal path, and how much it is used; WEFT_NONE: there is none.
 static uint32_t find_output(const struct weft__gnet *g, uint32_t to, int64_t *ret_used) {
     const struct weft_tin *tin = &g->tables->routes[0]->f->tin[to];
     uint64_t ways = tin->pod == g->tin->pod ? g->ugal->to_place[tin->place] : g->ugal->to_pod[tin->pod];
@@ -65,7 +65,7 @@ static uint32_t find_output(const struct weft__gnet *g, uint32_t to, int64_t *re
     return best;
 }
 
-/// The TiN that a cell is to go by: drawn from what is the same all the way.
+/// The TiN through which a cell goes: drawn from fields that stay the same along the whole path.
 static uint32_t draw_via(const struct weft__gnet *g, const struct weft_packet *cell) {
     uint64_t x = ((uint64_t)cell->qp << 32 | cell->psn) + UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30 ^ (uint64_t)cell->dst << 13) * UINT64_C(0xbf58476d1ce4e5b9);

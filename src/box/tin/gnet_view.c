@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cell switch shows of itself.
+// What a cell switch reports about itself.
 #include "box/tin/gnet_switch.h"
 
 struct weft_gnet_port weft__gnet_port_counts(const struct weft__gnet *g, uint32_t port) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ToR-in-NIC chip (TiN) of an Aquila Clique. Life of a packet: the header of a frame comes from a host or from the
-// data centre's spine; the buffer admits the packet, which waits in the ingress buffer, while an RTS cell asks for it
-// at the TiN that it leaves by (tin_ip.c). There RTSs of a port and class of service stand in a queue; the port's
+// The ToR-in-NIC chip (TiN) of an Aquila Clique. Life of a packet: the header of a frame arrives from a host or from
+// the data centre's spine; the buffer admits the packet, which waits in the ingress buffer while an RTS cell asks for
+// it at the TiN by which it leaves (tin_ip.c). There, the RTSs of a port and class of service are queued; the port's
 // scheduler answers with CTS cells, as the room in its egress buffer and its window allow, or with a CTD if there are
-// too many (tin_egress.c). Cleared, the packet becomes cells, which take any way; whole again, and behind those of its
-// flow that were cleared before, it leaves by the port's queue (ether.c). All cells go by the cell switch
-// (gnet_switch.c).
+// too many (tin_egress.c). After its CTS the packet becomes cells, which may take any path; complete again, and behind
+// packets of its flow that were cleared before, it leaves by the port's queue (ether.c). All cells go through the cell
+// switch (gnet_switch.c).
 //
 // Source: Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI 2022, sections 3.1 to
-// 3.4. Differences: what a host's NIC does with queue pairs is a node of its own, behind a link (PCIe), and here is
-// what hosts share of it (tin_nic.c); classes of service are the eight priorities; there is an RTS queue for each port
-// and priority of the node, and what is punted goes to the control processor of the TiN where it comes in, apart from
-// them; a flow is told apart by a hash; Ethernet headers are taken off, but cells carry a packet's other fields without
-// its bytes.
+// 3.4. Differences: the part of a host's NIC that handles queue pairs is a separate node, behind a link (PCIe), and
+// only what hosts share of it is here (tin_nic.c); classes of service are the eight priorities; there is an RTS queue
+// for each port and priority of the node, and punted packets go to the control processor of the TiN where they arrive,
+// apart from these queues; flows are distinguished by a hash; Ethernet headers are removed, but cells carry a packet's
+// other fields without its bytes.
 #include "box/tin/tin.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ void weft__tin_remove(struct weft__tin_list *list, struct weft__tin_link *links,
 
 // --- events -------------------------------------------------------------------------------------------------------
 
-/// A cell has come for an endpoint.
+/// A cell for an endpoint has arrived.
 static void on_cell(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port) {
     struct weft__tin *tin = node->state;
     enum weft__cell_type type = weft__gnet_type(cell);
@@ -64,7 +64,7 @@ static void on_cell(struct weft__node *node, struct weft__worker *w, struct weft
         weft__tin_on_clear(node, tin, w, cell);
 }
 
-/// Of IP data only the cell that makes a packet whole is waited for.
+/// Only the cell that completes an IP packet must be waited for.
 static uint32_t on_crossing(struct weft__node *node, const struct weft_packet *cell, uint32_t in, weft_time_ps end) {
     return weft__gnet_type(cell) == WEFT__GNET_DATA ? weft__tin_on_crossing(node->state, cell, in, end) : in;
 }
@@ -73,11 +73,11 @@ static inline bool is_gnet(const struct weft__gnet *g, const struct weft_packet 
     return p->port < WEFT__GNET_PORTS && g->links >> p->port & 1;
 }
 
-/// Beside that, in an arrival's word: it is a cell; and one for this TiN.
+/// In an arrival's word as well: it is a cell; it is one for this TiN.
 #define IS_CELL (UINT64_C(1) << 32)
 #define IS_HOME (UINT64_C(1) << 33)
 
-/// What an arrival's word says of a cell.
+/// What an arrival's word says about a cell.
 static inline struct weft__gnet_known known_of(uint64_t word) {
     return (struct weft__gnet_known){(uint16_t)word, {(uint8_t)(word >> 16), (uint8_t)(word >> 24)}};
 }
@@ -118,7 +118,7 @@ static void count_depths(struct weft__tin *tin, uint32_t k) {
     }
 }
 
-/// A GNet link has no priorities: all of it counts as priority 0.
+/// A GNet link has no priorities: everything counts as priority 0.
 static void sample_link(struct weft__tin *tin, struct weft__worker *w, uint32_t k) {
     uint64_t sent = weft__gnet_port_counts(&tin->gnet, k).bytes;
     struct weft_sample sample = {
@@ -181,9 +181,9 @@ static inline void fetch_out(const struct weft__gnet *g, uint32_t o) {
     __builtin_prefetch(g->out[o].credits);
 }
 
-// What is fetched is chosen without branches, which could not be foreseen: a line too many is fetched rather.
+// Prefetches are chosen without branches, which would be unpredictable: an extra line is fetched instead.
 
-/// What the timers will touch that are due, as far as is known.
+/// Prefetches what the due timers will touch, as far as is known.
 static inline void fetch_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
@@ -193,7 +193,7 @@ static inline void fetch_due(const struct weft__gnet *g, weft_time_ps end) {
     }
 }
 
-/// What that leads to: FIFOs of cells that wait, and who else wants an output.
+/// Then what that leads to: FIFOs of waiting cells, and other inputs that want an output.
 static inline void prepare_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
@@ -205,7 +205,7 @@ static inline void prepare_due(const struct weft__gnet *g, weft_time_ps end) {
     }
 }
 
-/// And, as the node is to be run next, the cells themselves and where they are likely to go.
+/// And, because the node runs next, the cells themselves and where they are likely to go.
 static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
@@ -234,8 +234,8 @@ static inline void fetch_home(const struct weft__tin *tin, const struct weft_pac
     }
 }
 
-/// Ways of cells are drawn, where the mode of the cells does so, and fetched; also the endpoints for those that have
-/// come home, as far as they are taken in turn.
+/// Draws and prefetches the paths of cells, if the cells' mode draws them; also prefetches the endpoints of cells that
+/// have arrived, as far as these take turns.
 static inline void follow_cells(struct weft__tin *tin, struct weft__arrival *arrival, uint32_t n) {
     struct weft__gnet *g = &tin->gnet;
     uint16_t turn[WEFT__GNET_ENDPOINTS];
@@ -260,7 +260,8 @@ static inline void follow_cells(struct weft__tin *tin, struct weft__arrival *arr
     }
 }
 
-/// The first of the cells that endpoints have sent, step by step: itself, its entry in the tables, its ways.
+/// Prefetches the first of the cells that endpoints have sent, step by step: itself, its entry in the tables, its
+/// paths.
 static inline const struct weft_packet *first_coming(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft_packet *cell = &g->coming.cell[g->coming.first];
     return g->coming.n && cell->time_ps < end && weft__gnet_to(cell) != g->self ? cell : NULL;
@@ -283,11 +284,11 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
     if (g->coming.n) __builtin_prefetch(&g->coming.cell[g->coming.first]);
 }
 
-/// The ways of cells, from the tables; which one is chosen in its turn.
+/// Looks up the paths of cells in the tables; one is chosen in its turn.
 static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     const struct weft__tin *tin = node->state;
     const struct weft__gnet *g = &tin->gnet;
-    uint16_t none = g->change_ps < end ? UINT16_MAX : 0; // tables change: ways are looked up in their turn
+    uint16_t none = g->change_ps < end ? UINT16_MAX : 0; // tables change: paths are looked up in the cells' turn
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
         arrival[i].word = 0;
@@ -386,7 +387,7 @@ static uint32_t number_ports(struct weft__tin *tin, const struct weft__tin_setup
     return ports;
 }
 
-/// Thresholds are those of the AQM, of RTS queues. What code points frames have is known where they come in.
+/// Thresholds are those of the AQM, applied to RTS queues. The code points of frames are known where they enter.
 static void record(struct weft__tin *tin, const struct weft__tin_setup *setup) {
     const struct weft__ether *e = &tin->ether;
     weft_bytes thresholds[WEFT_EVENT_THRESHOLDS];
@@ -425,7 +426,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
         .seed = setup->seed,
         .who = setup->who,
         .pool = setup->pool,
-        .queues_bytes = WEFT_TIME_NEVER, // the window of CTSs bounds it
+        .queues_bytes = WEFT_TIME_NEVER, // limited by the window of CTSs
         .arena = setup->arena,
     };
     weft__ether_init(&tin->ether, &ether);
@@ -451,7 +452,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
         .arena = setup->arena,
     };
     bool fits = weft__gnet_init(&tin->gnet, &gnet);
-    assert(fits); // weft_simulation_check has seen to it
+    assert(fits); // weft_simulation_check guarantees it
     tin->gnet.on_cell = on_cell;
     tin->gnet.on_crossing = on_crossing;
     if (setup->traces) {
@@ -478,7 +479,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     weft__timers_init(&node->timers, keys);
     if (tin->rma) weft__tin_rma_start(node, tin->rma);
     weft__ether_start(&tin->ether, node, setup->lldp);
-    weft__timer_set(&node->timers, tin->gnet.key0, 0); // to find the first failure of a link
+    weft__timer_set(&node->timers, tin->gnet.key0, 0); // fires at once to find the first failure of a link
     if (tin->sampled) weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_SAMPLE), 0);
     return tin;
 }
@@ -498,7 +499,7 @@ weft_bytes weft__tin_held(const void *state) {
     return bytes + (tin->nics ? weft__tin_nics_held(tin->nics) : 0);
 }
 
-/// Adds what one TiN counted.
+/// Adds the counts of one TiN.
 static void sum_up(struct weft_tin_outcome *sum, const struct weft_tin_outcome *one, uint32_t transition0) {
 #define X(field, type, help) sum->field += one->field;
     WEFT_TIN_COUNTERS(X)

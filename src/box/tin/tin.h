@@ -17,77 +17,77 @@ struct weft__tin_list {
 struct weft__tin_link {
     uint32_t before, after;
 };
-/// `links`: of the array's first slot; the next one's is `stride` bytes further on.
+/// `links`: of the array's first slot; that of each next slot is `stride` bytes further.
 static inline struct weft__tin_link *weft__tin_link(struct weft__tin_link *links, size_t stride, uint32_t slot) {
     return (struct weft__tin_link *)((char *)links + slot * stride);
 }
 void weft__tin_append(struct weft__tin_list *list, struct weft__tin_link *links, size_t stride, uint32_t slot);
 void weft__tin_remove(struct weft__tin_list *list, struct weft__tin_link *links, size_t stride, uint32_t slot);
 
-/// A packet in the ingress buffer, announced to where it goes. packet.port: the Ethernet port that it came by.
+/// A packet in the ingress buffer, announced to its egress. packet.port: the Ethernet port by which it arrived.
 struct weft__tin_packet {
     struct weft_packet packet;
-    weft_time_ps complete_ps;   ///< its last bit has come
+    weft_time_ps complete_ps;   ///< when its last bit arrives
     weft_time_ps since_ps;      ///< announced
-    struct weft__tin_link link; ///< in the list of those that are, or of free slots
+    struct weft__tin_link link; ///< in the list of packets, or of free slots
     uint32_t to;                ///< TiN
     uint16_t use, fetch;        ///< fetch: the slot in the egress buffer that awaits it
     bool used, is_announced, is_asked_for;
 };
 
-/// How cells name a packet that is fetched: slot, and how often that has been used.
+/// How cells name a packet being fetched: its slot, and how often that has been used.
 enum { WEFT__TIN_FETCH_BITS = WEFT__GNET_FETCH_BITS, WEFT__TIN_FETCH_USES = 1 << (16 - WEFT__TIN_FETCH_BITS) };
 static inline uint32_t weft__tin_fetch_slot(const struct weft_packet *cell) {
     return weft__gnet_from(cell) & ((1u << WEFT__TIN_FETCH_BITS) - 1);
 }
 
-/// A packet that is fetched, at its egress.
+/// A packet being fetched, at its egress.
 struct weft__tin_fetch {
-    struct weft_packet packet;  ///< bytes: that have come, of its cells
+    struct weft_packet packet;  ///< bytes: of its cells that have arrived
     weft_time_ps since_ps;      ///< asked for
-    struct weft__tin_link link; ///< in the list of those that are not whole, or of free slots
-    uint32_t next;              ///< of its flow
+    struct weft__tin_link link; ///< in the list of incomplete ones, or of free slots
+    uint32_t next;              ///< next fetch of its flow
     uint16_t bytes, port;       ///< bytes: of the frame
     uint8_t priority, flow;
     bool used, begun, whole;
-    uint8_t use; ///< how often the slot has been used, so that cells of a packet that was given up are known
-    // the cell that is the last to have crossed, of those that have been taken as they began to
+    uint8_t use; ///< how often the slot has been used, which identifies cells of packets given up earlier
+    // input of the last cell to finish crossing, among cells taken when they started to cross
     uint8_t last_in;
     uint16_t last_bytes;
     weft_time_ps last_ps;
 };
 
-enum { WEFT__TIN_FLOWS = 256 }; ///< a port, priority and flow are told apart by as many hashes: order is kept in each
+enum { WEFT__TIN_FLOWS = 256 }; // flows of a port and priority are told apart by a hash; order holds within each
 
-/// What waits to come to a port.
+/// What waits to leave by a port.
 struct weft__tin_port {
     struct weft__fifo rts[WEFT_PRIORITIES];
     weft_bytes rts_bytes[WEFT_PRIORITIES];
     uint8_t ready;                         ///< priorities with RTSs
-    enum weft__gnet_endpoint endpoint;     ///< kind of those by which cells of its packets leave
-    weft_bytes fetching_bytes;             ///< asked for and not whole
-    weft_bytes egress_bytes;               ///< asked for and not sent
+    enum weft__gnet_endpoint endpoint;     ///< the kind of endpoint by which cells of its packets leave
+    weft_bytes fetching_bytes;             ///< requested and not yet complete
+    weft_bytes egress_bytes;               ///< requested and not yet sent
     struct weft_scheduler_state scheduler; ///< of CTSs
-    uint32_t incoming;                     ///< slot of a frame of which the last bit has not come; WEFT_NONE
+    uint32_t incoming;                     ///< slot of a frame whose last bit has not arrived; WEFT_NONE
     uint32_t head[WEFT__TIN_FLOWS], tail[WEFT__TIN_FLOWS]; ///< fetches of a flow in the order of their CTSs
 };
 
-/// TiNs by whose Ethernet link packets leave the Clique on a shortest way to a host that is not in it.
+/// The TiNs whose Ethernet link is the exit from the Clique on a shortest path to a host outside it.
 struct weft__tin_exits {
     const uint16_t *tin;
     uint32_t n;
 };
 
-/// What is known of hosts.
+/// Where hosts are.
 struct weft__tin_places {
     const uint16_t *tin_of_host;         ///< WEFT_TIN_NONE: not in this Clique
     const uint16_t *port_of_host;        ///< among the Ethernet ports of its TiN
-    const uint16_t *port_out;            ///< [tins] the Ethernet port that leads out; WEFT_TIN_NONE: there is none
-    const uint32_t *class_of_host;       ///< of hosts that are not in the Clique: those of a switch are alike
+    const uint16_t *port_out;            ///< [tins]: the Ethernet port that leads out; WEFT_TIN_NONE: there is none
+    const uint32_t *class_of_host;       ///< for hosts outside the Clique: those of one switch are equivalent
     const struct weft__tin_exits *exits; ///< [state * classes + class]; states: of the links, in their order
     uint32_t classes;
 };
-/// A TiN knows the exits of a state of the links from a time on; the first from the beginning.
+/// From when on a TiN knows the exits of a state of the links; the first from the beginning.
 struct weft__tin_egress {
     weft_time_ps from_ps;
     uint32_t state;
@@ -100,11 +100,11 @@ struct weft__tin {
     const struct weft_tin_conf *conf;
     const struct weft__hosts *hosts;
     const struct weft__tin_places *places;
-    const struct weft__tin_egress *egress; ///< [egresses] yet to come
+    const struct weft__tin_egress *egress; ///< [egresses] still to come
     uint32_t egresses, exit_state;
     const struct weft_clique_absence *absence; ///< [absences] of the control processor of this TiN or another
     uint32_t absences;
-    weft_time_ps punts_until_ps; ///< the control processor has done what waits for it
+    weft_time_ps punts_until_ps; ///< until when the control processor works on what it has
     struct weft__tin_port *port; ///< [ether.ports]
     struct weft_packet_pool *pool;
     // the ingress buffer
@@ -118,23 +118,24 @@ struct weft__tin {
     struct weft__tin_list fetching, fetch_free;
     struct weft__tin_rma *rma;   ///< NULL: no 1RMA
     struct weft__tin_nics *nics; ///< NULL: no hosts share any
-    // rarely
+    // rarely used
     struct weft__trace *trace;
     uint32_t node_ports, port0;
     const bool *sampled;             ///< [node_ports] or NULL
-    uint64_t *sampled_tx_bytes;      ///< [node_ports] of GNet links, up to the last sample; NULL if nothing is sampled
-    struct weft_gnet_depths *depths; ///< shared by the TiNs of a worker; likewise
+    uint64_t *sampled_tx_bytes;      ///< [node_ports], for GNet links: bytes up to the last sample; NULL if nothing is
+                                     ///< sampled
+    struct weft_gnet_depths *depths; ///< shared by the TiNs of a worker; NULL likewise
     weft_time_ps sample_interval_ps;
 };
 
-/// A packet of data enters a stage, for who follows it. `psn`: its own, or what stands for it.
+/// Notes that a followed data packet enters a stage. `psn`: its own, or what stands for it.
 static inline void weft__tin_follow_stage(const struct weft__tin *tin, weft_time_ps now, const struct weft_packet *p,
                                           uint32_t psn, enum weft_packet_stage stage) {
     if (p->kind == WEFT_PACKET_DATA && weft__follow_has_qp(tin->gnet.follow_log, p->qp))
         weft__follow_note(tin->gnet.follow_log, now, WEFT_FOLLOWED_STAGE, stage, p->qp, psn);
 }
 
-enum { WEFT__TIN_ETHERNET = 0x8000, WEFT__TIN_L2_BYTES = 18 }; ///< Ethernet header and FCS, which stay outside
+enum { WEFT__TIN_ETHERNET = 0x8000, WEFT__TIN_L2_BYTES = 18 }; ///< Ethernet header and FCS, which are not carried
 
 /// Timer keys: of an Ethernet port, then of the box, then of the cell switch.
 enum { WEFT__TIN_KEY_COMPLETE = WEFT__ETHER_KEY_OWN, WEFT__TIN_KEY_NIC };
@@ -160,7 +161,7 @@ struct weft__tin_setup {
     uint8_t endpoint_rate;
     uint32_t self, who, node_ports;
     bool traces;            ///< cells are traced in its Clique
-    const bool *hosts_port; ///< [node_ports] leads to a host; NULL: all that are not of GNet do
+    const bool *hosts_port; ///< [node_ports]: it leads to a host; NULL: all ports do except those of GNet
     const bool *sampled;
     struct weft_gnet_depths *depths;
     struct weft_tin_histograms *seen; ///< of its worker
@@ -176,7 +177,7 @@ struct weft__tin_setup {
 extern const struct weft__node_ops weft__tin_ops;
 /// The caller connects ports and links. Initialises the node's timers.
 struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft__node *node);
-/// Counters of its ports are filled in, and what it counted is added to the sum; to its transitions from `transition0`.
+/// Fills in the counters of its ports, and adds its counts to the sum; to its transitions from `transition0`.
 void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_outcome *sum, uint32_t transition0);
 void weft__tin_deinit(void *state);
 weft_bytes weft__tin_held(const void *state);
@@ -191,13 +192,13 @@ static inline uint32_t weft__tin_level(const struct weft__tin *tin, uint32_t pri
 }
 
 // tin_ip.c: packets that enter
-/// A frame is for the control processor; whether it takes it.
+/// A frame for the control processor; returns whether it takes the frame.
 bool weft__tin_punt(struct weft__tin *tin, weft_time_ps now);
-/// A frame's header came, at p->time_ps; p->port: the Ethernet port, of those.
+/// A frame's header arrived at p->time_ps; p->port: its number among the Ethernet ports.
 void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, struct weft_packet *p);
-/// The last bit of the frame at Ethernet port `k` has come.
+/// The last bit of the frame at Ethernet port `k` has arrived.
 void weft__tin_on_complete(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k);
-/// A CTS or CTD came.
+/// A CTS or CTD arrived.
 void weft__tin_on_clear(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
                         const struct weft_packet *cell);
 void weft__tin_forget(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w);
@@ -205,11 +206,11 @@ void weft__tin_forget(struct weft__node *node, struct weft__tin *tin, struct wef
 // tin_egress.c: packets that leave
 void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
                       const struct weft_packet *cell);
-/// A cell begins to cross to an endpoint; see weft__gnet.on_crossing.
+/// A cell starts to cross to an endpoint; see weft__gnet.on_crossing.
 uint32_t weft__tin_on_crossing(struct weft__tin *tin, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
 void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
                        const struct weft_packet *cell);
-/// CTSs, as far as windows and pauses allow.
+/// Sends CTSs, as far as windows and pauses allow.
 void weft__tin_grant(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k);
 void weft__tin_give_up(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w);
 

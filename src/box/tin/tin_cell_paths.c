@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector of traced cells: the notes of all TiNs, put together to paths. A cell that left a TiN is the one that
-// came to the next by that link at that time. Each step is compared with the tables for the links as they were by then
-// or earlier: entries of an older table may still be in force, and are no fault. The first TiN that sent a cell by
-// another way is to blame.
+// The collector of traced cells: combines the notes of all TiNs into paths. A cell that left a TiN is the one that
+// arrived at the next TiN over that link at that time. Each step is compared with the tables for the state of the links
+// at that time or earlier: entries of an older table may still be in force, and are not faults. The first TiN that sent
+// a cell by another path is to blame.
 #include <stdlib.h>
 #include <string.h>
 
 #include "box/tin/tin_net.h"
 #include "weft/memory.h"
 
-/// Tables that are meant from a time on.
+/// Tables that should be in force from a time on.
 struct meant {
     weft_time_ps from_ps;
     struct weft_gnet_routes *routes;
@@ -22,7 +22,7 @@ struct collector {
     uint32_t notes;
     struct meant **meant; ///< [Cliques][meants]
     uint32_t meants;
-    bool *incomplete; ///< [nodes] TiNs that have not kept all notes
+    bool *incomplete; ///< [nodes]: TiNs that have not kept all notes
     struct weft_arena *arena;
 };
 
@@ -63,7 +63,7 @@ static int by_arrival(const void *a, const void *b) {
     const struct weft_cell_hop *x = *(const struct weft_cell_hop *const *)a,
                                *y = *(const struct weft_cell_hop *const *)b;
     int order = compare_arrival(x, y->node, y->port_in, y->in_ps);
-    return order ? order : (x > y) - (x < y); // several endpoints may send at one time
+    return order ? order : (x > y) - (x < y); // several endpoints may send at the same time
 }
 
 static int by_time(const void *a, const void *b) {
@@ -73,7 +73,7 @@ static int by_time(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// Where the cell came next; NULL: nobody has noted it.
+/// Where the cell arrived next; NULL: not noted by any TiN.
 static const struct weft_cell_hop *find_next(const struct collector *c, const struct weft_cell_hop *hop) {
     const struct weft_topology *t = c->net->topology;
     const struct weft_port_info *port = weft_topology_port(t, hop->node, hop->port_out);
@@ -143,7 +143,7 @@ static enum weft_cell_way way_of(const struct collector *c, const struct weft_ce
 
 // --- paths --------------------------------------------------------------------------------------------------------
 
-/// Follows a cell from the endpoint that sent it. `ret_hop` has room for all that it was noted by.
+/// Follows a cell from the endpoint that sent it. `ret_hop` has room for all its notes.
 static struct weft_cell_path follow(const struct collector *c, const struct weft_cell_hop *from,
                                     struct weft_cell_hop *ret_hop) {
     const struct weft_topology *t = c->net->topology;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a record of 32 bytes does not carry of a cell is derived, so that the same run gives the same bytes: of data,
-// the TiN that they come from is that of the host that sends, unknown if that is outside the Clique; numbers of cells
-// in their packet, addresses and keys are 0; payload octet k is k. Lengths are those that the simulation counts.
+// What a record of 32 bytes does not carry of a cell is derived, so that the same run gives the same bytes. The source
+// TiN of data is that of the sending host, unknown if that is outside the Clique; numbers of cells in their packet,
+// addresses and keys are 0; payload octet k is k. Lengths are those that the simulation counts.
 #include <assert.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void fill_req(struct weft_gnet_cell *c, const struct weft_packet *cell) {
         [WEFT_RMA_READ] = WEFT_GNET_READ,
         [WEFT_RMA_WRITE] = WEFT_GNET_WRITE,
         [WEFT_RMA_ATOMIC] = WEFT_GNET_FETCH_ADD,
-        [WEFT_RMA_SEND] = WEFT_GNET_FETCH_ADD, // no other form has so little to say
+        [WEFT_RMA_SEND] = WEFT_GNET_FETCH_ADD, // the form with the fewest fields
     };
     enum weft_rma_verb verb = weft__tin_req_verb(cell->psn);
     bool is_atomic = operations[verb] == WEFT_GNET_FETCH_ADD;
@@ -46,7 +46,7 @@ static void fill_req(struct weft_gnet_cell *c, const struct weft_packet *cell) {
     };
 }
 
-/// Payload as a codec takes it: what the length leaves, padding included.
+/// The payload as the codec sees it: the rest of the length, padding included.
 static uint8_t payload_of(const struct weft_packet *cell) {
     return (uint8_t)(weft__gnet_wire(cell) - weft__gnet_before(weft__gnet_type(cell)));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/tin/tin_net.h"
 
-/// A TiN has 64 ports at most, those of its endpoints included.
+/// A TiN has at most 64 ports, including those of its endpoints.
 static enum weft_status check_ports(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error) {
     const struct weft_topology *t = plan->topology;
     const struct weft_tin_conf *conf = weft__tin_conf(plan->device[node]);
@@ -14,7 +14,7 @@ static enum weft_status check_ports(const struct weft__plan *plan, uint32_t node
                           (unsigned long long)ports, WEFT_GNET_PORTS_MAX);
 }
 
-/// All take trains of the same length.
+/// All TiNs must use trains of the same length.
 static enum weft_status check_train(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error) {
     uint64_t own = weft__tin_conf(plan->device[node])->train,
              first = weft__tin_conf(plan->device[plan->first[WEFT_BOX_TIN]])->train;

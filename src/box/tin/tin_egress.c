@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets that leave a Clique at a TiN (Gibson et al., NSDI 2022, section 3.3). RTSs of a port and priority stand in a
-// queue. The port's scheduler, among priorities that its neighbour does not pause, has packets fetched: by a CTS for
-// which the egress buffer has room kept, while not more than a window is on its way. An RTS that finds too much
-// announced before it is answered by a CTD. Packets of a flow leave in the order of their CTSs, each when it is whole;
-// the depth of the RTS queue at that moment may mark it, by the AQM of the TiN (switch.aqm). One that has not come
-// whole for reassembly_timeout has lost a cell and is given up: its bytes were counted where they were lost, here it
-// is.
+// Packets that leave a Clique at a TiN (Gibson et al., NSDI 2022, section 3.3). The RTSs of a port and priority are
+// queued. The port's scheduler chooses among priorities that its neighbour does not pause, and fetches packets: it
+// sends a CTS if the egress buffer has reserved room, while at most a window is in flight. An RTS that finds too much
+// announced ahead of it is answered by a CTD. Packets of a flow leave in the order of their CTSs, each when it is
+// complete; the AQM of the TiN (switch.aqm) may mark it by the depth of the RTS queue at that time. A packet that is
+// not complete after reassembly_timeout has lost a cell and is given up: its bytes were counted where they were lost,
+// the packet is counted here.
 #include "box/tin/tin.h"
 #include "weft/memory.h"
 
@@ -30,7 +30,7 @@ static uint32_t host_of(const struct weft__tin *tin, const struct weft_packet *p
 
 // --- the record ---------------------------------------------------------------------------------------------------
 
-// For the record of a run: the queue whose thresholds are watched is that of RTSs.
+// For the record of a run: the thresholds apply to the queue of RTSs.
 static uint32_t node_port(const struct weft__tin *tin, uint32_t k) {
     return tin->ether.port[k].id - tin->trace->port0;
 }
@@ -135,13 +135,13 @@ static void fetch(struct weft__node *node, struct weft__tin *tin, struct weft__w
     answer(node, tin, w, rts, WEFT__GNET_CTS, slot | (uint32_t)tin->fetch[slot].use << WEFT__TIN_FETCH_BITS);
 }
 
-/// Whether a port may ask for so much more.
+/// Whether a port may request that much more.
 static bool has_room(const struct weft__tin *tin, const struct weft__tin_port *port, uint32_t bytes) {
     if (port->fetching_bytes && port->fetching_bytes + bytes > tin->conf->fetch_bytes) return false;
     return !port->egress_bytes || port->egress_bytes + bytes <= tin->conf->egress_bytes;
 }
 
-/// An RTS is answered, for who follows its packet: named by its slot where it came in.
+/// Notes that an RTS is answered, if its packet is followed: the packet is named by its slot at its ingress.
 static __attribute__((cold, noinline)) void follow_grant(const struct weft__tin *tin, weft_time_ps now,
                                                          const struct weft_packet *rts) {
     struct weft__follow *f = tin->gnet.follow_log;
@@ -218,7 +218,7 @@ static void mark(struct weft__tin *tin, weft_time_ps now, struct weft_packet *p,
     if (tin->trace) weft__trace_marked(tin->trace, now, p, node_port(tin, k), tin->port[k].rts_bytes[p->priority]);
 }
 
-/// A packet is whole and in turn. What the cells have overwritten is the queue pair's.
+/// A packet is complete and its turn has come. Restores the queue pair's fields, which cells have overwritten.
 static void deliver(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
     struct weft_packet p = tin->fetch[slot].packet;
     uint32_t k = tin->fetch[slot].port;
@@ -233,7 +233,7 @@ static void deliver(struct weft__node *node, struct weft__tin *tin, struct weft_
     weft__ether_send(&tin->ether, node, w, &p, k);
 }
 
-/// Delivers what is whole and in turn of a flow.
+/// Delivers a flow's complete packets whose turn has come.
 static void advance(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k, uint32_t flow) {
     struct weft__tin_port *port = &tin->port[k];
     uint32_t slot;
@@ -243,7 +243,7 @@ static void advance(struct weft__node *node, struct weft__tin *tin, struct weft_
     }
 }
 
-/// A packet became whole that long after it was asked for.
+/// A packet became complete this long after it was requested.
 static inline void note_transition(struct weft__tin *tin, weft_time_ps now, weft_time_ps took) {
     struct weft_tin_transition *seen = weft__gnet_transition(&tin->gnet, now);
     if (__builtin_expect(!seen, 1)) return;
@@ -252,7 +252,7 @@ static inline void note_transition(struct weft__tin *tin, weft_time_ps now, weft
     if (took > seen->fetch_max_ps) seen->fetch_max_ps = took;
 }
 
-/// The packet that a cell is of; NULL: it is not awaited.
+/// The packet that a cell belongs to; NULL: none that is awaited.
 static struct weft__tin_fetch *find_fetch(const struct weft__tin *tin, const struct weft_packet *cell) {
     uint32_t slot = weft__tin_fetch_slot(cell), use = weft__gnet_from(cell) >> WEFT__TIN_FETCH_BITS;
     struct weft__tin_fetch *f = slot < tin->fetches ? &tin->fetch[slot] : NULL;
@@ -305,7 +305,7 @@ void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct we
     weft__tin_grant(node, tin, w, k);
 }
 
-/// Takes a packet that will not be whole out of its flow.
+/// Removes a packet that will never be complete from its flow.
 static void abandon(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
     struct weft__tin_fetch *f = &tin->fetch[slot];
     struct weft__tin_port *port = &tin->port[f->port];

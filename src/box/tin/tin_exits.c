@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where packets leave a Clique for the rest of the data centre: by TiNs whose Ethernet port leads to a spine (NSDI
-// 2022, sections 2 and 4.1). Which of them reach a destination on a shortest way outside the Clique is what the data
-// centre's routing would tell them. How often each is taken: WCMP (Zhou et al., EuroSys 2014), a group that names a way
-// so often as it has capacity left, for all links alike equal-cost multipath.
+// Where packets leave a Clique for the rest of the data centre: at TiNs whose Ethernet port leads to a spine (NSDI
+// 2022, sections 2 and 4.1). Which of them are on a shortest path to a destination outside the Clique is what the data
+// centre's routing would tell them. How often each is used: WCMP (Zhou et al., EuroSys 2014), a group that lists a path
+// as often as its remaining capacity requires; if all links are equal, this is equal-cost multipath.
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 
-/// Hosts of one switch are a class.
+/// Hosts of one switch form a class.
 static uint32_t find_classes(struct weft__tin_places *places, const struct weft_topology *t, uint32_t **ret_edge,
                              struct weft_arena *arena) {
     uint32_t *class_of_host = weft_arena_alloc(arena, t->hosts, sizeof *class_of_host), n = 0;
@@ -33,8 +33,8 @@ static uint32_t find_classes(struct weft__tin_places *places, const struct weft_
     return n;
 }
 
-/// The first Ethernet port of each TiN to a switch: among all ports in `ret_port` (WEFT_NONE: none), among the TiN's
-/// Ethernet ports in what it returns.
+/// The first Ethernet port of each TiN that leads to a switch: its number among all ports in `ret_port` (WEFT_NONE:
+/// none), its number among the TiN's Ethernet ports in the return value.
 static uint16_t *find_ports_out(const struct weft_topology *t, const struct weft_dragonfly *f, uint32_t *ret_port,
                                 struct weft_arena *arena) {
     uint16_t *out = weft_arena_alloc(arena, f->tins, sizeof *out);
@@ -55,7 +55,8 @@ static uint16_t *find_ports_out(const struct weft_topology *t, const struct weft
     return out;
 }
 
-/// Hops to `edge` from every node outside the Clique by links in service; WEFT_NONE: none. Nodes in the order of hops.
+/// Hops to `edge` from every node outside the Clique over links in service; WEFT_NONE: unreachable. Lists nodes in the
+/// order of hops.
 static void search(const struct weft_topology *t, const uint32_t *fabric_of_node, uint32_t fabric, const bool *down,
                    uint32_t edge, uint32_t *hops, uint32_t *queue) {
     uint32_t filled = 1;
@@ -74,7 +75,7 @@ static void search(const struct weft_topology *t, const uint32_t *fabric_of_node
     if (filled < t->nodes) queue[filled] = WEFT_NONE;
 }
 
-/// What the links in service carry from each node to `edge` on shortest ways; nodes in the order of their hops.
+/// The capacity from each node to `edge` on shortest paths over links in service; nodes in the order of their hops.
 static void find_capacities(const struct weft_topology *t, const uint32_t *fabric_of_node, uint32_t fabric,
                             const bool *down, const uint32_t *hops, const uint32_t *queue, double *capacity) {
     for (uint32_t n = 0; n < t->nodes; n++)
@@ -91,7 +92,7 @@ static void find_capacities(const struct weft_topology *t, const uint32_t *fabri
     }
 }
 
-/// A TiN that leads out, and what it can carry: its own link, and its share of what its spine has left.
+/// A TiN that leads out, and its capacity: that of its own link, and its share of what its spine has left.
 struct exit {
     uint16_t tin;
     uint32_t spine;
@@ -107,8 +108,8 @@ static void weigh(struct exit *exit, uint32_t n, const double *capacity, double 
         exit[i].weight = fmin(exit[i].rate, capacity[exit[i].spine] * exit[i].rate / sum_of_node[exit[i].spine]);
 }
 
-/// How often each exit is entered in a group of `size`: at least once, and else by weight, remainders to those that
-/// lack most. Returns by how much the one that gets most beyond its share exceeds that.
+/// How often each exit is listed in a group of `size`: at least once, and otherwise by weight; remainders go to those
+/// furthest below their share. Returns by how much the exit furthest above its share exceeds it.
 static double divide(const struct exit *exit, uint32_t n, double sum, uint32_t size, uint32_t *entries) {
     uint32_t all = 0;
     double most = 0;
@@ -123,14 +124,14 @@ static double divide(const struct exit *exit, uint32_t n, double sum, uint32_t s
             if (exit[i].weight * entries[best] > exit[best].weight * entries[i] * (1 + 1e-9)) best = i;
         entries[best]++;
     }
-    for (uint32_t i = 0; i < n; i++) { // not fmax: gcc 12 for arm64 cannot vectorise it
+    for (uint32_t i = 0; i < n; i++) { // not fmax, which gcc 12 for arm64 cannot vectorise
         double of_share = entries[i] / (double)all / (exit[i].weight / sum);
         if (of_share > most) most = of_share;
     }
     return most;
 }
 
-/// The group of a WCMP: the smallest of at most `most` entries that comes nearest to the weights.
+/// The group of a WCMP: the smallest of at most `most` entries that comes closest to the weights.
 static struct weft__tin_exits make_group(const struct exit *exit, uint32_t n, uint32_t most, struct weft_arena *arena) {
     uint32_t *entries = weft_memory_new(KIND, n, sizeof *entries), size = n, all = 0;
     double sum = 0, least = INFINITY;

@@ -4,18 +4,19 @@
 
 enum { HOPS_MAX = 64 };
 
-/// What FEC makes a cell of so many bytes longer on a link.
+/// How much FEC lengthens a cell of this size on a link.
 static weft_time_ps calc_fec(const struct weft_link_info *link, double overhead, uint32_t bytes) {
     return weft_tin_cell_ps(bytes, link->rate_bps, overhead) - weft_tin_cell_ps(bytes, link->rate_bps, 0);
 }
 
-/// What the links of a way through a Clique add to cells that follow one another.
+/// The time that the links of a path through a Clique add to successive cells.
 struct way {
     weft_time_ps time_ps;             ///< of any cell
-    weft_time_ps signals_ps, data_ps; ///< of RTS and CTS together, and of the packet's, by their lengths
+    weft_time_ps signals_ps, data_ps; ///< of RTS and CTS together, and of the packet's cells, which depends on their
+                                      ///< lengths
 };
 
-/// The way towards `dst` from *node on, which then is the TiN by which it leaves the Clique; a cell of the packet has
+/// The path towards `dst` from *node on; *node is then the TiN by which it leaves the Clique. A cell of the packet has
 /// `wire` bytes.
 static struct way find_way(const struct weft__ways *ways, uint32_t *node, uint32_t dst, uint32_t wire) {
     const struct weft_topology *t = ways->t;
@@ -40,7 +41,7 @@ static struct way find_way(const struct weft__ways *ways, uint32_t *node, uint32
     return way;
 }
 
-/// RTS, CTS, and its cells side by side from all endpoints. A long frame is announced as soon as its header has come.
+/// RTS, CTS, and its cells in parallel from all endpoints. A long frame is announced as soon as its header has arrived.
 bool weft__tin_cross(const struct weft__ways *ways, const struct weft__lone_frame *f, struct weft__crossing *ret) {
     if (f->crossed) return false;
     const struct weft_tin_conf *conf = weft__tin_conf(ways->device[f->node]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets that enter a Clique at a TiN (Gibson et al., NSDI 2022, section 3.3): the input pipeline finds the TiN and
-// port that a packet leaves by; its RTS goes out, early if it is long; it waits in the ingress buffer for a CTS, which
-// has it sent as cells, or for a CTD, which has it discarded. Assumed: a packet is cut into cells when it is complete;
-// one that is neither cleared nor discarded for rts_timeout has lost its RTS, or the answer, and is discarded.
+// port by which a packet leaves, and sends its RTS, early if the packet is long; the packet waits in the ingress buffer
+// for a CTS, which sends it as cells, or for a CTD, which discards it. Assumed: a packet is cut into cells when it is
+// complete; a packet that is neither cleared nor discarded for rts_timeout has lost its RTS, or the answer, and is
+// discarded.
 #include "box/tin/tin.h"
 #include "weft/memory.h"
 
@@ -15,7 +16,7 @@ static void remove_from(struct weft__tin *tin, struct weft__tin_list *list, uint
     weft__tin_remove(list, &tin->packet->link, sizeof *tin->packet, slot);
 }
 
-/// A slot; WEFT_NONE: the buffer has no more.
+/// A slot; WEFT_NONE: the buffer is full.
 static uint32_t take_slot(struct weft__tin *tin) {
     uint32_t slot = tin->packet_free.first;
     if (slot != WEFT_NONE) {
@@ -94,7 +95,7 @@ bool weft__tin_punt(struct weft__tin *tin, weft_time_ps now) {
     return true;
 }
 
-/// One of the ways out, for all packets of a flow the same, as often as its group names it: WCMP.
+/// One of the exits, the same for all packets of a flow, chosen as often as its group lists it: WCMP.
 static uint32_t find_exit(struct weft__tin *tin, const struct weft_packet *p, weft_time_ps now) {
     const struct weft__tin_places *places = tin->places;
     for (; tin->egresses && tin->egress->from_ps <= now; tin->egresses--)
@@ -106,7 +107,7 @@ static uint32_t find_exit(struct weft__tin *tin, const struct weft_packet *p, we
     return exits->n ? exits->tin[(x * UINT64_C(0xbf58476d1ce4e5b9) >> 32) * exits->n >> 32] : WEFT_TIN_NONE;
 }
 
-/// Where the packet leaves the Clique; false: nowhere.
+/// Where the packet leaves the Clique; false: it cannot.
 static bool find_egress(struct weft__tin *tin, const struct weft_packet *p, weft_time_ps now, uint32_t *ret_to) {
     *ret_to = tin->places->tin_of_host[p->dst];
     if (__builtin_expect(*ret_to == WEFT_TIN_NONE, 0)) *ret_to = find_exit(tin, p, now);
@@ -114,11 +115,11 @@ static bool find_egress(struct weft__tin *tin, const struct weft_packet *p, weft
 }
 
 void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, struct weft_packet *p) {
-    assert(!p->side); // cells would have to hand the record on
+    assert(!p->side); // cells cannot carry the record
     uint32_t k = p->port, to;
     bool xoff;
     if (!find_egress(tin, p, w->now_ps, &to)) {
-        weft__tin_punt(tin, w->now_ps); // which knows no way either
+        weft__tin_punt(tin, w->now_ps); // the control processor knows no route either
         weft__ether_drop(&tin->ether, w, p, k, WEFT_DROP_NO_ROUTE);
         return;
     }
@@ -150,7 +151,7 @@ void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct w
     if (xoff) weft__ether_hold(&tin->ether, node, w, k, p->priority);
 }
 
-/// Cleared and complete: it goes as cells.
+/// The packet is cleared and complete: it is sent as cells.
 static void send(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
     const struct weft__tin_packet *s = &tin->packet[slot];
     uint32_t left = s->packet.bytes - WEFT__TIN_L2_BYTES,
@@ -161,8 +162,7 @@ static void send(struct weft__node *node, struct weft__tin *tin, struct weft__wo
     if (__builtin_expect(tin->gnet.follow_log != NULL, 0))
         weft__tin_follow_stage(tin, w->now_ps, &cell, cell.psn, WEFT_STAGE_CUT);
     leave(node, tin, w, slot);
-    w->tally.delivered_bytes +=
-        WEFT__TIN_L2_BYTES; // the Ethernet header goes no further; another is put before it at the egress
+    w->tally.delivered_bytes += WEFT__TIN_L2_BYTES; // the Ethernet header is removed; the egress adds another
     while (left) {
         struct weft_packet one = cell;
         one.bytes = (uint16_t)(left < most ? left : most);

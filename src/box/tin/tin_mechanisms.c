@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What TiNs do under load. Counts are of all of them.
+// What TiNs do under load. Counts are sums over all of them.
 #include "box/tin/tin_net.h"
 
 static void look_at_ctd(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the TiNs of a network share in a run: made, and what it counts at the end.
+// What the TiNs of a network share in a run: builds it, and collects its counts at the end.
 #include "box/tin/tin_net.h"
 
 static bool is_gnet(const struct weft_topology *t, uint32_t port) {
@@ -22,7 +22,7 @@ static void find_hosts(struct weft__clique *clique, const struct weft_topology *
     clique->places.port_of_host = port;
 }
 
-/// Number of a rate in the table that all TiNs share; WEFT__GNET_NO_LINK: there are too many different ones.
+/// The number of a rate in the table that all TiNs share; WEFT__GNET_NO_LINK: there are too many rates.
 static uint8_t find_rate(struct weft__cliques *cliques, weft_rate_bps rate, double overhead, struct weft_arena *arena) {
     uint8_t k = 0;
     while (k < WEFT__GNET_NO_LINK && cliques->times[k] &&
@@ -36,7 +36,7 @@ static uint8_t find_rate(struct weft__cliques *cliques, weft_rate_bps rate, doub
     return k;
 }
 
-/// The times of cells at all rates; false: too many different ones.
+/// The times of cells at all rates; false: there are too many rates.
 static bool find_rates(const struct weft__network *net, struct weft__cliques *cliques) {
     const struct weft_topology *t = net->topology;
     struct weft_arena *arena = net->arena_switch;

@@ -14,8 +14,8 @@ struct weft__cliques {
         struct weft__gnet_tables tables;
         struct weft_gnet_routes **routes; ///< [tables.n]
         struct weft__tin_places places;
-        struct weft_clique_timeline *timeline; ///< NULL: nothing happens
-        struct weft__tin_egress **egress;      ///< [tins] its exits in time, timeline->tin[].egresses of them
+        struct weft_clique_timeline *timeline; ///< NULL: nothing changes
+        struct weft__tin_egress **egress;      ///< [tins]: its exits over time, timeline->tin[].egresses of them
         uint32_t transition0;                  ///< of the outcome's
     } * clique;                                ///< [shape->n]
     const struct weft__gnet_times *times[WEFT__GNET_RATES]; ///< of cells at each rate
@@ -33,19 +33,18 @@ static inline const struct weft_tin_conf *weft__tin_conf(const struct weft_devic
     return device->section[WEFT_BOX_TIN];
 }
 extern const struct weft__shared weft__cliques_shared;
-/// Where the node's worker counts distributions, and depths of VCs that are sampled.
+/// Where the node's worker counts distributions, and depths of sampled VCs.
 struct weft_tin_histograms *weft__tin_seen(struct weft__network *net, uint32_t node);
 struct weft_gnet_depths *weft__tin_depths(struct weft__network *net, uint32_t node);
-/// Tables, exits and what becomes of them in time.
+/// Builds tables and exits, and their changes over time.
 enum weft_status weft__clique_tables(const struct weft__network *net, struct weft__clique *clique,
                                      const struct weft_dragonflies *shape, uint32_t fabric,
                                      struct weft_error *ret_error);
-/// Into the outcome: what the controllers did; TiNs add what they saw of it.
+/// Adds to the outcome what the controllers did; TiNs add what they saw of it.
 void weft__cliques_tell(struct weft__network *net, const struct weft__tally *sum);
 /// When the last table changes.
 weft_time_ps weft__cliques_settled(const void *state);
-/// Fills what `places` says of hosts that are not in the Clique, for each state of the links: down[state * links +
-/// link].
+/// Fills in `places` for hosts outside the Clique, for each state of the links: down[state * links + link].
 void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_topology *t,
                           const struct weft_dragonflies *shape, uint32_t fabric, const struct weft_tin_conf *conf,
                           const bool *down, uint32_t states, struct weft_arena *arena);
@@ -55,11 +54,11 @@ enum weft_status weft__tin_nics_check(const struct weft_topology *t, uint32_t ti
 /// The NICs that hosts of the TiN share; NULL: none.
 struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32_t tin,
                                            const struct weft_tin_conf *conf, struct weft_arena *arena);
-/// What the NIC that the host at `port` shares lets it have on its way; INT64_MAX: it shares none.
+/// The window that the shared NIC grants the host at `port`; INT64_MAX: it shares none.
 int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t port);
-/// cell_paths.c: the paths of traced cells, into the outcome; when the devices have finished.
+/// cell_paths.c: puts the paths of traced cells into the outcome. Call it when the devices have finished.
 void weft__cell_paths_collect(struct weft__network *net);
-/// Clients of 1RMA at a TiN, and its hosts, into the setup, in `arena`. False: there is no 1RMA.
+/// Puts the clients of 1RMA at a TiN, and its hosts, into the setup, in `arena`. False: there is no 1RMA.
 bool weft__tin_rma_place(const struct weft__network *net, uint32_t node, struct weft_arena *arena,
                          struct weft__tin_rma_setup *ret_setup);
 extern const struct weft__cell_capture weft__tin_capture; ///< tin_cells.c

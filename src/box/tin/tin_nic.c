@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A NIC of a TiN that two hosts share: "a conventional 100 Gbps NIC capable of supporting multi-host operation for up
-// to two independent hosts" (Gibson et al., NSDI 2022, section 3.3). A host alone has all of it, two have half each,
-// and what one leaves the other gets, in both directions: towards the Clique here, towards hosts by the ports of a
+// to two independent hosts" (Gibson et al., NSDI 2022, section 3.3). A single host gets all of it, two get half each,
+// and one may use what the other leaves, in both directions: towards the Clique here, towards hosts by the ports of a
 // weft__ether_group.
 //
-// A host's frames go as fast as its link, which may be as fast as the NIC, and wait for their turn in the NIC. It has
-// tin.nic_window on its way or waiting there, at most (and one frame more), and is told when the NIC takes one: what
-// waits beyond that waits in the host. Assumed: the window, and that turns are by bytes.
+// A host's frames are as fast as its link, which may be as fast as the NIC, and wait for their turn in the NIC. At most
+// tin.nic_window (plus one frame) is in flight or waits there, and the host is told when the NIC takes a frame;
+// everything beyond waits in the host. Assumed: the window, and that turns are by bytes.
 #include "box/tin/tin_nic.h"
 
 #include "box/tin/tin.h"
@@ -41,7 +41,7 @@ weft_time_ps weft__tin_nic_time(const struct weft__tin_nics *nics, uint32_t k, u
     return nics->of_port[k] ? time_of(nics->of_port[k], bytes) : 0;
 }
 
-/// The host may send that much more. It hears of it as soon as it could have by the shortest frame.
+/// The host may send that much more. It is told as soon as the shortest frame could have told it.
 static void give_back(struct weft__worker *w, const struct weft__port *port, uint32_t bytes) {
     weft_time_ps delay = port->delay_data_ps < port->delay_pause_ps ? port->delay_data_ps : port->delay_pause_ps;
     weft_time_ps arrival = w->now_ps + weft__port_time(port, WEFT__PREAMBLE + WEFT_FRAME_MIN) + delay;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which hosts of a TiN share a NIC: tin.nic_hosts of them by the order of its ports, if their links together have more
+// Which hosts of a TiN share a NIC: tin.nic_hosts of them in the order of its ports, if their links together are faster
 // than the NIC.
 #include "box/tin/tin_net.h"
 
@@ -10,7 +10,7 @@ struct group {
     uint32_t end;             ///< the port of the TiN behind its hosts
 };
 
-/// The one that begins at port `first` of the TiN or behind it.
+/// The group that begins at port `first` of the TiN or after it.
 static struct group find_group(const struct weft_topology *t, uint32_t tin, uint32_t first, uint64_t hosts) {
     struct group g = {.sum = 0};
     uint32_t ethernet = 0;
@@ -52,7 +52,7 @@ struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32
                                            const struct weft_tin_conf *conf, struct weft_arena *arena) {
     uint32_t ports = t->node[tin].ports, n = 0;
     struct weft__tin_nic *nic = NULL;
-    for (unsigned pass = 0; pass < 2; pass++) { // counted, then kept
+    for (unsigned pass = 0; pass < 2; pass++) { // the first pass counts, the second stores
         if (pass && !n) return NULL;
         if (pass) nic = weft_arena_alloc(arena, n, sizeof *nic);
         n = 0;

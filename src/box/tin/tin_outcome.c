@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part that Cliques have in an outcome.
+// The outcome of Cliques.
 #include "base/digest.h"
 #include "box/tin/tin_net.h"
 
@@ -23,12 +23,12 @@ void *weft__clique_outcome_new(struct weft_outcome *outcome, const struct weft_t
     o->gnet_port = weft_arena_alloc(arena, t->ports, sizeof *o->gnet_port);
     o->cells = weft_arena_alloc(arena, 1, sizeof *o->cells);
     o->cells->suspect = WEFT_NONE;
-    // What the fabric of a Clique is measured by: in any run.
+    // The round trip measures the fabric of a Clique, so every run has it.
     outcome->round_trip = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof *outcome->round_trip);
     return o;
 }
 
-/// Of a histogram that is seldom used: a number that no counter of a TiN has.
+/// For a rarely used histogram: a number that no counter of a TiN has.
 static size_t histogram_place(size_t offset) {
     return offsetof(struct weft_tin_outcome, seen) +
            offset / sizeof(struct weft_histogram) * WEFT__DIGEST_BANDS * sizeof(uint64_t);

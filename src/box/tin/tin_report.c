@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table of a run for people says of its Cliques.
+// What the table of a run reports about its Cliques.
 #include <inttypes.h>
 
 #include "base/units.h"

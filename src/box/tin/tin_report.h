@@ -5,7 +5,7 @@
 #include "weft/report.h"
 #include "weft/tin_outcome.h"
 
-/// What the table of a run for people says of its Cliques.
+/// What the table of a run reports about its Cliques.
 void weft__tin_report(FILE *file, const struct weft_run *run);
 
 #endif

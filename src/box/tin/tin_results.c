@@ -124,7 +124,7 @@ static bool has_depths(const struct weft_run *run) {
     return weft_outcome_cliques(run->outcome)->depths;
 }
 
-/// VCs that ever had something in a sample. Part 0 is the VC, parts 1 and 2 are its distributions.
+/// VCs that ever had cells in a sample. Part 0 is the VC, parts 1 and 2 are its distributions.
 static bool next_depth(struct weft_result_cursor *c) {
     const struct weft_gnet_depths *d = weft_outcome_cliques(c->run->outcome)->depths;
     struct depth *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
@@ -341,7 +341,7 @@ static const struct weft_result_table table_traced = {
     .present = has_traces,
 };
 
-/// Part 0 is the path, part 1 its first hop, part 2 what is worked out.
+/// Part 0 is the path, part 1 its first hop, part 2 what is computed.
 struct trace {
     const char *type, *src, *dst, *ended, *reason, *suspect;
     weft_time_ps end_ps;
@@ -396,7 +396,7 @@ static const struct weft_result_table table_cell_traces = {
     .present = has_traces,
 };
 
-/// Part 0 is the hop, part 1 what is worked out.
+/// Part 0 is the hop, part 1 what is computed.
 struct hop {
     uint64_t cell;
     uint32_t hop, next;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // 1RMA in the TiN: Gibson et al., "Aquila", NSDI 2022, section 3.4; Singhvi et al., "1RMA", SIGCOMM 2020. Life of a
-// read: the client's software begins it, at the pace of the congestion control for its server and of that for itself,
-// with a command to the hardware. The hardware dispatches commands in order, as long as what all of them ask for fits
-// into the solicitation window. A Req cell takes the request to the server's TiN, which reads the host's memory; each
-// PCIe completion is a Resp cell, on its own way, and lands in the client's memory in the order of arrival. The last
-// one completes the operation: two half round trips of GNet, where a packet each way takes six.
+// read: the client's software starts it with a command to the hardware, at the pace of two congestion controls: one for
+// the server, one for the client itself. The hardware dispatches commands in order, as long as everything requested
+// fits into the solicitation window. A Req cell carries the request to the server's TiN, which reads the host's memory;
+// each PCIe completion is a Resp cell, on its own path, and is written to the client's memory in the order of arrival.
+// The last one completes the operation: two half round trips of GNet, where a packet in each direction takes six.
 //
-// A write is a request to read: its Req announces it, the server's TiN asks for the data with a Req of its own, out of
-// its own window, and a Resp of 8 bytes says that it has it. An atomic operation is a read of 8 bytes. What waits too
-// long for the window, or for its answer, is handed back to the software, which tells its congestion control and tries
-// again. Differs: the window is one for both hosts of a TiN; no encryption, no key is checked; a refusal is not
+// A write is a request to read: its Req announces it, the server's TiN asks for the data with a Req of its own, from
+// its own window, and a Resp of 8 bytes confirms it. An atomic operation is a read of 8 bytes. A request that waits too
+// long for the window, or for its answer, is returned to the software, which tells its congestion control and tries
+// again. Differences: both hosts of a TiN share one window; no encryption, no key is checked; refusals are not
 // modelled.
 #include "box/tin/tin_rma.h"
 
@@ -26,7 +26,7 @@ static struct weft__rma_log *log_of(const struct weft__tin_rma *rma) {
     return __builtin_expect(rma->gnet->follow_log != NULL, 0) ? rma->gnet->follow_log->rma : NULL;
 }
 
-/// What becomes of an operation.
+/// Notes the progress of an operation.
 static void note_op(const struct weft__tin_rma *rma, const struct weft__worker *w, enum weft_rma_what what,
                     uint32_t client, uint32_t op, uint32_t slot) {
     struct weft__rma_log *log = log_of(rma);
@@ -43,7 +43,7 @@ static void note_op(const struct weft__tin_rma *rma, const struct weft__worker *
                                                .what = what});
 }
 
-/// What becomes of a request, where it is made or where it is executed.
+/// Notes the progress of a request, at its source or where it is executed.
 static void note_request(const struct weft__tin_rma *rma, const struct weft__worker *w, enum weft_rma_what what,
                          uint32_t box, uint32_t slot, uint32_t use, uint32_t own_slot) {
     struct weft__rma_log *log = log_of(rma);
@@ -59,7 +59,7 @@ static void note_request(const struct weft__tin_rma *rma, const struct weft__wor
                                                .what = what});
 }
 
-/// An operation that nobody answers is known by when it began.
+/// An unanswered operation is identified by its start time.
 static void note_left(const struct weft__tin_rma *rma, const struct weft__worker *w, const struct weft__tin_request *r,
                       uint32_t begun, uint32_t high) {
     struct weft__rma_log *log = log_of(rma);
@@ -71,7 +71,7 @@ static void note_left(const struct weft__tin_rma *rma, const struct weft__worker
 
 // --- cells that are sent -------------------------------------------------------------------------------------------
 
-/// `host`: of which it is a request; WEFT_NONE: it is none.
+/// `host`: the host whose request it is; WEFT_NONE: not a request.
 static void inject(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, struct weft_packet *cell,
                    enum weft__cell_type type, uint32_t host) {
     static const enum weft_gnet_kind kind[2][2] = {{WEFT_GNET_KIND_REQ, WEFT_GNET_KIND_RESP},
@@ -107,12 +107,13 @@ static void free_slot(struct weft__tin_rma *rma, uint32_t slot) {
     rma->free = slot;
 }
 
-/// What an answer to it brings.
+/// The bytes that its answer carries.
 static uint32_t answer_bytes(const struct weft__tin_request *r) {
     return r->verb == WEFT_RMA_READ ? r->bytes : ACK_BYTES;
 }
 
-/// What it takes of the window: what is asked for, or its Req if that is longer. So Reqs are no more than the window.
+/// What it takes of the window: the data requested, or its Req if that is longer. So all Reqs together never exceed the
+/// window.
 static uint32_t window_bytes(const struct weft__tin_request *r) {
     uint32_t bytes = answer_bytes(r);
     return bytes > WEFT_GNET_REQUEST_BYTES ? bytes : WEFT_GNET_REQUEST_BYTES;
@@ -136,7 +137,7 @@ static void forget_asked(struct weft__tin_rma *rma, uint32_t slot) {
     rma->solicited_bytes -= window_bytes(r);
 }
 
-/// Slots that go on after a constant time, in the order in which they came. The timer is that of the first.
+/// Slots that continue after a constant time, in the order of arrival. The timer is that of the first.
 static void queue_slot(struct weft__node *node, struct weft__tin_rma *rma, struct weft__fifo *fifo, enum timer timer,
                        weft_time_ps at, uint32_t slot) {
     struct weft_packet p = {.time_ps = at, .qp = slot, .psn = rma->request[slot].use};
@@ -158,7 +159,7 @@ static uint32_t next_slot(struct weft__node *node, struct weft__tin_rma *rma, st
 static void dispatch(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot) {
     struct weft__tin_request *r = &rma->request[slot];
     uint32_t value = r->bytes;
-    if (r->verb != WEFT_RMA_READ) r->bytes = ACK_BYTES; // all that is asked for here
+    if (r->verb != WEFT_RMA_READ) r->bytes = ACK_BYTES; // the only data requested here
     r->state = WEFT__TIN_ASKED;
     r->left = (uint16_t)answer_bytes(r);
     r->dispatched_ps = w->now_ps;
@@ -191,7 +192,7 @@ static void dispatch_waiting(struct weft__node *node, struct weft__tin_rma *rma,
         dispatch(node, rma, w, next_slot(node, rma, &rma->waiting, WAITING));
 }
 
-/// A Req that nobody answers: it needs no window, and its operation is the server's to count.
+/// Sends a Req that nobody answers: it needs no window, and the server counts its operation.
 static void send(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot) {
     const struct weft__tin_request r = rma->request[slot];
     struct weft__rma_client *core = rma->client[r.client].core;
@@ -212,7 +213,7 @@ static void send(struct weft__node *node, struct weft__tin_rma *rma, struct weft
     inject(node, rma, w, &cell, WEFT__GNET_REQ, r.host);
 }
 
-/// The command is at the hardware.
+/// The command has reached the hardware.
 static void on_command(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot) {
     if (rma->request[slot].verb == WEFT_RMA_SEND) {
         send(node, rma, w, slot);
@@ -236,7 +237,7 @@ static const struct weft_cc_ops *cc_of(const struct weft__tin_client *c) {
 
 typedef void cc_handler(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);
 
-/// Congestion control that wants timers is not called by them: there is none.
+/// Congestion control that needs timers gets no calls from them here.
 static void tell(const struct weft__tin_rma *rma, const struct weft__tin_client *c, struct weft__tin_pace *pace,
                  cc_handler *handler, weft_time_ps now, uint32_t bytes, weft_time_ps rtt, bool timeout) {
     if (!handler) return;
@@ -253,7 +254,7 @@ static void tell(const struct weft__tin_rma *rma, const struct weft__tin_client 
     weft_rate_bps before = pace->rate_bps;
     handler(pace->cc, c->core->rma->conf->cc.conf, &fact, &act);
     pace->rate_bps = act.rate_bps;
-    if (pace->next_ps > now && before != act.rate_bps) // what is left of the wait goes at the new rate
+    if (pace->next_ps > now && before != act.rate_bps) // the rest of the wait runs at the new rate
         pace->next_ps = now + (weft_time_ps)((unsigned __int128)(pace->next_ps - now) * before / act.rate_bps);
 }
 
@@ -277,7 +278,7 @@ static void add_work(struct weft__node *node, struct weft__tin_rma *rma, struct 
     weft__fifo_push(&host->work, rma->pool, &p);
 }
 
-/// From the command until it is at the solicitation window.
+/// From the command until it reaches the solicitation window.
 static weft_time_ps command_time(const struct weft__tin_rma *rma) {
     return rma->conf->command_ps + rma->conf->engine_ps;
 }
@@ -308,7 +309,7 @@ static void command(struct weft__node *node, struct weft__tin_rma *rma, struct w
     queue_slot(node, rma, &rma->commanded, COMMANDED, w->now_ps + command_time(rma), slot);
 }
 
-/// A path with operations is among those that are ready, or has a timer for when its pace lets it go on.
+/// A path with operations is in the list of ready paths, or has a timer for when its pace allows the next.
 static void place_path(struct weft__node *node, struct weft__tin_rma *rma, const struct weft__worker *w,
                        uint32_t client, uint32_t server) {
     struct weft__tin_client *c = &rma->client[client];
@@ -326,7 +327,7 @@ static void place_path(struct weft__node *node, struct weft__tin_rma *rma, const
     c->ready_last = server;
 }
 
-/// An operation of each ready path in turn, as far as the client's own pace allows; a timer for the next.
+/// Starts an operation of each ready path in turn, as far as the client's own pace allows; sets a timer for the next.
 static void run_client(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client) {
     struct weft__tin_client *c = &rma->client[client];
     while (c->ready_first != WEFT_NONE && c->local.next_ps <= w->now_ps) {
@@ -402,12 +403,12 @@ static __attribute__((cold, noinline)) void trace_timeout(const struct weft__tin
     event->detail = dispatched ? WEFT_EVENT_RMA_ANSWER : WEFT_EVENT_RMA_WINDOW;
 }
 
-/// Its time is over: nothing of it is in the window.
+/// Its time is over: nothing of it is left in the window.
 static void hand_back(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot,
                       bool dispatched) {
     const struct weft__tin_request r = rma->request[slot];
     free_slot(rma, slot);
-    if (r.client == WEFT_NONE) return; // who announced the write will try again
+    if (r.client == WEFT_NONE) return; // the TiN that announced the write will try again
     struct weft__tin_client *c = &rma->client[r.client];
     bool remote = dispatched && c->core->rma->conf->split;
     struct weft__tin_pace *pace = remote ? &c->path[c->core->op[r.op].server].remote : &c->local;
@@ -439,7 +440,7 @@ static void on_landed(struct weft__node *node, struct weft__tin_rma *rma, struct
 
 // --- the memory of a host -----------------------------------------------------------------------------------------
 
-/// The PCIe of the host is free, or will be; the first read's next completion.
+/// Sets the timer for the next completion of the first read, when the host's PCIe is free.
 static void arm_read(struct weft__node *node, const struct weft__tin_rma *rma, uint32_t h) {
     const struct weft__tin_host *host = &rma->host[h];
     if (!host->reads.n) return;
@@ -447,7 +448,7 @@ static void arm_read(struct weft__node *node, const struct weft__tin_rma *rma, u
     weft__timer_set(&node->timers, rma->key0 + OF_HOSTS + 2 * h + 1, at > host->pcie_free_ps ? at : host->pcie_free_ps);
 }
 
-/// Reads the host's memory: cells like `answer` bring the bytes.
+/// Reads the host's memory: cells like `answer` carry the bytes.
 static void read_memory(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t h,
                         const struct weft_packet *answer, uint32_t bytes) {
     struct weft__tin_host *host = &rma->host[h];
@@ -460,7 +461,7 @@ static void read_memory(struct weft__node *node, struct weft__tin_rma *rma, stru
     arm_read(node, rma, h);
 }
 
-/// A completion of the first read has come.
+/// A completion of the first read has arrived.
 static void on_read(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t h) {
     struct weft__tin_host *host = &rma->host[h];
     struct weft_packet cell = *weft__fifo_head(&host->reads);
@@ -496,7 +497,7 @@ static struct weft_packet answer_to(const struct weft__tin_rma *rma, uint32_t ti
     };
 }
 
-/// A write is announced: this TiN asks for its data.
+/// A write was announced: this TiN asks for its data.
 static void pull(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w,
                  const struct weft_packet *cell) {
     uint32_t slot = take_slot(rma);
@@ -553,7 +554,7 @@ static void on_answer(struct weft__node *node, struct weft__tin_rma *rma, struct
     if (r->left) return;
     forget_asked(rma, cell->qp);
     note_request(rma, w, WEFT_RMA_ANSWERED, rma->self, cell->qp, r->use, WEFT_NONE);
-    if (r->client == WEFT_NONE) { // the data of a write: say so
+    if (r->client == WEFT_NONE) { // the data of a write: confirm it
         struct weft_packet answer = answer_to(rma, r->tin, r->op, r->their_use, cell);
         answer.bytes = ACK_BYTES;
         note_request(rma, w, WEFT_RMA_SENT, r->tin, r->op, r->their_use, WEFT_NONE);
@@ -578,7 +579,7 @@ void weft__tin_rma_on_cell(struct weft__node *node, struct weft__tin_rma *rma, s
 
 // --- timers -------------------------------------------------------------------------------------------------------
 
-/// Requests that were not answered, from the oldest on.
+/// Unanswered requests, starting from the oldest.
 static void on_unanswered(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w) {
     while (rma->asked_first != WEFT_NONE) {
         uint32_t slot = rma->asked_first;

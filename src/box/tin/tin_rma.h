@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 1RMA in the TiN: clients of its hosts, what they ask of others, and what others ask of its hosts. See tin_rma.c.
+// 1RMA in the TiN: clients of its hosts, their requests to others, and requests of others to its hosts. See tin_rma.c.
 #ifndef WEFT_BOX_TIN_TIN_RMA_H
 #define WEFT_BOX_TIN_TIN_RMA_H
 
@@ -7,7 +7,7 @@
 #include "transport/rma.h"
 #include "weft/cc.h"
 
-/// What is known of hosts at TiNs.
+/// Where hosts are at TiNs.
 struct weft__tin_rma_places {
     const uint16_t *tin_of_host; ///< WEFT_TIN_NONE: in no Clique
     const uint16_t *at_tin;      ///< a host's number among those of its TiN
@@ -20,11 +20,11 @@ struct weft__tin_pace {
     weft_time_ps next_ps;
 };
 
-/// From a client to a server: operations that wait for its pace, then, in turn with other paths, for the client's.
+/// A path from a client to a server: operations wait for its pace, then, in turn with other paths, for the client's.
 struct weft__tin_path {
     struct weft__tin_pace remote;
     uint32_t first, last;
-    uint32_t after; ///< in the client's list of paths whose own pace lets them go on
+    uint32_t after; ///< next in the client's list of paths that may go on by their own pace
     bool ready;     ///< in that list
 };
 
@@ -45,14 +45,14 @@ enum weft__tin_request_state {
     WEFT__TIN_LANDING
 };
 
-/// Something that this TiN asks of another: what a client wants, or the data of a write that another TiN announced.
+/// A request of this TiN to another: what a client wants, or the data of a write that another TiN announced.
 struct weft__tin_request {
     weft_time_ps submitted_ps, dispatched_ps;
-    uint32_t before, after; ///< in the list of those that are waited for, oldest first
+    uint32_t before, after; ///< in the list of unanswered ones, oldest first
     uint32_t client;        ///< of this TiN; WEFT_NONE: the data of a write
-    uint32_t op;            ///< the client's; of the data of a write, the slot of who announced it
-    uint16_t use;           ///< of the slot, modulo 2^12: an answer out of date is known by it
-    uint16_t bytes, left;   ///< asked for; not come
+    uint32_t op;            ///< the client's; for the data of a write, the slot at its announcer
+    uint16_t use;           ///< use count of the slot, modulo 2^12: identifies outdated answers
+    uint16_t bytes, left;   ///< requested; not yet arrived
     uint16_t tin, their_use;
     uint8_t host, their_host, state, verb, priority;
     bool bulk; ///< in the VCs of bulk IP
@@ -62,7 +62,8 @@ struct weft__tin_request {
 struct weft__tin_host {
     struct weft__rma_processor processor;
     struct weft__fifo work;  ///< of the software: time_ps: when done; qp: client; psn: operation; flags: enum work
-    struct weft__fifo reads; ///< of its memory, one after another: time_ps: earliest; the rest as the cells to send
+    struct weft__fifo reads; ///< reads of its memory, one after another: time_ps: earliest start; other fields as in
+                             ///< the cells to send
     weft_time_ps pcie_free_ps;
     uint32_t left; ///< bytes of the first read not yet sent
 };
@@ -79,10 +80,10 @@ struct weft__tin_rma {
     struct weft__tin_client *client;
     struct weft__tin_request *request;
     uint32_t requests, free;
-    uint32_t asked_first, asked_last;              ///< requests under way
+    uint32_t asked_first, asked_last;              ///< requests in progress
     struct weft__fifo commanded, waiting, landing; ///< slots of requests: qp; psn: use
     weft_bytes solicited_bytes, solicited_bytes_max;
-    uint64_t late; ///< cells that came for what had been given up
+    uint64_t late; ///< cells that arrived for requests already given up
 };
 
 struct weft__tin_rma_setup {
@@ -93,7 +94,7 @@ struct weft__tin_rma_setup {
     struct weft_packet_pool *pool;
     uint32_t self, hosts, clients, key0;
     struct weft__rma_client *const *client; ///< [clients]
-    const uint8_t *client_host;             ///< [clients] numbers of their hosts at this TiN
+    const uint8_t *client_host;             ///< [clients]: numbers of their hosts at this TiN
     const uint16_t *port_of_host;           ///< [hosts] of the node
     struct weft_arena *arena;
 };

@@ -28,7 +28,7 @@ static void print_bytes(FILE *text, weft_bytes bytes) {
     fputs(amount, text);
 }
 
-/// Which TiNs GNet links join, those that have failed left out: the same number for all that reach one another.
+/// The groups of TiNs that working GNet links connect: the same number for all that reach one another.
 static uint32_t *find_islands(const struct weft__network *net, struct weft_arena *arena) {
     const struct weft_topology *t = net->topology;
     uint32_t *island = weft_arena_alloc(arena, t->nodes, sizeof *island);
@@ -37,7 +37,7 @@ static uint32_t *find_islands(const struct weft__network *net, struct weft_arena
         down[t->event[i].link] = !t->event[i].up;
     for (uint32_t n = 0; n < t->nodes; n++)
         island[n] = n;
-    while (again) { // as often as the longest way has links
+    while (again) { // as many times as the longest path has links
         again = false;
         for (uint32_t l = 0; l < t->links; l++) {
             uint32_t a = t->port[t->link[l].port[0]].node, b = t->port[t->link[l].port[1]].node;
@@ -49,15 +49,15 @@ static uint32_t *find_islands(const struct weft__network *net, struct weft_arena
     return island;
 }
 
-/// Where that is the reason.
+/// If that is the reason.
 static void say_way(FILE *text, const uint32_t *island, uint32_t from, uint32_t to) {
     if (island[from] != island[to]) fputs("; no route leads there", text);
 }
 
 // --- virtual channels ---------------------------------------------------------------------------------------------
 
-/// Vertex: port among all * WEFT_GNET_VCS + VC, of an output without credits. What it waits for; WEFT_NONE: nothing
-/// that is known to wait.
+/// A vertex is port among all * WEFT_GNET_VCS + VC, of an output without credits. Returns the vertex that it waits for;
+/// WEFT_NONE: none.
 static uint32_t next_vertex(const struct weft__network *net, uint32_t vertex) {
     const struct weft_topology *t = net->topology;
     uint32_t port = vertex / WEFT_GNET_VCS, vc = vertex % WEFT_GNET_VCS, far = t->port[port].peer;
@@ -89,7 +89,7 @@ static void say_cycle(FILE *text, const struct weft__network *net, uint32_t star
     fprintf(text, "  and so back to %s\n", name);
 }
 
-/// Each vertex waits for one other at most, so whoever comes back to his own trail has found a cycle.
+/// Each vertex waits for at most one other, so a trail that returns to itself is a cycle.
 static void find_cycle(FILE *text, const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
@@ -192,7 +192,7 @@ static void say_announced(FILE *text, const struct weft__network *net) {
         for (uint32_t slot = tin->announced.first; slot != WEFT_NONE; slot = tin->packet[slot].link.after) {
             if (!to) to = weft_arena_alloc(arena, f->tins, sizeof *to);
             const struct weft__tin_packet *p = &tin->packet[slot];
-            if (!to[p->to].packets++) to[p->to].since_ps = p->since_ps; // the list is in order of time
+            if (!to[p->to].packets++) to[p->to].since_ps = p->since_ps; // the list is sorted by time
         }
         for (uint32_t i = 0; to && i < f->tins; i++) {
             if (!to[i].packets || !weft__stall_line(&list)) continue;
@@ -210,7 +210,7 @@ static void say_announced(FILE *text, const struct weft__network *net) {
 
 // --- 1RMA ---------------------------------------------------------------------------------------------------------
 
-/// What a client has with one server.
+/// The operations of a client with one server.
 struct operations {
     uint32_t asked, waiting, paced;
     weft_time_ps begun_ps; ///< the first of them

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of a Clique and its ways out in a run, as the controller changes them (src/control).
+// Tables of a Clique and its exits during a run, as the controller changes them (src/control).
 #include <string.h>
 
 #include "box/tin/tin_net.h"
 #include "weft/memory.h"
 
-/// The states that the links of a topology go through: state 0 is that before the first event.
+/// The states that the links of a topology go through: state 0 precedes the first event.
 struct states {
     uint32_t n, links;
     weft_time_ps *from_ps;
@@ -33,7 +33,7 @@ static bool are_same(const struct weft__tin_exits *a, const struct weft__tin_exi
     return a->n == b->n && !(a->n && memcmp(a->tin, b->tin, a->n * sizeof *a->tin));
 }
 
-/// Events after which some ways out are others.
+/// Events after which some exits differ.
 static bool *find_changes(const struct weft__tin_places *places, const struct weft_topology *t,
                           const struct states *states, struct weft_arena *arena) {
     bool *changes = weft_arena_alloc(arena, t->events, sizeof *changes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What weft topo says of Cliques: ports, links, racks, fibres, and what is lost with what.
+// What weft topo reports about Cliques: ports, links, racks, fibres, and what is lost together.
 #include <inttypes.h>
 
 #include "box/tin/tin_net.h"
@@ -9,7 +9,7 @@
 
 enum { TEXT = 32 };
 
-/// "24 local, 22 used" or, if what the chip has is not known, "22 local used".
+/// "24 local, 22 used" or, if the chip's ports are unknown, "22 local used".
 static void print_used(FILE *file, const char *which, uint32_t ports, uint32_t min, uint32_t max) {
     char used[TEXT];
     if (ports)
@@ -43,7 +43,7 @@ static void print_fibres(FILE *file, const struct weft_clique_summary *s) {
     putc('\n', file);
 }
 
-/// One port a TiN, one a rack for its own management.
+/// One port per TiN, and one per rack for its own management.
 static uint32_t spare_ethernet(const struct weft_clique_summary *s) {
     uint32_t taken = s->ethernets + s->racks;
     return taken < s->tins ? s->tins - taken : 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a bootstrap takes.
+// The duration of a bootstrap.
 //
 // Source: Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI'22: 6 bytes a MOS word
 // of 64 bits (3.5); DHCP relayed by spines or, over MOS, by a proxy; the controller tries to connect again and again;
 // one outstanding RPC; a target is programmed over PMOS until a connection over GNet is possible (4.3, 4.4). 256 or 512
-// TiNs have a link to the datacenter network (appendix A). Assumed: all times and rates. One of them is calibrated on a
-// figure of the paper: the time between MOS words, on the 48 minutes of the slowest TiN. The size of routing tables is
-// counted: an entry is 8 minimal and 24 other candidates of 6 bits each, for 50 ports, 30 VCs and every other pod and
-// other TiN of the pod, and does not fit into the 2 MB of the control processor, as the paper says.
+// TiNs have a link to the datacenter network (appendix A). Assumed: all times and rates. One of them is calibrated with
+// a figure of the paper: the time between MOS words, by the 48 minutes of the slowest TiN. The size of routing tables
+// is counted: an entry has 8 minimal and 24 other candidates of 6 bits each, for 50 ports, 30 VCs and every other pod
+// and other TiN of the pod, and the tables do not fit into the 2 MB of the control processor, as the paper says.
 #include "weft/bootstrap.h"
 
 #include "weft/param.h"

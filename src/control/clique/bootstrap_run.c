@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bootstrap, run: firmware, DHCP, sessions of the controller, proxies. What a TiN does is a few states; bytes that it
-// has confirmed stay programmed, because the chip keeps its registers when the session is lost.
+// Runs a bootstrap: firmware, DHCP, sessions of the controller, proxies. A TiN has few states; bytes that it has
+// confirmed stay programmed, because the chip keeps its registers when the session is lost.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,16 +12,16 @@
 enum { DUE_DISCOVER, DUE_ADDRESS, DUE_RPC, DUE_CONNECTED, DUE_LOST, DUE_TIMEOUT, DUE_BACK };
 enum state {
     STARTING,  ///< off, or its firmware starts
-    SEARCHING, ///< sends discovers that nobody hears
-    HEARD,     ///< the controller knows of it and has no session free, or no proxy
-    PMOS,      ///< being programmed by way of its proxy
-    TCP,       ///< over a connection of its own
+    SEARCHING, ///< sends discovers that no one receives
+    HEARD,     ///< known to the controller, which has no free session, or no proxy
+    PMOS,      ///< being programmed through its proxy
+    TCP,       ///< over its own connection
     DONE,
 };
 struct tin {
     enum state state;
     bool addressed;
-    uint32_t life, targets; ///< life: of its session; targets: that it serves as a proxy
+    uint32_t life, targets; ///< life: of its session; targets: how many it serves as a proxy
     weft_bytes taken;       ///< confirmed
     weft_time_ps busy_until_ps;
 };
@@ -30,8 +30,8 @@ struct run {
     const struct weft_bootstrap_conf *conf;
     struct weft_bootstrap_result *result;
     struct tin *tin;
-    uint32_t *waiting;                    ///< TiNs heard, in that order
-    uint32_t waitings, sessions, pending; ///< pending: what is due, without discovers
+    uint32_t *waiting;                    ///< known TiNs, in order of discovery
+    uint32_t waitings, sessions, pending; ///< pending: items due, without discovers
     weft_bytes bytes, bytes_pmos;
     struct weft_random random;
     struct weft__agenda agenda;
@@ -44,7 +44,7 @@ static void note(struct run *r, weft_time_ps time, uint32_t kind, uint32_t who, 
                         .time_ps = time, .kind = kind, .who = who, .what = (uint32_t)bytes, .data = r->tin[who].life});
 }
 
-/// Time of a proxy for `bytes`, both ways, in turn with its other targets.
+/// The time that a proxy takes for `bytes` in both directions, in turn with its other targets.
 static weft_time_ps carry(struct run *r, weft_time_ps now, uint32_t proxy, weft_bytes bytes) {
     struct tin *p = &r->tin[proxy];
     uint64_t words = weft_bootstrap_words(r->conf, bytes);
@@ -72,7 +72,7 @@ static void send_rpc(struct run *r, weft_time_ps now, uint32_t tin) {
     note(r, there + conf->latency_ps, DUE_RPC, tin, bytes);
 }
 
-/// A neighbour that the controller has and whose relayed discover comes first, any of those with room; WEFT_NONE: none.
+/// The neighbour with a session and room whose relayed discover comes first; WEFT_NONE: none.
 static uint32_t find_proxy(struct run *r, uint32_t tin) {
     uint32_t found = 0, best = WEFT_NONE;
     for (uint32_t k = 0; k < r->c->tin[tin].links; k++) {
@@ -90,7 +90,7 @@ static bool is_audible(const struct run *r, uint32_t tin) {
     return false;
 }
 
-/// Connections are tried at times of their own: the next is anything up to `connect` away.
+/// Connections are attempted at independent times: the next attempt is up to `connect` away.
 static void await_connection(struct run *r, weft_time_ps now, uint32_t tin) {
     r->tin[tin].state = TCP;
     note(r, now + weft_random_below(&r->random, r->conf->connect_ps), DUE_CONNECTED, tin, 0);
@@ -113,7 +113,7 @@ static void begin_session(struct run *r, weft_time_ps now, uint32_t tin, uint32_
     note(r, t->addressed ? now : answered, DUE_ADDRESS, tin, 0);
 }
 
-/// Sessions for who waits longest, as far as there are sessions and proxies.
+/// Gives sessions to those that wait longest, as far as there are sessions and proxies.
 static void serve(struct run *r, weft_time_ps now) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < r->waitings; i++) {
@@ -162,14 +162,14 @@ static void on_rpc(struct run *r, weft_time_ps now, uint32_t tin, weft_bytes byt
     }
 }
 
-/// A TiN fails: with it what it serves, which the controller finds out by its timeout.
+/// A TiN fails, and with it the sessions that it serves; the controller finds out by its timeout.
 static void lose(struct run *r, weft_time_ps now, uint32_t tin) {
     r->tin[tin] = (struct tin){.life = r->tin[tin].life + 1};
     r->result->tin[tin].done_ps = WEFT_TIME_NEVER;
     note(r, now + r->conf->lost_for_ps + r->conf->start_ps, DUE_BACK, tin, 0);
     for (uint32_t i = 0; i < r->c->tins; i++) {
         if (r->tin[i].state != PMOS || r->result->tin[i].proxy != tin) continue;
-        r->tin[i].life++; // what is under way is lost
+        r->tin[i].life++; // what is in flight is lost
         note(r, now + r->conf->rpc_timeout_ps, DUE_TIMEOUT, i, 0);
     }
 }
@@ -189,7 +189,7 @@ static void on_timeout(struct run *r, weft_time_ps now, uint32_t tin) {
     r->sessions--;
     r->result->retried++;
     memmove(r->waiting + 1, r->waiting, r->waitings++ * sizeof *r->waiting);
-    r->waiting[0] = tin; // before those that have not begun
+    r->waiting[0] = tin; // ahead of those that have not begun
     serve(r, now);
 }
 
@@ -226,7 +226,7 @@ static void act(struct run *r, const struct weft__due *due) {
     }
 }
 
-/// Nothing is left but discovers that nobody will ever hear: no neighbour of who is left has a way out.
+/// Only discovers that no one will ever receive are left: no neighbour of the remaining TiNs has a connection.
 static bool is_stuck(const struct run *r) {
     if (r->pending) return false;
     for (uint32_t i = 0; i < r->c->tins; i++)

@@ -27,7 +27,7 @@ struct weft_celltrace_path weft_celltrace_stitch(const struct weft_topology *t, 
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_celltrace_report *r = &report[i], *last = path.hops ? &ret_hop[path.hops - 1] : NULL;
         bool next = last && f->tin[last->tin].peer[last->port_out] == r->tin;
-        if (!next && r->port_in != WEFT_NONE) { // one in between, or before the first, may be told by both sides
+        if (!next && r->port_in != WEFT_NONE) { // a hop in between, or before the first, may be reported by both sides
             uint32_t between = f->tin[r->tin].peer[r->port_in];
             if (last && f->tin[last->tin].peer[last->port_out] != between) return path;
             ret_hop[path.hops++] = (struct weft_celltrace_report){
@@ -46,7 +46,7 @@ struct weft_celltrace_path weft_celltrace_stitch(const struct weft_topology *t, 
     return path;
 }
 
-/// Candidates of a cell in a state, by the tables given; without that by which it came.
+/// Candidates of a cell in a state, according to the given tables, without the port by which it came.
 static uint64_t candidates(const struct weft_sdn *s, uint32_t x, uint32_t group, uint32_t slot) {
     struct weft_gnet_set set = s->groups.tin[x].set[group];
     return (set.minimal | set.nonminimal) & ~(slot ? s->f->tin[x].back[slot - 1] : 0);
@@ -85,8 +85,8 @@ bool weft_sdn_is_meant(const struct weft_sdn *s, const struct weft_celltrace_rep
     return group && (candidates(s, hop[i].tin, group, slot) >> hop[i].port_out & 1);
 }
 
-/// Evidence against TiNs: cells that they sent astray prove it; cells that were last seen on the way to them may as
-/// well be reports that were lost.
+/// Evidence against TiNs: cells that they sent astray are proof; cells last seen on their way to a TiN may also be lost
+/// reports.
 struct evidence {
     uint64_t *astray, *lost; ///< [tins]
 };
@@ -126,7 +126,7 @@ struct weft_celltrace_result weft_sdn_find_fault(const struct weft_sdn *s, uint3
         for (uint32_t k = 0; k < rounds && pair / tins != pair % tins; k++) {
             struct weft_celltrace_report report[HOPS];
             uint32_t n = weft_sdn_trace(s, pair / tins, pair % tins, r.cells, &random, report), kept = 0;
-            for (uint32_t i = 0; i < n; i++) // on its way to the collector
+            for (uint32_t i = 0; i < n; i++) // in flight to the collector
                 if (weft_random_unit(&random) >= loss) report[kept++] = report[i];
             r.cells++;
             r.missing += n - kept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scenario says happens to a Clique, as its controller takes it.
+// The events of a scenario that concern a Clique, in the form that its controller takes.
 #include "control/clique/clique_events.h"
 
 #include "weft/memory.h"
@@ -35,7 +35,7 @@ static void add(struct story *s, struct weft_sdn_event event, struct weft_clique
     s->told[s->sdns++] = told;
 }
 
-/// Links that go the same way at one time are one event.
+/// Links that change in the same direction at the same time are one event.
 static void add_links(struct story *s, const bool *egress) {
     const struct weft_topology *t = s->t;
     for (uint32_t e = 0; e < t->events; e++) {
@@ -66,7 +66,7 @@ static void add_links(struct story *s, const bool *egress) {
     }
 }
 
-/// A heal is for all that were cut off.
+/// A heal applies to all that were cut off.
 static void add_given(struct story *s, const struct weft_control_event *event, uint32_t events) {
     bool *cut = weft_arena_alloc(s->arena, s->t->nodes, sizeof *cut);
     for (uint32_t i = 0; i < events; i++) {
@@ -86,7 +86,7 @@ static void add_given(struct story *s, const struct weft_control_event *event, u
     }
 }
 
-/// Both lists are by time; the second behind the first. At one time links come first.
+/// Merges two lists sorted by time, the second of which follows the first. At the same time links come first.
 static void merge(struct story *s, uint32_t links) {
     struct weft_sdn_event *sdn = weft_arena_alloc(s->arena, s->sdns, sizeof *sdn);
     struct weft_clique_event *told = weft_arena_alloc(s->arena, s->sdns, sizeof *told);

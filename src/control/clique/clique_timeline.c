@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what the controller of a Clique writes to what its TiNs forward by. An entry of a group that is not there leads
-// nowhere. A destination with a flow of its own has a column of its own, which follows that of its pod where the TiN
-// has no such flow.
+// Converts what the controller of a Clique writes to the tables that its TiNs forward by. An entry of a group that does
+// not exist leads nowhere. A destination with its own flow has its own column, which follows that of its pod where the
+// TiN has no such flow.
 #include "weft/clique_timeline.h"
 
 #include <string.h>
@@ -12,14 +12,14 @@
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 
-/// A TiN's table as its writes come.
+/// A TiN's table during its writes.
 struct replay {
     const struct weft_sdn *s;
     const struct weft_clique_timeline *timeline;
     uint32_t tin, presents;
-    uint32_t *entry; ///< [columns * rows] groups as written
+    uint32_t *entry; ///< [columns * rows]: groups as written
     bool *present;   ///< [presents]
-    uint16_t *shown; ///< [rows * columns] the data plane's
+    uint16_t *shown; ///< [rows * columns]: of the data plane
     struct weft_clique_change *change;
     struct weft_clique_egress *egress;
     uint32_t changes, egresses, capacity;
@@ -32,7 +32,7 @@ static uint32_t entry_of(const struct replay *r, uint32_t column, uint32_t row) 
     return r->entry[(r->s->columns.places + pod) * r->timeline->rows + row];
 }
 
-/// What a cell meets there.
+/// The set that a cell finds there.
 static uint16_t set_at(const struct replay *r, uint32_t column, uint32_t row) {
     uint32_t group = entry_of(r, column, row);
     return group && group < r->presents && r->present[group] ? (uint16_t)group : 0;
@@ -88,7 +88,7 @@ static void write_op(struct replay *r, const struct weft__sdn_record *record) {
         write_group(r, record->time_ps, op.group, op.kind == WEFT__SDN_GROUP_ADD);
 }
 
-/// The changes of a TiN from its writes, `n` of them, by index.
+/// The changes of a TiN from its `n` writes, by index.
 static void replay_tin(const struct weft_sdn *s, struct weft_clique_timeline *timeline, uint32_t tin,
                        const uint32_t *index, uint32_t n, struct weft_arena *arena) {
     const struct weft__sdn_recorder *recorder = s->recorder;
@@ -142,7 +142,7 @@ static void replay_all(const struct weft_sdn *s, struct weft_clique_timeline *ti
     weft_memory_free(KIND, index, recorder->n * sizeof *index);
 }
 
-/// Columns of destinations that ever have flows of their own.
+/// Numbers the columns of destinations that ever have their own flows.
 static void number_columns(const struct weft_sdn *s, struct weft_clique_timeline *timeline, struct weft_arena *arena) {
     uint16_t *column_of = weft_arena_alloc(arena, s->f->tins, sizeof *column_of);
     for (uint32_t d = 0; d < s->f->tins; d++) {
@@ -168,7 +168,7 @@ static void take_escapes(struct weft_sdn *s, struct weft_clique_timeline *timeli
     timeline->escapes = recorder->solveds;
 }
 
-/// When what was noticed at a time has been seen to: the first plan to be finished after that.
+/// When events noticed at a time have been handled: the first plan finished after that.
 static weft_time_ps solved_after(const struct weft_clique_timeline *timeline, weft_time_ps noticed) {
     for (uint32_t i = 0; i < timeline->escapes; i++)
         if (timeline->escape_ps[i] > noticed) return timeline->escape_ps[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The story of a Clique's control plane: what a scenario says happens, as its agents take it.
+// The story of a Clique's control plane: the events of a scenario, as handled by its agents.
 #include "weft/clique_trace.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "weft/memory.h"
 
 enum { CLOCK_EVENTS_MAX = 8 };
-enum { TRACED = 100, TRACED_ALL = 1000000 }; ///< cells, from one TiN to another and, about, in all
+enum { TRACED = 100, TRACED_ALL = 1000000 }; ///< cells: from one TiN to another, and roughly in total
 
-/// The clocks' events follow each other at a distance at which each has had its effect: what they do is over in a
-/// moment, and messages are many. More than a few are left out.
+/// The clocks' events follow one another at intervals in which each has had its effect, which is short, while messages
+/// are many. More than a few events are omitted.
 static void run_clocks(const struct weft_topology *t, struct weft_clique_trace *trace,
                        const struct weft_timesync_conf *conf, const struct weft_control_event *event, uint32_t events,
                        uint64_t seed, struct weft_arena *arena) {
@@ -43,7 +43,7 @@ static void run_clocks(const struct weft_topology *t, struct weft_clique_trace *
     trace->timesync_events = n;
 }
 
-/// With the ports that the chips have, used or not.
+/// Counts all ports of the chips, used or not.
 static struct weft_sdn_counts count_state(const struct weft_topology *t, const struct weft_dragonfly *f,
                                           const struct weft_tin_conf *conf) {
     uint64_t links = t->packaging.local_ports + t->packaging.global_ports;

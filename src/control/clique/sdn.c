@@ -3,9 +3,9 @@
 //
 // Source: Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI'22: sequenced batches, a
 // flow after its group (4.1), one outstanding RPC a TiN that fits its memory of 2 MB (4.2), NSF reboots and
-// reconciliation (4.3). Assumed: every time, and the sizes of RPCs and of what firmware needs. What sequenced batches
-// are is ours: an entry is changed only when every TiN that it may now send to is programmed for that, so that a way
-// that led to its destination before a write does so after it (src/control/clique/sdn_plan.c).
+// reconciliation (4.3). Assumed: every time, and the sizes of RPCs and of what firmware needs. The definition of
+// sequenced batches is our own: an entry is changed only when every TiN that it may now send to is programmed for that,
+// so that a path that led to its destination before a write still does so after it (src/control/clique/sdn_plan.c).
 #include "weft/sdn.h"
 
 #define T struct weft_sdn_conf

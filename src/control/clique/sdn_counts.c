@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of a Clique's routing state, counted from its tables. Source: Gibson et al., "Aquila", NSDI'22, section 4.2:
 // about 1.9 million IP flows, a factor of 576 less as indexed groups; almost 5 million GNet flows, about 700 thousand
-// by six port classes. What comes out here, and what of it the paper's roundings are: docs/aquila-control.md.
+// by six port classes. docs/aquila-control.md compares the results with the paper's rounded numbers.
 #include "weft/memory.h"
 #include "weft/sdn.h"
 
 enum { CPUS = 1, FAMILIES = 2 }; // of a TiN: its control processor; IPv4 and IPv6
 
-/// VCs of a port that have flows: cells begin with the first of their class; on links they have any, or they escape.
-/// That it is one flow for an escape, and one VC at terminals, is our reading: with it both of the paper's numbers come
-/// out.
+/// The VCs of a port that have flows: cells start on the first VC of their class; on links they use any, or escape.
+/// Counting an escape as one flow, and one VC at terminals, is our interpretation: it gives both of the paper's
+/// numbers.
 enum { TERMINAL_VCS = 1, LINK_VCS = WEFT_GNET_ROUTING_VCS + 1 };
 
 /// Ports of a TiN in each class; all endpoints are terminals.

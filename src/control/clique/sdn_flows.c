@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flow manager and switch front-end: from flows by class of ports to writes of entries, in order; what a write does;
-// and what is found when a session is made again.
+// Flow manager and switch front-end: from flows by class of ports to writes of entries, in order; the effect of a
+// write; and what is found when a session is established again.
 #include <assert.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ void weft__sdn_queue(struct weft_sdn *s, uint32_t tin, struct weft__sdn_op op) {
     e->op[e->n++] = op;
 }
 
-/// A flow by class of inputs becomes an entry of each port of the class.
+/// A flow by class of inputs becomes an entry for each port of the class.
 static void expand(struct weft_sdn *s, uint32_t tin, uint32_t column, uint32_t row, uint32_t group) {
     for (uint32_t slot = 0; slot < s->wiring->slots; slot++) {
         bool port = !slot || ((s->f->tin[tin].local | s->f->tin[tin].global) >> (slot - 1) & 1);
@@ -74,7 +74,7 @@ static void sort_tin(struct weft_sdn *s, weft_time_ps now, uint32_t first, uint3
         if (old && !--e->refs[old]) unused[lefts++] = old;
     }
     for (uint32_t i = 0; i < lefts; i++) {
-        if (e->refs[unused[i]]) continue; // named again, or listed twice
+        if (e->refs[unused[i]]) continue; // used again, or listed twice
         s->now_outcome->groups++;
         weft__sdn_queue(s, tin, (struct weft__sdn_op){WEFT__SDN_GROUP_DEL, 0, 0, unused[i], false});
     }
@@ -104,7 +104,7 @@ void weft__sdn_sort_batch(struct weft_sdn *s, weft_time_ps now, uint32_t first, 
 
 // --- what is programmed -------------------------------------------------------------------------------------------
 
-/// Whether cells for `dst` meet the column at some TiN.
+/// Whether cells for `dst` use the column at some TiN.
 static bool concerns(const struct weft_sdn *s, uint32_t tin, uint32_t column, uint32_t dst) {
     const struct weft_tin *to = &s->f->tin[dst];
     uint32_t pods0 = s->columns.places, own0 = pods0 + s->f->pods;
@@ -117,10 +117,10 @@ static void settle(struct weft_sdn *s, weft_time_ps now, uint32_t dst, bool beca
     struct weft__sdn_turned known = weft__sdn_walk_settle(&s->walk_known, dst);
     struct weft__sdn_turned real = weft__sdn_walk_settle(&s->walk_real, dst);
     if (because_of_write) {
-        // What batches are for. Of ways that lead there over the links that the plan is for, a write may break those
-        // only whose source the plan leaves without any: that takes them away on purpose. Which happens to TiNs that
-        // are cut off, and to a few that are not: in a Clique of which much has failed entries of older plans may still
-        // lead round where the rules of the tables no longer find a way.
+        // The purpose of batches. Of the paths that lead there over the links of the plan, a write may break only those
+        // whose source the plan leaves without any: that removes them on purpose. It happens to TiNs that are cut off,
+        // and to a few that are not: in a heavily damaged Clique, entries of older plans may still provide detours
+        // where the rules of the tables no longer find a path.
         assert(!known.broken || s->conf->ordering != WEFT_SDN_SEQUENCED || s->result->tampered);
         s->now_outcome->holes += known.broken;
     }
@@ -161,7 +161,7 @@ static bool is_named(const struct weft_sdn *s, uint32_t tin, uint32_t group) {
     return false;
 }
 
-/// Entries that name a group; in the order that the flow manager gives writes there are none.
+/// Entries that refer to a group; in the flow manager's order of writes there are none.
 static void look_at_group(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t group) {
     if (!is_named(s, tin, group)) return;
     for (uint32_t d = 0; d < s->f->tins; d++) {

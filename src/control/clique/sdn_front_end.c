@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switch front-end and firmware of TiNs: a session for each TiN, one RPC at a time, memory for no more.
+// Switch front-end and firmware of TiNs: a session per TiN, one RPC at a time, and memory for no more.
 #include "control/clique/sdn_run.h"
 
-/// The next RPCs of a TiN, as many as may be under way.
+/// Sends the next RPCs of a TiN, as many as may be in flight.
 static void send_rpcs(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     struct weft__sdn_session *e = &s->session[tin];
     uint32_t most = (uint32_t)(s->conf->rpc_bytes / s->conf->op_bytes);
@@ -12,7 +12,7 @@ static void send_rpcs(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
             return;
         }
         uint32_t ops = e->given - e->sent < most ? e->given - e->sent : most;
-        for (uint32_t i = e->sent; i < e->sent + ops; i++) { // what will be there
+        for (uint32_t i = e->sent; i < e->sent + ops; i++) { // the entry's state when the RPC arrives
             if (e->op[i].kind == WEFT__SDN_FLOW)
                 *weft__sdn_entry(&s->expected, e->op[i].column, tin, e->op[i].row) = e->op[i].group;
             else if (e->op[i].kind == WEFT__SDN_EGRESS)
@@ -78,7 +78,7 @@ static void on_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     if (e->writing) weft__sdn_note(s, now + s->conf->op_ps, WEFT__SDN_DUE_WRITE, tin, 0);
 }
 
-/// Everything that the flow manager asked for is there: its RPCs are answered.
+/// Everything that the flow manager asked for is done: answers its RPCs.
 static void complete(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     struct weft__sdn_session *e = &s->session[tin];
     e->n = e->given = e->sent = e->there = e->written = e->confirmed = 0;
@@ -95,7 +95,7 @@ static void on_answer(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32
     if (e->confirmed == e->n) complete(s, now, tin);
 }
 
-/// Once nobody's firmware starts again and nobody has cut the line; else it tries again when it may.
+/// Connects if the firmware is not restarting and the line is not cut; otherwise tries again when it may.
 static void connect(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     const struct weft__sdn_session *e = &s->session[tin];
     if (e->connected || e->rebooting || !e->allowed) return;
@@ -109,7 +109,7 @@ static void on_connect(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     weft__sdn_tell_tin(s, now, WEFT_SDN_REGISTERS, registers * s->conf->read_ps + s->conf->latency_ps, tin, 0);
 }
 
-/// A TiN says how a port of its is, or its registers do.
+/// A TiN reports the state of one of its ports, or its registers do.
 static void on_port(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t link, bool down) {
     if (link != WEFT_NONE) s->reported[link] = down;
     weft__sdn_publish(s, now, WEFT_SDN_PORT_WRITE, tin, link, down);
@@ -127,7 +127,7 @@ static void on_registers(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     }
     if (e->n)
         send_rpcs(s, now, tin);
-    else // all of it was written, only the answer was lost
+    else // all of it was written, and only the answer was lost
         complete(s, now, tin);
 }
 

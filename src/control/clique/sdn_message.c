@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of a Clique's controller: under way for their time, counted, and kept for those who want to see them.
+// Messages of a Clique's controller: in flight for some time, counted, and kept if requested.
 #include <string.h>
 
 #include "control/clique/sdn_run.h"
@@ -57,7 +57,7 @@ void weft__sdn_publish(struct weft_sdn *s, weft_time_ps now, enum weft_sdn_messa
          (struct weft__due){.kind = write, .who = who, .what = what, .round = round, .data = WEFT__SDN_NO_SESSION});
 }
 
-/// Each table has a subscriber: the notice of a write follows it in the list of kinds.
+/// Each table has a subscriber: in the list of kinds, the notice of a write follows it.
 void weft__sdn_at_nib(struct weft_sdn *s, const struct weft__due *write) {
     struct weft__due notice = *write;
     notice.kind++;

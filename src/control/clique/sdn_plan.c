@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequenced batches. A cell is in a state: at a TiN, come in by a class of ports, with a routing VC. Its sets of ports
-// lead to other states and, by the rules of the tables, never back. So the changes for a destination are made in the
-// order of distance from it: a state is changed only when all states that its new set leads to are as they shall be,
-// and then cells there are bound to arrive. A state that is not yet changed leads to states as they were or as they
-// shall be; if cells there were bound to arrive they still are.
-// A flow stands for more than one state, and its change is due when it is for all of them:
-// - A flow of a pod is for all its TiNs that have no flow of their own there, whether or not they had one once. A
-//   destination gets a flow of its own before that of its pod turns away from it, and loses it after.
-// - A flow is for all ports of a class. By some of them it may lead nowhere but back to where a cell comes from: new
-//   sets do not send any that way, but old ones may, so all that do are changed before.
-// Flows of destinations that cannot be reached any more go last, when no set leads to them.
+// Sequenced batches. A cell is in a state: at a TiN, having arrived by a class of ports, with a routing VC. Its sets of
+// ports lead to other states and, by the rules of the tables, never back. So the changes for a destination are made in
+// the order of distance from it: a state is changed only when all states that its new set leads to have their final
+// form, and then cells there are bound to arrive. A state that is not yet changed leads to states in their old or final
+// form; if cells there were bound to arrive they still are.
+// A flow covers more than one state, and its change is due when it is due for all of them:
+// - A flow of a pod covers all its TiNs that have no flow of their own there, whether or not they once had one. A
+//   destination gets its own flow before that of its pod turns away from it, and loses it afterwards.
+// - A flow covers all ports of a class. For some of them it may lead only back to where a cell comes from: new
+//   sets do not send any that way, but old ones may, so all that do are changed first.
+// Flows of destinations that can no longer be reached are removed last, when no set leads to them.
 #include "control/clique/sdn_plan.h"
 
 #include <stdlib.h>
@@ -29,12 +29,12 @@ struct plan {
     const struct weft__sdn_tables *meant;
     const uint64_t *up;
     struct weft__sdn_tables target;
-    bool *own;      ///< [tins] destination shall have flows of its own
-    bool *reached;  ///< [tins] and is reached by these from some other pod
-    uint16_t **due; ///< [columns] [tins * rows] batch after which a state is as it shall be, for that column
+    bool *own;      ///< [tins]: the destination will have its own flows
+    bool *reached;  ///< [tins]: and these reach it from some other pod
+    uint16_t **due; ///< [columns] [tins * rows]: batch after which a state has its final form, for that column
 };
 
-/// From the routes' columns to ours: of each pod that of most of its TiNs, for the others their own.
+/// Converts the routes' columns to ours: for each pod that of most of its TiNs, for the others their own.
 static void fill_target(struct plan *p, const struct weft_gnet_routes *r) {
     const struct weft_dragonfly *f = p->f;
     uint32_t *column = weft_memory_new(KIND, f->pods, sizeof *column);
@@ -98,28 +98,28 @@ static uint32_t later(uint32_t a, uint32_t b) {
     return a > b ? a : b;
 }
 
-/// Flows of a destination of its own, which it has, had once or shall have; WEFT_NONE: never.
+/// Flows of the destination's own, which it has, once had or will have; WEFT_NONE: never.
 static uint32_t own_column(const struct plan *p, uint32_t d) {
     uint32_t special = p->columns->special_of[d];
     return special ? p->columns->places + p->f->pods + special - 1 : WEFT_NONE;
 }
 
-/// The group of a flow of its own; 0: none.
+/// The group of its own flow; 0: none.
 static uint32_t own_group(const struct plan *p, const struct weft__sdn_tables *t, uint32_t x, uint32_t row,
                           uint32_t d) {
     uint32_t column = own_column(p, d);
     return column == WEFT_NONE ? 0 : weft__sdn_get(t, column, x, row);
 }
 
-/// Cells for `d` meet the flow of its pod, before it changes and after. That it had flows of its own once, or has them
-/// elsewhere, does not matter.
+/// Whether cells for `d` use the flow of its pod, both before the change and after. It does not matter if it once had
+/// its own flows, or has them elsewhere.
 static bool meets_pod(const struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
     return !p->own[d] && !own_group(p, p->meant, x, row, d);
 }
 
 static uint32_t due_for(struct plan *p, uint32_t x, uint32_t row, uint32_t d);
 
-/// The latest of the states to which a set leads by port `k`, for all of a pod that meet its flow.
+/// The last of the states to which a set leads by port `k`, for all TiNs of a pod that use its flow.
 static uint32_t due_by_port(struct plan *p, uint32_t x, uint32_t row, uint32_t k, uint32_t there, uint32_t pod) {
     const struct weft_dragonfly *f = p->f;
     uint32_t y = f->tin[x].peer[k], latest = 0;
@@ -133,7 +133,7 @@ static uint32_t due_by_port(struct plan *p, uint32_t x, uint32_t row, uint32_t k
     return latest;
 }
 
-/// The latest of the states to which the new set of a state leads, for one destination or (WEFT_NONE) for all of a pod.
+/// The last of the states to which the new set of a state leads, for one destination or (WEFT_NONE) for all of a pod.
 static uint32_t due_next(struct plan *p, uint32_t group, uint32_t x, uint32_t row, uint32_t d, uint32_t pod) {
     const struct weft_dragonfly *f = p->f;
     uint32_t latest = 0, vc = weft_gnet_next_vc((enum weft_gnet_input)(row / VCS), row % VCS);
@@ -148,7 +148,7 @@ static uint32_t due_next(struct plan *p, uint32_t group, uint32_t x, uint32_t ro
     return latest;
 }
 
-/// The group that the routes have for cells for `d` in a state; 0: none, they shall not come there.
+/// The group that the routes have for cells for `d` in a state; 0: none, such cells must not come there.
 static uint32_t shall_meet(const struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
     bool own = p->own[d] && p->f->tin[d].pod != p->f->tin[x].pod;
     return own ? own_group(p, &p->target, x, row, d) : weft__sdn_lookup(&p->target, x, row, d);
@@ -159,8 +159,8 @@ static bool is_of_class(const struct plan *p, uint32_t x, uint32_t port, uint32_
     return ((tin->local | tin->global) >> port & 1) && tin->input[port] == row / VCS;
 }
 
-/// When cells for `d` no longer come by a port with a VC: what led there has turned, or they do not come to that
-/// either.
+/// When cells for `d` no longer arrive by a port with a VC: because what led there has changed, or because they do not
+/// get there either.
 static uint32_t due_not_to_come(struct plan *p, uint32_t x, uint32_t port, uint32_t vc, uint32_t d) {
     uint32_t y = p->f->tin[x].peer[port], k = p->w->port_there[x * WEFT_GNET_PORTS_MAX + port], latest = 0;
     if (y == d || !(p->up[y] >> k & 1)) return 0;
@@ -175,7 +175,7 @@ static uint32_t due_not_to_come(struct plan *p, uint32_t x, uint32_t port, uint3
     return latest;
 }
 
-/// Ports from which a set leads nowhere: all to the one TiN that it leads to; any, if it is empty.
+/// Ports from which a set leads nowhere: all ports to the only TiN that it leads to; any port, if it is empty.
 static uint64_t closed_ports(const struct plan *p, uint32_t x, uint64_t set) {
     const struct weft_tin *tin = &p->f->tin[x];
     if (!set) return tin->local | tin->global;
@@ -183,8 +183,8 @@ static uint64_t closed_ports(const struct plan *p, uint32_t x, uint64_t set) {
     return set & ~closed ? 0 : closed;
 }
 
-/// When cells for `d` no longer come by those ports from which they find a way now, but none by a new set: it may lead
-/// only back to where they come from.
+/// When cells for `d` no longer arrive by the ports from which they have a path now, but none by the new set, which may
+/// lead only back to where they come from.
 static uint32_t due_to_close(struct plan *p, uint32_t group, uint32_t x, uint32_t row, uint32_t d) {
     uint64_t closed = closed_ports(p, x, ports_of(p, x, group));
     uint32_t latest = 0;
@@ -198,18 +198,18 @@ static uint32_t due_to_close(struct plan *p, uint32_t group, uint32_t x, uint32_
     return latest;
 }
 
-/// When the flow of its pod may turn away from what it is now, for cells for `d` that it shall not be for, but is.
+/// When the flow of its pod may change, for cells for `d`, which it covers now but will not cover then.
 static uint32_t due_to_leave(struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
     uint32_t own = own_column(p, d);
     if (weft__sdn_get(p->meant, own, x, row)) return 0;
     return weft__sdn_get(&p->target, own, x, row) ? due_for(p, x, row, d) : due_to_close(p, 0, x, row, d);
 }
 
-/// When the flow of the pod is as it shall be.
+/// When the flow of the pod has its final form.
 static uint32_t due_for_pod(struct plan *p, uint32_t x, uint32_t row, uint32_t pod) {
     uint32_t column = p->columns->places + pod;
     uint16_t *m = memo(p->due, p, column, x, row);
-    if (*m == UNDER_WAY) return 0; // back where it came from: entries of ports leave that out
+    if (*m == UNDER_WAY) return 0; // back where it came from: entries of ports exclude that
     if (*m != UNKNOWN) return *m;
     *m = UNDER_WAY;
     uint32_t group = weft__sdn_get(&p->target, column, x, row);
@@ -222,7 +222,7 @@ static uint32_t due_for_pod(struct plan *p, uint32_t x, uint32_t row, uint32_t p
     return *m = (uint16_t)(latest + changed(p, column, x, row));
 }
 
-/// When cells for `d` in a state meet what they shall.
+/// When cells for `d` in a state find the final entry.
 static uint32_t due_for(struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
     uint32_t pod = p->f->tin[d].pod, column = p->f->tin[d].place;
     bool to_pod = false; // from its own flow to that of its pod
@@ -260,7 +260,7 @@ static int by_batch(const void *a, const void *b) {
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/// The batch of a change. 0: the last, for nothing shall come there any more.
+/// The batch of a change. 0: the last, because nothing must come there any more.
 static uint32_t batch_of(struct plan *p, uint32_t x, uint32_t column, uint32_t row) {
     uint32_t pods0 = p->columns->places, own0 = pods0 + p->f->pods;
     if (column >= pods0 && column < own0)

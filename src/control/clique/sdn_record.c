@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written into TiNs, kept for runs.
+// Records what is written into TiNs, for runs.
 #include <string.h>
 
 #include "control/clique/sdn_run.h"
@@ -41,7 +41,7 @@ void weft__sdn_note_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, st
 
 void weft__sdn_note_plan(struct weft_sdn *s, struct weft_gnet_routes *routes) {
     struct weft__sdn_recorder *r = s->recorder;
-    weft_gnet_routes_free(r ? r->routes : routes); // of a plan that was given up
+    weft_gnet_routes_free(r ? r->routes : routes); // of a plan that was dropped
     if (r) r->routes = routes;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller of a Clique, run: routing engine and flow manager, and what happens to them.
+// Runs the controller of a Clique: routing engine and flow manager, and the events that concern them.
 #include "control/clique/sdn_run.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 enum { VCS = WEFT__SDN_VCS };
 
-/// For nobody's session.
+/// For an event that belongs to no session.
 static void note(struct weft_sdn *s, weft_time_ps time, uint32_t kind, uint32_t who, uint32_t what) {
     weft__agenda_note(
         &s->agenda,
@@ -91,7 +91,8 @@ static void note_noticed(struct weft_sdn *s, weft_time_ps now, uint32_t link, bo
     }
 }
 
-/// Both ends of a link report; the first tells something new. WEFT_NONE: not of the Clique, inter-block routing's.
+/// Both ends of a link report; only the first report is new. WEFT_NONE: the link is not in the Clique but belongs to
+/// inter-block routing.
 static void on_port_notice(struct weft_sdn *s, weft_time_ps now, uint32_t link, bool down) {
     if (link == WEFT_NONE || s->known[link] == down) return;
     note_noticed(s, now, link, down);
@@ -99,14 +100,14 @@ static void on_port_notice(struct weft_sdn *s, weft_time_ps now, uint32_t link, 
     gather(s, now);
 }
 
-/// The next batch follows when all TiNs of the last are programmed.
+/// The next batch follows when all TiNs of the previous one are programmed.
 static void on_result_notice(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t what) {
     if (what != WEFT__SDN_BATCH || (tin != WEFT_NONE && --s->waiting)) return;
     if (!s->stale) {
         write_batch(s, now, s->batch + 1);
         return;
     }
-    s->batch = 0; // the rest of the plan is not for these links
+    s->batch = 0; // the rest of the plan no longer matches the links
     gather(s, now);
 }
 
@@ -124,11 +125,11 @@ static void on_batch(struct weft_sdn *s, weft_time_ps now) {
     for (end = first; end < s->plan.n && s->plan.change[end].batch == s->batch;)
         end++;
     weft__sdn_sort_batch(s, now, first, end);
-    if (!s->waiting) // a batch of none
+    if (!s->waiting) // an empty batch
         weft__sdn_publish(s, now, WEFT_SDN_RESULT_WRITE, WEFT_NONE, 0, WEFT__SDN_BATCH);
 }
 
-/// Every TiN's group of ways out is written.
+/// The group of exits is written at every TiN.
 static void on_exits(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
     for (uint32_t x = 0; x < s->f->tins; x++) {
         weft__sdn_queue(s, x, (struct weft__sdn_op){WEFT__SDN_EGRESS, 0, 0, number + 1, false});
@@ -138,7 +139,7 @@ static void on_exits(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
 
 // --- what happens -------------------------------------------------------------------------------------------------
 
-/// Firmware will notice. Not of the session: the registers of a port are there without one.
+/// Firmware will notice. This is independent of the session: the registers of a port exist without one.
 static void notice_port(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t link, bool down) {
     weft__agenda_note(&s->agenda, (struct weft__due){.time_ps = now + s->conf->detect_ps,
                                                      .kind = WEFT__SDN_DUE_PORT,
@@ -175,7 +176,7 @@ static void reboot(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     weft__sdn_look(s, now, tin);
 }
 
-/// An entry of a port that names a group now names another one that it should not.
+/// Makes an entry of a port refer to a wrong group.
 static void corrupt(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     uint32_t columns = weft__sdn_columns(&s->columns), groups = s->groups.tin[tin].n, column, row, is;
     for (uint32_t tries = 0; tries < 100000; tries++) {
@@ -192,8 +193,8 @@ static void corrupt(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     weft__sdn_look(s, now, tin);
 }
 
-/// A TiN tells the controller of its port; the spine, or who lost a link beyond it, tells the inter-block routing
-/// controllers, four in a datacenter, each of which finds new exits by its share of the spines.
+/// A TiN reports its port to the controller. The spine, or the node that lost a link beyond it, tells the inter-block
+/// routing controllers, four in a datacenter; each computes new exits for its share of the spines.
 static void on_dcn(struct weft_sdn *s, weft_time_ps now, const struct weft_sdn_event *e, uint32_t number) {
     bool own = e->tin != WEFT_NONE;
     s->egress_down += own && !e->up;
@@ -243,7 +244,7 @@ static void on_event(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
 
 static void act(struct weft_sdn *s, const struct weft__due *due) {
     weft_time_ps now = due->time_ps;
-    if (due->data != WEFT__SDN_NO_SESSION && due->data != s->session[due->who].life) { // of a session that is lost
+    if (due->data != WEFT__SDN_NO_SESSION && due->data != s->session[due->who].life) { // of a lost session
         s->result->messages_lost += due->kind < WEFT_SDN_MESSAGE_KINDS;
         return;
     }
@@ -298,7 +299,7 @@ static void act(struct weft_sdn *s, const struct weft__due *due) {
 
 // --- the whole ----------------------------------------------------------------------------------------------------
 
-/// Everything as the intact Clique's plan has it, without the time it takes.
+/// Programs everything according to the intact Clique's plan, without the time it takes.
 static void program_all(struct weft_sdn *s) {
     struct weft_sdn_outcome none = {0};
     s->now_outcome = &none;
@@ -353,7 +354,7 @@ struct weft_sdn *weft_sdn_new(const struct weft_topology *t, const struct weft_d
         s->egress_all += f->tin[x].ethernets > 0;
         for (uint64_t ports = f->tin[x].local | f->tin[x].global; ports; ports &= ports - 1) {
             uint32_t k = (uint32_t)__builtin_ctzll(ports), *end = s->end[s->wiring->link[x * WEFT_GNET_PORTS_MAX + k]];
-            end[0] = x; // the one that is looked at last
+            end[0] = x; // the one examined last
             end[1] = f->tin[x].peer[k];
         }
     }
@@ -415,7 +416,8 @@ struct weft_sdn_result *weft_sdn_run(struct weft_sdn *s, const struct weft_sdn_e
     for (uint32_t i = 0; i < events; i++)
         note(s, event[i].time_ps, WEFT__SDN_DUE_EVENT, WEFT_NONE, i);
     struct weft__due due;
-    // a session that may not be made is tried for without end: until nothing else can come of the last event
+    // the controller tries forever to establish a session that may not exist: stops when the last event can have no
+    // further effect
     weft_time_ps until = events ? event[events - 1].time_ps + 3600 * WEFT_PS_PER_S : 0;
     while (weft__agenda_take(&s->agenda, until, &due))
         act(s, &due);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows and groups of a Clique: as meant, by class of ports, and as programmed, by port.
+// Flows and groups of a Clique: as intended, by class of ports, and as programmed, by port.
 // A column stands for destinations: the TiNs of the own pod by place, then the other pods, then TiNs of other pods that
-// have a flow of their own, which comes before that of their pod.
+// have their own flow, which takes precedence over that of their pod.
 #ifndef WEFT_CONTROL_CLIQUE_SDN_TABLES_H
 #define WEFT_CONTROL_CLIQUE_SDN_TABLES_H
 
@@ -9,7 +9,7 @@
 
 enum { WEFT__SDN_SLOT_MAX = WEFT_GNET_PORTS_MAX + 1, WEFT__SDN_VCS = WEFT_GNET_ROUTING_VCS };
 
-/// Sets of ports of every TiN, numbered from 1 as they come up. A number never gets another meaning.
+/// Sets of ports of every TiN, numbered from 1 in order of appearance. The meaning of a number never changes.
 struct weft__sdn_groups {
     struct weft__sdn_tin_groups {
         struct weft_gnet_set *set; ///< [n + 1], 0: none
@@ -23,7 +23,7 @@ struct weft__sdn_columns {
     const struct weft_dragonfly *f;
     uint32_t places, specials;
     uint32_t *special;    ///< [specials] TiN
-    uint32_t *special_of; ///< [tins] number + 1 of its column of its own; 0: none yet
+    uint32_t *special_of; ///< [tins]: number + 1 of its own column; 0: none yet
 };
 static inline uint32_t weft__sdn_columns(const struct weft__sdn_columns *c) {
     return c->places + c->f->pods + c->specials;
@@ -38,13 +38,13 @@ struct weft__sdn_tables {
 };
 void weft__sdn_tables_init(struct weft__sdn_tables *t, const struct weft__sdn_columns *c, uint32_t rows);
 void weft__sdn_tables_deinit(struct weft__sdn_tables *t);
-/// The entry, to be written.
+/// The entry, for writing.
 uint32_t *weft__sdn_entry(struct weft__sdn_tables *t, uint32_t column, uint32_t tin, uint32_t row);
-/// 0 as well where nothing was ever written.
+/// 0 also where nothing was ever written.
 static inline uint32_t weft__sdn_get(const struct weft__sdn_tables *t, uint32_t column, uint32_t tin, uint32_t row) {
     return column < t->capacity && t->column[column] ? t->column[column][tin * t->rows + row] : 0;
 }
-/// The entry that a cell for `dst` meets.
+/// The entry that a cell for `dst` finds.
 static inline uint32_t weft__sdn_lookup(const struct weft__sdn_tables *t, uint32_t tin, uint32_t row, uint32_t dst) {
     const struct weft_dragonfly *f = t->c->f;
     if (f->tin[dst].pod == f->tin[tin].pod) return weft__sdn_get(t, f->tin[dst].place, tin, row);
@@ -53,8 +53,8 @@ static inline uint32_t weft__sdn_lookup(const struct weft__sdn_tables *t, uint32
     return own ? own : weft__sdn_get(t, t->c->places + f->tin[dst].pod, tin, row);
 }
 
-/// Rows of meant tables: a class of inputs and a routing VC. Of programmed ones: a slot and a VC; slot 0 is the
-/// terminals, the others are ports.
+/// Rows of intended tables: a class of inputs and a routing VC. Rows of programmed tables: a slot and a VC; slot 0 is
+/// the terminals, the others are ports.
 enum { WEFT__SDN_CLASS_ROWS = WEFT_GNET_INPUTS * WEFT__SDN_VCS };
 static inline uint32_t weft__sdn_input_of(const struct weft_dragonfly *f, uint32_t tin, uint32_t slot) {
     return slot ? f->tin[tin].input[slot - 1] : (uint32_t)WEFT_GNET_TERMINAL;
@@ -63,7 +63,7 @@ static inline uint32_t weft__sdn_input_of(const struct weft_dragonfly *f, uint32
 /// Where links lead: the port at the other end of each.
 struct weft__sdn_wiring {
     const struct weft_dragonfly *f;
-    uint32_t slots;      ///< 1 and the ports of a TiN
+    uint32_t slots;      ///< 1 plus the ports of a TiN
     uint8_t *port_there; ///< [tins * 64]
     uint32_t *link;      ///< [tins * 64] of the topology
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a state is 0, nothing yet; LOST, a cell there has no candidate, or one of them is lost, or it may go
-// round in a circle; or else a number greater than that of each of its candidates, so that a cell arrives: it can not
-// go on for ever. When the candidates of a state change but all arrive with smaller numbers, nothing else has changed.
-// If not, it is first taken to be lost, and so is whatever may come there; then those of all these that have only
-// candidates which arrive, beginning with itself, arrive again. What is left is lost: a circle never gets its first.
+// What is known of a state is one of: 0, nothing yet; LOST, a cell there has no candidate, or one of its candidates is
+// lost, or it may go round in a circle; or a number greater than that of each of its candidates, so that a cell
+// arrives, because it cannot go on forever. When the candidates of a state change but all arrive with smaller numbers,
+// nothing else has changed. Otherwise it is first assumed to be lost, and so is every state that may lead there; then
+// those of all these whose candidates all arrive, starting with itself, arrive again. The remaining ones are lost: in a
+// circle, none ever becomes the first.
 #include "control/clique/sdn_walk.h"
 
 #include <assert.h>
@@ -34,7 +35,7 @@ static uint32_t next_vc(const struct weft__sdn_walk *w, struct weft__sdn_state s
     return weft_gnet_next_vc((enum weft_gnet_input)weft__sdn_input_of(w->wiring->f, s.tin, s.slot), s.vc);
 }
 
-/// From what is known of the candidates; what is not known yet is found out.
+/// From what is known of the candidates; unknown ones are determined first.
 static uint8_t walk(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state s) {
     const struct weft_dragonfly *f = w->wiring->f;
     uint64_t ports = candidates(w, dst, s);
@@ -48,7 +49,7 @@ static uint8_t walk(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_sta
         struct weft__sdn_state next = {(uint16_t)y, (uint8_t)slot, (uint8_t)vc};
         uint8_t *there = known(w, dst, next);
         if (*there == NOTHING) {
-            *there = UNDER_WAY; // who comes here again goes round in a circle
+            *there = UNDER_WAY; // reaching this state again means going round in a circle
             *there = walk(w, dst, next);
         }
         if (*there > FARTHEST) return LOST;
@@ -78,7 +79,7 @@ static void note(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state 
     w->turned[w->turns++] = s.tin;
 }
 
-/// A state before one of the list is lost, with it, or may arrive again.
+/// A predecessor of a state in the list is lost, with it, or may arrive again.
 static void tell(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state before, uint32_t k, bool lost) {
     uint8_t is = *known(w, dst, before);
     if (is == NOTHING || (is == LOST) == lost || !(candidates(w, dst, before) >> k & 1)) return;
@@ -86,7 +87,7 @@ static void tell(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state 
     if (what != is) note(w, dst, before, what);
 }
 
-/// Everything that may come to a state of the list.
+/// All predecessors of a state in the list.
 static void tell_all(struct weft__sdn_walk *w, uint32_t dst, bool lost) {
     const struct weft_dragonfly *f = w->wiring->f;
     while (w->n) {
@@ -126,7 +127,7 @@ void weft__sdn_walk_renew(struct weft__sdn_walk *w, uint32_t dst, struct weft__s
         note(w, dst, s, now);
         tell_all(w, dst, false);
     }
-    if (w->too_far) walk_all(w, dst); // numbers have grown, with many changes: the least that there are
+    if (w->too_far) walk_all(w, dst); // numbers have grown after many changes: recomputes the smallest ones
 }
 
 struct weft__sdn_turned weft__sdn_walk_settle(struct weft__sdn_walk *w, uint32_t dst) {

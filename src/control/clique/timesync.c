@@ -2,13 +2,13 @@
 // TimeSync of a TiN.
 //
 // Source: Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI'22, appendix B: TimeSync
-// ordered sets at a fixed interval, typically about 100 us; a client that takes one over sends downstream at once; an
-// ordered set waits up to 128 ns for a cell on the wire, and says the time of transmission to +-2.5 ns by counting the
+// ordered sets at a fixed interval, typically about 100 us; a client that accepts one sends downstream at once; an
+// ordered set waits up to 128 ns for a cell on the wire, and gives the time of transmission to +-2.5 ns by counting the
 // cycles that it waits; the delay of the channel is measured as a round trip when the tree is set up; a message is
 // valid by its status bits and by its difference to the current time; enough invalid ones signal a failure, on which
 // software acts. Assumed: that +-2.5 ns is half a cycle of the counting clock; that a round trip is counted in the same
-// cycles, with a phase at random, and is the mean of several; drift of oscillators, threshold, number of invalid
-// messages, and the time software takes.
+// cycles, with a random phase, and is the mean of several; the drift of oscillators, the threshold, the number of
+// invalid messages, and the time that software takes.
 #include "weft/timesync.h"
 
 #include "weft/param.h"

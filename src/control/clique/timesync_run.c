@@ -12,7 +12,7 @@
 
 enum { DUE_INTERVAL, DUE_MESSAGE, DUE_LOOK, DUE_EVENT, DUE_SOFTWARE };
 
-/// Errors of a depth.
+/// The errors at a depth.
 struct gathered {
     uint64_t *any, *fresh; ///< sizes in ps
     uint32_t n, capacity, fresh_n, fresh_capacity;
@@ -23,14 +23,14 @@ struct run {
     const struct weft_timesync_conf *conf;
     uint32_t primary;
     struct weft_timesync_clock *clock; ///< [tins]
-    uint32_t *parent, *depth, *sends;  ///< [tins] link it listens to, WEFT_NONE: none; number of links it sends on
+    uint32_t *parent, *depth, *sends;  ///< [tins]: link to its parent, WEFT_NONE: none; number of links it sends on
     uint64_t *turn;                    ///< [tins] of the interval
-    weft_time_ps *last_ps;             ///< [tins] when the last message to it was put on the wire: they stay in order
+    weft_time_ps *last_ps;             ///< [tins]: when the last message to it was sent: messages stay in order
     bool *up;                          ///< [links]
-    bool *waits;                       ///< [tins] failed because of the last event, and not yet restored
+    bool *waits;                       ///< [tins]: failed because of the last event, and not yet restored
     struct weft_random random;
     struct weft__agenda agenda;
-    struct gathered *gathered; ///< [tins], by depth; NULL: for the events only
+    struct gathered *gathered; ///< [tins], by depth; NULL: only events are needed
     uint64_t messages, ignored;
     weft_time_ps delay_error_ps, event_ps;
     const struct weft_timesync_event *event;
@@ -59,7 +59,7 @@ static void listen(struct run *r, uint32_t tin, uint32_t link) {
     if (off > r->delay_error_ps) r->delay_error_ps = off;
 }
 
-/// Breadth first from the primary, on no more than `outputs` links of a TiN, and then on more for who is left.
+/// Breadth first from the primary, over at most `outputs` links of a TiN, and then over more for TiNs that are left.
 static void grow_tree(struct run *r, uint32_t *queue) {
     uint32_t n = 0;
     queue[n++] = r->primary;
@@ -111,7 +111,7 @@ static void push(uint64_t **list, uint32_t *n, uint32_t *capacity, uint64_t valu
     (*list)[(*n)++] = value;
 }
 
-/// It has failed, or its link has: software will see to it.
+/// It has failed, or its link has: software will handle it.
 static void call_software(struct run *r, weft_time_ps now, uint32_t tin) {
     if (r->now_outcome && !r->waits[tin]) {
         r->waits[tin] = true;
@@ -123,7 +123,7 @@ static void call_software(struct run *r, weft_time_ps now, uint32_t tin) {
 static void on_message(struct run *r, const struct weft__due *due) {
     uint32_t tin = due->who;
     weft_time_ps now = due->time_ps;
-    if (r->parent[tin] != due->what) return; // listens to another by now
+    if (r->parent[tin] != due->what) return; // it listens to another one by now
     struct weft_timesync_message m = {(int64_t)due->data, due->round};
     enum weft_timesync_answer answer = weft_timesync_on_message(&r->clock[tin], r->conf, now, m);
     if (answer == WEFT_TIMESYNC_FAILURE) call_software(r, now, tin);
@@ -179,8 +179,7 @@ static void number_depths(struct run *r) {
     }
 }
 
-/// The neighbour of `tin` nearest to the primary that does not get its time by way of `orphan`; its cost, or
-/// UINT32_MAX.
+/// The neighbour of `tin` nearest to the primary that does not get its time through `orphan`; its cost, or UINT32_MAX.
 static uint32_t find_neighbour(const struct run *r, uint32_t tin, uint32_t orphan, uint32_t *ret_link) {
     uint32_t least = UINT32_MAX;
     for (uint32_t k = 0; k < r->c->tin[tin].links; k++) {
@@ -195,9 +194,9 @@ static uint32_t find_neighbour(const struct run *r, uint32_t tin, uint32_t orpha
     return least;
 }
 
-/// Hangs what listens to the primary by way of `orphan`, whose link is down, where it is next to the rest: at the
-/// orphan, or at the TiN least far below it, from which on the way up to the orphan everyone then listens the other way
-/// round.
+/// The TiNs that listen to the primary through `orphan`, whose link is down, are attached where the branch is adjacent
+/// to the rest: at the orphan, or at the TiN least far below it; on the path from there up to the orphan, all then
+/// listen in the other direction.
 static void move_branch(struct run *r, uint32_t orphan) {
     uint32_t at = WEFT_NONE, link = WEFT_NONE, least = UINT32_MAX;
     for (uint32_t i = 0; i < r->c->tins; i++) {
@@ -224,7 +223,7 @@ static void on_software(struct run *r, uint32_t tin) {
         move_branch(r, tin);
         return;
     }
-    // its neighbour may be right: takes over what that says, if it still says it
+    // its neighbour may be right: accepts that time, if the neighbour still sends it
     if (r->clock[tin].invalid) r->clock[tin].acquiring = true;
     r->clock[tin].failed = false;
     r->clock[tin].invalid = 0;
@@ -304,8 +303,8 @@ static weft_time_ps rank(const uint64_t *sorted, uint32_t n, double share) {
     return n ? sorted[(uint32_t)((double)(n - 1) * share)] : 0;
 }
 
-/// What the errors of a depth come to at worst: half a step and the channel's a hop, and drift against the primary for
-/// as long as a message may be old.
+/// An upper bound of the errors at a depth: half a step and the channel's error per hop, plus drift against the primary
+/// for the maximum age of a message.
 static weft_time_ps bound_of(const struct run *r, uint32_t depth, weft_time_ps delay_max) {
     weft_time_ps age = r->conf->interval_ps + depth * (r->conf->chip_ps + r->conf->wait_max_ps + delay_max);
     return depth * (r->conf->step_ps / 2 + r->delay_error_ps) + age / 1000 * (2 * r->conf->drift_ppb) / 1000000 + depth;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // IEEE 802.1Q-2022 clause 38.4 and annex D.2.8 to D.2.11. PFC is a symmetric attribute (both ends shall have the same:
-// the end that is willing takes the other's; if both are, the one with the lower MAC address is heard), ETS an
+// the willing end takes the other's; if both are willing, the one with the lower MAC address decides), ETS an
 // asymmetric one (a willing end takes what the other recommends), the application table is informational.
 //
-// CEE DCBX (Base Specification 1.01, section 2.4.3, the feature state machine): the end that is willing takes the
-// other's; if both are, or neither, and they differ, the feature is off at both ends. An end that has disabled PFC, or
-// says that it is in error, has it off. Sequence numbers, which say when both know of a change, are not modelled:
+// CEE DCBX (Base Specification 1.01, section 2.4.3, the feature state machine): the willing end takes the other's; if
+// both are willing, or neither, and they differ, the feature is off at both ends. An end that has disabled PFC, or
+// reports an error, has it off. Sequence numbers, which show when both know of a change, are not modelled, because
 // nothing changes.
 //
-// Where the standard says nothing, here: an end does not take a PFC configuration of more priorities than it said it
-// can do; a willing end goes by the neighbour's application entries where it has none; equal MAC addresses decide
-// nothing.
+// Our choices where the standard says nothing: an end does not accept a PFC configuration with more priorities than its
+// stated capability; a willing end uses the neighbour's application entries where it has none; equal MAC addresses
+// decide nothing.
 #include "weft/dcbx.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ static bool has_cee_pfc(const struct weft_dcbx_end *end) {
     return has(end, WEFT_DCBX_CEE) && end->says.cee.has >> WEFT_CEE_PFC & 1;
 }
 
-/// What an end would have without a neighbour; nothing, if it has said nothing.
+/// The configuration of an end without a neighbour; empty, if it has announced nothing.
 static struct weft_pfc_configuration pfc_of(const struct weft_dcbx_end *end) {
     if (has(end, WEFT_DCBX_PFC)) return end->says.pfc;
     if (!has_cee_pfc(end)) return (struct weft_pfc_configuration){0};
@@ -107,7 +107,7 @@ static void negotiate_pfc(const struct weft_dcbx_end *own, const struct weft_dcb
     add(o, d);
 }
 
-/// The bandwidth that an end gives once both have heard each other. False: it has said nothing of it.
+/// The bandwidths of an end once both have heard each other. False: it has announced none.
 static bool ets_in_force(const struct weft_dcbx_end *end, const struct weft_dcbx_end *other, bool *ret_of_other,
                          struct weft_ets_table *ret) {
     if (!has(end, WEFT_DCBX_ETS)) return false;
@@ -187,7 +187,7 @@ struct weft_ets_table weft_ets_table_of_weights(const uint64_t weight[WEFT_PRIOR
         if (!weight[p]) continue;
         table.algorithm[p] = WEFT_ETS_SHARE;
         table.percent[p] = (uint8_t)(100 * weight[p] / sum);
-        rest[p] = 100 * weight[p] % sum + 1; // a share of 0 is still one to give to
+        rest[p] = 100 * weight[p] % sum + 1; // a share of 0 may still be increased
         left -= table.percent[p];
     }
     for (; sum && left; left--) {

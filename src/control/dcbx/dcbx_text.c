@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DCBX in words, and words as DCBX.
+// DCBX to and from text.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 // all RDSWs of the building with add-path, so that RDSWs learn aggregates by all 2k next hops; eBGP with aggregates
 // only to superspines. Messages: RFC 4271 (hold time 90 s, keepalives at a third of it, one UPDATE for all destinations
 // of one set of attributes), RFC 7911 (add-path). ECMP width 2048: FBOSS (Jericho3Asic). Processing, latency and
-// detection are assumed. MRAI: 0 by default (RFC 4271 suggests 5 s within an AS). Ours: a way is a link of an EDSW to a
-// superspine; all aggregates are heard on each, so a way is there or not for all of them. "Weighted by what is left" so
-// comes by itself: an EDSW with 15 of 16 links has 15 of the next hops.
+// detection are assumed. MRAI: 0 by default (RFC 4271 suggests 5 s within an AS). Our own: a path is a link of an EDSW
+// to a superspine; all aggregates are heard on each, so a path exists for all of them or for none. "Weighted by what is
+// left" follows from that: an EDSW with 15 of 16 links has 15 of the next hops.
 #include "weft/bgp.h"
 
 #include "weft/param.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EDSWs and RDSWs of a building, run. Keepalives are not events: a session's last one is worked out when its EDSW dies.
+// Runs the EDSWs and RDSWs of a building. Keepalives are not events: the last one of a session is computed when its
+// EDSW dies.
 #include <assert.h>
 #include <string.h>
 
@@ -12,8 +13,8 @@ enum { DUE_EVENT, DUE_TELL, DUE_UPDATE, DUE_CLOSED, DUE_LINK, DUE_WAY };
 struct edsw {
     bool alive;
     uint32_t life;
-    uint64_t wire, wire_known;        ///< links as they are, as it knows them
-    weft_time_ps busy_until_ps, beat; ///< making UPDATEs; phase of its keepalives
+    uint64_t wire, wire_known;        ///< real links, as it knows them
+    weft_time_ps busy_until_ps, beat; ///< until when it makes UPDATEs; phase of its keepalives
 };
 
 struct run {
@@ -21,13 +22,13 @@ struct run {
     struct weft_bgp_setup s;
     const struct weft_bgp_event *event;
     struct edsw *edsw;
-    uint64_t *heard, *heard_known;  ///< [edsws * classes] links on which superspines tell of them, likewise
+    uint64_t *heard, *heard_known;  ///< [edsws * classes]: links on which superspines announce them, likewise
     struct weft_bgp_rib *rib;       ///< [rdsws * classes]
     struct weft_bgp_sender *sender; ///< [(edsw * rdsws + rdsw) * classes + class]
     struct weft__agenda agenda;
     struct weft_bgp_outcome *outcome, first;
-    uint32_t now_event; ///< which all that is done comes from; UINT32_MAX: from the start
-    weft_time_ps from;  ///< times of events count from here
+    uint32_t now_event; ///< the cause of everything that happens; UINT32_MAX: the start
+    weft_time_ps from;  ///< times of events are relative to this
     bool keep;          ///< changes
     struct weft_bgp_change *change;
     uint32_t changes, changes_capacity;
@@ -59,7 +60,7 @@ static bool is_own(const struct run *r, uint32_t edsw, uint32_t rdsw) {
     return r->s.own_edsw && r->s.own_edsw[rdsw] == edsw;
 }
 
-/// What the data plane is told.
+/// What the data plane learns.
 static void log_change(struct run *r, weft_time_ps now, uint32_t rdsw, uint32_t edsw, uint32_t class, uint64_t links) {
     if (!r->keep) return;
     if (r->changes == r->changes_capacity) {
@@ -75,7 +76,7 @@ static uint64_t ways(const struct run *r, uint32_t edsw, uint32_t class) {
     return r->edsw[edsw].wire_known & r->heard_known[edsw * r->s.classes + class];
 }
 
-/// One UPDATE for each way that is announced, one for all that are withdrawn; made one after the other.
+/// One UPDATE for each announced path, one for all withdrawn paths; made one after another.
 static void tell(struct run *r, weft_time_ps now, uint32_t edsw, uint32_t rdsw) {
     uint64_t announced = 0, withdrawn = 0;
     struct edsw *e = &r->edsw[edsw];
@@ -97,7 +98,7 @@ static void tell(struct run *r, weft_time_ps now, uint32_t edsw, uint32_t rdsw) 
     weft_time_ps from = e->busy_until_ps > now ? e->busy_until_ps : now;
     e->busy_until_ps = from + updates * r->conf->processing_ps;
     outcome(r)->updates += updates;
-    // taken one by one as well; the last matters
+    // also processed one by one; only the last matters
     note(r, e->busy_until_ps + r->conf->latency_ps + r->conf->processing_ps, DUE_UPDATE, edsw, rdsw, e->life);
 }
 
@@ -108,7 +109,8 @@ static void tell_all(struct run *r, weft_time_ps now, uint32_t edsw) {
         tell(r, now, edsw, i);
 }
 
-/// Paths of a class came or went at an RDSW; of a share of the traffic to it that was lost till now.
+/// Paths of a class have appeared or disappeared at an RDSW; accounts for the share of its traffic that was lost until
+/// now.
 static void account(struct run *r, weft_time_ps now, uint32_t class, uint32_t changed, double dead_share) {
     if (!changed) return;
     struct weft_bgp_outcome *o = outcome(r);
@@ -122,7 +124,7 @@ static double share_of(const struct weft_bgp_rib *rib, uint64_t paths) {
     return (double)__builtin_popcountll(paths) / (rib->count ? rib->count : 1);
 }
 
-/// An RDSW hears what the EDSW has told it last.
+/// An RDSW receives the last announcement of the EDSW.
 static void on_update(struct run *r, const struct weft__due *due) {
     uint32_t edsw = due->who, rdsw = due->what;
     if (due->data != r->edsw[edsw].life || !r->edsw[edsw].alive) return;
@@ -191,7 +193,7 @@ static void on_event(struct run *r, weft_time_ps now, uint32_t i) {
         note(r, now + conf->detect_ps, DUE_LINK, e->edsw, 0, 0);
         break;
     case WEFT_BGP_WAY_DOWN:
-    case WEFT_BGP_WAY_UP: // the superspine notices, makes an UPDATE, and the EDSW takes it
+    case WEFT_BGP_WAY_UP: // the superspine notices, makes an UPDATE, and the EDSW processes it
         *heard = e->what == WEFT_BGP_WAY_UP ? *heard | e->links : *heard & ~e->links;
         note(r, now + conf->detect_ps + 2 * conf->processing_ps + conf->latency_ps, DUE_WAY, e->edsw, e->class_index,
              *heard);
@@ -273,7 +275,7 @@ static void count_start(const struct run *r, struct weft_bgp_result *result) {
     result->first_ps = r->first.last_ps;
 }
 
-/// `paths` of an outcome: when all has come of it that comes before the next.
+/// `paths` of an outcome: after all effects that precede the next event.
 static void run_events(struct run *r, uint32_t events) {
     for (uint32_t i = 0, begin = 0; i < events; i++) {
         weft_time_ps time = r->event[i].time_ps;
@@ -301,7 +303,7 @@ struct weft_bgp_result *weft_bgp_run(const struct weft_bgp_conf *conf, const str
         come(&r, 0, e);
     run_until(&r, WEFT_TIME_NEVER);
     count_start(&r, result);
-    r.from = r.first.last_ps + conf->keepalive_ps; // keepalives have begun
+    r.from = r.first.last_ps + conf->keepalive_ps; // keepalives have started
     r.keep = true;
     run_events(&r, events);
     result->changes_n = r.changes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a scenario's events is BGP's business in a fabric: links of EDSWs, ways that superspines lose, EDSWs that
-// die. Destinations are classed by who announces them: a fabric (a building), or an Ethernet switch with hosts that is
-// in none. Those heard on the same links at all times are one class. Which those are follows from routes: what a
-// fabric's aggregate hides, a single host that is away, is not told.
+// The events of a scenario that concern BGP in a fabric: links of EDSWs, paths that superspines lose, EDSWs that die.
+// Destinations are classified by who announces them: a fabric (a building), or an Ethernet switch with hosts that is in
+// none. Those heard on the same links at all times form a class. This follows from routes; the loss of a single host is
+// hidden by a fabric's aggregate and not announced.
 #include <assert.h>
 #include <string.h>
 
@@ -20,11 +20,11 @@ struct work {
     struct weft_exit_timeline *x;
     struct weft_arena *arena, *scratch;
     uint32_t *edsw_of;        ///< [nodes] or WEFT_NONE
-    uint16_t *way_of;         ///< [ports of the topology] of an EDSW's uplink
+    uint16_t *way_of;         ///< [ports of the topology], of an EDSW's uplink
     uint32_t groups;          ///< aggregates: fabrics, then edges
     uint64_t *heard;          ///< [(group * states + state) * edsws + edsw]
     uint32_t *class_of_group; ///< [groups]
-    uint64_t *remote;         ///< [edsws * classes] as told last
+    uint64_t *remote;         ///< [edsws * classes], as last told
     struct weft_bgp_event *event;
     uint32_t events, events_capacity;
 };
@@ -46,7 +46,7 @@ static void add_rdsw(struct work *w, uint32_t node) {
     x->rdsw[x->setup.rdsws++] = node;
 }
 
-/// Numbers EDSWs and their uplinks, and all that hear of them.
+/// Numbers EDSWs and their uplinks, and all that receive their announcements.
 static enum weft_status find_nodes(struct work *w, struct weft_error *ret_error) {
     const struct weft_topology *t = w->t;
     struct weft_exit_timeline *x = w->x;
@@ -68,7 +68,7 @@ static enum weft_status find_nodes(struct work *w, struct weft_error *ret_error)
         if (links > x->setup.links) x->setup.links = links;
         if (!links || has_hosts(t, node)) add_rdsw(w, node);
     }
-    bool transit = !x->setup.rdsws; // hosts are behind Ethernet switches only
+    bool transit = !x->setup.rdsws; // hosts are only behind Ethernet switches
     for (uint32_t e = 0; e < x->setup.edsws && transit; e++)
         add_rdsw(w, x->edsw[e]);
     x->port = weft_arena_alloc(w->arena, (size_t)x->setup.edsws * WEFT_BGP_LINKS_MAX, sizeof *x->port);
@@ -83,7 +83,7 @@ static uint64_t *heard_at(const struct work *w, uint32_t group, uint32_t state) 
     return &w->heard[((size_t)group * w->states->n + state) * w->x->setup.edsws];
 }
 
-/// Links on which EDSWs hear of a group: those by which any of its switches is reached.
+/// The links on which EDSWs hear of a group: those by which any of its switches can be reached.
 static void add_exits(struct work *w, uint32_t state, uint32_t own_fabric, uint32_t group, uint32_t edge) {
     const struct weft_exits *e = w->states->exits[state];
     const struct weft_exit_set *set = &e->set[e->set_of[(size_t)own_fabric * e->edges + edge]];
@@ -94,7 +94,7 @@ static void add_exits(struct work *w, uint32_t state, uint32_t own_fabric, uint3
     }
 }
 
-/// Puts groups that are heard alike in one class. Returns the group's class.
+/// Puts groups that are heard on the same links in one class. Returns the group's class.
 static uint32_t class_of(struct work *w, uint32_t group, uint32_t *leader) {
     size_t size = (size_t)w->states->n * w->x->setup.edsws * sizeof *w->heard;
     uint32_t c = 0;
@@ -105,7 +105,7 @@ static uint32_t class_of(struct work *w, uint32_t group, uint32_t *leader) {
     return c;
 }
 
-/// The network of a node: no other one is announced to it.
+/// The network of a node: no other network is announced to it.
 static const struct weft_network_info *network_of(const struct weft_topology *t, uint32_t node) {
     const struct weft_network_info *network = t->network;
     while (node - network->node0 >= network->nodes)
@@ -160,7 +160,7 @@ static void add_event(struct work *w, struct weft_bgp_event event) {
     w->event[w->events++] = event;
 }
 
-/// The EDSW's state of life, of two kinds: its agent, and links to the fabric.
+/// The life of an EDSW, in two parts: its agent, and links to the fabric.
 struct life {
     bool *crashed;
     uint32_t *fabric_up;
@@ -202,7 +202,7 @@ static void add_link_events(struct work *w, struct life *life, uint32_t from, ui
     }
 }
 
-/// What superspines tell otherwise from a state on. Of a link that is down nothing is heard, nor forgotten.
+/// What superspines announce differently from a state on. On a link that is down nothing is heard, or forgotten.
 static void add_way_events(struct work *w, const struct life *life, uint32_t state) {
     weft_time_ps time = w->states->time_ps[state];
     uint32_t classes = w->x->setup.classes;
@@ -233,7 +233,7 @@ static void add_node_event(struct work *w, struct life *life, const struct weft_
                                                  : event->what == WEFT_CONTROL_SHUT ? WEFT_BGP_SHUT
                                                                                     : WEFT_BGP_LOST,
                                          .edsw = e,
-                                         // its chip forwards on: tracking follows what FSDB says of it
+                                         // its chip continues to forward: tracking follows what FSDB says of it
                                          .noticed_ps = conf->fsdb.latency_ps + conf->fsdb.hold_ps});
 }
 

@@ -8,7 +8,7 @@
 
 #define BAD(...) weft_error_set(ret_error, WEFT_ERROR_INPUT, t->place, __VA_ARGS__)
 
-/// The representative of a node among those that hang together.
+/// The representative of a node among connected ones.
 static uint32_t root_of(uint32_t *parent, uint32_t node) {
     while (parent[node] != node)
         node = parent[node] = parent[parent[node]];
@@ -21,8 +21,8 @@ static uint8_t level_of(const struct weft_topology *t, uint32_t node) {
 
 struct search {
     const struct weft_topology *t;
-    uint32_t *part;   ///< [nodes] the fabric, WEFT_NONE: none
-    uint32_t *number; ///< [nodes] the device in it
+    uint32_t *part;   ///< [nodes]: the fabric, WEFT_NONE: none
+    uint32_t *number; ///< [nodes]: the device in it
     uint32_t *devices, *links;
     uint32_t parts;
 };
@@ -163,7 +163,7 @@ struct weft__reach_run *weft__reach_run_events(const struct weft_topology *t, co
     return run;
 }
 
-/// Both by time; `ours` before `more` at one time.
+/// Both sorted by time; at the same time, `ours` before `more`.
 static struct weft_reach_event *merge(const struct weft_reach_event *ours, uint32_t n,
                                       const struct weft_reach_event *more, uint32_t m, struct weft_arena *arena) {
     struct weft_reach_event *all = weft_arena_alloc(arena, (size_t)n + m, sizeof *all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subscriptions of a fabric, run. Heartbeats are not events: as long as nothing is lost they change nothing, so a
-// session's last one is worked out when its nodes are cut off from each other.
+// Runs the subscriptions of a fabric. Heartbeats are not events: as long as nothing is lost they change nothing, so the
+// last one of a session is computed when its nodes are cut off from each other.
 #include <assert.h>
 #include <string.h>
 
@@ -9,25 +9,25 @@
 #include "weft/memory.h"
 
 enum { DUE_TIME, DUE_CONNECTED, DUE_STATE, DUE_RESET, DUE_EVENT, DUE_LEFT, DUE_CAME };
-enum { NEWEST = UINT32_MAX }; // the version that there is when it arrives
+enum { NEWEST = UINT32_MAX }; // the version that is current on arrival
 
 struct run {
     const struct weft_fsdb_conf *conf;
     uint32_t nodes, now_event;
     const struct weft_fsdb_event *event;
     struct weft_fsdb_subscription *sub; ///< [subscriber * nodes + publisher]
-    uint32_t *session;                  ///< [the same] attempts so far: what belongs to an old one is dropped
-    uint32_t *version;                  ///< [nodes] of its state
-    uint32_t *life, *with;              ///< [nodes] starts so far; [pairs] that of the publisher of the session
+    uint32_t *session;                  ///< [the same]: attempts so far; items of an old attempt are dropped
+    uint32_t *version;                  ///< [nodes]: of its state
+    uint32_t *life, *with;              ///< [nodes]: starts so far; [pairs]: that of the publisher in the session
     bool *alive;
-    bool *cut; ///< [nodes] on the far side
+    bool *cut; ///< [nodes]: on the other side of a partition
     weft_time_ps *serving_until, *beat;
     struct {                  ///< the host that moved last
-        uint32_t to, version; ///< of the state of its new node that says so; 0: not yet
+        uint32_t to, version; ///< the version of its new node's state that contains it; 0: not yet
         bool *told;           ///< [nodes]
     } host;
-    bool *known;       ///< [pairs] as the data plane of the subscriber has it
-    weft_time_ps from; ///< times count from here
+    bool *known;       ///< [pairs]: as known to the subscriber's data plane
+    weft_time_ps from; ///< times are relative to this
     bool keep;         ///< changes
     struct weft_fsdb_change *change;
     uint32_t changes, changes_capacity;
@@ -57,7 +57,7 @@ static void note_time(struct run *r, uint32_t pair) {
     if (due != WEFT_TIME_NEVER && !silent) note(r, due, DUE_TIME, pair, 0);
 }
 
-/// The subscription asks for a session.
+/// The subscription requests a session.
 static void connect(struct run *r, weft_time_ps now, uint32_t pair) {
     uint32_t s = pair / r->nodes, p = pair % r->nodes;
     r->session[pair]++;
@@ -65,7 +65,7 @@ static void connect(struct run *r, weft_time_ps now, uint32_t pair) {
     if (reaches(r, s, p)) note(r, now + 2 * r->conf->latency_ps, r->alive[p] ? DUE_CONNECTED : DUE_RESET, pair, 0);
 }
 
-/// The host that moved: who knows by now.
+/// The host that moved: which nodes know of it by now.
 static void look_at_host(struct run *r, weft_time_ps now, uint32_t s, uint32_t p, uint32_t version) {
     if (!r->host.version || p != r->host.to || version < r->host.version || r->host.told[s]) return;
     r->host.told[s] = true;
@@ -73,7 +73,7 @@ static void look_at_host(struct run *r, weft_time_ps now, uint32_t s, uint32_t p
     outcome(r)->told_last_ps = now;
 }
 
-/// What the data plane is told.
+/// What the data plane learns.
 static void look_at_known(struct run *r, weft_time_ps now, uint32_t pair) {
     bool known = weft_fsdb_knows(&r->sub[pair]);
     if (known == r->known[pair]) return;
@@ -120,7 +120,7 @@ static void start_node(struct run *r, weft_time_ps now, uint32_t s) {
     }
 }
 
-/// Its sessions end: those to it by a reset, its own with it. Its chip goes on forwarding by what it was told.
+/// The node's sessions end: those to it by a reset, its own with it. Its chip continues to forward by what it was told.
 static void crash(struct run *r, weft_time_ps now, uint32_t node) {
     r->alive[node] = false;
     for (uint32_t k = 0; k < r->nodes; k++) {
@@ -134,7 +134,7 @@ static void crash(struct run *r, weft_time_ps now, uint32_t node) {
     }
 }
 
-/// From now on `pair` hears nothing: when it will notice.
+/// From now on `pair` hears nothing: computes when it will notice.
 static void fall_silent(struct run *r, weft_time_ps now, uint32_t pair) {
     struct weft_fsdb_subscription *s = &r->sub[pair];
     if (s->state != WEFT_FSDB_CONNECTED) return;
@@ -143,7 +143,7 @@ static void fall_silent(struct run *r, weft_time_ps now, uint32_t pair) {
     note(r, weft_fsdb_due(s), DUE_TIME, pair, 0);
 }
 
-/// `pair` hears again, before it gave up: what was sent meanwhile is sent again, by one that still knows the session.
+/// `pair` hears again before it gave up: a publisher that still knows the session sends again what was sent meanwhile.
 static void be_heard(struct run *r, weft_time_ps now, uint32_t pair) {
     uint32_t p = pair % r->nodes;
     if (r->sub[pair].state != WEFT_FSDB_CONNECTED) return;
@@ -273,7 +273,7 @@ static void run_until(struct run *r, weft_time_ps until) {
         act(r, &due);
 }
 
-/// Times of outcomes count from their event.
+/// Times of outcomes are relative to their event.
 static void run_events(struct run *r, uint32_t events) {
     const struct weft_fsdb_conf *conf = r->conf;
     for (uint32_t i = 0; i < events; i++)
@@ -308,8 +308,9 @@ struct weft_fsdb_result *weft_fsdb_run(const struct weft_fsdb_conf *conf, uint32
         start_node(&r, 0, i);
     r.keep = conf->cold_start;
     if (!conf->cold_start) {
-        run_until(&r, WEFT_TIME_NEVER); // heartbeats are no events, so this ends
-        // Times of events count from when all sessions are made, so that the start does not mix with them.
+        run_until(&r, WEFT_TIME_NEVER); // heartbeats are not events, so this ends
+        // Times of events are relative to the time when all sessions exist, so that the start does not interfere with
+        // them.
         r.from = r.first.established_last_ps;
         r.keep = true;
     }

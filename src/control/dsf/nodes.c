@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to the interface nodes of a fabric, as FSDB is told it, and what they know of each other in a run.
+// Events of the interface nodes of a fabric, as FSDB sees them, and what the nodes know of one another in a run.
 #include "control/dsf/nodes.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static int by_time(const void *a, const void *b) {
     if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;
     if (x->of != y->of) return x->of < y->of ? -1 : 1;
-    return x->known - y->known; // a pair does not change twice at one time
+    return x->known - y->known; // a pair does not change twice at the same time
 }
 
 enum weft_status weft_known_timeline_new(const struct weft_topology *t, const struct weft_control_conf *conf,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to the interface nodes of a fabric, as FSDB and BGP are told it.
+// Events of the interface nodes of a fabric, as FSDB and BGP see them.
 #ifndef WEFT_CONTROL_DSF_NODES_H
 #define WEFT_CONTROL_DSF_NODES_H
 
 #include "weft/control.h"
 
-/// FSDB of a fabric with what of `event` concerns it; *ret_index: outcome i is of event[(*ret_index)[i]]. In `arena`.
+/// FSDB of a fabric, with those of `event` that concern it; *ret_index: outcome i belongs to event[(*ret_index)[i]]. In
+/// `arena`.
 struct weft_fsdb_result *weft__nodes_fsdb(const struct weft_topology *t, const struct weft_fabric *f,
                                           const struct weft_fsdb_conf *conf, const struct weft_control_event *event,
                                           uint32_t events, uint64_t seed, struct weft_arena *arena,

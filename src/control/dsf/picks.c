@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choices of input balanced mode that a scenario makes itself: "fdsw-1/2,sdsw-0/3", ports of fabric nodes, each
-// device's in the order in which it takes them.
+// Choices of input balanced mode that a scenario makes itself: "fdsw-1/2,sdsw-0/3" lists ports of fabric nodes, for
+// each device in the order in which it takes them.
 #include "control/dsf/picks.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { NAME = 128 };
 
-/// The next name of a text, separated by commas; false: there is none. One too long for a port comes cut.
+/// The next name of a text, separated by commas; false: there is none. A name too long for a port is truncated.
 static bool next_name(const char **text, char *ret) {
     *text += strspn(*text, ", ");
     size_t n = strcspn(*text, ", ");

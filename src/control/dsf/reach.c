@@ -5,25 +5,23 @@
 // figures 4 to 17; groups of input links and what counts as balanced as in FBOSS (fboss/lib/inputbalance,
 // ApplyThriftConfig.cpp).
 //
-// A device keeps, for each destination and each group of input links, no more of them open than it has links on which
-// cells for the destination can leave; it withdraws links chosen at random, and opens some again when it may. Groups:
-// at level 2 the links to each other cluster; at level 1, towards other clusters, all links to interface nodes
+// For each destination and each group of input links, a device keeps at most as many of them open as it has links on
+// which cells for the destination can leave; it withdraws links chosen at random, and opens some again when it may.
+// Groups: at level 2 the links to each other cluster; at level 1, towards other clusters, all links to interface nodes
 // together, and towards a destination of its own cluster the links of each neighbour.
 //
-// Where the text leaves room:
-// - A choice is a function of the device and of the state in which it chooses (which links are up, open and lead on),
-// so
-//   destinations in the same state get the same choice. What a failed link of the device itself makes it withdraw is
-//   the same towards all destinations that it reaches by links like that one; links withdrawn before count, and if they
-//   suffice none is added.
-// - Where more inputs than outputs are wired (four links from level 2 above one to each interface node in figure 4),
-// the
-//   share of inputs is kept no larger than the share of outputs. Where as many or fewer are wired, it is the count.
-// - A scenario may make choices itself (control.reachability.picks), to follow the text's own.
+// Where the source leaves room:
+// - A choice is a function of the device and of the state in which it chooses (which links are up, open and usable), so
+//   destinations in the same state get the same choice. The links that a device withdraws because of its own failed
+//   link are the same towards all destinations that it reaches by links like that one; links withdrawn before count,
+//   and if they suffice no more are withdrawn.
+// - Where more inputs than outputs are connected (four links from level 2 above one to each interface node in figure
+//   4), the share of inputs is kept no larger than the share of outputs. Where as many or fewer are connected, it is
+//   the count.
+// - A scenario may make choices itself (control.reachability.picks), to reproduce those of the source.
 // - Independent random choices can withdraw every link of an interface node, as in figure 17, where RDSW0 of cluster X
-// is
-//   left without a way to RDSW0 of cluster X-1. `last_resort` (ours) lets a device to which every way is held back use
-//   one of them all the same: cells say of each destination whether there is no path or whether the link is held back.
+//   is left without a path to RDSW0 of cluster X-1. `last_resort` (ours) lets a device to which every path is held back
+//   use one of them anyway: cells say for each destination whether there is no path or whether the link is held back.
 #include <assert.h>
 #include <string.h>
 
@@ -32,7 +30,7 @@
 
 enum { SET_UP = 0, SET_DOWN = 1, SETS_FIXED = 2 };
 
-/// Sets of links are `words` words, a bit each; tables of sets are indexed by destination or by set.
+/// Sets of links are `words` words, one bit per link; tables of sets are indexed by destination or by set.
 struct weft_reach_agent {
     struct weft_reach_setup setup;
     uint32_t words, sets;
@@ -44,14 +42,14 @@ struct weft_reach_agent {
     uint64_t *open;       ///< [dests] links on which we take cells for it
     uint64_t *usable;     ///< [dests] links on which cells for it leave
     uint32_t *set_of;     ///< [links] the set in which a link is an input
-    uint32_t *way;        ///< [dests] the set by which it is reached; WEFT_NONE: in no way, or it is ourselves
+    uint32_t *way;        ///< [dests]: the set by which it is reached; WEFT_NONE: not at all, or it is this device
 };
 
 static size_t round_up(size_t bytes) {
     return (bytes + 7) / 8 * 8;
 }
 
-/// Upper bound: every link a set of its own.
+/// An upper bound: every link is a separate set.
 static uint32_t sets_max(const struct weft_reach_setup *s) {
     return SETS_FIXED + s->links;
 }
@@ -90,8 +88,8 @@ static void *carve(uint8_t **memory, size_t bytes) {
     return at_here;
 }
 
-/// The set of links that input at `link` is counted with: of the same cluster at level 2, of the same neighbour at
-/// level 1. Made if it is the first.
+/// The set of links that the input at `link` counts in: of the same cluster at level 2, of the same neighbour at level
+/// 1. Created for the first one.
 static uint32_t find_set(struct weft_reach_agent *a, uint32_t link) {
     const struct weft_reach_link *l = a->setup.link;
     for (uint32_t k = 0; k < link; k++)
@@ -226,14 +224,14 @@ static void draw(const struct weft_reach_agent *a, struct weft_random *random, u
     }
 }
 
-/// Random numbers named by the device and the state in which it chooses.
+/// Random numbers derived from the device and the state in which it chooses.
 static struct weft_random random_in(const struct weft_reach_agent *a, uint64_t state) {
     struct weft_random random = weft_random_stream(a->setup.seed, a->setup.who, WEFT_RANDOM_REACH);
     random.drawn = state;
     return random;
 }
 
-/// Moves those of `pool` into `ret` that the scenario picks, `n` at most. How many.
+/// Moves those of `pool` that the scenario picks, at most `n`, into `ret`. Returns how many.
 static uint32_t take_picks(const struct weft_reach_agent *a, uint64_t *pool, uint32_t n, uint64_t *ret) {
     uint32_t taken = 0;
     for (uint32_t i = 0; i < a->setup.picks && taken < n; i++) {
@@ -246,7 +244,7 @@ static uint32_t take_picks(const struct weft_reach_agent *a, uint64_t *pool, uin
     return taken;
 }
 
-/// `n` members of `from`, those of `first` before others, and among others those that are picked.
+/// Chooses `n` members of `from`: those of `first` first, and among others those that are picked.
 static void choose(const struct weft_reach_agent *a, uint32_t dest, const uint64_t *from, const uint64_t *first,
                    uint32_t n, uint64_t *ret) {
     uint64_t pool[WEFT_REACH_WORDS];
@@ -262,7 +260,7 @@ static void choose(const struct weft_reach_agent *a, uint32_t dest, const uint64
     draw(a, &random, pool, n - take_picks(a, pool, n, ret), ret);
 }
 
-/// The inputs that failed links of our own are balanced with, the same for all destinations that are reached alike.
+/// The inputs that our own failed links are balanced with, the same for all destinations reached in the same manner.
 static void choose_common(const struct weft_reach_agent *a, const uint64_t *in_up, const struct weft_reach_balance *b,
                           uint64_t *ret) {
     struct weft_reach_balance own = *b;
@@ -293,7 +291,7 @@ static void balance(struct weft_reach_agent *a, uint32_t dest, uint32_t set, con
     bool opened = b.in < wanted;
     uint64_t *open = at(a, a->open, dest), from[WEFT_REACH_WORDS], first[WEFT_REACH_WORDS], chosen[WEFT_REACH_WORDS];
     both(a, at(a, a->set, set), a->up, from);
-    choose_common(a, from, &b, first); // withdrawn before others, and opened after them
+    choose_common(a, from, &b, first); // withdrawn before others, and reopened after them
     for (uint32_t i = 0; opened && i < a->setup.picks; i++)
         weft__bits_set(first, a->setup.pick[i]);
     for (uint32_t w = 0; w < a->words; w++) {
@@ -307,7 +305,7 @@ static void balance(struct weft_reach_agent *a, uint32_t dest, uint32_t set, con
     out->on_balance(out->context, &b, chosen, opened);
 }
 
-/// Cells leave on the links that are open to us; if there are none, on one that is held back.
+/// Cells leave on the links that are open to us or, if there are none, on one that is held back.
 static void use(struct weft_reach_agent *a, uint32_t dest, const struct weft_reach_out *out) {
     uint64_t wanted[WEFT_REACH_WORDS], *usable = at(a, a->usable, dest);
     const uint64_t *held = at(a, a->heard_held, dest);
@@ -322,7 +320,7 @@ static void use(struct weft_reach_agent *a, uint32_t dest, const struct weft_rea
     }
 }
 
-/// What is known of the way to `dest` has changed: balances every group of inputs. `had_path`: before.
+/// What is known of the path to `dest` has changed: balances every group of inputs. `had_path`: before.
 static void follow(struct weft_reach_agent *a, uint32_t dest, bool had_path, const struct weft_reach_out *out) {
     use(a, dest, out);
     if (!a->setup.level) return;
@@ -338,7 +336,7 @@ static void follow(struct weft_reach_agent *a, uint32_t dest, bool had_path, con
     }
 }
 
-/// Forgets or expects what is said on `link`, and lets it count as input or not.
+/// Forgets or expects information on `link`, and makes it count as input or not.
 static void turn(struct weft_reach_agent *a, uint32_t link, uint32_t dest, bool up, const struct weft_reach_out *out) {
     uint64_t bit = UINT64_C(1) << (link % 64);
     uint32_t w = link / 64;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reachability in time. A device sends a cell for each block of 32 destinations once a cycle on every link, one cell
-// after the other; a change goes out with the next cell of its block. Only cells that say something new are run: the
-// others change nothing. A link is down for a device when no cell has come for as long as the watchdog allows, or, if
-// so configured, when its light goes; it is up again with the first cell.
+// Reachability over time. A device sends a cell for each block of 32 destinations once per cycle on every link, one
+// cell after another; a change is sent with the next cell of its block. Only cells with new information are simulated,
+// because the others change nothing. A link is down for a device when no cell has arrived for the watchdog's time or,
+// if so configured, when its light is gone; it is up again with the first cell.
 //
 // Source: cells of 32 devices, a table in 44.8 us, watchdog of 100 us: Broadcom's open SDK for this generation of
-// fabric chips (OpenBCM, sdk-6.5.24). Processing is assumed. Real tables have four entries an interface node (FBOSS
+// fabric chips (OpenBCM, sdk-6.5.24). Processing is assumed. Real tables have four entries per interface node (FBOSS
 // numbers cores), ours has one.
 #include "control/dsf/reach_run.h"
 
@@ -55,8 +55,8 @@ const struct weft_param_table weft_reach_table = WEFT_PARAM_TABLE_CHECKED("reach
 
 enum { DUE_CELL, DUE_HEARD, DUE_DOWN, DUE_UP, DUE_NOTICE_DOWN, DUE_NOTICE_UP, DUE_ADMIN, DUE_ASIC_ERROR };
 
-struct direction {      ///< of a link, from end 0 or 1
-    uint64_t pending;   ///< blocks that a cell is due for
+struct direction {      ///< of a link, from its end 0 or 1
+    uint64_t pending;   ///< blocks for which a cell is due
     weft_time_ps phase; ///< of its cells in the cycle
     uint32_t round;     ///< of the next cell
 };
@@ -70,14 +70,14 @@ struct weft__reach_run {
     struct weft_reach_link *wired;
     struct direction *direction; ///< [2 * links]: 2 * link + sending end
     uint32_t *failures;          ///< [links] odd: it is down
-    enum weft_drain *drain;      ///< [devices] as it is
-    bool *to_drain;              ///< [devices] as it is asked for
-    uint32_t blocks;             ///< in a cycle
+    enum weft_drain *drain;      ///< [devices]: actual state
+    bool *to_drain;              ///< [devices]: requested state
+    uint32_t blocks;             ///< per cycle
     struct weft__agenda agenda;
     struct weft_arena *arena;
     struct weft_reach_out out;
     struct weft_reach_stats stats;
-    struct { ///< what the agent that is being told does it because of
+    struct { ///< why the agent that is called acts
         weft_time_ps time_ps;
         uint32_t device, slot, round;
     } now;
@@ -114,7 +114,7 @@ static uint32_t link_at(const struct weft_fabric *f, uint32_t device, uint32_t s
     return f->at[f->device[device].link0 + slot];
 }
 
-/// The first time at or after `time` that is `phase` in the cycle.
+/// The first time at or after `time` with this `phase` in the cycle.
 static weft_time_ps next_in_cycle(weft_time_ps time, weft_time_ps phase, weft_time_ps cycle) {
     weft_time_ps into = time % cycle;
     return time + (phase >= into ? phase - into : cycle - into + phase);
@@ -261,8 +261,8 @@ static void note_table(struct weft__reach_run *run, uint32_t sending, weft_time_
     }
 }
 
-/// A link came back when only one end had noticed that it was down: that end has forgotten what the other, for which
-/// nothing has changed, goes on saying.
+/// A link came back when only one end had noticed that it was down: that end has forgotten what the other end, for
+/// which nothing has changed, continues to say.
 static void repeat(struct weft__reach_run *run, weft_time_ps time, uint32_t link) {
     const struct weft_fabric_link *l = &run->f->link[link];
     bool up[2];
@@ -271,7 +271,7 @@ static void repeat(struct weft__reach_run *run, weft_time_ps time, uint32_t link
     if (up[0] != up[1]) note_table(run, 2 * link + up[1], time);
 }
 
-/// A link that fails or comes back is noticed at both ends, each by the cells of the other.
+/// The failure or repair of a link is noticed at both ends, each by the cells of the other.
 static void on_link(struct weft__reach_run *run, weft_time_ps time, uint32_t link, bool up) {
     if (weft__reach_run_link_up(run, link) == up) return;
     run->failures[link]++;
@@ -285,7 +285,7 @@ static void on_link(struct weft__reach_run *run, weft_time_ps time, uint32_t lin
             due.time_ps = next + delay + run->conf.processing_ps;
         else if (run->conf.detection == WEFT_REACH_BY_SIGNAL)
             due.time_ps = time + run->conf.processing_ps;
-        else // the cell before the next was the last
+        else // the cell before the next one was the last
             due.time_ps = next + delay + run->conf.watchdog_ps - cell;
         weft__agenda_note(&run->agenda, due);
     }
@@ -300,7 +300,7 @@ static void tell(struct weft__reach_run *run, weft_time_ps time, uint32_t link, 
     if (round > run->stats.rounds) run->stats.rounds = round;
 }
 
-/// An interface node with too few links drains itself; with enough it is reached again.
+/// An interface node with too few links drains itself; with enough links it can be reached again.
 static void review_drain(struct weft__reach_run *run, uint32_t device) {
     uint32_t up = 0;
     const struct weft_reach_agent *a = run->agent[device];
@@ -327,7 +327,7 @@ static void send_cell(struct weft__reach_run *run, const struct weft__due *due) 
     const struct weft_reach_agent *a = run->agent[l->device[end]];
     if (!weft__reach_run_link_up(run, due->who / 2)) {
         d->pending &= ~(UINT64_C(1) << block);
-        if (!weft_reach_up(a, l->slot[end])) return; // once it is up again everything is said
+        if (!weft_reach_up(a, l->slot[end])) return; // when it is up again everything is sent
         d->pending |= UINT64_C(1) << block;
         note_cell(run, due->who, block, due->time_ps + 1);
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The story of a control plane: what devices noticed and did, burst by burst of failures, and what is left at the end.
+// The story of a control plane: what devices noticed and did, burst by burst of failures, and the final state.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ int weft_control_port_name(const struct weft_topology *t, const struct weft_fabr
     return weft_topology_port_name(t, port[t->port[port[0]].node != f->device[device].node], text, size);
 }
 
-/// A note as a step of one destination; of a device from which nothing leads on, whatever the group of inputs.
+/// Converts a note to a step for one destination; for a device without an onward path, whatever the group of inputs.
 static struct weft_control_step step_of(const struct weft_reach_note *note, uint32_t fabric) {
     struct weft_control_step step = {.time_ps = note->time_ps,
                                      .deed = note->deed,
@@ -44,7 +44,7 @@ static bool is_alike(const struct weft_control_step *a, const struct weft_contro
            !memcmp(a->links, b->links, sizeof a->links);
 }
 
-/// All inputs of a destination that were withdrawn for want of an output, or opened with the first, in one.
+/// Combines all inputs of a destination that were withdrawn for lack of an output, or opened with the first one.
 static uint32_t join_groups(struct weft_control_step *step, uint32_t *dest, uint32_t n) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -64,7 +64,7 @@ static uint32_t join_groups(struct weft_control_step *step, uint32_t *dest, uint
     return kept;
 }
 
-/// Destinations with the same fate in one step, which has the place of the first.
+/// Combines destinations with the same changes into one step, at the place of the first.
 static uint32_t join_dests(struct weft_control_step *step, uint32_t *dest, uint32_t n, uint32_t *ret_dest) {
     bool *taken = weft_memory_new(WEFT_MEMORY_RESULT, n + 1, sizeof *taken);
     uint32_t kept = 0, dests = 0;
@@ -118,7 +118,7 @@ static int by_time(const void *a, const void *b) {
     const struct weft_control_step *x = a, *y = b;
     if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
     if (x->fabric != y->fabric) return x->fabric < y->fabric ? -1 : 1;
-    if (x->dest0 != y->dest0) return x->dest0 < y->dest0 ? -1 : 1; // as they came about
+    if (x->dest0 != y->dest0) return x->dest0 < y->dest0 ? -1 : 1; // in order of appearance
     return (int)x->deed - (int)y->deed;
 }
 
@@ -127,7 +127,7 @@ static int by_burst_time(const void *a, const void *b) {
     return x->time_ps < y->time_ps ? -1 : x->time_ps > y->time_ps;
 }
 
-/// One for each time at which something fails, comes back or is drained.
+/// One burst for each time at which something fails, comes back or is drained.
 static void find_bursts(struct weft_control_trace *trace, const struct weft_topology *t, struct weft_arena *arena) {
     uint32_t n = 0;
     struct weft_control_burst *all = weft_arena_alloc(arena, (size_t)t->events + trace->events, sizeof *all);
@@ -175,7 +175,7 @@ static struct weft_control_capacity capacity_of(const struct weft__reach_run *ru
         const struct weft_reach_agent *a = weft__reach_run_agent(run, device);
         for (uint32_t k = 0; k < f->device[device].links; k++)
             links += weft_reach_usable(a, k, dest);
-        bool resorts = weft_reach_resorts(a, dest); // by a link that is not open to it
+        bool resorts = weft_reach_resorts(a, dest); // uses a link that is not open to it
         c.cut_off += !links;
         c.resorting += resorts;
         if (resorts) links = 0;

@@ -31,7 +31,7 @@ bool weft__control_states_begin(struct weft__control_states *s, const struct wef
         changed |= !weft_topology_link_is_fabric(t, t->event[i].link);
         if (i + 1 < t->events && t->event[i + 1].time_ps == t->event[i].time_ps) continue;
         s->time_ps[s->n] = t->event[i].time_ps;
-        s->exits[s->n] = s->exits[s->n - 1]; // what happens in a fabric changes no exits
+        s->exits[s->n] = s->exits[s->n - 1]; // events within a fabric change no exits
         if (changed) {
             struct weft_routes *routes = weft_routes_new(t, down);
             s->exits[s->n] = weft_exits_new(t, routes);

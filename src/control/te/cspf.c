@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constrained shortest path first: constraint-based routing on what bandwidth is left (D. Awduche et al., RFC 2702),
-// as the centralised traffic engineering of "RDMA over Ethernet for Distributed AI Training at Meta Scale", SIGCOMM
-// 2024, uses it. That source names CSPF, and not its order or ties: those (weft/cspf.h) are assumed. Differences: paths
-// are shortest in hops only, for a longer one would go down and up again, which with PFC can deadlock; what fits
-// nowhere is placed all the same.
+// Constrained shortest path first: constraint-based routing on what bandwidth is left (D. Awduche et al., RFC 2702), as
+// the centralised traffic engineering of "RDMA over Ethernet for Distributed AI Training at Meta Scale", SIGCOMM 2024,
+// uses it. That source names CSPF, and not its order or ties: those (weft/cspf.h) are assumed. Differences: only paths
+// with the fewest hops are used, because a longer one would go down and up again, which can deadlock with PFC; demands
+// that fit nowhere are placed anyway.
 #include "weft/cspf.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { SLOTS_MIN = 64, DEPTH_MAX = 64 };
 
-/// How good the way from a switch on is.
+/// How good the path from a switch on is.
 struct cost {
     double fullest, sum; ///< utilisation
 };
@@ -24,8 +24,8 @@ struct place {
     const struct weft_cspf_plan *before;
     struct weft_cspf_plan *plan;
     struct weft_arena *arena;
-    // of the demand at hand; by the port that it would come in by, among all
-    uint32_t turn, *seen; ///< [ports]: turn in which cost and choice were found
+    // for the current demand; indexed by the input port, among all ports
+    uint32_t turn, *seen; ///< [ports]: the turn in which cost and choice were found
     struct cost *cost;
     uint16_t *choice; ///< egress port of the switch
     const struct weft_cspf_demand *demand;
@@ -71,7 +71,7 @@ static weft_rate_bps rate_in(const struct weft_cspf_demand *demand, uint32_t pha
     return demand->phase_bps ? demand->phase_bps[phase] : demand->rate_bps;
 }
 
-/// Of the link with the demand on it.
+/// Of the link, including the demand.
 static double utilisation(const struct place *p, uint32_t port) {
     double rate = (double)p->t->link[p->t->port[port].link].rate_bps, most = 0;
     const weft_rate_bps *load = &p->plan->load[port];
@@ -86,7 +86,8 @@ static bool is_less(struct cost a, struct cost b) {
     return a.fullest != b.fullest ? a.fullest < b.fullest : a.sum < b.sum;
 }
 
-/// The candidates at a switch for what came by `in` (a port of it): one if an entry binds them. NULL: none.
+/// The candidates at a switch for packets that arrived by `in` (a port of it): only one if an entry binds them. NULL:
+/// none.
 static const uint16_t *candidates(const struct place *p, uint32_t sw, uint32_t in, uint16_t *bound, uint32_t *ret_n) {
     const struct weft_routes *r = p->routes;
     const struct weft_route_set *set = &r->set[r->set_first[sw] + r->set_of[(size_t)sw * r->edges + p->demand->edge]];
@@ -98,8 +99,8 @@ static const uint16_t *candidates(const struct place *p, uint32_t sw, uint32_t i
     return bound;
 }
 
-/// The best way on for what comes by `port` (among all) into a switch. Each link is looked at once a demand, and the
-/// routes have no loops: every step is a hop nearer.
+/// The best path onwards for packets that enter a switch by `port` (among all ports). Each link is visited once per
+/// demand, and the routes have no loops: every step is a hop nearer.
 static bool search(struct place *p, uint32_t port, struct cost *ret_cost) {
     const struct weft_topology *t = p->t;
     const struct weft_node_info *node = &t->node[t->port[port].node];
@@ -129,7 +130,7 @@ static bool search(struct place *p, uint32_t port, struct cost *ret_cost) {
     return p->choice[port] != UINT16_MAX;
 }
 
-/// Along the choices: load and entries.
+/// Follows the choices, adding load and entries.
 static void settle(struct place *p, uint32_t port) {
     const struct weft_topology *t = p->t;
     for (uint32_t hop = 0; hop < DEPTH_MAX; hop++) {
