@@ -54,9 +54,9 @@ static int parse(const struct weft_cli_command *c, char *text, struct weft_cli_o
 
 static void everything(void **state) {
     (void)state;
-    char text[] =
-        "a.yaml --set x.y=1 --json b.yaml --seed 7 --set=z=2 --threads 4 --oversubscribe --pin --out dir --variant v --quiet "
-        "--hosts 9 --deep";
+    char text[] = "a.yaml --set x.y=1 --json b.yaml --seed 7 --set=z=2 --threads 4 --oversubscribe --pin --out dir "
+                  "--variant v --quiet "
+                  "--hosts 9 --deep";
     struct weft_cli_options o;
     assert_int_equal(parse(&command, text, &o), WEFT_CLI_GO);
     assert_int_equal(o.settings, 3);

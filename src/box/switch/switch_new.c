@@ -102,9 +102,10 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
                                     sw->aqm->thresholds ? thresholds : NULL, conf->aqm_priorities, setup->arena);
     }
 
-    sw->plain = sw->buffer->fixed && !setup->lldp && !sw->arbitrated && !sw->has_cut_through && !weft_credit_grants(&conf->credit) &&
-                conf->trust == WEFT_TRUST_DSCP && !sw->aqm_leaving && !sw->trace && !sw->route_state && sw->by_tuple &&
-                !sw->scheduler->on_sent && sw->sfc_watch_bytes == UINT64_MAX;
+    sw->plain = sw->buffer->fixed && !setup->lldp && !sw->arbitrated && !sw->has_cut_through &&
+                !weft_credit_grants(&conf->credit) && conf->trust == WEFT_TRUST_DSCP && !sw->aqm_leaving &&
+                !sw->trace && !sw->route_state && sw->by_tuple && !sw->scheduler->on_sent &&
+                sw->sfc_watch_bytes == UINT64_MAX;
     if (sw->plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
     sw->lossless = (uint8_t)conf->pfc.priorities;
     sw->counts_hops = setup->captured;
