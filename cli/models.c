@@ -270,7 +270,6 @@ static int show_kind(const char *word, const char *name) {
     }
     names[n++] = "results";
     if (!name && show_by_name(word)) return WEFT_OK;
-    if (!name && weft_blueprint_find(word)) return say_blueprint(word);
     const char *nearest = name ? NULL : nearest_model(word, names, n);
     if (!nearest) return fail_unknown("kind or section", word, names, n);
     struct weft_error error = {0};

@@ -627,10 +627,6 @@ static void blueprints(void **state) {
     assert_non_null(
         strstr(f->err, "weft: plan fabric: 'nope': neither a blueprint nor a file; expected one of ideal, "));
     assert_int_equal(weft(f, "plan fabric ./mine.yaml --hosts 16"), 0);
-    assert_int_equal(weft(f, "models fabric dsf-l1"), 2);
-    assert_non_null(strstr(f->err, "\"dsf-l1\" is a blueprint, not a model; weft plan fabric dsf-l1 shows it"));
-    assert_int_equal(weft(f, "models dsf-l1"), 2);
-    assert_non_null(strstr(f->err, "weft plan fabric dsf-l1 shows it"));
 }
 
 static void bad_input(void **state) {
