@@ -21,8 +21,7 @@ struct weft__active {
     uint32_t first, n;
 };
 
-// A sort key for packets: offset in the window, then port, with late packets last at their port. Late packets need the
-// mark because packets that arrive at the same time may have come through the ring or through the heap.
+// A sort key for packets: offset in the window, then port; late packets, which come through the heap or ring, go last.
 enum { ORDER_BITS = 17 };
 enum { MANY = 12 }; ///< packets at a node; below this they are sorted by comparison
 
@@ -72,8 +71,8 @@ static void far_wake_place(struct weft__worker *w, uint32_t i, struct weft__far_
     w->far_wake_of[wake.node] = i + 1;
 }
 
-/// A node has at most one far wake. A wake set for an earlier time stays in the heap: it visits the node, which then
-/// sets its next wake. So a timer that is pushed back again and again costs nothing here.
+/// A node has at most one far wake. One for an earlier time stays in the heap: it visits the node, which then sets its
+/// next wake. So a timer that is pushed back again and again costs nothing here.
 static void far_wake_note(struct weft__worker *w, weft_time_ps time, uint32_t node) {
     uint32_t i = w->far_wake_of[node];
     if (i-- == 0) {
@@ -138,8 +137,7 @@ static void far_advance(struct weft__worker *w) {
     }
 }
 
-/// Notes when to visit a node again for its earliest timer. Inlined because the loop over nodes calls it for every
-/// node.
+/// Notes when to visit a node again for its earliest timer. Inlined: the loop over nodes calls it for every node.
 static inline __attribute__((always_inline)) void schedule_wake(struct weft__worker *w, struct weft__node *node,
                                                                 uint32_t local) {
     weft_time_ps t = earlier(weft__timers_next(&node->timers), node->due_ps);
@@ -178,8 +176,7 @@ static uint32_t parts_of(uint32_t packets) {
     return 2 * packets + 1;
 }
 
-/// Many packets at one node, as at a DSF box, come spread over the window: they are put into as many parts of it by
-/// time, which are then all but sorted.
+/// Many packets at one node, as at a DSF box, are put into parts of the window by time, which are then nearly sorted.
 static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uint32_t n) {
     uint32_t bits = 32 - (uint32_t)__builtin_clz(n), parts = 1u << bits; // of half a packet to one
     uint32_t length_bits = 64 - (uint32_t)__builtin_clzll(w->length_ps);
@@ -498,8 +495,7 @@ static uint64_t sent_for_window(const struct weft__worker *w) {
     return packets;
 }
 
-/// What a worker wrote for a window that all have read is taken back. None of it was written in that window, where it
-/// might have been too late: the lookahead was kept.
+/// Takes back what a worker wrote for a window that all have read, and checks that the lookahead was kept.
 static void take_back(struct weft__worker *w) {
     if (w->previous == WEFT__NO_WINDOW) return;
     assert(w->previous == w->window && sent_for_window(w) == w->sent_before);
@@ -553,8 +549,7 @@ static void publish_all(struct weft__engine *e) {
         publish(&e->worker[k]);
 }
 
-/// Between windows. In a driven run, the driver sees the results of the last window, and then of all workers. In a run
-/// over ranks, they are sent to the others.
+/// Between windows. The driver sees the results of the last window, of all workers; ranks send them to each other.
 static void meet_others(struct thread *t) {
     struct weft__engine *e = t->engine;
     weft__threads_await(&t->own);
@@ -564,8 +559,7 @@ static void meet_others(struct thread *t) {
     if (e->conf.ranks) weft__exchange_swap(e, &e->report[e->worker[e->own_first].parity * e->conf.workers]);
 }
 
-/// The loop of a thread: window by window, it runs its share of the workers while the number of active threads stays
-/// the same.
+/// The loop of a thread: runs its share of the workers, window by window, while as many threads are active.
 static enum weft_status run_windows(void *context, struct weft_error *ret_error) {
     struct thread *t = context;
     struct weft__engine *e = t->engine;

@@ -60,7 +60,8 @@ static void the_simulator_does_the_steps(void **state) {
         "      - {collective: broadcast, size: 300KB, over: dp, overlap: on}\n"
         "      - {compute: 4us}\n",
         "  - {kind: job, hosts: host-0..7, operations: [{collective: gather, size: 300KB, times: 2}]}\n"
-        "  - {kind: job, hosts: host-8..15, admission: none, operations: [{size: 1MB}, {compute: 2us, size: 7B}]}\n",
+        "  - {kind: job, group: second, hosts: host-8..15, admission: none, operations: [{size: 1MB}, {compute: 2us, "
+        "size: 7B}]}\n",
     };
     for (size_t i = 0; i < sizeof workload / sizeof *workload; i++) {
         struct run r = RUN(run_once, network, workload[i]);

@@ -157,11 +157,11 @@ static void minds_what_comes(void **state) {
     char *flow =
         text_of(ONE_SWITCH BUFFER "%s  - {kind: flow, src: host-0, dst: host-9, size: 3MB, start: 3ms}\n", job);
     assert_true(compare_exact(flow).iterations > 10);
-    char *late =
-        text_of(ONE_SWITCH BUFFER
-                "%s  - {kind: job, hosts: \"host-8..11\", start: 2ms, iterations: 9, operations: [{compute: 70us, "
-                "collective: all_reduce_ring, size: 200KB}]}\n",
-                job);
+    char *late = text_of(
+        ONE_SWITCH BUFFER
+        "%s  - {kind: job, group: late, hosts: \"host-8..11\", start: 2ms, iterations: 9, operations: [{compute: 70us, "
+        "collective: all_reduce_ring, size: 200KB}]}\n",
+        job);
     assert_true(compare_exact(late).iterations > 5);
     char *until = text_of(ONE_SWITCH BUFFER "%s", job);
     struct run off = run_mode(until, "off, until: 3333us"), exact = run_mode(until, "exact, until: 3333us");

@@ -137,7 +137,7 @@ class Diff(unittest.TestCase):
     def test_what_is_refused(self):
         for arguments, said in (
                 (["one"], "B is missing; expected a second folder"),
-                (["one", "nowhere"], "nowhere/results.sqlite: cannot be read"),
+                (["one", "nowhere"], "nowhere/results.sqlite: is not there"),
                 (["one", "one", "--variant", "pcf"], "no variant 'pcf'; expected pfc"),
                 (["one", "many", "--table", "gruops"], "--table gruops: no such table"),
                 (["one", "one", "--with", "pfc"], "--with: expected --variant as well")):

@@ -163,8 +163,8 @@ static void columns_of_nccl_tests(void **state) {
     struct run r =
         run_once("topology: {kind: single, hosts: 4, rate: 200Gbps, delay: 150ns}\n"
                  "workload: [{kind: collective, share_hosts: on, size: 1MB, size_max: 4MB, factor: 4, repeat: 2},\n"
-                 "  {kind: collective, share_hosts: on, collective: all_gather, size: 4MB},\n"
-                 "  {kind: collective, share_hosts: on, collective: broadcast, size: 8KB, root: 3},\n"
+                 "  {kind: collective, group: b, share_hosts: on, collective: all_gather, size: 4MB},\n"
+                 "  {kind: collective, group: c, share_hosts: on, collective: broadcast, size: 8KB, root: 3},\n"
                  "  {kind: job, share_hosts: on, operations: [{collective: reduce_scatter, size: 64KiB},\n"
                  "    {compute: 1us, times: 2}, {collective: all_to_all, size: 4KiB, times: 3}]}]\n");
     const struct weft_run run = {

@@ -227,6 +227,7 @@ static struct source *source_new(enum weft_sfc_scope scope) {
     s->nic.sends = QPS;
     s->nic.send_qp = s->send_qp;
     s->nic.port.counters = s->counters;
+    s->nic.port.row_bytes = sizeof(struct weft__port_queue);
     return s;
 }
 

@@ -130,8 +130,7 @@ __attribute__((cold, noinline)) void weft__gnet_carry_over(struct weft__gnet *g,
     g->out[o].tx_cells = g->out[o].tx_bytes = 0;
 }
 
-// A cell is copied before its new fields are written, because reading a whole that has just been written in parts would
-// stall.
+// A cell is copied before its new fields are written: reading a whole just written in parts would stall.
 
 /// The link is free; the cell's first bit leaves at `start`.
 static inline __attribute__((always_inline)) void transmit(struct weft__gnet *g, struct weft__worker *w, uint32_t o,
