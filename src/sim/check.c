@@ -232,7 +232,14 @@ static enum weft_status check_trimming(const struct weft_scenario *scenario, con
         if (!weft__box_of(node)->takes_routes) other = t->switch_node[i];
         if (((const struct weft_aqm_ops *)aqm->model->ops)->trim) trims = aqm;
     }
-    if (!trims || other == WEFT_NONE) return WEFT_OK;
+    if (!trims) return WEFT_OK;
+    const struct weft_model *transport = weft_scenario_device(scenario, t->node[t->host[0]].name)->host.transport.model;
+    if (*scenario->capture.ports && !weft__transport_frames(transport->ops)->trims)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
+                              "capture: switch.aqm %s leaves headers of packets, for which frames of %s have no form; "
+                              "expected another aqm, or no capture",
+                              trims->model->name, transport->name);
+    if (other == WEFT_NONE) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, trims->place,
                           "switch.aqm: %s needs Ethernet switches; %s is none, and carries no trimmed frames",
                           trims->model->name, t->node[other].name);

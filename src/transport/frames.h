@@ -35,6 +35,7 @@ struct weft_transport_frames {
     /// What host.data_header and host.ack_frame must say for frames of this format; 0: the sizes are RoCE's.
     uint32_t data_bytes, ack_bytes;
     size_t header_bytes; ///< of `message` that are headers and not payload
+    bool trims;          ///< what is left of a trimmed packet has a form
     bool sacks;          ///< selective acknowledgements have a form
     /// Fills in what follows UDP. On entry `f` has the headers up to UDP; `message` has room for
     /// WEFT__FRAME_BYTES_MAX and may become the payload. `sack`: of a selective acknowledgement.

@@ -116,6 +116,7 @@ const struct weft_transport_frames weft__frames_uet = {
     .data_bytes = WEFT_FRAME_UET_DATA,
     .ack_bytes = WEFT_FRAME_UET_ACK,
     .header_bytes = WEFT_PDS_BYTES + WEFT_SES_REQUEST_BYTES,
+    .trims = true,
     .sacks = true,
     .fill = fill_uet,
 };

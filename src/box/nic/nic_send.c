@@ -231,11 +231,11 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
 }
 
 /// The queue pair's next message, or part of one, may not go before its time.
-static void pace_messages(const struct weft__nic *nic, weft_time_ps now, const struct weft_packet *p) {
-    struct weft__carrier *carrier = &nic->end.hosts->carrier[p->qp];
-    struct weft_qp_sender *s = &nic->end.hosts->sender[p->qp];
-    if (p->psn == carrier->now.psn) carrier->next_ps = now + nic->conf->work_request_qp_ps;
-    if (p->psn + 1 == carrier->now.psn_end && s->next_send_ps < carrier->next_ps) s->next_send_ps = carrier->next_ps;
+static void pace_messages(const struct weft__nic *nic, weft_time_ps now, uint32_t qp, uint32_t psn) {
+    struct weft__carrier *carrier = &nic->end.hosts->carrier[qp];
+    struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    if (psn == carrier->now.psn) carrier->next_ps = now + nic->conf->work_request_qp_ps;
+    if (psn + 1 == carrier->now.psn_end && s->next_send_ps < carrier->next_ps) s->next_send_ps = carrier->next_ps;
 }
 
 /// The packet tells how much credit its sender wants; the data that it is about to send is no longer included.
@@ -324,7 +324,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         !nic->transport->acknowledges_reads) // nothing will acknowledge it; a new request restarts it
         weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
     weft__nic_pace(nic, s, w->now_ps, wire);
-    if (nic->conf->work_request_qp_ps && conf->packets == WEFT_QP_MESSAGES) pace_messages(nic, w->now_ps, &p);
+    if (nic->conf->work_request_qp_ps && conf->packets == WEFT_QP_MESSAGES) pace_messages(nic, w->now_ps, qp, turn.psn);
     if (__builtin_expect(nic->planes != NULL, 0))
         go_on(node, nic, w, qp);
     else

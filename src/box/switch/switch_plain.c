@@ -210,7 +210,7 @@ static inline weft_time_ps on_turn(struct weft__node *node, struct weft__worker 
     if (__builtin_expect(out == WEFT_NONE, 0)) return 0;
     struct weft__port *port = &sw->port[out];
     if (!send_next(node, sw, w, port)) return 0;
-    return port->turn_ps = port->ready ? port->busy_until_ps : WEFT_TIME_NEVER;
+    return port->turn_ps = (port->ready || port->pending) ? port->busy_until_ps : WEFT_TIME_NEVER;
 }
 
 static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
