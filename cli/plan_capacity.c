@@ -344,7 +344,7 @@ static void print_json(struct capacity *c) {
 static enum weft_status show(struct capacity *c, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     if (c->s.o->out) status = weft_sweep_sqlite(c->s.o->out, &c->s.r, ret_error);
-    if (c->s.interrupted) sweep_say_interrupted();
+    if (c->s.interrupted) sweep_say_interrupted(&c->s);
     if (c->s.interrupted) return WEFT_INTERRUPTED;
     find_interval(c);
     find_fall(c);

@@ -65,7 +65,7 @@ typedef enum weft_status (*sweep_show)(struct sweep *s, struct weft_error *ret_e
 /// Runs what is missing of s->plan and shows the results, unless other tasks have runs to do. Then the folder of a
 /// sweep without --out is removed, or stays if the sweep can continue there.
 /// Not a progress message: it is printed even with --quiet.
-void sweep_say_interrupted(void);
+void sweep_say_interrupted(const struct sweep *s);
 enum weft_status sweep_through(struct sweep *s, uint32_t jobs, sweep_show show, struct weft_error *ret_error);
 /// Whether the file is missing, lacks a metric, or records that the run failed.
 bool sweep_is_due(const struct sweep *s, uint32_t run);

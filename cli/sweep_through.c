@@ -51,8 +51,10 @@ void sweep_end(struct sweep *s, enum weft_status status) {
     if (s->lock >= 0) close(s->lock);
 }
 
-void sweep_say_interrupted(void) {
-    fputs("weft: interrupted; the same command goes on from here\n", stderr);
+void sweep_say_interrupted(const struct sweep *s) {
+    fprintf(stderr, "weft: interrupted; %s\n",
+            !s->passing || s->lock >= 0 ? "the same command goes on from here"
+                                        : "with --out DIR, the runs that are done would be kept");
 }
 
 static enum weft_status run_all(struct sweep *s, uint32_t jobs, sweep_show show, struct weft_error *ret_error) {
@@ -67,7 +69,7 @@ static enum weft_status run_all(struct sweep *s, uint32_t jobs, sweep_show show,
         status = show(s, ret_error);
     enum weft_status judged = judge(s);
     if (s->interrupted) {
-        sweep_say_interrupted();
+        sweep_say_interrupted(s);
         return WEFT_INTERRUPTED;
     }
     if (s->merge && judged == WEFT_ERROR_SYSTEM)

@@ -449,7 +449,7 @@ static enum weft_status show(struct tune *t, struct weft_error *ret_error) {
     const struct weft_cli_options *o = t->s.o;
     enum weft_status status = WEFT_OK;
     if (o->out) status = weft_sweep_sqlite(o->out, &t->s.r, ret_error);
-    if (t->s.interrupted) sweep_say_interrupted();
+    if (t->s.interrupted) sweep_say_interrupted(&t->s);
     if (!t->done) return t->s.interrupted ? WEFT_INTERRUPTED : status;
     compare(t);
     if (csv) weft_cli_terminal_raw();

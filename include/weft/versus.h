@@ -119,9 +119,11 @@ enum weft_versus_status {
     WEFT_VERSUS_UNBUILDABLE,
     WEFT_VERSUS_OVER_BUDGET,
     WEFT_VERSUS_STALLED, ///< some run of it came to no end
-    WEFT_VERSUS_FAILED,  ///< some run of it failed, or is missing
+    WEFT_VERSUS_FAILED,  ///< some run of it failed
+    WEFT_VERSUS_NOT_RUN, ///< some run of it is missing
 };
-extern const char *const weft_versus_status_names[]; // "ran", "unbuildable", "over_budget", "stalled", "failed"
+extern const char
+    *const weft_versus_status_names[]; // "ran", "unbuildable", "over_budget", "stalled", "failed", "not_run"
 
 /// A fabric at one number of hosts.
 struct weft_versus_fabric {

@@ -102,9 +102,27 @@ static void say_others(const struct saying *s) {
     if (unbuildable) fputc('.', s->file);
 }
 
+/// Without all runs nobody is known to lead.
+static bool is_incomplete(const struct weft_versus *v) {
+    for (uint32_t f = 0; f < v->fabrics; f++)
+        if (v->fabric[f].status == WEFT_VERSUS_NOT_RUN) return true;
+    return false;
+}
+
+static void say_incomplete(FILE *file, const struct weft_versus *v) {
+    uint32_t n = 0;
+    fputs("The answer is incomplete. Not all runs are done of: ", file);
+    for (uint32_t f = 0; f < v->fabrics; f++)
+        if (v->fabric[f].status == WEFT_VERSUS_NOT_RUN) fprintf(file, "%s%s", n++ ? ", " : "", v->fabric[f].label);
+    fputc('.', file);
+}
+
 void weft__versus_case_say(FILE *file, const struct weft_versus *v, uint32_t the_case) {
     struct saying s = {file, v, weft_arena_new(WEFT_MEMORY_RESULT)};
-    say_case(&s, the_case);
+    if (is_incomplete(v))
+        say_incomplete(file, v);
+    else
+        say_case(&s, the_case);
     weft_arena_free(s.arena);
 }
 
@@ -121,8 +139,8 @@ static void say_idle(const struct saying *s) {
 void weft__versus_whole_say(FILE *file, const struct weft_versus *v) {
     struct saying s = {file, v, weft_arena_new(WEFT_MEMORY_RESULT)};
     if (v->variants) say_idle(&s);
-    if (v->variants) say_power(&s);
-    if (v->variants) weft__versus_assumptions_say(file, v);
+    if (v->variants && !is_incomplete(v)) say_power(&s);
+    if (v->variants && !is_incomplete(v)) weft__versus_assumptions_say(file, v);
     if (weft__versus_seeds(v) == 1) fputs(noise_unknown, file);
     say_others(&s);
     weft_arena_free(s.arena);
@@ -187,7 +205,9 @@ static void say_scales(FILE *file, const struct weft_versus *v) {
 
 void weft_versus_paragraph(FILE *file, const struct weft_versus *v) {
     enum { EACH = 12 }; // with more sentences it is no paragraph
-    if (v->scales > 1) {
+    if (is_incomplete(v)) {
+        say_incomplete(file, v);
+    } else if (v->scales > 1) {
         say_scales(file, v);
     } else {
         if (v->variants && v->n_cases > EACH) say_many(file, v);

@@ -72,10 +72,13 @@ void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena) {
                 fabric->status = WEFT_VERSUS_STALLED;
                 fabric->reason = weft_arena_format(arena, "%s, seed %llu: the network came to a standstill", name,
                                                    (unsigned long long)run->seed);
-            } else if (run->state == WEFT_SWEEP_FAILED || run->state == WEFT_SWEEP_MISSING) {
+            } else if (run->state == WEFT_SWEEP_FAILED) {
                 fabric->status = WEFT_VERSUS_FAILED;
-                fabric->reason = weft_arena_format(arena, "%s, seed %llu: %s", name, (unsigned long long)run->seed,
-                                                   *run->message ? run->message : "it has not been run");
+                fabric->reason =
+                    weft_arena_format(arena, "%s, seed %llu: %s", name, (unsigned long long)run->seed, run->message);
+            } else if (run->state == WEFT_SWEEP_MISSING && fabric->status != WEFT_VERSUS_FAILED) {
+                fabric->status = WEFT_VERSUS_NOT_RUN;
+                fabric->reason = weft_arena_format(arena, "%s, seed %llu", name, (unsigned long long)run->seed);
             }
         }
 }

@@ -124,7 +124,8 @@ const char *weft__versus_status_text(enum weft_versus_status status) {
     static const char *const said[] = {[WEFT_VERSUS_UNBUILDABLE] = "cannot be built",
                                        [WEFT_VERSUS_OVER_BUDGET] = "beyond the budget",
                                        [WEFT_VERSUS_STALLED] = "stalled",
-                                       [WEFT_VERSUS_FAILED] = "failed"};
+                                       [WEFT_VERSUS_FAILED] = "failed",
+                                       [WEFT_VERSUS_NOT_RUN] = "not run"};
     return said[status];
 }
 
