@@ -65,8 +65,8 @@ static void print_estimate(const struct weft_cli_estimate *e) {
     weft_format_bytes((weft_bytes)e->peak_rss_bytes, bytes, sizeof bytes);
     printf("    a run takes %s of memory", bytes);
     if (!isnan(e->cpu_s))
-        printf(", %.3g s of CPU time for %.3g M %s-hops at %.3g M a second", e->cpu_s, e->hops * 1e-6,
-               e->cells ? "cell" : "packet", e->hops_per_cpu_s * 1e-6);
+        printf(", %.3g s of CPU time for %.3g M %s-hops", e->cpu_s, e->hops * 1e-6, e->cells ? "cell" : "packet");
+    if (!isnan(e->cpu_s) && !isnan(e->hops_per_cpu_s)) printf(" at %.3g M a second", e->hops_per_cpu_s * 1e-6);
     puts(!e->tried         ? " (by the number of its connections)"
          : e->ended        ? " (all of it was run)"
          : isnan(e->cpu_s) ? " (a second of it was run, and delivered nothing: its CPU time is not known)"

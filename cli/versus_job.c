@@ -123,6 +123,9 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
     if (!job->work)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = job->path},
                               "workload is missing: expected the traffic of every fabric");
+    if (job->work->type == WEFT_TREE_LIST && !job->work->n)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, job->work->place,
+                              "workload is empty: expected the traffic of every fabric");
     note_ignored(root, job, o->arena);
     if (section(root, "topology") || section(root, "fabric")) status = size_of(file, variant, job, ret_error);
     return status;

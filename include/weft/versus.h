@@ -40,6 +40,8 @@ extern const char *const weft_versus_helps[WEFT_VERSUS_MEASURED];
 
 /// Kept beside them: hosts that send or receive.
 #define WEFT_VERSUS_HOSTS_USED "hosts_used"
+/// And run.until; NAN: it has none.
+#define WEFT_VERSUS_UNTIL "until_ps"
 
 /// Of a run: [*ret_n] in `arena`, with names that no metric of a scenario has.
 struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
@@ -118,12 +120,13 @@ enum weft_versus_status {
     WEFT_VERSUS_RAN,
     WEFT_VERSUS_UNBUILDABLE,
     WEFT_VERSUS_OVER_BUDGET,
-    WEFT_VERSUS_STALLED, ///< some run of it came to no end
-    WEFT_VERSUS_FAILED,  ///< some run of it failed
-    WEFT_VERSUS_NOT_RUN, ///< some run of it is missing
+    WEFT_VERSUS_STALLED,   ///< some run of it came to no end
+    WEFT_VERSUS_CUT_SHORT, ///< some run of it ended, as run.until says, before there was what judges the case
+    WEFT_VERSUS_FAILED,    ///< some run of it failed
+    WEFT_VERSUS_NOT_RUN,   ///< some run of it is missing
 };
-extern const char
-    *const weft_versus_status_names[]; // "ran", "unbuildable", "over_budget", "stalled", "failed", "not_run"
+extern const char *const
+    weft_versus_status_names[]; // "ran", "unbuildable", "over_budget", "stalled", "unfinished", "failed", "not_run"
 
 /// A fabric at one number of hosts.
 struct weft_versus_fabric {

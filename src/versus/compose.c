@@ -10,6 +10,7 @@ const char *const weft_versus_status_names[] = {
     [WEFT_VERSUS_UNBUILDABLE] = "unbuildable",
     [WEFT_VERSUS_OVER_BUDGET] = "over_budget",
     [WEFT_VERSUS_STALLED] = "stalled",
+    [WEFT_VERSUS_CUT_SHORT] = "unfinished",
     [WEFT_VERSUS_FAILED] = "failed",
     [WEFT_VERSUS_NOT_RUN] = "not_run",
 };

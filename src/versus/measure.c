@@ -178,7 +178,7 @@ static uint32_t hosts_used(const struct weft_run *run, struct weft_arena *arena)
 }
 
 struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n) {
-    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_VERSUS_MEASURED + 1, sizeof *kept);
+    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_VERSUS_MEASURED + 2, sizeof *kept);
     const struct weft_counters sum = weft_outcome_counters(run->outcome);
     double value[WEFT_VERSUS_MEASURED];
     measure_flows(run, value, arena);
@@ -193,7 +193,10 @@ struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct w
         kept[i] =
             (struct weft_sweep_kept){weft_arena_format(arena, "versus %s", weft_versus_measure_names[i]), value[i]};
     kept[WEFT_VERSUS_MEASURED] = (struct weft_sweep_kept){"versus " WEFT_VERSUS_HOSTS_USED, hosts_used(run, arena)};
-    *ret_n = WEFT_VERSUS_MEASURED + 1;
+    weft_time_ps until = run->scenario->run.until_ps;
+    kept[WEFT_VERSUS_MEASURED + 1] =
+        (struct weft_sweep_kept){"versus " WEFT_VERSUS_UNTIL, until == WEFT_TIME_NEVER ? (double)NAN : (double)until};
+    *ret_n = WEFT_VERSUS_MEASURED + 2;
     return kept;
 }
 

@@ -58,7 +58,9 @@ static void say_case(const struct saying *s, uint32_t c) {
     uint32_t n;
     const struct weft_versus_place *place = weft_versus_rank(v, c, s->arena, &n);
     if (!n) {
-        fputs("no fabric but the ruler has a time.", s->file);
+        const char *by = weft_versus_measure_names[v->cases[c].by];
+        bool ruler = v->ruler != WEFT_NONE && weft__versus_spread(v, v->ruler, c, by, s->arena).n;
+        fprintf(s->file, "no fabric%s has a time.", ruler ? " but the ruler" : "");
         return;
     }
     const struct weft_versus_place *first = &place[0], *last = &place[n - 1];

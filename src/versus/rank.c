@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "versus/versus.h"
 
 uint32_t weft__versus_point(const struct weft_versus *v, uint32_t fabric, uint32_t the_case) {
@@ -61,17 +62,36 @@ struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fab
     return weft_spread_of(weft_versus_values(v, fabric, the_case, name, arena), weft__versus_seeds(v), arena);
 }
 
+/// It ended with flows left, and without a value of the measure that judges the case.
+static bool is_unfinished(const struct weft_sweep_run *run, const struct weft_versus_case *c,
+                          struct weft_arena *arena) {
+    const char *by = weft_arena_format(arena, "versus %s", weft_versus_measure_names[c->by]);
+    const char *left = weft_arena_format(arena, "versus %s", weft_versus_measure_names[WEFT_VERSUS_UNFINISHED]);
+    const double *value = weft_sweep_run_kept(run, by), *flows = weft_sweep_run_kept(run, left);
+    return run->state == WEFT_SWEEP_DONE && value && isnan(*value) && flows && *flows > 0;
+}
+
 void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena) {
     for (uint32_t f = 0; f < v->fabrics; f++)
         for (uint32_t i = 0; i < v->n_all * weft__versus_seeds(v) && v->fabric[f].variant != WEFT_NONE; i++) {
             struct weft_versus_fabric *fabric = &v->fabric[f];
-            const char *name = v->cases[i / weft__versus_seeds(v)].name;
+            const struct weft_versus_case *the_case = &v->cases[i / weft__versus_seeds(v)];
+            const char *name = the_case->name;
             const struct weft_sweep_run *run =
                 weft__versus_run(v, f, i / weft__versus_seeds(v), i % weft__versus_seeds(v));
             if (run->state == WEFT_SWEEP_STALLED && fabric->status == WEFT_VERSUS_RAN) {
                 fabric->status = WEFT_VERSUS_STALLED;
                 fabric->reason = weft_arena_format(arena, "%s, seed %llu: the network came to a standstill", name,
                                                    (unsigned long long)run->seed);
+            } else if (fabric->status == WEFT_VERSUS_RAN && applies(v, f, the_case) &&
+                       is_unfinished(run, the_case, arena)) {
+                char end[32];
+                const double *until = weft_sweep_run_kept(run, "versus " WEFT_VERSUS_UNTIL);
+                weft_format_time(until && !isnan(*until) ? (weft_time_ps)llround(*until) : run->sim_time_ps, end,
+                                 sizeof end);
+                fabric->status = WEFT_VERSUS_CUT_SHORT;
+                fabric->reason =
+                    weft_arena_format(arena, "%s, seed %llu, at %s", name, (unsigned long long)run->seed, end);
             } else if (run->state == WEFT_SWEEP_FAILED) {
                 fabric->status = WEFT_VERSUS_FAILED;
                 fabric->reason =

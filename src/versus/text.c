@@ -90,7 +90,10 @@ static void print_case(FILE *file, const struct weft_versus *v, uint32_t c) {
     fprintf(file, "\n%s%s%s\n", v->cases[c].name, v->cases[c].by == WEFT_VERSUS_TIME ? "" : ", judged by ",
             v->cases[c].by == WEFT_VERSUS_TIME ? "" : weft_versus_measure_names[v->cases[c].by]);
     head(&t);
-    if (v->ruler != WEFT_NONE) row(&t, v->ruler, 1, " ");
+    if (v->ruler != WEFT_NONE) {
+        const char *by = weft_versus_measure_names[v->cases[c].by];
+        row(&t, v->ruler, weft__versus_spread(v, v->ruler, c, by, arena).n ? 1 : (double)NAN, " ");
+    }
     for (uint32_t i = 0; i < n; i++)
         row(&t, place[i].fabric, place[i].of_ruler.mean, place[i].noise ? "~" : " ");
     weft_arena_free(arena);
@@ -124,6 +127,7 @@ const char *weft__versus_status_text(enum weft_versus_status status) {
     static const char *const said[] = {[WEFT_VERSUS_UNBUILDABLE] = "cannot be built",
                                        [WEFT_VERSUS_OVER_BUDGET] = "beyond the budget",
                                        [WEFT_VERSUS_STALLED] = "stalled",
+                                       [WEFT_VERSUS_CUT_SHORT] = "not finished",
                                        [WEFT_VERSUS_FAILED] = "failed",
                                        [WEFT_VERSUS_NOT_RUN] = "not run"};
     return said[status];

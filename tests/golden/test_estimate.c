@@ -105,6 +105,13 @@ static void memory_by_connections(void **state) {
     json_decref(check);
 }
 
+static void nothing_to_do(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "s.yaml", "topology: {kind: single, hosts: 4}\nworkload: []\n");
+    assert_int_equal(weft(f, "check --memory s.yaml"), 0);
+    assert_non_null(strstr(f->out, " for 0 M packet-hops (all of it was run)\n"));
+}
+
 static void what_is_wrong_is_said_once(void **state) {
     struct fixture *f = *state;
     write_text(f, "s.yaml", "topology: {kind: single}\nworkload: [{kind: permutation, sise: 1MB}]\n");
@@ -119,6 +126,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_and_work_of_runs),
         cmocka_unit_test(memory_by_connections),
+        cmocka_unit_test(nothing_to_do),
         cmocka_unit_test(what_is_wrong_is_said_once),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -586,6 +586,18 @@ static void incomplete(void **state) {
     assert_non_null(strstr(f->out, " not run: job, seed 1\n"));
 }
 
+/// Ended by run.until: rows with their reason, also the ruler's, and no ratio.
+static void unfinished(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "versus job.yaml --hosts 16 --fabrics star --set run.until=1us --quiet"), 0);
+    assert_non_null(strstr(f->out, "\n  star           not finished: job, seed 1, at 1us\n"));
+    assert_non_null(strstr(f->out, "\n  ideal          not finished: job, seed 1, at 1us\n"));
+    assert_null(strstr(f->out, "1.000"));
+    json_t *root = versus(f, "few.yaml --hosts 16 --fabrics star --set run.until=1us");
+    assert_string_equal(status(root, "star"), "unfinished");
+    json_decref(root);
+}
+
 /// The same again: nothing has changed. Another rate of hosts: times have.
 static void changes(void **state) {
     struct fixture *f = *state;
@@ -664,11 +676,13 @@ static void bad_input(void **state) {
     struct fixture *f = *state;
     write_text(f, "bad.yaml", "workload:\n- {kind: collective, collective: all_to_all, size: 1Mi}\n");
     write_text(f, "none.yaml", "topology: {kind: single, hosts: 4}\n");
+    write_text(f, "empty.yaml", "workload: []\n");
     static const struct {
         const char *arguments, *said;
     } cases[] = {
         {"bad.yaml", "weft: bad.yaml:2:52: workload.0.size: "},
         {"none.yaml", "weft: none.yaml: workload is missing"},
+        {"empty.yaml", "weft: empty.yaml:1:11: workload is empty: expected the traffic of every fabric"},
         {"job.yaml --fabrics start", "weft: --fabrics: 'start': neither a blueprint nor a file; "},
         {"job.yaml --fabrics star,star", "weft: --fabrics: 'star' comes twice"},
         {"job.yaml --fabrics job.yaml", "weft: job.yaml: has no section fabric"},
@@ -721,14 +735,31 @@ static void variants_with_bases(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fabric),   cmocka_unit_test(as_weft_why),       cmocka_unit_test(where_adds_up),
-        cmocka_unit_test(where_left_out), cmocka_unit_test(rows_with_reasons), cmocka_unit_test(own_blueprint),
-        cmocka_unit_test(noise),          cmocka_unit_test(battery),           cmocka_unit_test(full_battery),
-        cmocka_unit_test(map_over_hosts), cmocka_unit_test(map_with_an_end),   cmocka_unit_test(map_of_loads),
-        cmocka_unit_test(chosen_cases),   cmocka_unit_test(assumptions),       cmocka_unit_test(powers),
-        cmocka_unit_test(estimate),       cmocka_unit_test(in_parts),          cmocka_unit_test(goes_on),
-        cmocka_unit_test(incomplete),     cmocka_unit_test(changes),           cmocka_unit_test(other_jobs),
-        cmocka_unit_test(blueprints),     cmocka_unit_test(bad_input),         cmocka_unit_test(variants_with_bases),
+        cmocka_unit_test(every_fabric),
+        cmocka_unit_test(as_weft_why),
+        cmocka_unit_test(where_adds_up),
+        cmocka_unit_test(where_left_out),
+        cmocka_unit_test(rows_with_reasons),
+        cmocka_unit_test(own_blueprint),
+        cmocka_unit_test(noise),
+        cmocka_unit_test(battery),
+        cmocka_unit_test(full_battery),
+        cmocka_unit_test(map_over_hosts),
+        cmocka_unit_test(map_with_an_end),
+        cmocka_unit_test(map_of_loads),
+        cmocka_unit_test(chosen_cases),
+        cmocka_unit_test(assumptions),
+        cmocka_unit_test(powers),
+        cmocka_unit_test(estimate),
+        cmocka_unit_test(in_parts),
+        cmocka_unit_test(goes_on),
+        cmocka_unit_test(incomplete),
+        cmocka_unit_test(unfinished),
+        cmocka_unit_test(changes),
+        cmocka_unit_test(other_jobs),
+        cmocka_unit_test(blueprints),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(variants_with_bases),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
