@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "blueprints.h"
 #include "versus.h"
 
@@ -112,7 +113,8 @@ static enum weft_status grow(const struct weft_cli_options *o, struct weft_scena
     return WEFT_OK;
 }
 
-static enum weft_status read_fabric(const struct weft_cli_options *o, const struct weft_versus *v, const char *item,
+/// `rate`: 0: the fabric's own.
+static enum weft_status read_fabric(const struct weft_cli_options *o, weft_rate_bps rate, const char *item,
                                     struct weft_versus_fabric *f, struct versus_kept **kept,
                                     struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
@@ -120,7 +122,8 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, const stru
     const char *name;
     enum weft_status status = find_base(item, o->arena, &f->base, ret_error);
     const char *const size[] = {weft_arena_format(o->arena, "fabric.hosts=%llu", (unsigned long long)f->hosts),
-                                weft_arena_format(o->arena, "fabric.rate=%llubps", (unsigned long long)v->rate_bps)};
+                                weft_arena_format(o->arena, "fabric.rate=%llubps", (unsigned long long)rate)};
+    const uint32_t sizes = rate ? 2 : 1;
     const struct weft_tree *root = NULL;
     if (!status) status = weft_scenario_file_read(f->base, NULL, 0, &file, ret_error);
     if (!status) versus_keep(kept, file, o->arena); // it holds texts in use
@@ -128,8 +131,8 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, const stru
     if (!status && !weft_tree_find(root, "fabric"))
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = item},
                                 "has no section fabric; expected a blueprint");
-    for (uint32_t i = 0; i < o->settings + 2 && !status; i++)
-        status = weft_scenario_file_set(file, i < 2 ? size[i] : o->setting[i - 2], ret_error);
+    for (uint32_t i = 0; i < o->settings + sizes && !status; i++)
+        status = weft_scenario_file_set(file, i < sizes ? size[i] : o->setting[i - sizes], ret_error);
     if (!status) status = weft_scenario_fabric(file, 0, o->arena, &model, &name, &f->about, ret_error);
     if (status) return status;
     f->name = weft_blueprint_find(item) ? item : stem(item, o->arena);
@@ -148,13 +151,35 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, const stru
     return status ? status : grow(o, file, f, ret_error);
 }
 
+/// A fabric that cannot take the rate, but its own, gets that as its reason.
+static enum weft_status read_at_rate(const struct weft_cli_options *o, weft_rate_bps rate, const char *item,
+                                     struct weft_versus_fabric *f, struct versus_kept **kept,
+                                     struct weft_error *ret_error) {
+    struct weft_error error = {0}, other = {0};
+    enum weft_status status = read_fabric(o, rate, item, f, kept, &error);
+    if (!status) return WEFT_OK;
+    uint64_t hosts = f->hosts;
+    *f = (struct weft_versus_fabric){.hosts = hosts};
+    bool takes_own = status == WEFT_ERROR_INPUT && strcmp(item, "ideal") != 0 &&
+                     !read_fabric(o, 0, item, f, kept, &other) && f->status == WEFT_VERSUS_RAN;
+    if (!takes_own) {
+        if (ret_error && !ret_error->status) *ret_error = error;
+        return status;
+    }
+    char text[32];
+    weft_format_rate(rate, text, sizeof text);
+    f->status = WEFT_VERSUS_UNBUILDABLE;
+    f->reason = weft_arena_format(o->arena, "it cannot take %s: %s", text, error.text + error.message_at);
+    return WEFT_OK;
+}
+
 /// Adds a fabric after those that `scale` has.
 static enum weft_status add(const struct weft_cli_options *o, struct weft_versus *v, struct weft_versus_scale *scale,
                             const char *item, const double *limit, struct versus_kept **kept,
                             struct weft_error *ret_error) {
     struct weft_versus_fabric *f = &v->fabric[v->fabrics];
     f->hosts = scale->hosts;
-    enum weft_status status = read_fabric(o, v, item, f, kept, ret_error);
+    enum weft_status status = read_at_rate(o, v->rate_bps, item, f, kept, ret_error);
     if (status) return status;
     for (uint32_t i = scale->first; i < v->fabrics; i++)
         if (!strcmp(v->fabric[i].name, f->name))

@@ -206,6 +206,12 @@ static void rows_with_reasons(void **state) {
     assert_string_equal(status(root, "star"), "ran");
     assert_string_equal(status(root, "roce-ecmp"), "over_budget");
     json_decref(root);
+    root = versus(f, "job.yaml --hosts 16 --fabrics star,aquila --rate 3Gbps");
+    assert_string_equal(status(root, "star"), "ran");
+    assert_string_equal(status(root, "aquila"), "unbuildable");
+    assert_non_null(strstr(json_string_value(json_object_get(fabric(root, "aquila"), "reason")),
+                           "it cannot take 3Gbps: tin.egress_buffer: "));
+    json_decref(root);
     assert_int_equal(weft(f, "versus few.yaml --hosts 1200 --fabrics aquila --quiet"), 0);
     assert_non_null(strstr(f->out, "aquila         cannot be built: a Clique ends at 1152 hosts"));
 }
