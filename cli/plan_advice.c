@@ -92,7 +92,9 @@ static void list_pairs(struct advising *a, const struct weft_workload *w, struct
     }
     for (uint32_t j = 0; j < w->jobs && j < 20; j++) {
         const char *group = weft_arena_text(arena, w->group[w->job[j].group]);
-        add_pair(a, weft_arena_format(arena, "%s: iteration", group), IN_TIME, "jobs", group, "iteration_ps", NULL);
+        bool once = w->job[j].schedule != NULL; // it has no iterations
+        add_pair(a, weft_arena_format(arena, once ? "%s: end" : "%s: iteration", group), IN_TIME, "jobs",
+                 weft_arena_format(arena, "%" PRIu32, j), once ? "end_ps" : "iteration_ps", NULL);
     }
     static const char *const counters[][2] = {{"pause frames", "pfc_xoff_frames"},
                                               {"packets marked", "ecn_marked"},

@@ -178,6 +178,31 @@ static void test_worse_is_said(void **state) {
     assert_null(strstr(f->out, "Worse"));
 }
 
+/// The iterations of jobs are compared too: those that weft run says.
+static void test_iterations(void **state) {
+    struct fixture *f = *state;
+    static const char scenario[] = "\"$WEFT_ROOT\"/scenarios/jobs/mixtral.yaml --variant mixed --json --quiet";
+    char line[256];
+    snprintf(line, sizeof line, "run %s", scenario);
+    assert_int_equal(weft(f, line), 0);
+    json_t *run = printed_json(f);
+    const json_t *job = json_array_get(json_object_get(run, "jobs"), 1);
+    double iteration = json_number_value(json_object_get(job, "iteration_ps"));
+    assert_true(iteration > 0);
+    snprintf(line, sizeof line, "plan ecn %s", scenario);
+    assert_int_equal(weft(f, line), 0);
+    json_t *plan = printed_json(f);
+    assert_true(iteration == measured(plan, "other: iteration", "current"));
+    assert_true(measured(plan, "other: iteration", "recommended") > 1.1 * iteration);
+    json_decref(plan);
+    snprintf(line, sizeof line, "plan ecn \"$WEFT_ROOT\"/scenarios/jobs/mixtral.yaml --variant mixed --quiet");
+    assert_int_equal(weft(f, line), 0);
+    const char *verdict = strstr(f->out, "Worse as advised: ");
+    assert_non_null(verdict);
+    assert_non_null(strstr(verdict, "other: iteration"));
+    json_decref(run);
+}
+
 static void test_refused(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "plan ecn alone.yaml --out none.yaml"), 2);
@@ -207,6 +232,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_to_change),
         cmocka_unit_test(test_advice_helps),
         cmocka_unit_test(test_worse_is_said),
+        cmocka_unit_test(test_iterations),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
