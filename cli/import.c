@@ -62,7 +62,7 @@ static enum weft_status read_settings(const struct weft_cli_options *o, const st
     FILE *file = weft__text_stream_open(&text);
     for (uint32_t i = 0; i < o->settings; i++) {
         const char *equals = strchr(o->setting[i], '=');
-        if (!equals)
+        if (!equals || equals == o->setting[i] || !equals[1])
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--set"},
                                   "'%s': expected a parameter of the importer and its value, such as rate=100Gbps",
                                   o->setting[i]);
@@ -160,6 +160,10 @@ static enum weft_status import(const struct weft_cli_options *o, struct weft_err
     const struct weft_model *importer = weft_model_find(WEFT_KIND_IMPORT, o->operand[0]);
     bool named = importer != NULL, files_only = o->operands == 1 || !access(o->operand[0], F_OK);
     enum weft_status status = WEFT_OK;
+    if (!named && files_only && !out_file && o->settings)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--set"},
+                              "'%s' is for the making of a scenario; expected weft import FORMAT FILE..., or --out",
+                              o->setting[0]);
     if (!named && files_only && !out_file) return guess_all(o);
     if (!named && files_only) status = choose_importer(o, &importer, ret_error);
     if (status) return status;
@@ -173,7 +177,7 @@ static enum weft_status import(const struct weft_cli_options *o, struct weft_err
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no format '%s'; %s", o->operand[0], expected);
     }
     if (named && o->operands == 1)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "weft import %s: no file; expected %s",
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "import %s: no file; expected %s",
                               importer->name, importer->summary);
     const struct weft_tree *tree = NULL;
     status = read_settings(o, &tree, ret_error);

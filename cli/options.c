@@ -161,6 +161,10 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
     uint64_t number;
     switch (which) {
     case SET:
+        if (strchr(value, '=') && !strchr(value, '=')[1]) {
+            fprintf(stderr, "weft: --set %s: expected KEY=VALUE; an empty text is written KEY='\"\"'\n", value);
+            return false;
+        }
         o->setting[o->settings++] = value;
         o->set = true;
         return true;

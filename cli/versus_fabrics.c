@@ -203,15 +203,18 @@ static enum weft_status add_list(const struct weft_cli_options *o, struct weft_v
     scale->first = v->fabrics;
     scale->ruler = WEFT_NONE;
     enum weft_status status = add(o, v, scale, "ideal", limit, kept, ret_error); // the ruler is always there
-    while (*list && !status) {
+    for (bool more = true; more && !status;) {
         size_t n = strcspn(list, ",");
+        if (!n)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--fabrics"},
+                                  "a name is empty; expected blueprints and files, such as dsf-l1,mine.yaml, or all");
         const char *item = weft_arena_format(o->arena, "%.*s", (int)n, list);
         for (uint32_t i = 0; i < all && !strcmp(item, "all") && !status; i++)
             if (strcmp(weft_blueprint_at(i)->name, "ideal"))
                 status = add(o, v, scale, weft_blueprint_at(i)->name, limit, kept, ret_error);
-        if (strcmp(item, "all") && strcmp(item, "ideal") && *item)
-            status = add(o, v, scale, item, limit, kept, ret_error);
-        list += n + (list[n] == ',');
+        if (strcmp(item, "all") && strcmp(item, "ideal")) status = add(o, v, scale, item, limit, kept, ret_error);
+        more = list[n] == ',';
+        list += n + more;
     }
     return status;
 }

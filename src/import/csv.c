@@ -96,6 +96,12 @@ static enum weft_status add_row(const struct reader *r, struct weft__lines *line
                                       weft_time_plus(common.start_ps, row.value[START]), ret_error);
 }
 
+static enum weft_status fail_empty(const char *path, const struct weft__lines *lines, struct weft_error *ret_error) {
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT,
+                          (struct weft_place){.file = path, .line = lines->place.line, .column = 1},
+                          "no flow is in it; expected one line per flow below the header");
+}
+
 static enum weft_status csv_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
                                    uint64_t seed, uint32_t entry, struct weft_workload *w,
                                    struct weft_error *ret_error) {
@@ -113,10 +119,7 @@ static enum weft_status csv_expand(const void *conf, struct weft_place place, co
         if (!status && more) status = add_row(&r, &lines, ret_error);
     }
     weft__lines_close(&lines);
-    if (!status && w->flows == before)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                                (struct weft_place){.file = path, .line = lines.place.line, .column = 1},
-                                "no flow is in it; expected one line per flow below the header");
+    if (!status && w->flows == before) status = fail_empty(path, &lines, ret_error);
     return status;
 }
 
@@ -183,6 +186,7 @@ static enum weft_status csv_make(const void *conf, const struct weft_import_file
         status = weft__table_header(&lines, columns, COLUMNS, NULL, &table, ret_error);
         if (!status) status = scan(&lines, &table, import, &flows, ret_error);
         weft__lines_close(&lines);
+        if (!status && !flows) status = fail_empty(file[f].path, &lines, ret_error);
         if (status) return status;
         weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: csv\n  file: %s\n",
                         weft_import_quote(import, file[f].written));

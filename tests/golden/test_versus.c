@@ -399,6 +399,11 @@ static void full_battery(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "versus --battery full --hosts 8 --fabrics star"), 2);
     assert_non_null(strstr(f->err, "8 hosts are too few; expected 16 at least"));
+    static const char *const empty[] = {"versus job.yaml --fabrics ''", "versus job.yaml --fabrics star,"};
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(weft(f, empty[i]), 2);
+        assert_non_null(strstr(f->err, "--fabrics: a name is empty; expected blueprints and files"));
+    }
     json_t *root = versus(f, "--battery full --sizes 1KiB..1KiB --hosts 16 --fabrics star,dsf-l1 --seeds 1 --no-why");
     assert_int_equal(json_array_size(json_object_get(root, "cases")), 4 + 8 + 10 * 5 + 2);
     assert_true(over_healthy(root, "dsf-l1", "moe-switch-gone") > 1);

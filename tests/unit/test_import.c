@@ -402,6 +402,7 @@ static void inspector_processes(void **state) {
 
 static void what_cannot_be_read(void **state) {
     static const struct bad_file bad[] = {
+        {"csv", "src,dst,bytes\n", ":2:1: no flow is in it; expected one line per flow below the header"},
         {"csv", "start,src,dst\n0,0,1\n", "does not begin a csv file"},
         {"csv", "src,dst,bytes\n0,1,5,6\n", ":2:7: more fields than the header has columns (3)"},
         {"csv", "src,dst,bytes\n0,1\n", ":2:3: the line ends after field 2; expected 3 fields"},

@@ -108,6 +108,8 @@ static void refused(void **state) {
         {&command, "a --what", 2},
         {&command, "a --json=3", 2},
         {&command, "a -x", 2},
+        {&command, "a --set x=", 2},
+        {&command, "a --set x=1", WEFT_CLI_GO},
         {&command, "--help", 0},
         {&command, "-h", 0},
         {&little, "a", 2},
