@@ -206,7 +206,7 @@ static int run(const struct plan *plan, int argc, char **argv) {
         .name = weft_arena_format(arena, "plan %s", plan->name),
         .operands = "[SCENARIO]",
         .about = plan->about,
-        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
         .operands_max = 1,
         .option = options_of(plan, arena),
     };

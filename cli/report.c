@@ -28,7 +28,7 @@ static const struct weft_cli_command command = {
         "completion times, queues and rates over time, which port paused which, links, jobs, where the time of slow\n"
         "flows went, and every parameter in force. The file is self-contained and can be sent and opened anywhere.\n"
         "Runs of several variants or folders are shown side by side. Samples over time need run.sample_interval.",
-    .accept = WEFT_CLI_QUIET | WEFT_CLI_THREADS,
+    .accept = WEFT_CLI_QUIET | WEFT_CLI_THREADS | WEFT_CLI_REPLACE,
     .operands_min = 1,
     .operands_max = 64,
     .option = own,
@@ -87,7 +87,7 @@ static enum weft_status report(const struct weft_cli_options *o, struct weft_err
         .no_data = asked.no_data, .explain = budget.flows ? explain : NULL, .context = &budget};
     struct weft_report_page *page = NULL;
     weft_cli_catch_interrupt();
-    enum weft_status status = weft_cli_can_replace_file("--out", file, error);
+    enum weft_status status = weft_cli_can_write_file("--out", file, o, error);
     if (!status) status = weft_report_page_new((const char *const *)o->operand, o->operands, &options, &page, error);
     if (!status) status = weft_cli_replace_file(file, weft_report_page_write, page, error);
     weft_report_page_free(page);

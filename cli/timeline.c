@@ -39,7 +39,7 @@ static const struct weft_cli_command command = {
         "Shows the events of a run that weft run or compare has written with --out DIR: which queue crossed which\n"
         "threshold, which port paused which and for how long, each above its consequences. Repeated events are\n"
         "summed up. With several variants in DIR: the first, or the one that --variant names.",
-    .accept = WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+    .accept = WEFT_CLI_VARIANT | WEFT_CLI_JSON | WEFT_CLI_REPLACE,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
@@ -264,8 +264,8 @@ static enum weft_status write_perfetto(const struct weft_cli_options *o, struct 
     if (asked.why || asked.why_not || asked.at || asked.all || asked.port || asked.priority || asked.flow ||
         asked.from || asked.to || asked.limit || o->json)
         return fail(error, "perfetto", asked.perfetto,
-                    "it has the whole run; expected no option but --variant with it");
-    enum weft_status status = weft_cli_can_replace_file("--perfetto", asked.perfetto, error);
+                    "it has the whole run; expected no option but --variant and --force with it");
+    enum weft_status status = weft_cli_can_write_file("--perfetto", asked.perfetto, o, error);
     if (!status) status = weft_perfetto_read(o->operand[0], o->variant, o->arena, &p, error);
     if (!status) status = weft_cli_replace_file(asked.perfetto, weft_perfetto_write, p, error);
     if (status) return status;

@@ -28,7 +28,7 @@ static const struct weft_cli_command command = {
     .operands = "SCENARIO",
     .about = "Shows the network of a scenario: layers, links, oversubscription, bisection, paths, round trips.\n"
              "With variants: the first, or the one that --variant names.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON | WEFT_CLI_REPLACE,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
@@ -183,8 +183,8 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
                              struct weft_error *ret_error) {
     struct weft_topology *t;
     enum weft_status status = WEFT_OK;
-    if (form.svg) status = weft_cli_can_replace_file("--svg", form.svg, ret_error);
-    if (form.report && !status) status = weft_cli_can_replace_file("--report", form.report, ret_error);
+    if (form.svg) status = weft_cli_can_write_file("--svg", form.svg, o, ret_error);
+    if (form.report && !status) status = weft_cli_can_write_file("--report", form.report, o, ret_error);
     if (!status) status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
     if (status) return status;
     if (form.paths) return show_paths(s, t, ret_error);

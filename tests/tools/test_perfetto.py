@@ -141,6 +141,11 @@ class Perfetto(unittest.TestCase):
     def test_what_is_refused(self):
         self.assertIn("expected no option but --variant", weft("timeline", self.at / "victim", "--perfetto", "x.json",
                                                                "--all", status=2))
+        mine = self.at / "mine.yaml"
+        mine.write_text("mine")
+        self.assertIn("exists; expected a name that is free, or --force",
+                      weft("timeline", self.at / "victim", "--perfetto", mine, status=2))
+        self.assertEqual(mine.read_text(), "mine")
         self.assertIn("cannot be read", weft("timeline", self.at / "none", "--perfetto", self.at / "x.json", status=2))
         self.assertFalse((self.at / "x.json").exists())
 

@@ -118,7 +118,7 @@ class Report(unittest.TestCase):
         return json.loads(re.search(r'id="data">(.*?)</script>', self.page(name), re.S)[1])
 
     def report(self, folder, *arguments):
-        run = weft(self.folder, "report", folder, "--out", folder + ".html", "--quiet", *arguments)
+        run = weft(self.folder, "report", folder, "--out", folder + ".html", "--force", "--quiet", *arguments)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         return folder + ".html"
 
@@ -263,12 +263,15 @@ class Report(unittest.TestCase):
 
     def test_what_is_no_result(self):
         for folder, says in ((".", "cannot be read"), ("nowhere", "cannot be read")):
-            run = weft(self.folder, "report", folder, "--out", "none.html")
+            run = weft(self.folder, "report", folder, "--out", "none.html", "--force")
             self.assertEqual(run.returncode, 2)
             self.assertIn(says, run.stderr)
             self.assertFalse(os.path.exists(os.path.join(self.folder, "none.html")))
         self.assertEqual(weft(self.folder, "report").returncode, 2)
         self.assertEqual(weft(self.folder, "report", "r", "--out", "no/such/page.html").returncode, 2)
+        refused = weft(self.folder, "report", "r", "--out", "s.yaml")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("'s.yaml' exists; expected a name that is free, or --force", refused.stderr)
 
     def test_no_data(self):
         weft(self.folder, "report", "r", "--no-data", "--out", "bare.html")

@@ -30,7 +30,7 @@ class Drawing(unittest.TestCase):
         self.folder.cleanup()
 
     def draw(self, topology):
-        weft("topo", "-", "--svg", self.file, text=topology)
+        weft("topo", "-", "--svg", self.file, "--force", text=topology)
         return ET.parse(self.file).getroot()
 
     @staticmethod
@@ -113,6 +113,11 @@ class Drawing(unittest.TestCase):
         self.assertIn("--svg", said)
         weft("topo", "-", "--svg", self.file, text="topology: {kind: single, hosts: 1}", status=2)
         self.assertFalse(self.file.exists())
+        self.file.write_text("mine")
+        for option in ("--svg", "--report"):
+            said = weft("topo", "-", option, self.file, text="topology: single", status=2)
+            self.assertIn(f"{option}: '{self.file}' exists; expected a name that is free, or --force", said)
+        self.assertEqual(self.file.read_text(), "mine")
 
 
 if __name__ == "__main__":
