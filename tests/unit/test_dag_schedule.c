@@ -248,12 +248,14 @@ static void the_same_paths(void **state) {
         "topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 4, rate: 100Gbps}\n";
     for (uint32_t seed = 1; seed < 6; seed++) {
         char path[128];
-        struct workload a = load(text_of("%sworkload:\n"
-                                         "- {kind: collective, collective: {kind: all_reduce_ring, channels: 4}, "
-                                         "size: 4MB, admission: none}\n"
-                                         "- {kind: flow, src: host-1, dst: host-12, size: 1MB, repeat: 3}\n"
-                                         "run: {seed: %u}\n",
-                                         network, seed));
+        char *text = text_of("%sworkload:\n"
+                             "- {kind: collective, collective: {kind: all_reduce_ring, channels: 4}, "
+                             "size: 4MB, admission: none}\n"
+                             "- {kind: flow, src: host-1, dst: host-12, size: 1MB, repeat: 3}\n"
+                             "run: {seed: %u}\n",
+                             network, seed);
+        struct workload a = load(text);
+        free(text);
         assert_int_equal(a.status, WEFT_OK);
         snprintf(path, sizeof path, "%s/paths.goal", folder);
         FILE *file = fopen(path, "w");
