@@ -192,7 +192,7 @@ static int show_model(enum weft_model_kind kind, const char *name) {
     for (; n < weft_model_count(kind) && n < NAMES_MAX; n++)
         names[n] = weft_model_at(kind, n)->name;
     for (uint32_t i = 0; kind == WEFT_KIND_FABRIC && i < weft_blueprint_count() && n < NAMES_MAX; i++)
-        names[n++] = weft_blueprint_at(i)->name;
+        if (!weft_model_find(kind, weft_blueprint_at(i)->name)) names[n++] = weft_blueprint_at(i)->name;
     return fail_unknown(weft_kind_name(kind), name, names, n);
 }
 

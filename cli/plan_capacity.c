@@ -273,16 +273,18 @@ static void find_fall(struct capacity *c) {
 // --- output -------------------------------------------------------------------------------------------------------
 
 static void print_text(struct capacity *c) {
-    const char *path = c->s.plan->axis[0].path;
-    printf("%s: greatest %s with %s at most %g, %s\n\n%-14s %12s %12s\n", c->s.r.name, path, c->metric.name, c->limit,
-           weft__counted(c->s.plan->seeds, "seed").text, "load", "mean", "+/-");
+    const char *path = c->s.plan->axis[0].path, *dot = strrchr(path, '.'), *head = dot ? dot + 1 : path;
+    int width = strlen(head) < 14 ? 14 : (int)strlen(head);
+    printf("%s: greatest %s with %s at most %g, %s\n\n%-*s %12s %12s\n", c->s.r.name, path, c->metric.name, c->limit,
+           weft__counted(c->s.plan->seeds, "seed").text, width, head, "mean", "+/-");
     for (uint32_t p = 0; p < c->s.plan->points; p++) {
         struct weft_spread s = spread_at(c, p);
         if (!c->probed[p]) continue;
         if (s.n)
-            printf("%-14s %12.4g %12.3g%s\n", load_of(c, p), s.mean, s.half, s.mean <= c->limit ? "" : "  too slow");
+            printf("%-*s %12.4g %12.3g%s\n", width, load_of(c, p), s.mean, s.half,
+                   s.mean <= c->limit ? "" : "  too slow");
         else
-            printf("%-14s %12s %12s  not measured\n", load_of(c, p), "-", "-");
+            printf("%-*s %12s %12s  not measured\n", width, load_of(c, p), "-", "-");
     }
     putchar('\n');
     if (c->below == WEFT_NONE)
@@ -294,9 +296,9 @@ static void print_text(struct capacity *c) {
                load_text_of(c, c->crossing.mean), load_text_of(c, c->crossing.half),
                weft__counted(c->crossing.n, "seed").text);
     if (c->falls[0] != WEFT_NONE)
-        printf("not monotone: at %s it is %.4g, at the higher load of %s %.4g; the first crossing is shown\n",
-               load_of(c, c->falls[0]), spread_at(c, c->falls[0]).mean, load_of(c, c->falls[1]),
-               spread_at(c, c->falls[1]).mean);
+        printf("not monotone: at %s it is %.4g, at the higher %s %.4g%s\n", load_of(c, c->falls[0]),
+               spread_at(c, c->falls[0]).mean, load_of(c, c->falls[1]), spread_at(c, c->falls[1]).mean,
+               c->below == WEFT_NONE || c->above == WEFT_NONE ? "" : "; the first crossing is shown");
     else
         puts("monotone, as far as these loads and seeds can tell");
 }

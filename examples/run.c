@@ -63,6 +63,13 @@ int main(int argc, char **argv) {
     enum weft_status status = weft_scenario_file_read(argv[1], NULL, 0, &file, &error);
     uint32_t variant = 0;
     if (!status && argc > 2) variant = weft_scenario_variant_find(file, argv[2]);
+    if (!status && variant >= weft_scenario_variants(file)) {
+        fprintf(stderr, "no variant %s; expected", argv[2]);
+        for (uint32_t i = 0; i < weft_scenario_variants(file); i++)
+            fprintf(stderr, "%s '%s'", i ? "," : "", weft_scenario_variant_name(file, i));
+        fputs("\n", stderr);
+        status = WEFT_ERROR_INPUT;
+    }
     if (!status) status = weft_simulation_new(file, variant, &simulation, &error);
     if (!status) status = weft_simulation_run(simulation, NULL, &result, &error);
     if (result && argc > 4)

@@ -59,7 +59,9 @@ class Scenario:
         if variant is not None:
             index = lib.weft_scenario_variant_find(self._handle.pointer, variant.encode())
             if index == c.NONE:
-                raise KeyError(f"no variant '{variant}'; expected one of {', '.join(map(repr, self.variants))}")
+                names = ", ".join(map(repr, self.variants)) if any(self.variants) else ""
+                expected = f"expected one of {names}" if names else "expected none: the scenario has no variants"
+                raise KeyError(f"no variant '{variant}'; {expected}")
         return Simulation(new(lib.weft_simulation_new, self._handle.pointer, index), self._handle)
 
     def run(self, variant=None, **options):

@@ -116,7 +116,8 @@ static void print_figures(FILE *file, const struct weft_diff_pair *p, uint32_t m
 
 static void print_pair(FILE *file, const struct weft_diff_pair *p, uint32_t most) {
     if (strcmp(p->variant[0], p->variant[1]) != 0)
-        fprintf(file, "\nvariant %s (A) and %s (B)", p->variant[0], p->variant[1]);
+        fprintf(file, "\nvariant %s (A) and %s (B)", *p->variant[0] ? p->variant[0] : "none",
+                *p->variant[1] ? p->variant[1] : "none");
     else
         fprintf(file, "\n%s%s", *p->variant[0] ? "variant " : "", *p->variant[0] ? p->variant[0] : "runs");
     if (p->seeds > 1) fprintf(file, ", means over %s", weft__counted(p->seeds, "seed").text);

@@ -112,6 +112,8 @@ class Scenarios(unittest.TestCase):
         self.assertIn("pfc", weft.Scenario(INCAST).variants)
         with self.assertRaisesRegex(KeyError, "no variant 'nosuch'; expected one of 'pfc'"):
             weft.run(INCAST, "nosuch")
+        with self.assertRaisesRegex(KeyError, "no variant 'nosuch'; expected none: the scenario has no variants"):
+            weft.run(SMALL, "nosuch")
 
     def test_errors_have_a_place(self):
         with self.assertRaises(weft.InputError) as caught:
