@@ -580,8 +580,26 @@ static void unknown_files(void **state) {
     }
 }
 
+/// The command: without a file, and with settings that it would not use.
+static void command_needs_a_file_and_a_format(void **state) {
+    (void)state;
+    const char *path = put("set.csv", "src,dst,bytes\n0,1,100\n");
+    const char *const cases[][2] = {{"import goal 2>&1 # ", "weft: import goal: no file; expected a schedule in GOAL"},
+                                    {"import --set rate=400 2>&1 ", "weft: --set: 'rate=400' is for the making of a"}};
+    for (uint32_t i = 0; i < 2; i++) {
+        char line[1024], text[1024] = "";
+        snprintf(line, sizeof line, "'%s' %s%s", getenv("WEFT"), cases[i][0], path);
+        FILE *pipe = popen(line, "r");
+        assert_non_null(pipe);
+        assert_true(fread(text, 1, sizeof text - 1, pipe) > 0);
+        assert_int_equal(pclose(pipe) >> 8, 2);
+        assert_non_null(strstr(text, cases[i][1]));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(command_needs_a_file_and_a_format),
         cmocka_unit_test(a_table_of_flows),
         cmocka_unit_test(hpcc_in_any_order),
         cmocka_unit_test(hpcc_as_it_comes),
