@@ -92,7 +92,7 @@ timeline old
 timeline old --json
 why old 0
 why old --slowest 2 --json
-report old --quiet --out new.html
+report old --quiet --out new.html --force
 trace-control dsf.yaml
 trace-control dsf.yaml --json
 trace-control clique.yaml --csv new
