@@ -123,7 +123,7 @@ const char *weft__versus_step_text(const struct weft_versus *v, const struct wef
                                  step->first_ends
                                      ? weft_arena_format(arena, "%s does not run", step->first)
                                      : weft_arena_format(arena, "%s runs for the first time", step->second));
-    return weft_arena_format(arena, "%s leads below about %.0f hosts, %s above%s", step->first, step->hosts,
+    return weft_arena_format(arena, "between %llu and %llu hosts, from %s to %s%s", before, after, step->first,
                              step->second, step->noise ? " (within noise)" : "");
 }
 

@@ -143,7 +143,7 @@ struct weft__versus_where weft__versus_where(const struct weft_versus *v, uint32
 /// Whose time the parts of a case are: of an iteration if any fabric's are.
 enum weft__versus_where_of weft__versus_where_of(const struct weft_versus *v, uint32_t the_case,
                                                  struct weft_arena *arena);
-/// "on the critical path of an iteration"
+/// "on the critical path of the longest iteration"
 const char *weft__versus_where_text(enum weft__versus_where_of of);
 /// What must be said of a fabric beside others whose time is that of `of`; NULL: nothing.
 const char *weft__versus_where_note(const struct weft__versus_where *where, enum weft__versus_where_of of,

@@ -38,7 +38,8 @@ enum weft__versus_where_of weft__versus_where_of(const struct weft_versus *v, ui
 }
 
 const char *weft__versus_where_text(enum weft__versus_where_of of) {
-    return of == WEFT__VERSUS_WHERE_FLOW ? "of the flow that finished last" : "on the critical path of an iteration";
+    return of == WEFT__VERSUS_WHERE_FLOW ? "of the flow that finished last"
+                                         : "on the critical path of the longest iteration";
 }
 
 const char *weft__versus_where_note(const struct weft__versus_where *w, enum weft__versus_where_of of,
