@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/// Frames and messages of a run, and the links that they cross, by what stands at their end.
+#include "weft/transport.h"
+
+/// Frames and messages of a run, and the links that they cross, by the kind of box at the link's end.
 struct load {
     double messages, packets, kib; ///< packets of data
     double plain, cells, gnet;     ///< links that one crosses, mean: of Ethernet, of a DSF, of a Clique
@@ -16,7 +18,8 @@ static void add_message(struct load *l, double messages, double bytes, double mt
     l->kib += bytes / 1024;
 }
 
-/// Of jobs by their connections, of which those within a server cross no link; of others a flow is a message.
+/// Counts the messages of jobs by connection, without those within a server, which cross no link. A flow of its own is
+/// one message.
 static void count(const struct weft_cli_simulation *sim, struct load *l) {
     const struct weft_workload *w = sim->workload;
     double mtu = (double)sim->scenario->device[0].host.mtu_bytes;
@@ -52,7 +55,7 @@ static void search(struct search *s, uint32_t from, uint32_t to) {
     }
 }
 
-/// Back along the way found.
+/// Walks back along the route that was found.
 static void walk(const struct search *s, uint32_t from, uint32_t to, double bytes, struct load *sum) {
     const struct weft_topology *t = s->t;
     for (uint32_t at = to; at != from && s->by[at] != WEFT_NONE; at = t->port[s->by[at]].node) {
@@ -71,7 +74,7 @@ static uint32_t scattered(uint32_t i) {
     return i * UINT32_C(2654435769);
 }
 
-/// Over shortest ways of some flows.
+/// Follows the shortest routes of a sample of flows.
 static void find_links(const struct weft_cli_simulation *sim, struct load *l) {
     enum { SAMPLES = 64 };
     const struct weft_workload *w = sim->workload;
@@ -95,10 +98,10 @@ static void find_links(const struct weft_cli_simulation *sim, struct load *l) {
 /// Nanoseconds of one core of a server of 2026, alone. Fitted to runs of ten blueprints among 64 and 256 hosts at 400G:
 /// all-to-alls of 4 KiB to 16 MiB, rings of 16 KiB to 16 MiB and random flows (docs/versus-batteries.md).
 static const struct {
-    double run;                ///< once, in all
-    double frame;              ///< on a link
-    double frame_of_many;      ///< more, where a host sends to MANY others: their state is not in the cache
-    double flow, qp, uet_flow; ///< once; uet_flow: more
+    double run;                 ///< once, in all
+    double frame;               ///< on a link
+    double frame_of_many;       ///< more, where a host sends to MANY others: their state is not in the cache
+    double flow, qp, sack_flow; ///< once; sack_flow: more, with selective acknowledgements
     double dsf_packet, dsf_kib, gnet_packet, gnet_kib; ///< on a link for cells
 } cost_ns = {5e6, 108, 68, 2100, 890, 14000, 410, 335, 5200, 5500};
 enum { MANY = 16, FRAMES = 2 }; ///< FRAMES: of a packet of data: itself and its acknowledgement
@@ -110,9 +113,11 @@ double weft_cli_estimate_s(const struct weft_cli_simulation *sim) {
     find_links(sim, &l);
     double many = fmin(1, (double)w->flows / sim->topology->hosts / MANY);
     double frames = FRAMES * l.packets + l.messages; // and a clear-to-send a message
-    bool uet = !strcmp(sim->scenario->device[0].host.transport.model->name, "uet");
+    const struct weft_model_conf *conf = &sim->scenario->device[0].host.transport;
+    const struct weft_transport_ops *transport = conf->model->ops;
+    bool sacks = transport->sacks && transport->sacks(conf->conf);
     double ns = cost_ns.run + frames * l.plain * (cost_ns.frame + cost_ns.frame_of_many * many);
-    ns += w->flows * (cost_ns.flow + (uet ? cost_ns.uet_flow : 0)) + (double)w->qps * cost_ns.qp;
+    ns += w->flows * (cost_ns.flow + (sacks ? cost_ns.sack_flow : 0)) + (double)w->qps * cost_ns.qp;
     ns += l.cells * (l.packets * cost_ns.dsf_packet + l.kib * cost_ns.dsf_kib);
     ns += l.gnet * (l.packets * cost_ns.gnet_packet + l.kib * cost_ns.gnet_kib);
     return ns * 1e-9;

@@ -19,7 +19,7 @@ void weft_cli_progress_init(struct weft_cli_progress *progress, const char *labe
 /// For weft_sim_options.on_progress; `context` is the struct. Redraws at most ten times a second.
 /// True: go on.
 bool weft_cli_progress_on(void *context, const struct weft_progress *now);
-/// Keeps the final line at the end of a run, on a line of its own.
+/// At the end of a run: leaves the last progress line on the screen and starts a new line.
 void weft_cli_progress_done(struct weft_cli_progress *progress, const struct weft_progress *end);
 /// Clears the line.
 void weft_cli_progress_deinit(struct weft_cli_progress *progress);

@@ -83,8 +83,8 @@ static struct weft_progress end_of(const struct weft_workload *w, const struct w
     return end;
 }
 
-/// Where the capture goes: into --out DIR unless it names a folder. With several variants "capture-NAME.pcapng", where
-/// '_' replaces every character of the name that is not suitable for a file name. NULL: no capture.
+/// The capture's file: in --out DIR unless it names a folder. With several variants it is "capture-NAME.pcapng"; '_'
+/// replaces each character of NAME that file names should not have. NULL: no capture.
 static const char *capture_file(const struct weft_cli_simulation *s, const char *out) {
     const struct weft_capture_conf *capture = &s->scenario->capture;
     if (!*capture->ports) return NULL;

@@ -41,7 +41,7 @@ enum weft_status weft_cli_stored_scenario(const struct weft_scenario_file **file
                                           const struct weft_stored *stored, struct weft_arena *arena,
                                           uint32_t *ret_variant, struct weft_error *ret_error);
 /// The variant to run and, if the operand is a folder of results, its run there (else all NULL); *file then has the
-/// run's seed. Its digest is NULL if the user has changed settings, or asks for a seed that is not there.
+/// run's seed. The stored digest is NULL if the user changed settings or asks for a seed that was not run.
 enum weft_status weft_cli_stored_variant(const struct weft_cli_options *options, const struct weft_scenario_file **file,
                                          struct weft_stored *ret_stored, uint32_t *ret_variant,
                                          struct weft_error *ret_error);

@@ -168,8 +168,8 @@ static void print_foot(const struct timeline_view *v) {
     char time[TIMELINE_TEXT];
     if (*v->t.stall) printf("\nThe network made no progress any more.\n%s", v->t.stall);
     if (!v->t.unrecorded) return;
-    printf("\nThe record is incomplete from %s on: %s are missing, because their nodes had as many as "
-           "run.events\nallows; run again with --set run.events=N.\n",
+    printf("\nThe record is incomplete from %s on: %s not recorded, because their nodes reached the limit\nrun.events; "
+           "run again with --set run.events=N.\n",
            timeline_time(v->t.unrecorded_ps, time), weft__counted(v->t.unrecorded, "event").text);
 }
 

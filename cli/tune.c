@@ -157,8 +157,8 @@ static enum weft_status make_plan(struct tune *t, const struct weft_scenario_fil
     return status;
 }
 
-/// Rungs of which the last has `seeds` seeds; returns the runs that they take. A first mean without an interval would
-/// judge by chance, so two seeds are the minimum.
+/// Lays out the rungs; the last has `seeds` seeds. Returns how many runs they take. A rung has at least two seeds,
+/// because a mean of one has no interval.
 static uint32_t lay_rungs(struct tune *t, uint32_t seeds) {
     uint32_t points = t->s.plan->points, halvings = 0, runs = 0, before = 0;
     for (uint32_t p = points; p > 2 && halvings < 30; p = (p + 1) / 2)

@@ -27,8 +27,8 @@ static inline uint32_t weft_credit_take(uint32_t unit, uint32_t bytes) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-/// Whether a device grants credit to what sends to it.
-static inline bool weft_credit_grants(const struct weft_model_conf *credit) {
+/// The priorities for which a device grants credit to its neighbours; 0: none.
+static inline uint8_t weft_credit_grants(const struct weft_model_conf *credit) {
     return ((const struct weft_credit_ops *)credit->model->ops)->priorities(credit->conf);
 }
 

@@ -142,9 +142,14 @@ static void pack_log(struct weft__worker *w, uint32_t inbox, uint32_t rank, stru
     for (const struct weft_packet *p; (p = weft__log_next(&c));) {
         unsigned char room[WEFT__COMPANION_BYTES];
         const unsigned char *companion = room;
-        struct weft_packet own = *p;
-        own.psn = weft__side_psn(w, p);
-        uint32_t n = companions ? companions->give(companions->context, &own, room, &companion) : 0;
+        struct weft_packet own; // with its PSN
+        const struct weft_packet *asked = p;
+        if (__builtin_expect(p->side, 0)) {
+            own = *p;
+            own.psn = weft__side_psn(w, p);
+            asked = &own;
+        }
+        uint32_t n = companions ? companions->give(companions->context, asked, room, &companion) : 0;
         if (__builtin_expect(n || p->side, 0)) {
             put_rich(w, rich, inbox, p, companion, n);
         } else {

@@ -11,8 +11,7 @@
 
 /// The priorities for which a node's ports grant credit.
 static uint8_t granted(const struct weft_device_conf *device, const struct weft_node_info *node) {
-    const struct weft_model_conf *credit = weft__credit_of(device, node);
-    return ((const struct weft_credit_ops *)credit->model->ops)->priorities(credit->conf);
+    return weft_credit_grants(weft__credit_of(device, node));
 }
 
 /// A frame must have the same priority at both ends of a link: otherwise credit would be taken from one priority and

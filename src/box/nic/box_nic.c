@@ -89,8 +89,7 @@ static struct weft__box_reaction nic_reaction(const struct weft_device_conf *con
 
 /// A host as fast as its link takes everything that arrives.
 static bool nic_is_quiet(const struct weft_device_conf *conf) {
-    const struct weft_model_conf *credit = &conf->host.credit;
-    bool grants = ((const struct weft_credit_ops *)credit->model->ops)->priorities(credit->conf);
+    bool grants = weft_credit_grants(&conf->host.credit);
     return !conf->host.drain_rate_bps && !conf->dcbx.enabled && !grants;
 }
 
