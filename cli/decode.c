@@ -19,8 +19,8 @@ static bool all_rows, columns;
 static const struct weft_cli_option options[] = {
     {"follow", "QP", "list the packets to this queue pair one by one, instead of tables", &follow_text, NULL},
     {"csv", "TABLE",
-     "one table as CSV: capture, conversations, rates, uet, pauses, dcbx, warnings; with --follow: packets", &csv_text,
-     NULL},
+     "one table as CSV: capture, conversations, rates, uet, tunnels, pauses, dcbx, warnings; with --follow: packets",
+     &csv_text, NULL},
     {"interval", "TIME", "length of the intervals of rates, and of before and after a CNP (default 100us)",
      &interval_text, NULL},
     {"rate", "RATE", "speed of links that the file does not name, for times paused (default 100Gbps, assumed)",

@@ -211,6 +211,8 @@ void weft_cli_decode_print(const struct weft_decode *d, uint32_t rows, struct we
            weft__counted(interfaces, "interface").text);
     printf("%" PRIu64 " RoCE, of them %" PRIu64 " CNP; %" PRIu64 " pause; %" PRIu64 " LLDP; %" PRIu64 " other\n",
            d->roce, d->cnps, d->pauses, d->lldp_frames, d->others);
+    if (d->unwraps)
+        printf("%s unwrapped: %s\n", weft__counted(d->unwraps, "frame").text, weft_decode_tunnels_text(d, arena));
     for (uint8_t type = 0; d->uets && type < WEFT_PDS_TYPES; type++) {
         const struct weft_decode_uet *of = &d->uet[type];
         const char *name = weft_pds_type_name(type);

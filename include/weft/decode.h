@@ -19,7 +19,19 @@ enum { WEFT_DECODE_BUCKETS = 64, WEFT_DECODE_GAPS = 16, WEFT_DECODE_WARNINGS = 1
 #define WEFT_DECODE_CONVERSATIONS_MAX (UINT32_C(1) << 16)
 #define WEFT_DECODE_PAUSERS_MAX 4096u
 #define WEFT_DECODE_LLDP_MAX 1024u
+#define WEFT_DECODE_MIRRORS_MAX 4096u
 #define WEFT_DECODE_RESTART 65536u ///< a jump by more numbers is a queue pair set up anew
+
+enum { WEFT_DECODE_TUNNELS = 8 }; ///< kinds of tunnels: enum weft_tunnel_kind
+
+/// A port that a switch mirrors (ERSPAN). It counts as an interface, with numbers from WEFT_CAPTURE_INTERFACES_MAX on.
+struct weft_decode_mirror {
+    uint32_t interface, port; ///< interface: that captured the copies
+    uint16_t session;
+    bool ipv6, egress;
+    uint8_t src[16]; ///< the switch
+    struct weft_capture_interface as;
+};
 
 enum weft_decode_network { WEFT_DECODE_IPV4, WEFT_DECODE_IPV6, WEFT_DECODE_ROCE_V1 };
 struct weft_decode_address {
@@ -176,8 +188,11 @@ struct weft_decode {
     const struct weft_capture_reader *reader;
     struct weft_decode_uet {
         uint64_t packets, again, asks, marked, trimmed;
-    } uet[WEFT_PDS_TYPES]; ///< by type
-    uint64_t uets;         ///< all of them
+    } uet[WEFT_PDS_TYPES];                         ///< by type
+    uint64_t uets;                                 ///< all of them
+    uint64_t tunnel[WEFT_DECODE_TUNNELS], unwraps; ///< layers removed, by kind; frames that had any
+    uint32_t mirrors;
+    struct weft_decode_mirror *mirror;
     uint64_t frames, roce, cnps, pauses, lldp_frames, others, broken, foreign, early, uncounted;
     weft_bytes bytes, file_bytes;
     uint64_t first_ns;
@@ -191,7 +206,8 @@ struct weft_decode {
     const char *warning[WEFT_DECODE_WARNINGS];                ///< what was assumed or left out
     struct weft_conversation **by_key, **by_hosts, **by_seen; ///< [table] of the walk
     uint32_t table;                                           ///< a power of two
-    uint8_t *cooked; ///< the frame at hand, of a capture without Ethernet headers
+    uint8_t *cooked;    ///< the frame at hand, of a capture without Ethernet headers
+    uint8_t *unwrapped; ///< the frame at hand, without its tunnel
 };
 
 /// Reads the whole capture. On an error nothing in `ret` is of use.
@@ -203,9 +219,15 @@ enum weft_status weft_decode_file(const char *path, const struct weft_decode_con
 
 enum { WEFT_DECODE_TEXT = 64 };
 const char *weft_decode_address_text(const struct weft_decode_address *address, char text[WEFT_DECODE_TEXT]);
+/// Of a conversation, a pause or a difference: one of the file, or a mirrored port, whose speed is not known.
+const struct weft_capture_interface *weft_decode_interface_at(const struct weft_decode *decode, uint32_t interface);
+/// All their numbers are below this.
+uint32_t weft_decode_interfaces(const struct weft_decode *decode);
 /// The interface's name, or its number.
 const char *weft_decode_interface_text(const struct weft_decode *decode, uint32_t interface,
                                        char text[WEFT_DECODE_TEXT]);
+/// "ERSPAN II 12, VXLAN 3": the layers of wrapping that were removed, by kind; "": none.
+const char *weft_decode_tunnels_text(const struct weft_decode *decode, struct weft_arena *arena);
 /// Payload behind its first packet by the time from that to the last; 0 of a single moment.
 weft_rate_bps weft_decode_rate(const struct weft_conversation *conversation);
 

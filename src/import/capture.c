@@ -112,7 +112,7 @@ struct signs {
 
 /// Marks are visible downstream of the marking queue: at one interface of the path, and not at earlier ones.
 static void read_marks(struct signs *s, const struct weft_decode *d, struct weft_arena *arena) {
-    uint32_t interfaces = weft_capture_interfaces(d->reader);
+    uint32_t interfaces = weft_decode_interfaces(d);
     uint64_t *packets = weft_arena_alloc(arena, interfaces, sizeof *packets);
     uint64_t *ce = weft_arena_alloc(arena, interfaces, sizeof *ce);
     for (uint32_t i = 0; i < d->conversations; i++) {
@@ -142,7 +142,7 @@ static struct signs read_signs(const struct weft_decode *d, struct weft_arena *a
         else
             s.paused_all = true;
     }
-    for (uint32_t i = 0; i < weft_capture_interfaces(d->reader); i++) {
+    for (uint32_t i = 0; !d->mirrors && i < weft_capture_interfaces(d->reader); i++) { // mirrors: the collector's
         weft_rate_bps rate = weft_capture_interface_at(d->reader, i)->rate_bps;
         if (i && rate != s.rate_bps) rate = 0;
         s.rate_bps = rate;

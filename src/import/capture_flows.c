@@ -231,6 +231,11 @@ void weft__capture_flows_tell(const struct weft__capture_flows *f,
         snprintf(text, sizeof text, "%" PRIu64 " %s", thing[i].n, thing[i].text);
         say(context, thing[i].left_out, text);
     }
+    if (f->decode.unwraps) {
+        const char *kinds = weft_decode_tunnels_text(&f->decode, f->decode.arena);
+        say(context, false,
+            weft_arena_format(f->decode.arena, "%" PRIu64 " frames were unwrapped: %s", f->decode.unwraps, kinds));
+    }
     for (uint32_t i = 0; i < f->decode.warnings; i++)
         say(context, false, f->decode.warning[i]);
 }

@@ -122,7 +122,7 @@ static struct port *port_of(struct weft__capture_queues *q, uint32_t interface) 
 }
 
 static weft_rate_bps rate_of(const struct weft_decode *d, uint32_t interface) {
-    weft_rate_bps rate = weft_capture_interface_at(d->reader, interface)->rate_bps;
+    weft_rate_bps rate = weft_decode_interface_at(d, interface)->rate_bps;
     return rate ? rate : d->conf.rate_bps;
 }
 

@@ -97,7 +97,7 @@ static bool take_uet(struct weft_decode *d, const struct weft_frame *f) {
 
 static void take_frame(struct weft_decode *d, const struct weft_capture_frame *raw) {
     const struct weft_capture_interface *interface = weft_capture_interface_at(d->reader, raw->interface);
-    struct weft_capture_frame cooked;
+    struct weft_capture_frame cooked, inner;
     struct weft_frame frame;
     struct weft__decode_at at = {.raw = raw, .frame = &frame, .time_ps = time_of(d, raw)};
     d->frames++;
@@ -116,6 +116,11 @@ static void take_frame(struct weft_decode *d, const struct weft_capture_frame *r
     }
     // the FCS is the first part missing from a truncated frame
     bool has_fcs = interface->fcs_bytes == WEFT_FCS_BYTES && raw->captured == raw->bytes;
+    inner = *raw;
+    if (weft__decode_unwrap(d, &inner)) {
+        at.raw = raw = &inner;
+        has_fcs = false; // the outer frame's: it lies behind the inner one
+    }
     enum weft_wire_status status = weft_frame_decode(raw->data, raw->captured, has_fcs, &frame);
     if (frame.layers & WEFT_LAYER_BTH) {
         weft__decode_roce(d, &at);
@@ -187,6 +192,7 @@ enum weft_status weft_decode_run(FILE *file, const char *name, const struct weft
     weft__decode_roce_end(ret);
     weft__decode_pause_end(ret);
     weft__decode_lldp_end(ret);
+    weft__decode_unwrap_end(ret);
     warn(ret);
     return WEFT_OK;
 }
@@ -236,7 +242,7 @@ const char *weft_decode_address_text(const struct weft_decode_address *a, char t
 }
 
 const char *weft_decode_interface_text(const struct weft_decode *d, uint32_t interface, char text[WEFT_DECODE_TEXT]) {
-    const struct weft_capture_interface *i = weft_capture_interface_at(d->reader, interface);
+    const struct weft_capture_interface *i = weft_decode_interface_at(d, interface);
     if (i->name)
         snprintf(text, WEFT_DECODE_TEXT, "%s", i->name);
     else

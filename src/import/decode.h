@@ -4,6 +4,7 @@
 #define WEFT_IMPORT_DECODE_H
 
 #include "weft/decode.h"
+#include "wire/tunnel.h"
 
 struct weft__decode_at {
     const struct weft_capture_frame *raw;
@@ -18,6 +19,10 @@ void weft__decode_pause(struct weft_decode *d, const struct weft__decode_at *at)
 void weft__decode_pause_end(struct weft_decode *d);
 void weft__decode_lldp(struct weft_decode *d, const struct weft__decode_at *at);
 void weft__decode_lldp_end(struct weft_decode *d);
+/// Replaces a wrapped frame by the frame inside, and its interface by the port that a switch mirrored. False: the frame
+/// is not wrapped.
+bool weft__decode_unwrap(struct weft_decode *d, struct weft_capture_frame *raw);
+void weft__decode_unwrap_end(struct weft_decode *d);
 void weft__decode_warn(struct weft_decode *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /// The classification of a sequence number.

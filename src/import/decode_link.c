@@ -19,7 +19,7 @@ static struct weft_decode_pauser *pauser(struct weft_decode *d, const struct wef
     struct weft_decode_pauser *p = &d->pauser[d->pausers++];
     *p = (struct weft_decode_pauser){.interface = at->raw->interface, .priority = priority, .first_ps = at->time_ps};
     memcpy(p->mac, mac, 6);
-    p->assumed = !weft_capture_interface_at(d->reader, at->raw->interface)->rate_bps;
+    p->assumed = !weft_decode_interface_at(d, at->raw->interface)->rate_bps;
     return p;
 }
 
@@ -33,7 +33,7 @@ static void end_pause(struct weft_decode_pauser *p, weft_time_ps now) {
 static void pause_class(struct weft_decode *d, const struct weft__decode_at *at, uint8_t priority, uint16_t quanta) {
     struct weft_decode_pauser *p = pauser(d, at, priority);
     if (!p) return;
-    weft_rate_bps rate = weft_capture_interface_at(d->reader, at->raw->interface)->rate_bps;
+    weft_rate_bps rate = weft_decode_interface_at(d, at->raw->interface)->rate_bps;
     p->last_ps = at->time_ps;
     *(quanta ? &p->xoff : &p->xon) += 1;
     bool paused = p->until_ps > at->time_ps;

@@ -56,6 +56,7 @@ static const struct weft_result_column capture_columns[] = {
     WEFT_RESULT(struct weft_decode, pauses, COUNT, "pause frames, of PFC and of IEEE 802.3"),
     WEFT_RESULT(struct weft_decode, lldp_frames, COUNT, "LLDP frames"),
     WEFT_RESULT(struct weft_decode, uets, COUNT, "packets of Ultra Ethernet (UDP port 4793)"),
+    WEFT_RESULT(struct weft_decode, unwraps, COUNT, "frames decoded from inside a tunnel or behind several VLAN tags"),
     WEFT_RESULT(struct weft_decode, others, COUNT, "other frames"),
     WEFT_RESULT(struct weft_decode, foreign, COUNT,
                 "frames of interfaces with other link types than Ethernet and IP: left out"),
@@ -104,6 +105,41 @@ static const struct weft_result_table uet_table = {
     .row = "a type of packets of Ultra Ethernet",
     WEFT_RESULT_COLUMNS(uet_columns),
     .next = next_uet,
+};
+
+// --- tunnels ------------------------------------------------------------------------------------------------------
+
+_Static_assert((int)WEFT_TUNNEL_KINDS == (int)WEFT_DECODE_TUNNELS, "a counter per kind of tunnel");
+
+static bool next_tunnel(struct weft_result_cursor *c) {
+    const struct weft_decode *d = c->state;
+    while (c->at < WEFT_TUNNEL_KINDS && !d->tunnel[c->at])
+        c->at++;
+    if (c->at == WEFT_TUNNEL_KINDS) return false;
+    c->part[0] = &d->tunnel[c->at++];
+    return true;
+}
+
+static struct weft_result_value tunnel_kind(struct weft_result_cursor *c) {
+    const struct weft_decode *d = c->state;
+    return text(weft__tunnel_name((enum weft_tunnel_kind)((const uint64_t *)c->part[0] - d->tunnel)));
+}
+
+static struct weft_result_value tunnel_layers(struct weft_result_cursor *c) {
+    return whole(*(const uint64_t *)c->part[0]);
+}
+
+static const struct weft_result_column tunnels_columns[] = {
+    WEFT_RESULT_CALL(tunnel_kind, "kind", TEXT, "QinQ, GRE, ERSPAN I to III, VXLAN, GENEVE or IP in IP",
+                     .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(tunnel_layers, "layers", COUNT, "layers of that kind that were removed"),
+};
+static const struct weft_result_table tunnels_table = {
+    .name = "tunnels",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a kind of tunnel whose headers were removed, to decode the frames inside",
+    WEFT_RESULT_COLUMNS(tunnels_columns),
+    .next = next_tunnel,
 };
 
 // --- conversations ------------------------------------------------------------------------------------------------
@@ -407,8 +443,9 @@ const struct weft_result_table weft_decode_packets = {
 };
 
 const struct weft_result_table *weft_decode_table_at(uint32_t index) {
-    static const struct weft_result_table *const all[] = {
-        &capture_table, &conversations_table, &rates_table, &uet_table, &pauses_table, &dcbx_table, &warnings_table};
+    static const struct weft_result_table *const all[] = {&capture_table, &conversations_table, &rates_table,
+                                                          &uet_table,     &tunnels_table,       &pauses_table,
+                                                          &dcbx_table,    &warnings_table};
     return index < sizeof all / sizeof *all ? all[index] : NULL;
 }
 
