@@ -51,7 +51,7 @@ static void rebuild(struct weft_decode *d, struct weft_capture_frame *raw, const
     uint32_t kept = (uint32_t)(t->end < raw->captured ? t->end : raw->captured) - (uint32_t)t->at;
     if (!d->unwrapped) d->unwrapped = weft_arena_alloc(d->arena, 1, WEFT_CAPTURE_FRAME_MAX + WEFT_ETHERNET_BYTES);
     memmove(d->unwrapped + header_bytes, raw->data + t->at, kept);
-    memcpy(d->unwrapped, header, header_bytes);
+    if (header_bytes) memcpy(d->unwrapped, header, header_bytes);
     raw->data = d->unwrapped;
     raw->captured = header_bytes + kept;
     raw->bytes = header_bytes + (uint32_t)(t->end - t->at);

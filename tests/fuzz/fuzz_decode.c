@@ -44,7 +44,7 @@ static void check(const struct weft_decode *d, uint64_t followed) {
         assert(c->peer == WEFT_NONE || d->conversation[c->peer - 1]->peer == c->number);
     }
     assert(packets + d->uncounted == d->roce && of_two == followed);
-    assert(d->roce + d->pauses + d->lldp_frames + d->others + d->foreign == d->frames);
+    assert(d->roce + d->pauses + d->lldp_frames + d->uets + d->others + d->foreign == d->frames);
     for (uint32_t i = 0; i < d->pausers; i++)
         assert(d->pauser[i].paused_ps <= d->last_ps);
 }
