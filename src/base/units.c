@@ -13,12 +13,14 @@
 struct unit {
     const char *name;
     uint64_t factor;
-    bool binary; ///< 1024-based
+    bool binary;      ///< 1024-based
+    uint8_t decimals; ///< of the factor: a foot is 3048 tenths of a millimetre
+    bool read_only;   ///< never written
 };
 
 static const struct quantity {
     const char *expected, *units_text;
-    struct unit unit[10]; ///< ascending within decimal and within binary; the first is the base unit
+    struct unit unit[16]; ///< ascending within decimal and within binary; the first is the base unit
 } quantities[] = {
     [WEFT__TIME] = {"a time such as \"150ns\"",
                     "ps, ns, us, ms, s",
@@ -47,8 +49,18 @@ static const struct quantity {
                       {"TiB", UINT64_C(1) << 40, true}}},
     [WEFT__COUNT] = {"a whole number such as \"5\"", "none", {{"", 1, false}}},
     [WEFT__LENGTH] = {"a length such as \"40m\"",
-                      "mm, m, km",
-                      {{"mm", 1, false}, {"m", 1000, false}, {"km", 1000000, false}}},
+                      "mm, cm, m, km, in, ft, mi",
+                      {{"mm", 1, false},
+                       {"m", 1000, false},
+                       {"km", 1000000, false},
+                       {"cm", 10, .read_only = true},
+                       {"in", 254, .decimals = 1, .read_only = true},
+                       {"ft", 3048, .decimals = 1, .read_only = true},
+                       {"mi", 1609344, .read_only = true},
+                       {"Meters", 1000, .read_only = true}, // as NetBox spells them
+                       {"Centimeters", 10, .read_only = true},
+                       {"Feet", 3048, .decimals = 1, .read_only = true},
+                       {"Inches", 254, .decimals = 1, .read_only = true}}},
 };
 
 static const char *const base_nouns[] = {[WEFT__TIME] = " of picoseconds",
@@ -134,7 +146,7 @@ static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint
     unsigned __int128 value;
     bool overflow = __builtin_mul_overflow(d.digits, (unsigned __int128)unit->factor, &value);
     bool whole = true;
-    for (; d.decimals; d.decimals--) {
+    for (d.decimals += unit->decimals; d.decimals; d.decimals--) {
         if (value % 10) whole = false;
         value /= 10;
     }
@@ -142,6 +154,7 @@ static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint
         snprintf(why, size, "\"%.80s\" is too large or has too many digits; expected %s", text, q->expected);
         return false;
     }
+    cut |= unit->decimals > 0; // no inch is a whole number of millimetres
     if (!whole && !(cut && is_divisible(quantity))) {
         snprintf(why, size, "\"%.80s\" is not a whole number%s", text, base_nouns[quantity]);
         return false;
@@ -218,7 +231,7 @@ int weft__quantity_format(enum weft__quantity quantity, uint64_t value, char *te
         bool divides = value % u->factor == 0;
         bool better = u->binary ? best->factor == 1 || best->binary : true;
         // Bytes stay whole numbers (4096B, 4KiB, 400KB); times and rates may have a fraction (2.5us).
-        if (value >= u->factor && better && (divides || quantity != WEFT__BYTES)) best = u;
+        if (!u->read_only && value >= u->factor && better && (divides || quantity != WEFT__BYTES)) best = u;
     }
     if (!value && quantity == WEFT__TIME) best = unit_find(q, "ns");
     if (best->binary) return snprintf(text, size, "%" PRIu64 "%s", value / best->factor, best->name);

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cables of a network (import/cables.h) as a topology: lists of cables, neighbours heard by LLDP, DEVICE_NEIGHBOR of
 // SONiC switches; several files are one network.
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/lines.h"
 #include "base/units.h"
+#include "base/unpack.h"
 #include "import/cables.h"
 #include "weft/import.h"
 #include "weft/sonic.h"
 
-static const char source[] = "lists of cables: ours; LLDP: lldpcli(8) of lldpd 1.0; SONiC: DEVICE_NEIGHBOR, PORT, "
-                             "CABLE_LENGTH of sonic-net/sonic-buildimage, src/sonic-yang-models";
+static const char source[] =
+    "lists of cables: ours, and NetBox's columns; LLDP: lldpcli(8) of lldpd 1.0, Arista EOS, "
+    "show lldp table; SONiC: DEVICE_NEIGHBOR, PORT, CABLE_LENGTH of sonic-net/sonic-buildimage, "
+    "src/sonic-yang-models; ibnetdiscover(8); Slurm: topology.conf(5), topology.yaml(5); "
+    "containerlab.dev; DOT: Graphviz";
 
 const char *const weft__cables_units[] = {"Mbps", "Gbps", "bps", NULL};
 
@@ -22,7 +27,11 @@ const char *const weft__cables_units[] = {"Mbps", "Gbps", "bps", NULL};
         WEFT_TEXT(T, cables.ignore, "ignore", "", "ports whose cables are ignored (patterns), such as eth0,mgmt*"),    \
         WEFT_CHOICE(T, cables.speed_unit, "speed_unit", "Mbps", weft__cables_units,                                    \
                     "unit of speeds whose unit the file does not state (assumed)"),                                    \
-        WEFT_TIME(T, cables.metre_ps, "metre", "5ns", "1ns", "20ns", "delay per metre of cable (assumed)")
+        WEFT_TIME(T, cables.metre_ps, "metre", "5ns", "1ns", "20ns", "delay per metre of cable (assumed)"),            \
+        WEFT_REAL(                                                                                                     \
+            T, cables.oversubscription, "oversubscription", "1", "0.01", "1000",                                       \
+            "hosts below a switch per cable to the switch above, for files that do not say how many cables there "     \
+            "are (Slurm's; assumed)")
 
 // --- files --------------------------------------------------------------------------------------------------------
 
@@ -50,40 +59,78 @@ void weft__cables_add_sonic(const struct weft_sonic *s, const char *device, weft
     weft__cables_tell(list, name, WEFT__CABLE_SWITCH);
 }
 
-static enum weft_status read_json(const char *path, const char *device, const struct weft__cables_conf *conf,
-                                  struct weft__cable_list *list, struct weft_error *ret_error) {
+static enum weft_status read_json(const struct weft__cables_file *file, struct weft__cable_list *list,
+                                  struct weft_error *ret_error) {
     struct weft_tree *root = NULL;
     struct weft_sonic *s = NULL;
-    struct weft_place place = {.file = path};
-    enum weft_status status = weft_tree_read(path, list->arena, &root, ret_error);
+    enum weft_status status = weft_tree_read(file->path, list->arena, &root, ret_error);
     if (status) return status;
-    if (weft_tree_find(root, "lldp")) return weft__cables_read_lldp(root, device, list, ret_error);
+    if (weft_tree_find(root, "lldp")) return weft__cables_read_lldp(root, file->device, list, ret_error);
+    if (weft__cables_read_json(root, file, list, &status, ret_error)) return status;
     if (!weft_tree_find(root, "PORT"))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path, .line = 1, .column = 1},
-                              "neither 'lldp' nor 'PORT'; expected what lldpctl -f json writes, or a SONiC "
-                              "config_db.json");
-    status = weft_sonic_read(path, NULL, list->arena, &s, ret_error);
-    if (!status) weft__cables_add_sonic(s, device, conf->metre_ps, place, list);
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path, .line = 1, .column = 1},
+            "neither 'lldp' nor 'lldpNeighbors', 'a_terminations' or 'PORT'; expected what lldpctl -f "
+            "json, an Arista switch or NetBox writes, or a SONiC config_db.json");
+    status = weft_sonic_read(file->path, NULL, list->arena, &s, ret_error);
+    if (!status) weft__cables_add_sonic(s, file->device, file->conf->metre_ps, file->place, list);
     return status;
+}
+
+static bool is_json(const char *head) {
+    if (*head == '{')
+        return strstr(head, "\"lldp\"") || strstr(head, "\"DEVICE_NEIGHBOR\"") ||
+               (strstr(head, "\"PORT\"") && strstr(head, "\"lanes\"")) || strstr(head, "\"lldpNeighbors\"") ||
+               strstr(head, "_terminations\"") || strstr(head, "\"termination_a\"");
+    return *head == '[' &&
+           (strstr(head, "\"lldpNeighbors\"") || strstr(head, "_terminations\"") || strstr(head, "\"termination_a\""));
+}
+
+const struct weft__cables_form *weft__cables_form(const char *head) {
+    static const struct weft__cables_form form[] = {
+        {"neighbours and cables in JSON", is_json, read_json},
+        {"ibnetdiscover", weft__cables_is_ibnetdiscover, weft__cables_read_ibnetdiscover},
+        {"Slurm's topology.conf", weft__cables_is_slurm, weft__cables_read_slurm},
+        {"Slurm's topology.yaml", weft__cables_is_slurm_yaml, weft__cables_read_slurm_yaml},
+        {"a lab of containerlab", weft__cables_is_lab, weft__cables_read_lab},
+        {"a cabling plan in DOT", weft__cables_is_dot, weft__cables_read_dot},
+        {"a table of neighbours", weft__cables_is_columns, weft__cables_read_columns},
+        {"cables", weft__cables_is_table, weft__cables_read_table},
+    };
+    if (!strncmp(head, "\xef\xbb\xbf", 3)) head += 3;
+    head += strspn(head, " \t\r\n");
+    for (size_t f = 0; f < sizeof form / sizeof *form; f++)
+        if (form[f].recognise(head)) return &form[f];
+    return NULL;
+}
+
+static enum weft_status read_head(const char *path, struct weft_place place, char head[WEFT_IMPORT_HEAD + 1],
+                                  struct weft_error *ret_error) {
+    FILE *file = weft__file_open_unpacked(path);
+    size_t n = file ? fread(head, 1, WEFT_IMPORT_HEAD, file) : 0;
+    bool bad = !file || ferror(file);
+    int why = errno;
+    if (file) fclose(file);
+    head[n] = 0;
+    return bad ? weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s cannot be read: %s", path, weft__file_why(why))
+               : WEFT_OK;
 }
 
 enum weft_status weft__cables_read(const char *path, struct weft_place place, const struct weft__cables_conf *conf,
                                    struct weft__cable_list *list, struct weft_error *ret_error) {
-    struct weft__lines lines;
-    const char *device = called(path, list->arena);
-    bool more = false, json = false;
+    struct weft__cables_file file = {path, called(path, list->arena), place, conf};
+    char *head = weft_arena_alloc(list->arena, WEFT_IMPORT_HEAD + 1, 1);
     for (uint32_t c = 0; c < list->cables; c++)
         if (list->cable[c].place.file && !strcmp(list->cable[c].place.file, path))
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "'%s' is there twice; expected each file once",
                                   path);
-    enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
+    enum weft_status status = read_head(path, place, head, ret_error);
     if (status) return status;
-    status = weft__lines_next_full(&lines, &more, ret_error);
-    if (!status && more) json = lines.line[strspn(lines.line, " \t")] == '{';
-    weft__lines_close(&lines);
-    if (status) return status;
-    return json ? read_json(path, device, conf, list, ret_error)
-                : weft__cables_read_table(path, device, conf, list, ret_error);
+    const struct weft__cables_form *form = weft__cables_form(head);
+    if (form) return form->read(&file, list, ret_error);
+    char first = head[strspn(head, " \t\r\n")]; // neither is known: the reader says what it expected
+    return first == '{' || first == '[' ? read_json(&file, list, ret_error)
+                                        : weft__cables_read_table(&file, list, ret_error);
 }
 
 /// Processes all cables together.
@@ -153,17 +200,14 @@ static const struct weft_param import_rows[] = {
 static const struct weft_param_table import_params = WEFT_PARAM_TABLE("cables", struct import_conf, import_rows);
 
 static const char *cables_recognise(const struct weft_import_file *file) {
-    const char *text = file->head + strspn(file->head, " \t\r\n");
-    if (*text != '{') return weft__cables_is_table(file->head) ? "cables" : NULL;
-    if (strstr(text, "\"lldp\"")) return "neighbours";
-    return strstr(text, "\"DEVICE_NEIGHBOR\"") || (strstr(text, "\"PORT\"") && strstr(text, "\"lanes\"")) ? "config_db"
-                                                                                                          : NULL;
+    const struct weft__cables_form *form = weft__cables_form(file->head);
+    return form ? form->name : NULL;
 }
 
 #define SAY(...) weft_import_say(import, WEFT_IMPORT_TOPOLOGY, __VA_ARGS__)
 #define NOTE(note, ...) weft_import_note(import, WEFT_IMPORT_##note, __VA_ARGS__)
 
-static void note_cables(const struct weft__cables *c, struct weft_import *import) {
+static void note_cables(const struct weft__cables *c, uint32_t outside, struct weft_import *import) {
     uint32_t hosts = weft__file_graph_hosts(&c->graph);
     NOTE(FOUND, "%" PRIu32 " devices: %s, %" PRIu32 " cables", c->devices,
          weft_import_nodes(import, hosts, c->graph.nodes - hosts), c->graph.links);
@@ -179,6 +223,7 @@ static void note_cables(const struct weft__cables *c, struct weft_import *import
     if (c->guessed)
         NOTE(ASSUMED, "%" PRIu32 " devices of which no file says what they are: those with one cable are hosts (hosts)",
              c->guessed);
+    if (outside) NOTE(LEFT_OUT, "%" PRIu32 " cables that are planned, or not between two ports of devices", outside);
     if (c->left_out) NOTE(LEFT_OUT, "%" PRIu32 " cables at ports that 'ignore' names", c->left_out);
     if (c->renamed)
         NOTE(LEFT_OUT, "%" PRIu32 " names of devices (letters, digits and _ - . : make one): host-N or switch-N",
@@ -186,6 +231,12 @@ static void note_cables(const struct weft__cables *c, struct weft_import *import
     if (c->unnamed)
         NOTE(LEFT_OUT, "%" PRIu32 " names of ports (a letter, then letters, digits and _ - . : / make one)",
              c->unnamed);
+}
+
+static const char *rate_text(weft_rate_bps rate, struct weft_import *import) {
+    char text[32];
+    weft__quantity_format(WEFT__RATE, rate, text, sizeof text);
+    return weft_arena_text(weft_import_arena(import), text);
 }
 
 static void say_conf(const struct weft__cables_conf *c, const struct weft__cables *cables, struct weft_import *import) {
@@ -232,8 +283,18 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
     SAY("  kind: cables\n  file:\n");
     for (uint32_t f = 0; f < files; f++)
         SAY("  - %s\n", weft_import_quote(import, file[f].written));
-    note_cables(&cables, import);
+    note_cables(&cables, list.outside, import);
     say_conf(&own, &cables, import);
+    if (list.shapes) {
+        char each[32];
+        weft__real_format(own.oversubscription, each, sizeof each);
+        SAY("  oversubscription: %s\n", each);
+        if (!cables.unrated) SAY("  rate: %s\n", rate_text(own.rate_bps, import));
+        NOTE(ASSUMED,
+             "cables between switches: Slurm's file says neither how many there are nor their speed, so there is one "
+             "for every %s hosts below (oversubscription), of %s (rate)",
+             each, rate_text(own.rate_bps, import));
+    }
     if (*list.ignored) NOTE(LEFT_OUT, "columns %s", weft_import_quote(import, list.ignored));
     return WEFT_OK;
 }
@@ -242,14 +303,18 @@ static const struct weft_import_ops import_ops = {
     .recognise = cables_recognise,
     .make = cables_make,
     .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
-    .begins = "a header that names \"device B\", or JSON of \"lldp\" or \"DEVICE_NEIGHBOR\"",
+    .begins =
+        "a header that names \"device B\", or JSON of \"lldp\", \"lldpNeighbors\", \"DEVICE_NEIGHBOR\" or NetBox's "
+        "cables, or what ibnetdiscover, Slurm (topology.conf), containerlab or Graphviz write",
     .whole = "sonic",
 };
 
 const struct weft_model weft__import_cables = {
     .kind = WEFT_KIND_IMPORT,
     .name = "cables",
-    .summary = "lists of cables (CSV), LLDP neighbours (CSV, lldpctl -f json), DEVICE_NEIGHBOR of SONiC switches",
+    .summary =
+        "lists of cables (CSV, NetBox), LLDP neighbours, DEVICE_NEIGHBOR of SONiC switches, ibnetdiscover, Slurm's "
+        "topology.conf, containerlab, DOT",
     .source = source,
     .params = &import_params,
     .ops = &import_ops,

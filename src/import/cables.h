@@ -28,17 +28,20 @@ struct weft__cable_list {
     struct weft__cable *cable;
     struct weft__cable_fact *fact;
     uint32_t cables, facts;
+    uint32_t outside;    ///< cables left out: planned, or to something that is not a port of a device
+    uint32_t shapes;     ///< files that give the shape of a network, not its cables (Slurm)
     const char *ignored; ///< unknown columns, or ""
 };
 
 struct weft__cables_conf {
-    const char *hosts;      ///< names of devices that are hosts, with patterns; "": according to the files, or to
-                            ///< cables
-    const char *ignore;     ///< ports whose cables are omitted, with patterns
-    uint32_t speed_unit;    ///< for speeds without a unit, index into weft__cables_units
-    weft_time_ps metre_ps;  ///< delay per metre
-    weft_rate_bps rate_bps; ///< of a cable without a speed
-    weft_time_ps delay_ps;  ///< of a cable without a length
+    const char *hosts;       ///< names of devices that are hosts, with patterns; "": according to the files, or to
+                             ///< cables
+    const char *ignore;      ///< ports whose cables are omitted, with patterns
+    double oversubscription; ///< of switches whose cables upwards are not counted
+    uint32_t speed_unit;     ///< for speeds without a unit, index into weft__cables_units
+    weft_time_ps metre_ps;   ///< delay per metre
+    weft_rate_bps rate_bps;  ///< of a cable without a speed
+    weft_time_ps delay_ps;   ///< of a cable without a length
 };
 extern const char *const weft__cables_units[];
 
@@ -61,21 +64,58 @@ void weft__cables_tell(struct weft__cable_list *list, const char *device, enum w
 enum weft_status weft__cables_finish(const struct weft__cable_list *list, const struct weft__cables_conf *conf,
                                      struct weft__cables *ret_cables, struct weft_error *ret_error);
 
-/// Adds the content of a file: a table (import/cables_table.c), LLDP neighbours in lldpctl's JSON
-/// (import/cables_lldp.c), or the neighbours of a SONiC switch. If a file does not name its device, that is the name of
-/// the file: leaf-1.json.
+struct weft__cables_file {
+    const char *path,
+        *device;             ///< device: whose neighbours they are if the file does not say so: "leaf-1" of leaf-1.json
+    struct weft_place place; ///< of the scenario's text that names the file
+    const struct weft__cables_conf *conf;
+};
+
+/// A form in which cables are written down, known by the head of a file. The first that recognises a file reads it.
+struct weft__cables_form {
+    const char *name;
+    bool (*recognise)(const char *head);
+    enum weft_status (*read)(const struct weft__cables_file *file, struct weft__cable_list *list,
+                             struct weft_error *ret_error);
+};
+/// NULL: no form of cables.
+const struct weft__cables_form *weft__cables_form(const char *head);
+
+/// Adds the content of a file, whatever its form.
 enum weft_status weft__cables_read(const char *path, struct weft_place place, const struct weft__cables_conf *conf,
                                    struct weft__cable_list *list, struct weft_error *ret_error);
-enum weft_status weft__cables_read_table(const char *path, const char *device, const struct weft__cables_conf *conf,
-                                         struct weft__cable_list *list, struct weft_error *ret_error);
+/// The delay of a cable of that length, whose unit is `unit` unless the text has one.
+enum weft_status weft__cables_delay(const char *length, const char *unit, struct weft_place place,
+                                    const struct weft__cables_conf *conf, weft_time_ps *ret_delay_ps,
+                                    struct weft_error *ret_error);
+
+bool weft__cables_is_table(const char *head);         // a line per cable, with a header: cables_table.c
+bool weft__cables_is_columns(const char *head);       // columns aligned by blanks, as "show lldp table" prints them
+bool weft__cables_is_ibnetdiscover(const char *head); // cables_ibnet.c
+bool weft__cables_is_slurm(const char *head);         // topology.conf: cables_slurm.c
+bool weft__cables_is_slurm_yaml(const char *head);
+bool weft__cables_is_dot(const char *head); // Graphviz: cables_dot.c
+bool weft__cables_is_lab(const char *head); // containerlab: cables_lab.c
+#define WEFT__CABLES_READ(name)                                                                                        \
+    enum weft_status weft__cables_read_##name(const struct weft__cables_file *file, struct weft__cable_list *list,     \
+                                              struct weft_error *ret_error)
+WEFT__CABLES_READ(table);
+WEFT__CABLES_READ(columns);
+WEFT__CABLES_READ(ibnetdiscover);
+WEFT__CABLES_READ(slurm);
+WEFT__CABLES_READ(slurm_yaml);
+WEFT__CABLES_READ(dot);
+WEFT__CABLES_READ(lab);
+
 struct weft_tree;
+/// Neighbours in lldpctl's JSON: cables_lldp.c.
 enum weft_status weft__cables_read_lldp(const struct weft_tree *root, const char *device, struct weft__cable_list *list,
                                         struct weft_error *ret_error);
+/// JSON of Arista's switches or of NetBox: cables_json.c. False: it is neither.
+bool weft__cables_read_json(const struct weft_tree *root, const struct weft__cables_file *file,
+                            struct weft__cable_list *list, enum weft_status *ret_status, struct weft_error *ret_error);
 /// The cables of a SONiC switch, which is called `device` if it has no name.
 struct weft_sonic;
 void weft__cables_add_sonic(const struct weft_sonic *s, const char *device, weft_time_ps metre_ps,
                             struct weft_place place, struct weft__cable_list *list);
-/// Whether the header of a table names both ends of cables, or only their far ends.
-bool weft__cables_is_table(const char *head);
-
 #endif

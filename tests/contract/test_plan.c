@@ -130,7 +130,7 @@ static const struct {
     {CASE_1 "a.yaml b.yaml", 2, "unexpected argument \"b.yaml\""},
     {"plan pfc --rate 400Gbps", 2, "--delay is missing"},
     {"plan pfc --rate 400Gbps --cable 5", 2, "--cable: \"5\" has no unit; expected a length such as \"40m\""},
-    {"plan pfc --rate 400Gbps --cable 5yd", 2, "\"yd\" is not a unit (mm, m, km)"},
+    {"plan pfc --rate 400Gbps --cable 5yd", 2, "\"yd\" is not a unit (mm, cm, m, km, in, ft, mi)"},
     {"plan pfc --rate 400Gbps --cable 99999999km", 2, "is out of range 0ns to 100ms"},
     {"plan pfc --rate 400Gbps --delay 5ns --reaction never", 2, "--reaction: \"never\""},
     {"plan pfc --rate 400Gbps --delay 5ns --reaction 2ms", 2,

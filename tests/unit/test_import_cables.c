@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cables in the forms of other programs: ibnetdiscover, Slurm, containerlab, Graphviz, NetBox, LLDP tables and Arista's
+// JSON. The files of examples/import/cables are read by hand; mistakes in each form have their place.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "import_files.h"
+
+static const char *peer_of(const struct weft_topology *t, const char *name) {
+    uint32_t port = weft_topology_find_port(t, name);
+    if (port == WEFT_NONE) fail_msg("no port %s", name);
+    return t->node[t->port[t->port[port].peer].node].name;
+}
+
+static const struct weft_link_info *link_at(const struct weft_topology *t, const char *name) {
+    uint32_t port = weft_topology_find_port(t, name);
+    if (port == WEFT_NONE) fail_msg("no port %s", name);
+    return &t->link[t->port[port].link];
+}
+
+static struct run run_example(const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/examples/import/cables/%s", getenv("WEFT_ROOT"), name);
+    const char *paths[] = {path};
+    return run_import("cables", paths, 1);
+}
+
+static char *text_of_example(const char *name) {
+    char path[256];
+    struct weft_error error;
+    snprintf(path, sizeof path, "%s/examples/import/cables/%s", getenv("WEFT_ROOT"), name);
+    const char *paths[] = {path};
+    char *text = import("cables", paths, 1, &error);
+    assert_string_equal(error.text, "");
+    return text;
+}
+
+static void assert_has(const char *text, const char *what) {
+    if (!strstr(text, what)) fail_msg("'%s' is not in:\n%s", what, text);
+}
+
+static void assert_size(const struct run *r, uint32_t hosts, uint32_t switches, uint32_t links) {
+    assert_int_equal(r->topology->hosts, hosts);
+    assert_int_equal(r->topology->switches, switches);
+    assert_int_equal(r->topology->links, links);
+}
+
+#define GBPS(n) (UINT64_C(1000000000) * (n))
+
+/// Node and adapter from descriptions; 4xNDR is 400 Gbit/s, 2xNDR 200; the aggregation node is no host; an adapter
+/// without a node's name has its GUID.
+static void ibnetdiscover(void **state) {
+    struct run r = run_example("subnet.ibnetdiscover");
+    assert_size(&r, 4, 2, 5);
+    assert_string_equal(peer_of(r.topology, "leaf-1/port-1"), "gpu-1.mlx5_0");
+    assert_string_equal(peer_of(r.topology, "leaf-1/port-2"), "gpu-1.mlx5_1");
+    assert_string_equal(peer_of(r.topology, "leaf-1/port-3"), "gpu-2");
+    assert_string_equal(peer_of(r.topology, "leaf-1/port-35"), "spine-1");
+    assert_string_equal(peer_of(r.topology, "spine-1/port-1"), "ca-e09d730300858d88");
+    assert_int_equal(link_at(r.topology, "leaf-1/port-1")->rate_bps, GBPS(400));
+    assert_int_equal(link_at(r.topology, "leaf-1/port-3")->rate_bps, GBPS(200));
+    run_free(&r);
+}
+
+#define CA(guid, port, text)                                                                                           \
+    "caguid=0x1\nCa\t1 \"H-" guid "\" # \"" text "\"\n[1](" guid ") \"S-aa\"[" port                                    \
+    "] # lid 1 lmc 0 \"sw\" lid 2 4xEDR\n"
+
+/// Two chips of a chassis have one name, and two servers too: their GUIDs tell them apart.
+static void ibnetdiscover_equal_names(void **state) {
+    const char *path =
+        put("ib.txt", "vendid=0x2c9\nswitchguid=0xaa\nSwitch\t36 \"S-aa\" # \"MF0;core:CS7500/L1/U1\"\n"
+                      "[1] \"H-1\"[1](1) # \"ubuntu mlx5_0\" lid 1 4xEDR\n"
+                      "[2] \"H-2\"[1](2) # \"ubuntu mlx5_0\" lid 1 4xEDR\n"
+                      "[3] \"S-bb\"[1] # \"MF0;core:CS7500/L2/U1\" lid 1 4xEDR\n"
+                      "switchguid=0xbb\nSwitch\t36 \"S-bb\" # \"MF0;core:CS7500/L2/U1\"\n"
+                      "[1] \"S-aa\"[3] # \"MF0;core:CS7500/L1/U1\" lid 1 4xEDR\n" CA("1", "1", "ubuntu mlx5_0")
+                          CA("2", "2", "ubuntu mlx5_0"));
+    struct run r = run_import("cables", &path, 1);
+    assert_size(&r, 2, 2, 3);
+    assert_string_equal(peer_of(r.topology, "switch-aa/port-1"), "ca-1");
+    assert_string_equal(peer_of(r.topology, "switch-aa/port-2"), "ca-2");
+    assert_string_equal(peer_of(r.topology, "switch-aa/port-3"), "switch-bb");
+    run_free(&r);
+}
+
+/// Eight nodes below two switches below one: four cables from each leaf to the top.
+static void slurm(void **state) {
+    struct run r = run_example("topology.conf");
+    assert_size(&r, 8, 3, 8 + 2 * 4);
+    assert_true(weft_topology_find_node(r.topology, "gpu010") != WEFT_NONE);
+    assert_true(weft_topology_find_node(r.topology, "gpu10") == WEFT_NONE);
+    run_free(&r);
+    char *text = text_of_example("topology.conf");
+    assert_has(text, "Slurm's file says neither how many there are nor their speed");
+    assert_has(text, "rate: 200Gbps");
+    free(text);
+    r = run_example("topology.yaml");
+    assert_size(&r, 5, 3, 5 + 2 + 3);
+    run_free(&r);
+}
+
+/// Blocks are switches below one of their own; 100 nodes give 50 bundles of two cables each.
+static void slurm_blocks(void **state) {
+    const char *path =
+        put("t.conf", "blockname=b1 nodes=n[1-100]\nBlockName=b2 Nodes=m[1-2],k7 # spare\nBlockSizes=2,4\n");
+    struct run r = run_import("cables", &path, 1);
+    assert_size(&r, 103, 3, 103 + 50 + 3);
+    uint32_t core = weft_topology_find_node(r.topology, "core");
+    assert_true(core != WEFT_NONE);
+    assert_int_equal(r.topology->link[103 - 3].rate_bps, GBPS(400));
+    run_free(&r);
+}
+
+static void containerlab(void **state) {
+    struct run r = run_example("lab.clab.yml");
+    assert_size(&r, 2, 2, 4);
+    assert_string_equal(peer_of(r.topology, "leaf1/e1-1"), "h1");
+    assert_string_equal(peer_of(r.topology, "leaf2/e1-50"), "leaf1");
+    run_free(&r);
+    char *text = text_of_example("lab.clab.yml");
+    assert_has(text, "1 cables that are planned, or not between two ports of devices");
+    free(text);
+}
+
+static void dot(void **state) {
+    struct run r = run_example("topology.dot");
+    assert_size(&r, 3, 1, 3); // spine1 has one cable and no function: a host, as the text says
+    assert_string_equal(peer_of(r.topology, "leaf1/swp2"), "server2");
+    run_free(&r);
+    const char *path =
+        put("edges.dot", "strict graph { a [function=host]; b; c [function=\"server\"]\n"
+                         "a -- b:p1:n; b:p3 -- c [color=red]; b:p2 -- d /* two\nlines */ [x=1]; d [function=host] }");
+    r = run_import("cables", &path, 1);
+    assert_size(&r, 3, 1, 3);
+    assert_string_equal(peer_of(r.topology, "b/p2"), "d");
+    run_free(&r);
+}
+
+/// 10 feet are 3048 mm, of 5 ns a metre; power cables and planned ones are left out.
+static void netbox(void **state) {
+    static const char *const name[] = {"netbox.json", "netbox.csv"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct run r = run_example(name[i]);
+        assert_size(&r, 2, 1, 2);
+        assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet1"), "gpu-1");
+        assert_int_equal(link_at(r.topology, "leaf-1/Ethernet1")->delay_ps, 15240);
+        run_free(&r);
+    }
+    const char *path = put("export.csv", "ID,Termination A,Termination B,Device A,Device B,Status,Length\n"
+                                         "1,Ethernet1,eth0,leaf-1,gpu-1,Connected,5 Feet\n"
+                                         "2,Ethernet2,eth0,leaf-1,gpu-2,Connected,30 m\n");
+    struct run r = run_import("cables", &path, 1);
+    assert_int_equal(link_at(r.topology, "leaf-1/Ethernet1")->delay_ps, 7620);
+    assert_int_equal(link_at(r.topology, "leaf-1/Ethernet2")->delay_ps, 150000);
+    run_free(&r);
+}
+
+/// The same neighbours as SONiC, as Arista and as Cumulus print them, each named after its file.
+static void neighbours_in_tables(void **state) {
+    const char *path[] = {put("leaf-1.txt",
+                              "LocalPort    RemoteDevice    RemotePortID    Capability    RemotePortDescr\n"
+                              "-----------  --------------  --------------  ------------  -----------------\n"
+                              "Ethernet0    spine-1         Ethernet0       BR            to leaf 1, port 0\n"
+                              "Ethernet4    gpu-1           eth0            O\n"
+                              "--------------------------------------------------\n"
+                              "Total entries displayed:  2\n"),
+                          put("leaf-2.txt", "Last table change time   : 0:10:00 ago\n\n"
+                                            "Port          Neighbor Device ID       Neighbor Port ID    TTL\n"
+                                            "Et1           spine-1                  Ethernet4           120\n"
+                                            "Et2           gpu-2                    eth0                120\n"),
+                          put("leaf-3.txt", "LocalPort  Speed  Mode  RemoteHost  RemotePort\n"
+                                            "---------  -----  ----  ----------  ----------\n"
+                                            "swp1       400G   Def   spine-1     Ethernet8\n"
+                                            "swp2       N/A    Def   gpu-3       eth0\n")};
+    struct run r = run_import("cables", path, 3);
+    assert_size(&r, 3, 4, 6);
+    assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet0"), "spine-1");
+    assert_string_equal(peer_of(r.topology, "leaf-2/Et2"), "gpu-2");
+    assert_int_equal(link_at(r.topology, "leaf-3/swp1")->rate_bps, GBPS(400));
+    run_free(&r);
+}
+
+static void neighbours_of_arista(void **state) {
+    struct run r = run_example("leaf-9.json");
+    assert_size(&r, 2, 1, 2);
+    assert_string_equal(peer_of(r.topology, "leaf-9/Ethernet2"), "gpu-2");
+    run_free(&r);
+    const char *path =
+        put("tor.json", "{\"lldpNeighbors\": {\"Ethernet1\": {\"lldpNeighborInfo\": [{\"systemName\": \"gpu-1\", "
+                        "\"systemCapabilities\": {\"stationOnly\": true}, \"neighborInterfaceInfo\": "
+                        "{\"interfaceId\": \"\\\"eth0\\\"\"}}]}, \"Ethernet2\": {\"lldpNeighborInfo\": "
+                        "[{\"systemName\": \"gpu-2\", \"systemCapabilities\": {\"stationOnly\": true}, "
+                        "\"neighborInterfaceInfo\": {\"interfaceId_v2\": \"eth0\"}}]}}}");
+    r = run_import("cables", &path, 1);
+    assert_size(&r, 2, 1, 2);
+    assert_string_equal(peer_of(r.topology, "tor/Ethernet1"), "gpu-1");
+    run_free(&r);
+}
+
+static void mistakes(void **state) {
+    static const struct bad_file bad[] = {
+        {"cables", "vendid=0x2c9\nswitchguid=0x1\nSwitch\t36 \"S\" # \"x\"\n", ":3:"},
+        {"cables", "vendid=0x2c9\nswitchguid=0x1\nSwitch\t36 \"S-1\" # \"x\"\n[1] H-1[1]\n", ":4:"},
+        {"cables", "vendid=0x2c9\nswitchguid=0x1\nSwitch\t36 \"S-1\" # \"x\"\n[1] \"S-2\"[1] # \"y\" lid 1 4xEDR\n",
+         "\"S-2\" has no block of its own"},
+        {"cables", "vendid=0x2c9\nswitchguid=0x1\nSwitch\t36 \"S-1\"\nSwitch\t36 \"S-1\"\n", "two blocks"},
+        {"cables", "SwitchName=s1 Nodes=n[1-\n", ":1:1: 'n[1-': expected a ] behind the ["},
+        {"cables", "SwitchName=s1 Nodes=n[4-1]\n", "expected a range that goes up"},
+        {"cables", "SwitchName=s1 Nodes=n[a-b]\n", "expected numbers and ranges such as [1-4,7]"},
+        {"cables", "SwitchName=s1 Nodes=n[1-99999999]\n", "more than 1048576 names"},
+        {"cables", "SwitchName=s1 Switches=s2\n", "switch s2 has no line of its own"},
+        {"cables", "SwitchName=s0 Switches=s1\nSwitchName=s1 Switches=s2\nSwitchName=s2 Switches=s1\n", "below itself"},
+        {"cables", "SwitchName=s1 Switches=s2\nSwitchName=s2 Switches=s1\n", "every switch is below another"},
+        {"cables", "SwitchName=s1 Nodes=a,b\nSwitchName=s1 Nodes=c\n", ":2:1: s1 is there twice"},
+        {"cables", "SwitchName=s1 Nodes=a\nNodes=b\n", ":2:1: expected SwitchName= or BlockName="},
+        {"cables", "graph { a -- }", "expected the name of a device"},
+        {"cables", "graph { a -- b", "the file ends within the graph"},
+        {"cables", "graph { a -- \"b\n }", ":1:14: a text without its second quote"},
+        {"cables", "graph { subgraph x { a -- b } }", "a subgraph"},
+        {"cables", "topology:\n  nodes: {a: {}}\n  links:\n  - endpoints: [a]\n", ":4:5: expected two 'endpoints'"},
+        {"cables", "topology:\n  nodes: {a: {}}\n  links:\n  - endpoints: [a, b]\n", "an endpoint such as"},
+        {"cables", "side_a_device,side_a_name,side_b_device,side_b_name,length,length_unit\na,1,b,1,5,yard\n",
+         "\"yard\" is not a unit"},
+        {"cables", "LocalPort    RemoteDevice    RemotePortID\nEthernet0-with-a-long-name spine x\n",
+         ":2:1: the line is not aligned to the header"},
+        {"cables", "{\"lldpNeighbors\": [{\"port\": \"Ethernet1\"}]}", "without its port or its name"},
+    };
+    refuse_all(bad, sizeof bad / sizeof *bad);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ibnetdiscover), cmocka_unit_test(ibnetdiscover_equal_names),
+        cmocka_unit_test(slurm),         cmocka_unit_test(slurm_blocks),
+        cmocka_unit_test(containerlab),  cmocka_unit_test(dot),
+        cmocka_unit_test(netbox),        cmocka_unit_test(neighbours_in_tables),
+        cmocka_unit_test(mistakes),      cmocka_unit_test(neighbours_of_arista),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
