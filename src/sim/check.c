@@ -71,6 +71,13 @@ static bool chooses_ways(const struct weft_topology *t, uint32_t n) {
     return false;
 }
 
+/// Whether a value is that of a setting (--set, or a point of a sweep) which several variants or points share: there it
+/// may be without effect in some of them.
+static bool is_for_all(const struct weft_scenario *scenario, struct weft_place place) {
+    const struct weft_scenario_file *file = scenario->file;
+    return !place.line && file && (weft_scenario_variants(file) > 1 || weft_scenario_sweep(file));
+}
+
 /// Refuses switch.route where no node uses it: cells of a fabric follow its own rules.
 static enum weft_status check_route(const struct weft_scenario *scenario, const struct weft_topology *t,
                                     struct weft_error *ret_error) {
@@ -78,7 +85,7 @@ static enum weft_status check_route(const struct weft_scenario *scenario, const 
         if (chooses_ways(t, n)) return WEFT_OK;
     for (uint32_t d = 0; d < scenario->devices; d++) {
         const struct weft_model_conf *route = &scenario->device[d].sw.route;
-        if (route->tree && route->place.line) // a swept setting applies to all variants
+        if (route->tree && !is_for_all(scenario, route->place))
             return weft_error_set(
                 ret_error, WEFT_ERROR_INPUT, route->place,
                 "switch.route: %s has no effect: no node of topology %s chooses routes by it; expected "
@@ -154,9 +161,7 @@ static enum weft_status check_asked(const struct weft_scenario *scenario, const 
             const struct weft_tree *child = section->child[i];
             struct key_search s = {.differs = false};
             uint32_t deaf = find_deaf(scenario, t, d, child->key);
-            bool for_all =
-                !child->place.line && weft_scenario_variants(scenario->file) > 1; // a setting for all variants
-            if (deaf == WEFT_NONE || for_all) continue;
+            if (deaf == WEFT_NONE || is_for_all(scenario, child->place)) continue;
             snprintf(s.path, sizeof s.path, "switch.%s", child->key);
             weft_params_each(&weft_switch_table, &device->sw, "switch", look_at_value, &s);
             if (s.differs)
