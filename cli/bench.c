@@ -142,10 +142,9 @@ static struct figures measure(const struct weft_cli_options *options, const char
         f.cpu_s = o->cpu_s;
         f.peak_rss_bytes = (double)o->peak_rss_bytes;
         memcpy(f.phase_s, o->phase_s, sizeof f.phase_s);
-        for (size_t i = 0; i < (size_t)o->ports * WEFT_PRIORITIES; i++) {
-            f.ecn_marked += o->counters[i].ecn_marked;
-            f.pauses += o->counters[i].pfc_tx_xoff;
-        }
+        const struct weft_counters sum = weft_outcome_counters(o);
+        f.ecn_marked = sum.ecn_marked;
+        f.pauses = sum.pfc_tx_xoff;
     }
     weft_cli_simulation_deinit(&s);
     if (file) weft_scenario_file_free(file);

@@ -96,7 +96,7 @@ static enum weft_status read_place(const struct timeline_view *v, const char *op
                                            : "leaf-0/3");
     }
     for (uint32_t p = 0; p < WEFT_PRIORITIES && *ret_priority == WEFT_NONE; p++)
-        if (v->t.counters[(size_t)*ret_port * WEFT_PRIORITIES + p].pfc_rx_xoff) *ret_priority = p;
+        if (weft_timeline_at(&v->t, *ret_port, p)->pfc_rx_xoff) *ret_priority = p;
     if (*ret_priority == WEFT_NONE) {
         const char *lossless = weft_timeline_setting(&v->t, v->t.port[*ret_port].peer, "switch.pfc.priorities");
         *ret_priority = lossless && *lossless >= '0' && *lossless <= '7' ? (uint32_t)(*lossless - '0') : 3;

@@ -6,10 +6,6 @@
 #include "base/units.h"
 #include "timeline.h"
 
-static const struct weft_counters *counters_of(const struct timeline_view *v, uint32_t port, uint32_t priority) {
-    return &v->t.counters[(size_t)port * WEFT_PRIORITIES + priority];
-}
-
 static weft_time_ps end_of(const struct timeline_view *v, const struct weft_pause *p) {
     return p->resumed ? v->t.event[p->resumed - 1].time_ps : v->t.sim_time_ps;
 }
@@ -169,7 +165,7 @@ static enum weft_status fail(const struct timeline_view *v, const struct weft_pa
         distance = away;
     }
     char from[TIMELINE_TEXT], to[TIMELINE_TEXT];
-    weft_time_ps paused_ps = counters_of(v, port, priority)->paused_ps;
+    weft_time_ps paused_ps = weft_timeline_at(&v->t, port, priority)->paused_ps;
     if (!nearest && paused_ps)
         return weft_error_set(
             ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
@@ -230,7 +226,7 @@ static const char *setting(const struct timeline_view *v, const char *node, cons
 /// How far the peer's buffer stayed below XOFF.
 static char *say_level(const struct timeline_view *v, uint32_t peer, uint32_t priority, bool host) {
     const char *node = v->t.port[peer].node, *name = v->t.port[peer].name;
-    weft_bytes most = counters_of(v, peer, priority)->ingress_bytes_max;
+    weft_bytes most = weft_timeline_at(&v->t, peer, priority)->ingress_bytes_max;
     char bytes[TIMELINE_TEXT];
     timeline_bytes(most, bytes);
     if (host) {
@@ -267,7 +263,8 @@ static uint32_t find_agreement(const struct timeline_view *v, uint32_t port) {
 
 static struct answer find_answer(const struct timeline_view *v, uint32_t port, uint32_t priority) {
     uint32_t peer = v->t.port[port].peer_port;
-    const struct weft_counters *own = counters_of(v, port, priority), *far = counters_of(v, peer, priority);
+    const struct weft_counters *own = weft_timeline_at(&v->t, port, priority),
+                               *far = weft_timeline_at(&v->t, peer, priority);
     const char *peer_node = v->t.port[peer].node, *name = v->t.port[port].name;
     char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
     uint32_t ports = 0;
@@ -326,7 +323,7 @@ enum weft_status timeline_why_not(const struct timeline_view *v, uint32_t port, 
     weft__json_key_u64(&j, "priority", priority);
     weft__json_key_string(&j, "peer_port", v->t.port[peer].name);
     weft__json_key_string(&j, "reason", answer.reason);
-    weft__json_key_u64(&j, "ingress_bytes_max", counters_of(v, peer, priority)->ingress_bytes_max);
+    weft__json_key_u64(&j, "ingress_bytes_max", weft_timeline_at(&v->t, peer, priority)->ingress_bytes_max);
     weft__json_key_string(&j, "text", answer.text);
     weft__json_end_object(&j);
     printf("\n");

@@ -96,37 +96,35 @@ static void fill_flows(struct report_sample *s) {
     };
 }
 
-static void fill_counters(struct report_sample *s) {
+static void fill_counters(const struct weft_outcome *o) {
     // host-0/0 and host-1/0 were paused by the leaf, leaf-0/2 by host-2.
-    s->counters[3 * SAMPLE_PORTS + 0] = (struct weft_counters){
+    *weft_outcome_at(o, 0, 3) = (struct weft_counters){
         .tx_packets = 1500, .tx_bytes = 6000000, .pfc_rx_xoff = 7, .paused_ps = 90000000, .sfc_received = 12};
-    s->counters[3 * SAMPLE_PORTS + 1] = (struct weft_counters){
+    *weft_outcome_at(o, 1, 3) = (struct weft_counters){
         .tx_packets = 1250, .tx_bytes = 5100000, .pfc_rx_xoff = 4, .paused_ps = 31000000, .sfc_received = 6};
-    s->counters[3 * SAMPLE_PORTS + 3] =
-        (struct weft_counters){.ingress_bytes_max = 780000, .pfc_tx_xoff = 7, .pfc_tx_xon = 6};
-    s->counters[3 * SAMPLE_PORTS + 4] = (struct weft_counters){.ingress_bytes_max = 781000,
-                                                               .pfc_tx_xoff = 4,
-                                                               .pfc_tx_xon = 4,
-                                                               .drops = 2,
-                                                               .sfc_proxied = 2,
-                                                               .link_retries = 5,
-                                                               .credit_wait_ps = 4000000};
-    s->counters[3 * SAMPLE_PORTS + 5] = (struct weft_counters){.tx_packets = 2700,
-                                                               .tx_bytes = 10900000,
-                                                               .ecn_marked = 321,
-                                                               .queue_bytes_max = 812345,
-                                                               .paused_ps = 5000000,
-                                                               .watchdog_storms = 1,
-                                                               .sfc_sent = 21,
-                                                               .sfc_suppressed = 13};
-    s->counters[4 * SAMPLE_PORTS + 5] = (struct weft_counters){.paused_ps = 2000000};
+    *weft_outcome_at(o, 3, 3) = (struct weft_counters){.ingress_bytes_max = 780000, .pfc_tx_xoff = 7, .pfc_tx_xon = 6};
+    *weft_outcome_at(o, 4, 3) = (struct weft_counters){.ingress_bytes_max = 781000,
+                                                       .pfc_tx_xoff = 4,
+                                                       .pfc_tx_xon = 4,
+                                                       .drops = 2,
+                                                       .sfc_proxied = 2,
+                                                       .link_retries = 5,
+                                                       .credit_wait_ps = 4000000};
+    *weft_outcome_at(o, 5, 3) = (struct weft_counters){.tx_packets = 2700,
+                                                       .tx_bytes = 10900000,
+                                                       .ecn_marked = 321,
+                                                       .queue_bytes_max = 812345,
+                                                       .paused_ps = 5000000,
+                                                       .watchdog_storms = 1,
+                                                       .sfc_sent = 21,
+                                                       .sfc_suppressed = 13};
+    *weft_outcome_at(o, 5, 4) = (struct weft_counters){.paused_ps = 2000000};
 }
 
 void report_sample_init(struct report_sample *s) {
     *s = (struct report_sample){0};
     fill_topology(s);
     fill_flows(s);
-    fill_counters(s);
     s->scenario = (struct weft_scenario){.path = "sample.yaml",
                                          .name = "sample",
                                          .about = "filled in by hand",
@@ -161,6 +159,7 @@ void report_sample_init(struct report_sample *s) {
         .sample = s->series,
         .digest = UINT64_C(0x0123456789abcdef),
     };
+    fill_counters(&s->outcome);
     s->outcome.drops[WEFT_DROP_AQM] = 1;
     s->outcome.drop_bytes[WEFT_DROP_AQM] = 4178;
     s->outcome.drops[WEFT_DROP_HEADROOM] = 1;

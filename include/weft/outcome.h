@@ -217,7 +217,7 @@ struct weft_outcome {
     struct weft_wait_outcome *round_trip; ///< [priorities] of data; NULL unless run.round_trips or a box asks for them
 
     uint32_t ports;
-    struct weft_counters *counters; ///< [WEFT_PRIORITIES * ports]: weft_outcome_at
+    struct weft_counters *counters; ///< by priority, then port: read by weft_outcome_at and weft_outcome_sum alone
     const uint32_t *port_flows;     ///< [ports]: queue pairs whose data it sent; NULL unless run.count_flows
     uint64_t drops[WEFT_DROPS];
     weft_bytes drop_bytes[WEFT_DROPS];
@@ -257,7 +257,9 @@ static inline struct weft_counters *weft_outcome_at(const struct weft_outcome *o
 
 /// Digest over every flow's completion times, every counter and every drop; equal for equal results.
 uint64_t weft_outcome_digest(const struct weft_outcome *outcome);
-/// Summed over all ports and priorities, those that are a maximum too.
+/// Summed over all priorities of `ports` ports from `port0` on, those that are a maximum too.
+struct weft_counters weft_outcome_sum(const struct weft_outcome *outcome, uint32_t port0, uint32_t ports);
+/// The same over all ports.
 struct weft_counters weft_outcome_counters(const struct weft_outcome *outcome);
 /// True if injected = delivered + dropped + held.
 bool weft_outcome_conserves(const struct weft_outcome *outcome);

@@ -95,11 +95,15 @@ struct weft_timeline {
         const char *group, *src, *dst;
     } * flow;
     struct weft_event *event;       ///< `node` is not filled in
-    struct weft_counters *counters; ///< [ports * WEFT_PRIORITIES]
+    struct weft_counters *counters; ///< by port, then priority: weft_timeline_at
     struct weft_timeline_setting {
         const char *path, *value;
     } * setting; ///< the configuration in force, by path
 };
+static inline struct weft_counters *weft_timeline_at(const struct weft_timeline *timeline, uint32_t port,
+                                                     uint32_t priority) {
+    return &timeline->counters[(size_t)port * WEFT_PRIORITIES + priority];
+}
 /// Reads DIR/results.sqlite. `variant`: NULL for the first run in it. In `arena`.
 enum weft_status weft_timeline_read(const char *dir, const char *variant, struct weft_arena *arena,
                                     struct weft_timeline *ret_timeline, struct weft_error *ret_error);

@@ -129,6 +129,9 @@ struct weft__box {
     struct weft__box_reaction (*reaction)(const struct weft_device_conf *conf, const struct weft_topology *t,
                                           uint32_t port);
     const struct weft_pfc_conf *(*pfc)(const struct weft_device_conf *conf); ///< of its Ethernet ports
+    /// Optional: keys of the section `switch` of which its Ethernet ports ask nothing; the last is NULL. A scenario
+    /// that sets one where no node asks for it is refused.
+    const char *const *unasked;
     /// Optional: whether it never sends pause frames or LLDP to its neighbours.
     bool (*is_quiet)(const struct weft_device_conf *conf);
     struct weft__trace *(*trace)(const void *state); ///< NULL: not recorded

@@ -23,7 +23,10 @@ struct weft__mechanism {
     bool cells;                          ///< that is counted in cells; else in bytes
     const struct weft__mechanism *after; ///< what must act before it can; NULL: nothing
     const char *without;                 ///< with `after`: "no switch marks packets", if no device uses that
-    /// Adds what a node has of it, if it is configured there. `arena`: to work in. NULL: it is of no box.
+    size_t
+        counter; ///< offset in weft_counters of what counts its acts at the ports of a device; 0: it adds them itself
+    /// Adds what a node has of it, if it is configured there: a device, what it saw, and its acts unless they have a
+    /// counter. `arena`: to work in. NULL: it is of no box.
     void (*look)(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
                  struct weft_arena *arena, struct weft__mechanism_use *use);
 };
@@ -34,7 +37,21 @@ struct weft__mechanisms {
 /// Of a kind of node.
 const struct weft__mechanisms *weft__box_mechanisms(uint32_t kind);
 
+/// Adds what the node has of it to the sum over devices.
+void weft__mechanism_add(const struct weft__mechanism *is, const struct weft_run *run, uint32_t node,
+                         const struct weft_device_conf *conf, struct weft_arena *arena,
+                         struct weft__mechanism_use *use);
+/// The highest value of a counter, by its offset, at the ports of a node and these priorities.
+uint64_t weft__mechanism_most(const struct weft_run *run, uint32_t node, uint8_t priorities, size_t counter);
+
 // For Ethernet ports.
-extern const struct weft__mechanism weft__mechanism_ecn, weft__mechanism_watchdog;
+/// ECN of a box whose AQM does not go by the queues of its ports: the queues that it goes by held up to `most`.
+void weft__mechanism_look_at_ecn(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
+                                 weft_bytes most, struct weft__mechanism_use *use);
+/// Rows of the same name are one: a box that differs in what it looks at has its own with these.
+#define WEFT__MECHANISM_ECN                                                                                            \
+    .name = "ECN", .nothing = "no packet marked or dropped by AQM",                                                    \
+    .counter = offsetof(struct weft_counters, ecn_marked)
+extern const struct weft__mechanism weft__mechanism_pfc, weft__mechanism_ecn, weft__mechanism_watchdog;
 
 #endif

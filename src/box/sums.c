@@ -19,14 +19,20 @@ const struct weft__sums *weft__sums_at(uint32_t index) {
     return index < sizeof all / sizeof *all ? all[index] : NULL;
 }
 
-struct weft_counters weft_outcome_counters(const struct weft_outcome *outcome) {
+struct weft_counters weft_outcome_sum(const struct weft_outcome *outcome, uint32_t port0, uint32_t ports) {
     struct weft_counters sum = {0};
-    for (size_t i = 0; i < (size_t)outcome->ports * WEFT_PRIORITIES; i++) {
-#define X(field, type, sai, help) sum.field += outcome->counters[i].field;
-        WEFT_PRIORITY_COUNTERS(X)
+    for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
+        for (uint32_t port = port0; port < port0 + ports; port++) {
+            const struct weft_counters *own = weft_outcome_at(outcome, port, priority);
+#define X(field, type, sai, help) sum.field += own->field;
+            WEFT_PRIORITY_COUNTERS(X)
 #undef X
-    }
+        }
     return sum;
+}
+
+struct weft_counters weft_outcome_counters(const struct weft_outcome *outcome) {
+    return weft_outcome_sum(outcome, 0, outcome->ports);
 }
 
 static bool next_sums(struct weft_result_cursor *c) {

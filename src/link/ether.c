@@ -16,6 +16,7 @@ void weft__ether_init(struct weft__ether *e, const struct weft__ether_setup *set
     e->row_bytes = setup->rows->ports * (uint32_t)sizeof *e->queue;
     e->buffer = conf->buffer.model->ops;
     e->aqm = conf->aqm.model->ops;
+    e->marks_leaving = e->aqm->wants_dequeue && e->aqm->wants_dequeue(conf->aqm.conf);
     e->scheduler = conf->scheduler.model->ops;
     e->buffer_state = weft__arena_lines(setup->arena, 1, e->buffer->state_size(conf->buffer.conf, setup->ports));
     e->buffer->init(e->buffer_state, conf->buffer.conf, setup->ports, conf->pfc.priorities);
@@ -140,6 +141,7 @@ static uint32_t send_one(struct weft__ether *e, struct weft__node *node, struct 
     uint32_t priority = e->scheduler->pick(&port->scheduler, e->conf->scheduler.conf, mask);
     struct weft_packet p;
     weft__port_pop(port, e->pool, priority, &p);
+    if (__builtin_expect(e->marks_leaving, 0) && e->ops->on_leaving) e->ops->on_leaving(node, w, k, &p);
     weft__port_send(port, w, &p);
     if (e->scheduler->on_sent)
         e->scheduler->on_sent(&port->scheduler, e->conf->scheduler.conf, priority, p.bytes + WEFT_WIRE_OVERHEAD);
@@ -192,18 +194,18 @@ void weft__ether_kick(struct weft__ether *e, struct weft__node *node, struct wef
     weft__ether_arm(port, node, w->now_ps, k, port->ready);
 }
 
-void weft__ether_send(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
+bool weft__ether_send(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
                       const struct weft_packet *p, uint32_t k) {
     struct weft__ether_queues *q = &e->queues[k];
     struct weft__port *port = &e->port[k];
     struct weft__port_queue *queue = weft__port_queue_of(port, p->priority);
     if (__builtin_expect(port->storm >> p->priority & 1, 0) && e->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
         weft__ether_drop(e, w, p, k, WEFT_DROP_PFC_WATCHDOG);
-        return;
+        return false;
     }
     if (q->bytes + p->bytes > e->queues_bytes) {
         weft__ether_drop(e, w, p, k, WEFT_DROP_EGRESS_FULL);
-        return;
+        return false;
     }
     q->bytes += p->bytes;
     if (q->bytes > q->bytes_max) q->bytes_max = q->bytes;
@@ -214,6 +216,7 @@ void weft__ether_send(struct weft__ether *e, struct weft__node *node, struct wef
         weft__ether_kick(e, node, w, k);
     else if (port->turn_ps > port->busy_until_ps)
         weft__ether_set_turn(port, node, k, port->busy_until_ps);
+    return true;
 }
 
 static void purge(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k, uint8_t mask) {
@@ -242,16 +245,21 @@ void weft__ether_drop_full(struct weft__ether *e, struct weft__worker *w, const 
     weft__ether_drop(e, w, p, p->port, lossless ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
 }
 
-bool weft__ether_judge(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, weft_bytes depth,
-                       bool *ret_mark) {
+bool weft__ether_judge(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, uint32_t k,
+                       weft_bytes depth, bool *ret_mark) {
     *ret_mark = false;
     if (!(e->conf->aqm_priorities >> p->priority & 1)) return true;
     enum weft_aqm_verdict verdict =
         e->aqm->on_enqueue(e->conf->aqm.conf, depth, p->bytes, p->ecn != WEFT_ECN_NOT_ECT, &e->ecn_random);
     *ret_mark = verdict == WEFT_AQM_MARK;
     if (verdict < WEFT_AQM_DROP) return true;
-    weft__ether_drop(e, w, p, p->port, WEFT_DROP_AQM);
+    weft__ether_drop(e, w, p, k, WEFT_DROP_AQM);
     return false;
+}
+
+bool weft__ether_judge_leaving(struct weft__ether *e, const struct weft_packet *p, weft_bytes depth) {
+    return e->conf->aqm_priorities >> p->priority & 1 &&
+           e->aqm->on_dequeue(e->conf->aqm.conf, depth, p->ecn != WEFT_ECN_NOT_ECT, &e->ecn_random) == WEFT_AQM_MARK;
 }
 
 bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, bool *ret_xoff) {

@@ -54,6 +54,8 @@ struct weft__ether_ops {
                         bool xoff);
     /// A frame of this size has left its output queue, sent or discarded.
     void (*on_left)(struct weft__node *node, struct weft__worker *w, uint32_t k, uint32_t priority, uint32_t bytes);
+    /// If marks_leaving: a frame at the head of its output queue leaves for the wire; it may be marked.
+    void (*on_leaving)(struct weft__node *node, struct weft__worker *w, uint32_t k, struct weft_packet *p);
     /// Pauses from the neighbour may have changed.
     void (*on_pauses)(struct weft__node *node, struct weft__worker *w, uint32_t k);
 };
@@ -84,6 +86,7 @@ struct weft__ether {
     const struct weft_aqm_ops *aqm;
     const struct weft_scheduler_ops *scheduler;
     struct weft_random ecn_random;
+    bool marks_leaving; ///< the AQM is asked about frames that leave, too
     bool full; ///< the box is nearly full: whatever the buffer model says, every arriving frame counts as above XOFF
     // output queues
     struct weft__ether_queues *queues; ///< [ports]; NULL: frames wait elsewhere
@@ -118,10 +121,12 @@ void weft__ether_drop(struct weft__ether *e, struct weft__worker *w, const struc
 
 // --- frames that come ---------------------------------------------------------------------------------------------
 
-/// AQM verdict, from the `depth` of the queue that the frame joins. False: dropped, and counted at p->port. *ret_mark:
+/// AQM verdict, from the `depth` of the queue that the frame joins. False: dropped, and counted at port `k`. *ret_mark:
 /// mark the frame, and count it at that queue, if it is admitted.
-bool weft__ether_judge(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, weft_bytes depth,
-                       bool *ret_mark);
+bool weft__ether_judge(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, uint32_t k,
+                       weft_bytes depth, bool *ret_mark);
+/// If marks_leaving: whether to mark a frame that leaves its queue with that `depth` behind it.
+bool weft__ether_judge_leaving(struct weft__ether *e, const struct weft_packet *p, weft_bytes depth);
 /// Admission at p->port. False: dropped and counted. *ret_xoff: its ingress group is now above XOFF.
 bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, bool *ret_xoff);
 /// Tells the neighbour at `k` to pause or resume a priority. `out`: the port whose packet caused it, or WEFT_NONE.
@@ -193,8 +198,8 @@ static inline void weft__ether_arm(struct weft__port *port, struct weft__node *n
 }
 /// The port may be able to send something.
 void weft__ether_kick(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k);
-/// A frame joins an output queue, or is dropped because the port's queues are full or there is a storm.
-void weft__ether_send(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
+/// A frame joins an output queue. False: it is dropped because the port's queues are full or there is a storm.
+bool weft__ether_send(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
                       const struct weft_packet *p, uint32_t k);
 /// Visits every packet in output queues.
 void weft__ether_each(const struct weft__ether *e,

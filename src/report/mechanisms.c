@@ -25,7 +25,7 @@ struct weft__mechanism_row *weft__report_mechanisms(const struct weft_run *run, 
         const struct weft_device_conf *conf = weft_scenario_device(run->scenario, t->node[node].name);
         const struct weft__mechanism *const *is = weft__box_mechanisms(t->node[node].box)->mechanism;
         for (; *is; is++)
-            (*is)->look(run, node, conf, arena, &row_of(row, &n, *is)->use);
+            weft__mechanism_add(*is, run, node, conf, arena, &row_of(row, &n, *is)->use);
     }
     weft__report_admission_use(run, &row_of(row, &n, &weft__mechanism_cts)->use);
     *ret_n = 0;
@@ -60,7 +60,7 @@ const char *weft__report_nothing(const struct weft__mechanism_row *row, uint32_t
     const struct weft__mechanism *is = row[i].is;
     const char *why = is->without;
     for (uint32_t k = 0; k < n && is->after; k++)
-        if (row[k].is == is->after) why = row[k].use.acts ? NULL : is->after->nothing;
+        if (!strcmp(row[k].is->name, is->after->name)) why = row[k].use.acts ? NULL : is->after->nothing;
     return why ? weft_arena_format(arena, "%s: %s", is->nothing, why) : is->nothing;
 }
 

@@ -49,7 +49,7 @@ static void read_ports(struct reader *r) {
     while (weft__reader_next(&r->results, s)) {
         uint64_t port = weft__reader_number(s, 0, 0), priority = weft__reader_number(s, 1, 0);
         if (port >= t->ports || priority >= WEFT_PRIORITIES) continue;
-        struct weft_counters *c = &t->counters[port * WEFT_PRIORITIES + priority];
+        struct weft_counters *c = weft_timeline_at(t, (uint32_t)port, (uint32_t)priority);
         int column = 2;
 #define X(field, type, sai, help) c->field = weft__reader_number(s, column++, 0);
         WEFT_PRIORITY_COUNTERS(X)

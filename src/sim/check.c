@@ -71,6 +71,13 @@ static bool chooses_ways(const struct weft_topology *t, uint32_t n) {
     return false;
 }
 
+/// Whether a value is that of a setting (--set, or a point of a sweep) which several variants or points share: there it
+/// may be without effect in some of them.
+static bool is_for_all(const struct weft_scenario *scenario, struct weft_place place) {
+    const struct weft_scenario_file *file = scenario->file;
+    return !place.line && file && (weft_scenario_variants(file) > 1 || weft_scenario_sweep(file));
+}
+
 /// Refuses switch.route where no node uses it: cells of a fabric follow its own rules.
 static enum weft_status check_route(const struct weft_scenario *scenario, const struct weft_topology *t,
                                     struct weft_error *ret_error) {
@@ -78,7 +85,7 @@ static enum weft_status check_route(const struct weft_scenario *scenario, const 
         if (chooses_ways(t, n)) return WEFT_OK;
     for (uint32_t d = 0; d < scenario->devices; d++) {
         const struct weft_model_conf *route = &scenario->device[d].sw.route;
-        if (route->tree && route->place.line) // a swept setting applies to all variants
+        if (route->tree && !is_for_all(scenario, route->place))
             return weft_error_set(
                 ret_error, WEFT_ERROR_INPUT, route->place,
                 "switch.route: %s has no effect: no node of topology %s chooses routes by it; expected "
@@ -106,6 +113,64 @@ static enum weft_status check_sections(const struct weft_scenario *scenario, con
                                       "%s: has no effect on any node of %s; expected it left out, or empty where a "
                                       "variant has this topology",
                                       weft__box_name(kind), d ? device->match : t->kind);
+    }
+    return WEFT_OK;
+}
+
+/// A key of the section `switch`, and whether its value, or one below it, is other than the default.
+struct key_search {
+    char path[64];
+    bool differs;
+};
+
+static void look_at_value(void *context, const char *path, const char *value, const char *dflt) {
+    struct key_search *s = context;
+    size_t n = strlen(s->path);
+    if (!strncmp(path, s->path, n) && (!path[n] || path[n] == '.') && dflt && strcmp(value, dflt) != 0)
+        s->differs = true;
+}
+
+static bool is_unasked(const struct weft__box *box, const char *key) {
+    const char *const *unasked = box->unasked;
+    while (unasked && *unasked && strcmp(*unasked, key) != 0)
+        unasked++;
+    return unasked && *unasked;
+}
+
+/// A node that reads the entry's section `switch`; WEFT_NONE: one of them asks for the key, or there is none.
+static uint32_t find_deaf(const struct weft_scenario *scenario, const struct weft_topology *t, uint32_t d,
+                          const char *key) {
+    uint32_t deaf = WEFT_NONE;
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        const struct weft__box *box = weft__box_of(&t->node[n]);
+        if (box->pfc != weft__ethernet_pfc) continue; // a host, or cells only
+        if (d && weft_scenario_device(scenario, t->node[n].name) != &scenario->device[d]) continue;
+        if (!is_unasked(box, key)) return WEFT_NONE;
+        deaf = n;
+    }
+    return deaf;
+}
+
+/// A key of `switch` for which no node asks would have no effect.
+static enum weft_status check_asked(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                    struct weft_error *ret_error) {
+    for (uint32_t d = 0; d < scenario->devices; d++) {
+        const struct weft_device_conf *device = &scenario->device[d];
+        const struct weft_tree *section = weft_tree_find(device->tree, "switch");
+        for (uint32_t i = 0; section && section->type == WEFT_TREE_MAP && i < section->n; i++) {
+            const struct weft_tree *child = section->child[i];
+            struct key_search s = {.differs = false};
+            uint32_t deaf = find_deaf(scenario, t, d, child->key);
+            if (deaf == WEFT_NONE || is_for_all(scenario, child->place)) continue;
+            snprintf(s.path, sizeof s.path, "switch.%s", child->key);
+            weft_params_each(&weft_switch_table, &device->sw, "switch", look_at_value, &s);
+            if (s.differs)
+                return weft_error_set(
+                    ret_error, WEFT_ERROR_INPUT, child->key_place,
+                    "%s: has no effect, for %s does not go by it (weft models box %s); expected it left "
+                    "out, or empty where a variant has this topology",
+                    s.path, t->node[deaf].name, weft__box_name(t->node[deaf].box));
+        }
     }
     return WEFT_OK;
 }
@@ -327,6 +392,7 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     enum weft_status status = check_matches(scenario, topology, ret_error);
     if (!status) status = check_controller(scenario, topology, ret_error);
     if (!status) status = check_sections(scenario, topology, ret_error);
+    if (!status) status = check_asked(scenario, topology, ret_error);
     if (!status) status = check_route(scenario, topology, ret_error);
     if (!status) status = check_retry(scenario, topology, ret_error);
     if (!status) status = weft__check_credit(scenario, topology, ret_error);

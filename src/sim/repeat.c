@@ -29,6 +29,11 @@ static struct weft_counters counters_of(const struct weft__network *net, uint32_
     return c;
 }
 
+/// The same as they were at the mark.
+static struct weft_counters *counters_at(const struct weft__mark *mark, uint32_t port, uint32_t priority) {
+    return &mark->port[(size_t)port * WEFT_PRIORITIES + priority];
+}
+
 /// A box's own counts, in order, beside what had been counted.
 struct box_counts {
     struct weft__mark_counts *mark;
@@ -76,7 +81,7 @@ void weft__mark_take(const struct weft__skips *s, weft_time_ps now, struct weft_
     m.port = weft_arena_alloc(arena, (size_t)o->ports * WEFT_PRIORITIES, sizeof *m.port);
     for (uint32_t i = 0; i < o->ports; i++)
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            m.port[(size_t)i * WEFT_PRIORITIES + p] = counters_of(net, i, p);
+            *counters_at(&m, i, p) = counters_of(net, i, p);
     m.flow = weft_arena_alloc(arena, o->flows, sizeof *m.flow);
     if (o->flows) memcpy(m.flow, o->flow, o->flows * sizeof *m.flow);
     m.delivered = weft_arena_alloc(arena, net->qps, sizeof *m.delivered);
@@ -192,15 +197,15 @@ static uint64_t scale(uint64_t counted, struct weft__ratio r) {
 static void repeat_counters(struct weft__network *net, const struct weft__mark *before, struct weft__ratio r) {
     for (uint32_t i = 0; i < net->outcome->ports; i++)
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-            size_t at = (size_t)i * WEFT_PRIORITIES + p;
+            const struct weft_counters *was = counters_at(before, i, p);
             struct weft_counters now = counters_of(net, i, p), *own = weft_outcome_at(net->outcome, i, p);
             struct weft__port_queue *q = queue_of(net, i, p);
-#define X(field, type, sai, help) own->field += scale(now.field - before->port[at].field, r);
+#define X(field, type, sai, help) own->field += scale(now.field - was->field, r);
             WEFT_PRIORITY_COUNTERS(X)
 #undef X
             if (!q) continue;
-            q->tx_packets += scale(now.tx_packets - before->port[at].tx_packets, r);
-            q->tx_bytes += scale(now.tx_bytes - before->port[at].tx_bytes, r);
+            q->tx_packets += scale(now.tx_packets - was->tx_packets, r);
+            q->tx_bytes += scale(now.tx_bytes - was->tx_bytes, r);
         }
 }
 
@@ -274,8 +279,7 @@ bool weft__skips_met_congestion(const struct weft__skips *s, const struct weft__
     const struct weft_outcome *o = s->net->outcome;
     for (uint32_t i = 0; i < o->ports; i++)
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            if (weft_outcome_at(o, i, p)->pfc_rx_xoff != before->port[(size_t)i * WEFT_PRIORITIES + p].pfc_rx_xoff)
-                return true;
+            if (weft_outcome_at(o, i, p)->pfc_rx_xoff != counters_at(before, i, p)->pfc_rx_xoff) return true;
     return false;
 }
 

@@ -26,7 +26,7 @@ struct weft__mark {
     struct weft_arena *arena; ///< NULL: none
     weft_time_ps time_ps;     ///< including skipped time
     struct weft__tally tally;
-    struct weft_counters *port; ///< [ports * WEFT_PRIORITIES]
+    struct weft_counters *port; ///< by port, then priority: counters_at
     struct weft_flow_outcome *flow;
     weft_bytes *delivered; ///< [qps]
     struct weft__program_mark *program;

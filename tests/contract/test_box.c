@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "box/box.h"
+#include "report/mechanisms.h"
 #include "run.h"
 
 #define FLOWS "workload: [{kind: permutation, size: 64KB}]\n"
@@ -101,6 +102,50 @@ static void smallest_networks_run(void **state) {
     }
 }
 
+/// Whatever ports count, a mechanism that stands for a counter has acted as often as all its boxes' ports say.
+static void mechanisms_act_as_ports_count(void **state) {
+    (void)state;
+    static const char all[] =
+        "switch: {aqm: {kind: wred}, pfc: {watchdog: 10ms}}\nhost: {drain_rate: 10Gbps, pfc: {watchdog: 10ms}}\n";
+    uint32_t looked = 0;
+    for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
+        char *text = text_of("%s%s%s", smallest[kind], all,
+                             kind == WEFT_BOX_ETHERNET_SWITCH ? "devices: [{match: '*', switch: {sfc: fixed}}]\n" : "");
+        struct run r = run_once(text);
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+        struct weft_run run = {
+            .scenario = r.scenario, .topology = r.topology, .workload = r.workload, .outcome = r.outcome};
+        struct weft_random random = weft_random_stream(kind, 0, WEFT_RANDOM_ECN);
+        for (uint32_t port = 0; port < r.topology->ports; port++)
+            for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+                uint64_t *word = (uint64_t *)weft_outcome_at(r.outcome, port, p);
+                for (size_t k = 0; k < WEFT_COUNTERS; k++)
+                    word[k] = weft_random_u64(&random) >> 40;
+            }
+        memset(r.outcome->drops, 0, sizeof r.outcome->drops);
+        uint32_t n;
+        const struct weft__mechanism_row *row = weft__report_mechanisms(&run, arena, &n);
+        for (uint32_t i = 0; i < n; i++) {
+            if (!row[i].is->counter) continue;
+            uint64_t sum = 0;
+            for (uint32_t port = 0; port < r.topology->ports; port++) {
+                const struct weft__mechanism *const *is =
+                    weft__box_mechanisms(r.topology->node[r.topology->port[port].node].box)->mechanism;
+                while (*is && strcmp((*is)->name, row[i].is->name) != 0)
+                    is++;
+                for (uint32_t p = 0; *is && p < WEFT_PRIORITIES; p++)
+                    sum += *(uint64_t *)((char *)weft_outcome_at(r.outcome, port, p) + (*is)->counter);
+            }
+            assert_int_equal(row[i].use.acts, sum);
+            looked++;
+        }
+        weft_arena_free(arena);
+        run_free(&r);
+        free(text);
+    }
+    assert_true(looked >= WEFT_BOXES * 3);
+}
+
 /// Boxes of a DSF never let a packet overtake another; switches that spray do.
 static void order_is_promised_by_those_that_keep_it(void **state) {
     (void)state;
@@ -111,11 +156,9 @@ static void order_is_promised_by_those_that_keep_it(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(required_functions_are_there),
-        cmocka_unit_test(every_port_has_its_box),
-        cmocka_unit_test(defaults_fit_their_place),
-        cmocka_unit_test(smallest_networks_run),
-        cmocka_unit_test(order_is_promised_by_those_that_keep_it),
+        cmocka_unit_test(required_functions_are_there),  cmocka_unit_test(every_port_has_its_box),
+        cmocka_unit_test(defaults_fit_their_place),      cmocka_unit_test(smallest_networks_run),
+        cmocka_unit_test(mechanisms_act_as_ports_count), cmocka_unit_test(order_is_promised_by_those_that_keep_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

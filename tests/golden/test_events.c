@@ -160,12 +160,8 @@ static void a_pause_has_the_chain_of_its_causes(void **state) {
 static void pauses_and_counters_agree(void **state) {
     struct run r = run_once(cascade);
     struct weft_outcome *o = run_recorded(&r, 1, cascade);
-    uint64_t sent = 0, received = 0, paused_ps = 0, told_ps = 0;
-    for (uint32_t i = 0; i < o->ports * WEFT_PRIORITIES; i++) {
-        sent += o->counters[i].pfc_tx_xoff + o->counters[i].pfc_tx_xon;
-        received += o->counters[i].pfc_rx_xoff + o->counters[i].pfc_rx_xon;
-        paused_ps += o->counters[i].paused_ps;
-    }
+    const struct weft_counters sum = weft_outcome_counters(o);
+    uint64_t sent = sum.pfc_tx_xoff + sum.pfc_tx_xon, received = sum.pfc_rx_xoff + sum.pfc_rx_xon, told_ps = 0;
     for (uint32_t id = 1; id <= o->recorded; id++) {
         const struct weft_event *e = at(o, id);
         if (e->kind == WEFT_EVENT_RESUMED) told_ps += e->value;
@@ -179,7 +175,7 @@ static void pauses_and_counters_agree(void **state) {
     assert_true(sent > 4);
     assert_int_equal(count(o, WEFT_EVENT_PAUSE_SENT, NULL), sent);
     assert_int_equal(count(o, WEFT_EVENT_PAUSE_RECEIVED, NULL), received);
-    assert_int_equal(told_ps, paused_ps);
+    assert_int_equal(told_ps, sum.paused_ps);
     weft_outcome_free(o);
     run_free(&r);
 }
@@ -353,12 +349,8 @@ static const char messages[] =
 static void a_message_has_its_queue_as_cause(void **state) {
     struct run r = run_once(messages);
     struct weft_outcome *o = record(&r, messages);
-    uint64_t sent = 0, proxied = 0, received = 0;
-    for (uint32_t i = 0; i < o->ports * WEFT_PRIORITIES; i++) {
-        sent += o->counters[i].sfc_sent;
-        proxied += o->counters[i].sfc_proxied;
-        received += o->counters[i].sfc_received;
-    }
+    const struct weft_counters sum = weft_outcome_counters(o);
+    uint64_t sent = sum.sfc_sent, proxied = sum.sfc_proxied, received = sum.sfc_received;
     assert_true(received && proxied);
     assert_int_equal(count(o, WEFT_EVENT_SFC_SENT, NULL), sent);
     assert_int_equal(count(o, WEFT_EVENT_SFC_RECEIVED, NULL), received + proxied);

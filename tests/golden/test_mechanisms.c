@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "query.h"
 
 /// Two NICs send 100 KB each to a third: their packets meet in one queue of the switch.
 static int set_up(void **state) {
@@ -93,6 +94,42 @@ static void those_that_act_are_not(void **state) {
     json_decref(root);
 }
 
+/// With several switches, ports of one are not those of another: each has its own pauses, storms, messages and marks.
+static void acts_are_what_ports_counted(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "leaves.yaml",
+               "topology: {kind: leaf_spine, leaves: 2, hosts_per_leaf: 8, spines: 1}\n"
+               "workload: [{kind: incast, sources: host-8..15, dst: host-0, size: 4MB}]\n");
+    write_text(f, "storms.yaml",
+               "topology: {kind: leaf_spine, leaves: 5, hosts_per_leaf: 4, spines: 2}\n"
+               "switch: {pfc: {watchdog: 20us}, sfc: {kind: fixed, threshold: 400KB, priorities: 3},\n"
+               "  aqm: {kind: wred, min: 300KB, max: 500KB}}\n"
+               "host: {sfc: false, pfc: {watchdog: 20us}}\n"
+               "workload: [{kind: incast, sources: host-4..19, dst: host-0, size: 1MB}]\n");
+    static const struct {
+        const char *arguments, *name, *counter;
+    } cases[] = {
+        {"leaves.yaml", "PFC", "pfc_tx_xoff"},
+        {"storms.yaml", "PFC", "pfc_tx_xoff"},
+        {"storms.yaml", "SFC", "sfc_sent"},
+        {"storms.yaml", "ECN", "ecn_marked"},
+        {"storms.yaml", "PFC watchdog", "watchdog_storms"}, // of switches and of NICs
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "run %s --out out --force", cases[i].arguments);
+        assert_int_equal(weft(f, text), 0);
+        snprintf(text, sizeof text, "\nidle   %s:", cases[i].name);
+        assert_null(strstr(f->out, text));
+        snprintf(text, sizeof text,
+                 "SELECT acts = (SELECT sum(%s) FROM port_counters), acts > 0 FROM mechanisms WHERE name = '%s'",
+                 cases[i].counter, cases[i].name);
+        char dir[200];
+        snprintf(dir, sizeof dir, "%s/out", f->dir);
+        expect_rows(dir, text, "1|1");
+    }
+}
+
 /// What is not configured has no row.
 static void only_what_is_configured(void **state) {
     struct fixture *f = *state;
@@ -120,10 +157,8 @@ static void a_scheduled_fabric(void **state) {
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, remove_folder)
     const struct CMUnitTest tests[] = {
-        T(idle_ones_are_named),
-        T(those_that_act_are_not),
-        T(only_what_is_configured),
-        T(a_scheduled_fabric),
+        T(idle_ones_are_named),     T(those_that_act_are_not), T(acts_are_what_ports_counted),
+        T(only_what_is_configured), T(a_scheduled_fabric),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void compare(void **state) {
         report_sample_init(&s[i]);
     s[1].scenario.variant = "pfc+dcqcn";
     s[1].flow_outcome[2].end_ps = 44000000;
-    s[1].counters[3 * SAMPLE_PORTS + 3].pfc_tx_xoff = 1;
+    weft_outcome_at(&s[1].outcome, 3, 3)->pfc_tx_xoff = 1;
     s[1].outcome.cnps = 7000;
     s[2].scenario.variant = "a variant with a long name";
     s[2].group[1] = "others"; // instead of victims

@@ -102,6 +102,13 @@ class Layers(unittest.TestCase):
                 self.assertEqual(self.faults(name, SPDX + "box == WEFT_BOX_TIN\n"), [] if allowed else ["2"])
                 self.assertEqual(self.faults(name, SPDX + "kind < WEFT_BOXES\n"), [])
 
+    def test_counters_of_ports_are_not_walked_by_hand(self):
+        for line in ("sum += o->counters[i].drops;", "c = r.outcome->counters + port * 8;", "t.counters [port]"):
+            with self.subTest(line=line):
+                self.assertEqual(self.faults("src/box/switch/x.c", SPDX + line + "\n"), ["2"])
+                self.assertEqual(self.faults("include/weft/outcome.h", SPDX + line + "\n"), [])
+        self.assertEqual(self.faults("src/box/x.c", SPDX + "counters[0] = weft_outcome_at(o, port, 3);\n"), [])
+
     def test_licence_size_words_and_paths(self):
         self.assertEqual(self.faults("src/cc/x.c", "int x;\n"), ["1"])
         self.assertEqual(self.faults("src/cc/x.c", SPDX + "int x;\n" * 799), [])

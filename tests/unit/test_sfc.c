@@ -250,7 +250,7 @@ static void scopes(void **state) {
             assert_int_equal(s->hold[i].until_ps, held[scope][i] ? 7 * US : 0);
         assert_int_equal(s->nic.hold_until_ps, 7 * US);
         assert_int_equal(s->outcome[0].sfc_messages, 1);
-        assert_int_equal(s->counters[3].sfc_received, 1);
+        assert_int_equal(weft__port_counters(&s->nic.port, 3)->sfc_received, 1);
         assert_int_equal(s->worker.tally.delivered_bytes, WEFT_FRAME_SFCM);
         weft__nic_finish_holds(&s->nic, 6 * US);
         for (uint32_t i = 0; i < QPS; i++) // the one that has not begun has nothing to stop

@@ -154,7 +154,12 @@ static const struct weft__box_control in_control = {
     .expected = "crash, restart, shut, cut, heal, move or a drain",
 };
 
+/// It has VOQs and a scheduler of credits of its own, and makes no messages to sources.
+static const char *const in_unasked[] = {"queueing",  "arbiter", "fabric_patience", "fabric_speedup", "sfc",
+                                         "sfc_proxy", NULL};
+
 static const struct weft__box interface_node_box = {
+    .unasked = in_unasked,
     .make = in_make,
     .port = in_port,
     .connect = in_connect,

@@ -200,6 +200,13 @@ static void wait_for_lanes(struct weft__node *node, struct weft__in *in, struct 
     in->waiting = number;
 }
 
+/// The AQM judges by the packets that stay behind.
+static void mark_leaving(struct weft__in *in, struct weft_packet *p, const struct weft__voq *v) {
+    if (!weft__ether_judge_leaving(&in->ether, p, v->bytes)) return;
+    p->ecn = WEFT_ECN_CE;
+    in->voq_marked[v - in->voq]++;
+}
+
 static void send_first(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__voq *v,
                        struct cell *last) {
     struct weft_packet p;
@@ -210,6 +217,7 @@ static void send_first(struct weft__node *node, struct weft__in *in, struct weft
     v->bytes -= p.bytes;
     in->voq_bytes -= p.bytes;
     v->active_ps = w->now_ps;
+    if (__builtin_expect(in->ether.marks_leaving, 0)) mark_leaving(in, &p, v);
     weft_histogram_add(&in->counts.seen->voq_ns, (w->now_ps - p.time_ps) / WEFT_PS_PER_NS);
     if (__builtin_expect(in->lanes.follow != NULL, 0)) {
         weft__lanes_follow_stage(&in->lanes, w->now_ps, &p, p.qp, WEFT_STAGE_CLEARED);

@@ -31,5 +31,13 @@ static const struct weft__mechanism llfc = {.name = "LLFC",
                                             .cells = true,
                                             .look = look_at_llfc};
 
-const struct weft__mechanisms weft__interface_mechanisms = {{&rci, &weft__mechanism_watchdog}};
+/// Its AQM goes by VOQs. Marks are shown at the port by which the packets leave, which is one of the same boxes.
+static void look_at_ecn(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
+                        struct weft_arena *arena, struct weft__mechanism_use *use) {
+    weft__mechanism_look_at_ecn(run, node, conf, weft_outcome_dsf(run->outcome)->voq_bytes_max, use);
+}
+static const struct weft__mechanism ecn = {WEFT__MECHANISM_ECN, .watched = "deepest VOQ", .look = look_at_ecn};
+
+const struct weft__mechanisms weft__interface_mechanisms = {
+    {&weft__mechanism_pfc, &ecn, &rci, &weft__mechanism_watchdog}};
 const struct weft__mechanisms weft__fabric_mechanisms = {{&marks, &llfc}};

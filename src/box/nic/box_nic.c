@@ -110,12 +110,25 @@ static weft_time_ps nic_patience(const struct weft_device_conf *conf) {
     return transport->patience(conf->host.transport.conf);
 }
 
+/// Packets of a NIC wait in the host's memory, where no watchdog can discard them.
+static enum weft_status check_watchdog(const struct weft_device_conf *device, const char *name,
+                                       struct weft_error *ret_error) {
+    const struct weft_pfc_conf *pfc = &device->host.pfc;
+    if (pfc->watchdog_ps == WEFT_TIME_NEVER || pfc->watchdog_action != WEFT_PFC_WATCHDOG_DROP) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "host.pfc.watchdog_action"),
+                          "host.pfc.watchdog_action of %s: drop, and packets of a NIC wait in its host's memory, where "
+                          "none is dropped; expected alert or forward",
+                          name);
+}
+
 /// Hosts that are ports of one NIC must be in equal networks, include all hosts, and have no settings for a single
 /// port.
 static enum weft_status nic_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error) {
     const struct weft_topology *t = plan->topology;
     const struct weft_device_conf *device = plan->device[node], *other = plan->device[t->host[0]];
     struct weft_place place = weft_device_place(device, "host.planes");
+    enum weft_status status = check_watchdog(device, t->node[node].name, ret_error);
+    if (status) return status;
     if (device->host.planes != other->host.planes)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "host.planes of %s and %s differ; expected the same for all hosts", t->node[node].name,

@@ -23,11 +23,13 @@ static void look_at_pfc(const struct weft_run *run, uint32_t node, const struct 
     use->devices++;
     for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
         const struct weft_counters *c = weft_outcome_at(run->outcome, run->topology->node[node].port0, p);
-        use->acts += c->pfc_tx_xoff;
         weft__mechanism_saw(use, c->ingress_bytes_max, conf->host.rx_xoff_bytes);
     }
 }
-static const struct weft__mechanism pfc = {
-    .name = "PFC of NICs", .nothing = "no pause frame", .watched = "fullest receive buffer", .look = look_at_pfc};
+static const struct weft__mechanism pfc = {.name = "PFC of NICs",
+                                           .nothing = "no pause frame",
+                                           .watched = "fullest receive buffer",
+                                           .counter = offsetof(struct weft_counters, pfc_tx_xoff),
+                                           .look = look_at_pfc};
 
-const struct weft__mechanisms weft__nic_mechanisms = {{&dcqcn, &pfc}};
+const struct weft__mechanisms weft__nic_mechanisms = {{&dcqcn, &pfc, &weft__mechanism_watchdog}};

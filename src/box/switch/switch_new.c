@@ -64,7 +64,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     }
     sw->queueing = conf->queueing.model->ops;
     sw->route = conf->route.model->ops;
-    sw->aqm_leaving = sw->aqm->wants_dequeue && sw->aqm->wants_dequeue(conf->aqm.conf);
+    sw->aqm_leaving = sw->ether.marks_leaving;
     if (sw->aqm_leaving && sw->aqm->thresholds && !(sw->aqm->by_port && sw->aqm->by_port(conf->aqm.conf))) {
         weft_bytes thresholds[WEFT_EVENT_THRESHOLDS];
         sw->aqm->thresholds(conf->aqm.conf, thresholds);

@@ -188,7 +188,13 @@ static const struct weft__box_control tin_control = {
     .expected = "cut, heal, reboot, corrupt or jump, as it is a TiN",
 };
 
+/// Besides what an interface node leaves unasked: its own `processing`, and a frame's RTS leaves before its last bit
+/// has come.
+static const char *const tin_unasked[] = {"processing",     "forwarding", "queueing",  "arbiter", "fabric_patience",
+                                          "fabric_speedup", "sfc",        "sfc_proxy", NULL};
+
 static const struct weft__box tin_box = {
+    .unasked = tin_unasked,
     .make = tin_make,
     .port = tin_port,
     .connect = tin_connect,

@@ -365,7 +365,8 @@ static void on_pauses(struct weft__node *node, struct weft__worker *w, uint32_t 
     weft__tin_grant(node, node->state, w, k);
 }
 
-static const struct weft__ether_ops ether_ops = {.on_left = on_left, .on_pauses = on_pauses};
+static const struct weft__ether_ops ether_ops = {
+    .on_left = on_left, .on_leaving = weft__tin_on_leaving, .on_pauses = on_pauses};
 
 /// Hosts' packets use the NIC's endpoints.
 static void find_endpoints(struct weft__tin *tin, const struct weft__tin_setup *setup) {

@@ -208,6 +208,8 @@ void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct wef
                       const struct weft_packet *cell);
 /// A cell starts to cross to an endpoint; see weft__gnet.on_crossing.
 uint32_t weft__tin_on_crossing(struct weft__tin *tin, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
+/// A packet leaves for the wire.
+void weft__tin_on_leaving(struct weft__node *node, struct weft__worker *w, uint32_t k, struct weft_packet *p);
 void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
                        const struct weft_packet *cell);
 /// Sends CTSs, as far as windows and pauses allow.

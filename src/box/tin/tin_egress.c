@@ -3,9 +3,9 @@
 // queued. The port's scheduler chooses among priorities that its neighbour does not pause, and fetches packets: it
 // sends a CTS if the egress buffer has reserved room, while at most a window is in flight. An RTS that finds too much
 // announced ahead of it is answered by a CTD. Packets of a flow leave in the order of their CTSs, each when it is
-// complete; the AQM of the TiN (switch.aqm) may mark it by the depth of the RTS queue at that time. A packet that is
-// not complete after reassembly_timeout has lost a cell and is given up: its bytes were counted where they were lost,
-// the packet is counted here.
+// complete; the AQM of the TiN (switch.aqm) may mark or drop it by the depth of the RTS queue at that time, or mark it
+// by that depth when it leaves for the wire. A packet that is not complete after reassembly_timeout has lost a cell and
+// is given up: its bytes were counted where they were lost, the packet is counted here.
 #include "box/tin/tin.h"
 #include "weft/memory.h"
 
@@ -207,15 +207,15 @@ void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct wef
 // --- what comes ---------------------------------------------------------------------------------------------------
 
 static void mark(struct weft__tin *tin, weft_time_ps now, struct weft_packet *p, uint32_t k) {
-    const struct weft__ether *e = &tin->ether;
-    if (!(e->conf->aqm_priorities >> p->priority & 1) || p->ecn == WEFT_ECN_NOT_ECT) return;
-    if (e->aqm->on_enqueue(e->conf->aqm.conf, tin->port[k].rts_bytes[p->priority], p->bytes, true,
-                           &tin->ether.ecn_random) != WEFT_AQM_MARK)
-        return;
     p->ecn = WEFT_ECN_CE;
     weft__port_counters(&tin->ether.port[k], p->priority)->ecn_marked++;
     tin->gnet.counts.marked++;
     if (tin->trace) weft__trace_marked(tin->trace, now, p, node_port(tin, k), tin->port[k].rts_bytes[p->priority]);
+}
+
+void weft__tin_on_leaving(struct weft__node *node, struct weft__worker *w, uint32_t k, struct weft_packet *p) {
+    struct weft__tin *tin = node->state;
+    if (weft__ether_judge_leaving(&tin->ether, p, tin->port[k].rts_bytes[p->priority])) mark(tin, w->now_ps, p, k);
 }
 
 /// A packet is complete and its turn has come. Restores the queue pair's fields, which cells have overwritten.
@@ -229,8 +229,10 @@ static void deliver(struct weft__node *node, struct weft__tin *tin, struct weft_
     free_slot(tin, slot);
     if (__builtin_expect(tin->gnet.follow_log != NULL, 0))
         weft__tin_follow_stage(tin, w->now_ps, &p, p.psn, WEFT_STAGE_DELIVERED);
-    mark(tin, w->now_ps, &p, k);
-    weft__ether_send(&tin->ether, node, w, &p, k);
+    bool marked, stays = weft__ether_judge(&tin->ether, w, &p, k, tin->port[k].rts_bytes[p.priority], &marked);
+    if (marked) mark(tin, w->now_ps, &p, k);
+    if (!stays || !weft__ether_send(&tin->ether, node, w, &p, k))
+        tin->port[k].egress_bytes -= p.bytes; // the caller grants
 }
 
 /// Delivers a flow's complete packets whose turn has come.

@@ -12,4 +12,11 @@ static void look_at_ctd(const struct weft_run *run, uint32_t node, const struct 
 static const struct weft__mechanism ctd = {
     .name = "CTD", .nothing = "no clear-to-drop", .watched = "fullest RTS queue", .look = look_at_ctd};
 
-const struct weft__mechanisms weft__tin_mechanisms = {{&ctd}};
+/// Its AQM goes by queues of RTSs.
+static void look_at_ecn(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
+                        struct weft_arena *arena, struct weft__mechanism_use *use) {
+    weft__mechanism_look_at_ecn(run, node, conf, weft_outcome_tin(run->outcome)->rts_bytes_max, use);
+}
+static const struct weft__mechanism ecn = {WEFT__MECHANISM_ECN, .watched = "fullest RTS queue", .look = look_at_ecn};
+
+const struct weft__mechanisms weft__tin_mechanisms = {{&weft__mechanism_pfc, &ecn, &ctd, &weft__mechanism_watchdog}};
