@@ -7,6 +7,7 @@
 #include "base/lines.h"
 #include "base/units.h"
 #include "import/cables.h"
+#include "import/sonic_load.h"
 #include "weft/import.h"
 #include "weft/sonic.h"
 
@@ -58,11 +59,14 @@ static enum weft_status read_json(const char *path, const char *device, const st
     enum weft_status status = weft_tree_read(path, list->arena, &root, ret_error);
     if (status) return status;
     if (weft_tree_find(root, "lldp")) return weft__cables_read_lldp(root, device, list, ret_error);
-    if (!weft_tree_find(root, "PORT"))
+    bool part = false;
+    status = weft__sonic_is_part(path, list->arena, &part, ret_error);
+    if (status) return status;
+    if (part)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path, .line = 1, .column = 1},
                               "neither 'lldp' nor 'PORT'; expected what lldpctl -f json writes, or a SONiC "
                               "config_db.json");
-    status = weft_sonic_read(path, NULL, list->arena, &s, ret_error);
+    status = weft_sonic_read(&path, 1, NULL, list->arena, &s, ret_error);
     if (!status) weft__cables_add_sonic(s, device, conf->metre_ps, place, list);
     return status;
 }
