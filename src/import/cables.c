@@ -110,7 +110,7 @@ static const struct weft_param topology_rows[] = {
     WEFT_TEXT(struct topology_conf, file, "file", NULL,
               "the cables; relative to the scenario. Several files, joined by commas or as a list, form one network"),
     CABLES_ROWS(struct topology_conf),
-    WEFT_RATE(struct topology_conf, cables.rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",
+    WEFT_RATE(struct topology_conf, cables.rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",
               "rate of cables without a speed (assumed)"),
     WEFT_TIME(struct topology_conf, cables.delay_ps, "delay", "150ns", "1ps", "1s",
               "propagation delay of cables without a length (assumed)"),

@@ -2,6 +2,7 @@
 // Lists of cables, and tables of LLDP neighbours: a line per cable, columns in the form of base/table.h. Source: the
 // names of columns are those in lists of cables and in exports of "show lldp neighbors" and "show lldp table".
 #include <inttypes.h>
+#include <string.h>
 #include <strings.h>
 
 #include "base/table.h"
@@ -72,9 +73,12 @@ static enum weft_status add_row(struct weft__lines *lines, const struct weft__ta
                                 struct weft_error *ret_error) {
     struct weft__table_row row = {0};
     enum weft_status status = weft__table_row(lines, table, true, &row, ret_error);
+    // 100 without a unit is rather 100 Gbit/s than what the unit makes of it
+    bool bare = row.text[SPEED] && !row.text[SPEED][strspn(row.text[SPEED], "0123456789. ")];
     if (!status)
-        status = check_value(&row, SPEED, WEFT__RATE_MIN, WEFT__RATE_MAX,
-                             "1Gbps to 3.2Tbps (speed_unit is that of numbers without a unit)", ret_error);
+        status = check_value(
+            &row, SPEED, bare ? 100 * WEFT__RATE_MIN : WEFT__RATE_MIN, WEFT__RATE_MAX,
+            bare ? "1Gbps to 100Tbps (speed_unit is that of numbers without a unit)" : "10Mbps to 100Tbps", ret_error);
     if (!status) status = check_value(&row, LENGTH, 1, 1000000000, "1mm to 1000km", ret_error);
     if (status) return status;
     struct weft_place place = {.file = lines->path, .line = lines->place.line, .column = 1};

@@ -9,7 +9,7 @@
 #include "weft/sonic.h"
 
 enum { TH_MAX = 1000000000 };
-static const uint64_t mbps_min = 10, mbps_max = 3200000, bytes_max = UINT64_C(1000000000000), mm_max = 1000000000;
+static const uint64_t mbps_min = 10, mbps_max = 100000000, bytes_max = UINT64_C(1000000000000), mm_max = 1000000000;
 
 /// Alpha's power of two, or bytes in a static pool.
 static enum weft_status read_threshold(struct weft__lines *lines, int64_t *ret, struct weft_error *ret_error) {

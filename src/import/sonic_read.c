@@ -19,7 +19,7 @@
 #include "weft/plan.h"
 
 enum { PORTS_MAX = 65535, UNREAD_MAX = 256, CABLE_MM_PER_MS = 198000000, MTU_MAX = 10240 };
-static const uint64_t mbps_min = 10, mbps_max = 3200000;
+static const uint64_t mbps_min = 10, mbps_max = 100000000;
 static const uint64_t bytes_max = UINT64_C(1000000000000), cable_mm_max = 1000000000, ms_max = 1000000;
 
 const char *const weft_sonic_map_tables[WEFT_SONIC_MAPS] = {

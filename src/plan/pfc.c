@@ -27,7 +27,7 @@ enum { KIB = 1024, ETHERNET = 18, PAUSE_WIRE = WEFT_FRAME_MIN + WEFT_WIRE_OVERHE
 const char *const weft_plan_formula_names[] = {"bound", "study", "sonic", NULL};
 
 static const struct weft_param pfc_rows[] = {
-    WEFT_RATE(struct weft_plan_pfc_conf, rate_bps, "rate", NULL, "1Gbps", "3.2Tbps", "rate of the link"),
+    WEFT_RATE(struct weft_plan_pfc_conf, rate_bps, "rate", NULL, "10Mbps", "100Tbps", "rate of the link"),
     WEFT_TIME(struct weft_plan_pfc_conf, delay_ps, "delay", NULL, "0ns", "100ms", "of the cable, one way"),
     WEFT_TIME(struct weft_plan_pfc_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
               "of the receiver, from the last bit of a frame to its buffer (as switch.processing)"),

@@ -17,7 +17,7 @@
 const char *const weft_plan_warning_names[] = {"lossy", "too_slow", "under_reacting", "over_reacting"};
 
 static const struct weft_param sfc_rows[] = {
-    WEFT_RATE(struct weft_plan_sfc_conf, rate_bps, "rate", NULL, "1Gbps", "3.2Tbps", "rate of the links"),
+    WEFT_RATE(struct weft_plan_sfc_conf, rate_bps, "rate", NULL, "10Mbps", "100Tbps", "rate of the links"),
     WEFT_TIME(struct weft_plan_sfc_conf, delay_ps, "delay", NULL, "0ns", "100ms", "of a link, one way"),
     WEFT_TIME(struct weft_plan_sfc_conf, processing_ps, "processing", NULL, "0ns", "1ms", "fixed delay of a switch"),
     WEFT_UINT(struct weft_plan_sfc_conf, layers, "layers", NULL, "1", "16", "of switches"),

@@ -116,7 +116,7 @@ static const struct {
     {"plan sfc --help", 0, "--pfc-threshold SIZE"},
     {"plan sfc", 2, "--rate is missing (rate of the links); expected a rate such as \"200Gbps\""},
     {"plan sfc --rate 200", 2, "--rate: \"200\" has no unit; expected a rate such as \"200Gbps\""},
-    {"plan sfc --rate 0bps", 2, "--rate: \"0bps\" is out of range 1Gbps to 3.2Tbps"},
+    {"plan sfc --rate 0bps", 2, "--rate: \"0bps\" is out of range 10Mbps to 100Tbps"},
     {"plan sfc --rate -1Gbps", 2, "is negative"},
     {CASE_1 "--delay 150", 2, "--delay: \"150\" has no unit; expected a time such as \"150ns\""},
     {CASE_1 "--buffer 400", 2, "--buffer: \"400\" has no unit; expected a size"},
