@@ -110,8 +110,10 @@ static void print_buffers(const struct view *v) {
 static void print_pfc(const struct view *v) {
     const struct weft_plan_dsf_conf *c = v->conf;
     const struct weft_plan_dsf *p = v->dsf;
-    fprintf(v->file, "  PFC to NICs    headroom %s a port (weft plan pfc --rate %s --delay %s --processing %s)\n",
-            BYTES(p->pfc.headroom_bytes), RATE(c->rate_bps), TIME(c->host_delay_ps), TIME(c->processing_ps));
+    fprintf(v->file,
+            "  PFC to NICs    headroom %s a port (weft plan pfc --rate %s --delay %s --processing %s --port-mtu %s)\n",
+            BYTES(p->pfc.headroom_bytes), RATE(c->rate_bps), TIME(c->host_delay_ps), TIME(c->processing_ps),
+            BYTES(c->mtu_bytes));
     if (p->xoff_bytes_max)
         fprintf(v->file, "                 XOFF at most (%s - %" PRIu64 " x %s) / %" PRIu64 " = %s on chip\n",
                 BYTES(c->sram_bytes), c->ports, BYTES(p->pfc.headroom_bytes), c->ports, BYTES(p->xoff_bytes_max));

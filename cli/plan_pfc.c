@@ -5,6 +5,8 @@
 
 #include "plan.h"
 
+enum { ROCE_MTU_MAX = 4096 };
+
 #define TIME(t) plan_time(arena, t)
 #define BYTES(b) plan_bytes(arena, b)
 
@@ -13,10 +15,13 @@ static void print_bound(const struct weft_plan_pfc_conf *c, const struct weft_pl
     printf("  in flight   (2 x %s%s + %s + %s) x %s / 8 = %s\n", TIME(c->delay_ps), phy, TIME(c->processing_ps),
            TIME(p->reaction_ps), plan_rate(arena, c->rate_bps), BYTES(p->in_flight_bytes));
     printf("              cable%s, processing at the receiver, reaction of the sender\n", c->phy_ps ? " and PHYs" : "");
-    printf("  frames      %" PRIu32 " x %s = %s: one over XOFF, one ahead of the pause, one begun by the sender\n",
-           p->frames, BYTES(p->frame_bytes), BYTES(p->frames * p->frame_bytes));
+    weft_bytes frames = p->frames * p->frame_bytes;
+    printf("  frames      %" PRIu32 " x %s = %s: one over XOFF, one begun by the sender\n", p->frames,
+           BYTES(p->frame_bytes), BYTES(frames));
+    printf("  ahead       %s: the frame that the pause waits for, of any class (port MTU %s)\n", BYTES(p->ahead_bytes),
+           BYTES(c->ahead_mtu_bytes));
     printf("  pause       %s\n", BYTES(p->pause_bytes));
-    printf("  headroom    %s + %s + %s = %s\n", BYTES(p->in_flight_bytes), BYTES(p->frames * p->frame_bytes),
+    printf("  headroom    %s + %s + %s + %s = %s\n", BYTES(p->in_flight_bytes), BYTES(frames), BYTES(p->ahead_bytes),
            BYTES(p->pause_bytes), BYTES(p->headroom_bytes));
 }
 
@@ -82,6 +87,7 @@ static void json_pfc(struct weft__json *j, const struct weft_plan_pfc_conf *c) {
     weft__json_key_u64(j, "in_flight_bytes", p.in_flight_bytes);
     weft__json_key_u64(j, "frames", p.frames);
     weft__json_key_u64(j, "frame_bytes", p.frame_bytes);
+    weft__json_key_u64(j, "ahead_bytes", p.ahead_bytes);
     weft__json_key_u64(j, c->formula == WEFT_PLAN_SONIC ? "mac_phy_bytes" : "pause_bytes", p.pause_bytes);
     if (c->formula == WEFT_PLAN_SONIC) {
         weft__json_key_real(j, "occupancy", p.occupancy);
@@ -101,12 +107,21 @@ static void json_pfc(struct weft__json *j, const struct weft_plan_pfc_conf *c) {
     weft__json_end_array(j);
 }
 
+/// RoCE's packets have at most 4096 B, so a larger MTU is that of the port, and of frames of other classes.
+static void set_ahead(struct weft_plan_pfc_conf *c) {
+    c->ahead_mtu_bytes = c->port_mtu_bytes;
+    if (c->mtu_bytes <= ROCE_MTU_MAX) return;
+    if (c->mtu_bytes > c->ahead_mtu_bytes) c->ahead_mtu_bytes = c->mtu_bytes;
+    c->mtu_bytes = ROCE_MTU_MAX;
+}
+
 static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o, struct weft__json *j,
                                   struct weft_error *ret_error) {
     struct weft_arena *arena = o->arena;
     struct weft_plan_pfc_conf c = {0};
     enum weft_status status = plan_load(plan, true, &c, arena, ret_error);
     if (status) return status;
+    set_ahead(&c);
     if (j) {
         weft__json_begin_object(j);
         weft__json_key_string(j, "plan", "pfc");
@@ -154,6 +169,7 @@ static enum weft_status apply_values(const struct plan *plan, struct weft_plan_l
     enum weft_status status = WEFT_OK;
     for (uint32_t l = 0; l < lines && !status; l++) {
         status = plan_load(plan, false, &line[l].pfc, arena, ret_error);
+        if (plan_given(plan, "port_mtu")) line[l].pfc.ahead_mtu_bytes = line[l].pfc.port_mtu_bytes;
         if (plan_given(plan, "buffer") || plan_given(plan, "xoff")) {
             line[l].headroom_bytes = line[l].pfc.buffer_bytes - line[l].pfc.xoff_bytes;
             line[l].headroom_text = "given";

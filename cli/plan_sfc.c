@@ -30,8 +30,11 @@ static void print_pfc(FILE *f, const struct view *v) {
         fprintf(f, "  no PFC         frames are dropped above the buffer of %s\n", BYTES(v, c->buffer_bytes));
         return;
     }
-    fprintf(f, "  PFC headroom   (2 x %s + %s) x %s / 8 = %s\n", TIME(v, c->delay_ps), TIME(v, c->processing_ps),
-            RATE(v), BYTES(v, p->pfc_headroom_bytes));
+    if (c->pfc_headroom_bytes)
+        fprintf(f, "  PFC headroom   %s, formula bound (weft plan pfc)\n", BYTES(v, p->pfc_headroom_bytes));
+    else
+        fprintf(f, "  PFC headroom   (2 x %s + %s) x %s / 8 = %s\n", TIME(v, c->delay_ps), TIME(v, c->processing_ps),
+                RATE(v), BYTES(v, p->pfc_headroom_bytes));
     fprintf(f, "  PFC threshold  at most %s - %s = %s", BYTES(v, c->buffer_bytes), BYTES(v, p->pfc_headroom_bytes),
             BYTES(v, p->pfc_threshold_bytes_max));
     if (c->pfc_threshold_bytes) fprintf(f, "; %s: %s", given(v), BYTES(v, c->pfc_threshold_bytes));
@@ -105,12 +108,12 @@ static void print_warnings(FILE *f, const struct view *v) {
 /// What a scenario would contain: the values above if they are in range, else the defaults.
 static void print_settings(FILE *f, const struct view *v) {
     struct weft_plan_sfc p = *v->sfc;
-    if (p.warnings) {
+    if (p.warnings & ~(uint32_t)WEFT_PLAN_LOSSY) {
         struct weft_plan_sfc_conf conf = *v->conf;
         conf.threshold_bytes = conf.pause_ps = conf.interval_ps = 0;
         p = weft_plan_calc_sfc(&conf, v->own_way ? &v->place->way : NULL);
     }
-    if (p.warnings || !p.threshold_bytes)
+    if (p.warnings & ~(uint32_t)WEFT_PLAN_LOSSY || !p.threshold_bytes)
         fprintf(f, "  settings       none are in range\n");
     else
         fprintf(f, "  settings       switch.sfc: {kind: fixed, threshold: %s, pause: %s, interval: %s}\n",
@@ -209,6 +212,15 @@ static enum weft_status by_values(const struct plan *plan, const struct weft_cli
     return WEFT_OK;
 }
 
+/// The headroom of PFC with the values that options override.
+static void set_headroom(const struct plan *plan, struct weft_plan_pfc_conf pfc, struct weft_plan_sfc_conf *conf) {
+    if (!pfc.rate_bps || conf->best_effort) return;
+    if (plan_given(plan, "rate")) pfc.rate_bps = conf->rate_bps;
+    if (plan_given(plan, "delay")) pfc.delay_ps = conf->delay_ps;
+    if (plan_given(plan, "processing")) pfc.processing_ps = conf->processing_ps;
+    conf->pfc_headroom_bytes = weft_plan_calc_pfc(&pfc).headroom_bytes;
+}
+
 static enum weft_status by_scenario(const struct plan *plan, const struct weft_cli_options *o,
                                     const struct weft_scenario *scenario, const struct weft_topology *topology,
                                     const struct weft_workload *workload, FILE *file, struct weft__json *j,
@@ -220,6 +232,7 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
     struct weft_plan_sfc_conf conf = place.conf;
     enum weft_status status = load(plan, false, &conf, o->arena, ret_error);
     if (status) return status;
+    set_headroom(plan, place.pfc, &conf);
     bool own_way = !plan_given(plan, "delay") && !plan_given(plan, "processing") && !plan_given(plan, "layers");
     struct weft_plan_sfc sfc = weft_plan_calc_sfc(&conf, own_way ? &place.way : NULL);
     if (place.sfc && !conf.interval_ps) sfc.interval_ps = 0; // the configuration is checked, not completed

@@ -11,8 +11,8 @@
 #include "base/param.h"
 #include "base/units.h"
 
-static const char *patch_file, *scenario_file, *profiles_file, *given[3];
-static const char *const rows[] = {"formula", "processing", "mtu"};
+static const char *patch_file, *scenario_file, *profiles_file, *given[4];
+static const char *const rows[] = {"formula", "processing", "mtu", "phy"};
 static const struct weft_cli_option own[] = {
     {"patch", "FILE", "write what mends the findings to FILE, as a JSON patch (RFC 6902)", &patch_file, NULL},
     {"scenario", "FILE", "take MTU, processing, reaction and missing cables from the links to switches of a scenario",
@@ -21,20 +21,22 @@ static const struct weft_cli_option own[] = {
     {"formula", "NAME", "of the headroom: bound, study or sonic (default bound)", &given[0], NULL},
     {"processing", "TIME", "of the switch, from the last bit of a frame to its buffer (default 300ns)", &given[1],
      NULL},
-    {"mtu", "SIZE", "payload of a full packet (default 4096B)", &given[2], NULL},
+    {"mtu", "SIZE", "payload of a full packet (default 4096B); the port's MTU is in the file", &given[2], NULL},
+    {"phy", "TIME", "delay of both PHYs of a link together, one way (default 0ns; bound)", &given[3], NULL},
     {0},
 };
 static const struct weft_cli_command command = {
     .name = "plan sonic",
-    .operands = "CONFIG_DB.JSON",
-    .about =
-        "Judges the configuration of a SONiC switch: headroom for cables and speeds, thresholds against pools, ECN\n"
-        "below XOFF, maps against PFC, times of the watchdog. Each finding has its reason and the rule's source.\n"
-        "A finding without a patch needs a decision. docs/plan.md says what is judged.\n"
-        "Exit status: 0 nothing found, 2 bad input, 5 findings.",
+    .operands = "CONFIG_DB.JSON ...",
+    .about = "Judges the configuration of a SONiC switch, from config_db.json, its parts (qos.json buffers.json "
+             "ports.json)\n"
+             "or CONFIG_DB.json of show techsupport: headroom for cables and speeds, thresholds against pools, ECN\n"
+             "below XOFF, maps against PFC, times of the watchdog. Each finding has its reason and the rule's source.\n"
+             "A finding without a patch needs a decision. docs/plan.md says what is judged.\n"
+             "Exit status: 0 nothing found, 2 bad input, 5 findings.",
     .accept = WEFT_CLI_REPLACE | WEFT_CLI_JSON,
     .operands_min = 1,
-    .operands_max = 1,
+    .operands_max = 64,
     .option = own,
 };
 
@@ -45,7 +47,7 @@ static enum weft_status load_base(struct weft_plan_pfc_conf *base, bool defaults
     for (uint32_t i = 0; i < table->n && !status && defaults; i++)
         if (table->rows[i].dflt)
             status = weft_param_parse(&table->rows[i], table->rows[i].dflt, WEFT_NOWHERE, base, arena, ret_error);
-    for (uint32_t k = 0; k < 3 && !status; k++)
+    for (uint32_t k = 0; k < 4 && !status; k++)
         if (given[k])
             status = weft__param_parse_at(weft_param_find(table, rows[k]), given[k], WEFT_NOWHERE,
                                           weft_arena_format(arena, "--%s", rows[k]), base, arena, ret_error);
@@ -103,44 +105,63 @@ static void json_patch(struct weft__json *j, const struct weft_sonic_finding *f,
     weft__json_end_array(j);
 }
 
+static void json_list(struct weft__json *j, const char *key, const struct weft_sonic_finding *f, uint32_t findings,
+                      bool notes) {
+    weft__json_key(j, key);
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < findings; i++) {
+        if (f[i].note != notes) continue;
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "rule", weft_sonic_rule_names[f[i].rule]);
+        weft__json_key_string(j, "where", f[i].where);
+        weft__json_key_u64(j, "ports", f[i].ports);
+        weft__json_key_string(j, "reason", f[i].reason);
+        weft__json_key_string(j, "source", weft_sonic_rule_sources[f[i].rule]);
+        weft__json_key_bool(j, "patch", f[i].changes != 0);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
 static void print_json(const char *path, const struct weft_sonic_finding *f, uint32_t findings) {
     struct weft__json j = {.file = stdout};
     weft__json_begin_object(&j);
     weft__json_key_string(&j, "plan", "sonic");
     weft__json_key_string(&j, "file", path);
-    weft__json_key(&j, "findings");
-    weft__json_begin_array(&j);
-    for (uint32_t i = 0; i < findings; i++) {
-        weft__json_begin_object(&j);
-        weft__json_key_string(&j, "rule", weft_sonic_rule_names[f[i].rule]);
-        weft__json_key_string(&j, "where", f[i].where);
-        weft__json_key_u64(&j, "ports", f[i].ports);
-        weft__json_key_string(&j, "reason", f[i].reason);
-        weft__json_key_string(&j, "source", weft_sonic_rule_sources[f[i].rule]);
-        weft__json_key_bool(&j, "patch", f[i].changes != 0);
-        weft__json_end_object(&j);
-    }
-    weft__json_end_array(&j);
+    json_list(&j, "findings", f, findings, false);
+    json_list(&j, "notes", f, findings, true);
     weft__json_key(&j, "patch");
     json_patch(&j, f, findings);
     weft__json_end_object(&j);
     putchar('\n');
 }
+static uint32_t count_notes(const struct weft_sonic_finding *f, uint32_t findings) {
+    uint32_t notes = 0;
+    for (uint32_t i = 0; i < findings; i++)
+        notes += f[i].note;
+    return notes;
+}
+
+static void print_finding(const struct weft_sonic_finding *f) {
+    printf("%-9s  %s", f->note ? "note" : weft_sonic_rule_names[f->rule], f->where);
+    if (f->ports > 1) printf("  (%s)", weft__counted(f->ports, "port").text);
+    printf("\n           %s\n", f->reason);
+    for (uint32_t k = 0; k < f->changes; k++)
+        printf("           patch: %s = %s\n", f->change[k].pointer, f->change[k].value);
+    if (!f->changes && !f->note) printf("           no patch\n");
+    printf("           source: %s\n", weft_sonic_rule_sources[f->rule]);
+}
 
 static void print_text(const struct weft_sonic *s, const struct weft_sonic_finding *f, uint32_t findings) {
-    uint32_t mended = 0;
+    uint32_t mended = 0, notes = count_notes(f, findings);
     for (uint32_t i = 0; i < findings; i++) {
         mended += f[i].changes != 0;
-        printf("%-9s  %s", weft_sonic_rule_names[f[i].rule], f[i].where);
-        if (f[i].ports > 1) printf("  (%s)", weft__counted(f[i].ports, "port").text);
-        printf("\n           %s\n", f[i].reason);
-        for (uint32_t k = 0; k < f[i].changes; k++)
-            printf("           patch: %s = %s\n", f[i].change[k].pointer, f[i].change[k].value);
-        if (!f[i].changes) printf("           no patch\n");
-        printf("           source: %s\n", weft_sonic_rule_sources[f[i].rule]);
+        print_finding(&f[i]);
     }
-    printf("%s, %s, %" PRIu32 " of them with a patch\n", weft__counted(s->ports, "port").text,
-           weft__counted(findings, "finding").text, mended);
+    printf("%s, %s, %" PRIu32 " of them with a patch", weft__counted(s->ports, "port").text,
+           weft__counted(findings - notes, "finding").text, mended);
+    if (notes) printf("; %s", weft__counted(notes, "note").text);
+    putchar('\n');
 }
 
 struct patch {
@@ -165,7 +186,8 @@ static int judge(const struct weft_cli_options *o, struct weft_error *ret_error)
     if (!status && scenario_file) status = load_scenario(&base, ret_error);
     if (!status) status = load_base(&base, false, o->arena, ret_error);
     if (!status && profiles_file) status = weft_sonic_lookup_read(profiles_file, o->arena, &lookup, ret_error);
-    if (!status) status = weft_sonic_read(o->operand[0], lookup, o->arena, &s, ret_error);
+    if (!status)
+        status = weft_sonic_read((const char *const *)o->operand, o->operands, lookup, o->arena, &s, ret_error);
     if (status) return (int)status;
     const struct weft_sonic_finding *f = weft_plan_sonic(s, &base, o->arena, &findings);
     if (patch_file) status = weft_cli_replace_file(patch_file, write_patch, &(struct patch){f, findings}, ret_error);
@@ -175,7 +197,7 @@ static int judge(const struct weft_cli_options *o, struct weft_error *ret_error)
         print_json(o->operand[0], f, findings);
     else
         print_text(s, f, findings);
-    return findings ? WEFT_ERROR_CLAIM : WEFT_OK;
+    return findings > count_notes(f, findings) ? WEFT_ERROR_CLAIM : WEFT_OK;
 }
 
 int plan_sonic(int argc, char **argv) {

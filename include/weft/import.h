@@ -46,7 +46,7 @@ struct weft_import_common {
     weft_bytes size_bytes;
 };
 #define WEFT_IMPORT_ROWS(T)                                                                                            \
-    WEFT_RATE(T, common.rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",                                               \
+    WEFT_RATE(T, common.rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",                                              \
               "link rate of the network made for a workload that has none (assumed)"),                                 \
         WEFT_TIME(T, common.delay_ps, "delay", "150ns", "1ps", "1s", "link delay of that network (assumed)"),          \
         WEFT_BYTES(T, common.size_bytes, "size", "1MB", "1B", "100TB",                                                 \

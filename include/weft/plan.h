@@ -24,12 +24,13 @@ struct weft_plan_pfc_conf {
     weft_time_ps reaction_ps;   ///< of the sender, from the pause frame to the stop; NEVER: weft_pfc_calc_reaction
     weft_time_ps phy_ps;        ///< of both PHYs of the link together, one way
     weft_bytes mtu_bytes;       ///< payload of a full packet
+    weft_bytes ahead_mtu_bytes; ///< largest MTU of all classes, of the frame that a pause waits for; 0: mtu_bytes
     weft_bytes framing_bytes;   ///< of a scenario: weft_host_framing_bytes
     weft_bytes buffer_bytes;    ///< of the port and priority at the receiver; 0: not asked about
     weft_bytes xoff_bytes;      ///< threshold to be judged; 0: none
     uint32_t formula;           ///< enum weft_plan_formula
     // What SONiC's formula takes besides.
-    weft_bytes port_mtu_bytes, lossless_mtu_bytes, cell_bytes, mac_phy_bytes, pipeline_bytes;
+    weft_bytes port_mtu_bytes, lossless_mtu_bytes, cell_bytes, small_bytes, peer_bytes, mac_phy_bytes, pipeline_bytes;
     weft_time_ps gearbox_ps, tile_ps;
     uint64_t small_percent, lanes;
 };
@@ -44,6 +45,7 @@ struct weft_plan_pfc {
     weft_bytes reaction_bytes;  ///< rate x reaction
     weft_bytes frame_bytes;     ///< one full frame; with preamble and gap in BOUND, the port's MTU in SONIC
     uint32_t frames;            ///< how many of them
+    weft_bytes ahead_bytes;     ///< BOUND: the frame that the pause waits for, of any class; else 0
     weft_bytes pause_bytes;     ///< the pause frame; in SONIC the MAC and PHY
     double occupancy;           ///< cells taken over bytes, worst case (SONIC); else 1
     weft_bytes headroom_bytes;  ///< what must fit above XOFF
@@ -72,6 +74,7 @@ struct weft_plan_sfc_conf {
     weft_time_ps pause_ps;          ///< 0: to be chosen
     weft_time_ps interval_ps;       ///< least time between two messages; 0: the pause
     bool best_effort;               ///< no PFC: the end of the buffer takes the place of its threshold
+    weft_bytes pfc_headroom_bytes;  ///< of a scenario: by formula bound, as in plan pfc; 0: by the study's formula
 };
 extern const struct weft_param_table weft_plan_sfc_table;
 
@@ -125,6 +128,9 @@ struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scen
                                                 const struct weft_plan_pfc_conf *base, struct weft_arena *arena,
                                                 uint32_t *ret_lines);
 
+/// The lossless link to a switch that needs the most headroom; NULL: there is none.
+const struct weft_plan_line *weft_plan_worst_line(const struct weft_plan_line *line, uint32_t lines);
+
 /// Where SFC has to work in a scenario: the host that most others send to, and the longest of their ways.
 struct weft_plan_place {
     uint32_t receiver;                                     ///< host; WEFT_NONE: no host has two senders
@@ -133,6 +139,7 @@ struct weft_plan_place {
     bool alike;                     ///< links and switches of the way are alike, with conf's delays
     struct weft_plan_sfc_conf conf; ///< 0 for what the scenario does not say (SFC's own values, if it has none)
     bool sfc;                       ///< the switch has SFC with a fixed threshold and pause, those of `conf`
+    struct weft_plan_pfc_conf pfc;  ///< of the lossless link to a switch that needs the most headroom; rate 0: none
     const char *buffer_text;        ///< where buffer and PFC threshold come from
 };
 struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scenario,

@@ -32,12 +32,14 @@ struct weft_sonic_finding {
     const char *reason; ///< of the first port of which it holds
     uint32_t ports;     ///< of which it holds; 0: it is not about a port
     uint32_t changes;   ///< 0: no patch can mend it
+    bool note;          ///< no fault: what a sound value does not cover
     struct weft_sonic_change change[2];
 };
 
-/// Findings in the order of rules, in `arena`. `base`: the formula, and what the file does not say; its delay is that
-/// of ports without a cable, 0: none is known. Each change takes the others as made, so that a second judgement of the
-/// patched file finds none that a patch can mend. Findings that would set a field to different values have no change.
+/// Findings and notes in the order of rules, in `arena`. `base`: the formula, and what the file does not say; its delay
+/// is that of ports without a cable, 0: none is known. Each change takes the others as made, so that a second judgement
+/// of the patched file finds none that a patch can mend. Findings that would set a field to different values have no
+/// change.
 struct weft_sonic_finding *weft_plan_sonic(const struct weft_sonic *sonic, const struct weft_plan_pfc_conf *base,
                                            struct weft_arena *arena, uint32_t *ret_findings);
 

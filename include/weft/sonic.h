@@ -9,9 +9,30 @@
 #include "weft/packet.h"
 #include "weft/status.h"
 
+enum { WEFT_SONIC_CLASSES = 16 }; // traffic classes: sonic-types.yang, tc_type
+
+/// What is public about the chip of a platform. Bytes that are 0: not public.
+struct weft_sonic_chip {
+    const char *platform, *name; ///< part of the platform's name, and the chip
+    weft_bytes cell_bytes;       ///< buffer cell
+    weft_bytes small_bytes;      ///< the smallest packet that comes at line rate, as headroom tables count it
+    weft_bytes pipeline_bytes, mac_phy_bytes;
+    weft_bytes peer_bytes; ///< response of the sender in the device's tables; 0: what IEEE 802.3 allows
+    weft_time_ps tile_ps, gearbox_ps;
+    bool nvidia;
+};
+/// Returns whether the platform is NVIDIA's (Mellanox's); `ret_chip`: NULL if the chip is not known. The hwsku serves
+/// where the platform is "".
+bool weft_sonic_chip_find(const char *platform, const char *hwsku, const struct weft_sonic_chip **ret_chip);
+
+struct weft_plan_pfc_conf;
+struct weft_sonic;
+/// What the file says of the chip and of its traffic, for the formula of a headroom as in the device's tables.
+void weft_sonic_set_chip(const struct weft_sonic *sonic, struct weft_plan_pfc_conf *conf);
+
 struct weft_sonic_pool {
     const char *name;
-    weft_bytes size_bytes; ///< 0: SONiC computes it
+    weft_bytes size_bytes; ///< 0: SONiC computes it. With or without reserves: weft_sonic_calc_shared
     weft_bytes xoff_bytes; ///< of the headroom that all groups share; 0: each has its own
     bool dynamic, ingress;
 };
@@ -104,7 +125,10 @@ struct weft_sonic_port {
 };
 
 struct weft_sonic {
-    const char *hostname;
+    const char *hostname, *platform;    ///< "": not in the file
+    const struct weft_sonic_chip *chip; ///< NULL: not known
+    bool nvidia;                        ///< the platform is NVIDIA's
+    bool computes;                      ///< SONiC computes profiles itself, rather than look them up
     const char
         *unread; ///< tables and fields that are not read, "TABLE" or "TABLE.field", a comma after each but the last
     struct weft_sonic_port *port;
@@ -121,14 +145,26 @@ struct weft_sonic {
     uint64_t small_percent; ///< of packets
 };
 
-/// Everything in `arena`. `lookup` (or NULL): profiles that SONiC computes are taken from it. Errors: the place of a
-/// fault of syntax, else "TABLE|key.field: " and what was expected.
-enum weft_status weft_sonic_read(const char *path, const struct weft_sonic_lookup *lookup, struct weft_arena *arena,
-                                 struct weft_sonic **ret_sonic, struct weft_error *ret_error);
+/// Reads the files of one switch, such as config_db.json alone, or ports.json, qos.json and buffers.json. Everything in
+/// `arena`. `lookup` (or NULL): profiles that SONiC computes are taken from it. Errors: the place of a fault of syntax,
+/// else "TABLE|key.field: " and what was expected.
+enum weft_status weft_sonic_read(const char *const *path, uint32_t files, const struct weft_sonic_lookup *lookup,
+                                 struct weft_arena *arena, struct weft_sonic **ret_sonic, struct weft_error *ret_error);
 
-/// The group or queue of a PFC priority, the queue and group of a traffic class: as the port's maps say, else equal.
+/// The group or queue of a PFC priority, the queue and group of a traffic class: as the port's maps say, else equal. A
+/// class above 7 has no queue of its number: 0.
 static inline uint32_t weft_sonic_at(const struct weft_sonic_port *port, enum weft_sonic_map_kind kind, uint32_t key) {
-    return weft_sonic_map_at(port->map[kind], key, key);
+    return weft_sonic_map_at(port->map[kind], key, key < WEFT_PRIORITIES ? key : 0);
+}
+/// The part of a pool that all groups share, if their profiles' sizes add up to `reserved`. On NVIDIA's switches a
+/// pool's size is what is left after all reserves (sonic-swss, cfgmgr/buffer_pool_mellanox.lua). Elsewhere it is that
+/// of SAI, which contains the groups' reserves and the shared headroom, xoff (saibuffer.h: SHARED_SIZE is derived by
+/// subtracting all reserved buffers from SIZE; with xoff besides, the shipped pools of Tomahawk 3 to 5 would be larger
+/// than the chips' memories).
+static inline weft_bytes weft_sonic_calc_shared(const struct weft_sonic *sonic, const struct weft_sonic_pool *pool,
+                                                weft_bytes reserved) {
+    weft_bytes own = sonic->nvidia ? 0 : reserved + pool->xoff_bytes;
+    return pool->size_bytes > own ? pool->size_bytes - own : 0;
 }
 /// PFC priorities whose priority group has headroom.
 uint8_t weft_sonic_lossless(const struct weft_sonic_port *port);

@@ -30,7 +30,7 @@ static const struct quantity {
                      {"ms", WEFT_PS_PER_MS, false},
                      {"s", WEFT_PS_PER_S, false}}},
     [WEFT__RATE] = {"a rate such as \"200Gbps\"",
-                    "bps, kbps, Mbps, Gbps, Tbps",
+                    "bps, kbps, Mbps, Gbps, Tbps, or k, M, G, T",
                     {{"bps", 1, false},
                      {"kbps", 1000, false},
                      {"Mbps", 1000000, false},
@@ -73,9 +73,29 @@ const char *weft__quantity_expected(enum weft__quantity quantity) {
     return quantities[quantity].expected;
 }
 
-static const struct unit *unit_find(const struct quantity *q, const char *name) {
+static const struct unit *unit_called(const struct quantity *q, const char *name) {
     for (const struct unit *u = q->unit; u->name; u++)
         if (!strcmp(u->name, name)) return u;
+    return NULL;
+}
+
+/// Other spellings of a unit that have one meaning only: 400G, 1.6t, 100Gb/s, 400GbE and 100Gbit/s of rates (bits, as
+/// in "Gbps"; "GB/s" is refused), 64kB, 5usec.
+static const struct unit *unit_find(enum weft__quantity quantity, const char *name) {
+    static const char prefixes[] = "kKmMgGtT";
+    static const char *const ends[] = {"", "b", "b/s", "bE", "bps", "bit", "bit/s", "bits/s"};
+    static const char *const others[][2] = {{"kB", "KB"},        {"nsec", "ns"}, {"usec", "us"}, {"\xc2\xb5s", "us"},
+                                            {"\xce\xbcs", "us"}, {"msec", "ms"}, {"sec", "s"}};
+    const struct quantity *q = &quantities[quantity];
+    const struct unit *unit = unit_called(q, name);
+    if (unit || !*name) return unit;
+    if (quantity == WEFT__RATE) {
+        const char *prefix = strchr(prefixes, *name);
+        for (size_t e = prefix ? 0 : 1; e < sizeof ends / sizeof *ends; e++)
+            if (!strcmp(name + (prefix != NULL), ends[e])) return &q->unit[prefix ? 1 + (prefix - prefixes) / 2 : 0];
+    }
+    for (size_t o = 0; o < sizeof others / sizeof *others; o++)
+        if (!strcmp(name, others[o][0])) return unit_called(q, others[o][1]);
     return NULL;
 }
 
@@ -134,10 +154,13 @@ static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint
         return false;
     }
     const char *unit_text = end + strspn(end, " ");
-    const struct unit *unit = unit_find(q, unit_text);
+    const struct unit *unit = unit_find(quantity, unit_text);
     if (!unit) {
         if (!*unit_text)
             snprintf(why, size, "\"%.80s\" has no unit; expected %s", text, q->expected);
+        else if (quantity == WEFT__BYTES && strchr("kKMGT", *unit_text) && !unit_text[1])
+            snprintf(why, size, "\"%.80s\": \"%s\" may be 1000 or 1024; expected %cB or %ciB", text, unit_text,
+                     *unit_text == 'k' ? 'K' : *unit_text, *unit_text == 'k' ? 'K' : *unit_text);
         else
             snprintf(why, size, "\"%.80s\": \"%.80s\" is not a unit (%s); expected %s", text, unit_text, q->units_text,
                      q->expected);
@@ -195,15 +218,8 @@ bool weft__number_parse(enum weft__quantity quantity, const char *unit, const ch
     const char *rest = text + strspn(text, "0123456789.");
     if (rest > text && (*rest == 'e' || *rest == 'E') && strchr("+-0123456789", rest[1]) && rest[1])
         return parse_power(quantity, unit, text, ret_value, why, size);
-    size_t n = strlen(text);
     if (rest > text && !*rest) {
         snprintf(whole, sizeof whole, "%.100s%.20s", text, unit);
-        text = whole;
-    } else if (quantity == WEFT__RATE && n > 3 && n < 100 && !strcmp(text + n - 3, "b/s")) {
-        snprintf(whole, sizeof whole, "%.*sbps", (int)n - 3, text);
-        text = whole;
-    } else if (quantity == WEFT__RATE && rest > text && n < 100 && strchr("MGT", *rest) && !rest[1]) {
-        snprintf(whole, sizeof whole, "%sbps", text);
         text = whole;
     }
     return parse(quantity, text, true, ret_value, why, size);
@@ -233,7 +249,7 @@ int weft__quantity_format(enum weft__quantity quantity, uint64_t value, char *te
         // Bytes stay whole numbers (4096B, 4KiB, 400KB); times and rates may have a fraction (2.5us).
         if (!u->read_only && value >= u->factor && better && (divides || quantity != WEFT__BYTES)) best = u;
     }
-    if (!value && quantity == WEFT__TIME) best = unit_find(q, "ns");
+    if (!value && quantity == WEFT__TIME) best = unit_called(q, "ns");
     if (best->binary) return snprintf(text, size, "%" PRIu64 "%s", value / best->factor, best->name);
     return format_exact(value, best->factor, best->name, text, size);
 }

@@ -95,7 +95,7 @@ static const struct weft_param connectx_rows[] = {
     WEFT_UINT(struct connectx_conf, gd, "gd", "11", "10", "20", "a cut takes alpha x 2^(10 - gd) of the rate (rpg_gd)"),
     WEFT_REAL(struct connectx_conf, min_decrease_factor, "min_decrease_factor", "50%", "0", "1",
               "one cut leaves at least this fraction of the rate (rpg_min_dec_fac)"),
-    WEFT_RATE(struct connectx_conf, min_rate_bps, "min_rate", "100Mbps", "1bps", "3.2Tbps",
+    WEFT_RATE(struct connectx_conf, min_rate_bps, "min_rate", "100Mbps", "1bps", "100Tbps",
               "no cut goes below this (rpg_min_rate; the default is the HPCC simulator's)"),
     WEFT_BOOL(struct connectx_conf, clamp_target, "clamp_target", "false",
               "every cut sets the target to the rate; false: only if the timer raised the rate since the last cut "
@@ -104,9 +104,9 @@ static const struct weft_param connectx_rows[] = {
               "raise the rate after each such time without a cut (rpg_time_reset)"),
     WEFT_UINT(struct connectx_conf, fast_recovery_stages, "fast_recovery_stages", "1", "0", "1000",
               "increases before the target rises (F, rpg_threshold)"),
-    WEFT_RATE(struct connectx_conf, additive_increase_bps, "additive_increase", "50Mbps", "0bps", "3.2Tbps",
+    WEFT_RATE(struct connectx_conf, additive_increase_bps, "additive_increase", "50Mbps", "0bps", "100Tbps",
               "added to the target in additive increase (rpg_ai_rate)"),
-    WEFT_RATE(struct connectx_conf, hyper_increase_bps, "hyper_increase", "100Mbps", "0bps", "3.2Tbps",
+    WEFT_RATE(struct connectx_conf, hyper_increase_bps, "hyper_increase", "100Mbps", "0bps", "100Tbps",
               "added to the target in hyper increase (rpg_hai_rate)"),
 };
 static const struct weft_param_table connectx_params =

@@ -32,14 +32,14 @@ static const struct weft_param timely_rows[] = {
     WEFT_TIME(struct timely_conf, t_low_ps, "t_low", "50us", "0ns", "1s", "RTTs below it raise the rate"),
     WEFT_TIME(struct timely_conf, t_high_ps, "t_high", "500us", "1ns", "1s", "RTTs above it cut the rate"),
     WEFT_TIME(struct timely_conf, min_rtt_ps, "min_rtt", "20us", "1ns", "1s", "unit of gradients"),
-    WEFT_RATE(struct timely_conf, increase_bps, "additive_increase", "10Mbps", "1bps", "3.2Tbps",
+    WEFT_RATE(struct timely_conf, increase_bps, "additive_increase", "10Mbps", "1bps", "100Tbps",
               "added to the rate per RTT (delta)"),
     WEFT_UINT(struct timely_conf, hyper_after, "hyper_after", "5", "1", "1000",
               "after this many increases in a row, each adds hyper_factor times as much"),
     WEFT_UINT(struct timely_conf, hyper_factor, "hyper_factor", "5", "1", "1000", "see hyper_after (N)"),
-    WEFT_RATE(struct timely_conf, min_rate_bps, "min_rate", "10Mbps", "1bps", "3.2Tbps",
+    WEFT_RATE(struct timely_conf, min_rate_bps, "min_rate", "10Mbps", "1bps", "100Tbps",
               "no cut goes below this (assumed)"),
-    WEFT_RATE(struct timely_conf, initial_rate_bps, "initial_rate", "0bps", "0bps", "3.2Tbps",
+    WEFT_RATE(struct timely_conf, initial_rate_bps, "initial_rate", "0bps", "0bps", "100Tbps",
               "rate at the start; 0bps: the line's (assumed)"),
 };
 

@@ -8,7 +8,7 @@
 // The rows of struct weft_blueprint_conf, which come first in each shape's table.
 #define WEFT_FABRIC_ROWS(T)                                                                                            \
     WEFT_UINT(T, common.hosts, "hosts", "256", "2", "1048576", "hosts, each with one NIC port"),                       \
-        WEFT_RATE(T, common.rate_bps, "rate", "400Gbps", "1Gbps", "3.2Tbps", "rate of a host's link"),                 \
+        WEFT_RATE(T, common.rate_bps, "rate", "400Gbps", "10Mbps", "100Tbps", "rate of a host's link"),                \
         WEFT_REAL(T, common.oversubscription, "oversubscription", "1", "0.1", "64",                                    \
                   "largest ratio of a leaf's host links to its uplinks, by rate; below 1: more up than down"),         \
         WEFT_UINT(T, common.radix, "radix", "0", "0", "4096",                                                          \

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "base/unpack.h"
 #include "import/cables.h"
+#include "import/sonic_load.h"
 #include "weft/import.h"
 #include "weft/sonic.h"
 
@@ -67,12 +68,15 @@ static enum weft_status read_json(const struct weft__cables_file *file, struct w
     if (status) return status;
     if (weft_tree_find(root, "lldp")) return weft__cables_read_lldp(root, file->device, list, ret_error);
     if (weft__cables_read_json(root, file, list, &status, ret_error)) return status;
-    if (!weft_tree_find(root, "PORT"))
+    bool part = false;
+    status = weft__sonic_is_part(file->path, list->arena, &part, ret_error);
+    if (status) return status;
+    if (part)
         return weft_error_set(
             ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path, .line = 1, .column = 1},
             "neither 'lldp' nor 'lldpNeighbors', 'a_terminations' or 'PORT'; expected what lldpctl -f "
             "json, an Arista switch or NetBox writes, or a SONiC config_db.json");
-    status = weft_sonic_read(file->path, NULL, list->arena, &s, ret_error);
+    status = weft_sonic_read(&file->path, 1, NULL, list->arena, &s, ret_error);
     if (!status) weft__cables_add_sonic(s, file->device, file->conf->metre_ps, file->place, list);
     return status;
 }
@@ -153,7 +157,7 @@ static const struct weft_param topology_rows[] = {
     WEFT_TEXT(struct topology_conf, file, "file", NULL,
               "the cables; relative to the scenario. Several files, joined by commas or as a list, form one network"),
     CABLES_ROWS(struct topology_conf),
-    WEFT_RATE(struct topology_conf, cables.rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",
+    WEFT_RATE(struct topology_conf, cables.rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",
               "rate of cables without a speed (assumed)"),
     WEFT_TIME(struct topology_conf, cables.delay_ps, "delay", "150ns", "1ps", "1s",
               "propagation delay of cables without a length (assumed)"),

@@ -8,6 +8,7 @@
 #include "base/lines.h"
 #include "base/units.h"
 #include "import/hosts.h"
+#include "topology/builder.h"
 #include "weft/import.h"
 #include "weft/packet.h"
 #include "weft/workload.h"
@@ -158,7 +159,7 @@ static void say_network(struct weft_import *import, const struct weft_import_com
                         uint32_t hosts) {
     char rate[32], delay[32];
     weft_import_need_hosts(import, hosts);
-    if (hosts > STAR_MAX || s->rate_bps < UINT64_C(1000000000) || s->rate_bps > UINT64_C(3200000000000)) return;
+    if (hosts > STAR_MAX || s->rate_bps < WEFT__RATE_MIN || s->rate_bps > WEFT__RATE_MAX) return;
     weft__quantity_format(WEFT__RATE, s->rate_bps, rate, sizeof rate);
     weft__quantity_format(WEFT__TIME, common->delay_ps, delay, sizeof delay);
     weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  kind: single\n  hosts: %" PRIu32 "\n  rate: %s\n  delay: %s\n",
@@ -279,7 +280,7 @@ static void say_thresholds(struct weft_import *import, const struct weft__captur
 
 /// ECN if marks were seen, DCQCN if CNPs were.
 static void say_marks(struct weft_import *import, const struct signs *s, const struct weft__capture_thresholds *t) {
-    if (s->mtu_bytes >= 64 && s->mtu_bytes <= 9000)
+    if (s->mtu_bytes >= 64 && s->mtu_bytes <= 10240)
         weft_import_say(import, WEFT_IMPORT_HOST, "  mtu: %" PRIu32 "B # the largest payload of a packet\n",
                         s->mtu_bytes);
     weft_import_say(import, WEFT_IMPORT_HOST, "  cc: %s # the capture has %s\n", s->cnps ? "dcqcn" : "none",

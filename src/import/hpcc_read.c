@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "topology/builder.h"
 
 enum { PRIORITY_MAX = 7, PORT_MAX = 65535, FIELDS_MAX = 6 };
 static const uint64_t nodes_max = (1u << 24) - 2, links_max = 1u << 24, flows_max = 1u << 24;
@@ -119,8 +120,8 @@ static enum weft_status read_link(struct weft__lines *lines, const struct weft__
     if (!status) status = number(lines, "the other node of the link", t->nodes - 1, &dst, ret_error);
     if (!status && src == dst) return BAD(lines, "a link from node %" PRIu64 " to itself", src);
     if (!status) status = quantity(lines, "the link's rate", WEFT__RATE, "bps", &link->rate_bps, ret_error);
-    if (!status && (link->rate_bps < UINT64_C(1000000000) || link->rate_bps > UINT64_C(3200000000000)))
-        return BAD(lines, "the link's rate: expected 1Gbps to 3.2Tbps");
+    if (!status && (link->rate_bps < WEFT__RATE_MIN || link->rate_bps > WEFT__RATE_MAX))
+        return BAD(lines, "the link's rate: expected 10Mbps to 100Tbps");
     if (!status) status = quantity(lines, "the link's delay", WEFT__TIME, "s", &link->delay_ps, ret_error);
     if (!status && (!link->delay_ps || link->delay_ps > WEFT_PS_PER_S))
         return BAD(lines, "the link's delay: expected 1ps to 1s");

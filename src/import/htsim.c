@@ -241,7 +241,7 @@ struct htsim_conf {
 };
 static const struct weft_param import_rows[] = {
     WEFT_IMPORT_ROWS(struct htsim_conf),
-    WEFT_BYTES(struct htsim_conf, mtu_bytes, "mtu", "9000B", "64B", "9000B", "payload of a packet (htsim: -mtu)"),
+    WEFT_BYTES(struct htsim_conf, mtu_bytes, "mtu", "9000B", "64B", "10240B", "payload of a packet (htsim: -mtu)"),
     WEFT_UINT(struct htsim_conf, pfc_low, "pfc_low", "12", "1", "1999",
               "a paused queue resumes below this many packets (htsim: -pfc_thresholds)"),
     WEFT_UINT(struct htsim_conf, pfc_high, "pfc_high", "15", "1", "1999",

@@ -32,7 +32,7 @@ static const struct weft_param topology_rows[] = {
     WEFT_TEXT(struct topology_conf, file, "file", NULL,
               "the infrastructure; relative to the scenario. Several files, joined by commas or as a list, form one"),
     SWITCHES_ROW(struct topology_conf),
-    WEFT_RATE(struct topology_conf, graph.rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",
+    WEFT_RATE(struct topology_conf, graph.rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",
               "rate of links without one in bits or bytes (assumed)"),
     WEFT_TIME(struct topology_conf, graph.delay_ps, "delay", "150ns", "1ps", "1s",
               "propagation delay of links without a latency (assumed)"),

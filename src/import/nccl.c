@@ -119,7 +119,7 @@ static bool say_servers(const struct maker *m) {
         }
     if (unknown) ASSUMED(m, "links of %" PRIu32 " GPUs of which no file says how fast NICs are (rate)", unknown);
     if (bounded)
-        ASSUMED(m, "links of %" PRIu32 " GPUs, whose NICs have another speed: weft's links are 1Gbps to 3.2Tbps",
+        ASSUMED(m, "links of %" PRIu32 " GPUs, whose NICs have another speed: weft's links are 10Mbps to 100Tbps",
                 bounded);
     return unknown > 0;
 }

@@ -50,7 +50,7 @@ static const struct weft_param rows[] = {
               "servers, as written by NCCL_TOPO_DUMP_FILE; relative to the scenario. Several files, joined by commas "
               "or as a list, are as many servers"),
     WEFT__NCCL_NETWORK_ROWS(struct topology_conf),
-    WEFT_RATE(struct topology_conf, rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",
+    WEFT_RATE(struct topology_conf, rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",
               "rate of a GPU's link if no file names its NICs (assumed)"),
     WEFT_TIME(struct topology_conf, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of links (assumed)"),
 };

@@ -44,7 +44,7 @@ struct topology_conf {
 static const struct weft_param topology_rows[] = {
     WEFT_TEXT(struct topology_conf, file, "file", NULL, "the graph; relative to the scenario"),
     ATTRIBUTE_ROWS(struct topology_conf),
-    WEFT_RATE(struct topology_conf, graph.rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",
+    WEFT_RATE(struct topology_conf, graph.rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",
               "rate of links without one (assumed)"),
     WEFT_TIME(struct topology_conf, graph.delay_ps, "delay", "150ns", "1ps", "1s",
               "propagation delay of links without one (assumed)"),

@@ -264,9 +264,9 @@ static enum weft_status read_link(struct reader *r, uint32_t i, json_t *object, 
     if (!status) status = read_value(&r->rate, object, place, &link->rate_bps, &rated, ret_error);
     if (!status) status = read_value(&r->delay, object, place, &link->delay_ps, &delayed, ret_error);
     if (status) return status;
-    if (link->rate_bps < WEFT__RATE_MIN || link->rate_bps > WEFT__RATE_MAX)
+    if (link->rate_bps < 100 * WEFT__RATE_MIN || link->rate_bps > WEFT__RATE_MAX) // less is a missing unit
         return BAD(place,
-                   "a rate of %" PRIu64 " bit/s (unit %s, if the file has none: rate_unit); expected 1Gbps to 3.2Tbps",
+                   "a rate of %" PRIu64 " bit/s (unit %s, if the file has none: rate_unit); expected 1Gbps to 100Tbps",
                    link->rate_bps, r->rate.unit);
     if (!link->delay_ps || link->delay_ps > WEFT_PS_PER_S)
         return BAD(place, "a delay of %" PRIu64 " ps (unit %s, if the file has none: delay_unit); expected 1ps to 1s",

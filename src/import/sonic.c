@@ -7,6 +7,7 @@
 #include "base/stream.h"
 #include "base/units.h"
 #include "import/sonic_import.h"
+#include "import/sonic_load.h"
 
 enum { TH_MIN = -8, TH_MAX = 7, TH_SPREAD = 9, FLOW_PRIORITY = 3 };
 
@@ -26,13 +27,20 @@ static const struct weft_param_table import_params =
 #define NOTE(note, format, ...) weft_import_note(m->im, WEFT_IMPORT_##note, "%s" format, m->prefix, ##__VA_ARGS__)
 #define BYTES(bytes) weft__bytes_text(bytes).text
 
-/// The first line that is not a comment has a speed, a cable and at least four numbers.
+/// The first line that is not a comment has a speed, a cable and at least four numbers. A device without lossless
+/// profiles has only the comment that names the columns.
 static bool is_lookup(const char *head) {
     char cable[16], unit;
     unsigned long speed, size, xon, xoff;
     long threshold;
-    for (head += strspn(head, " \t\r\n"); *head == '#'; head += strspn(head, " \t\r\n"))
+    bool columns = false;
+    for (head += strspn(head, " \t\r\n"); *head == '#'; head += strspn(head, " \t\r\n")) {
+        char word[3][16] = {"", "", ""};
+        int words = sscanf(head, "#%*[ \t]%15s %15s %15s", word[0], word[1], word[2]);
+        columns |= words == 3 && !strcmp(word[0], "speed") && !strcmp(word[1], "cable") && !strcmp(word[2], "size");
         head += strcspn(head, "\n");
+    }
+    if (!*head) return columns;
     return sscanf(head, "%lu %14[0-9.]%c %lu %lu %lu %ld", &speed, cable, &unit, &size, &xon, &xoff, &threshold) == 7 &&
            unit == 'm';
 }
@@ -40,11 +48,20 @@ static bool is_lookup(const char *head) {
 static const char *sonic_recognise(const struct weft_import_file *file) {
     static const char *const tables[] = {
         "\"PORT\"",      "\"PORT_QOS_MAP\"",    "\"BUFFER_P",          "\"CABLE_LENGTH\"", "\"PFC_WD\"",
-        "\"ACL_TABLE\"", "\"DEVICE_METADATA\"", "\"DEVICE_NEIGHBOR\"", "\"BGP_NEIGHBOR\"", "\"DSCP_TO_TC_MAP\""};
+        "\"ACL_TABLE\"", "\"DEVICE_METADATA\"", "\"DEVICE_NEIGHBOR\"", "\"BGP_NEIGHBOR\"", "\"DSCP_TO_TC_MAP\"",
+        "\"TC_TO_",      "\"MAP_PFC_",          "\"PFC_PRIORITY_TO_",  "\"WRED_PROFILE\"", "\"SCHEDULER\"",
+        "\"QUEUE\""};
+    static const char *const dumped[] = {
+        "\"PORT|",      "\"PORT_QOS_MAP|",       "\"CABLE_LENGTH|",    "\"PFC_WD|",
+        "\"ACL_TABLE|", "\"ACL_RULE|",           "\"DEVICE_METADATA|", "\"DEVICE_NEIGHBOR|",
+        "\"BGP_",       "\"DSCP_TO_TC_MAP|",     "\"QUEUE|",           "\"CRM|",
+        "\"COPP_",      "\"LOOPBACK_INTERFACE|", "\"FEATURE|",         "\"BUFFER_"};
     if (is_lookup(file->head)) return "profiles";
     if (file->head[strspn(file->head, " \t\r\n")] != '{') return NULL;
     for (uint32_t t = 0; t < sizeof tables / sizeof *tables; t++)
         if (strstr(file->head, tables[t])) return "config_db";
+    for (uint32_t t = 0; t < sizeof dumped / sizeof *dumped; t++)
+        if (strstr(file->head, dumped[t])) return "config_db";
     return NULL;
 }
 
@@ -106,7 +123,7 @@ static void say_topology(struct weft__sonic_making *m) {
 
 /// Profile of the packets that wait in a queue: that of the group of the first class with this queue.
 static const struct weft_sonic_profile *profile_of_queue(const struct weft_sonic_port *port, uint32_t queue) {
-    for (uint32_t t = 0; t < WEFT_PRIORITIES; t++)
+    for (uint32_t t = 0; t < WEFT_SONIC_CLASSES; t++)
         if (weft_sonic_at(port, WEFT_SONIC_TC_TO_QUEUE, t) == queue)
             return port->pg[weft_sonic_at(port, WEFT_SONIC_TC_TO_PG, t)];
     return NULL;
@@ -162,30 +179,59 @@ static void say_alpha(struct weft__sonic_making *m) {
     if (rest) NOTE(ASSUMED, "queues whose priority group has no dynamic_th: the least alpha of the others");
 }
 
-static void say_dynamic(struct weft__sonic_making *m, const struct weft_sonic_profile *p, weft_bytes headroom) {
-    weft_bytes reserve = p->size_bytes > p->xoff_bytes ? p->size_bytes - p->xoff_bytes : p->size_bytes;
-    weft_bytes own = (weft_bytes)m->up * (uint64_t)__builtin_popcount(m->lossless) * headroom;
-    weft_bytes size = p->pool ? p->pool->size_bytes : 0;
-    if (reserve > 1000000000 || headroom > 1000000000 || (size && reserve * WEFT_PRIORITIES * m->up > size)) {
-        NOTE(LEFT_OUT, "%.40s.size, %s: all ports and priorities together have less than that", p->name,
-             BYTES(reserve));
-        reserve = 0;
-    }
-    if (headroom > 1000000000) headroom = own = 0;
-    SAY_SWITCH("  buffer: {kind: dynamic");
-    if (size && size + own <= UINT64_C(1000000000000) && size + own >= 1000) {
-        SAY_SWITCH(", total: %" PRIu64 "B", size + own);
-        NOTE(ASSUMED, "total: the pool %.40s and besides it headroom of %s for each port and lossless priority",
-             p->pool->name, BYTES(headroom));
-    } else {
+/// The sizes of all groups of a pool.
+static weft_bytes reserved_of(const struct weft_sonic *s, const struct weft_sonic_pool *pool) {
+    weft_bytes sum = 0;
+    for (uint32_t p = 0; p < s->ports; p++)
+        for (uint32_t g = 0; g < WEFT_PRIORITIES; g++)
+            if (s->port[p].pg[g] && s->port[p].pg[g]->pool == pool) sum += s->port[p].pg[g]->size_bytes;
+    return sum;
+}
+
+/// weft's switch has `total`, from which it takes the reserves of all ports and priorities and the headroom of lossless
+/// ones; what is left must be what SONiC's groups share.
+static void say_total(struct weft__sonic_making *m, const struct weft_sonic_profile *p, weft_bytes own) {
+    weft_bytes shared = p->pool ? weft_sonic_calc_shared(m->s, p->pool, reserved_of(m->s, p->pool)) : 0;
+    if (shared < 1000 || shared + own > UINT64_C(1000000000000)) {
         NOTE(ASSUMED, "total: no BUFFER_POOL says a size for %.40s that weft can take", p->name);
+        return;
     }
+    SAY_SWITCH(", total: %" PRIu64 "B", shared + own);
+    NOTE(ASSUMED, "total: %s that groups share, and besides it the reserve and headroom of each port and priority",
+         BYTES(shared));
+    NOTE(ASSUMED, "pool %.40s: its size is %s", p->pool->name,
+         m->s->nvidia ? "what is left after the groups' reserves, as on NVIDIA's switches"
+                      : "with the groups' reserves, as in SAI");
+}
+
+/// What a group has for itself below the shared part. On NVIDIA's switches a group's size without xoff is its xon, the
+/// part of its headroom that holds what the pipeline delays (buffer_headroom_mellanox.lua): no packets queue there.
+static weft_bytes reserve_of(struct weft__sonic_making *m, const struct weft_sonic_profile *p) {
+    weft_bytes reserve = p->size_bytes > p->xoff_bytes ? p->size_bytes - p->xoff_bytes : p->size_bytes;
+    weft_bytes size = p->pool ? p->pool->size_bytes : 0;
+    if (m->s->nvidia) {
+        NOTE(LEFT_OUT, "%.40s.xon, %s: it holds what is in the pipeline, and weft's switch has none", p->name,
+             BYTES(p->xon_bytes));
+        return 0;
+    }
+    if (reserve <= 1000000000 && (!size || reserve * WEFT_PRIORITIES * m->up <= size)) {
+        NOTE(ASSUMED, "reserve of every priority as of %.40s: %s, its size without xoff", p->name, BYTES(reserve));
+        return reserve;
+    }
+    NOTE(LEFT_OUT, "%.40s.size, %s: all ports and priorities together have less than that", p->name, BYTES(reserve));
+    return 0;
+}
+
+static void say_dynamic(struct weft__sonic_making *m, const struct weft_sonic_profile *p, weft_bytes headroom) {
+    weft_bytes reserve = reserve_of(m, p);
+    if (headroom > 1000000000) headroom = 0;
+    SAY_SWITCH("  buffer: {kind: dynamic");
+    say_total(m, p, m->up * (reserve * WEFT_PRIORITIES + headroom * (weft_bytes)__builtin_popcount(m->lossless)));
     SAY_SWITCH(", reserve: %" PRIu64 "B, headroom: %" PRIu64 "B", reserve, headroom);
     if (p->xon_offset_bytes && p->xon_offset_bytes <= 1000000000)
         SAY_SWITCH(", xon_offset: %" PRIu64 "B", p->xon_offset_bytes);
     say_alpha(m);
     SAY_SWITCH("}\n");
-    NOTE(ASSUMED, "reserve of every priority as of %.40s: %s, its size without xoff", p->name, BYTES(reserve));
     if (p->pool && p->pool->xoff_bytes)
         NOTE(LEFT_OUT, "the headroom pool %.40s.xoff of %s that ports share: in weft each has its own", p->pool->name,
              BYTES(p->pool->xoff_bytes));
@@ -210,7 +256,9 @@ static void note_computed(struct weft__sonic_making *m, const struct weft_sonic_
     else
         NOTE(ASSUMED, "profile %.60s: xoff %s, as SONiC's formula computes it (weft plan pfc --formula sonic)%s%s",
              p->name, BYTES(p->xoff_bytes), m->s->dynamic_th_said ? "" : "; dynamic_th 0",
-             p->unlisted ? "; the device's profiles have none of this speed and cable" : "");
+             p->unlisted ? "; SONiC itself sets no headroom, as the device's profiles have none of this speed and cable"
+             : m->s->computes ? ""
+                              : "; assumed, as SONiC looks it up in the device's pg_profile_lookup.ini");
 }
 
 static void say_buffer(struct weft__sonic_making *m) {
@@ -361,7 +409,7 @@ static void note_rest(struct weft__sonic_making *m) {
     if (differ)
         NOTE(LEFT_OUT, "what differs at %" PRIu32 " ports (%.60s is one) from %.60s: weft's switch is the same at all",
              differ, first, m->port->name);
-    for (uint32_t t = 0; t < WEFT_PRIORITIES; t++)
+    for (uint32_t t = 0; t < WEFT_SONIC_CLASSES; t++)
         groups += weft_sonic_at(m->port, WEFT_SONIC_TC_TO_PG, t) != weft_sonic_at(m->port, WEFT_SONIC_TC_TO_QUEUE, t);
     if (groups)
         NOTE(LEFT_OUT,
@@ -414,44 +462,67 @@ static void say_alone(struct weft__sonic_making *m) {
     weft__text_stream_free(&sw);
 }
 
+struct sorted {
+    struct weft_import_file *file; ///< first of each switch
+    uint32_t switches;
+    const char **path; ///< of all files but the profiles
+    uint32_t paths;
+    const char *part; ///< a file that is only a part of a switch's configuration; NULL: none
+    struct weft_sonic_lookup *lookup;
+};
+
 /// Finds the switches among the files, and the device's profiles if there are any.
 static enum weft_status sort_files(const struct weft_import_file *file, uint32_t files, struct weft_arena *arena,
-                                   struct weft_import_file **ret_switch, uint32_t *ret_switches,
-                                   struct weft_sonic_lookup **ret_lookup, struct weft_error *ret_error) {
+                                   struct sorted *ret, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
-    *ret_switch = weft_arena_alloc(arena, files, sizeof **ret_switch);
+    ret->file = weft_arena_alloc(arena, files, sizeof *ret->file);
+    ret->path = weft_arena_alloc(arena, files, sizeof *ret->path);
     for (uint32_t f = 0; f < files && !status; f++) {
         struct weft_place place = {.file = file[f].path};
-        if (strcmp(file[f].what, "profiles"))
-            (*ret_switch)[(*ret_switches)++] = file[f];
-        else if (*ret_lookup)
-            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "a second file of profiles, beside %s",
-                                    (*ret_lookup)->path);
+        bool part = false;
+        if (!strcmp(file[f].what, "profiles")) {
+            if (ret->lookup)
+                return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "a second file of profiles, beside %s",
+                                      ret->lookup->path);
+            status = weft_sonic_lookup_read(file[f].path, arena, &ret->lookup, ret_error);
+            continue;
+        }
+        if (files > 1) status = weft__sonic_is_part(file[f].path, arena, &part, ret_error);
+        ret->path[ret->paths++] = file[f].path;
+        if (part)
+            ret->part = file[f].path;
         else
-            status = weft_sonic_lookup_read(file[f].path, arena, ret_lookup, ret_error);
+            ret->file[ret->switches++] = file[f];
     }
-    if (!status && !*ret_switches)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                                "profiles alone; expected the config_db.json of a switch beside them");
-    return status;
+    if (status) return status;
+    if (!ret->paths)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
+                              "profiles alone; expected the config_db.json of a switch beside them");
+    if (ret->switches > 1 && ret->part)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = ret->part},
+                              "this is a part of config_db.json, and there are several switches: %s, %s; expected one "
+                              "file of each",
+                              ret->file[0].path, ret->file[1].path);
+    if (!ret->switches) ret->file[ret->switches++] = *file; // the reader says what is missing
+    return WEFT_OK;
 }
 
 static enum weft_status sonic_make(const void *conf, const struct weft_import_file *all, uint32_t files,
                                    struct weft_import *import, struct weft_error *ret_error) {
     struct weft_sonic *s = NULL;
-    struct weft_sonic_lookup *lookup = NULL;
-    struct weft_import_file *file;
-    uint32_t switches = 0;
-    enum weft_status status = sort_files(all, files, weft_import_arena(import), &file, &switches, &lookup, ret_error);
+    struct sorted sorted = {.lookup = NULL};
+    enum weft_status status = sort_files(all, files, weft_import_arena(import), &sorted, ret_error);
     if (status) return status;
+    const struct weft_sonic_lookup *lookup = sorted.lookup;
     if (lookup)
         weft_import_note(import, WEFT_IMPORT_FOUND, "%.60s: %" PRIu32 " lossless profiles by speed and cable",
                          lookup->path, lookup->rows);
-    if (switches > 1) return weft__sonic_make_fleet(conf, file, switches, lookup, import, ret_error);
-    status = weft_sonic_read(file->path, lookup, weft_import_arena(import), &s, ret_error);
+    if (sorted.switches > 1)
+        return weft__sonic_make_fleet(conf, sorted.file, sorted.switches, lookup, import, ret_error);
+    status = weft_sonic_read(sorted.path, sorted.paths, lookup, weft_import_arena(import), &s, ret_error);
     if (status) return status;
     struct weft__sonic_making m = {.s = s, .conf = conf, .im = import, .prefix = ""};
-    status = weft__sonic_making_init(&m, file, 2, ret_error);
+    status = weft__sonic_making_init(&m, sorted.file, 2, ret_error);
     if (!status) say_alone(&m);
     return status;
 }

@@ -40,7 +40,7 @@ static const char *keep(struct fleet *f, struct weft__text_stream *stream) {
 /// The settings of a switch and its hosts, with the notes about it.
 static enum weft_status read_member(struct fleet *f, const struct weft_import_file *file, struct member *member,
                                     struct weft_error *ret_error) {
-    enum weft_status status = weft_sonic_read(file->path, f->lookup, f->arena, &member->s, ret_error);
+    enum weft_status status = weft_sonic_read(&file->path, 1, f->lookup, f->arena, &member->s, ret_error);
     if (status) return status;
     struct weft_place place = {.file = file->path};
     if (!weft__topology_node_name_is_good(member->s->hostname))

@@ -5,21 +5,21 @@
 #include "weft/sonic.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/stream.h"
 #include "base/units.h"
-#include "base/unpack.h"
+#include "import/sonic_load.h"
 #include "weft/error.h"
 #include "weft/packet.h"
 #include "weft/plan.h"
 
-enum { PORTS_MAX = 65535, UNREAD_MAX = 256, CABLE_MM_PER_MS = 198000000 };
+enum { PORTS_MAX = 65535, UNREAD_MAX = 256, CABLE_MM_PER_MS = 198000000, MTU_MAX = 10240 };
+static const uint64_t mbps_min = 10, mbps_max = 100000000;
 static const uint64_t bytes_max = UINT64_C(1000000000000), cable_mm_max = 1000000000, ms_max = 1000000;
 
 const char *const weft_sonic_map_tables[WEFT_SONIC_MAPS] = {
@@ -56,7 +56,7 @@ static const struct known {
     {"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", {NULL}},
     {"PFC_WD", {"action", "detection_time", "restoration_time", "POLL_INTERVAL"}},
     {"DEVICE_NEIGHBOR", {"name", "port"}},
-    {"DEVICE_METADATA", {"hostname"}},
+    {"DEVICE_METADATA", {"hostname", "platform", "hwsku", "buffer_model", "asic_name"}},
     {"DEFAULT_LOSSLESS_BUFFER_PARAMETER", {"default_dynamic_th", "over_subscribe_ratio"}},
     {"LOSSLESS_TRAFFIC_PATTERN", {"mtu", "small_packet_percentage"}},
 };
@@ -64,8 +64,9 @@ static const struct known {
 struct reader {
     struct weft_sonic *s;
     struct weft_arena *arena;
-    const char *path;
-    json_t *root;
+    const char *const *path;
+    json_t *set, *root;                     ///< weft__sonic_load; its first object
+    const char *asic;                       ///< of a line card of a chassis; "": not in the file
     const struct weft_sonic_lookup *lookup; ///< NULL: none
     struct weft_error *error;
     enum weft_status status; ///< of the first error; after that, everything reads as nothing
@@ -89,7 +90,10 @@ static __attribute__((format(printf, 3, 4))) void bad(const struct row *row, con
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    row->r->status = weft_error_set(row->r->error, WEFT_ERROR_INPUT, (struct weft_place){.file = row->r->path},
+    size_t f = json_array_size(row->r->set) - 1; // the last file that has the row, else the first file
+    while (f > 1 && !json_object_get(json_object_get(json_array_get(row->r->set, f), row->table), row->key))
+        f--;
+    row->r->status = weft_error_set(row->r->error, WEFT_ERROR_INPUT, (struct weft_place){.file = row->r->path[f - 1]},
                                     "%.40s%s%.80s%s%.40s: %s", row->table, *row->key ? "|" : "", row->key,
                                     *field ? "." : "", field, text);
 }
@@ -176,19 +180,23 @@ static const void *referred(const struct row *row, const char *field, const char
     return NULL;
 }
 
-/// "3,4", "3-4", "" as a mask.
-static uint8_t priorities(const struct row *row, const char *field, const char *text) {
+/// "3,4", "3-4", "" as a mask. With `queues`, numbers above 7 are those of multicast queues and left out.
+static uint8_t priorities(const struct row *row, const char *field, const char *text, bool queues) {
     uint8_t mask = 0;
-    for (const char *at = text; *at;) {
-        uint32_t first = (uint32_t)*at - '0', last = first;
-        if (at[0] && at[1] == '-') last = (uint32_t)at[2] - '0', at += 2;
-        if (first > 7 || last > 7 || last < first || (at[1] && at[1] != ',') || (at[1] && !at[2])) {
+    uint64_t most = queues ? 99 : WEFT_PRIORITIES - 1;
+    for (const char *at = text; *at; at++) {
+        char *end;
+        uint64_t first = isdigit((unsigned char)*at) ? strtoull(at, &end, 10) : UINT64_MAX, last = first;
+        if (first <= most && *end == '-')
+            last = isdigit((unsigned char)end[1]) ? strtoull(end + 1, &end, 10) : UINT64_MAX;
+        if (first > most || last > most || last < first || (*end && *end != ',') || (*end && !end[1])) {
             bad(row, field, "'%.40s'; expected priorities 0 to 7 such as 3-4 or 3,4", text);
             return 0;
         }
-        for (uint32_t p = first; p <= last; p++)
+        for (uint64_t p = first; p <= last && p < WEFT_PRIORITIES; p++)
             mask |= (uint8_t)(1u << p);
-        at += at[1] ? 2 : 1;
+        at = end;
+        if (!*at) break;
     }
     return mask;
 }
@@ -214,16 +222,35 @@ static void each_port(const struct row *row, const char *list, size_t size, uint
     }
 }
 
+/// The part of a key for this switch: all of it, or what follows "hostname|asic|" in a chassis with virtual output
+/// queues. NULL: the key is that of another line card, or wrong.
+static const char *own_key(const struct row *row) {
+    struct reader *r = row->r;
+    const char *bar[3] = {strchr(row->key, '|')};
+    for (int b = 1; b < 3 && bar[b - 1]; b++)
+        bar[b] = strchr(bar[b - 1] + 1, '|');
+    if (!bar[2]) return row->key;
+    if (!*r->s->hostname) {
+        bad(row, "", "a key of a chassis; expected DEVICE_METADATA|localhost.hostname, to know this line card's");
+        return NULL;
+    }
+    const char *host = weft_arena_format(r->arena, "%.*s", (int)(bar[0] - row->key), row->key);
+    const char *asic = weft_arena_format(r->arena, "%.*s", (int)(bar[1] - bar[0] - 1), bar[0] + 1);
+    bool own = !strcasecmp(host, r->s->hostname) && (!*r->asic || !strcasecmp(asic, r->asic));
+    return own ? bar[1] + 1 : NULL;
+}
+
 /// A key "ports|priorities".
 static void each_port_priority(const struct row *row,
                                void (*set)(const struct row *row, struct weft_sonic_port *port, uint8_t mask)) {
-    const char *bar = strchr(row->key, '|');
+    const char *key = own_key(row), *bar = key ? strchr(key, '|') : NULL;
+    if (!key) return;
     if (!bar || strchr(bar + 1, '|') || !bar[1]) {
         bad(row, "", "expected a key such as Ethernet0|3-4");
         return;
     }
-    uint8_t mask = priorities(row, "", bar + 1);
-    if (mask) each_port(row, row->key, (size_t)(bar - row->key), mask, set);
+    uint8_t mask = priorities(row, "", bar + 1, strcmp(row->table, "BUFFER_PG") != 0);
+    if (mask) each_port(row, key, (size_t)(bar - key), mask, set);
 }
 
 // --- tables -------------------------------------------------------------------------------------------------------
@@ -257,11 +284,12 @@ static void read_port(const struct row *row, uint32_t index) {
     struct weft_sonic_port *port = &row->r->s->port[index];
     const char *lanes = text_or(row, "lanes", ""), *admin = text_of(row, "admin_status");
     port->name = row->key;
-    uint64_t mbps = count_of(row, "speed", 3200000, 0);
-    if (mbps < 1000 && text_of(row, "speed") && !row->r->status) bad(row, "speed", "expected 1000 to 3200000 (Mb/s)");
+    uint64_t mbps = count_of(row, "speed", mbps_max, 0);
+    if (mbps < mbps_min && text_of(row, "speed") && !row->r->status)
+        bad(row, "speed", "expected %" PRIu64 " to %" PRIu64 " (Mb/s)", mbps_min, mbps_max);
     port->rate_bps = mbps * 1000000;
-    port->mtu_bytes = count_of(row, "mtu", 10000, 9100);
-    if (port->mtu_bytes < 64 && !row->r->status) bad(row, "mtu", "expected 64 to 10000");
+    port->mtu_bytes = count_of(row, "mtu", MTU_MAX, 9100);
+    if (port->mtu_bytes < 64 && !row->r->status) bad(row, "mtu", "expected 64 to %d", MTU_MAX);
     for (port->lanes = *lanes != 0; *lanes; lanes++)
         port->lanes += *lanes == ',';
     port->up = admin && !strcmp(admin, "up");
@@ -356,8 +384,9 @@ static void read_map(const struct row *row, uint32_t index) {
     json_t *to;
     map->name = row->key;
     json_object_foreach((json_t *)row->fields, from, to) {
-        uint64_t key = parse_count(row, from, from, kind == WEFT_SONIC_DSCP_TO_TC ? 63 : 7);
-        map->to[key] = (uint8_t)count_of(row, from, 7, 0);
+        bool of_dscp = kind == WEFT_SONIC_DSCP_TO_TC, of_pfc = kind >= WEFT_SONIC_PFC_TO_QUEUE;
+        uint64_t key = parse_count(row, from, from, of_dscp ? 63 : of_pfc ? 7 : WEFT_SONIC_CLASSES - 1);
+        map->to[key] = (uint8_t)count_of(row, from, of_dscp ? WEFT_SONIC_CLASSES - 1 : 7, 0);
         map->has |= UINT64_C(1) << key;
         if (row->r->status) return;
     }
@@ -405,7 +434,7 @@ static void set_qos(const struct row *row, struct weft_sonic_port *port, uint8_t
     if (!mask) return; // "global" has only maps
     port->qos_key = row->key;
     port->pfc_said = text_of(row, "pfc_enable");
-    port->pfc_enable = priorities(row, "pfc_enable", text_or(row, "pfc_enable", ""));
+    port->pfc_enable = priorities(row, "pfc_enable", text_or(row, "pfc_enable", ""), false);
 }
 
 /// "global" applies to ports without settings of their own.
@@ -442,8 +471,17 @@ static void read_neighbor(const struct row *row, uint32_t index) {
     each_port(row, row->key, strlen(row->key), 0, set_neighbor);
 }
 
+/// SONiC's dynamic buffer model computes profiles; the traditional one looks them up in the device's
+/// pg_profile_lookup.ini. A file that names neither a model nor a platform is taken to be of the dynamic model.
 static void read_metadata(const struct row *row, uint32_t index) {
-    if (!strcmp(row->key, "localhost")) row->r->s->hostname = text_or(row, "hostname", "");
+    struct weft_sonic *s = row->r->s;
+    if (strcmp(row->key, "localhost")) return;
+    s->hostname = text_or(row, "hostname", "");
+    s->platform = text_or(row, "platform", "");
+    row->r->asic = text_or(row, "asic_name", "");
+    const char *hwsku = text_or(row, "hwsku", ""), *model = text_or(row, "buffer_model", "");
+    s->nvidia = weft_sonic_chip_find(s->platform, hwsku, &s->chip);
+    s->computes = *model ? !strcmp(model, "dynamic") : s->nvidia || !*s->platform;
 }
 static void read_default(const struct row *row, uint32_t index) {
     row->r->default_dynamic_th = signed_of(row, "default_dynamic_th", &row->r->s->dynamic_th_said);
@@ -453,7 +491,7 @@ static void read_default(const struct row *row, uint32_t index) {
 static void read_pattern(const struct row *row, uint32_t index) {
     struct weft_sonic *s = row->r->s;
     s->pattern_said = true;
-    s->lossless_mtu_bytes = count_of(row, "mtu", 10000, 1024);
+    s->lossless_mtu_bytes = count_of(row, "mtu", MTU_MAX, 1024);
     s->small_percent = count_of(row, "small_packet_percentage", 100, 100);
     if (s->lossless_mtu_bytes < WEFT_FRAME_MIN) bad(row, "mtu", "expected %d at least", WEFT_FRAME_MIN);
 }
@@ -504,10 +542,8 @@ static void compute(struct reader *r, struct weft_sonic_profile *profile, weft_r
     conf.delay_ps = weft_sonic_delay(cable_mm);
     conf.port_mtu_bytes = port->mtu_bytes;
     conf.lanes = port->lanes == 8 ? 8 : 4;
-    if (r->s->pattern_said) {
-        conf.lossless_mtu_bytes = r->s->lossless_mtu_bytes;
-        conf.small_percent = r->s->small_percent;
-    }
+    weft_sonic_set_chip(r->s, &conf);
+    conf.peer_bytes = 0; // of shipped tables; SONiC computes with what 802.3 allows
     struct weft_plan_pfc plan = weft_plan_calc_pfc(&conf);
     profile->xoff_bytes = plan.headroom_bytes;
     profile->xon_bytes = plan.xon_bytes;
@@ -552,7 +588,7 @@ static bool split_name(const char *name, weft_rate_bps *ret_rate, uint64_t *ret_
     int end = 0;
     if (sscanf(name, "pg_lossless_%15[0-9]_%15[0-9.km]_%n", speed, cable, &end) != 2 || !end) return false;
     if (strncmp(name + end, "profile", 7) && strncmp(name + end, "mtu", 3)) return false;
-    if (!weft__quantity_parse(WEFT__COUNT, speed, &mbps, why, sizeof why) || mbps < 1000 || mbps > 3200000)
+    if (!weft__quantity_parse(WEFT__COUNT, speed, &mbps, why, sizeof why) || mbps < mbps_min || mbps > mbps_max)
         return false;
     *ret_rate = mbps * 1000000;
     return weft__quantity_parse(WEFT__LENGTH, cable, ret_cable_mm, why, sizeof why) && *ret_cable_mm <= cable_mm_max;
@@ -645,8 +681,14 @@ static void read_tables(struct reader *r) {
     s->profile = weft_arena_alloc(r->arena, s->profiles + rows_of(r, "BUFFER_PG") + s->ports + 1, sizeof *s->profile);
     s->wred = weft_arena_alloc(r->arena, s->wreds + 1, sizeof *s->wred);
     s->scheduler = weft_arena_alloc(r->arena, s->schedulers + 1, sizeof *s->scheduler);
-    s->admin_assumed = true;
-    if (!s->ports && !r->status) bad(&(struct row){r, "PORT", "", NULL}, "", "expected a port at least");
+    s->admin_assumed = s->computes = true;
+    if (!s->ports && !r->status)
+        bad(&(struct row){r, "PORT", "", NULL}, "",
+            json_object_size(r->root) && !json_object_get(r->root, "PORT")
+                ? "there is no such table: this is a part of config_db.json; expected the file with PORT as well (all "
+                  "files of the switch together)"
+                : "expected a port at least");
+    each_row(r, "DEVICE_METADATA", read_metadata);
     each_row(r, "PORT", read_port);
     each_row(r, "CABLE_LENGTH", read_cable);
     each_row(r, "BUFFER_POOL", read_pool);
@@ -667,51 +709,28 @@ static void read_tables(struct reader *r) {
     each_row(r, "QUEUE", read_queue);
     each_row(r, "PFC_WD", read_watchdog);
     each_row(r, "DEVICE_NEIGHBOR", read_neighbor);
-    each_row(r, "DEVICE_METADATA", read_metadata);
     for (uint32_t p = 0; p < s->ports && s->admin_assumed; p++)
         s->port[p].up = true;
     if (!r->status) compute_rest(r);
     if (!r->status) list_unread(r);
 }
 
-static void drop_json(void *root) {
-    json_decref(root);
-}
-
-enum weft_status weft_sonic_read(const char *path, const struct weft_sonic_lookup *lookup, struct weft_arena *arena,
-                                 struct weft_sonic **ret_sonic, struct weft_error *ret_error) {
-    struct weft_place place = {.file = path};
+enum weft_status weft_sonic_read(const char *const *path, uint32_t files, const struct weft_sonic_lookup *lookup,
+                                 struct weft_arena *arena, struct weft_sonic **ret_sonic,
+                                 struct weft_error *ret_error) {
     struct weft_memory_cleanup cleanup;
-    json_error_t why;
-    FILE *file = weft__file_open_unpacked(path);
-    if (!file) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(errno));
-    json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &why);
-    int failed = ferror(file) ? errno : 0;
-    fclose(file);
-    if (failed) {
-        json_decref(root);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(failed));
-    }
-    if (!root && json_error_code(&why) == json_error_out_of_memory) weft_memory_fail();
-    if (!root) {
-        place.line = why.line > 0 ? why.line : 1;
-        place.column = why.column > 0 ? why.column : 1;
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s; expected JSON", why.text);
-    }
-    weft_memory_cleanup_add(&cleanup, drop_json, root);
     struct reader r = {.s = weft_arena_alloc(arena, 1, sizeof *r.s),
                        .arena = arena,
                        .path = path,
-                       .root = root,
+                       .asic = "",
                        .lookup = lookup,
                        .error = ret_error};
-    r.s->hostname = "";
-    if (json_is_object(root))
-        read_tables(&r);
-    else
-        r.status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "expected an object with tables");
-    weft_memory_cleanup_remove(&cleanup);
-    json_decref(root);
+    r.s->hostname = r.s->platform = "";
+    r.set = weft__sonic_set_new(&cleanup);
+    r.status = weft__sonic_load(path, files, arena, r.set, ret_error);
+    r.root = json_array_get(r.set, 0);
+    if (!r.status) read_tables(&r);
+    weft__sonic_set_free(r.set, &cleanup);
     *ret_sonic = r.s;
     return r.status;
 }

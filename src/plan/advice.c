@@ -449,26 +449,21 @@ static const char qbb[] = "IEEE 802.1Q, PFC buffer requirements (weft plan pfc, 
 static weft_bytes find_headroom(struct site *s) {
     struct weft_plan_pfc_conf base = {.formula = WEFT_PLAN_BOUND};
     uint32_t lines;
-    const struct weft_plan_line *line = weft_plan_scenario_lines(s->scenario, s->t, &base, s->arena, &lines),
-                                *worst = NULL;
-    weft_bytes need = 0;
+    const struct weft_plan_line *line = weft_plan_scenario_lines(s->scenario, s->t, &base, s->arena, &lines);
+    const struct weft_plan_line *worst = weft_plan_worst_line(line, lines);
     for (uint32_t l = 0; l < lines; l++) {
         struct weft_plan_pfc p = weft_plan_calc_pfc(&line[l].pfc);
-        if (!line[l].lossless || !strcmp(line[l].to, "host")) continue;
-        if (p.headroom_bytes > need) {
-            need = p.headroom_bytes;
-            worst = &line[l];
-        }
-        if (p.headroom_bytes > line[l].headroom_bytes)
-            add_finding(
-                s, FORMAT("XOFF leaves %s of headroom for %s -> %s, %s at %s; the cable needs %s: packets may be lost",
-                          BYTES(line[l].headroom_bytes), line[l].from, line[l].to, TIME(line[l].pfc.delay_ps),
-                          RATE(line[l].pfc.rate_bps), BYTES(p.headroom_bytes)));
+        if (!line[l].lossless || !strcmp(line[l].to, "host") || p.headroom_bytes <= line[l].headroom_bytes) continue;
+        add_finding(s,
+                    FORMAT("XOFF leaves %s of headroom for %s -> %s, %s at %s; the cable needs %s: packets may be lost",
+                           BYTES(line[l].headroom_bytes), line[l].from, line[l].to, TIME(line[l].pfc.delay_ps),
+                           RATE(line[l].pfc.rate_bps), BYTES(p.headroom_bytes)));
     }
-    if (worst)
-        add_fact(s, "headroom",
-                 FORMAT("%s, for %s -> %s: %s of cable at %s, reaction, 3 frames and the pause", BYTES(need),
-                        worst->from, worst->to, TIME(worst->pfc.delay_ps), RATE(worst->pfc.rate_bps)));
+    if (!worst) return 0;
+    weft_bytes need = weft_plan_calc_pfc(&worst->pfc).headroom_bytes;
+    add_fact(s, "headroom",
+             FORMAT("%s, for %s -> %s: %s of cable at %s, reaction, 3 frames and the pause", BYTES(need), worst->from,
+                    worst->to, TIME(worst->pfc.delay_ps), RATE(worst->pfc.rate_bps)));
     return need;
 }
 

@@ -18,15 +18,15 @@
 
 #define T struct weft_plan_dsf_conf
 static const struct weft_param rows[] = {
-    WEFT_RATE(T, rate_bps, "rate", "400Gbps", "1Gbps", "3.2Tbps", "of an Ethernet port"),
+    WEFT_RATE(T, rate_bps, "rate", "400Gbps", "10Mbps", "100Tbps", "of an Ethernet port"),
     WEFT_UINT(T, ports, "ports", "36", "1", "65535", "Ethernet ports of an interface node"),
     WEFT_UINT(T, lanes, "lanes", "160", "1", "65535", "fabric lanes of an interface node"),
-    WEFT_RATE(T, lane_rate_bps, "lane_rate", "106.25Gbps", "1Gbps", "3.2Tbps", "signalling rate of a lane"),
+    WEFT_RATE(T, lane_rate_bps, "lane_rate", "106.25Gbps", "10Mbps", "100Tbps", "signalling rate of a lane"),
     WEFT_REAL(T, lane_coding, "lane_coding", "16/17", "0.1", "1", "part of it that RS(544,514) and 256b/257b leave"),
     WEFT_BYTES(T, cell_bytes, "cell", "256B", "1B", "4096B", "payload of a full cell"),
     WEFT_BYTES(T, cell_header_bytes, "cell_header", "12B", "0B", "255B", "of a cell, with its CRC"),
     WEFT_BYTES(T, packet_header_bytes, "packet_header", "10B", "0B", "255B", "of a packet in the fabric"),
-    WEFT_BYTES(T, mtu_bytes, "mtu", "4096B", "64B", "9000B", "payload of a full packet"),
+    WEFT_BYTES(T, mtu_bytes, "mtu", "4096B", "64B", "10240B", "payload of a full packet"),
     WEFT_BYTES(T, credit_bytes, "credit", "4096B", "1B", "65535B", "bytes of a credit"),
     WEFT_REAL(T, speedup, "credit_speedup", "1.05", "0.1", "4", "rate of credits over that of the port (assumed)"),
     WEFT_TIME(T, delay_ps, "delay", "2900ns", "0ns", "1s", "of all cables between two interface nodes, one way"),

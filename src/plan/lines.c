@@ -121,3 +121,15 @@ struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scen
     }
     return line;
 }
+
+const struct weft_plan_line *weft_plan_worst_line(const struct weft_plan_line *line, uint32_t lines) {
+    const struct weft_plan_line *worst = NULL;
+    weft_bytes most = 0;
+    for (uint32_t l = 0; l < lines; l++) {
+        weft_bytes need = weft_plan_calc_pfc(&line[l].pfc).headroom_bytes;
+        if (!line[l].lossless || !strcmp(line[l].to, "host") || need <= most) continue;
+        most = need;
+        worst = &line[l];
+    }
+    return worst;
+}

@@ -3,13 +3,18 @@
 // formulas.
 // - bound: the most that weft's own switches and links can bring; tests/theory/test_lossless.c verifies it. Delays both
 //   ways, processing and reaction at line rate, the pause frame itself, and three full frames: the one that passed
-//   XOFF, the one that the pause frame waits for, the one that the sender has started. Delays as in IEEE 802.1Q annex N
-//   (buffer requirements for PFC), which counts the same parts.
+//   XOFF, the one that the pause frame waits for, the one that the sender has started. The one that the pause frame
+//   waits for may be of any class, so it is as long as the port allows. Delays as in IEEE 802.1Q annex N (buffer
+//   requirements for PFC), which counts the same parts; the sender's interface is in its reaction, the receiver's is
+//   `phy`.
 // - study: "SFC simulation" (IEEE P802.1Qdw, part 4 and 5): (2 x link delay + switch delay) x rate; no frames.
 // - sonic: SONiC, sonic-swss cfgmgr/buffer_headroom_mellanox.lua. Bytes in flight as there, scaled by the cells that
 //   small packets waste, rounded up to KiB. Its share of small packets by bytes is used as written there: 100 x 64 /
 //   ((s x 64 + (100 - s) x MTU) / 100). Earlier releases scale by the share in packets and count the cable in units
-//   of 1024 where 1000 is meant. Not here: shared headroom pools, and the tile of later chips only as a parameter.
+//   of 1024 where 1000 is meant. For chips that are not NVIDIA's, the smallest packet is what their tables count
+//   (src/import/sonic_chip.c), and a cell is divided by it rather than rounded up. The tables shipped for Spectrum 1 to
+//   3 stem from a release with a fixed response of the peer and without that rounding (`peer`). Not here: shared
+//   headroom pools, and the tile of later chips only as a parameter.
 // Reaction: weft_pfc_calc_reaction, as in a run.
 #include <stdio.h>
 
@@ -17,12 +22,12 @@
 #include "weft/packet.h"
 #include "weft/plan.h"
 
-enum { KIB = 1024, PAUSE_WIRE = WEFT_FRAME_MIN + WEFT_WIRE_OVERHEAD };
+enum { KIB = 1024, ETHERNET = 18, PAUSE_WIRE = WEFT_FRAME_MIN + WEFT_WIRE_OVERHEAD };
 
 const char *const weft_plan_formula_names[] = {"bound", "study", "sonic", NULL};
 
 static const struct weft_param pfc_rows[] = {
-    WEFT_RATE(struct weft_plan_pfc_conf, rate_bps, "rate", NULL, "1Gbps", "3.2Tbps", "rate of the link"),
+    WEFT_RATE(struct weft_plan_pfc_conf, rate_bps, "rate", NULL, "10Mbps", "100Tbps", "rate of the link"),
     WEFT_TIME(struct weft_plan_pfc_conf, delay_ps, "delay", NULL, "0ns", "100ms", "of the cable, one way"),
     WEFT_TIME(struct weft_plan_pfc_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
               "of the receiver, from the last bit of a frame to its buffer (as switch.processing)"),
@@ -30,21 +35,25 @@ static const struct weft_param pfc_rows[] = {
                  "of the sender, pause frame to stop; standard: what 802.3 allows (bound)"),
     WEFT_TIME(struct weft_plan_pfc_conf, phy_ps, "phy", "0ns", "0ns", "1ms",
               "of both PHYs of the link together, one way (bound)"),
-    WEFT_BYTES(struct weft_plan_pfc_conf, mtu_bytes, "mtu", "4096B", "64B", "9000B",
-               "payload of a full packet (bound)"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, mtu_bytes, "mtu", "4096B", "64B", "10240B",
+               "payload of a full packet; above 4096B, the most that RoCE has, it is a port_mtu (bound)"),
     WEFT_BYTES(struct weft_plan_pfc_conf, buffer_bytes, "buffer", "0B", "0B", "1TB",
                "of the port and priority; 0B: not asked about"),
     WEFT_BYTES(struct weft_plan_pfc_conf, xoff_bytes, "xoff", "0B", "0B", "1TB", "threshold to judge; 0B: none"),
     WEFT_CHOICE(struct weft_plan_pfc_conf, formula, "formula", "bound", weft_plan_formula_names,
                 "bound, study or sonic"),
-    WEFT_BYTES(struct weft_plan_pfc_conf, port_mtu_bytes, "port_mtu", "9100B", "64B", "10000B",
-               "MTU of the port (sonic)"),
-    WEFT_BYTES(struct weft_plan_pfc_conf, lossless_mtu_bytes, "lossless_mtu", "1024B", "64B", "10000B",
+    WEFT_BYTES(struct weft_plan_pfc_conf, port_mtu_bytes, "port_mtu", "9100B", "64B", "10240B",
+               "MTU of the port, the largest of all classes (bound, sonic)"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, lossless_mtu_bytes, "lossless_mtu", "1024B", "64B", "10240B",
                "MTU of lossless packets (sonic)"),
     WEFT_UINT(struct weft_plan_pfc_conf, small_percent, "small_packets", "100", "0", "100",
               "per cent of packets that are small, worst case (sonic)"),
     WEFT_BYTES(struct weft_plan_pfc_conf, cell_bytes, "cell", "144B", "1B", "4096B",
                "buffer cell of the chip (sonic; assumed)"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, small_bytes, "small_packet", "64B", "64B", "4096B",
+               "smallest packet that comes at line rate; above 64B with its preamble and gap (sonic)"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, peer_bytes, "peer", "0B", "0B", "1MB",
+               "response of the sender; 0B: what 802.3 allows; 3892B in tables of Spectrum 1 to 3 (sonic)"),
     WEFT_BYTES(struct weft_plan_pfc_conf, mac_phy_bytes, "mac_phy", "820B", "0B", "1MB",
                "held by MAC and PHY (sonic; assumed)"),
     WEFT_TIME(struct weft_plan_pfc_conf, gearbox_ps, "gearbox", "0ns", "0ns", "1ms", "of a gearbox, one way (sonic)"),
@@ -96,22 +105,30 @@ static void add_bound(const struct weft_plan_pfc_conf *c, struct weft_plan_pfc *
     p->in_flight_bytes =
         weft_plan_calc_bytes(c->rate_bps, 2 * (c->delay_ps + c->phy_ps) + c->processing_ps + p->reaction_ps);
     p->frame_bytes = c->mtu_bytes + c->framing_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH + WEFT_WIRE_OVERHEAD;
-    p->frames = 3;
+    p->frames = 2;
+    p->ahead_bytes = c->ahead_mtu_bytes + ETHERNET + WEFT_WIRE_OVERHEAD;
+    if (p->ahead_bytes < p->frame_bytes) p->ahead_bytes = p->frame_bytes;
     p->pause_bytes = PAUSE_WIRE;
-    p->headroom_bytes = p->in_flight_bytes + p->frames * p->frame_bytes + p->pause_bytes;
+    p->headroom_bytes = p->in_flight_bytes + p->frames * p->frame_bytes + p->ahead_bytes + p->pause_bytes;
 }
 
 static void add_sonic(const struct weft_plan_pfc_conf *c, struct weft_plan_pfc *p) {
     weft_bytes way = weft_plan_calc_bytes(c->rate_bps, 2 * c->delay_ps + 2 * c->gearbox_ps + c->tile_ps);
+    if (c->peer_bytes) p->reaction_bytes = c->peer_bytes;
     p->in_flight_bytes = way + p->reaction_bytes;
     p->frame_bytes = c->port_mtu_bytes;
     p->frames = 1;
     p->pause_bytes = c->mac_phy_bytes;
-    uint64_t cell = c->cell_bytes, small = WEFT_FRAME_MIN;
-    uint64_t worst = cell > 2 * small ? (cell + small - 1) / small : (2 * cell + cell) / (1 + cell);
-    // cells over bytes = (100 - share + share x worst) / 100 with share = 100 x 64 x 100 / mix
+    uint64_t cell = c->cell_bytes, small = c->small_bytes ? c->small_bytes : WEFT_FRAME_MIN, worst = cell, per = small;
+    if (small == WEFT_FRAME_MIN && cell <= 2 * small)
+        worst = c->peer_bytes ? 2 * cell : (2 * cell + cell) / (1 + cell), per = c->peer_bytes ? 1 + cell : 1;
+    else if (small == WEFT_FRAME_MIN && !c->peer_bytes)
+        worst = (cell + small - 1) / small, per = 1;
+    else if (cell < small)
+        worst = small;
+    // cells over bytes = (100 - share + share x worst) / 100 with share = 100 x small x 100 / mix
     uint64_t mix = c->small_percent * small + (100 - c->small_percent) * c->lossless_mtu_bytes;
-    uint64_t over = mix + small * 100 * (worst - 1);
+    uint64_t over = mix + small * 100 * (worst - per) / per;
     weft_bytes bytes = p->in_flight_bytes + p->frame_bytes + p->pause_bytes;
     p->occupancy = (double)over / (double)mix;
     p->headroom_bytes = kib_up(c->lossless_mtu_bytes + (bytes * over + mix - 1) / mix);

@@ -125,5 +125,12 @@ struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scen
     struct weft__plan_switch sw = weft__plan_switch(&s.device[congested]->sw, weft__plan_ports(t, congested), arena);
     fill_conf(&sw, &place);
     place.conf.best_effort = !s.device[congested]->sw.pfc.priorities;
+    uint32_t lines;
+    struct weft_plan_pfc_conf base = {.formula = WEFT_PLAN_BOUND};
+    const struct weft_plan_line *line = weft_plan_scenario_lines(scenario, t, &base, arena, &lines);
+    line = weft_plan_worst_line(line, lines);
+    if (!line || place.conf.best_effort) return place;
+    place.pfc = line->pfc;
+    place.conf.pfc_headroom_bytes = weft_plan_calc_pfc(&place.pfc).headroom_bytes;
     return place;
 }

@@ -2,7 +2,8 @@
 // Checks a SONiC configuration. Buffers take precedence: where PFC and priority groups disagree, the patch makes
 // pfc_enable follow the groups that have headroom, and maps follow both. An ECN threshold is compared with the lowest
 // depth at which a queue can pause its inputs: a single input holds alpha / (1 + alpha) of the shared pool, several
-// inputs hold more.
+// inputs hold more. Headroom is judged by the formula asked for and, if that is the bound, which counts bytes, by
+// SONiC's formula with the cells of the chip as well: less than that is enough for full frames only.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +33,14 @@ struct judge {
     uint32_t n, room;
     struct after { // of a profile, with its changes applied
         weft_bytes xoff_bytes, size_bytes, static_bytes, need_bytes;
-        const struct weft_sonic_port *needs, *counted;
-        uint32_t ports;
+        weft_bytes cells_bytes; ///< need in cells of the chip; 0: not asked about
+        weft_bytes ahead_bytes; ///< need if the pause waits for the largest frame of any class
+        const struct weft_sonic_port *needs, *counted, *counted_ahead;
+        uint32_t ports, ports_ahead;
     } * profile;
-    uint8_t *lossless;  ///< priorities of each port, with the changes applied
-    struct map_change { ///< the change that the finding of this number makes to a class
+    weft_bytes *pool_bytes; ///< size of each pool, with the changes applied
+    uint8_t *lossless;      ///< priorities of each port, with the changes applied
+    struct map_change {     ///< the change that the finding of this number makes to a class
         const struct weft_sonic_map *map;
         uint32_t class, value, finding;
     } * map_change;
@@ -104,38 +108,110 @@ static const struct weft_sonic_profile *group_of(const struct weft_sonic_port *p
 }
 
 /// The bytes that a port needs above XOFF; 0: its cable or its speed is unknown.
-static weft_bytes need_of(struct judge *j, const struct weft_sonic_port *port) {
+static weft_bytes need_of(struct judge *j, const struct weft_sonic_port *port, uint32_t formula, weft_bytes ahead_mtu) {
     struct weft_plan_pfc_conf conf = *j->base;
     if (!port->rate_bps) return 0;
+    conf.formula = formula;
     conf.rate_bps = port->rate_bps;
     if (port->cable_mm) conf.delay_ps = weft_sonic_delay(port->cable_mm);
     conf.port_mtu_bytes = port->mtu_bytes;
     conf.lanes = port->lanes == 8 ? 8 : 4;
-    if (j->s->pattern_said) {
-        conf.lossless_mtu_bytes = j->s->lossless_mtu_bytes;
-        conf.small_percent = j->s->small_percent;
-    }
+    conf.ahead_mtu_bytes = ahead_mtu;
+    weft_sonic_set_chip(j->s, &conf);
     return conf.delay_ps ? weft_plan_calc_pfc(&conf).headroom_bytes : 0;
+}
+
+static const char *speed_text(struct judge *j, const struct weft_sonic_port *port) {
+    uint64_t mbps = port->rate_bps / 1000000;
+    return mbps < 1000 ? TEXT("%" PRIu64 "M", mbps) : TEXT("%gG", (double)mbps / 1000);
+}
+
+/// A lossless profile that the file leaves to SONiC, and that SONiC does not have.
+static void judge_missing(struct judge *j, const struct weft_sonic_port *port, const struct weft_sonic_profile *p,
+                          uint32_t group) {
+    if (p->unlisted)
+        add_port(
+            j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PG|%s|%" PRIu32, port->name, group), NULL,
+            TEXT("%s: the device's profiles have none for %s with %gm of cable: SONiC sets no headroom, and packets "
+                 "are lost",
+                 port->name, speed_text(j, port), (double)port->cable_mm / 1000));
+    else if (p->computed && !p->looked_up && !j->s->computes)
+        add_port(j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s", p->name), NULL,
+                 TEXT("%s: the profile is not in the file, and assumed: SONiC looks it up in the device's "
+                      "pg_profile_lookup.ini (--profiles)",
+                      port->name));
 }
 
 static void need_headroom(struct judge *j) {
     for (uint32_t p = 0; p < j->s->ports; p++) {
         const struct weft_sonic_port *port = &j->s->port[p];
-        weft_bytes need = need_of(j, port);
+        weft_bytes need = need_of(j, port, j->base->formula, 0), cells = 0, ahead = 0;
+        if (j->base->formula == WEFT_PLAN_BOUND) ahead = need_of(j, port, WEFT_PLAN_BOUND, port->mtu_bytes);
+        if (j->base->formula == WEFT_PLAN_BOUND && j->s->chip) cells = need_of(j, port, WEFT_PLAN_SONIC, 0);
         if (j->lossless[p] && !need)
             add_port(j, WEFT_SONIC_HEADROOM, port->rate_bps ? "CABLE_LENGTH" : "PORT", NULL,
                      TEXT("%s has lossless groups and no %s: its headroom cannot be judged", port->name,
                           port->rate_bps ? "cable length" : "speed"));
+        const struct weft_sonic_profile *missing = NULL;
         for (uint32_t k = 0; k < WEFT_PRIORITIES; k++) {
             if (!(j->lossless[p] >> k & 1)) continue;
-            struct after *a = after(j, group_of(port, k));
-            if (need > group_of(port, k)->xoff_bytes && a->counted != port) {
+            const struct weft_sonic_profile *profile = group_of(port, k);
+            struct after *a = after(j, profile);
+            if (profile != missing) judge_missing(j, port, profile, weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, k));
+            missing = profile;
+            if ((need > profile->xoff_bytes || cells > profile->xoff_bytes) && a->counted != port) {
                 a->counted = port;
                 a->ports++;
             }
             if (need > a->need_bytes) a->need_bytes = need, a->needs = port;
+            if (cells > a->cells_bytes) a->cells_bytes = cells, a->needs = port;
+            if (ahead > profile->xoff_bytes && a->counted_ahead != port) {
+                a->counted_ahead = port;
+                a->ports_ahead++;
+            }
+            if (ahead > a->ahead_bytes) a->ahead_bytes = ahead;
         }
     }
+}
+
+/// Why the headroom of a profile is too small; NULL: it is not.
+static const char *lack_of(struct judge *j, const struct weft_sonic_profile *p, const struct after *a) {
+    const char *port =
+        TEXT("%s at %s with %gm of cable", a->needs->name, speed_text(j, a->needs), (double)a->needs->cable_mm / 1000);
+    const char *cells = a->cells_bytes > a->need_bytes
+                            ? TEXT("%s in cells of %" PRIu64 "B, as of %s, filled by small packets (formula sonic)",
+                                   BYTES(a->cells_bytes), j->s->chip->cell_bytes, j->s->chip->name)
+                            : NULL;
+    if (p->xoff_bytes < a->need_bytes)
+        return TEXT("xoff of %s; %s needs %s (formula %s)%s%s", BYTES(p->xoff_bytes), port, BYTES(a->need_bytes),
+                    weft_plan_formula_names[j->base->formula], cells ? ", and " : "", cells ? cells : "");
+    if (cells && p->xoff_bytes < a->cells_bytes)
+        return TEXT("xoff of %s is enough for full frames only: %s needs %s (formula bound), but %s",
+                    BYTES(p->xoff_bytes), port, BYTES(a->need_bytes), cells);
+    return NULL;
+}
+
+/// What the bound leaves out where a frame of another class may be longer than those of lossless ones.
+static void note_ahead(struct judge *j, const struct weft_sonic_profile *p, const struct after *a) {
+    if (p->unlisted || a->xoff_bytes >= a->ahead_bytes) return;
+    struct weft_sonic_finding *f = add(
+        j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s.xoff", p->name),
+        TEXT("xoff of %s is enough if no class has frames of the port's MTU, %s: a pause that waits for one needs %s",
+             BYTES(a->xoff_bytes), BYTES(a->needs->mtu_bytes), BYTES(a->ahead_bytes)));
+    f->ports = a->ports_ahead;
+    f->note = true;
+}
+
+/// NVIDIA's formula is public, so its result is the value to set. Of other chips it has only the cells right.
+static void set_headroom(struct judge *j, const struct weft_sonic_profile *p, struct after *a,
+                         struct weft_sonic_finding *f) {
+    weft_bytes need = a->ahead_bytes > a->need_bytes ? a->ahead_bytes : a->need_bytes;
+    if (j->s->nvidia && a->cells_bytes > need) need = a->cells_bytes;
+    if (p->computed || need <= p->xoff_bytes) return;
+    a->xoff_bytes = (need + KIB - 1) / KIB * KIB;
+    if (p->size_bytes >= p->xoff_bytes) a->size_bytes += a->xoff_bytes - p->xoff_bytes;
+    change(j, f, "BUFFER_PROFILE", p->name, "xoff", true, number(j, a->xoff_bytes));
+    if (p->size_bytes >= p->xoff_bytes) change(j, f, "BUFFER_PROFILE", p->name, "size", true, number(j, a->size_bytes));
 }
 
 static void judge_headroom(struct judge *j) {
@@ -143,21 +219,13 @@ static void judge_headroom(struct judge *j) {
         const struct weft_sonic_profile *p = &j->s->profile[i];
         struct after *a = &j->profile[i];
         if (!a->needs) continue;
-        if (p->xoff_bytes < a->need_bytes) {
-            struct weft_sonic_finding *f =
-                add(j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s.xoff", p->name),
-                    TEXT("xoff of %s; %s at %" PRIu64 "G with %gm of cable needs %s (formula %s)", BYTES(p->xoff_bytes),
-                         a->needs->name, a->needs->rate_bps / 1000000000, (double)a->needs->cable_mm / 1000,
-                         BYTES(a->need_bytes), weft_plan_formula_names[j->base->formula]));
+        const char *lack = p->unlisted ? NULL : lack_of(j, p, a);
+        if (lack) {
+            struct weft_sonic_finding *f = add(j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s.xoff", p->name), lack);
             f->ports = a->ports;
-            if (!p->computed) {
-                a->xoff_bytes = (a->need_bytes + KIB - 1) / KIB * KIB;
-                if (p->size_bytes >= p->xoff_bytes) a->size_bytes += a->xoff_bytes - p->xoff_bytes;
-                change(j, f, "BUFFER_PROFILE", p->name, "xoff", true, number(j, a->xoff_bytes));
-                if (p->size_bytes >= p->xoff_bytes)
-                    change(j, f, "BUFFER_PROFILE", p->name, "size", true, number(j, a->size_bytes));
-            }
+            set_headroom(j, p, a, f);
         }
+        note_ahead(j, p, a);
         if (p->computed || !p->pool || p->pool->xoff_bytes || a->size_bytes >= a->xoff_bytes) continue;
         weft_bytes size = p->xon_bytes + a->xoff_bytes;
         struct weft_sonic_finding *f =
@@ -169,25 +237,41 @@ static void judge_headroom(struct judge *j) {
     }
 }
 
-/// The bytes reserved by groups of a pool.
-static weft_bytes reserved(struct judge *j, const struct weft_sonic_pool *pool) {
+/// The bytes reserved by groups of a pool, `now` in the file or with the changes applied.
+static weft_bytes reserved(struct judge *j, const struct weft_sonic_pool *pool, bool now) {
     weft_bytes sum = 0;
     for (uint32_t p = 0; p < j->s->ports; p++)
         for (uint32_t g = 0; g < WEFT_PRIORITIES; g++) {
             const struct weft_sonic_profile *profile = j->s->port[p].pg[g];
-            if (profile && profile->pool == pool) sum += after(j, profile)->size_bytes;
+            if (profile && profile->pool == pool) sum += now ? profile->size_bytes : after(j, profile)->size_bytes;
         }
     return sum;
+}
+
+/// On NVIDIA's switches, larger groups leave less of the memory to the pool.
+static void shrink_pool(struct judge *j, const struct weft_sonic_pool *pool, weft_bytes *size) {
+    weft_bytes before = reserved(j, pool, true), then = reserved(j, pool, false);
+    if (!*size || then <= before) return;
+    weft_bytes left = *size > then - before ? *size - (then - before) : 0;
+    struct weft_sonic_finding *f =
+        add(j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.size", pool->name),
+            left ? TEXT("%s is what the groups leave; with the sizes above they take %s more", BYTES(*size),
+                        BYTES(then - before))
+                 : TEXT("%s is less than the %s that the sizes above take more", BYTES(*size), BYTES(then - before)));
+    if (left) change(j, f, "BUFFER_POOL", pool->name, "size", true, number(j, left));
+    *size = left ? left : *size;
 }
 
 static void judge_pools(struct judge *j) {
     for (uint32_t i = 0; i < j->s->pools; i++) {
         const struct weft_sonic_pool *pool = &j->s->pool[i];
-        weft_bytes sum = reserved(j, pool), most = 0;
+        weft_bytes sum = reserved(j, pool, false), most = 0;
         for (uint32_t k = 0; k < j->s->profiles; k++)
             if (j->s->profile[k].pool == pool && j->profile[k].needs && j->profile[k].xoff_bytes > most)
                 most = j->profile[k].xoff_bytes;
-        if (pool->size_bytes && sum > pool->size_bytes)
+        if (j->s->nvidia)
+            shrink_pool(j, pool, &j->pool_bytes[i]);
+        else if (pool->size_bytes && sum > pool->size_bytes)
             add(j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.size", pool->name),
                 TEXT("%s, but its priority groups are to have %s of their own", BYTES(pool->size_bytes), BYTES(sum)));
         if (pool->xoff_bytes && most > pool->xoff_bytes)
@@ -216,8 +300,9 @@ static weft_bytes xoff_of(struct judge *j, const struct weft_sonic_profile *p) {
     if (!p->pool || !p->pool->size_bytes) return 0;
     if (p->has_static && !p->has_dynamic) return after(j, p)->static_bytes;
     if (!p->has_dynamic && !p->pool->dynamic) return 0;
-    weft_bytes own = reserved(j, p->pool);
-    double shared = own < p->pool->size_bytes ? (double)(p->pool->size_bytes - own) : 0, alpha = 1;
+    struct weft_sonic_pool pool = *p->pool;
+    pool.size_bytes = j->pool_bytes[p->pool - j->s->pool];
+    double shared = (double)weft_sonic_calc_shared(j->s, &pool, reserved(j, p->pool, false)), alpha = 1;
     for (int64_t k = p->dynamic_th; k && k > -64 && k<64; k += k> 0 ? -1 : 1)
         alpha = p->dynamic_th > 0 ? alpha * 2 : alpha / 2;
     return (weft_bytes)(alpha / (1 + alpha) * shared);
@@ -369,7 +454,7 @@ static bool is_reached(const struct weft_sonic_port *port, uint32_t priority) {
 static void judge_maps(struct judge *j) {
     for (uint32_t p = 0; p < j->s->ports; p++) {
         const struct weft_sonic_port *port = &j->s->port[p];
-        for (uint32_t class = 0; class < WEFT_PRIORITIES; class ++)
+        for (uint32_t class = 0; class < WEFT_SONIC_CLASSES; class ++)
             judge_class(j, port, j->lossless[p], class);
         for (uint32_t k = 0; k < WEFT_PRIORITIES; k++)
             if (j->lossless[p] >> k & 1 && !is_reached(port, k))
@@ -426,7 +511,7 @@ static void settle_maps(struct judge *j) {
     while (again) {
         again = false;
         for (uint32_t p = 0; p < j->s->ports; p++)
-            for (uint32_t class = 0; class < WEFT_PRIORITIES; class ++) {
+            for (uint32_t class = 0; class < WEFT_SONIC_CLASSES; class ++) {
                 const struct weft_sonic_port *port = &j->s->port[p];
                 uint32_t by_group, by_queue, group = class_after(j, port, WEFT_SONIC_TC_TO_PG, class);
                 uint32_t queue = class_after(j, port, WEFT_SONIC_TC_TO_QUEUE, class);
@@ -461,6 +546,9 @@ struct weft_sonic_finding *weft_plan_sonic(const struct weft_sonic *s, const str
                                            struct weft_arena *arena, uint32_t *ret_findings) {
     struct judge judge = {.s = s, .base = base, .arena = arena}, *j = &judge;
     j->profile = weft_arena_alloc(arena, s->profiles + 1, sizeof *j->profile);
+    j->pool_bytes = weft_arena_alloc(arena, s->pools + 1, sizeof *j->pool_bytes);
+    for (uint32_t i = 0; i < s->pools; i++)
+        j->pool_bytes[i] = s->pool[i].size_bytes;
     j->lossless = weft_arena_alloc(arena, s->ports, sizeof *j->lossless);
     for (uint32_t i = 0; i < s->profiles; i++) {
         const struct weft_sonic_profile *p = &s->profile[i];

@@ -10,8 +10,8 @@
 #define WEFT__PORTS_MAX 65535u           // per node: a packet keeps its port in 16 bits
 #define WEFT__EDGES_MAX 65535u           // switches with hosts: the number of a route set has 16 bits
 #define WEFT__TIER_BY_DISTANCE UINT8_MAX // tier of an added node: its hops to the nearest host, at most 254
-#define WEFT__RATE_MIN UINT64_C(1000000000)
-#define WEFT__RATE_MAX UINT64_C(3200000000000)
+#define WEFT__RATE_MIN UINT64_C(10000000)
+#define WEFT__RATE_MAX UINT64_C(100000000000000)
 
 struct weft__link {
     uint32_t node[2];
@@ -130,11 +130,11 @@ struct weft__line {
 /// Rows for a layer's own rate and delay: T has members KEY_rate_bps and KEY_delay_ps. 0 means "the common value",
 /// which is never 0 itself.
 #define WEFT__LINE_ROWS(T, key, which)                                                                                 \
-    WEFT_RATE(T, key##_rate_bps, #key "_rate", "0bps", "0bps", "3.2Tbps", "rate of " which "; 0bps: as rate"),         \
+    WEFT_RATE(T, key##_rate_bps, #key "_rate", "0bps", "0bps", "100Tbps", "rate of " which "; 0bps: as rate"),         \
         WEFT_TIME(T, key##_delay_ps, #key "_delay", "0s", "0s", "1s", "delay of " which "; 0s: as delay")
 /// Rate, delay and bit error rate of every link without its own: members rate_bps, delay_ps, bit_error_rate.
 #define WEFT__COMMON_LINE_ROWS(T)                                                                                      \
-    WEFT_RATE(T, rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps", "rate of every link"),                               \
+    WEFT_RATE(T, rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps", "rate of every link"),                              \
         WEFT_TIME(T, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of every link, one way"),             \
         WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC")
 static inline struct weft__line weft__line_or(weft_rate_bps own_rate_bps, weft_time_ps own_delay_ps,

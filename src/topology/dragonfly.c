@@ -40,11 +40,11 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, endpoints, "endpoints", "18", "1", "64",
               "ports of a TiN's cell switch towards the chip itself, as published; a run uses those set in tin:"),
     WEFT_UINT(T, tins_per_card, "tins_per_card", "2", "1", "64", "TiNs per line card"),
-    WEFT_RATE(T, local_rate_bps, "local_rate", "27.15Gbps", "1Gbps", "3.2Tbps",
+    WEFT_RATE(T, local_rate_bps, "local_rate", "27.15Gbps", "10Mbps", "100Tbps",
               "rate of links within a pod: a lane of 28 Gbit/s, with 64 of 66 bits for cells (sections 3.1, 3.2)"),
-    WEFT_RATE(T, global_rate_bps, "global_rate", "27.15Gbps", "1Gbps", "3.2Tbps",
+    WEFT_RATE(T, global_rate_bps, "global_rate", "27.15Gbps", "10Mbps", "100Tbps",
               "rate of links between pods, before FEC (tin.fec_overhead): 25.6 Gbit/s after it"),
-    WEFT_RATE(T, host_rate_bps, "host_rate", "50Gbps", "1Gbps", "3.2Tbps",
+    WEFT_RATE(T, host_rate_bps, "host_rate", "50Gbps", "10Mbps", "100Tbps",
               "rate of a host's link: half of a NIC's 100G; with more, two hosts share their NIC (tin.nic_rate)"),
     WEFT_TIME(T, local_delay_ps, "local_delay", "2ns", "1ps", "1s", "delay of links within a pod: backplane (assumed)"),
     WEFT_TIME(T, global_delay_ps, "global_delay", "0s", "0s", "1s",
@@ -60,7 +60,7 @@ static const struct weft_param rows[] = {
     WEFT_BOOL(T, processors, "processors", "false",
               "the control processor of each TiN sends and receives packets, as host processor-0 and so on (section "
               "3.3); patterns match it only if they begin with its name"),
-    WEFT_RATE(T, processor_rate_bps, "processor_rate", "1Gbps", "1Mbps", "3.2Tbps",
+    WEFT_RATE(T, processor_rate_bps, "processor_rate", "1Gbps", "1Mbps", "100Tbps",
               "rate of its port, \"low bandwidth\" (section 3.3; assumed)"),
     WEFT_UINT(T, gateways, "gateways", "0", "0", "4096",
               "number of TiNs whose Ethernet port leads to a spine, spread evenly"),
@@ -68,7 +68,7 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, tors, "tors", "0", "0", "65535", "Ethernet top-of-rack switches below the spines, beside the Clique"),
     WEFT_UINT(T, hosts_per_tor, "hosts_per_tor", "16", "1", "65535", "hosts per top-of-rack switch"),
     WEFT_UINT(T, tor_parallel, "tor_parallel", "1", "1", "4096", "links between a top-of-rack switch and a spine"),
-    WEFT_RATE(T, ethernet_rate_bps, "ethernet_rate", "100Gbps", "1Gbps", "3.2Tbps", "rate of Ethernet links"),
+    WEFT_RATE(T, ethernet_rate_bps, "ethernet_rate", "100Gbps", "10Mbps", "100Tbps", "rate of Ethernet links"),
     WEFT_TIME(T, ethernet_delay_ps, "ethernet_delay", "350ns", "1ps", "1s", "delay of Ethernet links (assumed)"),
 };
 

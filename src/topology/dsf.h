@@ -42,9 +42,9 @@ struct weft__dsf_nics {
                   "nodes that form an FDSW (or SDSW): each forwards by itself, with 256 lanes"),                       \
         WEFT_UINT(struct weft__dsf_conf, rdsw_parallel, "rdsw_lanes", "1", "1", "4096",                                \
                   "lanes between an RDSW and one virtual device of an FDSW"),                                          \
-        WEFT_RATE(struct weft__dsf_conf, host_rate_bps, "host_rate", "400Gbps", "1Gbps", "3.2Tbps",                    \
+        WEFT_RATE(struct weft__dsf_conf, host_rate_bps, "host_rate", "400Gbps", "10Mbps", "100Tbps",                   \
                   "rate of links to NIC ports"),                                                                       \
-        WEFT_RATE(struct weft__dsf_conf, lane_rate_bps, "lane_rate", "106.25Gbps", "1Gbps", "3.2Tbps",                 \
+        WEFT_RATE(struct weft__dsf_conf, lane_rate_bps, "lane_rate", "106.25Gbps", "10Mbps", "100Tbps",                \
                   "signalling rate of a fabric lane: bits on the wire, FEC included"),                                 \
         WEFT_REAL(struct weft__dsf_conf, lane_coding, "lane_coding", "16/17", "0.1", "1",                              \
                   "share of lane_rate left for cells: 256b/257b and RS(544,514) leave 100G of 106.25G"),               \

@@ -26,9 +26,9 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, region_parallel, "region_links", "1", "1", "4096",
               "links between superspines of the same number in two regions (assumed)"),
     WEFT_REAL(T, distance_km, "distance_km", "40", "0.001", "20000", "distance between two regions; 5us per kilometre"),
-    WEFT_RATE(T, superspine_rate_bps, "superspine_rate", "800Gbps", "1Gbps", "3.2Tbps",
+    WEFT_RATE(T, superspine_rate_bps, "superspine_rate", "800Gbps", "10Mbps", "100Tbps",
               "rate of links between EDSW and superspine"),
-    WEFT_RATE(T, region_rate_bps, "region_rate", "800Gbps", "1Gbps", "3.2Tbps", "rate of links between regions"),
+    WEFT_RATE(T, region_rate_bps, "region_rate", "800Gbps", "10Mbps", "100Tbps", "rate of links between regions"),
     WEFT_TIME(T, superspine_delay_ps, "superspine_delay", "1100ns", "1ps", "1s",
               "delay of links between EDSW and superspine, one way (assumed)"),
 };

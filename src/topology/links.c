@@ -82,7 +82,7 @@ struct override_conf {
 };
 static const struct weft_param override_rows[] = {
     WEFT_TEXT(struct override_conf, link, "link", NULL, "as in events: \"access-0/8\", \"a--b\" or \"core-0/*\""),
-    WEFT_RATE(struct override_conf, rate_bps, "rate", "1Gbps", "1Gbps", "3.2Tbps", "unless given: as it was"),
+    WEFT_RATE(struct override_conf, rate_bps, "rate", "1Gbps", "10Mbps", "100Tbps", "unless given: as it was"),
     WEFT_TIME(struct override_conf, delay_ps, "delay", "1ps", "1ps", "1s", "unless given: as it was"),
     WEFT_REAL(struct override_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "unless given: as it was"),
 };

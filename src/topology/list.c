@@ -54,7 +54,7 @@ struct link_conf {
 static const struct weft_param link_rows[] = {
     WEFT_TEXT(struct link_conf, from, "from", NULL, "a node"),
     WEFT_TEXT(struct link_conf, to, "to", NULL, "another node"),
-    WEFT_RATE(struct link_conf, rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps", "rate, each direction"),
+    WEFT_RATE(struct link_conf, rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps", "rate, each direction"),
     WEFT_TIME(struct link_conf, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay, one way"),
     WEFT_REAL(struct link_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "after FEC"),
     WEFT_TEXT(struct link_conf, port[0], "from_port", "", "name of the port at from (E1/24); empty: its number"),

@@ -117,7 +117,7 @@ const char *weft__check_own_rate(const char *key, weft_rate_bps rate, char *text
     if (!rate || rate >= WEFT__RATE_MIN) return NULL;
     char found[32];
     weft_format_rate(rate, found, sizeof found);
-    snprintf(text, size, "%s is %s; expected 1Gbps to 3.2Tbps, or 0bps for the common rate", key, found);
+    snprintf(text, size, "%s is %s; expected 10Mbps to 100Tbps, or 0bps for the common rate", key, found);
     return text;
 }
 

@@ -30,7 +30,7 @@ static enum weft_status check_link(const struct weft_topology_builder *b, const 
     if (status) return status;
     if (l->rate_bps < WEFT__RATE_MIN || l->rate_bps > WEFT__RATE_MAX) {
         weft_format_rate(l->rate_bps, rate, sizeof rate);
-        return BAD(l->place, "link %s to %s has rate %s; expected 1Gbps to 3.2Tbps", from->name, to->name, rate);
+        return BAD(l->place, "link %s to %s has rate %s; expected 10Mbps to 100Tbps", from->name, to->name, rate);
     }
     if (!(l->bit_error_rate >= 0 && l->bit_error_rate < 1))
         return BAD(l->place, "link %s to %s has bit error rate %g; expected 0 or more and less than 1", from->name,

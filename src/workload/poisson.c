@@ -28,7 +28,7 @@ static const struct weft_param poisson_rows[] = {
               "every host sends to only one other, drawn at random, and receives from only one; not with dst"),
     WEFT_REAL(struct poisson_conf, load, "load", "0.3", "0.000001", "1",
               "payload that a host offers, as a fraction of its link's rate"),
-    WEFT_RATE(struct poisson_conf, rate_bps, "rate", "0bps", "0bps", "3.2Tbps",
+    WEFT_RATE(struct poisson_conf, rate_bps, "rate", "0bps", "0bps", "100Tbps",
               "payload that a host offers, independent of its link; 0bps: by load"),
     WEFT_TIME(struct poisson_conf, duration_ps, "duration", "1ms", "1ns", "1000s", "flows arrive for this long"),
     WEFT_TEXT(struct poisson_conf, distribution, "distribution", "fixed",

@@ -46,7 +46,7 @@ static bool judge(struct weft_arena *arena, struct weft_sonic_finding **ret_find
     if (weft_tree_parse("base", text, sizeof text - 1, arena, &tree, &error) ||
         weft_params_load(&weft_plan_pfc_table, tree, &base, arena, &error))
         abort();
-    enum weft_status status = weft_sonic_read(path, NULL, arena, &sonic, &error);
+    enum weft_status status = weft_sonic_read(&path, 1, NULL, arena, &sonic, &error);
     assert(!status == !*error.text);
     if (status) assert(!strncmp(error.text, path, strlen(path)));
     if (!status) *ret_finding = weft_plan_sonic(sonic, &base, arena, ret_n);

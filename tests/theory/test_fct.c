@@ -177,9 +177,11 @@ enum { SWITCHES_MAX = 5 };
 
 static void any_path(struct weft_random *random, bool whole) {
     static const char *const rate_names[] = {"1Gbps",   "10Gbps",  "25Gbps",  "100Gbps",    "200Gbps",
-                                             "400Gbps", "1.6Tbps", "3.2Tbps", "106.25Gbps", "123456789kbps"};
-    static const uint64_t rates[] = {1000000000,   10000000000,   25000000000,   100000000000, 200000000000,
-                                     400000000000, 1600000000000, 3200000000000, 106250000000, 123456789000};
+                                             "400Gbps", "1.6Tbps", "3.2Tbps", "106.25Gbps", "123456789kbps",
+                                             "10Mbps",  "8T",      "7.2T",    "33.333T",    "100Tbps"};
+    static const uint64_t rates[] = {1000000000,   10000000000,   25000000000,   100000000000,   200000000000,
+                                     400000000000, 1600000000000, 3200000000000, 106250000000,   123456789000,
+                                     10000000,     8000000000000, 7200000000000, 33333000000000, 100000000000000};
     static const char *const verbs[] = {"write", "send", "read"};
     uint32_t switches = 1 + (uint32_t)draw(random, SWITCHES_MAX), hops = switches + 1;
     uint64_t mtu = 64 + draw(random, 4033), size = 1 + draw(random, draw(random, 2) ? 40 * mtu : 2 * mtu);

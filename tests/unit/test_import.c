@@ -421,7 +421,7 @@ static void what_cannot_be_read(void **state) {
         {"hpcc", "4 1 1\n4\n0 3 100Gbps 1us 0\n", ":2:1: the number of a switch is 4; expected at most 3"},
         {"hpcc", "4 2 1\n3 3\n0 3 100Gbps 1us 0\n", ":2:3: node 3 is listed twice"},
         {"hpcc", "4 1 1\n3\n0 0 100Gbps 1us 0\n", ":3:3: a link from node 0 to itself"},
-        {"hpcc", "4 1 1\n3\n0 3 100 1us 0\n", ":3:5: the link's rate: expected 1Gbps to 3.2Tbps"},
+        {"hpcc", "4 1 1\n3\n0 3 100 1us 0\n", ":3:5: the link's rate: expected 10Mbps to 100Tbps"},
         {"hpcc", "4 1 1\n3\n0 3 100Gbps 1us 2\n", ":3:17: the link's error rate '2'; expected 0 to less than 1"},
         {"hpcc", "4 5 1\n3\n", ":1:1: 5 switches of 4 nodes and 1 links"},
         {"hpcc", "1\n0 1 3 100 0 2.0\n", ":2:11: a flow of 0 bytes; expected 1 at least"},

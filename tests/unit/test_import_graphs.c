@@ -464,9 +464,9 @@ static void several_sonic_switches(void **state) {
     char *text = import("sonic", path, 2, &error);
     assert_string_equal(error.text, "");
     has(text, "2 hosts, 2 switches, 3 cables by DEVICE_NEIGHBOR");
-    has(text, "leaf-1: total: the pool in");
-    has(text, "- match: leaf-0\n  switch:\n    buffer: {kind: dynamic, total: 10000000B");
-    has(text, "- match: leaf-1\n  switch:\n    buffer: {kind: dynamic, total: 20000000B");
+    has(text, "leaf-1: total: 19980KB that groups share"); // 20 MB less the 20 KB of a group; 2 x 8 reserves besides
+    has(text, "- match: leaf-0\n  switch:\n    buffer: {kind: dynamic, total: 10140000B");
+    has(text, "- match: leaf-1\n  switch:\n    buffer: {kind: dynamic, total: 20140000B");
     has(text, "- match: 'gpu-0,gpu-1'\n  host:\n    pfc: {priorities: none}\n");
     free(text);
     struct run r = run_import("sonic", path, 2);
@@ -484,7 +484,7 @@ static void several_sonic_switches(void **state) {
 
 static void what_cables_cannot_be(void **state) {
     static const struct bad_file bad[] = {
-        {"cables", LINE("a,p,b,q,100,1"), ":2:9: '100'; expected 1Gbps to 3.2Tbps (speed_unit"},
+        {"cables", LINE("a,p,b,q,100,1"), ":2:9: '100'; expected 1Gbps to 100Tbps (speed_unit"},
         {"cables", LINE("a,p,b,q,fast,1"), ":2:9: "},
         {"cables", LINE("a,p,b,q,100G,0"), ":2:14: '0'; expected 1mm to 1000km"},
         {"cables", LINE("a,p,b,q"), ":2:"},

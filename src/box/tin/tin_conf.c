@@ -83,7 +83,7 @@ static const struct weft_param rows[] = {
     WEFT_BYTES(T, nonminimal_bias_bytes, "nonminimal_bias", "960B", "0B", "60KB",
                "bytes added to the queue of a non-minimal route (assumed: six cells, less than an output's queue of a "
                "VC holds; with one, full Cliques leave minimal routes, which harms all of them)"),
-    WEFT_RATE(T, nic_rate_bps, "nic_rate", "100Gbps", "1Gbps", "3.2Tbps",
+    WEFT_RATE(T, nic_rate_bps, "nic_rate", "100Gbps", "10Mbps", "100Tbps",
               "rate of a NIC, which its hosts share in each direction if their links are faster (section 3.3)"),
     WEFT_UINT(T, nic_hosts, "nic_hosts", "2", "1", "16",
               "hosts per NIC, on neighbouring ports (section 3.3); 1: each has its own NIC, as fast as its link"),

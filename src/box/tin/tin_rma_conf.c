@@ -19,10 +19,10 @@ static const struct weft_param rows[] = {
               "time from a request to the first PCIe completion (1RMA: about 400ns)"),
     WEFT_TIME(T, complete_ps, "complete", "400ns", "0ns", "100us",
               "time from the last bytes of an answer to its completion in memory: PCIe (assumed)"),
-    WEFT_RATE(T, pcie_rate_bps, "pcie_rate", "128Gbps", "1Gbps", "3.2Tbps",
+    WEFT_RATE(T, pcie_rate_bps, "pcie_rate", "128Gbps", "10Mbps", "100Tbps",
               "PCIe rate of a host (Aquila 3.6: x16 of generation 3)"),
     WEFT_BYTES(T, completion_bytes, "completion", "128B", "16B", "512B",
                "payload of a PCIe completion; each is one cell, or several if longer (assumed)"),
-    WEFT_RATE(T, nic_rate_bps, "nic_rate", "100Gbps", "1Gbps", "3.2Tbps", "line rate that congestion control assumes"),
+    WEFT_RATE(T, nic_rate_bps, "nic_rate", "100Gbps", "10Mbps", "100Tbps", "line rate that congestion control assumes"),
 };
 const struct weft_param_table weft_tin_rma_table = WEFT_PARAM_TABLE("tin_rma", T, rows);
