@@ -26,13 +26,14 @@ static const struct weft_cli_command command = {
     .operands = "[FORMAT] FILE...",
     .about =
         "Makes a scenario from files of other tools: topologies, flows, traces, configurations. It lists what was\n"
-        "found, assumed and left out, and the scenario is yours to edit. Files of a format may come in any order;\n"
+        "found, assumed and left out, and the scenario is yours to edit. What changes results is also told here. Files "
+        "of a format may come in any order;\n"
         "they are recognised by their contents. Without FORMAT it says what each file seems to be; with --out it\n"
         "then imports them in the format that fits all files.\n"
         "weft models import lists the formats, weft models import FORMAT their parameters, which --set sets (--set\n"
         "rate=100Gbps). A workload alone gets a network, a topology alone a workload. See docs/import.md.\n"
         "Exit status: 0 done, 2 bad input, or a file of unknown format.",
-    .accept = WEFT_CLI_PARAMETER | WEFT_CLI_REPLACE,
+    .accept = WEFT_CLI_PARAMETER | WEFT_CLI_REPLACE | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1u << 20,
     .option = own,
@@ -89,17 +90,18 @@ static enum weft_status fail_out(struct weft_error *ret_error) {
 
 /// Writes to a draft, which is renamed when it is complete. `named`: the first operand is the format.
 static enum weft_status write_out(const struct weft_model *importer, const struct weft_tree *tree,
-                                  const struct weft_cli_options *o, bool named, struct weft_error *ret_error) {
+                                  const struct weft_cli_options *o, bool named, FILE *losses,
+                                  struct weft_error *ret_error) {
     const char *const *path = (const char *const *)o->operand + named;
     uint32_t paths = o->operands - named;
     if (!out_file) weft_cli_terminal_raw();
-    if (!out_file) return weft_import_write(importer, tree, path, paths, "", stdout, ret_error);
+    if (!out_file) return weft_import_write(importer, tree, path, paths, "", stdout, losses, ret_error);
     enum weft_status status = weft_cli_can_write_file("--out", out_file, o, ret_error);
     if (status) return status;
     const char *draft = weft__draft_name(out_file, o->arena);
     FILE *file = weft__file_open(draft, "w");
     if (!file) return fail_out(ret_error);
-    status = weft_import_write(importer, tree, path, paths, folder_of(out_file, o->arena), file, ret_error);
+    status = weft_import_write(importer, tree, path, paths, folder_of(out_file, o->arena), file, losses, ret_error);
     bool failed = ferror(file) != 0;
     failed |= fclose(file) != 0;
     if (!status && (failed || rename(draft, out_file))) status = fail_out(ret_error);
@@ -180,8 +182,12 @@ static enum weft_status import(const struct weft_cli_options *o, struct weft_err
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "import %s: no file; expected %s",
                               importer->name, importer->summary);
     const struct weft_tree *tree = NULL;
+    struct weft__text_stream losses;
     status = read_settings(o, &tree, ret_error);
-    if (!status) status = write_out(importer, tree, o, named, ret_error);
+    FILE *file = weft__text_stream_open(&losses);
+    if (!status) status = write_out(importer, tree, o, named, file, ret_error);
+    if (!status) weft_cli_print_losses(weft__text_stream_text(&losses));
+    weft__text_stream_free(&losses);
     return status;
 }
 

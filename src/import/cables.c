@@ -234,7 +234,7 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
         SAY("  - %s\n", weft_import_quote(import, file[f].written));
     note_cables(&cables, import);
     say_conf(&own, &cables, import);
-    if (*list.ignored) NOTE(LEFT_OUT, "columns %s", weft_import_quote(import, list.ignored));
+    if (*list.ignored) NOTE(LOST, "columns %s", weft_import_quote(import, list.ignored));
     return WEFT_OK;
 }
 

@@ -70,7 +70,7 @@ static void note_pipeline(const struct weft__simai *w, struct weft_import *impor
     if (!weft__simai_is_pipeline(w)) {
         const char *why =
             !w->pp_bytes ? "the header does not say pp_comm" : "its lines do not repeat as often as ga says";
-        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
+        weft_import_note(import, WEFT_IMPORT_LOST,
                          "what the %" PRIu64 " stages of the pipeline pass on, and its bubble: %s", w->pp, why);
         return;
     }
