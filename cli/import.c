@@ -39,9 +39,30 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-static void print_guess(void *context, const struct weft_model *importer, const char *what) {
-    const char *path = context;
-    printf("%s: %s (%s): weft import %s %s\n", path, what, importer->name, importer->name, path);
+/// How many of the files each importer recognises.
+struct known {
+    const struct weft_model *importer[IMPORTERS_MAX];
+    const char *what[IMPORTERS_MAX]; ///< of the last file
+    uint32_t files[IMPORTERS_MAX], n;
+};
+
+static void count_guess(void *context, const struct weft_model *importer, const char *what) {
+    struct known *known = context;
+    uint32_t i = 0;
+    while (i < known->n && known->importer[i] != importer)
+        i++;
+    if (i == IMPORTERS_MAX) return;
+    if (i == known->n) known->importer[known->n++] = importer;
+    known->files[i]++;
+    known->what[i] = what;
+}
+
+/// Whether another importer also recognises all files, and reads more of them.
+static bool is_part(const struct known *known, uint32_t i, uint32_t files) {
+    const char *whole = ((const struct weft_import_ops *)known->importer[i]->ops)->whole;
+    for (uint32_t k = 0; k < known->n && whole; k++)
+        if (known->files[k] == files && !strcmp(known->importer[k]->name, whole)) return true;
+    return false;
 }
 
 /// Tries all files, even after one that no importer recognises.
@@ -49,9 +70,15 @@ static enum weft_status guess_all(const struct weft_cli_options *o) {
     enum weft_status worst = WEFT_OK;
     for (uint32_t f = 0; f < o->operands; f++) {
         struct weft_error error = {0};
-        enum weft_status status = weft_import_guess(o->operand[f], print_guess, o->operand[f], &error);
+        struct known known = {0};
+        const char *path = o->operand[f];
+        enum weft_status status = weft_import_guess(path, count_guess, &known, &error);
         if (status) weft_cli_fail(&error);
         if (status > worst) worst = status;
+        for (uint32_t i = 0; i < known.n; i++)
+            if (!is_part(&known, i, 1))
+                printf("%s: %s (%s): weft import %s %s\n", path, known.what[i], known.importer[i]->name,
+                       known.importer[i]->name, path);
     }
     return worst;
 }
@@ -110,30 +137,6 @@ static enum weft_status write_out(const struct weft_model *importer, const struc
     else
         weft_cli_mention_file(out_file, o);
     return status;
-}
-
-/// How many of the files each importer recognises.
-struct known {
-    const struct weft_model *importer[IMPORTERS_MAX];
-    uint32_t files[IMPORTERS_MAX], n;
-};
-
-static void count_guess(void *context, const struct weft_model *importer, const char *what) {
-    struct known *known = context;
-    uint32_t i = 0;
-    while (i < known->n && known->importer[i] != importer)
-        i++;
-    if (i == IMPORTERS_MAX) return;
-    if (i == known->n) known->importer[known->n++] = importer;
-    known->files[i]++;
-}
-
-/// Whether another importer also recognises all files, and reads more of them.
-static bool is_part(const struct known *known, uint32_t i, uint32_t files) {
-    const char *whole = ((const struct weft_import_ops *)known->importer[i]->ops)->whole;
-    for (uint32_t k = 0; k < known->n && whole; k++)
-        if (known->files[k] == files && !strcmp(known->importer[k]->name, whole)) return true;
-    return false;
 }
 
 /// The only importer that recognises all files.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "import/hpcc_host.h"
+#include "import/hpcc_import.h"
 #include "import/hpcc_read.h"
 #include "weft/import.h"
 
@@ -50,7 +51,7 @@ static bool is_numbers(const char *line) {
     return words == numbers;
 }
 
-static const char *hpcc_recognise(const struct weft_import_file *file) {
+const char *weft__hpcc_recognise(const struct weft_import_file *file) {
     uint32_t numbers, words = count_words(file->head, &numbers);
     if (is_config(file->head)) return "configuration";
     const char *second = next_line(file->head);
@@ -128,11 +129,13 @@ static enum weft_status say_down(const struct weft__hpcc_topology *t, const stru
     return WEFT_OK;
 }
 
-static void note_planes(const struct weft__hpcc_topology *t, struct weft_import *import) {
+static void note_planes(const struct weft__hpcc_topology *t, struct weft_import *import,
+                        struct weft__hpcc_network *network) {
     const struct weft__planes *p = &t->planes;
     if (p->n == 1) return;
     weft_import_say(import, WEFT_IMPORT_HOST, "  planes: queue_pair\n");
-    weft_import_choose_hosts(import, "plane-0-*");
+    network->chosen = "plane-0-*";
+    weft_import_choose_hosts(import, network->chosen);
     weft_import_note(import, WEFT_IMPORT_FOUND,
                      "each host has %" PRIu32 " links: planes, plane-0 and on, which are networks before the names of "
                      "nodes; queue pairs take them in turn (planes)",
@@ -345,12 +348,12 @@ static enum weft_status find_named(const struct weft_import_file *config, const 
     return status;
 }
 
-static enum weft_status hpcc_make(const void *conf, const struct weft_import_file *file, uint32_t files,
-                                  struct weft_import *import, struct weft_error *ret_error) {
+enum weft_status weft__hpcc_make(const struct weft_import_common *common, const struct weft_import_file *file,
+                                 uint32_t files, bool with_flows, struct weft_import *import,
+                                 struct weft__hpcc_network *network, struct weft_error *ret_error) {
     const struct weft_import_file *topology = weft_import_find(file, files, "topology"),
                                   *flows = weft_import_find(file, files, "flows"),
                                   *config = weft_import_find(file, files, "configuration");
-    const struct weft_import_common *common = conf;
     struct weft_import_file room[2];
     struct weft__hpcc_topology t = {.role = NULL};
     struct weft__hpcc_config c = {.unknown = "", .window_off = !config};
@@ -362,7 +365,7 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
     if (!status && config) status = weft__hpcc_read_config(config->path, weft_import_arena(import), &c, ret_error);
     if (!status && config)
         status = find_named(config, c.topology, c.topology_place, "topology", import, &room[0], &topology, ret_error);
-    if (!status && config)
+    if (!status && config && with_flows)
         status = find_named(config, c.flows, c.flows_place, "flows", import, &room[1], &flows, ret_error);
     if (topology) rates = (struct weft__hpcc_rates){0};
     if (!status && topology) status = make_topology(topology, config, &c, import, &rates, &t, ret_error);
@@ -375,13 +378,22 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
     for (uint32_t f = 0; f < files && !status; f++)
         if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], &t, import, ret_error);
     if (!status) say_config(import, &c, &rates);
-    if (!status && topology) note_planes(&t, import);
-    return status;
+    *network = (struct weft__hpcc_network){.hosts = t.nodes - t.switches - t.nvswitches};
+    if (status || !topology) return status;
+    if (t.nvswitches) network->server = server_of(&t, import);
+    note_planes(&t, import, network);
+    return WEFT_OK;
+}
+
+static enum weft_status make_scenario(const void *conf, const struct weft_import_file *file, uint32_t files,
+                                      struct weft_import *import, struct weft_error *ret_error) {
+    struct weft__hpcc_network network;
+    return weft__hpcc_make(conf, file, files, true, import, &network, ret_error);
 }
 
 static const struct weft_import_ops import_ops = {
-    .recognise = hpcc_recognise,
-    .make = hpcc_make,
+    .recognise = weft__hpcc_recognise,
+    .make = make_scenario,
     .syntax = WEFT_IMPORT_TEXT,
     .begins = "\"nodes switches links\" as numbers (or one of its other forms), a number of flows and a line of 5 or 6 "
               "columns, or a key of its "

@@ -441,15 +441,16 @@ static void what_cannot_be_read(void **state) {
         {"hpcc", "3 1 1\n2\n0 2 100Gbps 1us 0\n", ": host 1 has no link; expected one"},
         {"simai", "MICRO\n0\n", ":2:1: no layers"},
         {"simai", "MICRO\n1\n", ":3:1: the file ends here; expected a layer"},
-        {"simai", "MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 ALLREDUCED 4 1\n",
-         ":3:26: the weight gradient's communication 'ALLREDUCED'"},
+        {"simai", "MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 AllReduce 4 1\n",
+         ":3:26: the weight gradient's communication 'AllReduce'"},
         {"simai", "MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4\n",
          ":3:32: the line ends here; expected the update's time"},
         {"simai", "MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1 2\n", ":3:35: '2' after the update's time"},
         {"simai", "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 all_gpus: 3\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1\n",
          "3 ranks in groups of 2"},
         {"simai", "HYBRID_TRANSFORMER model_parallel_NPU_group: 0\n1\n", ":1:46: model_parallel_NPU_group is 0"},
-        {"simai", "HYBRID_TRANSFORMER speed: 5\n1\n", ":1:20: 'speed:' is not known"},
+        {"simai", "HYBRID_TRANSFORMER speed 5\n1\n", ":1:20: 'speed' is not known"},
+        {"simai", "HYBRID_TRANSFORMER speed: five\n1\n", ":1:20: 'speed:' is not known"},
         {"simai", "MICRO checkpoints: 1 9\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1\n", ":1:20: there is no layer 9"},
         {"inspector", "{\"coll_exec_time_us\": 1", ":1:23: "},
         {"inspector", "{\"coll_exec_time_us\": 1, \"coll\": \"Send\"}\n", ":1:1: coll is 'Send'; expected AllReduce"},
@@ -533,9 +534,9 @@ static void guesses(void **state) {
     static const struct {
         const char *text, *expected;
     } files[] = {
-        {topology, "hpcc topology"},
+        {topology, "hpcc topologysimai topology"}, // as part of a workload
         {"1\n0 1 3 100 1 2.0\n", "hpcc flows"},
-        {"CC_MODE 1\n", "hpcc configuration"},
+        {"CC_MODE 1\n", "hpcc configurationsimai configuration"},
         {"\xef\xbb\xbfsource,to,volume\n", "csv flows"},
         {"# a comment\nsrc\tdst\tbytes\n", "csv flows"},
         {"{\"directed\": false, \"multigraph\": false, ", "networkx topology"},

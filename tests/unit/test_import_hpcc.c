@@ -346,6 +346,84 @@ static void a_failure_in_a_plane(void **state) {
     free(text);
 }
 
+// --- workloads of SimAI with their network ------------------------------------------------------------------------
+
+#define HYBRID(more, lines)                                                                                            \
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 4 ep: 2 pp: 1 vpp: 1 ga: 1 all_gpus: 8 checkpoints: 0 " \
+    "checkpoint_initiates: 0" more "\n" lines
+
+/// Every kind of collective that weft has, in every group; others are left out, with the first one told. TP of 4, DP
+/// of 2, EP of 2.
+static void words_of_a_workload(void **state) {
+    static const struct {
+        const char *type, *name;
+        uint32_t ranks;
+        const char *lost;
+    } cases[] = {
+        {"ALLREDUCE", "all_reduce_ring", 4, NULL},
+        {"ALLREDUCE_TP", "all_reduce_ring", 4, NULL},
+        {"ALLGATHER_EP", "all_gather", 2, NULL},
+        {"REDUCESCATTER_DP", "reduce_scatter", 2, NULL},
+        {"ALLTOALL_EP", "all_to_all", 2, NULL},
+        {"BROADCAST", "broadcast", 4, NULL},
+        {"REDUCE_DP", "reduce", 2, NULL},
+        {"GATHER", "gather", 4, NULL},
+        {"SCATTER_EP", "scatter", 2, NULL},
+        {"SENDRECV", NULL, 0, "lost: the communication of 1 entries"},
+        {"ALLREDUCEALLTOALL", NULL, 0, "the first, ALLREDUCEALLTOALL, is on line 3"},
+        {"BROADCAST_PP", NULL, 0, "the first, BROADCAST_PP, is on line 3"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[600];
+        snprintf(text, sizeof text, HYBRID("", "1\na -1 1000 %s 4096 1 NONE 0 1 NONE 0 1\n"), cases[i].type);
+        const char *path = put("workload.txt", text);
+        struct run r = run_import("simai", &path, 1);
+        const struct weft_job_op *op = r.workload->job[0].op;
+        assert_int_equal(op->name != NULL, cases[i].name != NULL);
+        if (cases[i].name) assert_string_equal(op->name, cases[i].name);
+        if (cases[i].name) assert_int_equal(op->shape.ranks, cases[i].ranks);
+        run_free(&r);
+        char *losses = losses_of("simai", &path, 1);
+        if (cases[i].lost) has(losses, cases[i].lost);
+        if (!cases[i].lost) assert_string_equal(losses, "");
+        free(losses);
+    }
+    const char *path = put("workload.txt", HYBRID(" dp: 2 cp: 1", "1\na -1 1 ALLREDUCE 4096 1 NONE 0 1 NONE 0 1\n"));
+    char *losses = losses_of("simai", &path, 1);
+    assert_string_equal(losses, "lost: 2 entries of the header that are not known; the first is dp:\n");
+    free(losses);
+}
+
+/// One command with workload, topology and configuration in any order: the job is on the topology's hosts, and its
+/// servers are the file's. The configuration's file of flows, of another machine, is not needed.
+static void a_workload_with_its_network(void **state) {
+    static const char workload[] = HYBRID("", "1\na -1 1000 ALLREDUCE 4096 1 NONE 0 1 ALLREDUCE 4096 1\n");
+    static const char config[] = "CC_MODE 3\nPACKET_PAYLOAD_SIZE 9000\nFLOW_FILE /nowhere/flow1.txt\n";
+    for (uint32_t sides = 1; sides < 3; sides++) {
+        const char *path[] = {put("SimAI.conf", config), simai(PER_SERVER, sides, sides > 1, false),
+                              put("workload.txt", workload)};
+        struct run r = run_import("simai", path, 3);
+        assert_int_equal(r.topology->hosts, GPUS * sides);
+        assert_int_equal(r.workload->jobs, 1);
+        assert_int_equal(r.workload->job[0].ranks, GPUS);
+        assert_int_equal(r.outcome->job[0].ranks_done, GPUS);
+        assert_int_equal(r.scenario->device[0].host.mtu_bytes, 9000);
+        assert_string_equal(r.scenario->device[0].host.cc.model->name, "hpcc");
+        run_free(&r);
+        struct weft_error error;
+        char *text = import("simai", path, 3, &error);
+        has(text, "server: {gpus: 4, rate: 2880Gbps, latency: 100ns}");
+        assert_null(strstr(text, "server.gpus"));
+        free(text);
+    }
+    struct weft_error error;
+    const char *few[] = {put("two", "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n"), put("workload.txt", workload)};
+    free(import("simai", few, 2, &error));
+    has(error.text, "two: 2 hosts for the 8 GPUs of ");
+    free(import("simai", few, 1, &error));
+    has(error.text, "two: is a topology, and no file is a workload of SimAI");
+}
+
 /// Without other switches, NVSwitches are the network: one for all, or one a server, which are parts.
 static void nvlink_alone(void **state) {
     const char *path = put("alone", "5 4 1 0 4 H100\n4 \n0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 0.000025ms 0\n"
@@ -377,6 +455,8 @@ int main(void) {
         cmocka_unit_test(two_links_to_one_switch),
         cmocka_unit_test(a_failure_in_a_plane),
         cmocka_unit_test(nvlink_alone),
+        cmocka_unit_test(words_of_a_workload),
+        cmocka_unit_test(a_workload_with_its_network),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
