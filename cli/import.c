@@ -26,21 +26,43 @@ static const struct weft_cli_command command = {
     .operands = "[FORMAT] FILE...",
     .about =
         "Makes a scenario from files of other tools: topologies, flows, traces, configurations. It lists what was\n"
-        "found, assumed and left out, and the scenario is yours to edit. Files of a format may come in any order;\n"
+        "found, assumed and left out, and the scenario is yours to edit. What changes results is also told here. Files "
+        "of a format may come in any order;\n"
         "they are recognised by their contents. Without FORMAT it says what each file seems to be; with --out it\n"
         "then imports them in the format that fits all files.\n"
         "weft models import lists the formats, weft models import FORMAT their parameters, which --set sets (--set\n"
         "rate=100Gbps). A workload alone gets a network, a topology alone a workload. See docs/import.md.\n"
         "Exit status: 0 done, 2 bad input, or a file of unknown format.",
-    .accept = WEFT_CLI_PARAMETER | WEFT_CLI_REPLACE,
+    .accept = WEFT_CLI_PARAMETER | WEFT_CLI_REPLACE | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1u << 20,
     .option = own,
 };
 
-static void print_guess(void *context, const struct weft_model *importer, const char *what) {
-    const char *path = context;
-    printf("%s: %s (%s): weft import %s %s\n", path, what, importer->name, importer->name, path);
+/// How many of the files each importer recognises.
+struct known {
+    const struct weft_model *importer[IMPORTERS_MAX];
+    const char *what[IMPORTERS_MAX]; ///< of the last file
+    uint32_t files[IMPORTERS_MAX], n;
+};
+
+static void count_guess(void *context, const struct weft_model *importer, const char *what) {
+    struct known *known = context;
+    uint32_t i = 0;
+    while (i < known->n && known->importer[i] != importer)
+        i++;
+    if (i == IMPORTERS_MAX) return;
+    if (i == known->n) known->importer[known->n++] = importer;
+    known->files[i]++;
+    known->what[i] = what;
+}
+
+/// Whether another importer also recognises all files, and reads more of them.
+static bool is_part(const struct known *known, uint32_t i, uint32_t files) {
+    const char *whole = ((const struct weft_import_ops *)known->importer[i]->ops)->whole;
+    for (uint32_t k = 0; k < known->n && whole; k++)
+        if (known->files[k] == files && !strcmp(known->importer[k]->name, whole)) return true;
+    return false;
 }
 
 /// Tries all files, even after one that no importer recognises.
@@ -48,9 +70,15 @@ static enum weft_status guess_all(const struct weft_cli_options *o) {
     enum weft_status worst = WEFT_OK;
     for (uint32_t f = 0; f < o->operands; f++) {
         struct weft_error error = {0};
-        enum weft_status status = weft_import_guess(o->operand[f], print_guess, o->operand[f], &error);
+        struct known known = {0};
+        const char *path = o->operand[f];
+        enum weft_status status = weft_import_guess(path, count_guess, &known, &error);
         if (status) weft_cli_fail(&error);
         if (status > worst) worst = status;
+        for (uint32_t i = 0; i < known.n; i++)
+            if (!is_part(&known, i, 1))
+                printf("%s: %s (%s): weft import %s %s\n", path, known.what[i], known.importer[i]->name,
+                       known.importer[i]->name, path);
     }
     return worst;
 }
@@ -89,17 +117,18 @@ static enum weft_status fail_out(struct weft_error *ret_error) {
 
 /// Writes to a draft, which is renamed when it is complete. `named`: the first operand is the format.
 static enum weft_status write_out(const struct weft_model *importer, const struct weft_tree *tree,
-                                  const struct weft_cli_options *o, bool named, struct weft_error *ret_error) {
+                                  const struct weft_cli_options *o, bool named, FILE *losses,
+                                  struct weft_error *ret_error) {
     const char *const *path = (const char *const *)o->operand + named;
     uint32_t paths = o->operands - named;
     if (!out_file) weft_cli_terminal_raw();
-    if (!out_file) return weft_import_write(importer, tree, path, paths, "", stdout, ret_error);
+    if (!out_file) return weft_import_write(importer, tree, path, paths, "", stdout, losses, ret_error);
     enum weft_status status = weft_cli_can_write_file("--out", out_file, o, ret_error);
     if (status) return status;
     const char *draft = weft__draft_name(out_file, o->arena);
     FILE *file = weft__file_open(draft, "w");
     if (!file) return fail_out(ret_error);
-    status = weft_import_write(importer, tree, path, paths, folder_of(out_file, o->arena), file, ret_error);
+    status = weft_import_write(importer, tree, path, paths, folder_of(out_file, o->arena), file, losses, ret_error);
     bool failed = ferror(file) != 0;
     failed |= fclose(file) != 0;
     if (!status && (failed || rename(draft, out_file))) status = fail_out(ret_error);
@@ -108,30 +137,6 @@ static enum weft_status write_out(const struct weft_model *importer, const struc
     else
         weft_cli_mention_file(out_file, o);
     return status;
-}
-
-/// How many of the files each importer recognises.
-struct known {
-    const struct weft_model *importer[IMPORTERS_MAX];
-    uint32_t files[IMPORTERS_MAX], n;
-};
-
-static void count_guess(void *context, const struct weft_model *importer, const char *what) {
-    struct known *known = context;
-    uint32_t i = 0;
-    while (i < known->n && known->importer[i] != importer)
-        i++;
-    if (i == IMPORTERS_MAX) return;
-    if (i == known->n) known->importer[known->n++] = importer;
-    known->files[i]++;
-}
-
-/// Whether another importer also recognises all files, and reads more of them.
-static bool is_part(const struct known *known, uint32_t i, uint32_t files) {
-    const char *whole = ((const struct weft_import_ops *)known->importer[i]->ops)->whole;
-    for (uint32_t k = 0; k < known->n && whole; k++)
-        if (known->files[k] == files && !strcmp(known->importer[k]->name, whole)) return true;
-    return false;
 }
 
 /// The only importer that recognises all files.
@@ -180,8 +185,12 @@ static enum weft_status import(const struct weft_cli_options *o, struct weft_err
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "import %s: no file; expected %s",
                               importer->name, importer->summary);
     const struct weft_tree *tree = NULL;
+    struct weft__text_stream losses;
     status = read_settings(o, &tree, ret_error);
-    if (!status) status = write_out(importer, tree, o, named, ret_error);
+    FILE *file = weft__text_stream_open(&losses);
+    if (!status) status = write_out(importer, tree, o, named, file, ret_error);
+    if (!status) weft_cli_print_losses(weft__text_stream_text(&losses));
+    weft__text_stream_free(&losses);
     return status;
 }
 

@@ -374,6 +374,11 @@ void weft_cli_mention_file(const char *path, const struct weft_cli_options *o) {
     if (!o->quiet) fprintf(stderr, "weft: wrote %s\n", path);
 }
 
+void weft_cli_print_losses(const char *losses) {
+    for (const char *end; (end = strchr(losses, '\n')); losses = end + 1)
+        fprintf(stderr, "weft: %.*s\n", (int)(end - losses), losses);
+}
+
 static void write_json(FILE *file, const void *context) {
     weft_cli_print_results(file, context, true);
 }

@@ -33,16 +33,19 @@ static const char *folder_of(const char *path, struct weft_arena *arena) {
 static enum weft_status import_job(const char *path, const struct weft_model *importer, struct weft_arena *arena,
                                    struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
     static const char rate[] = "rate: 400Gbps"; // for the network that a workload alone gets: the blueprints' default
-    struct weft__text_stream stream;
+    struct weft__text_stream stream, losses;
     struct weft_tree *tree;
     enum weft_status status = weft_tree_parse("rate", rate, strlen(rate), arena, &tree, ret_error);
     if (status) return status;
     FILE *out = weft__text_stream_open(&stream);
-    status = weft_import_write(importer, tree, &path, 1, folder_of(path, arena), out, ret_error);
+    FILE *lost = weft__text_stream_open(&losses);
+    status = weft_import_write(importer, tree, &path, 1, folder_of(path, arena), out, lost, ret_error);
     if (!status) {
+        weft_cli_print_losses(weft__text_stream_text(&losses));
         const char *text = weft__text_stream_text(&stream);
         status = weft_scenario_file_parse(path, text, stream.size, NULL, 0, ret_file, ret_error);
     }
+    weft__text_stream_free(&losses);
     weft__text_stream_free(&stream);
     return status;
 }

@@ -3,6 +3,8 @@
 #ifndef WEFT_TESTS_IMPORT_FILES_H
 #define WEFT_TESTS_IMPORT_FILES_H
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -33,15 +35,30 @@ static inline const char *put(const char *name, const char *text) {
     return at;
 }
 
-/// What `weft import` makes of the files; its error in `error`.
-static inline char *import(const char *format, const char *const *path, uint32_t paths, struct weft_error *error) {
+/// What `weft import` makes of the files, and what is lost (`losses` NULL: not asked); its error in `error`.
+static inline char *import_with_losses(const char *format, const char *const *path, uint32_t paths, char **losses,
+                                       struct weft_error *error) {
     char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
+    size_t size, lost_size;
+    FILE *out = open_memstream(&text, &size), *lost = losses ? open_memstream(losses, &lost_size) : NULL;
     *error = (struct weft_error){0};
-    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), NULL, path, paths, folder, out, error);
+    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), NULL, path, paths, folder, out, lost, error);
     fclose(out);
+    if (lost) fclose(lost);
     return text;
+}
+
+static inline char *import(const char *format, const char *const *path, uint32_t paths, struct weft_error *error) {
+    return import_with_losses(format, path, paths, NULL, error);
+}
+
+/// The losses of an import that succeeds.
+static inline char *losses_of(const char *format, const char *const *path, uint32_t paths) {
+    struct weft_error error;
+    char *losses = NULL;
+    free(import_with_losses(format, path, paths, &losses, &error));
+    if (*error.text) fail_msg("%s", error.text);
+    return losses;
 }
 
 static inline struct run run_import(const char *format, const char *const *path, uint32_t paths) {

@@ -34,8 +34,15 @@ enum weft_import_section {
     WEFT_IMPORT_SECTIONS
 };
 
-/// What is not as in the files.
-enum weft_import_note { WEFT_IMPORT_FOUND, WEFT_IMPORT_ASSUMED, WEFT_IMPORT_LEFT_OUT, WEFT_IMPORT_NOTES };
+/// What was found, and what is not as in the files: the losses, worst first, and then the rest.
+enum weft_import_note {
+    WEFT_IMPORT_BROKEN, ///< a loss: a run of the scenario fails or is not of the network in the files
+    WEFT_IMPORT_LOST,   ///< a loss: results differ from those that the files mean
+    WEFT_IMPORT_FOUND,
+    WEFT_IMPORT_ASSUMED,
+    WEFT_IMPORT_LEFT_OUT, ///< results do not depend on it
+    WEFT_IMPORT_NOTES
+};
 
 struct weft_import; ///< a scenario under construction
 
@@ -91,6 +98,11 @@ enum weft_status weft_import_also(struct weft_import *import, const char *path, 
                                   struct weft_import_file *ret_file, struct weft_error *ret_error);
 /// Hosts that a workload without a topology needs: host-0 to host-(hosts - 1).
 void weft_import_need_hosts(struct weft_import *import, uint32_t hosts);
+/// The hosts of the workload made for a topology that has none: those of the first plane, where a host is in several.
+/// `hosts` lives as long as the import; NULL: all.
+void weft_import_choose_hosts(struct weft_import *import, const char *hosts);
+/// Its servers of several GPUs, likewise: "{gpus: 8, rate: 3600Gbps}"; NULL: none.
+void weft_import_choose_server(struct weft_import *import, const char *server);
 struct weft_arena *weft_import_arena(struct weft_import *import); ///< for what lives as long as the import
 /// The first file of that kind (`what`), or NULL.
 const struct weft_import_file *weft_import_find(const struct weft_import_file *file, uint32_t files, const char *what);
@@ -101,9 +113,10 @@ enum weft_status weft_import_once(const struct weft_import_file *file, uint32_t 
 /// What `weft import` does: reads `path`s with the importer and writes the scenario
 /// to `out`. `folder`: in which the scenario will be, "" for the current one. `tree`: parameters of the importer, or
 /// NULL. The scenario is complete and was checked as `weft check` does, but for what it says of the files: an importer
-/// that makes one which cannot be read is a bug.
+/// that makes one which cannot be read is a bug. `losses`: gets a line for each loss, worst first, or NULL; the same
+/// lines are comments of the scenario.
 enum weft_status weft_import_write(const struct weft_model *importer, const struct weft_tree *tree,
-                                   const char *const *path, uint32_t paths, const char *folder, FILE *out,
+                                   const char *const *path, uint32_t paths, const char *folder, FILE *out, FILE *losses,
                                    struct weft_error *ret_error);
 /// What a file seems to be, by every importer: calls on_guess for each that knows it. None does: an error with the
 /// place of what its beginning is instead.

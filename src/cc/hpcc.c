@@ -16,6 +16,7 @@ struct hpcc_conf {
     uint64_t max_stage;
     weft_bytes w_ai_bytes, header_bytes;
     weft_time_ps base_rtt_ps;
+    weft_rate_bps min_rate_bps;
 };
 
 static const struct weft_param hpcc_rows[] = {
@@ -27,6 +28,8 @@ static const struct weft_param hpcc_rows[] = {
               "T: the longest round trip of the network without queues (the paper's simulations: 13us)"),
     WEFT_BYTES(struct hpcc_conf, header_bytes, "int_header", "42B", "0B", "256B",
                "telemetry in each data packet and ACK: space for five ports of 8 B (the paper, section 4.1)"),
+    WEFT_RATE(struct hpcc_conf, min_rate_bps, "min_rate", "0bps", "0bps", "3.2Tbps",
+              "no window is less than this rate times base_rtt (the authors' simulator: 100Mbps); 0bps: one byte"),
 };
 static const struct weft_param_table hpcc_params = WEFT_PARAM_TABLE("hpcc", struct hpcc_conf, hpcc_rows);
 
@@ -49,6 +52,8 @@ static double bytes_in_base_rtt(const struct hpcc_conf *c, double rate_bps) {
 static void answer(struct hpcc_state *s, const struct hpcc_conf *c, const struct weft_cc_fact *fact,
                    struct weft_cc_act *act) {
     double most = bytes_in_base_rtt(c, (double)fact->line_rate_bps);
+    double least = bytes_in_base_rtt(c, (double)c->min_rate_bps);
+    if (s->window < least) s->window = least;
     if (s->window > most) s->window = most;
     if (s->window < 1) s->window = 1;
     double rate = (double)fact->line_rate_bps * (s->window / most);

@@ -299,7 +299,7 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
              "for every %s hosts below (oversubscription), of %s (rate)",
              each, rate_text(own.rate_bps, import));
     }
-    if (*list.ignored) NOTE(LEFT_OUT, "columns %s", weft_import_quote(import, list.ignored));
+    if (*list.ignored) NOTE(LOST, "columns %s", weft_import_quote(import, list.ignored));
     return WEFT_OK;
 }
 

@@ -222,7 +222,7 @@ static void say_pauses(struct weft_import *import, const struct signs *s, const 
         weft_import_say(import, WEFT_IMPORT_HOST, "  pfc: {priorities: [%s]}\n", list);
     }
     if (s->paused_all)
-        weft_import_note(import, WEFT_IMPORT_LEFT_OUT, "pauses of all priorities (IEEE 802.3): weft has PFC");
+        weft_import_note(import, WEFT_IMPORT_LOST, "pauses of all priorities (IEEE 802.3): weft has PFC");
     if (!s->xoff || !s->rate_bps) return;
     weft_time_ps mean = s->paused_ps / s->xoff;
     weft_format_bytes((weft_bytes)((double)mean * (double)s->rate_bps / 8 / (double)WEFT_PS_PER_S), bytes,
@@ -308,9 +308,9 @@ struct telling {
     const char *file;
 };
 
-static void tell(void *context, bool left_out, const char *text) {
+static void tell(void *context, enum weft_import_note note, const char *text) {
     const struct telling *t = context;
-    weft_import_note(t->import, left_out ? WEFT_IMPORT_LEFT_OUT : WEFT_IMPORT_FOUND, "%s: %s", t->file, text);
+    weft_import_note(t->import, note, "%s: %s", t->file, text);
 }
 
 static void say_workload(struct weft_import *import, const struct weft_import_file *file,

@@ -4,6 +4,7 @@
 #define WEFT_IMPORT_CAPTURE_H
 
 #include "capture_queues.h"
+#include "weft/import.h"
 
 struct weft__capture_flow {
     uint32_t src, dst; ///< numbers of addresses
@@ -33,6 +34,6 @@ enum weft_status weft__capture_flows_read(const char *path, const char *addresse
                                           struct weft__capture_flows *ret, struct weft_error *ret_error);
 /// Calls `say` for each difference from the capture, in words: what was omitted, what was assumed.
 void weft__capture_flows_tell(const struct weft__capture_flows *flows,
-                              void (*say)(void *context, bool left_out, const char *text), void *context);
+                              void (*say)(void *context, enum weft_import_note note, const char *text), void *context);
 
 #endif

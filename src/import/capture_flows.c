@@ -211,25 +211,26 @@ enum weft_status weft__capture_flows_read(const char *path, const char *addresse
 // --- in words -----------------------------------------------------------------------------------------------------
 
 void weft__capture_flows_tell(const struct weft__capture_flows *f,
-                              void (*say)(void *context, bool left_out, const char *text), void *context) {
+                              void (*say)(void *context, enum weft_import_note note, const char *text), void *context) {
     const struct {
         uint64_t n;
-        bool left_out;
+        enum weft_import_note note;
         const char *text;
     } thing[] = {
-        {f->taken_front, false, "messages began before the capture: flows of what it has of them"},
-        {f->taken_back, false, "messages do not end in the capture: flows of what they announce, or else what it has"},
-        {f->answers, false, "READ responses without their request: flows from their first packet on"},
-        {f->empty, true, "messages without payload"},
-        {f->own, true, "messages of an address to itself"},
-        {f->atomics, true, "atomic operations"},
-        {f->decode.others, true, "frames that are not RoCE, pauses or LLDP"},
+        {f->taken_front, WEFT_IMPORT_FOUND, "messages began before the capture: flows of what it has of them"},
+        {f->taken_back, WEFT_IMPORT_FOUND,
+         "messages do not end in the capture: flows of what they announce, or else what it has"},
+        {f->answers, WEFT_IMPORT_FOUND, "READ responses without their request: flows from their first packet on"},
+        {f->empty, WEFT_IMPORT_LEFT_OUT, "messages without payload"},
+        {f->own, WEFT_IMPORT_LEFT_OUT, "messages of an address to itself"},
+        {f->atomics, WEFT_IMPORT_LOST, "atomic operations"},
+        {f->decode.others, WEFT_IMPORT_LOST, "frames that are not RoCE, pauses or LLDP"},
     };
     char text[160];
     for (size_t i = 0; i < sizeof thing / sizeof *thing; i++) {
         if (!thing[i].n) continue;
         snprintf(text, sizeof text, "%" PRIu64 " %s", thing[i].n, thing[i].text);
-        say(context, thing[i].left_out, text);
+        say(context, thing[i].note, text);
     }
     if (f->decode.unwraps) {
         const char *kinds = weft_decode_tunnels_text(&f->decode, f->decode.arena);
@@ -237,5 +238,5 @@ void weft__capture_flows_tell(const struct weft__capture_flows *f,
             weft_arena_format(f->decode.arena, "%" PRIu64 " frames were unwrapped: %s", f->decode.unwraps, kinds));
     }
     for (uint32_t i = 0; i < f->decode.warnings; i++)
-        say(context, false, f->decode.warning[i]);
+        say(context, WEFT_IMPORT_FOUND, f->decode.warning[i]);
 }

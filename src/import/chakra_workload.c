@@ -159,7 +159,7 @@ static enum weft_status find_traces(const struct weft_import_file *file, uint32_
 
 static void note(struct weft_import *import, const char *written, const struct weft_schedule *s,
                  const struct weft__chakra_facts *f) {
-    enum weft_import_note assumed = WEFT_IMPORT_ASSUMED, left_out = WEFT_IMPORT_LEFT_OUT;
+    enum weft_import_note assumed = WEFT_IMPORT_ASSUMED, lost = WEFT_IMPORT_LOST, left_out = WEFT_IMPORT_LEFT_OUT;
     weft_import_note(import, WEFT_IMPORT_FOUND,
                      "%s: traces: %" PRIu32 " (%s%s); ranks: %" PRIu32 "; nodes: %" PRIu64 ", of which %" PRIu64
                      " communicate; process groups: %" PRIu32,
@@ -180,10 +180,10 @@ static void note(struct weft_import *import, const char *written, const struct w
     weft_import_note(import, left_out, "start times of nodes: each begins when what it waits for is done");
     NOTE(f->wrappers, left_out, "wrappers of communication on the CPU: %s", "they take no time");
     NOTE(f->empty, left_out, "collectives of 0 bytes: %s", "they take no time, as NCCL discards them");
-    NOTE(f->memory, left_out, "nodes of memory or storage, or of a kind that weft does not know, %s",
+    NOTE(f->memory, lost, "nodes of memory or storage, or of a kind that weft does not know, %s",
          "that say no duration: they take no time");
-    NOTE(f->deps_absent, left_out, "control dependencies on nodes that are not %s", "in the trace");
-    NOTE(f->groups_bad, left_out, "metadata nodes whose process groups are no %s", "list in JSON");
+    NOTE(f->deps_absent, lost, "control dependencies on nodes that are not %s", "in the trace");
+    NOTE(f->groups_bad, lost, "metadata nodes whose process groups are no %s", "list in JSON");
     NOTE(f->unknown_fields, left_out, "fields that the schema of Chakra 0.0.4 %s", "does not have");
 }
 

@@ -194,7 +194,7 @@ static enum weft_status csv_make(const void *conf, const struct weft_import_file
             weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  ignore: %s\n", weft_import_quote(import, table.ignored));
         weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu64 " flows", file[f].written, flows);
         if (*table.ignored)
-            weft_import_note(import, WEFT_IMPORT_LEFT_OUT, "%s: columns %s", file[f].written, table.ignored);
+            weft_import_note(import, WEFT_IMPORT_LOST, "%s: columns %s", file[f].written, table.ignored);
         if (!table.has[START])
             weft_import_note(import, WEFT_IMPORT_ASSUMED, "%s: all flows start at 0s: no column says when",
                              file[f].written);

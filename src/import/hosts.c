@@ -10,9 +10,12 @@
 
 enum { NUMBER_DIGITS = 8 };
 
-/// N of "host-N"; false: the name is not of that form.
-static bool number_of(const char *name, uint32_t *ret_number) {
+/// N of "host-N", in the first of several networks of "plane-0-host-N"; false: the name is not of that form.
+static bool number_of(const struct weft_topology *t, uint32_t host, uint32_t *ret_number) {
     static const char prefix[] = "host-";
+    const char *name = t->node[t->host[host]].name;
+    size_t scope = strlen(t->network[0].name);
+    if (scope && !strncmp(name, t->network[0].name, scope) && name[scope] == '-') name += scope + 1;
     if (strncmp(name, prefix, sizeof prefix - 1)) return false;
     const char *digits = name + sizeof prefix - 1;
     size_t n = strspn(digits, "0123456789");
@@ -25,11 +28,11 @@ static void index_names(struct weft__file_hosts *hosts) {
     const struct weft_topology *t = hosts->topology;
     uint32_t number;
     for (uint32_t h = 0; h < t->hosts; h++)
-        if (number_of(t->node[t->host[h]].name, &number) && number >= hosts->n) hosts->n = number + 1;
+        if (number_of(t, h, &number) && number >= hosts->n) hosts->n = number + 1;
     hosts->host = weft_arena_alloc(t->arena, hosts->n, sizeof *hosts->host);
     memset(hosts->host, 0xff, hosts->n * sizeof *hosts->host);
     for (uint32_t h = 0; h < t->hosts; h++)
-        if (number_of(t->node[t->host[h]].name, &number)) hosts->host[number] = h;
+        if (number_of(t, h, &number)) hosts->host[number] = h;
 }
 
 /// Reads a host per line. Flows between hosts do not depend on the GPU of a server.

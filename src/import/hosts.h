@@ -15,7 +15,8 @@ struct weft__file_hosts {
 /// The rows of a workload that reads a file; T has the members `hosts` and `ranks`.
 #define WEFT__FILE_HOSTS_ROWS(T)                                                                                       \
     WEFT_TEXT(T, hosts, "hosts", "",                                                                                   \
-              "hosts for the numbers 0, 1, ... of the file, in this order; empty: number N is host-N"),                \
+              "hosts for the numbers 0, 1, ... of the file, in this order; empty: number N is host-N, of the first "   \
+              "network"),                                                                                              \
         WEFT_TEXT(T, ranks, "ranks", "linear",                                                                         \
                   "linear: numbers map to hosts in the order of hosts; or a file with the host of each number, one "   \
                   "line per number, as written by weft place --out; relative to the scenario")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: keys and units as third.cc of HPCC reads them (times in microseconds, kmin and kmax in units of 1000 bytes,
-// the buffer in MB of 2^20 bytes).
+// Source: keys, units and defaults as third.cc of HPCC reads them (times in microseconds, kmin and kmax in units of
+// 1000 bytes, the buffer in MB of 2^20 bytes), and common.h of SimAI. Each key is a parameter of the scenario, or
+// changes nothing there or nothing that weft measures, or is odd: its value asks for what weft does not do.
 #include "import/hpcc_config.h"
 
 #include <math.h>
 #include <string.h>
 
-enum kind { FLAG_OFF, FLAG, UINT, REAL, RATE, MAP, PATH };
+enum kind { FLAG_OFF, FLAG, UINT, REAL, RATE, MAP, PATH, DOWN };
 #define KEY(name, kind, member)                                                                                        \
     { name, kind, offsetof(struct weft__hpcc_config, member) }
 static const struct {
@@ -24,12 +25,17 @@ static const struct {
     KEY("RATE_AI", RATE, ai_bps),
     KEY("RATE_HAI", RATE, hai_bps),
     KEY("MIN_RATE", RATE, min_bps),
+    KEY("DCTCP_RATE_AI", RATE, dctcp_ai_bps),
     KEY("ALPHA_RESUME_INTERVAL", REAL, alpha_us),
     KEY("RATE_DECREASE_INTERVAL", REAL, decrease_us),
     KEY("RP_TIMER", REAL, increase_us),
     KEY("EWMA_GAIN", REAL, gain),
     KEY("FAST_RECOVERY_TIMES", REAL, stages),
     KEY("CLAMP_TARGET_RATE", FLAG, clamp),
+    KEY("U_TARGET", REAL, target),
+    KEY("MI_THRESH", UINT, mi_thresh),
+    KEY("ERROR_RATE_PER_LINK", REAL, error_rate),
+    KEY("LINK_DOWN", DOWN, down),
     KEY("KMIN_MAP", MAP, kmin_kb),
     KEY("KMAX_MAP", MAP, kmax_kb),
     KEY("PMAX_MAP", MAP, pmax),
@@ -38,6 +44,66 @@ static const struct {
     KEY("FLOW_FILE", PATH, flows),
 };
 enum { KEYS = sizeof keys / sizeof *keys };
+
+/// Keys of files that the simulators write, and those that they read without using them: switches always have dynamic
+/// thresholds, a pause lasts until the next frame, and links have their own rate and delay. INT_MULTI and PINT_LOG_BASE
+/// say how coarse telemetry is; weft's is exact, which it says of CC_MODE 10.
+static const char *const harmless[] = {
+    "TRACE_FILE",
+    "TRACE_OUTPUT_FILE",
+    "FCT_OUTPUT_FILE",
+    "PFC_OUTPUT_FILE",
+    "SEND_OUTPUT_FILE",
+    "ENABLE_TRACE",
+    "TRACE_NODE",
+    "QLEN_MON_FILE",
+    "QLEN_MON_START",
+    "QLEN_MON_END",
+    "QLEN_MON_INTERVAL",
+    "BW_MON_FILE",
+    "BW_MON_INTERVAL",
+    "RATE_MON_FILE",
+    "CNP_MON_FILE",
+    "MON_START",
+    "MON_END",
+    "QP_MON_INTERVAL",
+    "PAUSE_TIME",
+    "DATA_RATE",
+    "LINK_DELAY",
+    "PINT_LOG_BASE",
+    "USE_DYNAMIC_PFC_THRESHOLD",
+    "INT_MULTI",
+};
+enum { HARMLESS = sizeof harmless / sizeof *harmless };
+
+#define OF(mode) (1u << (mode))
+#define OF_ALL (~0u)
+/// Keys that weft does as for one value (or those up to `most`), with the value of a file without the key.
+static const struct {
+    const char *name;
+    unsigned modes; ///< of CC_MODE, a bit each, that look at the key
+    double least, most, absent;
+    const char *otherwise;
+} fixed[] = {
+    {"FAST_REACT", OF(WEFT__HPCC_HPCC), 1, 1, 1, "weft's HPCC reacts to each ACK, not only once a round trip"},
+    {"MULTI_RATE", OF(WEFT__HPCC_HPCC), 0, 0, 1, "weft's HPCC has one rate, by the most used link, as in the paper"},
+    {"SAMPLE_FEEDBACK", OF(WEFT__HPCC_HPCC), 0, 0, 0, "weft's HPCC looks at the ports without a queue too"},
+    {"PINT_PROB", OF(WEFT__HPCC_PINT), 1, 1, 1, "weft's HPCC looks at each ACK"},
+    {"RATE_BOUND", OF_ALL, 1, 1, 1, "hosts of weft send at the rate of congestion control, not only within a window"},
+    {"ACK_HIGH_PRIO", OF_ALL, 0, 0, 0, "ACKs at hosts of weft wait while the priority of their data is paused"},
+    {"L2_BACK_TO_ZERO", OF_ALL, 0, 0, 0, "hosts of weft go back to the missing packet, not to its chunk"},
+    {"L2_CHUNK_SIZE", 0, 0, 0, 0, NULL}, // only together with L2_BACK_TO_ZERO or L2_ACK_INTERVAL
+    {"L2_ACK_INTERVAL", OF_ALL, 0, 0, 0, "hosts of weft acknowledge each packet"},
+    {"NIC_TOTAL_PAUSE_TIME", OF_ALL, 0, 0, 0, "NICs of weft do not pause by themselves (host.drain_rate)"},
+};
+enum { FIXED = sizeof fixed / sizeof *fixed };
+
+struct reader {
+    struct weft__lines lines;
+    struct weft_arena *arena;
+    struct weft__hpcc_config *c;
+    double value[FIXED]; ///< NAN: not given
+};
 
 #define BAD(lines, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (lines)->place, __VA_ARGS__)
 
@@ -61,9 +127,9 @@ static enum weft_status read_map(struct weft__lines *lines, const char *key, str
     return status;
 }
 
-static enum weft_status read_value(struct weft__lines *lines, uint32_t k, struct weft__hpcc_config *c,
-                                   struct weft_arena *arena, struct weft_error *ret_error) {
-    void *to = (char *)c + keys[k].offset;
+static enum weft_status read_value(struct reader *r, uint32_t k, struct weft_error *ret_error) {
+    struct weft__lines *lines = &r->lines;
+    void *to = (char *)r->c + keys[k].offset;
     const char *key = keys[k].name, *word = NULL;
     uint64_t flag = 0;
     enum weft_status status = WEFT_OK;
@@ -81,42 +147,72 @@ static enum weft_status read_value(struct weft__lines *lines, uint32_t k, struct
         return weft__lines_quantity(lines, key, WEFT__RATE, "bps", to, ret_error);
     case MAP:
         return read_map(lines, key, to, ret_error);
+    case DOWN:
+        for (uint32_t i = 0; i < 3 && !status; i++)
+            status = weft__lines_number(lines, key, UINT32_MAX, &r->c->down[i], ret_error);
+        r->c->down_place = lines->place;
+        return status;
     case PATH:
         word = weft__lines_word(lines);
         if (!word) return BAD(lines, "%s without a value", key);
-        *(const char **)to = weft_arena_text(arena, word);
-        *(to == (void *)&c->topology ? &c->topology_place : &c->flows_place) = lines->place;
+        *(const char **)to = weft_arena_text(r->arena, word);
+        *(to == (void *)&r->c->topology ? &r->c->topology_place : &r->c->flows_place) = lines->place;
         return weft__lines_name(lines, word, ret_error);
     }
     return status;
 }
 
-static enum weft_status read_line(struct weft__lines *lines, struct weft__hpcc_config *c, struct weft_arena *arena,
-                                  struct weft_error *ret_error) {
-    const char *word = weft__lines_word(lines);
-    uint32_t k = 0;
-    while (k < KEYS && strcmp(keys[k].name, word))
-        k++;
-    c->has_clamp |= k < KEYS && keys[k].offset == offsetof(struct weft__hpcc_config, clamp);
-    if (k < KEYS) return read_value(lines, k, c, arena, ret_error);
-    enum weft_status status = weft__lines_name(lines, word, ret_error);
-    c->ignored = weft_arena_format(arena, "%s %.40s", c->ignored, word);
+static enum weft_status read_line(struct reader *r, struct weft_error *ret_error) {
+    const char *word = weft__lines_word(&r->lines);
+    struct weft__hpcc_config *c = r->c;
+    for (uint32_t k = 0; k < KEYS; k++) {
+        if (strcmp(keys[k].name, word)) continue;
+        c->has_clamp |= keys[k].offset == offsetof(struct weft__hpcc_config, clamp);
+        c->has_mi_thresh |= keys[k].offset == offsetof(struct weft__hpcc_config, mi_thresh);
+        return read_value(r, k, ret_error);
+    }
+    for (uint32_t k = 0; k < FIXED; k++)
+        if (!strcmp(fixed[k].name, word)) return read_real(&r->lines, fixed[k].name, &r->value[k], ret_error);
+    for (uint32_t k = 0; k < HARMLESS; k++)
+        if (!strcmp(harmless[k], word)) return WEFT_OK;
+    enum weft_status status = weft__lines_name(&r->lines, word, ret_error);
+    c->unknown = weft_arena_format(r->arena, "%s %.40s", c->unknown, word);
     return status;
+}
+
+/// Lists the keys of `fixed` whose value weft does otherwise.
+static void find_odd(struct reader *r) {
+    struct weft__hpcc_config *c = r->c;
+    uint64_t mode = c->cc_mode ? c->cc_mode : WEFT__HPCC_DCQCN;
+    for (uint32_t k = 0; k < FIXED; k++) {
+        bool absent = isnan(r->value[k]);
+        double value = absent ? fixed[k].absent : r->value[k], most = fixed[k].most;
+        if (!strcmp(fixed[k].name, "L2_ACK_INTERVAL")) most = (double)(c->mtu_bytes ? c->mtu_bytes : 1000);
+        bool counts = fixed[k].modes == OF_ALL || (mode < 32 && fixed[k].modes >> mode & 1);
+        if (!counts || (value >= fixed[k].least && value <= most)) continue;
+        c->odd[c->odds++] = weft_arena_format(r->arena, "%s %g%s: %s", fixed[k].name, value,
+                                              absent ? ", as no line says it" : "", fixed[k].otherwise);
+    }
 }
 
 enum weft_status weft__hpcc_read_config(const char *path, struct weft_arena *arena,
                                         struct weft__hpcc_config *ret_config, struct weft_error *ret_error) {
-    struct weft__lines lines;
-    *ret_config = (struct weft__hpcc_config){.ignored = ""};
-    enum weft_status status = weft__lines_open(&lines, path, WEFT_NOWHERE, ret_error);
+    struct reader r = {.arena = arena, .c = ret_config};
+    *ret_config = (struct weft__hpcc_config){.unknown = ""};
+    for (uint32_t k = 0; k < FIXED; k++)
+        r.value[k] = (double)NAN;
+    enum weft_status status = weft__lines_open(&r.lines, path, WEFT_NOWHERE, ret_error);
     if (status) return status;
     for (bool more = true; more && !status;) {
-        status = weft__lines_next_full(&lines, &more, ret_error);
-        if (!status && more) status = read_line(&lines, ret_config, arena, ret_error);
-        if (!status && strlen(ret_config->ignored) > 8192)
-            status = BAD(&lines, "too many keys that are not known; expected the configuration of HPCC's simulator");
+        status = weft__lines_next_full(&r.lines, &more, ret_error);
+        if (!status && more) status = read_line(&r, ret_error);
+        if (!status && !(ret_config->error_rate < 1))
+            status = BAD(&r.lines, "ERROR_RATE_PER_LINK: expected less than 1");
+        if (!status && strlen(ret_config->unknown) > 8192)
+            status = BAD(&r.lines, "too many keys that are not known; expected the configuration of HPCC's simulator");
     }
-    weft__lines_close(&lines);
+    weft__lines_close(&r.lines);
+    if (!status) find_odd(&r);
     return status;
 }
 

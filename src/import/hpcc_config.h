@@ -14,17 +14,35 @@ struct weft__hpcc_map {
     double value[WEFT__HPCC_RATES];
 };
 
+/// Values of CC_MODE that HPCC's simulator and its forks agree on.
+enum weft__hpcc_cc {
+    WEFT__HPCC_DCQCN = 1,
+    WEFT__HPCC_HPCC = 3,
+    WEFT__HPCC_TIMELY = 7,
+    WEFT__HPCC_DCTCP = 8,
+    WEFT__HPCC_PINT = 10,
+};
+
+enum { WEFT__HPCC_ODD = 16 }; ///< keys whose value has no parameter, at most
+
 struct weft__hpcc_config {
     const char *topology, *flows; ///< paths as written; NULL: none
     struct weft_place topology_place, flows_place;
     uint64_t mtu_bytes, cc_mode, buffer_mb;                  ///< 0: not given
-    weft_rate_bps ai_bps, hai_bps, min_bps;                  ///< likewise
+    weft_rate_bps ai_bps, hai_bps, min_bps, dctcp_ai_bps;    ///< likewise
     double alpha_us, decrease_us, increase_us, gain, stages; ///< likewise
+    double target;                                           ///< U_TARGET; likewise
+    uint64_t mi_thresh;
+    double error_rate; ///< of packets, on links that have none of their own
     struct weft__hpcc_map kmin_kb, kmax_kb, pmax;
     double until_s;
-    bool qcn_off, clamp, has_clamp;
+    bool qcn_off, clamp, has_clamp, has_mi_thresh;
     bool window_off, window_of_pair, window_varies;
-    const char *ignored; ///< unknown keys, separated by blanks
+    uint64_t down[3]; ///< LINK_DOWN: microseconds after two seconds, 0: never; the link's nodes
+    struct weft_place down_place;
+    const char *odd[WEFT__HPCC_ODD]; ///< "RATE_BOUND 0: why it matters"
+    uint32_t odds;
+    const char *unknown; ///< keys, separated by blanks
 };
 
 enum weft_status weft__hpcc_read_config(const char *path, struct weft_arena *arena,

@@ -9,7 +9,7 @@
 #include "base/grow.h"
 #include "topology/builder.h"
 
-enum { PRIORITY_MAX = 7, PORT_MAX = 65535, FIELDS_MAX = 6 };
+enum { PRIORITY_MAX = 7, PORT_MAX = 65535, FIELDS_MAX = 7, COUNTS = 5 };
 static const uint64_t nodes_max = (1u << 24) - 2, links_max = 1u << 24, flows_max = 1u << 24;
 
 #define BAD(lines, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (lines)->place, __VA_ARGS__)
@@ -40,26 +40,57 @@ static enum weft_status quantity(struct weft__lines *lines, const char *what, en
     return status;
 }
 
-/// Nothing more may be on the line of the last one, `what`; *ret_line: the first later line with content.
-static enum weft_status read_rest(struct weft__lines *lines, const char *what, int *ret_line,
-                                  struct weft_error *ret_error) {
+/// Whether the unread line is `words` words at least, of which the first `numbers` are numbers.
+static bool looks_like(struct weft__lines *lines, uint32_t words, uint32_t numbers) {
+    const char *text;
+    uint32_t n = 0;
+    for (; (text = weft__lines_word(lines)); n++)
+        if (n < numbers && strspn(text, "0123456789") != strlen(text)) return false;
+    return n >= words;
+}
+
+/// Nothing more may be on the line of the last one, `what`, which has so many words.
+static enum weft_status read_rest(struct weft__lines *lines, const char *what, uint32_t words, uint32_t numbers,
+                                  struct weft__hpcc_rest *ret, struct weft_error *ret_error) {
+    bool more = true;
     char *rest = weft__lines_word(lines);
     if (rest)
         return BAD(lines, "'%.40s' on the line of the last %s; expected nothing behind its %s", rest, what,
                    !strcmp(what, "link") ? "error rate" : "start");
-    enum weft_status status = weft__lines_token(lines, &rest, ret_error);
-    *ret_line = rest ? lines->place.line : 0;
+    enum weft_status status = weft__lines_next_full(lines, &more, ret_error);
+    ret->line = more && !status ? lines->place.line : 0;
+    for (; more && !status; status = weft__lines_next_full(lines, &more, ret_error))
+        ret->alike += looks_like(lines, words, numbers);
     return status;
 }
 
 // --- topology -----------------------------------------------------------------------------------------------------
 
-/// "nodes switches links", or SimAI's "nodes gpus_per_server nvswitches switches links gpu_type".
+/// Which of the counts the words of a first line are, in order; the others are not used (NONE).
+static const struct form {
+    uint32_t words;
+    bool servers; ///< the sixth word is the type of GPU
+    uint8_t count[COUNTS];
+} forms[] = {
+#define NONE COUNTS
+    {3, false, {0, 3, 4, NONE, NONE}}, // HPCC
+    {4, false, {0, 3, NONE, 4, NONE}}, // ns3-datacenter: nodes, switches, ToRs among them, links
+    {6, false, {0, 3, NONE, 4, NONE}}, // Reverie: and the rates of hosts and of ToRs
+    {6, true, {0, 1, 2, 3, 4}},        // SimAI
+    {7, true, {0, 1, 2, 3, 4}},        // SimAI: and the GPUs of a server once more
+};
+
+static const struct form *find_form(char *const *text, uint32_t words) {
+    bool servers = words >= 6 && strspn(text[5], "0123456789.eE+") != strlen(text[5]);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (forms[i].words == words && forms[i].servers == servers) return &forms[i];
+    return NULL;
+}
+
 static enum weft_status read_counts(struct weft__lines *lines, struct weft__hpcc_topology *t, struct weft_arena *arena,
                                     struct weft_error *ret_error) {
-    static const char *const names[] = {"the number of nodes", "of GPUs a server", "of NVSwitches", "of switches",
-                                        "of links"};
-    uint64_t value[5] = {0};
+    static const char *const names[COUNTS] = {"nodes", "GPUs a server", "NVSwitches", "switches", "links"};
+    uint64_t value[COUNTS] = {0};
     bool more;
     char why[160], *text[FIELDS_MAX + 1];
     uint32_t n = 0;
@@ -68,20 +99,21 @@ static enum weft_status read_counts(struct weft__lines *lines, struct weft__hpcc
     while (n <= FIELDS_MAX && (text[n] = weft__lines_word(lines)))
         n++;
     lines->place.column = 1;
-    if (n != 3 && n != FIELDS_MAX)
+    const struct form *form = find_form(text, n);
+    if (!form)
         return BAD(lines,
-                   "%" PRIu32 " words; expected 3 (nodes, switches, links) or 6 (nodes, GPUs a server, NVSwitches, "
-                   "switches, links, type of GPU)",
+                   "%" PRIu32 " words; expected 3 (nodes, switches, links), 4 (nodes, switches, ToRs, links), perhaps "
+                   "two rates behind them, or 6 (nodes, GPUs a server, NVSwitches, switches, links, type of GPU)",
                    n);
-    static const uint32_t short_order[] = {0, 3, 4}, long_order[] = {0, 1, 2, 3, 4};
-    for (uint32_t k = 0; k < (n == 3 ? 3 : 5); k++) {
-        uint32_t which = n == 3 ? short_order[k] : long_order[k];
+    for (uint32_t k = 0; k < COUNTS; k++) {
+        uint32_t which = form->count[k];
+        if (which == NONE) continue;
         if (!weft__quantity_parse(WEFT__COUNT, text[k], &value[which], why, sizeof why) ||
             value[which] > (which == 4 ? links_max : nodes_max))
-            return BAD(lines, "'%.40s' as %s%s; expected a whole number of at most %" PRIu64, text[k],
-                       which ? "the number " : "", names[which], which == 4 ? links_max : nodes_max);
+            return BAD(lines, "'%.40s' as the number of %s; expected a whole number of at most %" PRIu64, text[k],
+                       names[which], which == 4 ? links_max : nodes_max);
     }
-    if (n > 3 && weft__lines_name(lines, text[5], ret_error)) return WEFT_ERROR_INPUT;
+    if (form->servers && weft__lines_name(lines, text[5], ret_error)) return WEFT_ERROR_INPUT;
     if (value[2] + value[3] > value[0] || !value[4])
         return BAD(lines,
                    "%" PRIu64 " switches of %" PRIu64 " nodes and %" PRIu64 " links; expected no more switches than "
@@ -93,7 +125,7 @@ static enum weft_status read_counts(struct weft__lines *lines, struct weft__hpcc
         .nvswitches = (uint32_t)value[2],
         .switches = (uint32_t)value[3],
         .links = (uint32_t)value[4],
-        .gpu_type = n == 3 ? NULL : weft_arena_text(arena, text[5]),
+        .gpu_type = form->servers ? weft_arena_text(arena, text[5]) : NULL,
     };
     return WEFT_OK;
 }
@@ -108,6 +140,11 @@ static enum weft_status read_switches(struct weft__lines *lines, struct weft__hp
         if (!status && t->role[node]) return BAD(lines, "node %" PRIu64 " is listed twice", node);
         if (!status) t->role[node] = i < t->nvswitches ? WEFT__HPCC_NVSWITCH : WEFT__HPCC_SWITCH;
     }
+    t->nvlink_only = t->nvswitches && !t->switches;
+    for (uint32_t n = 0; n < t->nodes && t->nvlink_only; n++)
+        if (t->role[n]) t->role[n] = WEFT__HPCC_SWITCH;
+    if (t->nvlink_only) t->switches = t->nvswitches;
+    if (t->nvlink_only) t->nvswitches = 0;
     return status;
 }
 
@@ -120,7 +157,8 @@ static enum weft_status read_link(struct weft__lines *lines, const struct weft__
     if (!status) status = number(lines, "the other node of the link", t->nodes - 1, &dst, ret_error);
     if (!status && src == dst) return BAD(lines, "a link from node %" PRIu64 " to itself", src);
     if (!status) status = quantity(lines, "the link's rate", WEFT__RATE, "bps", &link->rate_bps, ret_error);
-    if (!status && (link->rate_bps < WEFT__RATE_MIN || link->rate_bps > WEFT__RATE_MAX))
+    bool nvlink = !status && (t->role[src] == WEFT__HPCC_NVSWITCH || t->role[dst] == WEFT__HPCC_NVSWITCH);
+    if (!status && !nvlink && (link->rate_bps < WEFT__RATE_MIN || link->rate_bps > WEFT__RATE_MAX))
         return BAD(lines, "the link's rate: expected 10Mbps to 100Tbps");
     if (!status) status = quantity(lines, "the link's delay", WEFT__TIME, "s", &link->delay_ps, ret_error);
     if (!status && (!link->delay_ps || link->delay_ps > WEFT_PS_PER_S))
@@ -133,6 +171,20 @@ static enum weft_status read_link(struct weft__lines *lines, const struct weft__
     return status;
 }
 
+/// The network within servers, as one of the GPUs has it.
+static void find_nvlink(struct weft__hpcc_topology *t) {
+    uint32_t gpu = WEFT_NONE;
+    for (uint32_t i = 0; i < t->links; i++) {
+        const struct weft__hpcc_link *l = &t->link[i];
+        if (!weft__hpcc_is_nvlink(t, l)) continue;
+        uint32_t end = t->role[l->src] == WEFT__HPCC_HOST ? l->src : l->dst;
+        if (gpu == WEFT_NONE) gpu = end;
+        if (end != gpu) continue;
+        t->nvlink_bps += l->rate_bps;
+        t->nvlink_delay_ps = l->delay_ps;
+    }
+}
+
 static enum weft_status read_topology(struct weft__lines *lines, struct weft_arena *arena,
                                       struct weft__hpcc_topology *t, struct weft_error *ret_error) {
     enum weft_status status = read_counts(lines, t, arena, ret_error);
@@ -143,7 +195,30 @@ static enum weft_status read_topology(struct weft__lines *lines, struct weft_are
         t->link = weft__arena_grow(arena, t->link, i, sizeof *t->link);
         status = read_link(lines, t, &t->link[i], ret_error);
     }
-    return status ? status : read_rest(lines, "link", &t->rest_line, ret_error);
+    if (!status) find_nvlink(t);
+    return status ? status : read_rest(lines, "link", 5, 2, &t->rest, ret_error);
+}
+
+enum weft_status weft__hpcc_find_planes(struct weft__hpcc_topology *t, const char *path, struct weft_arena *arena,
+                                        struct weft_error *ret_error) {
+    bool *host = weft_arena_alloc(arena, t->nodes, sizeof *host);
+    uint32_t(*end)[2] = weft_arena_alloc(arena, t->links, sizeof *end), bad = 0;
+    t->at = weft_arena_alloc(arena, t->links, sizeof *t->at);
+    t->planes = (struct weft__planes){.nodes = t->nodes, .host = host, .end = (const uint32_t(*)[2])end};
+    for (uint32_t n = 0; n < t->nodes; n++)
+        host[n] = t->role[n] == WEFT__HPCC_HOST;
+    for (uint32_t i = 0; i < t->links; i++) {
+        if (weft__hpcc_is_nvlink(t, &t->link[i])) continue;
+        end[t->planes.links][0] = t->link[i].src;
+        end[t->planes.links][1] = t->link[i].dst;
+        t->at[t->planes.links++] = i;
+    }
+    const char *wrong = weft__planes_find(&t->planes, arena, &bad);
+    if (!wrong) return WEFT_OK;
+    struct weft_place place = {.file = path};
+    for (uint32_t i = 0; i < t->planes.links; i++)
+        if (end[i][0] == bad || end[i][1] == bad) place = t->link[t->at[i]].place;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "host %" PRIu32 " %s", bad, wrong);
 }
 
 enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place place, struct weft_arena *arena,
@@ -186,7 +261,7 @@ enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct we
                                        struct weft_error *ret_error) {
     struct weft__lines *lines = &flows->lines;
     *ret_more = flows->read < flows->n;
-    if (!*ret_more) return flows->n ? read_rest(lines, "flow", &flows->rest_line, ret_error) : WEFT_OK;
+    if (!*ret_more) return flows->n ? read_rest(lines, "flow", 5, 4, &flows->rest, ret_error) : WEFT_OK;
     flows->read++;
     uint64_t port = 0;
     enum weft_status status = number(lines, "the source of a flow", nodes_max, &f->src, ret_error);

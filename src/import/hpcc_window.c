@@ -103,15 +103,19 @@ static void search(struct graph *g, uint32_t from) {
         }
 }
 
-static weft_bytes window_of(const struct graph *g, const struct end *a, const struct way *between,
-                            const struct end *b) {
+static void take_pair(const struct graph *g, const struct end *a, const struct way *between, const struct end *b,
+                      struct weft__hpcc_longest *most) {
     struct way way = onwards(g, between, a);
     way = onwards(g, &way, b);
-    unsigned __int128 bytes = (unsigned __int128)(2 * way.delay_ns + way.payload_ns) * way.rate_bps;
-    return (weft_bytes)(bytes / (8 * UINT64_C(1000000000)));
+    uint64_t rtt_ns = 2 * way.delay_ns + way.payload_ns;
+    weft_bytes window = (weft_bytes)((unsigned __int128)rtt_ns * way.rate_bps / (8 * UINT64_C(1000000000)));
+    if (rtt_ns > most->rtt_ns) most->rtt_ns = rtt_ns;
+    if (window > most->window) most->window = window;
 }
 
-weft_bytes weft__hpcc_window(const struct weft__hpcc_topology *t, weft_bytes mtu, struct weft_arena *arena) {
+struct weft__hpcc_longest weft__hpcc_window(const struct weft__hpcc_topology *t, weft_bytes mtu,
+                                            struct weft_arena *arena) {
+    struct weft__hpcc_longest most = {0};
     struct graph g = {.t = t, .mtu = mtu};
     g.first = weft_arena_alloc(arena, (size_t)t->nodes + 1, sizeof *g.first);
     g.first_host = weft_arena_alloc(arena, (size_t)t->nodes + 1, sizeof *g.first_host);
@@ -123,8 +127,7 @@ weft_bytes weft__hpcc_window(const struct weft__hpcc_topology *t, weft_bytes mtu
     uint64_t edges = 0;
     for (uint32_t s = 0; s < t->nodes; s++)
         edges += g.first_host[s + 1] > g.first_host[s];
-    if (edges * ((uint64_t)t->nodes + g.first[t->nodes]) > WEFT__HPCC_WINDOW_STEPS) return 0;
-    weft_bytes most = 0;
+    if (edges * ((uint64_t)t->nodes + g.first[t->nodes]) > WEFT__HPCC_WINDOW_STEPS) return most;
     for (uint32_t s = 0; s < t->nodes; s++) {
         if (g.first_host[s] == g.first_host[s + 1]) continue;
         search(&g, s);
@@ -132,8 +135,7 @@ weft_bytes weft__hpcc_window(const struct weft__hpcc_topology *t, weft_bytes mtu
             for (uint32_t a = g.first_host[s]; a < g.first_host[s + 1] && g.way[u].hops != WEFT_NONE; a++)
                 for (uint32_t b = g.first_host[u]; b < g.first_host[u + 1]; b++) {
                     if (u == s && a == b && g.host[a].peer == 1) continue; // a host paired with itself
-                    weft_bytes window = window_of(&g, &g.host[a], &g.way[u], &g.host[b]);
-                    if (window > most) most = window;
+                    take_pair(&g, &g.host[a], &g.way[u], &g.host[b], &most);
                 }
     }
     return most;

@@ -288,7 +288,7 @@ static enum weft_status make_topology(const struct weft_import_file *file, struc
     for (uint64_t i = 0; i < t->tiers; i++)
         queues |= t->tier[i].queue_up || t->tier[i].queue_down;
     if (queues)
-        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
+        weft_import_note(import, WEFT_IMPORT_LOST,
                          "Queue_Up and Queue_Down: packet memory is that of weft's switches (switch.buffer)");
     return WEFT_OK;
 }

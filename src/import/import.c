@@ -14,6 +14,7 @@
 #include "base/unpack.h"
 #include "import/unknown.h"
 #include "weft/scenario.h"
+#include "weft/topology.h"
 
 static const char *const section_names[WEFT_IMPORT_SECTIONS] = {
     [WEFT_IMPORT_TOPOLOGY] = "topology", [WEFT_IMPORT_SWITCH] = "switch", [WEFT_IMPORT_HOST] = "host",
@@ -21,10 +22,14 @@ static const char *const section_names[WEFT_IMPORT_SECTIONS] = {
     [WEFT_IMPORT_RUN] = "run",
 };
 static const char *const note_titles[WEFT_IMPORT_NOTES] = {
+    [WEFT_IMPORT_BROKEN] = "Broken, so that a run fails or means something else:",
+    [WEFT_IMPORT_LOST] = "Lost, so that results differ from those that the files mean:",
     [WEFT_IMPORT_FOUND] = "Found:",
     [WEFT_IMPORT_ASSUMED] = "Assumed, as the files do not say it:",
     [WEFT_IMPORT_LEFT_OUT] = "Left out:",
 };
+static const char *const loss_names[] = {[WEFT_IMPORT_BROKEN] = "broken", [WEFT_IMPORT_LOST] = "lost"};
+enum { LOSSES = sizeof loss_names / sizeof *loss_names };
 
 struct import_conf {
     struct weft_import_common common;
@@ -36,6 +41,7 @@ struct weft_import {
     struct weft_arena *arena;
     struct weft__text_stream section[WEFT_IMPORT_SECTIONS], note[WEFT_IMPORT_NOTES];
     uint32_t hosts;
+    const char *chosen_hosts, *server; ///< of a workload; NULL: all hosts, no servers
     const struct weft_model *importer;
     const char *folder; ///< of the scenario
 };
@@ -64,7 +70,6 @@ void weft_import_say(struct weft_import *im, enum weft_import_section section, c
 void weft_import_note(struct weft_import *im, enum weft_import_note note, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    fputs("# - ", im->note[note].file);
     vfprintf(im->note[note].file, format, args);
     fputc('\n', im->note[note].file);
     va_end(args);
@@ -72,6 +77,14 @@ void weft_import_note(struct weft_import *im, enum weft_import_note note, const 
 
 void weft_import_need_hosts(struct weft_import *im, uint32_t hosts) {
     if (hosts > im->hosts) im->hosts = hosts;
+}
+
+void weft_import_choose_hosts(struct weft_import *im, const char *hosts) {
+    im->chosen_hosts = hosts;
+}
+
+void weft_import_choose_server(struct weft_import *im, const char *server) {
+    im->server = server;
 }
 
 struct weft_arena *weft_import_arena(struct weft_import *im) {
@@ -241,9 +254,32 @@ static void say_default_network(struct weft_import *im, const struct weft_import
 static void say_default_workload(struct weft_import *im, const struct weft_import_common *c) {
     char size[32];
     weft__quantity_format(WEFT__BYTES, c->size_bytes, size, sizeof size);
-    weft_import_say(im, WEFT_IMPORT_WORKLOAD, "- {kind: permutation, size: %s}\n", size);
+    const char *hosts = im->chosen_hosts ? weft_arena_format(im->arena, ", hosts: \"%s\"", im->chosen_hosts) : "";
+    if (im->server) {
+        weft_import_say(im, WEFT_IMPORT_WORKLOAD,
+                        "- {kind: collective, collective: all_to_all, size: %s%s,\n   server: %s}\n", size, hosts,
+                        im->server);
+        weft_import_note(im, WEFT_IMPORT_ASSUMED,
+                         "the workload: none was given, so all GPUs exchange %s each, an all-to-all (size)", size);
+        return;
+    }
+    weft_import_say(im, WEFT_IMPORT_WORKLOAD, "- {kind: permutation, size: %s%s}\n", size, hosts);
     weft_import_note(im, WEFT_IMPORT_ASSUMED,
                      "the workload: none was given, so every host sends %s to another, a permutation (size)", size);
+}
+
+/// Prints each line of `text` behind `prefix`.
+static void print_lines(FILE *out, const char *prefix, const char *text) {
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+        fprintf(out, "%s%.*s\n", prefix, (int)(end - text), text);
+}
+
+static void print_losses(struct weft_import *im, FILE *losses) {
+    for (uint32_t n = 0; n < LOSSES; n++) {
+        char prefix[16];
+        snprintf(prefix, sizeof prefix, "%s: ", loss_names[n]);
+        print_lines(losses, prefix, weft__text_stream_text(&im->note[n]));
+    }
 }
 
 static void print_scenario(struct weft_import *im, const struct weft_model *importer,
@@ -253,7 +289,8 @@ static void print_scenario(struct weft_import *im, const struct weft_model *impo
         fprintf(out, "#   %s (%s)\n", file[f].written, file[f].what);
     for (uint32_t n = 0; n < WEFT_IMPORT_NOTES; n++) {
         const char *text = weft__text_stream_text(&im->note[n]);
-        if (*text) fprintf(out, "# %s\n%s", note_titles[n], text);
+        if (*text) fprintf(out, "# %s\n", note_titles[n]);
+        print_lines(out, "# - ", text);
     }
     for (uint32_t s = 0; s < WEFT_IMPORT_SECTIONS; s++) {
         const char *text = weft__text_stream_text(&im->section[s]);
@@ -261,12 +298,24 @@ static void print_scenario(struct weft_import *im, const struct weft_model *impo
     }
 }
 
-/// Checks that it can be read: the importer's YAML goes through the same checks as a user's.
-static enum weft_status check(const char *text, size_t size, struct weft_error *ret_error) {
+/// What a run says against the network; "": nothing.
+static void check_network(const struct weft_scenario *s, struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
+    struct weft_topology *t = NULL;
+    weft_topology_new(&s->topology, s->topology_tree, s->events_tree, arena, &t, ret_error);
+    weft_arena_free(arena);
+}
+
+/// Checks that it can be read: the importer's YAML goes through the same checks as a user's. `network`: gets what a run
+/// would say against the network, which is not an error here: there may be no better one in the files. NULL: not asked.
+static enum weft_status check(struct weft_import *im, const char *text, size_t size, struct weft_error *network,
+                              struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
     struct weft_scenario *scenario = NULL;
-    enum weft_status status = weft_scenario_file_parse("the scenario made", text, size, NULL, 0, &file, ret_error);
+    const char *name = weft_arena_format(im->arena, "%s%sthe scenario made", im->folder, *im->folder ? "/" : "");
+    enum weft_status status = weft_scenario_file_parse(name, text, size, NULL, 0, &file, ret_error);
     if (!status) status = weft_scenario_new(file, 0, &scenario, ret_error);
+    if (!status && network) check_network(scenario, network);
     weft_scenario_free(scenario);
     weft_scenario_file_free(file);
     return status;
@@ -280,13 +329,21 @@ static enum weft_status make(struct weft_import *im, const struct weft_model *im
     enum weft_status status = weft_params_load(importer->params, tree, conf, im->arena, ret_error);
     if (!status) status = ops->make(conf, file, files, im, ret_error);
     if (status) return status;
-    if (!*weft__text_stream_text(&im->section[WEFT_IMPORT_TOPOLOGY])) say_default_network(im, conf);
+    bool given = *weft__text_stream_text(&im->section[WEFT_IMPORT_TOPOLOGY]) != 0;
+    if (!given) say_default_network(im, conf);
     if (!*weft__text_stream_text(&im->section[WEFT_IMPORT_WORKLOAD])) say_default_workload(im, conf);
     struct weft__text_stream whole;
-    print_scenario(im, importer, file, files, weft__text_stream_open(&whole));
+    FILE *stream = weft__text_stream_open(&whole);
+    print_scenario(im, importer, file, files, stream);
+    struct weft_error why = {0}, network = {0};
     const char *text = weft__text_stream_text(&whole);
-    struct weft_error why = {0};
-    status = check(text, whole.size, &why);
+    status = check(im, text, whole.size, given ? &network : NULL, &why);
+    if (!status && *network.text) {
+        weft_import_note(im, WEFT_IMPORT_BROKEN, "a run refuses the network: %s", network.text + network.message_at);
+        weft__text_stream_clear(&whole);
+        print_scenario(im, importer, file, files, stream);
+        text = weft__text_stream_text(&whole);
+    }
     if (status)
         weft_error_set(ret_error, status, (struct weft_place){.file = file[0].path},
                        "says something that a scenario cannot have: %s", why.text + why.message_at);
@@ -296,7 +353,7 @@ static enum weft_status make(struct weft_import *im, const struct weft_model *im
 }
 
 enum weft_status weft_import_write(const struct weft_model *importer, const struct weft_tree *tree,
-                                   const char *const *path, uint32_t paths, const char *folder, FILE *out,
+                                   const char *const *path, uint32_t paths, const char *folder, FILE *out, FILE *losses,
                                    struct weft_error *ret_error) {
     struct weft_import import = {.arena = weft_arena_new(WEFT_MEMORY_SCENARIO), .importer = importer, .folder = folder};
     struct weft_import_file *file = weft_arena_alloc(import.arena, paths, sizeof *file);
@@ -306,6 +363,7 @@ enum weft_status weft_import_write(const struct weft_model *importer, const stru
         status = look_at(path[f], folder, import.arena, &file[f], ret_error);
     if (!status) status = recognise(importer, file, paths, import.arena, ret_error);
     if (!status) status = make(&import, importer, tree, file, paths, out, ret_error);
+    if (!status && losses) print_losses(&import, losses);
     close_streams(&import);
     weft_arena_free(import.arena);
     return status;

@@ -158,11 +158,10 @@ static void note_inside(const struct weft__infragraph_instance *i, struct weft_i
     const struct weft__infragraph_device *d = i->device;
     const char *is = i->is_switch ? "switches" : "servers";
     if (i->absent)
-        NOTE(LEFT_OUT, "instance %.60s: no edge ends at it, and no file defines its device '%.60s'", i->name,
-             i->absent);
-    if (*d->inside) NOTE(LEFT_OUT, "links within %s %.60s: %s", is, i->name, d->inside);
+        NOTE(LOST, "instance %.60s: no edge ends at it, and no file defines its device '%.60s'", i->name, i->absent);
+    if (*d->inside) NOTE(LOST, "links within %s %.60s: %s", is, i->name, d->inside);
     if (!i->is_switch && d->xpus)
-        NOTE(LEFT_OUT,
+        NOTE(LOST,
              "the network between the %" PRIu64 " xpus of each of the servers %.60s: a job has one (server: {gpus: "
              "%" PRIu64 "})",
              d->xpus, i->name, d->xpus);

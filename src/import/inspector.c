@@ -253,7 +253,7 @@ static enum weft_status inspector_make(const void *conf, const struct weft_impor
     if (communicators > 1)
         weft_import_note(import, WEFT_IMPORT_ASSUMED, "communicators have hosts of their own, and run side by side");
     if (log.messages)
-        weft_import_note(import, WEFT_IMPORT_LEFT_OUT, "%" PRIu64 " sends and receives (p2p_perf)", log.messages);
+        weft_import_note(import, WEFT_IMPORT_LOST, "%" PRIu64 " sends and receives (p2p_perf)", log.messages);
     return WEFT_OK;
 }
 

@@ -311,7 +311,7 @@ static void say_sizes(const struct weft__msccl *m, const struct sizes *sizes, st
     else
         weft_import_note(import, WEFT_IMPORT_ASSUMED, "sizes from %s to %s (size, size_max, factor)", first, last);
     if (sizes->cut)
-        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
+        weft_import_note(import, WEFT_IMPORT_LOST,
                          "sizes above %s: with the slots of a connection the algorithm waits for ever there, as ranks "
                          "send more than fits before they receive (slots, slice)",
                          last);
@@ -338,8 +338,7 @@ static void say_notes(const struct weft__msccl *m, const struct weft_import_file
         weft_import_note(import, WEFT_IMPORT_ASSUMED, "bus bandwidth is algorithm bandwidth: %s has no factor",
                          weft_import_quote(import, m->coll));
     if (*m->proto == 'L')
-        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
-                         "what the protocol %s does unlike Simple (chunk, slice, step_delay)",
+        weft_import_note(import, WEFT_IMPORT_LOST, "what the protocol %s does unlike Simple (chunk, slice, step_delay)",
                          weft_import_quote(import, m->proto));
 }
 

@@ -44,7 +44,7 @@ struct maker {
 
 #define FOUND(m, ...) weft_import_note((m)->import, WEFT_IMPORT_FOUND, __VA_ARGS__)
 #define ASSUMED(m, ...) weft_import_note((m)->import, WEFT_IMPORT_ASSUMED, __VA_ARGS__)
-#define LEFT_OUT(m, ...) weft_import_note((m)->import, WEFT_IMPORT_LEFT_OUT, __VA_ARGS__)
+#define LOST(m, ...) weft_import_note((m)->import, WEFT_IMPORT_LOST, __VA_ARGS__)
 
 /// The files of all servers, which must have the same number of GPUs.
 static enum weft_status read_servers(struct maker *m) {
@@ -213,8 +213,8 @@ static void note_files(const struct maker *m) {
                   m->graphs.of[k].channels, m->graphs.of[k].gpus);
     if (m->graphs.of[WEFT__NCCL_RING].channels && m->graphs.of[WEFT__NCCL_TREE].channels)
         FOUND(m, "the scenario uses the rings; collective: all_reduce_tree in the collective uses the trees");
-    if (s->slow) LEFT_OUT(m, "%" PRIu32 " NICs that are not half as fast as the fastest", s->slow);
-    if (m->graphs.others) LEFT_OUT(m, "%" PRIu32 " graphs of other algorithms (CollNet, NVLS)", m->graphs.others);
+    if (s->slow) LOST(m, "%" PRIu32 " NICs that are not half as fast as the fastest", s->slow);
+    if (m->graphs.others) LOST(m, "%" PRIu32 " graphs of other algorithms (CollNet, NVLS)", m->graphs.others);
     for (uint32_t g = 0; g < s->gpus; g++)
         if (s->gpu[g].near != 1 || s->gpu[g].shared != 1) {
             ASSUMED(m,

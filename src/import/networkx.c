@@ -172,7 +172,7 @@ static enum weft_status make(const struct format *format, const struct import_co
                          "node N in the file's order, from 0",
                          g.renamed);
     if (*g.unread)
-        weft_import_note(import, WEFT_IMPORT_LEFT_OUT, "attributes %s (rate_key, delay_key)",
+        weft_import_note(import, WEFT_IMPORT_LOST, "attributes %s (rate_key, delay_key)",
                          weft_import_quote(import, g.unread));
     say_attributes(&graph, &g, import);
     return WEFT_OK;

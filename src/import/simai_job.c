@@ -39,6 +39,7 @@ static const struct weft_param simai_rows[] = {
     WEFT_UINT(struct simai_conf, iterations, "iterations", "1", "1", "1000000",
               "iterations of all layers, forward and backward"),
     WEFT__TRAINING_MODEL_ROWS(struct simai_conf, models),
+    WEFT__ROOTED_MODEL_ROWS(struct simai_conf, models),
     WEFT_BOOL(struct simai_conf, pipeline, "pipeline", "on",
               "stages (pp) pass on pp_comm bytes for each microbatch (ga), and wait for it; off: ranks of all stages "
               "execute all lines in parallel"),
@@ -66,7 +67,11 @@ static void add_op(struct maker *m, const struct weft__simai_part *part, bool ov
     static const uint8_t collective[WEFT__SIMAI_TYPES] = {[WEFT__SIMAI_ALL_REDUCE] = WEFT_SCHEDULE_ALL_REDUCE,
                                                           [WEFT__SIMAI_ALL_GATHER] = WEFT_SCHEDULE_ALL_GATHER,
                                                           [WEFT__SIMAI_REDUCE_SCATTER] = WEFT_SCHEDULE_REDUCE_SCATTER,
-                                                          [WEFT__SIMAI_ALL_TO_ALL] = WEFT_SCHEDULE_ALL_TO_ALL};
+                                                          [WEFT__SIMAI_ALL_TO_ALL] = WEFT_SCHEDULE_ALL_TO_ALL,
+                                                          [WEFT__SIMAI_BROADCAST] = WEFT_SCHEDULE_BROADCAST,
+                                                          [WEFT__SIMAI_REDUCE] = WEFT_SCHEDULE_REDUCE,
+                                                          [WEFT__SIMAI_GATHER] = WEFT_SCHEDULE_GATHER,
+                                                          [WEFT__SIMAI_SCATTER] = WEFT_SCHEDULE_SCATTER};
     uint32_t ranks = m->groups.of[part->group].ranks;
     bool talks = part->type != WEFT__SIMAI_NONE && part->bytes && ranks > 1;
     if (!talks && !part->compute_ps) return;

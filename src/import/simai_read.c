@@ -16,7 +16,9 @@ static const uint64_t bytes_max = UINT64_C(1000000000000);
 static const char *const kinds[] = {[WEFT__SIMAI_HYBRID] = "HYBRID_TRANSFORMER",
                                     [WEFT__SIMAI_RECOMPUTE] = "HYBRID_TRANSFORMER_FWD_IN_BCKWD",
                                     [WEFT__SIMAI_MICRO] = "MICRO"};
-static const char *const types[WEFT__SIMAI_TYPES] = {"NONE", "ALLREDUCE", "ALLGATHER", "REDUCESCATTER", "ALLTOALL"};
+static const char *const types[WEFT__SIMAI_TYPES] = {"NONE",      "ALLREDUCE", "ALLGATHER", "REDUCESCATTER", "ALLTOALL",
+                                                     "BROADCAST", "REDUCE",    "GATHER",    "SCATTER"};
+static const char *const groups[WEFT__SIMAI_GROUPS] = {"_TP", "_DP", "_EP", "_DP_EP"};
 
 /// A list of layers in the header: how many, and their numbers.
 struct list {
@@ -37,6 +39,36 @@ static enum weft_status read_list(struct weft__lines *lines, const char *key, st
         list->layer[i] = (uint32_t)layer;
     }
     return status;
+}
+
+static void skip(struct weft__simai_skipped *skipped, const char *word, int line, struct weft_arena *arena) {
+    if (skipped->n++) return;
+    skipped->first = weft_arena_text(arena, word);
+    skipped->line = line;
+}
+
+static bool is_number(const char *word) {
+    double value;
+    return word && weft__real_parse(word, &value);
+}
+
+/// Passes over an entry "key: value" that is not known.
+static enum weft_status skip_key(struct weft__lines *lines, const char *word, struct weft_arena *arena,
+                                 struct weft__simai *w, struct weft_error *ret_error) {
+    size_t n = strlen(word);
+    struct weft_place place = lines->place;
+    const char *key = weft_arena_text(arena, word);
+    enum weft_status status = weft__lines_name(lines, word, ret_error);
+    if (status) return status;
+    if (n < 2 || word[n - 1] != ':' || !is_number(weft__lines_word(lines))) {
+        lines->place = place;
+        return BAD(lines,
+                   "'%.40s' is not known; expected model_parallel_NPU_group, ep, pp, vpp, ga, all_gpus, checkpoints, "
+                   "checkpoint_initiates or pp_comm, or 'key: number'",
+                   key);
+    }
+    skip(&w->keys, key, place.line, arena);
+    return WEFT_OK;
 }
 
 static enum weft_status read_header(struct weft__lines *lines, struct weft_arena *arena, struct weft__simai *w,
@@ -75,39 +107,45 @@ static enum weft_status read_header(struct weft__lines *lines, struct weft_arena
         else if (n == 20 && !strncmp(word, "checkpoint_initiates", n))
             status = read_list(lines, "checkpoint_initiates", arena, &list[1], ret_error);
         else
-            return BAD(
-                lines,
-                "'%.40s' is not known; expected model_parallel_NPU_group, ep, pp, vpp, ga, all_gpus, checkpoints, "
-                "checkpoint_initiates or pp_comm",
-                word);
+            status = skip_key(lines, word, arena, w, ret_error);
         if (!status && k < sizeof keys / sizeof *keys && *keys[k].value < keys[k].min)
             return BAD(lines, "%s is 0; expected 1 at least", keys[k].name);
     }
     return status;
 }
 
-/// "ALLREDUCE_DP_EP"; `plain`: the group that no suffix means.
+/// "ALLREDUCE_DP_EP"; `plain`: the group that no suffix means. Other words of capital letters are passed over, as SimAI
+/// does.
 static enum weft_status read_type(struct weft__lines *lines, const char *what, enum weft__simai_group plain,
-                                  struct weft__simai_part *part, struct weft_error *ret_error) {
+                                  struct weft_arena *arena, struct weft__simai *w, struct weft__simai_part *part,
+                                  struct weft_error *ret_error) {
     const char *word = weft__lines_word(lines);
     if (!word) return BAD(lines, "the line ends here; expected %s", what);
     for (uint32_t t = 0; t < WEFT__SIMAI_TYPES; t++) {
         size_t n = strlen(types[t]);
         if (strncmp(word, types[t], n)) continue;
         part->type = (uint8_t)t;
-        part->group = (uint8_t)(!strcmp(word + n, "_EP")      ? WEFT__SIMAI_EP
-                                : !strcmp(word + n, "_DP_EP") ? WEFT__SIMAI_DP_EP
-                                                              : plain);
-        if (!word[n] || part->group != plain) return WEFT_OK;
+        part->group = (uint8_t)plain;
+        if (!word[n]) return WEFT_OK;
+        for (uint8_t g = 0; g < WEFT__SIMAI_GROUPS; g++) {
+            part->group = g;
+            if (!strcmp(word + n, groups[g])) return WEFT_OK;
+        }
+    }
+    part->type = WEFT__SIMAI_NONE;
+    part->group = (uint8_t)plain;
+    if (strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == strlen(word) && *word >= 'A' && *word <= 'Z') {
+        skip(&w->types, word, lines->place.line, arena);
+        return WEFT_OK;
     }
     return BAD(lines,
-               "%s '%.40s'; expected NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL, and perhaps _EP or "
-               "_DP_EP",
+               "%s '%.40s'; expected NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL or another word of capital "
+               "letters, and perhaps _TP, _DP, _EP or _DP_EP",
                what, word);
 }
 
-static enum weft_status read_layer(struct weft__lines *lines, struct weft__simai_layer *layer,
-                                   struct weft_error *ret_error) {
+static enum weft_status read_layer(struct weft__lines *lines, struct weft_arena *arena, struct weft__simai *w,
+                                   struct weft__simai_layer *layer, struct weft_error *ret_error) {
     static const char *const names[WEFT__SIMAI_PASSES][3] = {
         {"the forward compute time", "the forward communication", "its bytes"},
         {"the input gradient's compute time", "the input gradient's communication", "its bytes"},
@@ -126,8 +164,8 @@ static enum weft_status read_layer(struct weft__lines *lines, struct weft__simai
         if (!status && part->compute_ps > 1000 * WEFT_PS_PER_S)
             return BAD(lines, "%s: expected at most 1000s", names[p][0]);
         if (!status)
-            status = read_type(lines, names[p][1], p == WEFT__SIMAI_WEIGHT ? WEFT__SIMAI_DP : WEFT__SIMAI_TP, part,
-                               ret_error);
+            status = read_type(lines, names[p][1], p == WEFT__SIMAI_WEIGHT ? WEFT__SIMAI_DP : WEFT__SIMAI_TP, arena, w,
+                               part, ret_error);
         if (!status) status = weft__lines_number(lines, names[p][2], bytes_max, &part->bytes, ret_error);
     }
     if (!status)
@@ -218,7 +256,7 @@ static enum weft_status read_all(struct weft__lines *lines, struct weft_arena *a
     w->layers = (uint32_t)layers;
     w->layer = weft_arena_alloc(arena, layers, sizeof *w->layer);
     for (uint32_t i = 0; i < w->layers && !status; i++)
-        status = read_layer(lines, &w->layer[i], ret_error);
+        status = read_layer(lines, arena, w, &w->layer[i], ret_error);
     if (!status) status = weft__lines_next_full(lines, &more, ret_error);
     if (!status && more)
         return BAD(lines, "a line after the last of %" PRIu32 " layers; expected the end of the file", w->layers);

@@ -14,6 +14,10 @@ enum weft__simai_type {
     WEFT__SIMAI_ALL_GATHER,
     WEFT__SIMAI_REDUCE_SCATTER,
     WEFT__SIMAI_ALL_TO_ALL,
+    WEFT__SIMAI_BROADCAST, ///< and the next ones: SimAI passes over them
+    WEFT__SIMAI_REDUCE,
+    WEFT__SIMAI_GATHER,
+    WEFT__SIMAI_SCATTER,
     WEFT__SIMAI_TYPES
 };
 enum weft__simai_group { WEFT__SIMAI_TP, WEFT__SIMAI_DP, WEFT__SIMAI_EP, WEFT__SIMAI_DP_EP, WEFT__SIMAI_GROUPS };
@@ -33,13 +37,21 @@ struct weft__simai_layer {
     bool checkpoint, initiates; ///< recomputation begins at `checkpoint` when `initiates` is reached backwards
 };
 
+/// Words that are not known, and are passed over.
+struct weft__simai_skipped {
+    uint32_t n;
+    const char *first; ///< NULL: none
+    int line;          ///< of the first
+};
+
 struct weft__simai {
     enum weft__simai_kind kind;
     uint64_t tp, ep, pp, vpp, ga, gpus; ///< 0: not given
     weft_bytes pp_bytes;
     uint32_t layers;
     struct weft__simai_layer *layer;
-    uint32_t block, first; ///< lines of a microbatch, and before the first one; block 0: not known
+    uint32_t block, first;                  ///< lines of a microbatch, and before the first one; block 0: not known
+    struct weft__simai_skipped types, keys; ///< communication that is left out; entries of the header
 };
 
 /// Groups of ranks: a rank is number rank / stride % ranks of its own.

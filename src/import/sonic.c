@@ -175,7 +175,7 @@ static void say_alpha(struct weft__sonic_making *m) {
         SAY_SWITCH("%s%d", q ? ", " : "", 1 << (more > TH_SPREAD ? TH_SPREAD : more));
     }
     SAY_SWITCH("]");
-    if (limited) NOTE(LEFT_OUT, "dynamic_th outside %d to %d, or more than %d apart", TH_MIN, TH_MAX, TH_SPREAD);
+    if (limited) NOTE(LOST, "dynamic_th outside %d to %d, or more than %d apart", TH_MIN, TH_MAX, TH_SPREAD);
     if (rest) NOTE(ASSUMED, "queues whose priority group has no dynamic_th: the least alpha of the others");
 }
 
@@ -218,7 +218,7 @@ static weft_bytes reserve_of(struct weft__sonic_making *m, const struct weft_son
         NOTE(ASSUMED, "reserve of every priority as of %.40s: %s, its size without xoff", p->name, BYTES(reserve));
         return reserve;
     }
-    NOTE(LEFT_OUT, "%.40s.size, %s: all ports and priorities together have less than that", p->name, BYTES(reserve));
+    NOTE(LOST, "%.40s.size, %s: all ports and priorities together have less than that", p->name, BYTES(reserve));
     return 0;
 }
 
@@ -233,7 +233,7 @@ static void say_dynamic(struct weft__sonic_making *m, const struct weft_sonic_pr
     say_alpha(m);
     SAY_SWITCH("}\n");
     if (p->pool && p->pool->xoff_bytes)
-        NOTE(LEFT_OUT, "the headroom pool %.40s.xoff of %s that ports share: in weft each has its own", p->pool->name,
+        NOTE(LOST, "the headroom pool %.40s.xoff of %s that ports share: in weft each has its own", p->pool->name,
              BYTES(p->pool->xoff_bytes));
 }
 
@@ -241,7 +241,7 @@ static void say_static(struct weft__sonic_making *m, const struct weft_sonic_pro
     weft_bytes off = p->xon_offset_bytes < p->static_bytes ? p->xon_offset_bytes : 0;
     weft_bytes size = p->static_bytes + headroom < 64 ? 64 : p->static_bytes + headroom;
     if (size > UINT64_C(1000000000000)) {
-        NOTE(LEFT_OUT, "%.40s: a static_th and an xoff of %s together", p->name, BYTES(size));
+        NOTE(LOST, "%.40s: a static_th and an xoff of %s together", p->name, BYTES(size));
         return;
     }
     SAY_SWITCH("  buffer: {kind: static, size: %" PRIu64 "B, xoff: %" PRIu64 "B, xon: %" PRIu64 "B}\n", size,
@@ -290,7 +290,7 @@ static void say_aqm(struct weft__sonic_making *m) {
     }
     for (uint32_t q = 0; q < WEFT_PRIORITIES; q++)
         if (m->port->wred[q] && m->port->wred[q] != wred)
-            NOTE(LEFT_OUT, "WRED_PROFILE %.40s of queue %" PRIu32 ": %s", m->port->wred[q]->name, q,
+            NOTE(LOST, "WRED_PROFILE %.40s of queue %" PRIu32 ": %s", m->port->wred[q]->name, q,
                  m->port->wred[q]->marks ? "weft has one for all queues" : "it drops where weft marks");
     if (!wred) return;
     SAY_SWITCH("  aqm: {kind: wred, min: %" PRIu64 "B, max: %" PRIu64 "B, max_probability: %" PRIu64 "%%}\n",
@@ -407,17 +407,17 @@ static void note_rest(struct weft__sonic_making *m) {
         if (!differ++) first = s->port[p].name;
     }
     if (differ)
-        NOTE(LEFT_OUT, "what differs at %" PRIu32 " ports (%.60s is one) from %.60s: weft's switch is the same at all",
+        NOTE(LOST, "what differs at %" PRIu32 " ports (%.60s is one) from %.60s: weft's switch is the same at all",
              differ, first, m->port->name);
     for (uint32_t t = 0; t < WEFT_SONIC_CLASSES; t++)
         groups += weft_sonic_at(m->port, WEFT_SONIC_TC_TO_PG, t) != weft_sonic_at(m->port, WEFT_SONIC_TC_TO_QUEUE, t);
     if (groups)
-        NOTE(LEFT_OUT,
+        NOTE(LOST,
              "that %" PRIu32 " classes have a priority group of another number than their queue: in weft a "
              "priority has both",
              groups);
     if (queues)
-        NOTE(LEFT_OUT, "profiles of BUFFER_QUEUE at %" PRIu32 " ports: weft's buffer has no limits by output", queues);
+        NOTE(LOST, "profiles of BUFFER_QUEUE at %" PRIu32 " ports: weft's buffer has no limits by output", queues);
     if (*s->unread) NOTE(LEFT_OUT, "tables and fields without a parameter: %s", s->unread);
 }
 

@@ -104,7 +104,8 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
 struct weft__schedule_models {
     struct weft_model_conf of[WEFT_SCHEDULE_COLLECTIVES];
 };
-/// The rows of `models`, a member of T, for a table: of the four that every training job has, and of all.
+/// The rows of `models`, a member of T, for a table: of the four that every training job has, of those with a root, and
+/// of all.
 #define WEFT__TRAINING_MODEL_ROWS(T, models)                                                                           \
     WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_ALL_REDUCE], "all_reduce", WEFT_KIND_COLLECTIVE, "all_reduce_ring",    \
                      "the algorithm of all-reduces"),                                                                  \
@@ -114,16 +115,17 @@ struct weft__schedule_models {
                          "reduce_scatter", "the algorithm of reduce-scatters"),                                        \
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_ALL_TO_ALL], "all_to_all", WEFT_KIND_COLLECTIVE, "all_to_all",     \
                          "the algorithm of all-to-alls")
-#define WEFT__SCHEDULE_MODEL_ROWS(T, models)                                                                           \
-    WEFT__TRAINING_MODEL_ROWS(T, models),                                                                              \
-        WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_BROADCAST], "broadcast", WEFT_KIND_COLLECTIVE, "broadcast",        \
-                         "the algorithm of broadcasts"),                                                               \
+#define WEFT__ROOTED_MODEL_ROWS(T, models)                                                                             \
+    WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_BROADCAST], "broadcast", WEFT_KIND_COLLECTIVE, "broadcast",            \
+                     "the algorithm of broadcasts"),                                                                   \
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_GATHER], "gather", WEFT_KIND_COLLECTIVE, "gather",                 \
                          "the algorithm of gathers"),                                                                  \
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_REDUCE], "reduce", WEFT_KIND_COLLECTIVE, "reduce",                 \
                          "the algorithm of reduces to one rank"),                                                      \
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_SCATTER], "scatter", WEFT_KIND_COLLECTIVE, "scatter",              \
-                         "the algorithm of scatters"),                                                                 \
+                         "the algorithm of scatters")
+#define WEFT__SCHEDULE_MODEL_ROWS(T, models)                                                                           \
+    WEFT__TRAINING_MODEL_ROWS(T, models), WEFT__ROOTED_MODEL_ROWS(T, models),                                          \
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_BARRIER], "barrier", WEFT_KIND_COLLECTIVE, "all_reduce_tree",      \
                          "the algorithm of barriers: an all-reduce of one byte")
 

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!null) null = fopen("/dev/null", "w");
     struct weft_memory *memory = weft_memory_open(), *before = weft_memory_use(memory);
     struct weft_error error = {0};
-    enum weft_status status = weft_import_write(importer, NULL, &path, 1, "", null, &error);
+    enum weft_status status = weft_import_write(importer, NULL, &path, 1, "", null, NULL, &error);
     assert(!status == !*error.text);
     if (status) assert(!strncmp(error.text, path, strlen(path)));
     weft_memory_use(before);

@@ -724,7 +724,7 @@ static const char *import(const char *settings, const char *const *path, uint32_
     FILE *out = fmemopen(text, sizeof text, "w");
     error = (struct weft_error){0};
     if (*settings) assert_false(weft_tree_parse("--set", settings, strlen(settings), arena, &tree, &error));
-    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, "chakra"), tree, path, paths, folder, out, &error);
+    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, "chakra"), tree, path, paths, folder, out, NULL, &error);
     fclose(out);
     return *error.text ? error.text : text;
 }

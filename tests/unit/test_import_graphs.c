@@ -33,7 +33,7 @@ static char *import_set(const char *format, const char *set, const char *const *
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     FILE *out = open_memstream(&text, &size);
     if (!weft_tree_parse("set", set, strlen(set), arena, &tree, &error))
-        weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), tree, path, paths, folder, out, &error);
+        weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), tree, path, paths, folder, out, NULL, &error);
     fclose(out);
     weft_arena_free(arena);
     assert_string_equal(error.text, "");

@@ -218,7 +218,7 @@ static void speed_not_said(void **state) {
     struct weft_error error = {0};
     put(file_path, "{\"PORT\": {\"Ethernet0\": {}, \"Ethernet4\": {\"speed\": \"100000\"}}}");
     FILE *out = open_memstream(&text, &size);
-    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, "sonic"), NULL, &path, 1, "", out, &error);
+    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, "sonic"), NULL, &path, 1, "", out, NULL, &error);
     fclose(out);
     assert_string_equal(error.text, "");
     assert_non_null(strstr(text, "speed of the 1 ports of which PORT says none (rate)"));
@@ -242,7 +242,7 @@ static void the_sample_runs(void **state) {
     snprintf(path, sizeof path, "%s/examples/import/sonic/config_db.json", getenv("WEFT_ROOT"));
     const char *paths[] = {path};
     FILE *out = open_memstream(&text, &size);
-    if (weft_import_write(weft_model_find(WEFT_KIND_IMPORT, "sonic"), NULL, paths, 1, folder, out, &r.error))
+    if (weft_import_write(weft_model_find(WEFT_KIND_IMPORT, "sonic"), NULL, paths, 1, folder, out, NULL, &r.error))
         fail_msg("%s", r.error.text);
     fclose(out);
     put(file_path, text);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts that have several links each, as ports of one NIC in as many networks (host.planes): link k of a host is in the
+// plane of its switch.
+#ifndef WEFT_IMPORT_PLANES_H
+#define WEFT_IMPORT_PLANES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft/memory.h"
+
+enum { WEFT__PLANES_MAX = 16 };
+
+/// A network of a file; planes are sets of bits.
+struct weft__planes {
+    uint32_t nodes, links;
+    const bool *host;         ///< [nodes]
+    const uint32_t (*end)[2]; ///< [links], nodes
+    uint32_t n;               ///< links of each host; 1: no planes
+    uint16_t *node, *link;    ///< [nodes], [links]: the planes that have it; 0: none
+    uint32_t shared, across;  ///< links that are in several planes; links from one plane to another, which are in none
+};
+
+/// Fills in everything from `n` on; in the arena. Planes are the parts into which the network falls without its hosts,
+/// if each host has its links in different parts, else they are chosen so that a leaf is in one plane where that can
+/// be; other switches are in all planes from which they can be reached. Returns NULL, or what is wrong with *ret_host:
+/// "has 1 link, and host 0 has 2".
+const char *weft__planes_find(struct weft__planes *planes, struct weft_arena *arena, uint32_t *ret_host);
+
+/// The number of planes in a set.
+static inline uint32_t weft__planes_in(uint16_t set) {
+    return (uint32_t)__builtin_popcount(set);
+}
+
+#endif
