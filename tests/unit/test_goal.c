@@ -227,6 +227,33 @@ static void rendezvous(void **state) {
     END(r, 0, 501);
 }
 
+/// Of steps that are released together sends come first, then receives, then computes: the message leaves at 0, arrives
+/// at 4000 and takes 1500 + 27274 * 6. In rank 0 the compute then takes the CPU from 1500 on.
+static void sends_first(void **state) {
+    struct weft_loggops_result r =
+        run(TWO("calc 9117\nsend 27275b to 1\n", "recv 27275b from 0\n"), "2500,1500,1000,6,0,65535");
+    END(r, 0, 10617);
+    END(r, 1, 169144);
+}
+
+/// A message arrives at 110, when its receiver's compute ends and a send that requires it is ready. The older event
+/// goes first: the message, if its send was queued before the compute (by rank), and takes the CPU for 10; else the
+/// send.
+static void older_first(void **state) {
+    static const char sender[] = "send 1b to %u\nrecv 1b from %u\n",
+                      other[] = "a: calc 110\nb: send 1b to %u\nb requires a\nrecv 1b from %u\n";
+    char text[256];
+    for (unsigned first = 0; first < 2; first++) { // the rank that sends at 0
+        size_t n = (size_t)sprintf(text, "num_ranks 2\n");
+        for (unsigned rank = 0; rank < 2; rank++) {
+            n += (size_t)sprintf(text + n, "rank %u {\n", rank);
+            n += (size_t)sprintf(text + n, rank == first ? sender : other, 1 - rank, 1 - rank);
+            n += (size_t)sprintf(text + n, "}\n");
+        }
+        END(run(text, "100,10,5,0,0,9"), first, first ? 230U : 240U);
+    }
+}
+
 /// Two messages from one sender: the second waits for the gap, 50 after the first; both ends take 10.
 static void gap_between_messages(void **state) {
     struct weft_loggops_result r =
@@ -321,6 +348,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_of_a_text),     cmocka_unit_test(both_forms_say_the_same),
         cmocka_unit_test(what_is_refused),      cmocka_unit_test(what_is_refused_of_the_binary_form),
+        cmocka_unit_test(sends_first),          cmocka_unit_test(older_first),
         cmocka_unit_test(eager_message),        cmocka_unit_test(rendezvous),
         cmocka_unit_test(gap_between_messages), cmocka_unit_test(chain),
         cmocka_unit_test(two_streams),          cmocka_unit_test(wildcards),
