@@ -11,6 +11,7 @@
 #include "weft/model.h"
 
 enum { WEFT_IMPORT_HEAD = 16384 }; ///< so much of a file is looked at to know it
+enum { WEFT_IMPORT_PLANES_MAX = 16 };
 
 /// A file, or a folder, of the command line.
 struct weft_import_file {
@@ -91,6 +92,8 @@ enum weft_status weft_import_also(struct weft_import *import, const char *path, 
                                   struct weft_import_file *ret_file, struct weft_error *ret_error);
 /// Hosts that a workload without a topology needs: host-0 to host-(hosts - 1).
 void weft_import_need_hosts(struct weft_import *import, uint32_t hosts);
+/// NICs that each of them needs, WEFT_IMPORT_PLANES_MAX at most: host N is then nic-0-host-N.
+void weft_import_need_planes(struct weft_import *import, uint32_t planes);
 struct weft_arena *weft_import_arena(struct weft_import *import); ///< for what lives as long as the import
 /// The first file of that kind (`what`), or NULL.
 const struct weft_import_file *weft_import_find(const struct weft_import_file *file, uint32_t files, const char *what);
