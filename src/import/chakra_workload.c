@@ -7,6 +7,7 @@
 #include "base/lines.h"
 #include "base/param.h"
 #include "import/chakra.h"
+#include "import/chakra_json.h"
 #include "import/chakra_read.h"
 #include "weft/import.h"
 #include "workload/job.h"
@@ -32,7 +33,8 @@ struct chakra_conf {
 static const struct weft_param chakra_rows[] = {
     WEFT__JOB_ROWS(struct chakra_conf, "chakra"),
     WEFT_TEXT(struct chakra_conf, file, "file", NULL,
-              "the traces: a folder, a file, or PREFIX of PREFIX.0.et, PREFIX.1.et, ...; relative to the scenario"),
+              "the traces: a folder, a file, or PREFIX of PREFIX.0.et (or .json), PREFIX.1.et, ...; relative to the "
+              "scenario"),
     WEFT_TEXT(struct chakra_conf, groups, "groups", "",
               "a file with process groups, as ASTRA-sim reads it: lists of ranks by name; relative to the scenario"),
     CHAKRA_ROWS(struct chakra_conf),
@@ -109,7 +111,9 @@ static bool is_groups(const char *text) {
 static const char *chakra_recognise(const struct weft_import_file *file) {
     uint32_t rank;
     if (file->folder || file->absent) return has_traces(file->path) ? "traces" : NULL;
-    if (weft__chakra_recognise(file->head, file->size, weft__chakra_suffix(file->path, &rank) != NULL)) return "trace";
+    bool json = weft__chakra_json_named(file->path), named = !json && weft__chakra_suffix(file->path, &rank);
+    if (json && weft__chakra_json_recognise(file->head)) return "trace";
+    if (weft__chakra_recognise(file->head, file->size, named)) return "trace";
     return is_groups(file->head) ? "groups" : NULL;
 }
 
@@ -227,13 +231,15 @@ static const struct weft_import_ops import_ops = {
     .recognise = chakra_recognise,
     .make = chakra_make,
     .syntax = WEFT_IMPORT_BINARY | WEFT_IMPORT_JSON,
-    .begins = "a message GlobalMetadata or a node behind its length, or JSON with lists of ranks by name",
+    .begins = "a message GlobalMetadata or a node behind its length, JSON of such messages (a file .json), or JSON "
+              "with lists of ranks by name",
 };
 
 const struct weft_model weft__import_chakra = {
     .kind = WEFT_KIND_IMPORT,
     .name = "chakra",
-    .summary = "Chakra execution traces: a folder, a prefix or files PREFIX.N.et, and process groups of ASTRA-sim",
+    .summary = "Chakra execution traces: a folder, a prefix or files PREFIX.N.et or PREFIX.N.json, and process groups "
+               "of ASTRA-sim",
     .source = source,
     .params = &import_params,
     .ops = &import_ops,

@@ -56,8 +56,8 @@ static enum weft_status check_steps(const struct weft_schedule *s, uint32_t rank
 
 // --- circles ------------------------------------------------------------------------------------------------------
 
-/// Names a circle among the steps that are left, each of which waits for another one of them. `before`: for each of them
-/// a step that it waits for.
+/// Names a circle among the steps that are left, each of which waits for another one of them. `before`: for each of
+/// them a step that it waits for.
 static enum weft_status fault_circle(const struct weft_schedule *s, uint32_t rank, uint32_t *left,
                                      const uint32_t *before, struct weft_error *ret_error) {
     enum { NAMED = 6 };

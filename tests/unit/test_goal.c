@@ -144,7 +144,8 @@ static void what_is_refused(void **state) {
         {TWO("a: calc 1\na requires b\n", ""), "x.goal:4:12: 'b': no operation of the rank has this label so far"},
         {TWO("a: calc 1\n", "b: calc 1\nb requires a\n"), "x.goal:7:12: 'a': no operation of the rank"},
         {TWO("a: calc 1\nb: calc 1\na requires b\nb irequires a\n", ""),
-         "x.goal:3:1: rank 0, compute of 1000 ps: it waits for itself in a circle: line 3 waits for line 4, that for line 3"},
+         "x.goal:3:1: rank 0, compute of 1000 ps: it waits for itself in a circle: line 3 waits for line 4, that for "
+         "line 3"},
         {TWO("send 8b to 1\n", ""), "x.goal:3:1: rank 0, send of 8 bytes to rank 1, tag 0: no receive is left"},
         {TWO("send 8b to 1\n", "recv 8b from 0 tag 1\n"), "x.goal:"},
         {TWO("", "recv 8b from 0\n"), "x.goal:5:1: rank 1, receive of 8 bytes from rank 0, tag 0: no message is left"},
