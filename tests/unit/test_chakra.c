@@ -443,22 +443,6 @@ static void bad_dependencies(void **state) {
     write_trace(0, &t);
     REFUSED(path_of("x"), &usual, "in a circle: node 5 waits for node 6, that for node 5");
     assert_null(strstr(error.text, "ctrl_deps"));
-    struct bytes n; // 7 waits for data of 6, 6 for that of 5, and 5 only for the start of 7
-    struct weft_schedule *s;
-    struct weft__chakra_conf conf = usual;
-    put_metadata(&t);
-    n = node_of(5, COMP, "");
-    put_text(&n, 4, "\7");
-    put_message(&t, &n);
-    put_compute(&t, 6, "\5", 1);
-    put_compute(&t, 7, "\6", 1);
-    put_compute(&t, 8, "\7", 1);
-    write_trace(0, &t);
-    REFUSED(path_of("x"), &usual,
-            "in a circle: node 5 waits for node 7, that for node 6, that for node 5; control dependencies are why: "
-            "expected ctrl_deps: off");
-    conf.ctrl_deps = false;
-    assert_int_equal(load(path_of("x"), &conf, &s), WEFT_OK);
 }
 
 // --- messages -----------------------------------------------------------------------------------------------------
@@ -711,72 +695,6 @@ static void files(void **state) {
     assert_int_equal(must_load(path_of("a.0.et"), &usual)->ranks, 1);
 }
 
-/// The same trace as messages, and in JSON as objects one after another, as a list and as a workload_graph.
-static void json(void **state) {
-    static const char
-        one[] =
-            "{\n  \"version\": \"0.0.4\"\n}{\n  \"id\": \"4\",\n  \"name\": \"a node\",\n  \"type\": \"COMP_NODE\",\n"
-            "  \"durationMicros\": \"7\"\n}{\"id\": \"5\", \"type\": \"COMM_COLL_NODE\", \"dataDeps\": [\"4\"], "
-            "\"attr\": "
-            "[{\"name\": \"comm_type\", \"int64Val\": \"2\"}, {\"name\": \"comm_size\", \"int64Val\": \"1000\"}, "
-            "{\"name\": \"pg_name\", \"stringVal\": \"7\"}, {\"name\": \"is_cpu_op\", \"boolVal\": false}]}"
-            "{\"id\": \"6\", \"type\": \"COMP_NODE\", \"ctrlDeps\": [\"5\"], \"durationMicros\": \"3\"}",
-        list[] =
-            "[{\"attr\": [{\"name\": \"schema\", \"stringVal\": \"1.0.2-chakra.0.0.4\"}]}, {\"id\": 4, \"type\": 4, "
-            "\"duration_micros\": 7}, {\"id\": 5, \"type\": \"COMM_COLL_NODE\", \"data_deps\": [4], \"attr\": "
-            "[{\"name\": \"comm_type\", \"uint64_val\": 2}, {\"name\": \"comm_size\", \"int64_val\": 1000}, "
-            "{\"name\": \"pg_name\", \"string_val\": \"7\"}]}, {\"id\": 6, \"type\": 4, \"ctrl_deps\": [5], "
-            "\"duration_micros\": 3}]\n",
-        graph[] =
-            "{\"workload_graph\": [{\"Id\": 4, \"Name\": \"x\", \"NodeType\": 4, \"is_cpu_op\": false, \"runtime\": 7, "
-            "\"data_deps\": []}, {\"Id\": 5, \"NodeType\": 7, \"data_deps\": [4], \"comm_type\": 2, \"comm_size\": "
-            "1000, \"pg_name\": \"7\"}, {\"Id\": 6, \"NodeType\": 4, \"ctrl_deps\": [5], \"runtime\": 3}]}";
-    static const char *const forms[] = {one, list, graph};
-    for (unsigned f = 0; f < 4; f++) {
-        struct bytes t = {.n = 0}, n = node_of(6, COMP, "");
-        if (f) {
-            write_text("x.0.json", forms[f - 1]);
-        } else {
-            put_metadata(&t);
-            put_compute(&t, 4, "", 7);
-            put_collective(&t, 5, "\4", ALL_GATHER, 1000, "7");
-            put_text(&n, 4, "\5");
-            put_number(&n, 7, 3);
-            put_message(&t, &n);
-            write_trace(0, &t);
-        }
-        const struct weft_schedule *s = must_load(path_of("x"), &usual);
-        const struct weft_schedule_rank *r = &s->rank[0];
-        assert_int_equal(r->steps, 3);
-        assert_int_equal(r->step[0].size, 7000000);
-        assert_int_equal(r->step[1].kind, WEFT_SCHEDULE_COLLECTIVE);
-        assert_int_equal(r->step[1].collective, WEFT_SCHEDULE_ALL_GATHER);
-        assert_int_equal(r->step[1].size, 1000);
-        assert_string_equal(s->group[0].name, "7");
-        assert_int_equal(r->step[2].size, 3000000);
-        assert_true(waits_for(r, 0, 1) && waits_for(r, 1, 2));
-        assert_string_equal(facts.version, f == 2 ? "1.0.2-chakra.0.0.4" : f == 3 ? "" : "0.0.4");
-        empty(state);
-    }
-    static const char *const bad[][2] = {
-        {"{\"version\": \"0.0.4\"}\n{\"id\": \"1x\"}", "x.0.json:2:1: id: expected a whole number"},
-        {"{\"version\": \"0.0.4\"}\n{\"id\": 1}\n {\"id\": 1}",
-         "x.0.json:3:1: a second node with the id 1; the first one is "
-         "at line 2"},
-        {"[{\"version\": \"0.0.4\"}, {\"id\": 1}", "x.0.json:1:33: the file ends; expected ]"},
-        {"{\"version\": \"0.0.4\"}\n{\"type\": \"BEER\"}", "x.0.json:2:1: type: expected a number, or a name"},
-        {"{\"version\": \"2.0\"}", "x.0.json:1:1: version 2.0 of the schema"},
-        {"{\"version\": \"0.0.4\"} [1]", "x.0.json:1:22: no object; expected an object"},
-        {"{\"schema\": \"1.0.2-chakra.0.0.4\", \"nodes\": []}", "convert them with chakra_converter"},
-        {"{\"id\": 1, \"type\": 4}", "expected the global metadata"},
-        {"", "x.0.json:1:1: the file is empty"},
-    };
-    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
-        write_text("x.0.json", bad[i][0]);
-        REFUSED(path_of("x"), &usual, bad[i][1]);
-    }
-}
-
 // --- runs and size ------------------------------------------------------------------------------------------------
 
 #define NETWORK "topology: {kind: single, hosts: 8, rate: 100Gbps, delay: 1us}\nworkload:\n"
@@ -876,7 +794,6 @@ int main(void) {
         cmocka_unit_test_setup(peers_of_a_group, empty),
         cmocka_unit_test_setup(reuse, empty),
         cmocka_unit_test_setup(files, empty),
-        cmocka_unit_test_setup(json, empty),
         cmocka_unit_test_setup(same_time_as_a_collective, empty),
         cmocka_unit_test_setup(imports, empty),
         cmocka_unit_test_setup(large, empty),
