@@ -48,9 +48,11 @@ static void print_text(const struct view *v) {
         }
         return;
     }
-    printf("%s, %s, %s, %s, %s\n", weft__counted(v->s->ranks, "rank").text, weft__counted(v->s->steps, "step").text,
+    printf("%s, %s, %s, %s, %s", weft__counted(v->s->ranks, "rank").text, weft__counted(v->s->steps, "step").text,
            weft__counted(v->s->edges, "dependency").text, weft__counted(v->s->messages, "message").text,
            weft_cli_bytes_text(v->s->bytes, (char[WEFT_CLI_TEXT]){0}));
+    if (v->s->nics > 1) printf(", %s a rank", weft__counted(v->s->nics, "NIC").text);
+    putchar('\n');
 }
 
 static void print_json(const struct view *v) {
@@ -60,6 +62,7 @@ static void print_json(const struct view *v) {
     weft__json_key_u64(&j, "ranks", v->s->ranks);
     weft__json_key_u64(&j, "steps", v->s->steps);
     weft__json_key_u64(&j, "dependencies", v->s->edges);
+    weft__json_key_u64(&j, "nics", v->s->nics);
     weft__json_key_u64(&j, "messages", v->s->messages);
     weft__json_key_u64(&j, "bytes", v->s->bytes);
     if (v->options->loggops) {

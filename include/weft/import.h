@@ -11,6 +11,7 @@
 #include "weft/model.h"
 
 enum { WEFT_IMPORT_HEAD = 16384 }; ///< so much of a file is looked at to know it
+enum { WEFT_IMPORT_PLANES_MAX = 16 };
 
 /// A file, or a folder, of the command line.
 struct weft_import_file {
@@ -103,6 +104,8 @@ void weft_import_need_hosts(struct weft_import *import, uint32_t hosts);
 void weft_import_choose_hosts(struct weft_import *import, const char *hosts);
 /// Its servers of several GPUs, likewise: "{gpus: 8, rate: 3600Gbps}"; NULL: none.
 void weft_import_choose_server(struct weft_import *import, const char *server);
+/// NICs that each of them needs, WEFT_IMPORT_PLANES_MAX at most: host N is then nic-0-host-N.
+void weft_import_need_planes(struct weft_import *import, uint32_t planes);
 struct weft_arena *weft_import_arena(struct weft_import *import); ///< for what lives as long as the import
 /// The first file of that kind (`what`), or NULL.
 const struct weft_import_file *weft_import_find(const struct weft_import_file *file, uint32_t files, const char *what);

@@ -74,12 +74,13 @@ struct weft_connection {
     uint32_t flow;         ///< among all; WEFT_NONE: within a server, not over the network
     weft_bytes bytes;      ///< in the whole run
     weft_bytes message_bytes_max;
+    uint8_t plane;      ///< as in struct weft_flow
     uint32_t *messages; ///< [volumes of its communicator]: in one operation; of sends of a schedule: NULL
 };
 
-/// What a rank sends of one tag to another rank.
+/// What a rank sends to another rank with one tag, by one NIC; 0, unless tags or NICs have connections of their own.
 struct weft_job_tag {
-    uint32_t peer, tag;
+    uint32_t peer, tag, plane;
 };
 
 struct weft_job {
@@ -106,7 +107,9 @@ struct weft_job {
     /// What its ranks do; NULL: the operations, by stages. Operations are then the schedule's collectives, in the order
     /// of weft_job_find_op, there are no iterations, and sends have the communicator behind the last.
     const struct weft_schedule *schedule;
-    struct weft_job_tag *tag; ///< of a rank's sends, by peer and tag; NULL: tags have no connections of their own
+    bool tag_connections; ///< tags have connections of their own
+    uint32_t planes;      ///< NICs of a rank, each with connections of its own; NIC n sends by plane n % planes. 0: one
+    struct weft_job_tag *tag; ///< of a rank's sends, by peer, tag and NIC; NULL: neither has connections of its own
     uint32_t *tag_first;      ///< [ranks + 1], of a rank's
 };
 
@@ -174,13 +177,22 @@ static inline bool weft_job_turn_blocks(const struct weft_job *job, const struct
     return !job->op[turn->op].overlap && turn->part != WEFT_TURN_SEND;
 }
 
+static inline struct weft_job_tag weft_job_tag_of(const struct weft_job *job, const struct weft_schedule_step *send) {
+    return (struct weft_job_tag){send->peer, job->tag_connections ? send->tag : 0,
+                                 job->planes ? send->nic % job->planes : 0};
+}
+static inline int weft_job_compare_tags(const struct weft_job_tag *a, const struct weft_job_tag *b) {
+    if (a->peer != b->peer) return a->peer < b->peer ? -1 : 1;
+    if (a->tag != b->tag) return a->tag < b->tag ? -1 : 1;
+    return (a->plane > b->plane) - (a->plane < b->plane);
+}
+
 /// The first of the tags of a rank that does not stand before this one; the number of all: there is none.
-static inline uint32_t weft_job_find_tag(const struct weft_job *job, uint32_t rank, uint32_t peer, uint32_t tag) {
+static inline uint32_t weft_job_find_tag(const struct weft_job *job, uint32_t rank, struct weft_job_tag tag) {
     uint32_t low = job->tag_first[rank], high = job->tag_first[rank + 1];
     while (low < high) {
         uint32_t mid = (low + high) / 2;
-        const struct weft_job_tag *t = &job->tag[mid];
-        if (t->peer != peer ? t->peer < peer : t->tag < tag)
+        if (weft_job_compare_tags(&job->tag[mid], &tag) < 0)
             low = mid + 1;
         else
             high = mid;
@@ -188,10 +200,10 @@ static inline uint32_t weft_job_find_tag(const struct weft_job *job, uint32_t ra
     return low;
 }
 
-/// The channel of a message of a schedule: its tag's place among those of the two ranks, if tags have connections of
-/// their own.
-static inline uint32_t weft_job_tag_channel(const struct weft_job *job, uint32_t rank, uint32_t peer, uint32_t tag) {
-    return job->tag ? weft_job_find_tag(job, rank, peer, tag) - weft_job_find_tag(job, rank, peer, 0) : 0;
+/// The channel of a message of a schedule: the place of its tag and NIC among those of the two ranks.
+static inline uint32_t weft_job_tag_channel(const struct weft_job *job, uint32_t rank, struct weft_job_tag tag) {
+    if (!job->tag) return 0;
+    return weft_job_find_tag(job, rank, tag) - weft_job_find_tag(job, rank, (struct weft_job_tag){.peer = tag.peer});
 }
 
 /// The connection from `src` to `dst`, which there must be, as a number of job->connection.

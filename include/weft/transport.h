@@ -23,6 +23,7 @@ struct weft_qp_conf {
     uint32_t at_src, at_dst; ///< its number among the queue pairs that the host sends, or receives
     uint16_t mtu, entropy;
     uint8_t priority, verb; ///< enum weft_verb. READ: the receiver begins, and nothing is acknowledged
+    uint8_t plane;          ///< as in struct weft_flow
 };
 
 /// At the data's sender.

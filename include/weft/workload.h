@@ -39,6 +39,7 @@ struct weft_flow {
     bool messages : 1;    ///< its bytes come as messages: of a job when the schedule says
     bool rma : 1;         ///< or of remote memory access: it has no end, and is no result
     bool waits : 1;       ///< a trigger starts it; start_ps means nothing
+    uint8_t plane;        ///< with host.planes: queue_pair, that of its queue pairs + 1; 0: they take planes in turn
     uint16_t source_port; ///< UDP port that its first queue pair sends from, the next ones count on; 0: the NIC's rule
     uint16_t destination_port; ///< UDP port that route models hash which hash it; 0: that of the model
     uint32_t path;             ///< of its data, an index into weft_workload.path; 0: as routed

@@ -170,3 +170,62 @@ struct weft_place *weft__json_places(const struct weft__json_file *file, const c
         place[i] = (struct weft_place){.file = file->path, .line = 1, .column = 1};
     return place;
 }
+
+// --- objects one after another ------------------------------------------------------------------------------------
+
+static int next_byte(struct weft__json_objects *o) {
+    int c = getc_unlocked(o->file);
+    o->at.column++;
+    if (c == '\n') {
+        o->at.line++;
+        o->at.column = 1;
+    }
+    return c;
+}
+
+/// json_load_callback_t. Gives one byte at a time, so that the text after the object is still unread.
+static size_t give_byte(void *buffer, size_t size, void *context) {
+    struct weft__json_objects *o = context;
+    if (!size || o->size++ == o->bytes_max) return 0;
+    int c = next_byte(o);
+    *(char *)buffer = (char)c;
+    return c != EOF;
+}
+
+static bool is_between(const struct weft__json_objects *o, int c) {
+    if (c == '[' && !o->list && !o->place.line) return true;
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0xef || c == 0xbb || c == 0xbf ||
+           (o->list && c == ',');
+}
+
+json_t *weft__json_objects_next(struct weft__json_objects *o, struct weft_error *ret_error) {
+    json_error_t why;
+    struct weft_place start;
+    int c;
+    if (o->ended) return NULL;
+    for (;;) {
+        start = o->at;
+        c = next_byte(o);
+        if (!is_between(o, c)) break;
+        if (c == '[') o->list = true;
+    }
+    o->place = start;
+    o->ended = c == EOF || (o->list && c == ']');
+    if (c == EOF && o->list) weft_error_set(ret_error, WEFT_ERROR_INPUT, start, "the file ends; expected ]");
+    if (o->ended) return NULL;
+    ungetc(c, o->file);
+    o->at = start;
+    o->size = 0;
+    json_t *object = json_load_callback(give_byte, o, JSON_DISABLE_EOF_CHECK, &why);
+    if (json_is_object(object)) return object;
+    bool other = object != NULL;
+    json_decref(object);
+    if (!other) {
+        o->place.column = why.line > 1 ? why.column : start.column - 1 + why.column;
+        o->place.line += why.line > 1 ? why.line - 1 : 0;
+        if (o->place.column < 1) o->place.column = 1;
+    }
+    weft_error_set(ret_error, WEFT_ERROR_INPUT, o->place, "%s; expected an object of JSON of at most %zu bytes",
+                   other ? "no object" : why.text, o->bytes_max);
+    return NULL;
+}

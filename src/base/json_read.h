@@ -4,6 +4,7 @@
 #define WEFT_BASE_JSON_READ_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "weft/memory.h"
 
@@ -23,5 +24,17 @@ void weft__json_close(struct weft__json_file *file);
 /// The places of the elements of the list that is the value of `key` in the root object; `n` of them, in the arena.
 struct weft_place *weft__json_places(const struct weft__json_file *file, const char *key, size_t n,
                                      struct weft_arena *arena);
+
+/// Objects one after another in a stream, or those of a list. One is in memory.
+struct weft__json_objects {
+    FILE *file;
+    size_t bytes_max;        ///< of an object
+    struct weft_place at;    ///< of the next byte; at first line 1, column 1 of the file
+    struct weft_place place; ///< of the object read last
+    size_t size;             ///< of the object being read, so far
+    bool list, ended;
+};
+/// The next object, which the caller releases; NULL: at the end, or an error. A failure of the stream: ferror.
+json_t *weft__json_objects_next(struct weft__json_objects *o, struct weft_error *ret_error);
 
 #endif

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -431,9 +432,9 @@ static enum weft_status load(struct loader *l, const char *path, struct weft_sch
     return status ? status : weft_schedule_check(*ret_schedule, l->error);
 }
 
-enum weft_status weft__chakra_load(const char *path, const struct weft__chakra_conf *conf, struct weft_place place,
-                                   struct weft_arena *arena, struct weft_schedule **ret_schedule,
-                                   struct weft__chakra_facts *ret_facts, struct weft_error *ret_error) {
+static enum weft_status load_with(const char *path, const struct weft__chakra_conf *conf, struct weft_place place,
+                                  struct weft_arena *arena, struct weft_schedule **ret_schedule,
+                                  struct weft__chakra_facts *ret_facts, struct weft_error *ret_error) {
     struct loader l = {.conf = conf,
                        .facts = ret_facts,
                        .arena = arena,
@@ -448,5 +449,29 @@ enum weft_status weft__chakra_load(const char *path, const struct weft__chakra_c
     weft_memory_free(WEFT_MEMORY_SCENARIO, l.step, l.steps_room * sizeof *l.step);
     weft_memory_free(WEFT_MEMORY_SCENARIO, l.name, l.names_room * sizeof *l.name);
     weft_arena_free(l.scratch);
+    return status;
+}
+
+/// Whether the traces can be read without control dependencies.
+static bool loads_without(const char *path, const struct weft__chakra_conf *conf, struct weft_place place) {
+    struct weft__chakra_conf without = *conf;
+    struct weft__chakra_facts facts;
+    struct weft_schedule *s;
+    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    without.ctrl_deps = false;
+    bool loads = !load_with(path, &without, place, scratch, &s, &facts, NULL);
+    weft_arena_free(scratch);
+    return loads;
+}
+
+enum weft_status weft__chakra_load(const char *path, const struct weft__chakra_conf *conf, struct weft_place place,
+                                   struct weft_arena *arena, struct weft_schedule **ret_schedule,
+                                   struct weft__chakra_facts *ret_facts, struct weft_error *ret_error) {
+    enum weft_status status = load_with(path, conf, place, arena, ret_schedule, ret_facts, ret_error);
+    if (status == WEFT_ERROR_INPUT && ret_error && conf->ctrl_deps && loads_without(path, conf, place)) {
+        size_t n = strlen(ret_error->text);
+        snprintf(ret_error->text + n, sizeof ret_error->text - n,
+                 "; control dependencies are why: expected ctrl_deps: off");
+    }
     return status;
 }

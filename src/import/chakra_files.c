@@ -10,10 +10,11 @@
 #include "base/grow.h"
 #include "base/tree.h"
 #include "import/chakra.h"
+#include "import/chakra_json.h"
 
 /// Where the suffix begins, such as ".et" or ".et.gz"; NULL: it has none.
 static const char *ending_of(const char *path) {
-    static const char *const endings[] = {".et", ".et.gz", ".et.zst"};
+    static const char *const endings[] = {".et", ".et.gz", ".et.zst", ".json", ".json.gz", ".json.zst"};
     size_t n = strlen(path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t m = strlen(endings[i]);
@@ -45,6 +46,7 @@ struct finder {
     struct weft_error *error;
     struct weft__chakra_file *list;
     uint32_t n, room;
+    bool json; ///< those that are wanted
 };
 
 static void add(struct finder *f, const char *path, uint32_t rank) {
@@ -56,7 +58,8 @@ static void add(struct finder *f, const char *path, uint32_t rank) {
 static enum weft_status take_name(struct finder *f, const char *folder, const char *name, const char *prefix) {
     uint32_t rank;
     const char *suffix = weft__chakra_suffix(name, &rank);
-    if (!suffix || (prefix && (strncmp(name, prefix, (size_t)(suffix - name)) || prefix[suffix - name])))
+    if (!suffix || weft__chakra_json_named(name) != f->json ||
+        (prefix && (strncmp(name, prefix, (size_t)(suffix - name)) || prefix[suffix - name])))
         return WEFT_OK;
     if (!weft__text_is_plain(name))
         return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place,
@@ -77,7 +80,8 @@ static void close_folder(void *folder) {
     closedir(folder);
 }
 
-/// Finds all traces in the folder, or those of a prefix. `folder` ends with a slash, or is empty.
+/// Finds all traces in the folder, or those of a prefix, that are JSON or not (f->json). `folder` ends with a slash, or
+/// is empty.
 static enum weft_status scan(struct finder *f, const char *folder, const char *prefix) {
     struct weft_memory_cleanup cleanup;
     DIR *dir = opendir(*folder ? folder : ".");
@@ -94,13 +98,21 @@ static enum weft_status scan(struct finder *f, const char *folder, const char *p
     return status;
 }
 
+/// Traces in JSON count if there are no others.
+static enum weft_status scan_both(struct finder *f, const char *folder, const char *prefix) {
+    enum weft_status status = scan(f, folder, prefix);
+    if (status || f->n) return status;
+    f->json = true;
+    return scan(f, folder, prefix);
+}
+
 static enum weft_status find(struct finder *f, const char *path) {
     struct stat about;
     uint32_t rank = 0;
     bool there = !stat(path, &about);
     size_t n = strlen(path);
     if (there && S_ISDIR(about.st_mode))
-        return scan(f, weft_arena_format(f->arena, "%s%s", path, n && path[n - 1] == '/' ? "" : "/"), NULL);
+        return scan_both(f, weft_arena_format(f->arena, "%s%s", path, n && path[n - 1] == '/' ? "" : "/"), NULL);
     if (there) {
         const char *suffix = weft__chakra_suffix(path, &rank);
         if (suffix) f->files->prefix = weft_arena_format(f->arena, "%.*s", (int)(suffix - path), path);
@@ -109,7 +121,7 @@ static enum weft_status find(struct finder *f, const char *path) {
     }
     const char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
-    return scan(f, weft_arena_format(f->arena, "%.*s", (int)folder, path), path + folder);
+    return scan_both(f, weft_arena_format(f->arena, "%.*s", (int)folder, path), path + folder);
 }
 
 static enum weft_status check(const struct finder *f, const char *path) {

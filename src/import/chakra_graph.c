@@ -52,6 +52,7 @@ static uint32_t *slot_of(const struct weft__chakra_graph *g, uint64_t id) {
 
 static enum weft_status number_all(struct weft__chakra_graph *g, const struct weft__chakra_reader *r,
                                    struct weft_error *ret_error) {
+    char where[32];
     size_t slots = g->slots ? g->slots : 64;
     while (slots < 2 * g->vertices)
         slots *= 2;
@@ -66,8 +67,8 @@ static enum weft_status number_all(struct weft__chakra_graph *g, const struct we
         uint32_t *slot = slot_of(g, g->vertex[i].id);
         if (*slot)
             return weft__chakra_fail(r, g->vertex[i].at, ret_error,
-                                     "a second node with the id %" PRIu64 "; the first one is at byte %" PRIu64,
-                                     g->vertex[i].id, g->vertex[*slot - 1].at);
+                                     "a second node with the id %" PRIu64 "; the first one is at %s", g->vertex[i].id,
+                                     weft__chakra_where(r, g->vertex[*slot - 1].at, where, sizeof where));
         *slot = i + 1;
     }
     return WEFT_OK;

@@ -10,7 +10,7 @@
 
 #include "base/tree.h"
 #include "base/unpack.h"
-#include "import/chakra.pb-c.h"
+#include "import/chakra_json.h"
 
 enum {
     MESSAGE_BYTES_MAX = 16 << 20, ///< per message; unpacked it takes about ten times as much
@@ -32,8 +32,16 @@ enum weft_status weft__chakra_fail(const struct weft__chakra_reader *r, uint64_t
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
+    if (r->json)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT,
+                              (struct weft_place){.file = r->name, .line = (int)at, .column = 1}, "%s", why);
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = r->name}, "byte %" PRIu64 ": %s", at,
                           why);
+}
+
+const char *weft__chakra_where(const struct weft__chakra_reader *r, uint64_t at, char *text, size_t size) {
+    snprintf(text, size, "%s %" PRIu64, r->json ? "line" : "byte", at);
+    return text;
 }
 
 // --- messages -----------------------------------------------------------------------------------------------------
@@ -118,6 +126,17 @@ static const char *version_of(struct weft__chakra_reader *r, ProtobufCBinaryData
     return *text ? text : NULL;
 }
 
+static enum weft_status take_version(struct weft__chakra_reader *r, const char *version, struct weft_error *ret_error) {
+    if (version && (strlen(version) > 64 || !weft__text_is_plain(version)))
+        return weft__chakra_fail(r, r->json != NULL, ret_error,
+                                 "a version that is not a text; expected one such as 0.0.4");
+    r->version = weft_arena_text(r->arena, version ? version : "");
+    if (isdigit((unsigned char)*r->version) && strtoul(r->version, NULL, 10) > 1)
+        return weft__chakra_fail(r, r->json != NULL, ret_error, "version %s of the schema; expected 0 or 1",
+                                 r->version);
+    return WEFT_OK;
+}
+
 static enum weft_status read_metadata(struct weft__chakra_reader *r, struct weft_error *ret_error) {
     ProtobufCBinaryData bytes;
     bool more;
@@ -136,12 +155,14 @@ static enum weft_status read_metadata(struct weft__chakra_reader *r, struct weft
         version = version_of(r, m->version[i]);
     for (size_t i = 0; i < m->n_attr && !version; i++)
         version = schema_of(m->attr[i]);
-    if (version && (strlen(version) > 64 || !weft__text_is_plain(version)))
-        return weft__chakra_fail(r, 0, ret_error, "a version that is not a text; expected one such as 0.0.4");
-    r->version = weft_arena_text(r->arena, version ? version : "");
-    if (isdigit((unsigned char)*r->version) && strtoul(r->version, NULL, 10) > 1)
-        return weft__chakra_fail(r, 0, ret_error, "version %s of the schema; expected 0 or 1", r->version);
-    return WEFT_OK;
+    return take_version(r, version, ret_error);
+}
+
+static enum weft_status begin_json(struct weft__chakra_reader *r, struct weft_error *ret_error) {
+    const char *version;
+    r->json = weft_arena_alloc(r->arena, 1, sizeof *r->json);
+    enum weft_status status = weft__chakra_json_begin(r->json, r->file, r->name, r->arena, &version, ret_error);
+    return status ? status : take_version(r, version, ret_error);
 }
 
 static void close_file(void *file) {
@@ -151,7 +172,7 @@ static void close_file(void *file) {
 enum weft_status weft__chakra_begin(struct weft__chakra_reader *r, FILE *file, const char *name,
                                     struct weft_arena *arena, struct weft_error *ret_error) {
     *r = (struct weft__chakra_reader){.file = file, .name = name, .arena = arena, .version = ""};
-    return read_metadata(r, ret_error);
+    return weft__chakra_json_named(name) ? begin_json(r, ret_error) : read_metadata(r, ret_error);
 }
 
 enum weft_status weft__chakra_open(struct weft__chakra_reader *r, const char *path, struct weft_place place,
@@ -170,6 +191,7 @@ enum weft_status weft__chakra_open(struct weft__chakra_reader *r, const char *pa
 }
 
 void weft__chakra_close(struct weft__chakra_reader *r) {
+    if (r->json) weft__chakra_json_end(r->json);
     weft_arena_free(r->message);
     r->message = NULL;
     if (!r->opened) return;
@@ -267,14 +289,38 @@ static enum weft_status take_attribute(struct weft__chakra_reader *r, const Weft
     return WEFT_OK;
 }
 
+/// The next node, and where it begins; NULL: at the end of the file.
+static enum weft_status read_node(struct weft__chakra_reader *r, uint64_t *ret_at, const Weft__Chakra__Node **ret_node,
+                                  struct weft_error *ret_error) {
+    ProtobufCBinaryData bytes;
+    bool more;
+    *ret_at = r->at;
+    *ret_node = NULL;
+    enum weft_status status = read_message(r, &bytes, &more, ret_error);
+    if (status || !more) return status;
+    *ret_node = unpack(r, &weft__chakra__node__descriptor, bytes);
+    if (*ret_node) return WEFT_OK;
+    return weft__chakra_fail(r, *ret_at, ret_error, "no node of a Chakra trace, or one that is damaged");
+}
+
+static enum weft_status read_json_node(struct weft__chakra_reader *r, uint64_t *ret_at,
+                                       const Weft__Chakra__Node **ret_node, struct weft_error *ret_error) {
+    Weft__Chakra__Node *n;
+    weft_arena_free(r->message);
+    r->message = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    enum weft_status status = weft__chakra_json_next(r->json, r->message, &n, ret_error);
+    *ret_at = (uint64_t)r->json->objects.place.line;
+    *ret_node = n;
+    return status;
+}
+
 enum weft_status weft__chakra_next(struct weft__chakra_reader *r, struct weft__chakra_node *ret_node, bool *ret_more,
                                    struct weft_error *ret_error) {
-    ProtobufCBinaryData bytes;
-    uint64_t at = r->at;
-    enum weft_status status = read_message(r, &bytes, ret_more, ret_error);
-    if (status || !*ret_more) return status;
-    const Weft__Chakra__Node *n = unpack(r, &weft__chakra__node__descriptor, bytes);
-    if (!n) return weft__chakra_fail(r, at, ret_error, "no node of a Chakra trace, or one that is damaged");
+    uint64_t at;
+    const Weft__Chakra__Node *n;
+    enum weft_status status = r->json ? read_json_node(r, &at, &n, ret_error) : read_node(r, &at, &n, ret_error);
+    *ret_more = n != NULL;
+    if (status || !n) return status;
     *ret_node = (struct weft__chakra_node){
         .id = n->id,
         .at = at,

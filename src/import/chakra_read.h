@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chakra execution traces: one file a rank. A file is a sequence of protobuf messages, each preceded by its length as a
 // varint of 32 bits: one of global metadata, then the nodes. The whole file may be compressed (base/unpack.h); offsets
-// refer to the uncompressed content.
+// refer to the uncompressed content. Or the same messages in JSON (import/chakra_json.h), if the file's name says so.
 // Source: mlcommons/chakra, schema/protobuf/et_def.proto and src/third_party/utils/protolib.py;
 // src/import/chakra.proto.
 #ifndef WEFT_IMPORT_CHAKRA_READ_H
@@ -52,7 +52,7 @@ enum weft__chakra_number {
 
 /// Texts and lists live until the next is read.
 struct weft__chakra_node {
-    uint64_t id, at; ///< at: where its message begins in the file
+    uint64_t id, at; ///< at: where its message begins in the file: a byte, or in JSON a line
     const char *name;
     int32_t type; ///< enum weft__chakra_type, or another
     const uint64_t *data_deps, *ctrl_deps;
@@ -74,21 +74,24 @@ struct weft__chakra_reader {
     struct weft_arena *arena, *message;
     size_t message_bytes; ///< read into `message` so far
     struct weft_memory_cleanup cleanup;
-    bool opened; ///< by weft__chakra_open
+    bool opened;                    ///< by weft__chakra_open
+    struct weft__chakra_json *json; ///< NULL: it is binary
 };
 
 /// Reads the metadata. `name` and `arena` must live as long as the reader. A file that cannot be opened is an error at
 /// `place`.
 enum weft_status weft__chakra_open(struct weft__chakra_reader *r, const char *path, struct weft_place place,
                                    struct weft_arena *arena, struct weft_error *ret_error);
-/// For a stream that the caller closes.
+/// For a stream that the caller closes. `name` says whether it is JSON.
 enum weft_status weft__chakra_begin(struct weft__chakra_reader *r, FILE *file, const char *name,
                                     struct weft_arena *arena, struct weft_error *ret_error);
 /// *ret_more is false at the end of the file.
 enum weft_status weft__chakra_next(struct weft__chakra_reader *r, struct weft__chakra_node *ret_node, bool *ret_more,
                                    struct weft_error *ret_error);
 void weft__chakra_close(struct weft__chakra_reader *r);
-/// An error at a byte of the file.
+/// "byte 7", or "line 7" in JSON.
+const char *weft__chakra_where(const struct weft__chakra_reader *r, uint64_t at, char *text, size_t size);
+/// An error there.
 enum weft_status weft__chakra_fail(const struct weft__chakra_reader *r, uint64_t at, struct weft_error *ret_error,
                                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 /// Whether a file that begins with these bytes looks like a trace; `named`: its name says so.

@@ -7,6 +7,7 @@
 #include "base/lines.h"
 #include "base/param.h"
 #include "import/chakra.h"
+#include "import/chakra_json.h"
 #include "import/chakra_read.h"
 #include "weft/import.h"
 #include "workload/job.h"
@@ -17,6 +18,8 @@ static const char source[] = "mlcommons/chakra (schema 0.0.4); astra-sim/astra-s
 #define CHAKRA_ROWS(T)                                                                                                 \
     WEFT_BOOL(T, reuse, "reuse", "off",                                                                                \
               "ranks without a trace repeat others: with n traces, rank R uses trace R modulo n"),                     \
+        WEFT_BOOL(T, ctrl_deps, "ctrl_deps", "on", "nodes wait for control dependencies too"),                         \
+        WEFT_BOOL(T, cpu_ops, "cpu_ops", "on", "nodes of the CPU take their duration; off: no time"),                  \
         WEFT_REAL(T, tflops, "tflops", "100", "0.001", "1000000",                                                      \
                   "10^12 operations per second of a GPU, for nodes with num_ops but no duration (assumed)")
 
@@ -30,12 +33,11 @@ struct chakra_conf {
 static const struct weft_param chakra_rows[] = {
     WEFT__JOB_ROWS(struct chakra_conf, "chakra"),
     WEFT_TEXT(struct chakra_conf, file, "file", NULL,
-              "the traces: a folder, a file, or PREFIX of PREFIX.0.et, PREFIX.1.et, ...; relative to the scenario"),
+              "the traces: a folder, a file, or PREFIX of PREFIX.0.et (or .json), PREFIX.1.et, ...; relative to the "
+              "scenario"),
     WEFT_TEXT(struct chakra_conf, groups, "groups", "",
               "a file with process groups, as ASTRA-sim reads it: lists of ranks by name; relative to the scenario"),
     CHAKRA_ROWS(struct chakra_conf),
-    WEFT_BOOL(struct chakra_conf, ctrl_deps, "ctrl_deps", "on", "nodes wait for control dependencies too"),
-    WEFT_BOOL(struct chakra_conf, cpu_ops, "cpu_ops", "on", "nodes of the CPU take their duration; off: no time"),
     WEFT__SCHEDULE_MODEL_ROWS(struct chakra_conf, models),
 };
 static const struct weft_param_table chakra_params = WEFT_PARAM_TABLE("chakra", struct chakra_conf, chakra_rows);
@@ -75,7 +77,7 @@ const struct weft_model weft__workload_chakra = {
 struct import_conf {
     struct weft_import_common common; ///< must be first
     uint64_t ranks;
-    bool reuse;
+    bool reuse, ctrl_deps, cpu_ops;
     double tflops;
 };
 static const struct weft_param import_rows[] = {
@@ -109,7 +111,9 @@ static bool is_groups(const char *text) {
 static const char *chakra_recognise(const struct weft_import_file *file) {
     uint32_t rank;
     if (file->folder || file->absent) return has_traces(file->path) ? "traces" : NULL;
-    if (weft__chakra_recognise(file->head, file->size, weft__chakra_suffix(file->path, &rank) != NULL)) return "trace";
+    bool json = weft__chakra_json_named(file->path), named = !json && weft__chakra_suffix(file->path, &rank);
+    if (json && weft__chakra_json_recognise(file->head)) return "trace";
+    if (weft__chakra_recognise(file->head, file->size, named)) return "trace";
     return is_groups(file->head) ? "groups" : NULL;
 }
 
@@ -157,8 +161,8 @@ static enum weft_status find_traces(const struct weft_import_file *file, uint32_
         if (n) weft_import_note(import, kind, "%" PRIu64 " " format, n, __VA_ARGS__);                                  \
     } while (0)
 
-static void note(struct weft_import *import, const char *written, const struct weft_schedule *s,
-                 const struct weft__chakra_facts *f) {
+static void note(const struct import_conf *c, struct weft_import *import, const char *written,
+                 const struct weft_schedule *s, const struct weft__chakra_facts *f) {
     enum weft_import_note assumed = WEFT_IMPORT_ASSUMED, lost = WEFT_IMPORT_LOST, left_out = WEFT_IMPORT_LEFT_OUT;
     weft_import_note(import, WEFT_IMPORT_FOUND,
                      "%s: traces: %" PRIu32 " (%s%s); ranks: %" PRIu32 "; nodes: %" PRIu64 ", of which %" PRIu64
@@ -175,7 +179,11 @@ static void note(struct weft_import *import, const char *written, const struct w
     NOTE(f->groups_found, assumed, "names of process groups that nothing defines: %s",
          "all ranks whose traces have the name are its members, or all ranks, if some reuse traces (groups)");
     NOTE(f->peers, assumed, "messages say no peer: %s", "it is the other rank of their process group of two");
-    NOTE(f->cpu_ops, assumed, "nodes of the CPU: %s", "they take their duration, one after another (cpu_ops)");
+    if (c->cpu_ops)
+        NOTE(f->cpu_ops, assumed, "nodes of the CPU: %s", "they take their duration, one after another (cpu_ops)");
+    else
+        NOTE(f->cpu_ops, left_out, "nodes of the CPU: %s", "they take no time (cpu_ops: off)");
+    if (!c->ctrl_deps) weft_import_note(import, left_out, "control dependencies (ctrl_deps: off)");
     NOTE(f->others, assumed, "nodes of a kind that weft does not know: %s", "they take their duration");
     weft_import_note(import, left_out, "start times of nodes: each begins when what it waits for is done");
     NOTE(f->wrappers, left_out, "wrappers of communication on the CPU: %s", "they take no time");
@@ -198,8 +206,8 @@ static enum weft_status chakra_make(const void *conf, const struct weft_import_f
     struct weft__chakra_conf load = {.groups = groups ? groups->path : "",
                                      .ranks = c->ranks,
                                      .reuse = c->reuse,
-                                     .ctrl_deps = true,
-                                     .cpu_ops = true,
+                                     .ctrl_deps = c->ctrl_deps,
+                                     .cpu_ops = c->cpu_ops,
                                      .tflops = c->tflops};
     struct weft__chakra_facts facts;
     struct weft_schedule *s = NULL;
@@ -212,8 +220,10 @@ static enum weft_status chakra_make(const void *conf, const struct weft_import_f
         weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  groups: %s\n", weft_import_quote(import, groups->written));
     if (c->ranks) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  ranks: %" PRIu64 "\n", c->ranks);
     if (c->reuse) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  reuse: on\n");
+    if (!c->ctrl_deps) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  ctrl_deps: off\n");
+    if (!c->cpu_ops) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  cpu_ops: off\n");
     if (facts.by_ops) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  tflops: %g\n", c->tflops);
-    note(import, written, s, &facts);
+    note(c, import, written, s, &facts);
     return WEFT_OK;
 }
 
@@ -221,13 +231,15 @@ static const struct weft_import_ops import_ops = {
     .recognise = chakra_recognise,
     .make = chakra_make,
     .syntax = WEFT_IMPORT_BINARY | WEFT_IMPORT_JSON,
-    .begins = "a message GlobalMetadata or a node behind its length, or JSON with lists of ranks by name",
+    .begins = "a message GlobalMetadata or a node behind its length, JSON of such messages (a file .json), or JSON "
+              "with lists of ranks by name",
 };
 
 const struct weft_model weft__import_chakra = {
     .kind = WEFT_KIND_IMPORT,
     .name = "chakra",
-    .summary = "Chakra execution traces: a folder, a prefix or files PREFIX.N.et, and process groups of ASTRA-sim",
+    .summary = "Chakra execution traces: a folder, a prefix or files PREFIX.N.et or PREFIX.N.json, and process groups "
+               "of ASTRA-sim",
     .source = source,
     .params = &import_params,
     .ops = &import_ops,

@@ -2,8 +2,9 @@
 // A schedule in GOAL as a workload. Sends go to the connection of their pair of ranks as they become ready, without a
 // clear-to-send (a sender writes into an unlimited buffer, as with the network backends of ATLAHS); a send is done when
 // it is acknowledged, a receive when a matching message has arrived. Only calcs take a rank's time, and they run one
-// after another on a CPU stream; NIC numbers are ignored, because a rank has one NIC. A message of 0 bytes is sent as
-// one of 1 byte.
+// after another on a CPU stream. NIC n of a rank is the host's port in plane n, modulo the number of networks of the
+// topology (host.planes: queue_pair): so a message arrives at the NIC with the number of its send, whatever its receive
+// says, as in LogGOPSim. In a topology of one network all NICs are one. A message of 0 bytes is sent as one of 1 byte.
 #include <inttypes.h>
 
 #include "base/lines.h"
@@ -80,15 +81,25 @@ static enum weft_status goal_make(const void *conf, const struct weft_import_fil
     enum weft_status status = weft_import_once(file, files, "schedule", ret_error);
     if (!status) status = weft_goal_load(file->path, WEFT_NOWHERE, weft_import_arena(import), &s, ret_error);
     if (status) return status;
+    bool planes = s->nics > 1 && s->nics <= WEFT_IMPORT_PLANES_MAX;
     weft_import_need_hosts(import, s->ranks);
-    weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: goal\n  file: %s\n",
-                    weft_import_quote(import, file->written));
+    if (planes) weft_import_need_planes(import, s->nics);
+    weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: goal\n  file: %s\n%s",
+                    weft_import_quote(import, file->written), planes ? "  hosts: nic-0-*\n" : "");
     weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu32 " ranks, %" PRIu64 " steps", file->written, s->ranks,
                      (uint64_t)s->steps);
-    weft_import_note(import, WEFT_IMPORT_ASSUMED, "a host of its own for each rank, rank R on host-R (hosts, ranks)");
-    weft_import_note(
-        import, WEFT_IMPORT_ASSUMED,
-        "a sender writes as soon as it has a message: no clear-to-send, and streams of a NIC mean nothing");
+    weft_import_note(import, WEFT_IMPORT_ASSUMED, "a host of its own for each rank, rank R on %shost-R (hosts, ranks)",
+                     planes ? "nic-0-" : "");
+    weft_import_note(import, WEFT_IMPORT_ASSUMED, "a sender writes as soon as it has a message: no clear-to-send");
+    if (planes)
+        weft_import_note(import, WEFT_IMPORT_ASSUMED,
+                         "%" PRIu32 " NICs of a rank are ports in networks of their own (topology.networks): a message "
+                         "goes and arrives by the NIC of its send",
+                         s->nics);
+    else if (s->nics > 1)
+        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
+                         "%" PRIu32 " NICs of a rank: more than the %d planes that there can be, so a rank has one",
+                         s->nics, WEFT_IMPORT_PLANES_MAX);
     return WEFT_OK;
 }
 

@@ -40,7 +40,7 @@ const struct weft_param_table weft_import_table = WEFT_PARAM_TABLE("import", str
 struct weft_import {
     struct weft_arena *arena;
     struct weft__text_stream section[WEFT_IMPORT_SECTIONS], note[WEFT_IMPORT_NOTES];
-    uint32_t hosts;
+    uint32_t hosts, planes;
     const char *chosen_hosts, *server; ///< of a workload; NULL: all hosts, no servers
     const struct weft_model *importer;
     const char *folder; ///< of the scenario
@@ -85,6 +85,10 @@ void weft_import_choose_hosts(struct weft_import *im, const char *hosts) {
 
 void weft_import_choose_server(struct weft_import *im, const char *server) {
     im->server = server;
+}
+
+void weft_import_need_planes(struct weft_import *im, uint32_t planes) {
+    if (planes > im->planes) im->planes = planes;
 }
 
 struct weft_arena *weft_import_arena(struct weft_import *im) {
@@ -226,25 +230,31 @@ const char *weft_import_quote(struct weft_import *im, const char *text) {
 
 enum { STAR_MAX = 32, LEAF_HOSTS = 32, LEAF_SPINE_MAX = 1024 };
 
-/// A network without bottlenecks: one switch, or a Clos in which all hosts can send at the same time.
+/// A network without bottlenecks: one switch, or a Clos in which all hosts can send at the same time; as many equal
+/// ones as a host has NICs.
 static void say_default_network(struct weft_import *im, const struct weft_import_common *c) {
     char rate[32], delay[32];
     uint32_t hosts = im->hosts < 2 ? 2 : im->hosts;
+    const char *in = im->planes > 1 ? "      " : "  "; // indentation
+    if (im->planes > 1) weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "  kind: networks\n  networks:\n    nic-0: &nic\n");
     if (hosts <= STAR_MAX) {
-        weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "  kind: single\n  hosts: %" PRIu32 "\n", hosts);
+        weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "%skind: single\n%shosts: %" PRIu32 "\n", in, in, hosts);
     } else if (hosts <= LEAF_SPINE_MAX) {
         weft_import_say(im, WEFT_IMPORT_TOPOLOGY,
-                        "  kind: leaf_spine\n  leaves: %" PRIu32 "\n  spines: %d\n  hosts_per_leaf: %d\n",
-                        (hosts + LEAF_HOSTS - 1) / LEAF_HOSTS, LEAF_HOSTS, LEAF_HOSTS);
+                        "%skind: leaf_spine\n%sleaves: %" PRIu32 "\n%sspines: %d\n%shosts_per_leaf: %d\n", in, in,
+                        (hosts + LEAF_HOSTS - 1) / LEAF_HOSTS, in, LEAF_HOSTS, in, LEAF_HOSTS);
     } else {
         uint32_t k = 4; // a k-ary fat tree has k^3 / 4 hosts, here whole servers of 8
         while ((uint64_t)k * k * k / 4 < hosts)
             k += 4;
-        weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "  kind: fat_tree\n  k: %" PRIu32 "\n", k);
+        weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "%skind: fat_tree\n%sk: %" PRIu32 "\n", in, in, k);
     }
     weft__quantity_format(WEFT__RATE, c->rate_bps, rate, sizeof rate);
     weft__quantity_format(WEFT__TIME, c->delay_ps, delay, sizeof delay);
-    weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "  rate: %s\n  delay: %s\n", rate, delay);
+    weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "%srate: %s\n%sdelay: %s\n", in, rate, in, delay);
+    for (uint32_t n = 1; n < im->planes; n++)
+        weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "    nic-%" PRIu32 ": *nic\n", n);
+    if (im->planes > 1) weft_import_say(im, WEFT_IMPORT_HOST, "  planes: queue_pair\n");
     weft_import_note(im, WEFT_IMPORT_ASSUMED,
                      "the network: none was given, so one without oversubscription at %s for %" PRIu32
                      " hosts (rate, delay)",

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/json_read.h"
 #include "base/lines.h"
 #include "base/unpack.h"
 #include "import/inspector.h"
@@ -21,54 +22,7 @@ const char *const weft__inspector_colls[WEFT__INSPECTOR_COLLS] = {"AllReduce", "
 struct reader {
     struct weft__lines lines;
     struct weft__inspector_record header; ///< id, ranks and nodes of the last object that gave them; ranks 0: none did
-    struct weft_place at;                 ///< of the next byte
-    size_t size;                          ///< of the object at hand so far
 };
-
-static int next_byte(struct reader *r) {
-    int c = getc_unlocked(r->lines.file);
-    r->at.column++;
-    if (c == '\n') {
-        r->at.line++;
-        r->at.column = 1;
-    }
-    return c;
-}
-
-/// json_load_callback_t. Gives one byte at a time, so that the text after the object is still unread.
-static size_t give_byte(void *buffer, size_t size, void *context) {
-    struct reader *r = context;
-    if (!size || r->size++ == OBJECT_MAX) return 0;
-    int c = next_byte(r);
-    *(char *)buffer = (char)c;
-    return c != EOF;
-}
-
-/// The next object, at lines.place; NULL at the end of the file or on an error.
-static json_t *next_object(struct reader *r, struct weft_error *ret_error) {
-    json_error_t why;
-    int c;
-    do {
-        r->lines.place = r->at;
-        c = next_byte(r);
-    } while (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0xef || c == 0xbb || c == 0xbf);
-    struct weft_place start = r->lines.place;
-    if (c == EOF) return NULL;
-    ungetc(c, r->lines.file);
-    r->at = start;
-    r->size = 0;
-    json_t *object = json_load_callback(give_byte, r, JSON_DISABLE_EOF_CHECK, &why);
-    if (json_is_object(object)) return object;
-    json_decref(object);
-    if (!object) {
-        r->lines.place.column = why.line > 1 ? why.column : start.column - 1 + why.column;
-        r->lines.place.line += why.line > 1 ? why.line - 1 : 0;
-        if (r->lines.place.column < 1) r->lines.place.column = 1;
-    }
-    weft_error_set(ret_error, WEFT_ERROR_INPUT, r->lines.place, "%s; expected an object of JSON of at most %d bytes",
-                   object ? "no object" : why.text, OBJECT_MAX);
-    return NULL;
-}
 
 /// A key of the object, or of an object in it: versions differ in the nesting.
 static const json_t *find(const json_t *object, const char *key) {
@@ -158,16 +112,18 @@ static enum weft_status read_object(struct reader *r, const json_t *object, stru
 
 enum weft_status weft__inspector_read(const char *path, struct weft_place place, struct weft__inspector_log *log,
                                       struct weft_error *ret_error) {
-    struct reader r = {.at = {path, 1, 1}};
+    struct reader r = {0};
     struct weft_error why = {0};
     enum weft_status status = weft__lines_open(&r.lines, path, place, ret_error);
     if (status) return status;
-    for (json_t *object; !status && (object = next_object(&r, &why));) {
+    struct weft__json_objects objects = {.file = r.lines.file, .bytes_max = OBJECT_MAX, .at = {path, 1, 1}};
+    for (json_t *object; !status && (object = weft__json_objects_next(&objects, &why));) {
+        r.lines.place = objects.place;
         status = read_object(&r, object, log, ret_error);
         json_decref(object);
     }
     if (!status && ferror(r.lines.file))
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, r.at, "cannot be read: %s", weft__file_why(errno));
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, objects.at, "cannot be read: %s", weft__file_why(errno));
     if (!status && *why.text) {
         *ret_error = why;
         status = WEFT_ERROR_INPUT;

@@ -94,10 +94,11 @@ static weft_time_ps one_frame(const struct hop *hop, uint32_t hops, uint32_t byt
     return start;
 }
 
-/// The share of the first of `planes`; queue pairs, or packets, take planes in turn, so no other has more.
+/// The share of the first of `planes`; queue pairs, or packets, take planes in turn, so no other has more. All of it,
+/// if its queue pairs have one plane.
 static struct weft_flow part_of(const struct weft_flow *flow, uint32_t planes, bool by_packet) {
     struct weft_flow part = *flow;
-    if (planes == 1) return part;
+    if (planes == 1 || (flow->plane && !by_packet)) return part;
     if (by_packet) {
         part.bytes = (flow->bytes + planes - 1) / planes;
         part.qps = 1;

@@ -100,7 +100,8 @@ struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const 
                 .entropy = weft__flow_entropy(conf, scenario->run.seed, f, before[i], q) & 0x3fffu,
                 .priority = f->priority & 7u,
             };
-            trace(&ways, &net, f, at_src[f->src]++ % planes, packet, arena, &path[*ret_paths]);
+            uint32_t turn = at_src[f->src]++;
+            trace(&ways, &net, f, (f->plane ? f->plane - 1u : turn) % planes, packet, arena, &path[*ret_paths]);
             ++*ret_paths;
         }
     }

@@ -283,6 +283,7 @@ static void make_queue_pairs(struct weft__network *net) {
                 .entropy = weft__flow_entropy(conf, net->scenario->run.seed, f, before[i], k),
                 .priority = f->priority,
                 .verb = f->verb,
+                .plane = f->plane,
             };
             if (!f->messages) sender[q].posted = (uint32_t)packets;
             if (cc_size) sender[q].cc = weft_arena_alloc(arena, 1, cc_size);

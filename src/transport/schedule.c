@@ -107,7 +107,7 @@ static void begin_send(struct weft__at *at, uint32_t step) {
         if (receive != WEFT_NONE) finish(at, receive);
         return;
     }
-    uint32_t channel = weft_job_tag_channel(p->job, p->rank, what->peer, what->tag);
+    uint32_t channel = weft_job_tag_channel(p->job, p->rank, weft_job_tag_of(p->job, what));
     uint32_t connection = weft_job_find_connection(p->job, p->rank, p->job->communicators, channel, what->peer);
     struct weft__sending *s = &p->sending[connection - p->job->first[p->rank]];
     put(own, &s->sends->first, &s->sends->last, step);

@@ -336,6 +336,7 @@ enum weft_status weft__job_add_flows(const struct weft__job_common *common, stru
         c->flow = w->flows;
         status = weft_workload_add(w, &flow, place, job->host[c->src], job->host[c->dst], c->bytes, common->start_ps,
                                    ret_error);
+        if (!status && c->plane) w->flow[c->flow].plane = c->plane;
     }
     return status;
 }

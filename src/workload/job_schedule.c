@@ -36,9 +36,7 @@ static enum weft_status fault(const struct finder *f, uint32_t rank, uint32_t st
 }
 
 static int by_tag(const void *a, const void *b) {
-    const struct weft_job_tag *x = a, *y = b;
-    if (x->peer != y->peer) return x->peer < y->peer ? -1 : 1;
-    return (x->tag > y->tag) - (x->tag < y->tag);
+    return weft_job_compare_tags(a, b);
 }
 
 static bool is_message(const struct weft_schedule_step *step, uint32_t rank) {
@@ -64,12 +62,13 @@ static enum weft_status find_tags(struct finder *f, uint32_t rank) {
         f->tags_room = more;
     }
     for (uint32_t i = 0; i < r->steps; i++)
-        if (is_message(&r->step[i], rank)) f->tag[f->tags++] = (struct weft_job_tag){r->step[i].peer, r->step[i].tag};
+        if (is_message(&r->step[i], rank)) f->tag[f->tags++] = weft_job_tag_of(f->job, &r->step[i]);
     if (f->tags > first) qsort(&f->tag[first], f->tags - first, sizeof *f->tag, by_tag);
     for (uint32_t i = first; i < f->tags; i++) {
         if (i == first || by_tag(&f->tag[i], &f->tag[kept - 1])) f->tag[kept++] = f->tag[i];
         if (kept - first > UINT16_MAX)
-            return fault(f, rank, 0, "sends messages of more than 65535 tags; expected no more (tag_connections)");
+            return fault(f, rank, 0,
+                         "sends messages of more than 65535 tags and NICs; expected no more (tag_connections)");
     }
     f->tags = kept;
     f->job->tag = f->tag;
@@ -80,7 +79,7 @@ static enum weft_status find_tags(struct finder *f, uint32_t rank) {
 
 static uint32_t key_of(const struct finder *f, uint32_t rank, const struct weft_schedule_step *step) {
     if (!f->job->tag_first) return step->peer;
-    return weft_job_find_tag(f->job, rank, step->peer, step->tag) - f->job->tag_first[rank];
+    return weft_job_find_tag(f->job, rank, weft_job_tag_of(f->job, step)) - f->job->tag_first[rank];
 }
 
 static enum weft_status find_peers(struct finder *f, uint32_t rank) {
@@ -110,8 +109,9 @@ static void add_peers(struct finder *f, uint32_t rank, struct weft__finder *all)
         struct sent *sent = &f->sent[f->key[k]];
         struct weft_job_tag to = {.peer = f->key[k]};
         if (f->job->tag_first) to = f->job->tag[f->job->tag_first[rank] + f->key[k]];
-        uint32_t channel = weft_job_tag_channel(f->job, rank, to.peer, to.tag);
+        uint32_t channel = weft_job_tag_channel(f->job, rank, to);
         struct weft_connection *c = weft__finder_at(all, rank, to.peer, f->job->communicators, channel);
+        c->plane = (uint8_t)(f->job->planes ? to.plane + 1 : 0);
         c->slots = c->rings = (uint16_t)(sent->messages < SLOTS_MAX ? sent->messages : SLOTS_MAX);
         c->bytes = sent->bytes;
         c->message_bytes_max = sent->message_bytes_max;
@@ -172,7 +172,9 @@ static enum weft_status connect_all(const struct weft__job_common *common, struc
     job->schedule = schedule;
     job->iterations = 0;
     job->stages = job->stage_stride = 1;
-    if (common->tag_connections)
+    job->tag_connections = common->tag_connections;
+    job->planes = schedule->nics > 1 && topology->networks > 1 ? topology->networks : 0;
+    if (job->tag_connections || job->planes)
         job->tag_first = weft_arena_alloc(w->arena, job->ranks + (size_t)1, sizeof *job->tag_first);
     job->stage = weft_arena_alloc(w->arena, 1, sizeof *job->stage);
     enum weft_status status = connect(&f, common, topology, models, job, w);

@@ -7,10 +7,16 @@
 // the CPU at once, posted or not; the sender of a rendezvous is free, CPU and NIC, at the time of the match, without a
 // latency.
 //
+// The order of equal times decides much, and it is LogGOPSim's: of events at one time the one queued first runs first,
+// and an event that has to wait keeps its place. Steps that one event releases are queued by rank, then sends before
+// receives before computes, then in the order in which their last requirement was given. A step releases those that
+// require its end when it begins (a receive: when it is matched), so they are queued by its begin and run at its end.
+//
 // Differences: a step starts when its requirements are complete, even if they ran on another CPU stream (in LogGOPSim
-// it starts when its own stream is free); a message for which a receive is posted occupies the CPU and NIC of that
-// receive, any other those of its send (there: always those of its send); steps ready at the same time run in the order
-// in which they became ready. No noise.
+// it starts when its own stream is free, which can be earlier); the match of a rendezvous frees the streams of its send
+// (there, if the receive came later than the message: streams of the sender with the numbers of the receive); a message
+// of 0 bytes takes o and g (there: one byte's O and G less, modulo 2^64). More than 16 steps of a rank that one event
+// releases are queued in order, too (there by std::sort, which leaves equal ones in any order). No noise.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +24,7 @@
 #include "base/match.h"
 #include "weft/schedule.h"
 
-enum event_kind { EVENT_READY, EVENT_DONE, EVENT_ARRIVED };
+enum event_kind { EVENT_READY, EVENT_ARRIVED };
 struct event {
     weft_time_ps time_ps;
     uint64_t order;      ///< among equal times
@@ -26,12 +32,11 @@ struct event {
     uint32_t kind;
 };
 
-/// For a message in flight or unexpected, stored at its send. For any other step, how many edges it waits for.
+/// Of a step.
 struct state {
-    uint32_t waits;
-    uint32_t receive;     ///< + 1, at the other end; 0: none matched so far
-    bool came;            ///< it has arrived at its receiver, and its receive may proceed
-    weft_time_ps done_ps; ///< when the receiver's CPU has finished with it
+    uint32_t waits;       ///< requirements not met so far; WEFT_NONE: the step is done
+    weft_time_ps time_ps; ///< until it is ready, the end of its last requirement; of a send whose message waits for a
+                          ///< receive, when the receiver's CPU has finished with the message
 };
 
 struct run {
@@ -43,25 +48,28 @@ struct run {
     struct event *heap;
     size_t events, room;
     uint64_t order, done;
-    uint64_t *message0; ///< [ranks]: steps before, to number messages
+    uint64_t *message0;     ///< [ranks]: steps before, to number messages
+    struct event *released; ///< ready by the event under way, and not queued yet
+    size_t releases, releases_room;
     bool too_late;
 };
 
 // --- events -------------------------------------------------------------------------------------------------------
 
-/// A rank's actions at a time precede messages of that time: a receive posted then counts as posted for them.
 static bool is_before(const struct event *a, const struct event *b) {
-    if (a->time_ps != b->time_ps) return a->time_ps < b->time_ps;
-    bool a_came = a->kind == EVENT_ARRIVED, b_came = b->kind == EVENT_ARRIVED;
-    return a_came != b_came ? b_came : a->order < b->order;
+    return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : a->order < b->order;
+}
+
+/// Room for one more.
+static struct event *grow(struct event *list, size_t n, size_t *room) {
+    if (n < *room) return list;
+    size_t before = *room;
+    *room = before ? 2 * before : 1024;
+    return weft_memory_resize(WEFT_MEMORY_SCENARIO, list, before * sizeof *list, *room * sizeof *list);
 }
 
 static void push(struct run *x, struct event e) {
-    if (x->events == x->room) {
-        size_t room = x->room ? 2 * x->room : 1024;
-        x->heap = weft_memory_resize(WEFT_MEMORY_SCENARIO, x->heap, x->room * sizeof *x->heap, room * sizeof *x->heap);
-        x->room = room;
-    }
+    x->heap = grow(x->heap, x->events, &x->room);
     if (e.time_ps > WEFT_TIME_MAX) {
         e.time_ps = WEFT_TIME_MAX;
         x->too_late = true;
@@ -74,6 +82,14 @@ static void push(struct run *x, struct event e) {
 
 static void push_new(struct run *x, enum event_kind kind, weft_time_ps time, uint32_t rank, uint32_t step) {
     push(x, (struct event){time, x->order++, rank, step, kind});
+}
+
+/// Queues the event again, for `time`, if that is later. It keeps its place among equal times.
+static bool waits_until(struct run *x, struct event e, weft_time_ps time) {
+    if (time <= e.time_ps) return false;
+    e.time_ps = time;
+    push(x, e);
+    return true;
 }
 
 static struct event pop(struct run *x) {
@@ -108,51 +124,68 @@ static weft_time_ps later(weft_time_ps a, weft_time_ps b) {
     return a > b ? a : b;
 }
 
-/// A step has started, or is done: releases the steps that wait for that.
-static void release(struct run *x, uint32_t rank, uint32_t step, bool started, weft_time_ps now) {
+/// A step of the rank whose requirements are met.
+static void add_released(struct run *x, uint32_t rank, uint32_t step) {
+    x->released = grow(x->released, x->releases, &x->releases_room);
+    x->released[x->releases++] = (struct event){.rank = rank, .step = step};
+}
+
+/// A step has started, or ends at `time`: releases the steps for which this is the last requirement.
+static void release(struct run *x, uint32_t rank, uint32_t step, bool started, weft_time_ps time) {
     const struct weft_schedule_rank *r = &x->s->rank[rank];
     for (uint32_t e = r->step[step].edge0; e < r->step[step + 1].edge0; e++) {
         uint32_t to = r->edge[e] & ~WEFT_SCHEDULE_AFTER_START;
         if (!(r->edge[e] & WEFT_SCHEDULE_AFTER_START) == started) continue;
-        if (!--x->state[rank][to].waits)
-            push_new(x, EVENT_READY, later(now, *cpu_of(x, rank, r->step[to].cpu)), rank, to);
+        struct state *own = &x->state[rank][to];
+        own->time_ps = later(own->time_ps, time);
+        if (!--own->waits) add_released(x, rank, to);
     }
 }
 
-static void finish_rendezvous(struct run *x, uint32_t rank, uint32_t step, weft_time_ps now) {
+static void finish(struct run *x, uint32_t rank, uint32_t step, weft_time_ps end) {
+    x->done++;
+    release(x, rank, step, false, end);
+    x->state[rank][step].waits = WEFT_NONE; // done
+}
+
+/// Queues the released steps of a rank: sends, receives, computes.
+static void queue_released(struct run *x, uint32_t rank) {
+    for (unsigned kind = WEFT_SCHEDULE_SEND; kind <= WEFT_SCHEDULE_COMPUTE; kind++)
+        for (size_t i = 0; i < x->releases; i++) {
+            uint32_t step = x->released[i].step;
+            if (x->released[i].rank != rank || step_at(x, rank, step)->kind != kind) continue;
+            weft_time_ps ready = x->state[rank][step].time_ps, cpu = *cpu_of(x, rank, step_at(x, rank, step)->cpu);
+            push_new(x, EVENT_READY, later(ready, cpu), rank, step);
+        }
+}
+
+/// A rendezvous: its receive has been matched.
+static void finish_send(struct run *x, uint32_t rank, uint32_t step, weft_time_ps now) {
     const struct weft_schedule_step *s = step_at(x, rank, step);
+    if (s->size <= x->m->eager_bytes) return;
     weft_time_ps *cpu = cpu_of(x, rank, s->cpu), *nic = &x->sends[(size_t)rank * x->s->nics + s->nic];
     *cpu = later(*cpu, now);
     *nic = later(*nic, now);
-    push_new(x, EVENT_DONE, now, rank, step);
+    finish(x, rank, step, now);
 }
 
 static void on_compute(struct run *x, struct event e, const struct weft_schedule_step *s) {
     weft_time_ps *cpu = cpu_of(x, e.rank, s->cpu);
-    if (*cpu > e.time_ps) {
-        e.time_ps = *cpu;
-        push(x, e);
-        return;
-    }
+    if (waits_until(x, e, *cpu)) return;
     *cpu = e.time_ps + s->size;
-    push_new(x, EVENT_DONE, *cpu, e.rank, e.step);
     release(x, e.rank, e.step, true, e.time_ps);
+    finish(x, e.rank, e.step, *cpu);
 }
 
 static void on_send(struct run *x, struct event e, const struct weft_schedule_step *s) {
     const struct weft_loggops *m = x->m;
     weft_time_ps *cpu = cpu_of(x, e.rank, s->cpu), *nic = &x->sends[(size_t)e.rank * x->s->nics + s->nic];
-    weft_time_ps free = later(*cpu, *nic);
-    if (free > e.time_ps) {
-        e.time_ps = free;
-        push(x, e);
-        return;
-    }
+    if (waits_until(x, e, later(*cpu, *nic))) return;
     *cpu = e.time_ps + m->overhead_ps + of_bytes(s->size, m->overhead_byte_ps);
     *nic = e.time_ps + m->gap_ps + of_bytes(s->size, m->gap_byte_ps);
     push_new(x, EVENT_ARRIVED, e.time_ps + m->overhead_ps + m->latency_ps, e.rank, e.step);
-    if (s->size <= m->eager_bytes) push_new(x, EVENT_DONE, *cpu, e.rank, e.step);
     release(x, e.rank, e.step, true, e.time_ps);
+    if (s->size <= m->eager_bytes) finish(x, e.rank, e.step, *cpu);
 }
 
 /// A message's number is that of its send among all steps; it must fit: weft_loggops_run.
@@ -168,61 +201,48 @@ static uint32_t sender_of(const struct run *x, uint32_t message) {
     return low;
 }
 
-static void on_receive(struct run *x, struct event e, const struct weft_schedule_step *s) {
+/// The other rank that the event may have released steps of.
+static uint32_t on_receive(struct run *x, struct event e, const struct weft_schedule_step *s) {
     uint32_t message = weft__match_receive(&x->match[e.rank], s->peer, s->tag, e.step);
     release(x, e.rank, e.step, true, e.time_ps);
-    if (message == WEFT_NONE) return;
+    if (message == WEFT_NONE) return e.rank;
     uint32_t src = sender_of(x, message), send = message - (uint32_t)x->message0[src];
-    struct state *own = &x->state[src][send];
-    own->receive = e.step + 1;
-    if (!own->came) return; // it waits for the CPU
-    push_new(x, EVENT_DONE, later(e.time_ps, own->done_ps), e.rank, e.step);
-    if (step_at(x, src, send)->size > x->m->eager_bytes) finish_rendezvous(x, src, send, e.time_ps);
+    finish_send(x, src, send, e.time_ps);
+    finish(x, e.rank, e.step, later(e.time_ps, x->state[src][send].time_ps));
+    return src;
 }
 
-/// A message is matched when it arrives; then it waits until CPU and NIC are free, in the order of arrival.
-static void on_arrived(struct run *x, struct event e) {
-    const struct weft_schedule_step *s = step_at(x, e.rank, e.step);
-    struct state *own = &x->state[e.rank][e.step];
+/// A message waits until CPU and NIC are free, those with the numbers of its send; then it is matched. The other rank
+/// as above.
+static uint32_t on_arrived(struct run *x, struct event e, const struct weft_schedule_step *s) {
     uint32_t dst = s->peer;
-    if (!own->done_ps) {
-        own->done_ps = WEFT_TIME_NEVER; // matched, or among those that wait
-        uint32_t receive = weft__match_message(&x->match[dst], e.rank, s->tag, message_of(x, e.rank, e.step));
-        if (receive != WEFT_NONE) own->receive = receive + 1;
-    }
-    const struct weft_schedule_step *streams = own->receive ? step_at(x, dst, own->receive - 1) : s;
-    weft_time_ps *cpu = cpu_of(x, dst, streams->cpu), *nic = &x->receives[(size_t)dst * x->s->nics + streams->nic];
-    weft_time_ps free = later(*cpu, *nic);
-    if (free > e.time_ps) {
-        e.time_ps = free;
-        push(x, e);
-        return;
-    }
+    weft_time_ps *cpu = cpu_of(x, dst, s->cpu), *nic = &x->receives[(size_t)dst * x->s->nics + s->nic];
+    if (waits_until(x, e, later(*cpu, *nic))) return dst;
     weft_time_ps gap = of_bytes(s->size, x->m->gap_byte_ps), copy = of_bytes(s->size, x->m->overhead_byte_ps);
     *cpu = e.time_ps + x->m->overhead_ps + later(gap, copy);
     *nic = e.time_ps + x->m->gap_ps + gap;
-    own->done_ps = *cpu;
-    own->came = true;
-    if (!own->receive) return;
-    push_new(x, EVENT_DONE, *cpu, dst, own->receive - 1);
-    if (s->size > x->m->eager_bytes) finish_rendezvous(x, e.rank, e.step, e.time_ps);
+    weft_time_ps received = x->state[e.rank][e.step].time_ps = *cpu;
+    uint32_t receive = weft__match_message(&x->match[dst], e.rank, s->tag, message_of(x, e.rank, e.step));
+    if (receive == WEFT_NONE) return dst;
+    finish_send(x, e.rank, e.step, e.time_ps);
+    finish(x, dst, receive, received);
+    return dst;
 }
 
 static void on_event(struct run *x, struct event e) {
     const struct weft_schedule_step *s = step_at(x, e.rank, e.step);
-    if (e.kind == EVENT_ARRIVED) {
-        on_arrived(x, e);
-    } else if (e.kind == EVENT_DONE) {
-        x->done++;
-        release(x, e.rank, e.step, false, e.time_ps);
-        x->state[e.rank][e.step].waits = WEFT_NONE; // done
-    } else if (s->kind == WEFT_SCHEDULE_COMPUTE) {
+    uint32_t other = e.rank;
+    x->releases = 0;
+    if (e.kind == EVENT_ARRIVED)
+        other = on_arrived(x, e, s);
+    else if (s->kind == WEFT_SCHEDULE_COMPUTE)
         on_compute(x, e, s);
-    } else if (s->kind == WEFT_SCHEDULE_SEND) {
+    else if (s->kind == WEFT_SCHEDULE_SEND)
         on_send(x, e, s);
-    } else {
-        on_receive(x, e, s);
-    }
+    else
+        other = on_receive(x, e, s);
+    queue_released(x, e.rank < other ? e.rank : other);
+    if (other != e.rank) queue_released(x, e.rank < other ? other : e.rank);
 }
 
 // --- a run --------------------------------------------------------------------------------------------------------
@@ -240,8 +260,10 @@ static void begin(struct run *x, struct weft_arena *scratch) {
         x->message0[r] = steps;
         steps += s->rank[r].steps;
         x->state[r] = weft_arena_alloc(scratch, s->rank[r].steps, sizeof *x->state[r]);
+        x->releases = 0;
         for (uint32_t i = 0; i < s->rank[r].steps; i++)
-            if (!(x->state[r][i].waits = s->rank[r].step[i].waits)) push_new(x, EVENT_READY, 0, r, i);
+            if (!(x->state[r][i].waits = s->rank[r].step[i].waits)) add_released(x, r, i);
+        queue_released(x, r);
     }
 }
 
@@ -289,16 +311,16 @@ enum weft_status weft_loggops_run(const struct weft_schedule *s, const struct we
     begin(&x, scratch);
     while (x.events && !x.too_late)
         on_event(&x, pop(&x));
-    if (x.too_late)
+    collect(&x, arena, ret);
+    if (x.too_late || ret->most_ps > WEFT_TIME_MAX)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->file},
                                 "it takes longer than the 100 days that there are; expected less");
     else if (x.done < s->steps)
         status = say_stuck(&x, ret_error);
-    else
-        collect(&x, arena, ret);
     for (uint32_t r = 0; r < s->ranks; r++)
         weft__match_deinit(&x.match[r]);
     weft_memory_free(WEFT_MEMORY_SCENARIO, x.heap, x.room * sizeof *x.heap);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, x.released, x.releases_room * sizeof *x.released);
     weft_arena_free(scratch);
     return status;
 }

@@ -142,18 +142,28 @@ struct weft_schedule *weft_schedule_end(struct weft_schedule_builder *b) {
 
 // --- what is said of steps ----------------------------------------------------------------------------------------
 
-const char *weft_schedule_where(const struct weft_schedule *s, uint32_t rank, uint32_t step, char *text, size_t size) {
+const char *weft_schedule_number_of(const struct weft_schedule *s, uint32_t rank, uint32_t step, char *text,
+                                    size_t size) {
     enum { NODE_BYTES = 39 }; // of a step in a binary GOAL file
     const struct weft_schedule_rank *r = &s->rank[rank];
     uint32_t line = r->step[step].line;
-    if (line && s->entry)
-        snprintf(text, size, "%s: %s %" PRIu32, r->file, s->entry, line);
-    else if (line)
-        snprintf(text, size, "%s:%" PRIu32, r->file, line);
+    if (line)
+        snprintf(text, size, "%s %" PRIu32, s->entry ? s->entry : "line", line);
     else if (r->offset)
-        snprintf(text, size, "%s: byte %" PRIu64, r->file, r->offset + (uint64_t)step * NODE_BYTES);
+        snprintf(text, size, "byte %" PRIu64, r->offset + (uint64_t)step * NODE_BYTES);
     else
-        snprintf(text, size, "%s: step %" PRIu32, r->file, step);
+        snprintf(text, size, "step %" PRIu32, step);
+    return text;
+}
+
+const char *weft_schedule_where(const struct weft_schedule *s, uint32_t rank, uint32_t step, char *text, size_t size) {
+    char number[64];
+    const struct weft_schedule_rank *r = &s->rank[rank];
+    uint32_t line = r->step[step].line;
+    if (line && !s->entry)
+        snprintf(text, size, "%s:%" PRIu32, r->file, line);
+    else
+        snprintf(text, size, "%s: %s", r->file, weft_schedule_number_of(s, rank, step, number, sizeof number));
     return text;
 }
 

@@ -56,7 +56,36 @@ static enum weft_status check_steps(const struct weft_schedule *s, uint32_t rank
 
 // --- circles ------------------------------------------------------------------------------------------------------
 
-/// Removes steps that wait for none; the remaining ones wait in a circle. `left`, `ready`: room for each step.
+/// Names a circle among the steps that are left, each of which waits for another one of them. `before`: for each of
+/// them a step that it waits for.
+static enum weft_status fault_circle(const struct weft_schedule *s, uint32_t rank, uint32_t *left,
+                                     const uint32_t *before, struct weft_error *ret_error) {
+    enum { NAMED = 6 };
+    uint32_t at = 0, steps = 0, first;
+    char why[400], name[64];
+    while (!left[at])
+        at++;
+    for (; left[at]; at = before[at]) // until a step comes twice, which is in the circle
+        left[at] = 0;
+    first = at;
+    for (uint32_t i = before[at]; i != at; i = before[i])
+        if (i < first) first = i;
+    size_t n = (size_t)snprintf(why, sizeof why, "it waits for itself in a circle: %s",
+                                weft_schedule_number_of(s, rank, first, name, sizeof name));
+    at = first;
+    do {
+        at = before[at];
+        if (steps++ == NAMED) n += (size_t)snprintf(why + n, sizeof why - n, ", ...");
+        if (steps > NAMED) continue;
+        n += (size_t)snprintf(why + n, sizeof why - n, "%s %s", steps == 1 ? " waits for" : ", that for",
+                              weft_schedule_number_of(s, rank, at, name, sizeof name));
+    } while (at != first);
+    if (steps > NAMED) snprintf(why + n, sizeof why - n, ", %" PRIu32 " steps in all", steps);
+    return fault(s, rank, first, why, ret_error);
+}
+
+/// Removes steps that wait for none; the remaining ones wait in a circle, or for such. `left`, `ready`: room for each
+/// step.
 static enum weft_status check_circles(const struct weft_schedule *s, uint32_t rank, uint32_t *left, uint32_t *ready,
                                       struct weft_error *ret_error) {
     const struct weft_schedule_rank *r = &s->rank[rank];
@@ -71,10 +100,10 @@ static enum weft_status check_circles(const struct weft_schedule *s, uint32_t ra
         }
     }
     if (n == r->steps) return WEFT_OK;
-    uint32_t first = 0;
-    while (!left[first])
-        first++;
-    return fault(s, rank, first, "it waits for steps that wait for one another in a circle", ret_error);
+    for (uint32_t i = 0; i < r->steps; i++)
+        for (uint32_t e = r->step[i].edge0; left[i] && e < r->step[i + 1].edge0; e++)
+            ready[r->edge[e] & ~WEFT_SCHEDULE_AFTER_START] = i;
+    return fault_circle(s, rank, left, ready, ret_error);
 }
 
 // --- messages and receives ----------------------------------------------------------------------------------------

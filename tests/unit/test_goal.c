@@ -144,7 +144,8 @@ static void what_is_refused(void **state) {
         {TWO("a: calc 1\na requires b\n", ""), "x.goal:4:12: 'b': no operation of the rank has this label so far"},
         {TWO("a: calc 1\n", "b: calc 1\nb requires a\n"), "x.goal:7:12: 'a': no operation of the rank"},
         {TWO("a: calc 1\nb: calc 1\na requires b\nb irequires a\n", ""),
-         "x.goal:3:1: rank 0, compute of 1000 ps: it waits for steps that wait for one another in a circle"},
+         "x.goal:3:1: rank 0, compute of 1000 ps: it waits for itself in a circle: line 3 waits for line 4, that for "
+         "line 3"},
         {TWO("send 8b to 1\n", ""), "x.goal:3:1: rank 0, send of 8 bytes to rank 1, tag 0: no receive is left"},
         {TWO("send 8b to 1\n", "recv 8b from 0 tag 1\n"), "x.goal:"},
         {TWO("", "recv 8b from 0\n"), "x.goal:5:1: rank 1, receive of 8 bytes from rank 0, tag 0: no message is left"},
@@ -225,6 +226,33 @@ static void rendezvous(void **state) {
     END(r, 1, 708);
     // unexpected when it begins to arrive, as the CPU is taken, it is matched when the receive is posted, at 500
     END(r, 0, 501);
+}
+
+/// Of steps that are released together sends come first, then receives, then computes: the message leaves at 0, arrives
+/// at 4000 and takes 1500 + 27274 * 6. In rank 0 the compute then takes the CPU from 1500 on.
+static void sends_first(void **state) {
+    struct weft_loggops_result r =
+        run(TWO("calc 9117\nsend 27275b to 1\n", "recv 27275b from 0\n"), "2500,1500,1000,6,0,65535");
+    END(r, 0, 10617);
+    END(r, 1, 169144);
+}
+
+/// A message arrives at 110, when its receiver's compute ends and a send that requires it is ready. The older event
+/// goes first: the message, if its send was queued before the compute (by rank), and takes the CPU for 10; else the
+/// send.
+static void older_first(void **state) {
+    static const char sender[] = "send 1b to %u\nrecv 1b from %u\n",
+                      other[] = "a: calc 110\nb: send 1b to %u\nb requires a\nrecv 1b from %u\n";
+    char text[256];
+    for (unsigned first = 0; first < 2; first++) { // the rank that sends at 0
+        size_t n = (size_t)sprintf(text, "num_ranks 2\n");
+        for (unsigned rank = 0; rank < 2; rank++) {
+            n += (size_t)sprintf(text + n, "rank %u {\n", rank);
+            n += (size_t)sprintf(text + n, rank == first ? sender : other, 1 - rank, 1 - rank);
+            n += (size_t)sprintf(text + n, "}\n");
+        }
+        END(run(text, "100,10,5,0,0,9"), first, first ? 230U : 240U);
+    }
 }
 
 /// Two messages from one sender: the second waits for the gap, 50 after the first; both ends take 10.
@@ -321,6 +349,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_of_a_text),     cmocka_unit_test(both_forms_say_the_same),
         cmocka_unit_test(what_is_refused),      cmocka_unit_test(what_is_refused_of_the_binary_form),
+        cmocka_unit_test(sends_first),          cmocka_unit_test(older_first),
         cmocka_unit_test(eager_message),        cmocka_unit_test(rendezvous),
         cmocka_unit_test(gap_between_messages), cmocka_unit_test(chain),
         cmocka_unit_test(two_streams),          cmocka_unit_test(wildcards),

@@ -91,6 +91,26 @@ static void simai_servers(void **state) {
     run_free(&r);
 }
 
+/// A network for each NIC of a schedule's ranks; one if there are more NICs than planes.
+static void goal_nics(void **state) {
+    const char *path = put("nics.goal", "num_ranks 2\nrank 0 {\nsend 9b to 1\nsend 9b to 1 nic 3\n}\n"
+                                        "rank 1 {\nrecv 9b from 0\nrecv 9b from 0 nic 3\n}\n");
+    struct run r = run_import("goal", &path, 1);
+    assert_int_equal(r.topology->networks, 4);
+    assert_int_equal(r.topology->hosts, 8);
+    assert_int_equal(r.workload->flows, 2);
+    assert_int_equal(r.workload->flow[0].plane, 1);
+    assert_int_equal(r.workload->flow[1].plane, 4);
+    assert_int_equal(r.outcome->job->ranks_done, 2);
+    run_free(&r);
+    path = put("nics.goal", "num_ranks 2\nrank 0 {\nsend 9b to 1 nic 16\n}\nrank 1 {\nrecv 9b from 0\n}\n");
+    struct weft_error error;
+    char *text = import("goal", &path, 1, &error);
+    assert_non_null(strstr(text, "# Left out:\n# - 17 NICs of a rank"));
+    assert_null(strstr(text, "networks:"));
+    free(text);
+}
+
 /// Files that the configuration names are beside it; those of the command line win over them.
 static void hpcc_configuration(void **state) {
     static const char text[] =
@@ -606,6 +626,7 @@ int main(void) {
         cmocka_unit_test(hpcc_in_any_order),
         cmocka_unit_test(hpcc_as_it_comes),
         cmocka_unit_test(simai_servers),
+        cmocka_unit_test(goal_nics),
         cmocka_unit_test(error_rates_are_of_packets),
         cmocka_unit_test(hpcc_configuration),
         cmocka_unit_test(hpcc_windows),

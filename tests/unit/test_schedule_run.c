@@ -26,14 +26,14 @@ static int teardown(void **state) {
 
 #define NETWORK "topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 4, rate: 100Gbps, delay: 1us}\n"
 
-static struct run run_goal(const char *goal, const char *more, uint32_t threads) {
+static struct run run_goal_on(const char *network, const char *goal, const char *more, uint32_t threads) {
     char path[128], text[1024];
     snprintf(path, sizeof path, "%s/x.goal", folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(goal, file);
     fclose(file);
-    snprintf(text, sizeof text, NETWORK "workload: [{kind: goal, file: %s%s}]\n", path, more);
+    snprintf(text, sizeof text, "%sworkload: [{kind: goal, file: %s%s}]\n", network, path, more);
     struct run r = {0};
     enum weft_status status = weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error);
     if (!status) status = run_bind(&r, 0);
@@ -43,6 +43,10 @@ static struct run run_goal(const char *goal, const char *more, uint32_t threads)
     }
     r.outcome = run_again(&r, threads, text);
     return r;
+}
+
+static struct run run_goal(const char *goal, const char *more, uint32_t threads) {
+    return run_goal_on(NETWORK, goal, more, threads);
 }
 
 #define TWO(zero, one) "num_ranks 2\nrank 0 {\n" zero "}\nrank 1 {\n" one "}\n"
@@ -127,6 +131,31 @@ static void more_messages_than_slots(void **state) {
     free(goal);
 }
 
+/// NICs are planes, modulo their number: three messages by NICs 1, 2 and 4 of two planes take as long as the two of
+/// plane 0 in one network, and each end of a message is that of its send. With one network they share its link.
+static void nics_are_planes(void **state) {
+    static const char planes[] = "topology: {kind: networks, networks: {a: &a {kind: single, hosts: 2, rate: 100Gbps}, "
+                                 "b: *a}}\nhost: {planes: queue_pair}\n",
+                      one[] = "topology: {kind: single, hosts: 2, rate: 100Gbps}\n";
+    static const char three[] = TWO("send 500000b to 1 nic 1\nsend 500000b to 1 nic 2\nsend 500000b to 1 nic 4\n",
+                                    "recv 500000b from 0\nrecv 500000b from 0 nic 3\nrecv 500000b from 0\n"),
+                      two[] =
+                          TWO("send 500000b to 1\nsend 500000b to 1\n", "recv 500000b from 0\nrecv 500000b from 0\n");
+    struct run r = run_goal_on(planes, three, ", hosts: a-*", 1), same = run_goal_on(one, two, "", 1);
+    weft_time_ps end = r.outcome->job->end_ps;
+    assert_int_equal(r.workload->flows, 2); // a connection for each plane
+    assert_true(end < 1.001 * (double)same.outcome->job->end_ps && end > .999 * (double)same.outcome->job->end_ps);
+    run_free(&r);
+    run_free(&same);
+    r = run_goal_on(one, three, "", 1);
+    assert_int_equal(r.workload->flows, 1);
+    assert_true(r.outcome->job->end_ps > 1.4 * (double)end);
+    run_free(&r);
+    r = run_goal_on(planes, three, ", hosts: a-*, tag_connections: on", 1);
+    assert_int_equal(r.outcome->job->end_ps, end); // one tag
+    run_free(&r);
+}
+
 static void message_to_itself(void **state) {
     struct run r =
         run_goal(TWO("a: calc 10\nb: send 8b to 0 tag 3\nb requires a\nc: recv 8b from -1 tag 3\n", ""), "", 1);
@@ -197,15 +226,11 @@ static void what_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_are_those_of_a_flow),
-        cmocka_unit_test(each_send_has_its_acknowledgement),
-        cmocka_unit_test(streams_and_starts),
-        cmocka_unit_test(matching_by_tag_and_wildcards),
-        cmocka_unit_test(more_messages_than_slots),
-        cmocka_unit_test(message_to_itself),
-        cmocka_unit_test(same_on_any_number_of_threads),
-        cmocka_unit_test(stall_names_rank_and_step),
-        cmocka_unit_test(the_cost_of_a_placement),
+        cmocka_unit_test(times_are_those_of_a_flow), cmocka_unit_test(each_send_has_its_acknowledgement),
+        cmocka_unit_test(streams_and_starts),        cmocka_unit_test(matching_by_tag_and_wildcards),
+        cmocka_unit_test(more_messages_than_slots),  cmocka_unit_test(nics_are_planes),
+        cmocka_unit_test(message_to_itself),         cmocka_unit_test(same_on_any_number_of_threads),
+        cmocka_unit_test(stall_names_rank_and_step), cmocka_unit_test(the_cost_of_a_placement),
         cmocka_unit_test(what_is_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

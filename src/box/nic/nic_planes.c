@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One NIC with a port in each of several equal networks (planes): host h of every network is a port of the NIC that is
 // host h of the first one. Queue pairs belong to hosts of the first network. Each uses one plane; the queue pairs of a
-// NIC take planes in turn, and the receiver answers by the plane by which data arrived. Each port has its own queues
-// and pauses (struct weft__nic); the node, timers, programs and queue pairs are those of the first port.
+// NIC take planes in turn, unless their flow has one, and the receiver answers by the plane by which data arrived. Each
+// port has its own queues and pauses (struct weft__nic); the node, timers, programs and queue pairs are those of the
+// first port.
 //
 // With `planes: packet`, each packet takes the plane whose port is free first, starting after the last one used. A NIC
 // knows only its own links, nothing of planes beyond: the transport and its marks choose the path within a plane, and,
@@ -15,6 +16,10 @@
 // stays there; a repeated clear-to-send uses the next plane.
 #include "box/nic/nic.h"
 
+static uint8_t first_plane(const struct weft_qp_conf *qp, uint32_t planes) {
+    return (uint8_t)((qp->plane ? qp->plane - 1u : qp->at_src) % planes);
+}
+
 void weft__nic_planes_init(struct weft__nic *nic, uint32_t planes, uint32_t *keys, struct weft_arena *arena) {
     struct weft__nic_planes *p = weft_arena_alloc(arena, 1, sizeof *p + planes * sizeof(struct weft__nic *));
     uint32_t ports = (*keys + WEFT__ETHER_KEYS_A_PORT - 1) / WEFT__ETHER_KEYS_A_PORT; // rounded up to a multiple, for
@@ -24,9 +29,9 @@ void weft__nic_planes_init(struct weft__nic *nic, uint32_t planes, uint32_t *key
     p->sending = weft_arena_alloc(arena, nic->sends + 1, sizeof *p->sending);
     p->answering = weft_arena_alloc(arena, nic->receives + 1, sizeof *p->answering);
     for (uint32_t k = 0; k < nic->sends; k++)
-        p->sending[k] = (uint8_t)(k % planes);
+        p->sending[k] = first_plane(&nic->end.hosts->qp[nic->send_qp[k]], planes);
     for (uint32_t k = 0; k < nic->receives; k++)
-        p->answering[k] = (uint8_t)(nic->end.hosts->qp[nic->receive_qp[k]].at_src % planes);
+        p->answering[k] = first_plane(&nic->end.hosts->qp[nic->receive_qp[k]], planes);
     p->nic[0] = nic;
     nic->planes = p;
 }
