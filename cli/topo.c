@@ -108,7 +108,8 @@ static void print_machines(FILE *file, const struct weft_topology *t) {
             const struct weft_nic_info *nic = &t->nic[machine->nic0 + i];
             for (k = 1; i + k < machine->nics && !strcmp(nic[k].network, nic->network); k++)
                 ;
-            fprintf(file, "%s %u NIC%s in %s", i ? "," : "", k, k > 1 ? "s" : "", nic->network);
+            fprintf(file, "%s %u NIC%s%s%s", i ? "," : "", k, k > 1 ? "s" : "", *nic->network ? " in " : "",
+                    nic->network);
         }
         putc('\n', file);
     }

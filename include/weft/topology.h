@@ -61,6 +61,8 @@ struct weft_network_info {
 struct weft_nic_info {
     const char *network;
     uint32_t host;
+    uint32_t gpus;       ///< GPUs of the machine that share it; 0: not known, a GPU for each NIC
+    const uint32_t *gpu; ///< their numbers in the machine, ascending
 };
 
 /// A box with NICs in one or several networks: a GPU server, a storage server.

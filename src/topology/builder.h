@@ -85,6 +85,10 @@ enum weft_status weft__topology_validate(const struct weft_topology_builder *b, 
 /// Reads `machines:` of a topology section. Call it when all nodes and aliases have been added.
 enum weft_status weft__topology_read_machines(const struct weft_tree *tree, struct weft_topology_builder *b,
                                               struct weft_error *ret_error);
+/// A machine with NICs in the current network, whose `host` are node numbers. `machines:` in the topology section takes
+/// the place of such machines.
+void weft__topology_add_machine(struct weft_topology_builder *b, const char *name, const struct weft_nic_info *nic,
+                                uint32_t nics);
 /// Moves machines from the builder to the topology, whose nodes have their final numbers.
 void weft__topology_keep_machines(struct weft_topology *t, const struct weft_topology_builder *b);
 /// Names of networks and machines: letters, digits, _ and -, starting with a letter, at most 31 characters.

@@ -7,6 +7,7 @@
 // the larger of the two numbers of NICs, and uses the first of them under the name with the smaller number.
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/param.h"
 #include "topology/builder.h"
 
@@ -163,7 +164,7 @@ static void add_machine(struct machines *m, const struct entry *e, uint64_t numb
         uint32_t node = e->nics[i].pool->node;
         for (uint64_t k = 0; k < e->nics[i].n; k++, node++) {
             node = host_at(b, node);
-            b->nic[b->nics++] = (struct weft_nic_info){e->nics[i].name, node};
+            b->nic[b->nics++] = (struct weft_nic_info){.network = e->nics[i].name, .host = node};
         }
     }
     for (struct pool *p = m->pool; p < m->pool + m->pools; p++)
@@ -180,6 +181,7 @@ static void add_machines(struct machines *m) {
         for (uint32_t k = 0; k < m->entry[i].n; k++)
             nics += m->entry[i].conf.count * m->entry[i].nics[k].n;
     }
+    m->b->machines = m->b->nics = 0;
     m->b->machine = weft_arena_alloc(m->b->arena, machines, sizeof *m->b->machine);
     m->b->nic = weft_arena_alloc(m->b->arena, nics, sizeof *m->b->nic);
     for (uint32_t i = 0; i < m->entries; i++) {
@@ -205,6 +207,20 @@ enum weft_status weft__topology_read_machines(const struct weft_tree *tree, stru
         status = read_entry(&m, list->child[m.entries], m.entries, ret_error);
     if (!status) add_machines(&m);
     return status;
+}
+
+void weft__topology_add_machine(struct weft_topology_builder *b, const char *name, const struct weft_nic_info *nic,
+                                uint32_t nics) {
+    const char *network = b->network ? b->network->name : "";
+    b->machine = weft__arena_grow(b->arena, b->machine, b->machines, sizeof *b->machine);
+    b->machine[b->machines++] = (struct weft_machine_info){
+        *network ? weft_arena_format(b->arena, "%s-%s", network, name) : weft_arena_text(b->arena, name), b->nics,
+        nics};
+    for (uint32_t i = 0; i < nics; i++) {
+        b->nic = weft__arena_grow(b->arena, b->nic, b->nics, sizeof *b->nic);
+        b->nic[b->nics] = nic[i];
+        b->nic[b->nics++].network = network;
+    }
 }
 
 void weft__topology_keep_machines(struct weft_topology *t, const struct weft_topology_builder *b) {

@@ -18,7 +18,7 @@ static const struct weft_param occupied_rows[] = {
 const struct weft_param_table weft_occupied_table =
     WEFT_PARAM_TABLE("occupied", struct weft_occupied_conf, occupied_rows);
 
-/// A chosen host.
+/// A chosen GPU, and the host whose NIC it uses.
 struct choice {
     uint32_t server, gpu, host;
 };
@@ -69,8 +69,8 @@ static void find_servers(struct finder *f) {
     f->first = weft_arena_alloc(f->arena, f->choices + 1, sizeof *f->first);
     f->occupied = weft_arena_alloc(f->arena, f->choices, sizeof *f->occupied);
     for (uint32_t i = 0; i < f->choices; i++) {
-        f->choice[i].host = f->job->host[i];
-        f->choice[i].server = weft_server_of(&f->job->server, f->topology, f->job->host[i], &f->choice[i].gpu);
+        uint32_t host = f->job->host[i];
+        f->choice[i] = (struct choice){weft_server_of(&f->job->server, f->topology, host).server, f->job->gpu[i], host};
     }
     qsort(f->choice, f->choices, sizeof *f->choice, by_server);
     f->whole = true;
@@ -84,7 +84,7 @@ static void find_servers(struct finder *f) {
 
 /// The server of a host; WEFT_NONE: none. That its server is among them does not mean that the host is chosen.
 static uint32_t find_server(const struct finder *f, uint32_t host) {
-    uint32_t gpu, server = weft_server_of(&f->job->server, f->topology, host, &gpu), low = 0, high = f->servers;
+    uint32_t server = weft_server_of(&f->job->server, f->topology, host).server, low = 0, high = f->servers;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (f->choice[f->first[middle]].server < server)
@@ -179,29 +179,51 @@ static const char *why_not(const struct finder *f, uint32_t host) {
 
 // --- a rank file --------------------------------------------------------------------------------------------------
 
-static enum weft_status bind_line(struct finder *f, const struct weft_rank_line *line, uint32_t *rank_of,
-                                  uint32_t rank) {
+/// The GPU of a line, as an index among those of its host: what the line says, or the next one.
+static enum weft_status find_gpu(const struct finder *f, const struct weft_rank_line *line, uint32_t host,
+                                 const uint32_t *rank_of, uint32_t *ret_gpu) {
+    struct weft_host_gpus gpus = weft_server_of(&f->job->server, f->topology, host);
+    uint32_t k = 0;
+    if (line->gpu != WEFT_NONE)
+        k = weft_host_gpu_find(&gpus, line->gpu);
+    else
+        while (k + 1 < gpus.gpus && rank_of[k])
+            k++;
+    if (k == WEFT_NONE && gpus.gpus == 1)
+        return FAIL(f, line->gpu_place, "%s is GPU %" PRIu32 " of its server, not %" PRIu32, line->host,
+                    weft_host_gpu(&gpus, 0), line->gpu);
+    if (k == WEFT_NONE)
+        return FAIL(f, line->gpu_place,
+                    "GPU %" PRIu32 " is none of the %" PRIu32 " that share %s (from GPU %" PRIu32 " on)", line->gpu,
+                    gpus.gpus, line->host, weft_host_gpu(&gpus, 0));
+    *ret_gpu = k;
+    return WEFT_OK;
+}
+
+/// `rank_of`: [first[host] + k], the rank of a host's k-th GPU, + 1.
+static enum weft_status bind_line(struct finder *f, const struct weft_rank_line *line, const uint32_t *first,
+                                  uint32_t *rank_of, uint32_t rank) {
     const struct weft_topology *t = f->topology;
-    uint32_t node = weft_topology_find_node(t, line->host), gpu;
+    uint32_t node = weft_topology_find_node(t, line->host), k = 0;
     if (node == WEFT_NONE || t->node[node].role != WEFT_NODE_HOST)
         return FAIL(f, line->place, "there is no host '%s'; expected a name such as %s", line->host,
                     t->node[t->host[f->choice[0].host]].name);
-    uint32_t host = t->node[node].index;
-    if (rank_of[host])
-        return FAIL(f, line->place, "%s has rank %" PRIu32 " already; expected each host once", line->host,
-                    rank_of[host] - 1);
+    uint32_t host = t->node[node].index, gpus = first[host + 1] - first[host];
+    enum weft_status status = find_gpu(f, line, host, &rank_of[first[host]], &k);
+    if (status) return status;
+    if (rank_of[first[host] + k])
+        return FAIL(f, line->place, "%s has rank %" PRIu32 " already; expected each %s once", line->host,
+                    rank_of[first[host] + k] - 1, gpus > 1 ? "GPU" : "host");
     const char *why = why_not(f, host);
     if (why) return FAIL(f, line->place, "%s is %s; expected a free one", line->host, why);
     uint32_t taken = f->taken[host];
     if (taken)
         return FAIL(f, line->place, "%s is of job %s already; expected a free one, or share_hosts: on", line->host,
                     f->workload->group[f->workload->job[taken - 1].group]);
-    weft_server_of(&f->job->server, t, host, &gpu);
-    if (line->gpu != WEFT_NONE && gpu != line->gpu)
-        return FAIL(f, line->gpu_place, "%s is GPU %" PRIu32 " of its server, not %" PRIu32, line->host, gpu,
-                    line->gpu);
-    rank_of[host] = rank + 1;
+    struct weft_host_gpus of = weft_server_of(&f->job->server, t, host);
+    rank_of[first[host] + k] = rank + 1;
     f->job->host[rank] = host;
+    f->job->gpu[rank] = weft_host_gpu(&of, k);
     return WEFT_OK;
 }
 
@@ -217,22 +239,29 @@ static enum weft_status take_rank_file(struct finder *f) {
         return FAIL(f, weft__job_rank_file_place(f->entry),
                     "rank_file: '%s' has %" PRIu32 " ranks; expected the %" PRIu64 " of the job", f->common->rank_file,
                     file.ranks, f->common->ranks);
-    uint32_t *rank_of = weft_arena_alloc(f->arena, f->topology->hosts, sizeof *rank_of); // + 1
+    uint32_t hosts = f->topology->hosts, *first = weft_arena_alloc(f->arena, hosts + 1, sizeof *first);
+    for (uint32_t h = 0; h < hosts; h++)
+        first[h + 1] = first[h] + weft_server_of(&f->job->server, f->topology, h).gpus;
+    uint32_t *rank_of = weft_arena_alloc(f->arena, first[hosts], sizeof *rank_of);
     f->job->host = weft_arena_alloc(f->arena, file.ranks, sizeof *f->job->host);
+    f->job->gpu = weft_arena_alloc(f->arena, file.ranks, sizeof *f->job->gpu);
     f->job->ranks = file.ranks;
     for (uint32_t r = 0; r < file.ranks && !status; r++)
-        status = bind_line(f, &file.line[r], rank_of, r);
+        status = bind_line(f, &file.line[r], first, rank_of, r);
     return status;
 }
 
 // --- free servers -------------------------------------------------------------------------------------------------
 
-/// The hosts of a server, in the arena.
-static const uint32_t *hosts_of(const struct finder *f, uint32_t server) {
-    uint32_t n = f->first[server + 1] - f->first[server], *host = weft_arena_alloc(f->arena, n, sizeof *host);
-    for (uint32_t g = 0; g < n; g++)
+/// The GPUs of a server and their hosts, in the arena.
+static struct weft_place_slot slot_of(const struct finder *f, uint32_t server) {
+    uint32_t n = f->first[server + 1] - f->first[server], *host = weft_arena_alloc(f->arena, n, sizeof *host),
+             *gpu = weft_arena_alloc(f->arena, n, sizeof *gpu);
+    for (uint32_t g = 0; g < n; g++) {
         host[g] = f->choice[f->first[server] + g].host;
-    return host;
+        gpu[g] = f->choice[f->first[server] + g].gpu;
+    }
+    return (struct weft_place_slot){.host = host, .gpu = gpu};
 }
 
 static enum weft_status say_none_free(struct finder *f) {
@@ -249,7 +278,7 @@ static enum weft_status make_slots(struct finder *f, struct weft_place_problem *
     struct weft_job *job = f->job;
     p->slot = weft_arena_alloc(f->arena, f->servers, sizeof *p->slot);
     for (uint32_t s = 0; s < f->servers; s++)
-        if (!f->occupied[s]) p->slot[p->slots++].host = hosts_of(f, s);
+        if (!f->occupied[s]) p->slot[p->slots++] = slot_of(f, s);
     weft__place_number(p, f->topology, (uint32_t)job->server.gpus, f->arena);
     if (!p->slots) return say_none_free(f);
     uint64_t gpus = job->server.gpus, ranks = f->common->ranks ? f->common->ranks : p->slots * gpus;
@@ -273,7 +302,7 @@ static void take_first(struct finder *f, const struct weft_place_problem *p) {
     for (uint32_t u = 0; u < p->units; u++)
         slot[u] = u;
     f->job->ranks = p->units * (uint32_t)f->job->server.gpus;
-    weft_place_hosts(f->job, slot, f->job->host);
+    weft_place_hosts(f->job, slot, f->job->host, f->job->gpu);
 }
 
 static bool wants_slots(const struct weft__job_common *c) {
@@ -330,6 +359,6 @@ void weft__job_place(const struct weft__job_common *common, struct weft_job *job
     if (ops->graph) weft_place_graph(job, arena);
     uint32_t *slot = weft_arena_alloc(scratch, job->places->units, sizeof *slot);
     ops->place(common->placement.conf, job->places, scratch, slot);
-    weft_place_hosts(job, slot, job->host);
+    weft_place_hosts(job, slot, job->host, job->gpu);
     weft_arena_free(scratch);
 }
