@@ -120,6 +120,10 @@ struct weft_host_gpus {
 /// Servers are the topology's machines if it has them, else equal parts of a network's hosts.
 struct weft_host_gpus weft_server_of(const struct weft_server_conf *server, const struct weft_topology *topology,
                                      uint32_t host);
+/// How many NICs the machine of a host lacks for such a server: links that are dead, or in no file. 0: it is whole, or
+/// there are no machines.
+uint32_t weft_server_missing(const struct weft_server_conf *server, const struct weft_topology *topology,
+                             uint32_t host);
 static inline uint32_t weft_host_gpu(const struct weft_host_gpus *h, uint32_t k) {
     return h->number ? h->number[k] : h->first + k;
 }

@@ -116,7 +116,7 @@ static uint32_t choose_nics(struct choice *c, uint32_t m) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < machine->nics; i++) {
         const struct weft_nic_info *nic = &c->t->nic[machine->nic0 + i];
-        if (strcmp(nic->network, c->network)) continue;
+        if (c->network && strcmp(nic->network, c->network)) continue;
         choose(c, nic->host);
         n++;
     }
@@ -159,6 +159,10 @@ static enum weft_status choose_name(struct choice *c, const char *name, enum how
         return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
                               "'%s' is a switch; expected a host (%s to %s, %u hosts)", name, first, last, t->hosts);
     uint32_t machine = find_machine(t, name);
+    if (machine != WEFT_NONE && t->networks == 1) {
+        choose_nics(c, machine);
+        return WEFT_OK;
+    }
     if (machine != WEFT_NONE)
         return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
                               "'%s' is a machine; expected its NICs in a network, as in %s@%s", name, name,

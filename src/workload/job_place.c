@@ -38,7 +38,9 @@ struct finder {
     uint32_t with_jobs;                   ///< servers on which earlier jobs have a GPU
     const struct weft_workload *workload; ///< with the earlier jobs
     uint32_t *taken;                      ///< [hosts]: number of the job that has the host, + 1; 0: none
-    bool whole;                           ///< every server is chosen with all of its hosts
+    bool whole;                           ///< every server is chosen with all of the hosts that it has
+    uint32_t short_servers;               ///< servers that have fewer NICs than a server of the job
+    bool *is_short;                       ///< [servers]
 };
 
 #define FAIL(f, where, ...) weft_error_set((f)->error, WEFT_ERROR_INPUT, where, __VA_ARGS__)
@@ -68,6 +70,7 @@ static void find_servers(struct finder *f) {
     f->choice = weft_arena_alloc(f->arena, f->choices, sizeof *f->choice);
     f->first = weft_arena_alloc(f->arena, f->choices + 1, sizeof *f->first);
     f->occupied = weft_arena_alloc(f->arena, f->choices, sizeof *f->occupied);
+    f->is_short = weft_arena_alloc(f->arena, f->choices, sizeof *f->is_short);
     for (uint32_t i = 0; i < f->choices; i++) {
         uint32_t host = f->job->host[i];
         f->choice[i] = (struct choice){weft_server_of(&f->job->server, f->topology, host).server, f->job->gpu[i], host};
@@ -78,7 +81,12 @@ static void find_servers(struct finder *f) {
         uint32_t begin = i;
         while (i < f->choices && f->choice[i].server == f->choice[begin].server)
             i++;
-        f->whole &= i - begin == f->job->server.gpus;
+        uint32_t gpus = (uint32_t)f->job->server.gpus, missing, all;
+        missing = weft_server_missing(&f->job->server, f->topology, f->choice[begin].host);
+        all = gpus - missing * weft_server_of(&f->job->server, f->topology, f->choice[begin].host).gpus;
+        f->whole &= i - begin == all;
+        f->is_short[f->servers] = missing > 0;
+        f->short_servers += missing > 0;
     }
 }
 
@@ -251,6 +259,36 @@ static enum weft_status take_rank_file(struct finder *f) {
     return status;
 }
 
+// --- servers with fewer NICs --------------------------------------------------------------------------------------
+
+/// "gpu-2 has 1, gpu-3 has 1": those that are short, in the arena.
+static const char *list_short(const struct finder *f) {
+    const struct weft_topology *t = f->topology;
+    const char *text = "";
+    uint32_t named = 0;
+    for (uint32_t s = 0; s < f->servers && named < 4; s++) {
+        uint32_t host = f->choice[f->first[s]].host;
+        if (!f->is_short[s]) continue;
+        text = weft_arena_format(f->arena, "%s%s%s has %" PRIu32, text, named++ ? ", " : "",
+                                 t->machine[t->machine_of[host]].name, t->machine_nic[host].nics);
+    }
+    uint32_t more = f->short_servers - named;
+    return more ? weft_arena_format(f->arena, "%s, and %" PRIu32 " more", text, more) : text;
+}
+
+static uint64_t nics_of(const struct finder *f) {
+    return f->job->server.nics ? f->job->server.nics : f->job->server.gpus;
+}
+
+/// A job that does not say how many ranks it has is not to lose some silently.
+static enum weft_status check_short(const struct finder *f) {
+    if (!f->short_servers) return WEFT_OK;
+    return FAIL(f, f->entry->place,
+                "server: %" PRIu32 " of %" PRIu32 " servers have fewer than %" PRIu64
+                " NICs: %s; expected hosts without them, or ranks, which go to whole servers",
+                f->short_servers, f->servers, nics_of(f), list_short(f));
+}
+
 // --- free servers -------------------------------------------------------------------------------------------------
 
 /// The GPUs of a server and their hosts, in the arena.
@@ -265,6 +303,7 @@ static struct weft_place_slot slot_of(const struct finder *f, uint32_t server) {
 }
 
 static enum weft_status say_none_free(struct finder *f) {
+    if (f->short_servers == f->servers) return check_short(f);
     if (!f->with_jobs)
         return FAIL(f, place_of(f, "occupied"), "occupied: none of %" PRIu32 " servers is free; expected one at least",
                     f->servers);
@@ -278,7 +317,7 @@ static enum weft_status make_slots(struct finder *f, struct weft_place_problem *
     struct weft_job *job = f->job;
     p->slot = weft_arena_alloc(f->arena, f->servers, sizeof *p->slot);
     for (uint32_t s = 0; s < f->servers; s++)
-        if (!f->occupied[s]) p->slot[p->slots++] = slot_of(f, s);
+        if (!f->occupied[s] && !f->is_short[s]) p->slot[p->slots++] = slot_of(f, s);
     weft__place_number(p, f->topology, (uint32_t)job->server.gpus, f->arena);
     if (!p->slots) return say_none_free(f);
     uint64_t gpus = job->server.gpus, ranks = f->common->ranks ? f->common->ranks : p->slots * gpus;
@@ -289,8 +328,9 @@ static enum weft_status make_slots(struct finder *f, struct weft_place_problem *
     if (ranks / gpus > p->slots)
         return FAIL(f, place_of(f, "ranks"),
                     "ranks: %" PRIu64 " take %" PRIu64 " servers of %" PRIu64 " GPUs, but of %" PRIu32
-                    " servers %" PRIu32 " are free",
-                    ranks, ranks / gpus, gpus, f->servers, p->slots);
+                    " servers %" PRIu32 " are free%s%s",
+                    ranks, ranks / gpus, gpus, f->servers, p->slots, f->short_servers ? "; NICs are missing: " : "",
+                    list_short(f));
     p->units = (uint32_t)(ranks / gpus);
     p->first = weft_arena_alloc(f->arena, p->units + 1, sizeof *p->first);
     return WEFT_OK;
@@ -336,6 +376,8 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, con
     if (status) return status;
     if (*common->rank_file) return take_rank_file(&f);
     bool listed = common->order == WEFT__ORDER_LISTED;
+    status = common->ranks ? WEFT_OK : check_short(&f);
+    if (status) return status;
     if (listed || !f.whole) {
         if (!wants_slots(common)) return check_taken(&f);
         return FAIL(&f, entry->place, "ranks, occupied and placement are about whole servers; expected %s",

@@ -21,39 +21,6 @@ static const struct weft_param server_rows[] = {
 };
 const struct weft_param_table weft_server_table = WEFT_PARAM_TABLE("server", struct weft_server_conf, server_rows);
 
-// --- the machines of a topology -----------------------------------------------------------------------------------
-
-/// A machine in the network of one of its hosts, where its NICs are consecutive hosts.
-struct machine {
-    const struct weft_machine_info *info; ///< NULL: the host is of no machine
-    uint32_t first, nics;                 ///< hosts
-    uint32_t gpus;                        ///< that share them, as the topology says; 0: it does not
-};
-
-static const struct weft_nic_info *find_nic(const struct weft_topology *t, const struct weft_machine_info *machine,
-                                            uint32_t host) {
-    const struct weft_nic_info *nic = &t->nic[machine->nic0];
-    while (nic->host != host)
-        nic++;
-    return nic;
-}
-
-static struct machine machine_of(const struct weft_topology *t, uint32_t host) {
-    uint32_t number = t->machine_of ? t->machine_of[host] : WEFT_NONE, end = host + 1;
-    struct machine m = {.first = host};
-    if (number == WEFT_NONE) return m;
-    const struct weft_network_info *network = &t->network[weft_topology_network_of(t, host)];
-    m.info = &t->machine[number];
-    while (m.first > network->host0 && t->machine_of[m.first - 1] == number)
-        m.first--;
-    while (end - network->host0 < network->hosts && t->machine_of[end] == number)
-        end++;
-    m.nics = end - m.first;
-    for (uint32_t h = m.first; h < end; h++)
-        m.gpus += find_nic(t, m.info, h)->gpus;
-    return m;
-}
-
 // --- the GPUs of a host -------------------------------------------------------------------------------------------
 
 static uint32_t nics_of(const struct weft_server_conf *server) {
@@ -71,13 +38,10 @@ struct weft_host_gpus weft_server_of(const struct weft_server_conf *server, cons
     const struct weft_network_info *network = &topology->network[weft_topology_network_of(topology, host)];
     uint32_t nics = nics_of(server), servers = network->hosts / nics;
     if (server->gpus > 1 && topology->machine_of && topology->machine_of[host] != WEFT_NONE) {
+        const struct weft_machine_nic *nic = &topology->machine_nic[host];
         uint32_t number = topology->machine_of[host];
-        const struct weft_nic_info *nic = find_nic(topology, &topology->machine[number], host);
         if (nic->gpus) return (struct weft_host_gpus){.server = number, .gpus = nic->gpus, .number = nic->gpu};
-        uint32_t first = host;
-        while (first > network->host0 && topology->machine_of[first - 1] == number)
-            first--;
-        return equal_part(server, number, host - first);
+        return equal_part(server, number, nic->number);
     }
     host -= network->host0;
     bool rail = server->cabling == WEFT_CABLING_RAIL && nics > 1;
@@ -85,41 +49,59 @@ struct weft_host_gpus weft_server_of(const struct weft_server_conf *server, cons
                       rail ? host / servers : host % nics);
 }
 
+uint32_t weft_server_missing(const struct weft_server_conf *server, const struct weft_topology *topology,
+                             uint32_t host) {
+    bool machine = server->gpus > 1 && topology->machine_of && topology->machine_of[host] != WEFT_NONE;
+    uint32_t nics = machine ? topology->machine_nic[host].nics : 0;
+    if (!machine || topology->machine_nic[host].machine_gpus || nics >= nics_of(server)) return 0;
+    return nics_of(server) - nics;
+}
+
 // --- the GPUs of a job --------------------------------------------------------------------------------------------
 
 #define BAD(...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
-/// Servers must match the topology's machines.
-static enum weft_status check_machine(const struct weft_server_conf *server, const struct machine *m,
-                                      const char *network, struct weft_place place, struct weft_error *ret_error) {
-    const char *name = m->info->name;
-    if (m->gpus > m->nics && (server->gpus != m->gpus || server->nics))
+/// Servers must match the topology's machines: `chosen` is how many of the machine's NICs are. Fewer than a server has
+/// are no mistake here, but such a machine is not a whole server.
+static enum weft_status check_machine(const struct weft_server_conf *server, const struct weft_topology *t,
+                                      uint32_t host, uint32_t chosen, struct weft_place place,
+                                      struct weft_error *ret_error) {
+    const struct weft_machine_nic *nic = &t->machine_nic[host];
+    const char *name = t->machine[t->machine_of[host]].name,
+               *network = t->network[weft_topology_network_of(t, host)].name;
+    bool shared = nic->machine_gpus > nic->nics;
+    if (shared && (server->gpus != nic->machine_gpus || server->nics))
         return BAD("server: %s has %" PRIu32 " GPUs, which share %" PRIu32 " NICs; expected gpus: %" PRIu32
                    ", and no nics of the job's own",
-                   name, m->gpus, m->nics, m->gpus);
-    if (server->gpus > 1 && m->gpus <= m->nics && (m->nics != nics_of(server) || server->cabling == WEFT_CABLING_RAIL))
-        return BAD("server: %s has %" PRIu32 " NICs in %s; expected gpus: %" PRIu32 ", and no cabling of the job's own",
-                   name, m->nics, network, m->nics);
+                   name, nic->machine_gpus, nic->nics, nic->machine_gpus);
+    bool differ = nic->machine_gpus ? nic->machine_gpus != server->gpus : chosen > nics_of(server);
+    if (server->gpus > 1 && !shared && (differ || server->cabling == WEFT_CABLING_RAIL))
+        return BAD("server: %s has %" PRIu32 " NICs%s%s; expected %s: %" PRIu32 ", and no cabling of the job's own",
+                   name, nic->nics, *network ? " in " : "", network, server->nics ? "nics" : "gpus", nic->nics);
     return WEFT_OK;
 }
 
 /// Hosts must be in one network; servers must match the topology's machines or, without machines, be equal parts of it.
 static enum weft_status check_servers(const struct weft__job_common *common, struct weft_place place,
                                       const struct weft_topology *t, const uint32_t *host, uint32_t n,
-                                      struct weft_error *ret_error) {
+                                      struct weft_arena *arena, struct weft_error *ret_error) {
     const struct weft_network_info *network = &t->network[weft_topology_network_of(t, host[0])];
     const struct weft_server_conf *server = &common->server;
     if (server->gpus % nics_of(server))
         return BAD("server: %" PRIu64 " GPUs cannot share %" PRIu64 " NICs equally; expected a divisor of gpus",
                    server->gpus, server->nics);
+    uint32_t *chosen = weft_arena_alloc(arena, t->machines, sizeof *chosen);
+    for (uint32_t i = 0; i < n && t->machine_of; i++)
+        if (t->machine_of[host[i]] != WEFT_NONE) chosen[t->machine_of[host[i]]]++;
     for (uint32_t i = 0; i < n; i++) {
-        struct machine m = machine_of(t, host[i]);
+        uint32_t machine = t->machine_of ? t->machine_of[host[i]] : WEFT_NONE;
         if (host[i] - network->host0 >= network->hosts)
             return BAD("hosts '%s' are of different networks (%s and %s); a job expects hosts of one", common->hosts,
                        network->name, t->network[weft_topology_network_of(t, host[i])].name);
-        enum weft_status status = m.info ? check_machine(server, &m, network->name, place, ret_error) : WEFT_OK;
+        enum weft_status status = WEFT_OK;
+        if (machine != WEFT_NONE) status = check_machine(server, t, host[i], chosen[machine], place, ret_error);
         if (status) return status;
-        if (!m.info && network->hosts % nics_of(server))
+        if (machine == WEFT_NONE && network->hosts % nics_of(server))
             return BAD("server.%s: %" PRIu32 " hosts are not servers of %" PRIu32 "; expected a divisor",
                        server->nics ? "nics" : "gpus", network->hosts, nics_of(server));
     }
@@ -162,7 +144,7 @@ enum weft_status weft__job_choose_gpus(const struct weft__job_common *common, st
                                        struct weft_arena *arena, struct weft_error *ret_error) {
     uint32_t *host, n;
     enum weft_status status = weft_topology_select_hosts(topology, common->hosts, place, &host, &n, ret_error);
-    if (!status) status = check_servers(common, place, topology, host, n, ret_error);
+    if (!status) status = check_servers(common, place, topology, host, n, arena, ret_error);
     if (!status) take_gpus(job, topology, host, n, common->order == WEFT__ORDER_SERVER, arena);
     return status;
 }
