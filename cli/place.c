@@ -41,7 +41,7 @@ static const struct weft_cli_command command = {
 /// The result of a strategy.
 struct result {
     const struct weft_model *model;
-    uint32_t *host;
+    uint32_t *host, *gpu;
     struct weft_model_conf strategy;
     struct weft_place_cost cost;
     struct weft_job_stats stats; ///< NAN without --simulate
@@ -104,7 +104,8 @@ static enum weft_status try_strategy(struct place *p, struct result *r, struct w
     uint32_t *slot = weft_arena_alloc(scratch, p->job->places->units, sizeof *slot);
     ops->place(r->strategy.conf, p->job->places, scratch, slot);
     r->host = weft_arena_alloc(s->arena, p->job->ranks, sizeof *r->host);
-    weft_place_hosts(p->job, slot, r->host);
+    r->gpu = weft_arena_alloc(s->arena, p->job->ranks, sizeof *r->gpu);
+    weft_place_hosts(p->job, slot, r->host, r->gpu);
     weft_arena_free(scratch);
     r->cost = weft_place_cost(p->job, p->s.topology, r->host);
     r->stats = (struct weft_job_stats){.iteration_ps = NAN, .exposed_ps = NAN};
@@ -274,7 +275,7 @@ static void write_ranks(FILE *file, const void *context) {
             "; an iteration sends %" PRIu64 " B between servers, %" PRIu64 " B %s, %" PRIu64
             " B between zones\nhost, number of the GPU in its server",
             r->cost.bytes, r->cost.rack_bytes, words_of(p->job->places)->between, r->cost.zone_bytes);
-    weft_rank_file_write(file, weft__text_stream_text(&stream), p->job, p->s.topology, r->host);
+    weft_rank_file_write(file, weft__text_stream_text(&stream), p->job, p->s.topology, r->host, r->gpu);
     weft__text_stream_free(&stream);
 }
 

@@ -94,21 +94,48 @@ static void print_figures(FILE *file, const struct weft_topology *t, const struc
     }
 }
 
-/// Consecutive equal machines: "32 server (backend 8, frontend 1)".
+/// The length of a machine's name without its number: "server" of "server-3".
+static int stem_of(const char *name) {
+    size_t n = strlen(name), length = n;
+    while (length && name[length - 1] >= '0' && name[length - 1] <= '9')
+        length--;
+    while (length && strchr("-_.", name[length - 1]))
+        length--;
+    return (int)(length ? length : n);
+}
+
+static bool machines_are_alike(const struct weft_topology *t, const struct weft_machine_info *a,
+                               const struct weft_machine_info *b) {
+    int stem = stem_of(a->name);
+    if (a->nics != b->nics || stem != stem_of(b->name) || strncmp(a->name, b->name, (size_t)stem)) return false;
+    for (uint32_t i = 0; i < a->nics; i++)
+        if (strcmp(t->nic[a->nic0 + i].network, t->nic[b->nic0 + i].network)) return false;
+    return true;
+}
+
+/// Equal machines together: "32 server, each with 8 NICs in backend, 1 NIC in frontend". Without names of networks,
+/// machines with one NIC are hosts.
 static void print_machines(FILE *file, const struct weft_topology *t) {
-    for (uint32_t m = 0, n; m < t->machines; m += n) {
-        const struct weft_machine_info *machine = &t->machine[m];
-        int length = (int)(strrchr(machine->name, '-') - machine->name);
-        for (n = 1; m + n < t->machines; n++)
-            if (strncmp(t->machine[m + n].name, machine->name, (size_t)length + 1) ||
-                strrchr(t->machine[m + n].name, '-') - t->machine[m + n].name != length)
-                break;
-        fprintf(file, "%-10s %u %.*s, each with", m ? "" : "machines", n, length, machine->name);
-        for (uint32_t i = 0, k; i < machine->nics; i += k) {
+    uint32_t kinds = 0, *kind = weft_arena_alloc(t->arena, t->machines, sizeof *kind),
+             *n = weft_arena_alloc(t->arena, t->machines, sizeof *n);
+    for (uint32_t m = 0, k; m < t->machines; m++) {
+        for (k = 0; k < kinds && !machines_are_alike(t, &t->machine[kind[k]], &t->machine[m]);)
+            k++;
+        if (k == kinds) kind[kinds++] = m;
+        n[k]++;
+    }
+    bool first = true;
+    for (uint32_t k = 0; k < kinds; k++) {
+        const struct weft_machine_info *machine = &t->machine[kind[k]];
+        if (machine->nics == 1 && !*t->nic[machine->nic0].network) continue;
+        fprintf(file, "%-10s %u %.*s, each with", first ? "machines" : "", n[k], stem_of(machine->name), machine->name);
+        first = false;
+        for (uint32_t i = 0, same; i < machine->nics; i += same) {
             const struct weft_nic_info *nic = &t->nic[machine->nic0 + i];
-            for (k = 1; i + k < machine->nics && !strcmp(nic[k].network, nic->network); k++)
+            for (same = 1; i + same < machine->nics && !strcmp(nic[same].network, nic->network); same++)
                 ;
-            fprintf(file, "%s %u NIC%s in %s", i ? "," : "", k, k > 1 ? "s" : "", nic->network);
+            fprintf(file, "%s %s%s%s", i ? "," : "", weft__counted(same, "NIC").text, *nic->network ? " in " : "",
+                    nic->network);
         }
         putc('\n', file);
     }

@@ -12,9 +12,9 @@
 
 struct weft_place_problem; // weft/place.h
 
-/// Servers of GPUs, a host each with a NIC of its own, joined by a network inside the server.
+/// Servers of GPUs, joined by a network inside the server. A host is a NIC, of one GPU or shared by several.
 struct weft_server_conf {
-    uint64_t gpus;
+    uint64_t gpus, nics;
     uint32_t cabling; ///< enum weft_cabling
     weft_rate_bps rate_bps;
     weft_time_ps latency_ps;
@@ -87,7 +87,8 @@ struct weft_job {
     struct weft_place place; ///< of its entry
     uint32_t group;          ///< index into weft_workload.group, of its flows too
     uint32_t ranks, ops, communicators, iterations;
-    uint32_t *host;                    ///< of a rank
+    uint32_t *host;                    ///< of a rank; ranks whose GPUs share a NIC have the same one
+    uint32_t *gpu;                     ///< of a rank: the number of its GPU in its server
     struct weft_place_problem *places; ///< of whole servers; NULL: its hosts are no whole servers, or as listed
     struct weft_job_op *op;
     uint32_t stages, stage_stride; ///< rank r is of stage r / stage_stride % stages
@@ -113,10 +114,29 @@ struct weft_job {
     uint32_t *tag_first;      ///< [ranks + 1], of a rank's
 };
 
-/// The server of a host among those of its network, which are the topology's machines if it has them, and its number
-/// there.
-uint32_t weft_server_of(const struct weft_server_conf *server, const struct weft_topology *topology, uint32_t host,
-                        uint32_t *ret_gpu);
+/// The GPUs of a host, which share its NIC: their server, among those of its network, and their numbers there.
+struct weft_host_gpus {
+    uint32_t server, gpus;
+    uint32_t first;         ///< their numbers are first, first + 1, ...
+    const uint32_t *number; ///< or, unless NULL, these
+};
+/// Servers are the topology's machines if it has them, else equal parts of a network's hosts.
+struct weft_host_gpus weft_server_of(const struct weft_server_conf *server, const struct weft_topology *topology,
+                                     uint32_t host);
+/// How many NICs the machine of a host lacks for such a server: links that are dead, or in no file. 0: it is whole, or
+/// there are no machines.
+uint32_t weft_server_missing(const struct weft_server_conf *server, const struct weft_topology *topology,
+                             uint32_t host);
+static inline uint32_t weft_host_gpu(const struct weft_host_gpus *h, uint32_t k) {
+    return h->number ? h->number[k] : h->first + k;
+}
+/// Which of the GPUs of a host has that number; WEFT_NONE: none.
+static inline uint32_t weft_host_gpu_find(const struct weft_host_gpus *h, uint32_t gpu) {
+    uint32_t k = 0;
+    while (k < h->gpus && weft_host_gpu(h, k) != gpu)
+        k++;
+    return k < h->gpus ? k : WEFT_NONE;
+}
 
 /// The rank that is number `k` of the group of `rank`, and the number of a rank in its group.
 static inline uint32_t weft_job_number(const struct weft_job_op *op, uint32_t rank) {

@@ -16,7 +16,8 @@ struct weft_place_slot {
     uint32_t zone;        ///< 0..zones-1, by first slot
     uint32_t rack;        ///< 0..racks-1, by first slot
     uint32_t block;       ///< 0..blocks-1, by first slot
-    const uint32_t *host; ///< of each of its GPUs
+    const uint32_t *host; ///< of each of its GPUs; GPUs that share a NIC have the same one
+    const uint32_t *gpu;  ///< their numbers in the server
 };
 
 /// What a unit exchanges with another in an iteration, both ways together.
@@ -58,8 +59,8 @@ struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct 
                                        const uint32_t *host);
 /// Fills in the edges of job->places, in `arena`.
 void weft_place_graph(const struct weft_job *job, struct weft_arena *arena);
-/// The hosts of all ranks if unit u has slot[u].
-void weft_place_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t *ret_host);
+/// The hosts of all ranks, and the numbers of their GPUs, if unit u has slot[u].
+void weft_place_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t *ret_host, uint32_t *ret_gpu);
 
 /// A rank file: a line a rank, "host-12 4": the host, and perhaps the number of the GPU in its server; "#" begins a
 /// comment.
@@ -77,6 +78,6 @@ enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t
                                       struct weft_rank_file *ret_file, struct weft_error *ret_error);
 /// Writes one that is read back to the same hosts. Each line of `about` becomes a comment.
 void weft_rank_file_write(FILE *file, const char *about, const struct weft_job *job,
-                          const struct weft_topology *topology, const uint32_t *host);
+                          const struct weft_topology *topology, const uint32_t *host, const uint32_t *gpu);
 
 #endif

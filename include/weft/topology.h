@@ -61,12 +61,22 @@ struct weft_network_info {
 struct weft_nic_info {
     const char *network;
     uint32_t host;
+    uint32_t gpus;       ///< GPUs of the machine that share it; 0: not known, a GPU for each NIC
+    const uint32_t *gpu; ///< their numbers in the machine, ascending
 };
 
 /// A box with NICs in one or several networks: a GPU server, a storage server.
 struct weft_machine_info {
     const char *name; ///< "server-3"
     uint32_t nic0, nics;
+};
+
+/// A host among the NICs of its machine in its network, which are in the order of hosts.
+struct weft_machine_nic {
+    uint32_t number, nics;
+    uint32_t machine_gpus; ///< GPUs that share these NICs; 0: not known, a GPU for each NIC
+    uint32_t gpus;         ///< of these, the ones that share this NIC
+    const uint32_t *gpu;   ///< their numbers in the machine, ascending
 };
 
 /// A link goes down or up.
@@ -96,8 +106,9 @@ struct weft_topology {
     struct weft_network_info *network; ///< at least one
     uint32_t machines;
     struct weft_machine_info *machine;
-    struct weft_nic_info *nic; ///< of machines, one machine's after the other's
-    uint32_t *machine_of;      ///< [hosts], WEFT_NONE: of none; NULL: there are no machines
+    struct weft_nic_info *nic;            ///< of machines, one machine's after the other's
+    uint32_t *machine_of;                 ///< [hosts], WEFT_NONE: of none; NULL: there are no machines
+    struct weft_machine_nic *machine_nic; ///< [hosts], all 0 for a host of no machine; NULL: there are no machines
     struct weft_node_info *node;
     struct weft_port_info *port;
     struct weft_link_info *link;
@@ -171,9 +182,9 @@ int weft_topology_port_name(const struct weft_topology *t, uint32_t port, char *
 /// Shell glob over a name ("core-*", "access-[0-3]", "*"), comma-separated alternatives allowed.
 bool weft_glob_match(const char *pattern, const char *name);
 /// Hosts chosen by text: "host-3", "host-0..15", "host-*", the NICs of machines in a network, "server-3@backend",
-/// "server-0..15@backend", "server-*@backend", several joined by ","; in the order written, what patterns and machines
-/// choose again kept out. An empty choice, an unknown name or a name already chosen is an error at `place`.
-/// Host indices, in the arena.
+/// "server-0..15@backend", "server-*@backend" (the network may be left out where there is one), several joined by ",";
+/// in the order written, what patterns and machines choose again kept out. An empty choice, an unknown name or a name
+/// already chosen is an error at `place`. Host indices, in the arena.
 enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const char *text, struct weft_place place,
                                             uint32_t **ret_hosts, uint32_t *ret_n, struct weft_error *ret_error);
 /// Ports chosen by text: "leaf-0/3", "leaf-0->spine-1", "leaf-0" (all of its ports), globs over any of these, several

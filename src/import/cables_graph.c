@@ -11,7 +11,14 @@
 
 void weft__cables_add(struct weft__cable_list *list, const struct weft__cable *cable) {
     list->cable = weft__arena_grow(list->arena, list->cable, list->cables, sizeof *list->cable);
-    list->cable[list->cables++] = *cable;
+    struct weft__cable *own = &list->cable[list->cables++];
+    *own = *cable;
+    for (uint32_t e = 0; e < 2; e++) { // "gpu-1/hca0" or "gpu-1:hca0" where a port has no column of its own
+        size_t n = own->port[e] || !own->device[e] ? 0 : weft__topology_device_length(own->device[e]);
+        if (!n || own->device[e][n] == '.') continue; // names of nodes may have dots
+        own->port[e] = own->device[e] + n + 1;
+        own->device[e] = weft_arena_format(list->arena, "%.*s", (int)n, own->device[e]);
+    }
 }
 
 void weft__cables_tell(struct weft__cable_list *list, const char *device, enum weft__cable_role role) {
@@ -265,7 +272,8 @@ static void add_node(struct finish *f, const struct device *d, const char *name)
         f->out->renamed++;
     }
     const char *layer = host ? "host" : "switch";
-    g->node[g->nodes++] = (struct weft__file_node){name, layer, host, d->place};
+    bool is_device = host && !weft__topology_device_length(d->name);
+    g->node[g->nodes++] = (struct weft__file_node){name, layer, host, d->place, is_device ? d->name : NULL};
 }
 
 /// Adds a node for each switch, and one for each cable of a host: server-1, or server-1.eth0 and server-1.eth1.

@@ -49,14 +49,24 @@ static void add_links(const struct weft__file_graph *g, const uint32_t *node, st
     }
 }
 
+/// `order`: of the nodes, which were added from `first` on; NULL: their own.
+static void add_devices(const struct weft__file_graph *g, const uint32_t *order, uint32_t first,
+                        struct weft_topology_builder *b) {
+    const char **device = weft_arena_alloc(b->arena, g->nodes, sizeof *device);
+    for (uint32_t i = 0; i < g->nodes; i++)
+        device[i] = g->node[order ? order[i] : i].device;
+    weft__topology_add_devices(b, first, device);
+}
+
 enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
                                         struct weft_error *ret_error) {
     enum weft_status status = weft__topology_check_size(b, g->nodes, g->links, ret_error);
     if (status) return status;
-    uint32_t *node = weft_arena_alloc(b->arena, g->nodes, sizeof *node);
+    uint32_t *node = weft_arena_alloc(b->arena, g->nodes, sizeof *node), first = b->nodes;
     for (uint32_t i = 0; i < g->nodes; i++)
         add_node(&g->node[i], b, &node[i]);
     add_links(g, node, b);
+    add_devices(g, NULL, first, b);
     return WEFT_OK;
 }
 
@@ -81,7 +91,7 @@ enum weft_status weft__file_graph_build_parts(const struct weft__file_graph *g, 
     enum weft_status status = weft__topology_check_size(b, g->nodes, g->links, ret_error);
     if (status) return status;
     const uint32_t *order = order_by_part(g, part, parts, b->arena);
-    uint32_t *node = weft_arena_alloc(b->arena, g->nodes, sizeof *node);
+    uint32_t *node = weft_arena_alloc(b->arena, g->nodes, sizeof *node), first = b->nodes;
     for (uint32_t i = 0; i < g->nodes; i++) {
         char name[32];
         if (part[order[i]] == named) {
@@ -91,6 +101,7 @@ enum weft_status weft__file_graph_build_parts(const struct weft__file_graph *g, 
         add_node(&g->node[order[i]], b, &node[order[i]]);
     }
     add_links(g, node, b);
+    add_devices(g, order, first, b);
     return WEFT_OK;
 }
 

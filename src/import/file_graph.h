@@ -9,6 +9,7 @@ struct weft__file_node {
     const char *name, *layer;
     bool host;
     struct weft_place place;
+    const char *device; ///< of a host: the device with this port; NULL: the name may say it
 };
 
 struct weft__file_link {
@@ -26,7 +27,7 @@ struct weft__file_graph {
 };
 
 uint32_t weft__file_graph_hosts(const struct weft__file_graph *g);
-/// Adds the nodes in their order and the links in theirs.
+/// Adds the nodes in their order and the links in theirs; devices with hosts become machines.
 enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
                                         struct weft_error *ret_error);
 /// The same for a graph that may consist of parts: each is a separate network, part-0, part-1, ... in the order of

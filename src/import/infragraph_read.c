@@ -219,6 +219,7 @@ static void make_node(struct reader *r, uint32_t n, uint64_t key) {
                             : "switch",
         .host = !is_switch,
         .place = i->place,
+        .device = is_switch ? NULL : weft_arena_format(r->arena, "%s.%" PRIu64, i->about->name, copy),
     };
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers as found by NCCL (import/nccl.h) become hosts: one per GPU, with a link as fast as its share of the NICs near
-// it, and a network within the server as fast as its NVLinks or PCI. The network between servers is in no file.
-// Channels become a collective (import/nccl_collective.c).
+// Servers as found by NCCL (import/nccl.h) become hosts, one per NIC, which the GPUs near it share, and a network
+// within the server as fast as its NVLinks or PCI. The network between servers is in no file. Channels become a
+// collective (import/nccl_collective.c).
 #include <inttypes.h>
 #include <math.h>
 
@@ -111,15 +111,15 @@ static bool say_servers(const struct maker *m) {
             SAY_TOPOLOGY(m, "%s%s\n", m->list.n > 1 ? "  - " : "", weft_import_quote(m->import, m->file[f].written));
     SAY_TOPOLOGY(m, "  servers: %" PRIu32 "\n  network: %s\n", m->servers, weft__nccl_networks[m->conf->network]);
     for (uint32_t s = 0; s < m->list.n; s++)
-        for (uint32_t g = 0; g < m->gpus; g++) {
-            const struct weft__nccl_gpu *gpu = &m->list.server[s].gpu[g];
-            weft_rate_bps rate = weft__nccl_link_rate(gpu);
+        for (uint32_t h = 0; h < m->list.server[s].hosts; h++) {
+            const struct weft__nccl_host *host = &m->list.server[s].host[h];
+            weft_rate_bps rate = weft__nccl_link_rate(host);
             unknown += !rate;
-            bounded += rate && fabs((double)rate - gpu->net_mbps * 1e6) >= 1;
+            bounded += rate && fabs((double)rate - host->mbps * 1e6) >= 1;
         }
     if (unknown) ASSUMED(m, "links of %" PRIu32 " GPUs of which no file says how fast NICs are (rate)", unknown);
     if (bounded)
-        ASSUMED(m, "links of %" PRIu32 " GPUs, whose NICs have another speed: weft's links are 10Mbps to 100Tbps",
+        ASSUMED(m, "links of %" PRIu32 " hosts, whose NICs have another speed: weft's links are 10Mbps to 100Tbps",
                 bounded);
     return unknown > 0;
 }
@@ -139,8 +139,10 @@ static void say_network(const struct maker *m) {
         SAY_TOPOLOGY(m, "  kind: single\n  hosts: %" PRIu32 "\n", m->gpus * m->servers);
     if (rated) SAY_TOPOLOGY(m, "  rate: %s\n", rate);
     SAY_TOPOLOGY(m, "  delay: %s\n", delay);
-    if (rail)
-        ASSUMED(m, "the network: the k-th GPU of every server on leaf k, and as many spines as servers, without "
+    if (rail && m->server_file && weft__nccl_hosts_max(&m->list) == 1)
+        ASSUMED(m, "the network: one switch, as servers have one NIC (delay)");
+    else if (rail)
+        ASSUMED(m, "the network: the k-th NIC of every server on leaf k, and as many spines as servers, without "
                    "oversubscription (network, delay)");
     else
         ASSUMED(m, "the network: one switch (network, delay)");
@@ -215,12 +217,14 @@ static void note_files(const struct maker *m) {
         FOUND(m, "the scenario uses the rings; collective: all_reduce_tree in the collective uses the trees");
     if (s->slow) LOST(m, "%" PRIu32 " NICs that are not half as fast as the fastest", s->slow);
     if (m->graphs.others) LOST(m, "%" PRIu32 " graphs of other algorithms (CollNet, NVLS)", m->graphs.others);
-    for (uint32_t g = 0; g < s->gpus; g++)
-        if (s->gpu[g].near != 1 || s->gpu[g].shared != 1) {
-            ASSUMED(m,
-                    "a GPU sends by the NICs near it as if by one, with its part of their speed where GPUs share them");
-            break;
-        }
+    uint32_t pooled = 0, shared = 0;
+    for (uint32_t h = 0; h < s->hosts; h++) {
+        pooled += s->host[h].nics > 1;
+        shared += s->host[h].gpus > 1;
+    }
+    if (shared)
+        FOUND(m, "NICs of a server that GPUs share: %" PRIu32 "; a GPU that sends alone has the whole NIC", shared);
+    if (pooled) ASSUMED(m, "GPUs with several NICs use them as if they were one, of their speed together");
 }
 
 static enum weft_status make(const void *conf, const struct weft_import_file *file, uint32_t files,
@@ -236,10 +240,11 @@ static enum weft_status make(const void *conf, const struct weft_import_file *fi
     m.gpus = m.server.gpus;
     if (!status) status = read_channels(&m);
     if (status) return status;
-    if ((uint64_t)m.gpus * m.servers < 2 || m.servers > 65535)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[0].path},
-                              "makes %" PRIu64 " hosts; expected at least 2, and at most 65535 servers",
-                              (uint64_t)m.gpus * m.servers);
+    uint64_t hosts = (uint64_t)(m.server_file ? weft__nccl_hosts_max(&m.list) : m.gpus) * m.servers;
+    if (hosts < 2 || m.servers > 65535)
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[0].path},
+            "makes %" PRIu64 " hosts, one for each NIC; expected at least 2, and at most 65535 servers", hosts);
     say_network(&m);
     say_workload(&m);
     note_files(&m);

@@ -14,20 +14,25 @@ struct weft__nccl_server {
     struct weft__nccl_gpu {
         int64_t dev, rank; ///< rank -1: not said
         uint32_t sm, nvlinks;
-        double pci_gbps;       ///< of its own link, each direction; 0: not given
-        uint32_t nic;          ///< the NIC that it uses first; WEFT_NONE: there is none
-        uint32_t near, shared; ///< the number of nearest NICs, and of GPUs with the same ones
-        double net_mbps;       ///< its share of these
-        uint32_t path[64];     ///< internal: elements that it is in
+        double pci_gbps;   ///< of its own link, each direction; 0: not given
+        uint32_t host;     ///< index of its NICs
+        uint32_t path[64]; ///< internal: elements that it is in
         uint32_t depth;
     } * gpu;
     struct weft__nccl_nic {
         int64_t dev;
         const char *name;
         double mbps;
+        uint32_t host; ///< index; WEFT_NONE: no GPU uses it
         uint32_t path[64];
         uint32_t depth;
     } * nic;
+    uint32_t hosts;
+    /// NICs that the same GPUs use, as one; by its first GPU. Each GPU has the whole of them while it sends alone.
+    struct weft__nccl_host {
+        double mbps; ///< together; 0: the file has no NIC
+        uint32_t nics, gpus, *gpu;
+    } * host;
     uint32_t slow; ///< NICs omitted because they are less than half as fast as the fastest
 };
 
@@ -60,8 +65,10 @@ enum weft_status weft__nccl_servers_add(struct weft__nccl_servers *list, const c
                                         struct weft_arena *arena, struct weft_error *ret_error);
 /// The number of servers: as requested or, for 0, the number of files, but at least 2.
 uint32_t weft__nccl_servers_count(const struct weft__nccl_servers *list, uint64_t asked);
-/// The rate of a GPU's link, within weft's bounds; 0: no NIC is near it.
-weft_rate_bps weft__nccl_link_rate(const struct weft__nccl_gpu *gpu);
+/// The rate of a host's link, within weft's bounds; 0: it has no NIC.
+weft_rate_bps weft__nccl_link_rate(const struct weft__nccl_host *host);
+/// The largest number of hosts of a server.
+uint32_t weft__nccl_hosts_max(const struct weft__nccl_servers *list);
 
 /// The network between servers.
 enum weft__nccl_network { WEFT__NCCL_RAIL, WEFT__NCCL_SINGLE };
@@ -71,14 +78,14 @@ extern const char *const weft__nccl_networks[];
     WEFT_UINT(T, servers, "servers", "0", "0", "65535",                                                                \
               "number of equal servers; 0: one per file, at least 2 (assumed)"),                                       \
         WEFT_CHOICE(T, network, "network", "rail", weft__nccl_networks,                                                \
-                    "network between servers (assumed): rail, one leaf for the k-th GPU of every server, and spines; " \
+                    "network between servers (assumed): rail, one leaf for the k-th NIC of every server, and spines; " \
                     "or a single switch")
 
 /// The rate of a GPU within the server, each direction; 0: the file gives neither NVLinks nor the speed of PCI.
 double weft__nccl_gpu_gbps(const struct weft__nccl_gpu *gpu);
 /// The index of the GPU with that dev in the server; WEFT_NONE: there is none.
 uint32_t weft__nccl_gpu_find(const struct weft__nccl_server *server, int64_t dev);
-/// The GPU that uses that NIC first, or one that is near it; WEFT_NONE: there is none.
-uint32_t weft__nccl_nic_gpu(const struct weft__nccl_server *server, int64_t dev);
+/// The host with that NIC, or the one of a GPU that is near it; WEFT_NONE: there is none.
+uint32_t weft__nccl_nic_host(const struct weft__nccl_server *server, int64_t dev);
 
 #endif

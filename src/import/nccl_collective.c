@@ -76,13 +76,14 @@ static enum weft_status fill_order(struct loaded *l, const struct weft__nccl_gra
     return WEFT_OK;
 }
 
-/// For rings: a tree has none.
+/// For rings: a tree has none. The relay is the first GPU of the NIC.
 static void fill_relays(struct loaded *l, const struct weft__nccl_graph *graph, const struct weft__nccl_server *server,
                         struct weft_arena *arena) {
     uint32_t *relay = weft_arena_alloc(arena, graph->channels, sizeof *relay), n = graph->gpus;
     for (uint32_t c = 0; c < graph->channels; c++) {
-        relay[c] = graph->net[c].out < 0 ? WEFT_NONE : weft__nccl_nic_gpu(server, graph->net[c].out);
-        if (relay[c] == l->order.rank[c * n + n - 1]) relay[c] = WEFT_NONE;
+        uint32_t host = graph->net[c].out < 0 ? WEFT_NONE : weft__nccl_nic_host(server, graph->net[c].out);
+        bool own = host == WEFT_NONE || server->gpu[l->order.rank[c * n + n - 1]].host == host;
+        relay[c] = own ? WEFT_NONE : server->host[host].gpu[0];
         l->relays |= relay[c] != WEFT_NONE;
     }
     l->relay = relay;

@@ -56,7 +56,7 @@ static enum weft_status read_gpu(struct server_reader *r, const struct weft__xml
     if (s->gpus == GPUS_MAX) return FAIL(e, "expected at most %d GPUs in a server", GPUS_MAX);
     struct weft__nccl_gpu *g = &s->gpu[s->gpus];
     int64_t sm;
-    *g = (struct weft__nccl_gpu){.pci_gbps = r->pci_gbps[e->depth], .depth = e->depth, .nic = WEFT_NONE};
+    *g = (struct weft__nccl_gpu){.pci_gbps = r->pci_gbps[e->depth], .depth = e->depth};
     enum weft_status status = weft__xml_number(e, "dev", 0, INT32_MAX, &g->dev, ret_error);
     if (!status) status = weft__xml_number_or(e, "rank", -1, INT32_MAX, -1, &g->rank, ret_error);
     if (!status) status = weft__xml_number_or(e, "sm", 0, 100000, 0, &sm, ret_error);
@@ -89,8 +89,11 @@ static enum weft_status read_net(struct server_reader *r, const struct weft__xml
     if (!status) status = weft__xml_number(e, "speed", 1, MBPS_MAX, &mbps, ret_error);
     if (status) return status;
     struct weft__nccl_nic *n = &s->nic[s->nics++];
-    *n = (struct weft__nccl_nic){
-        .dev = dev, .name = weft_arena_text(r->arena, name ? name : ""), .mbps = (double)mbps, .depth = e->depth};
+    *n = (struct weft__nccl_nic){.dev = dev,
+                                 .name = weft_arena_text(r->arena, name ? name : ""),
+                                 .mbps = (double)mbps,
+                                 .host = WEFT_NONE,
+                                 .depth = e->depth};
     memcpy(n->path, r->path, sizeof *r->path * e->depth);
     return WEFT_OK;
 }
@@ -141,29 +144,80 @@ static bool is_near(const struct weft__nccl_server *s, const struct weft__nccl_g
     return common(g, &s->nic[nic]) == most;
 }
 
-/// GPUs with the same nearest NICs share these: each starts with a different one, in turn.
-static void share_nics(struct weft__nccl_server *s) {
-    for (uint32_t i = 0; i < s->gpus; i++) {
-        struct weft__nccl_gpu *g = &s->gpu[i];
-        uint32_t before = 0;
-        double sum = 0;
-        for (uint32_t k = 0; k < s->nics; k++)
-            if (is_near(s, g, k)) {
-                g->near++;
-                sum += s->nic[k].mbps;
-            }
-        for (uint32_t other = 0; other < s->gpus; other++) {
-            bool same = true;
-            for (uint32_t k = 0; k < s->nics && same; k++)
-                same = is_near(s, g, k) == is_near(s, &s->gpu[other], k);
-            g->shared += same;
-            before += same && other < i;
+/// How the nearest NICs of a GPU relate to those of another: NICs nest like the elements of the file.
+static bool near_the_same(const struct weft__nccl_server *s, uint32_t gpu, uint32_t other) {
+    for (uint32_t k = 0; k < s->nics; k++)
+        if (is_near(s, &s->gpu[gpu], k) != is_near(s, &s->gpu[other], k)) return false;
+    return true;
+}
+
+/// Another GPU is nearer to some of its nearest NICs than to others.
+static bool has_nearer(const struct weft__nccl_server *s, uint32_t gpu) {
+    for (uint32_t other = 0; other < s->gpus; other++) {
+        bool some = false, more = false;
+        for (uint32_t k = 0; k < s->nics; k++) {
+            bool own = is_near(s, &s->gpu[gpu], k), of_other = is_near(s, &s->gpu[other], k);
+            some |= own && of_other;
+            more |= own && !of_other;
         }
-        uint32_t turn = g->near ? before * g->near / g->shared : 0;
-        for (uint32_t k = 0; k < s->nics && g->nic == WEFT_NONE; k++)
-            if (is_near(s, g, k) && !turn--) g->nic = k;
-        g->net_mbps = sum / g->shared;
+        if (some && more) return true;
     }
+    return false;
+}
+
+/// The NICs of a GPU: its equal part of those nearest to it, at least one, and exactly one where others are nearer.
+static void take_nics(struct weft__nccl_server *s, uint32_t gpu, bool one) {
+    uint32_t *nic = weft_memory_new(WEFT_MEMORY_SCENARIO, s->nics, sizeof *nic), n = 0, before = 0, all = 0;
+    for (uint32_t k = 0; k < s->nics; k++)
+        if (is_near(s, &s->gpu[gpu], k)) nic[n++] = k;
+    for (uint32_t other = 0; other < s->gpus; other++) {
+        bool same = near_the_same(s, gpu, other);
+        before += same && other < gpu;
+        all += same;
+    }
+    uint32_t first = one ? before % n : before * n / all, end = one ? first + 1 : (before + 1) * n / all;
+    if (end == first) end++;
+    uint32_t host = s->nic[nic[first]].host;
+    if (host == WEFT_NONE) host = s->hosts++;
+    for (uint32_t k = first; k < end; k++) {
+        if (s->nic[nic[k]].host != WEFT_NONE) continue;
+        s->nic[nic[k]].host = host;
+        s->host[host].mbps += s->nic[nic[k]].mbps;
+        s->host[host].nics++;
+    }
+    s->gpu[gpu].host = host;
+    weft_memory_free(WEFT_MEMORY_SCENARIO, nic, s->nics * sizeof *nic);
+}
+
+/// Numbers hosts by their first GPU, and lists their GPUs.
+static void order_hosts(struct weft__nccl_server *s, struct weft_arena *arena) {
+    struct weft__nccl_host *old = s->host;
+    uint32_t *number = weft_arena_alloc(arena, s->hosts, sizeof *number), n = 0; // + 1
+    s->host = weft_arena_alloc(arena, s->hosts, sizeof *s->host);
+    for (uint32_t g = 0; g < s->gpus; g++) {
+        uint32_t *own = &number[s->gpu[g].host];
+        if (!*own) {
+            s->host[n] = old[s->gpu[g].host];
+            s->host[n].gpu = weft_arena_alloc(arena, s->gpus, sizeof *s->host->gpu);
+            *own = ++n;
+        }
+        struct weft__nccl_host *host = &s->host[*own - 1];
+        s->gpu[g].host = *own - 1;
+        host->gpu[host->gpus++] = g;
+    }
+    for (uint32_t k = 0; k < s->nics; k++)
+        if (s->nic[k].host != WEFT_NONE) s->nic[k].host = number[s->nic[k].host] - 1;
+}
+
+/// As in NCCL (topo.cc, ncclTopoGetLocalNet), GPUs that have the same nearest NICs use these in turn.
+static void share_nics(struct weft__nccl_server *s, struct weft_arena *arena) {
+    s->host = weft_arena_alloc(arena, s->gpus, sizeof *s->host);
+    for (uint32_t one = 0; one < 2 && s->nics; one++)
+        for (uint32_t g = 0; g < s->gpus; g++)
+            if (has_nearer(s, g) == one) take_nics(s, g, one);
+    for (uint32_t g = 0; g < s->gpus && !s->nics; g++)
+        s->gpu[g].host = s->hosts++;
+    order_hosts(s, arena);
 }
 
 enum weft_status weft__nccl_server_read(const char *path, struct weft_place place, struct weft_arena *arena,
@@ -179,7 +233,7 @@ enum weft_status weft__nccl_server_read(const char *path, struct weft_place plac
     if (status) return status;
     qsort(ret_server->gpu, ret_server->gpus, sizeof *ret_server->gpu, by_rank);
     drop_slow(ret_server);
-    share_nics(ret_server);
+    share_nics(ret_server, arena);
     return WEFT_OK;
 }
 
@@ -199,15 +253,14 @@ uint32_t weft__nccl_gpu_find(const struct weft__nccl_server *server, int64_t dev
     return WEFT_NONE;
 }
 
-uint32_t weft__nccl_nic_gpu(const struct weft__nccl_server *s, int64_t dev) {
+uint32_t weft__nccl_nic_host(const struct weft__nccl_server *s, int64_t dev) {
     uint32_t nic = 0;
     while (nic < s->nics && s->nic[nic].dev != dev)
         nic++;
-    for (uint32_t k = 0; k < s->gpus && nic < s->nics; k++)
-        if (s->gpu[k].nic == nic) return k;
-    for (uint32_t k = 0; k < s->gpus && nic < s->nics; k++)
-        if (is_near(s, &s->gpu[k], nic)) return k;
-    return WEFT_NONE;
+    if (nic == s->nics) return WEFT_NONE;
+    for (uint32_t k = 0; k < s->gpus && s->nic[nic].host == WEFT_NONE; k++)
+        if (is_near(s, &s->gpu[k], nic)) return s->gpu[k].host;
+    return s->nic[nic].host;
 }
 
 // --- graphs -------------------------------------------------------------------------------------------------------

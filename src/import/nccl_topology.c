@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers as found by NCCL (import/nccl.h), as a network: a host per GPU, in the order of ranks and server by server,
-// with a link as fast as its share of the NICs near it. How servers are cabled is in no file: the k-th GPUs of all
-// servers are on leaf k, which has one uplink, as fast as the fastest of its hosts, to each of as many spines as there
-// are servers; or all are on one switch.
+// Servers as found by NCCL (import/nccl.h), as a network: server by server a host for each NIC, or for the NICs of one
+// GPU together, and a machine with the GPUs behind them, in the order of ranks. How servers are cabled is in no file:
+// the k-th hosts of all servers are on leaf k, which has one uplink, as fast as the fastest of its hosts, to each of as
+// many spines as there are servers; or all are on one switch.
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,8 +27,15 @@ enum weft_status weft__nccl_servers_add(struct weft__nccl_servers *list, const c
                           list->first, list->server[0].gpus);
 }
 
-weft_rate_bps weft__nccl_link_rate(const struct weft__nccl_gpu *gpu) {
-    double bps = gpu->net_mbps * 1e6;
+uint32_t weft__nccl_hosts_max(const struct weft__nccl_servers *list) {
+    uint32_t most = 0;
+    for (uint32_t s = 0; s < list->n; s++)
+        if (list->server[s].hosts > most) most = list->server[s].hosts;
+    return most;
+}
+
+weft_rate_bps weft__nccl_link_rate(const struct weft__nccl_host *host) {
+    double bps = host->mbps * 1e6;
     if (!(bps > 0)) return 0;
     if (bps < (double)WEFT__RATE_MIN) return WEFT__RATE_MIN;
     return bps > (double)WEFT__RATE_MAX ? WEFT__RATE_MAX : (weft_rate_bps)bps;
@@ -51,40 +58,66 @@ static const struct weft_param rows[] = {
               "or as a list, are as many servers"),
     WEFT__NCCL_NETWORK_ROWS(struct topology_conf),
     WEFT_RATE(struct topology_conf, rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",
-              "rate of a GPU's link if no file names its NICs (assumed)"),
+              "rate of a NIC's link if no file names it (assumed)"),
     WEFT_TIME(struct topology_conf, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of links (assumed)"),
 };
 static const struct weft_param_table params =
     WEFT_PARAM_TABLE_LISTS("nccl", struct topology_conf, rows, NULL, weft__topology_lists);
 
-/// For a GPU of a server; if there are more servers than files, the files are used in turn.
-static weft_rate_bps rate_at(const struct topology_conf *c, const struct weft__nccl_servers *list, uint32_t server,
-                             uint32_t gpu) {
-    weft_rate_bps rate = weft__nccl_link_rate(&list->server[server % list->n].gpu[gpu]);
-    return rate ? rate : c->rate_bps;
+/// Files stand for further servers in turn.
+static const struct weft__nccl_server *server_at(const struct weft__nccl_servers *list, uint32_t server) {
+    return &list->server[server % list->n];
 }
 
 static uint32_t add_switch(struct weft_topology_builder *b, const char *layer, uint32_t number) {
     return weft__topology_add_numbered(b, WEFT_NODE_SWITCH, layer, WEFT__TIER_BY_DISTANCE, WEFT_NONE, number);
 }
 
-/// The first host is node `host`.
-static void add_rails(const struct topology_conf *c, const struct weft__nccl_servers *list, uint32_t servers,
-                      uint32_t host, struct weft_topology_builder *b) {
-    uint32_t gpus = list->server[0].gpus, leaf = b->nodes, spine = leaf + gpus;
-    for (uint32_t k = 0; k < gpus; k++)
-        add_switch(b, "leaf", k);
-    for (uint32_t s = 0; s < servers; s++)
-        add_switch(b, "spine", s);
-    for (uint32_t k = 0; k < gpus; k++) {
+/// What is built: the hosts of server s are nodes first[s] to before first[s + 1].
+struct maker {
+    const struct topology_conf *conf;
+    const struct weft__nccl_servers *list;
+    struct weft_topology_builder *b;
+    uint32_t servers, *first;
+};
+
+static void add_server(const struct maker *m, uint32_t server) {
+    const struct weft__nccl_server *s = server_at(m->list, server);
+    struct weft_nic_info *nic = weft_arena_alloc(m->b->arena, s->hosts, sizeof *nic);
+    m->first[server] = m->b->nodes;
+    for (uint32_t k = 0; k < s->hosts; k++) {
+        uint32_t number = m->b->nodes - m->first[0];
+        uint32_t node = weft__topology_add_numbered(m->b, WEFT_NODE_HOST, "host", 0, WEFT_NONE, number);
+        nic[k] = (struct weft_nic_info){.host = node, .gpus = s->host[k].gpus, .gpu = s->host[k].gpu};
+    }
+    m->first[server + 1] = m->b->nodes;
+    weft__topology_add_machine(m->b, weft_arena_format(m->b->arena, "server-%" PRIu32, server), nic, s->hosts);
+}
+
+/// Connects the k-th host of a server, if it has so many, to a switch; returns the rate.
+static weft_rate_bps add_link(const struct maker *m, uint32_t server, uint32_t k, uint32_t sw) {
+    const struct weft__nccl_server *s = server_at(m->list, server);
+    if (k >= s->hosts) return 0;
+    weft_rate_bps rate = weft__nccl_link_rate(&s->host[k]);
+    if (!rate) rate = m->conf->rate_bps;
+    weft_topology_add_link(m->b, sw, m->first[server] + k, rate, m->conf->delay_ps, 0);
+    return rate;
+}
+
+static void add_rails(const struct maker *m, uint32_t rails) {
+    uint32_t leaf = m->b->nodes, spine = leaf + rails;
+    for (uint32_t k = 0; k < rails; k++)
+        add_switch(m->b, "leaf", k);
+    for (uint32_t s = 0; s < m->servers; s++)
+        add_switch(m->b, "spine", s);
+    for (uint32_t k = 0; k < rails; k++) {
         weft_rate_bps most = 0;
-        for (uint32_t s = 0; s < servers; s++) {
-            weft_rate_bps rate = rate_at(c, list, s, k);
-            weft_topology_add_link(b, leaf + k, host + s * gpus + k, rate, c->delay_ps, 0);
+        for (uint32_t s = 0; s < m->servers; s++) {
+            weft_rate_bps rate = add_link(m, s, k, leaf + k);
             if (rate > most) most = rate;
         }
-        for (uint32_t s = 0; s < servers; s++)
-            weft_topology_add_link(b, leaf + k, spine + s, most, c->delay_ps, 0);
+        for (uint32_t s = 0; s < m->servers; s++)
+            weft_topology_add_link(m->b, leaf + k, spine + s, most, m->conf->delay_ps, 0);
     }
 }
 
@@ -100,22 +133,24 @@ static enum weft_status build(const void *conf, const struct weft_tree *tree, st
         status = weft__nccl_servers_add(&list, weft__path_beside(item, entry, b->arena), entry, b->arena, ret_error);
     if (status) return status;
     if (!list.n) return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry, "topology.file: expected a file");
-    bool rails = c->network == WEFT__NCCL_RAIL;
-    uint64_t servers = weft__nccl_servers_count(&list, c->servers), gpus = list.server[0].gpus, hosts = servers * gpus;
-    status = weft__topology_check_size(b, hosts + (rails ? gpus + servers : 1),
-                                       rails ? hosts + weft__times(gpus, servers) : hosts, ret_error);
+    uint32_t servers = weft__nccl_servers_count(&list, c->servers), rails = weft__nccl_hosts_max(&list);
+    bool by_rail = c->network == WEFT__NCCL_RAIL && rails > 1;
+    uint64_t hosts = weft__times(servers, rails), spines = by_rail ? servers : 0;
+    status = weft__topology_check_size(b, weft__plus(hosts, by_rail ? rails + spines : 1),
+                                       weft__plus(hosts, weft__times(rails, spines)), ret_error);
     if (status) return status;
-    uint32_t host = b->nodes;
-    for (uint64_t h = 0; h < hosts; h++)
-        weft__topology_add_numbered(b, WEFT_NODE_HOST, "host", 0, WEFT_NONE, h);
-    if (rails) {
-        add_rails(c, &list, (uint32_t)servers, host, b);
+    struct maker m = {c, &list, b, servers, weft_arena_alloc(b->arena, servers + (size_t)1, sizeof *m.first)};
+    m.first[0] = b->nodes;
+    for (uint32_t s = 0; s < servers; s++)
+        add_server(&m, s);
+    if (by_rail) {
+        add_rails(&m, rails);
         return WEFT_OK;
     }
     uint32_t sw = add_switch(b, "switch", 0);
-    for (uint32_t h = 0; h < hosts; h++)
-        weft_topology_add_link(b, sw, host + h, rate_at(c, &list, h / (uint32_t)gpus, h % (uint32_t)gpus), c->delay_ps,
-                               0);
+    for (uint32_t s = 0; s < servers; s++)
+        for (uint32_t k = 0; k < rails; k++)
+            add_link(&m, s, k, sw);
     return WEFT_OK;
 }
 
@@ -124,7 +159,7 @@ static const struct weft_topology_ops ops = {.build = build};
 const struct weft_model weft__topology_nccl = {
     .kind = WEFT_KIND_TOPOLOGY,
     .name = "nccl",
-    .summary = "servers as NCCL has found them: a host for each GPU, as fast as its part of the NICs near it",
+    .summary = "servers as NCCL has found them: a host for each NIC, and the GPUs that use it",
     .source = "NVIDIA/nccl, src/graph/xml.cc, topo.h; the network between servers is assumed",
     .params = &params,
     .ops = &ops,

@@ -231,6 +231,29 @@ static weft_bytes bound_of(const struct weft__program *p, bool sends) {
     return bytes;
 }
 
+/// The GPU of a program, as an index among those that share its NIC.
+static uint32_t gpu_of(const struct build *b, const struct weft__program *p) {
+    struct weft_host_gpus gpus = weft_server_of(&p->job->server, b->net->topology, p->job->host[p->rank]);
+    return weft_host_gpu_find(&gpus, p->job->gpu[p->rank]);
+}
+
+/// Numbers inner ports so that a host without shared NICs before it has its own number.
+static void make_ports(const struct build *b) {
+    struct weft__network *net = b->net;
+    for (uint32_t h = 0, number = 0; h < net->topology->hosts; h++) {
+        struct weft__gpu *gpu = net->gpu[h];
+        number += !gpu;
+        if (!gpu) continue;
+        gpu->port = weft_arena_alloc(b->arena, gpu->ports, sizeof *gpu->port);
+        for (uint32_t k = 0; k < gpu->ports; k++)
+            gpu->port[k].number = number++;
+        for (uint32_t k = 0; k < gpu->programs; k++) {
+            struct weft__program *p = &b->all->program[gpu->program[k]];
+            p->port = &gpu->port[gpu_of(b, p)];
+        }
+    }
+}
+
 /// Which programs each host runs.
 static void make_gpus(const struct build *b) {
     struct weft__network *net = b->net;
@@ -245,10 +268,14 @@ static void make_gpus(const struct build *b) {
         net->gpu[h]->program = weft_arena_alloc(b->arena, n[h], sizeof *net->gpu[h]->program);
     }
     for (uint32_t i = 0; i < b->all->n; i++) {
-        struct weft__gpu *gpu = net->gpu[b->all->program[i].job->host[b->all->program[i].rank]];
+        const struct weft__program *p = &b->all->program[i];
+        struct weft__gpu *gpu = net->gpu[p->job->host[p->rank]];
+        uint32_t k = gpu_of(b, p);
+        if (k >= gpu->ports) gpu->ports = k + 1;
         gpu->program[gpu->programs++] = i;
     }
     weft_memory_free(WEFT_MEMORY_QP, n, hosts * sizeof *n);
+    make_ports(b);
 }
 
 struct weft__programs *weft__jobs_new(struct weft__network *net) {

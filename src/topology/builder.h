@@ -85,6 +85,16 @@ enum weft_status weft__topology_validate(const struct weft_topology_builder *b, 
 /// Reads `machines:` of a topology section. Call it when all nodes and aliases have been added.
 enum weft_status weft__topology_read_machines(const struct weft_tree *tree, struct weft_topology_builder *b,
                                               struct weft_error *ret_error);
+/// A machine with NICs in the current network, which it sets; their `host` are node numbers. `machines:` in the
+/// topology section takes the place of such machines.
+void weft__topology_add_machine(struct weft_topology_builder *b, const char *name, struct weft_nic_info *nic,
+                                uint32_t nics);
+/// A machine for each device that has hosts among the nodes from `node0` on: device[k] is that of node0 + k; NULL: as
+/// the host's name says (weft__topology_device_length). Where no device is known at all, there are no machines.
+void weft__topology_add_devices(struct weft_topology_builder *b, uint32_t node0, const char *const *device);
+/// The length of the device in a name of a device and its port, "gpu-1.mlx5_0", "gpu-1:eth2" or "gpu-1/ib0"; 0: the
+/// name is that of a device. Ports are recognised by their customary names, as dots occur in names of devices too.
+size_t weft__topology_device_length(const char *name);
 /// Moves machines from the builder to the topology, whose nodes have their final numbers.
 void weft__topology_keep_machines(struct weft_topology *t, const struct weft_topology_builder *b);
 /// Names of networks and machines: letters, digits, _ and -, starting with a letter, at most 31 characters.

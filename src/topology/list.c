@@ -227,11 +227,13 @@ static enum weft_status list_build(const void *conf, const struct weft_tree *tre
     if (!status) status = weft__topology_check_size(b, nodes->n, links->n, ret_error);
     if (status) return status;
     struct index index = {.nodes = nodes->n, .pairs = links->n};
+    uint32_t first = b->nodes;
     index.named = weft_memory_new(WEFT_MEMORY_TOPOLOGY, index.nodes, sizeof *index.named);
     index.pair = weft_memory_new(WEFT_MEMORY_TOPOLOGY, index.pairs, sizeof *index.pair);
     status = add_nodes(nodes, b, &index, ret_error);
     if (!status) status = add_links(links, b, &index, ret_error);
     if (!status && !((const struct list_conf *)conf)->parallel) status = check_pairs(links, b, &index, ret_error);
+    if (!status) weft__topology_add_devices(b, first, NULL);
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, index.named, index.nodes * sizeof *index.named);
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, index.pair, index.pairs * sizeof *index.pair);
     return status;

@@ -5,8 +5,10 @@
 //   - {name: storage, count: 2, nics: {frontend: 1}}
 // Machines take the hosts of each network in the order written. If two names mean the same network, a machine has there
 // the larger of the two numbers of NICs, and uses the first of them under the name with the smaller number.
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/param.h"
 #include "topology/builder.h"
 
@@ -163,7 +165,7 @@ static void add_machine(struct machines *m, const struct entry *e, uint64_t numb
         uint32_t node = e->nics[i].pool->node;
         for (uint64_t k = 0; k < e->nics[i].n; k++, node++) {
             node = host_at(b, node);
-            b->nic[b->nics++] = (struct weft_nic_info){e->nics[i].name, node};
+            b->nic[b->nics++] = (struct weft_nic_info){.network = e->nics[i].name, .host = node};
         }
     }
     for (struct pool *p = m->pool; p < m->pool + m->pools; p++)
@@ -180,6 +182,7 @@ static void add_machines(struct machines *m) {
         for (uint32_t k = 0; k < m->entry[i].n; k++)
             nics += m->entry[i].conf.count * m->entry[i].nics[k].n;
     }
+    m->b->machines = m->b->nics = 0;
     m->b->machine = weft_arena_alloc(m->b->arena, machines, sizeof *m->b->machine);
     m->b->nic = weft_arena_alloc(m->b->arena, nics, sizeof *m->b->nic);
     for (uint32_t i = 0; i < m->entries; i++) {
@@ -207,6 +210,106 @@ enum weft_status weft__topology_read_machines(const struct weft_tree *tree, stru
     return status;
 }
 
+static void add_nics(struct weft_topology_builder *b, const char *name, const struct weft_nic_info *nic,
+                     uint32_t nics) {
+    b->machine = weft__arena_grow(b->arena, b->machine, b->machines, sizeof *b->machine);
+    b->machine[b->machines++] = (struct weft_machine_info){name, b->nics, nics};
+    for (uint32_t i = 0; i < nics; i++) {
+        b->nic = weft__arena_grow(b->arena, b->nic, b->nics, sizeof *b->nic);
+        b->nic[b->nics++] = nic[i];
+    }
+}
+
+void weft__topology_add_machine(struct weft_topology_builder *b, const char *name, struct weft_nic_info *nic,
+                                uint32_t nics) {
+    const char *network = b->network ? b->network->name : "";
+    for (uint32_t i = 0; i < nics; i++)
+        nic[i].network = network;
+    name = *network ? weft_arena_format(b->arena, "%s-%s", network, name) : weft_arena_text(b->arena, name);
+    add_nics(b, name, nic, nics);
+}
+
+// --- devices of files ---------------------------------------------------------------------------------------------
+
+struct device {
+    const char *name;
+    size_t length;
+    uint32_t node;
+};
+
+static int by_device(const void *a, const void *b) {
+    const struct device *x = a, *y = b;
+    int order = memcmp(x->name, y->name, x->length < y->length ? x->length : y->length);
+    if (order) return order;
+    if (x->length != y->length) return x->length < y->length ? -1 : 1;
+    return x->node < y->node ? -1 : 1;
+}
+
+static int by_first(const void *a, const void *b) {
+    const struct weft_machine_info *x = a, *y = b; // nic0 is the first node here
+    return x->nic0 < y->nic0 ? -1 : 1;
+}
+
+static const char *network_of(const struct weft_topology_builder *b, uint32_t node) {
+    for (const struct weft__network *n = b->network; n; n = n->next)
+        if (n->node0 <= node) return n->name;
+    return "";
+}
+
+void weft__topology_add_devices(struct weft_topology_builder *b, uint32_t node0, const char *const *device) {
+    struct device *list = weft_arena_alloc(b->arena, b->nodes - node0, sizeof *list);
+    uint32_t hosts = 0, known = 0, machines = 0;
+    for (uint32_t n = node0; n < b->nodes; n++) {
+        const char *said = device ? device[n - node0] : NULL, *name = said ? said : b->node[n].name;
+        size_t length = said ? 0 : weft__topology_device_length(name);
+        if (b->node[n].role != WEFT_NODE_HOST) continue;
+        known += said || length;
+        list[hosts++] = (struct device){name, length ? length : strlen(name), n};
+    }
+    if (!known) return;
+    qsort(list, hosts, sizeof *list, by_device);
+    struct weft_nic_info *nic = weft_arena_alloc(b->arena, hosts, sizeof *nic);
+    struct weft_machine_info *machine = weft_arena_alloc(b->arena, hosts, sizeof *machine);
+    uint32_t *begin = weft_arena_alloc(b->arena, b->nodes, sizeof *begin);
+    for (uint32_t i = 0; i < hosts; i++) {
+        nic[i] = (struct weft_nic_info){.network = network_of(b, list[i].node), .host = list[i].node};
+        bool same =
+            i && list[i].length == list[i - 1].length && !memcmp(list[i].name, list[i - 1].name, list[i].length);
+        if (!same) {
+            const char *name = weft_arena_format(b->arena, "%.*s", (int)list[i].length, list[i].name);
+            begin[list[i].node] = i;
+            machine[machines++] = (struct weft_machine_info){name, list[i].node, 0};
+        }
+        machine[machines - 1].nics++;
+    }
+    qsort(machine, machines, sizeof *machine, by_first);
+    for (uint32_t m = 0; m < machines; m++)
+        add_nics(b, machine[m].name, &nic[begin[machine[m].nic0]], machine[m].nics);
+}
+
+// --- the topology -------------------------------------------------------------------------------------------------
+
+/// The place of each host among its machine's NICs. NICs under two names count once.
+static void number_nics(struct weft_topology *t, const struct weft_machine_info *machine) {
+    for (uint32_t i = 0; i < machine->nics; i++) {
+        const struct weft_nic_info *nic = &t->nic[machine->nic0 + i];
+        struct weft_machine_nic *own = &t->machine_nic[nic->host];
+        if (own->nics) continue;
+        uint32_t network = weft_topology_network_of(t, nic->host);
+        own->gpus = nic->gpus;
+        own->gpu = nic->gpu;
+        for (uint32_t k = 0; k < machine->nics; k++) {
+            uint32_t other = t->nic[machine->nic0 + k].host, again = 0;
+            while (t->nic[machine->nic0 + again].host != other)
+                again++;
+            if (again < k || weft_topology_network_of(t, other) != network) continue;
+            own->nics++;
+            own->number += other < nic->host;
+            own->machine_gpus += t->nic[machine->nic0 + k].gpus;
+        }
+    }
+}
+
 void weft__topology_keep_machines(struct weft_topology *t, const struct weft_topology_builder *b) {
     if (!b->machines) return;
     t->machines = b->machines;
@@ -220,4 +323,7 @@ void weft__topology_keep_machines(struct weft_topology *t, const struct weft_top
             nic->host = t->node[nic->host].index;
             t->machine_of[nic->host] = m;
         }
+    t->machine_nic = weft_arena_alloc(t->arena, t->hosts, sizeof *t->machine_nic);
+    for (uint32_t m = 0; m < t->machines; m++)
+        number_nics(t, &t->machine[m]);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "topology/builder.h"
 
@@ -15,6 +16,20 @@ bool weft__topology_node_name_is_good(const char *name) {
     if (!n || n > 63 || strstr(name, "--") || strstr(name, "..") || name[n - 1] == '-') return false;
     if (strchr("-.:", name[0])) return false;
     return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:") == n;
+}
+
+size_t weft__topology_device_length(const char *name) {
+    static const char *const ports[] = {"hca", "nic", "mlx", "bnxt", "eth",   "en",   "ib",   "rdma", "roce",
+                                        "gpu", "xpu", "hfi", "efa",  "irdma", "port", "bond", "swp"};
+    const char *slash = strchr(name, '/'), *colon = strchr(name, ':'), *dot = strrchr(name, '.');
+    if (slash && slash > name && slash[1]) return (size_t)(slash - name);
+    if (colon && colon > name && colon[1] && !strchr(colon + 1, ':')) return (size_t)(colon - name);
+    for (size_t i = 0; dot > name && i < sizeof ports / sizeof *ports; i++) {
+        size_t n = strlen(ports[i]);
+        if (!strncasecmp(dot + 1, ports[i], n) && dot[1 + n + strcspn(dot + 1 + n, "0123456789")])
+            return (size_t)(dot - name);
+    }
+    return 0;
 }
 
 /// FNV-1a (Fowler, Noll, Vo), 32 bit.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Globs over names, and hosts selected by text.
+// Globs over names, and hosts selected by text. In brackets stand characters, as in a shell, or numbers with several
+// digits, as Slurm and pdsh write lists of hosts (slurm.conf(5), NodeName; pdsh(1), hostlist expressions).
 #include <stdio.h>
 #include <string.h>
 
@@ -21,40 +22,120 @@ static bool in_set(const char *p, const char *end, char c, const char **ret_end)
     return found != negated;
 }
 
-/// One alternative, [p, end). On a mismatch only the last star is tried again, so the time is at most the product of
-/// the lengths.
-static bool match_one(const char *p, const char *end, const char *name) {
-    const char *star = NULL, *resume = name, *after;
-    while (*name) {
-        if (p < end && *p == '*') {
-            star = ++p;
-            resume = name;
+// --- lists of numbers ---------------------------------------------------------------------------------------------
+
+/// A range of numbers, as in "[001-004,007]"; a single number is one, too.
+struct range {
+    uint32_t from, to;
+    size_t width; ///< digits that are written at least
+};
+
+/// Reads a number of 1 to 9 digits that is all of [p, end).
+static bool read_number(const char *p, const char *end, uint32_t *ret_number) {
+    *ret_number = 0;
+    if (p == end || end - p > 9) return false;
+    for (; p < end; p++) {
+        if (*p < '0' || *p > '9') return false;
+        *ret_number = *ret_number * 10 + (uint32_t)(*p - '0');
+    }
+    return true;
+}
+
+/// Reads the range at *p, which ends at a comma or at `end`, and advances *p past it. Numbers with leading zeros have
+/// the width of the first.
+static bool next_range(const char **p, const char *end, struct range *ret_range) {
+    const char *item = *p, *stop = item, *dash;
+    while (stop < end && *stop != ',')
+        stop++;
+    for (dash = item; dash < stop && *dash != '-';)
+        dash++;
+    *p = stop < end ? stop + 1 : stop;
+    if (!read_number(item, dash, &ret_range->from)) return false;
+    ret_range->to = ret_range->from;
+    ret_range->width = *item == '0' ? (size_t)(dash - item) : 1;
+    if (dash == stop) return true;
+    bool padded = dash[1] == '0' && stop - dash > 2, fits = (size_t)(stop - dash - 1) >= ret_range->width;
+    return fits && (!padded || *item == '0') && read_number(dash + 1, stop, &ret_range->to);
+}
+
+enum brackets { BRACKETS_SET, BRACKETS_EITHER, BRACKETS_LIST, BRACKETS_BAD };
+
+/// What stands in brackets, [p, end): numbers with several digits, such as "16-31" or "08,12", are a list. Where each
+/// has one digit, "0-7", list and set of characters are the same; and digits alone, "[05]", are a set. What is neither
+/// clearly, "!16-31" or "a-c,10", is bad: a set in patterns, and an error in choices of hosts.
+static enum brackets kind_of(const char *p, const char *end) {
+    bool list = false, longer = false;
+    for (const char *c = p; c < end; c++) {
+        list |= *c == '-' || *c == ',';
+        longer |= c > p && c[-1] >= '0' && c[-1] <= '9' && *c >= '0' && *c <= '9';
+    }
+    if (p == end || (!list && longer)) return BRACKETS_SET;
+    if (end[-1] == ',') return longer ? BRACKETS_BAD : BRACKETS_SET;
+    while (p < end) {
+        struct range r;
+        if (!next_range(&p, end, &r)) return longer ? BRACKETS_BAD : BRACKETS_SET;
+    }
+    return longer ? BRACKETS_LIST : BRACKETS_EITHER;
+}
+
+/// Whether one of the ranges has the number that is all of [name, end).
+static bool in_list(const char *p, const char *end, const char *name, const char *name_end) {
+    uint32_t number;
+    if (!read_number(name, name_end, &number)) return false;
+    while (p < end) {
+        struct range r;
+        if (!next_range(&p, end, &r)) return false;
+        size_t width = (size_t)(name_end - name);
+        bool written = *name == '0' && width > 1 ? width == r.width : width >= r.width;
+        if (written && r.from <= number && number <= r.to) return true;
+    }
+    return false;
+}
+
+// --- patterns -----------------------------------------------------------------------------------------------------
+
+enum { NAME_MAX = 512 };
+
+/// The places in a name that a pattern can have reached.
+struct reached {
+    bool at[NAME_MAX + 1];
+};
+
+/// One element of the pattern, from `p` on, at every place reached; returns its end.
+static const char *match_element(const char *p, const char *end, const char *name, size_t n, const struct reached *from,
+                                 struct reached *to) {
+    const char *close = NULL;
+    if (*p == '[') in_set(p + 1, end, 'x', &close); // never closed: '[' is an ordinary character
+    bool list = close && kind_of(p + 1, close - 1) == BRACKETS_LIST, star = *p == '*', before = false;
+    for (size_t i = 0; i <= n; i++) {
+        const char *after;
+        before |= from->at[i];
+        if (star) {
+            to->at[i] = before;
+        } else if (!from->at[i] || i == n) {
             continue;
-        }
-        bool same = false;
-        after = p + 1;
-        if (p < end && *p == '[') {
-            same = in_set(p + 1, end, *name, &after);
-            if (!after) { // never closed: '[' is an ordinary character
-                same = *name == '[';
-                after = p + 1;
-            }
-        } else if (p < end) {
-            same = *p == '?' || *p == *name;
-        }
-        if (same) {
-            p = after;
-            name++;
-        } else if (star) {
-            p = star;
-            name = ++resume;
-        } else {
-            return false;
+        } else if (list) {
+            for (size_t digits = 1; digits <= 9 && i + digits <= n; digits++)
+                to->at[i + digits] |= in_list(p + 1, close - 1, name + i, name + i + digits);
+        } else if (close ? in_set(p + 1, end, name[i], &after) : *p == '?' || *p == name[i]) {
+            to->at[i + 1] = true;
         }
     }
-    while (p < end && *p == '*')
-        p++;
-    return p == end;
+    return close ? close : p + 1;
+}
+
+/// One alternative, [p, end).
+static bool match_one(const char *p, const char *end, const char *name) {
+    size_t n = strlen(name);
+    if (n > NAME_MAX) return false;
+    struct reached reached = {.at = {true}};
+    while (p < end) {
+        struct reached next;
+        memset(next.at, 0, n + 1);
+        p = match_element(p, end, name, n, &reached, &next);
+        memcpy(reached.at, next.at, n + 1);
+    }
+    return reached.at[n];
 }
 
 /// The end of the alternative that starts at `p`: a comma outside brackets, or the end of the text.
@@ -116,7 +197,7 @@ static uint32_t choose_nics(struct choice *c, uint32_t m) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < machine->nics; i++) {
         const struct weft_nic_info *nic = &c->t->nic[machine->nic0 + i];
-        if (strcmp(nic->network, c->network)) continue;
+        if (c->network && strcmp(nic->network, c->network)) continue;
         choose(c, nic->host);
         n++;
     }
@@ -159,6 +240,10 @@ static enum weft_status choose_name(struct choice *c, const char *name, enum how
         return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
                               "'%s' is a switch; expected a host (%s to %s, %u hosts)", name, first, last, t->hosts);
     uint32_t machine = find_machine(t, name);
+    if (machine != WEFT_NONE && t->networks == 1) {
+        choose_nics(c, machine);
+        return WEFT_OK;
+    }
     if (machine != WEFT_NONE)
         return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
                               "'%s' is a machine; expected its NICs in a network, as in %s@%s", name, name,
@@ -194,18 +279,7 @@ static enum weft_status choose_machine_glob(struct choice *c, const char *glob) 
                           c->network, t->machine[0].name, t->machine[t->machines - 1].name);
 }
 
-/// Reads a number of 1 to 9 digits that is all of [p, end).
-static bool read_number(const char *p, const char *end, uint32_t *ret_number) {
-    *ret_number = 0;
-    if (p == end || end - p > 9) return false;
-    for (; p < end; p++) {
-        if (*p < '0' || *p > '9') return false;
-        *ret_number = *ret_number * 10 + (uint32_t)(*p - '0');
-    }
-    return true;
-}
-
-/// "host-3..15": from the first name's own number to the second number.
+/// "host-3..15": from the first name's own number to the second number, with as many digits.
 static enum weft_status choose_range(struct choice *c, const char *text, const char *dots) {
     const char *digits = dots;
     while (digits > text && digits[-1] >= '0' && digits[-1] <= '9')
@@ -216,12 +290,83 @@ static enum weft_status choose_range(struct choice *c, const char *text, const c
         digits - text > 100)
         return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
                               "'%s' is not a range; expected a first and a last number, as in host-0..15", text);
+    int width = *digits == '0' ? (int)(dots - digits) : 1;
     for (uint32_t i = from; i <= to; i++) {
-        snprintf(name, sizeof name, "%.*s%u", (int)(digits - text), text, i);
+        snprintf(name, sizeof name, "%.*s%0*u", (int)(digits - text), text, width, i);
         enum weft_status status = choose_name(c, name, BY_PATTERN);
         if (status) return status;
     }
     return WEFT_OK;
+}
+
+// --- lists of hosts, as Slurm and pdsh write them -----------------------------------------------------------------
+
+/// The brackets at or after `p`, without the brackets themselves; false: there are no more.
+static bool find_brackets(const char *p, const char **ret_first, const char **ret_end) {
+    const char *open = strchr(p, '['), *close = open ? strchr(open, ']') : NULL;
+    if (!close) return false;
+    *ret_first = open + 1;
+    *ret_end = close;
+    return true;
+}
+
+/// Whether an item is a list: all of its brackets are, or can be, and one must be. One in which digits stand alone
+/// ("host-[13]") is a pattern, and an error if a host has this number.
+static enum weft_status is_list(const struct choice *c, const char *item, bool *ret_list) {
+    const char *first, *end;
+    char name[128] = "";
+    size_t n = 0;
+    bool sets = false, lists = false;
+    *ret_list = false;
+    for (const char *p = item; find_brackets(p, &first, &end); p = end + 1) {
+        enum brackets kind = kind_of(first, end);
+        if (kind == BRACKETS_BAD)
+            return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
+                                  "'[%.*s]' is neither a list of numbers nor a set of characters; expected such as "
+                                  "[16-31], [001-004,007] or [a-f0-9]",
+                                  (int)(end - first), first);
+        sets |= kind == BRACKETS_SET;
+        lists |= kind == BRACKETS_LIST;
+    }
+    *ret_list = lists && !sets && !strpbrk(item, "*?");
+    if (*ret_list || strpbrk(item, "*?") || strlen(item) >= sizeof name) return WEFT_OK;
+    for (const char *p = item; *p; p++)
+        if (*p != '[' && *p != ']') name[n++] = *p;
+    uint32_t node = sets ? weft_topology_find_node(c->t, name) : WEFT_NONE;
+    if (node == WEFT_NONE || c->t->node[node].role != WEFT_NODE_HOST) return WEFT_OK;
+    return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
+                          "'%s' is %s as a list, and one of these digits as a pattern; expected %s, or a comma between "
+                          "the digits",
+                          item, name, name);
+}
+
+/// Every name of a list, in its order: `prefix` (of `length`), then what `rest` makes.
+static enum weft_status choose_list(struct choice *c, char *name, size_t length, size_t size, const char *rest) {
+    const char *first, *end;
+    bool more = find_brackets(rest, &first, &end);
+    size_t n = more ? (size_t)(first - 1 - rest) : strlen(rest);
+    if (length + n + 10 >= size)
+        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "'%.40s...' is too long for a list of hosts",
+                              name);
+    memcpy(name + length, rest, n);
+    length += n;
+    name[length] = 0;
+    if (!more) return choose_name(c, name, BY_PATTERN);
+    enum weft_status status = WEFT_OK;
+    for (const char *p = first; p < end && !status;) {
+        const char *item = p;
+        struct range r;
+        next_range(&p, end, &r);
+        if (r.from > r.to)
+            return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
+                                  "'%.*s' is not a range; expected a first and a last number, as in [16-31]",
+                                  (int)(end - item), item);
+        for (uint32_t i = r.from; i <= r.to && !status; i++) {
+            int digits = snprintf(name + length, size - length, "%0*u", (int)r.width, i);
+            status = choose_list(c, name, length + (size_t)digits, size, end + 1);
+        }
+    }
+    return status;
 }
 
 static enum weft_status choose_item(struct choice *c, char *item) {
@@ -235,6 +380,11 @@ static enum weft_status choose_item(struct choice *c, char *item) {
     if (!*item)
         return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
                               "an empty name; expected hosts, as in \"host-3\", \"host-0..15\" or \"host-*\"");
+    bool list;
+    char name[128];
+    enum weft_status status = is_list(c, item, &list);
+    if (status) return status;
+    if (list) return choose_list(c, name, 0, sizeof name, item);
     if (strpbrk(item, "*?[")) return at ? choose_machine_glob(c, item) : choose_glob(c, item);
     return dots ? choose_range(c, item, dots) : choose_name(c, item, BY_NAME);
 }

@@ -89,12 +89,12 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
 
 // --- within a server ----------------------------------------------------------------------------------------------
 
-/// At the other GPU, packets appear to come from two ports of this one's, so that no two arrivals there are equal. `m`:
-/// the number of the message on its connection.
+/// At the other host, packets appear to come from two ports of this GPU's, so that no two arrivals there are equal.
+/// `m`: the number of the message on its connection.
 static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, uint32_t flag, weft_time_ps time,
                        uint32_t bytes, uint32_t m) {
     struct weft__to to = {weft__engine_inbox_of(at->w->engine, node), node,
-                          (uint16_t)(1 + 2 * (at->end->host % 16384) + flag)};
+                          (uint16_t)(1 + 2 * (at->p->port->number % 16384) + flag)};
     weft__send(at->w, to, time,
                &(struct weft_packet){
                    .dst = m, .qp = connection, .psn = bytes, .kind = WEFT_PACKET_SERVER, .flags = flag & 7u});
@@ -106,32 +106,32 @@ static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes) {
 }
 
 static void fill_local(struct weft__at *at, const struct weft__sending *s, uint32_t m, uint32_t bytes) {
-    struct weft__gpu *gpu = at->end->gpu;
-    weft_time_ps start = gpu->out_free_ps > at->w->now_ps ? gpu->out_free_ps : at->w->now_ps;
-    gpu->out_free_ps = start + local_time(at->p->job, bytes);
-    gpu->sent_bytes += bytes;
+    struct weft__inner_port *port = at->p->port;
+    weft_time_ps start = port->out_free_ps > at->w->now_ps ? port->out_free_ps : at->w->now_ps;
+    port->out_free_ps = start + local_time(at->p->job, bytes);
+    at->end->gpu->sent_bytes += bytes;
     send_local(at, s->connection, s->peer_node, LOCAL_DATA, start + at->p->job->server.latency_ps, bytes, m);
 }
 
 static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
-    struct weft__gpu *gpu = at->end->gpu;
+    struct weft__inner_port *port = at->p->port;
     weft_time_ps time = at->w->now_ps + at->p->job->server.latency_ps;
-    if (time <= gpu->credit_last_ps) time = gpu->credit_last_ps + 1;
-    gpu->credit_last_ps = time;
+    if (time <= port->credit_last_ps) time = port->credit_last_ps + 1;
+    port->credit_last_ps = time;
     send_local(at, r->connection, r->peer_node, LOCAL_CREDIT, time, 0, 0);
 }
 
-void weft__gpu_on_arrival(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w) {
+void weft__gpu_on_arrival(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
+                          struct weft__inner_port *port) {
     struct weft_packet p;
-    weft__fifo_pop(&end->gpu->in, end->pool, &p);
-    if (end->gpu->in.n) weft__timer_set(&node->timers, end->gpu->key0, weft__fifo_head(&end->gpu->in)->time_ps);
+    weft__fifo_pop(&port->in, end->pool, &p);
+    if (port->in.n) weft__timer_set(&node->timers, port->key, weft__fifo_head(&port->in)->time_ps);
     struct weft__receiving *r = programs_of(end)->wire[p.qp].receiving;
     wake_receiving(&(struct weft__at){node, end, w, r->program}, r, 1);
 }
 
 void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                          const struct weft_packet *packet) {
-    struct weft__gpu *gpu = end->gpu;
     const struct weft__wire *wire = &programs_of(end)->wire[packet->qp];
     if (packet->flags == LOCAL_CREDIT) {
         struct weft__sending *s = wire->sending;
@@ -141,10 +141,11 @@ void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, st
         return;
     }
     struct weft_packet p = *packet;
-    weft_time_ps start = gpu->in_free_ps > w->now_ps ? gpu->in_free_ps : w->now_ps;
-    p.time_ps = gpu->in_free_ps = start + local_time(wire->receiving->program->job, p.psn);
-    if (!gpu->in.n) weft__timer_set(&node->timers, gpu->key0, p.time_ps);
-    weft__fifo_push(&gpu->in, end->pool, &p);
+    struct weft__inner_port *port = wire->receiving->program->port;
+    weft_time_ps start = port->in_free_ps > w->now_ps ? port->in_free_ps : w->now_ps;
+    p.time_ps = port->in_free_ps = start + local_time(wire->receiving->program->job, p.psn);
+    if (!port->in.n) weft__timer_set(&node->timers, port->key, p.time_ps);
+    weft__fifo_push(&port->in, end->pool, &p);
 }
 
 // --- over the network ---------------------------------------------------------------------------------------------

@@ -306,7 +306,7 @@ static void go_on(struct weft__at *at) {
 // --- of a host ----------------------------------------------------------------------------------------------------
 
 uint32_t weft__gpu_keys(const struct weft__programs *programs, const struct weft__gpu *gpu) {
-    uint32_t keys = 1;
+    uint32_t keys = gpu->ports;
     for (uint32_t k = 0; k < gpu->programs; k++)
         keys += programs->program[gpu->program[k]].keys;
     return keys;
@@ -314,7 +314,9 @@ uint32_t weft__gpu_keys(const struct weft__programs *programs, const struct weft
 
 void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end) {
     struct weft__gpu *gpu = end->gpu;
-    uint32_t key = gpu->key0 + 1;
+    uint32_t key = gpu->key0;
+    for (uint32_t k = 0; k < gpu->ports; k++)
+        gpu->port[k].key = key++;
     for (uint32_t k = 0; k < gpu->programs; k++) {
         struct weft__program *p = &programs_of(end)->program[gpu->program[k]];
         p->key0 = key;
@@ -356,8 +358,8 @@ static void on_program_timer(struct weft__at *at, uint32_t key) {
 
 void weft__gpu_on_timer(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t key) {
     struct weft__gpu *gpu = end->gpu;
-    if (key == gpu->key0) {
-        weft__gpu_on_arrival(node, end, w);
+    if (key - gpu->key0 < gpu->ports) {
+        weft__gpu_on_arrival(node, end, w, &gpu->port[key - gpu->key0]);
         return;
     }
     for (uint32_t k = 0; k < gpu->programs; k++) {

@@ -151,6 +151,7 @@ struct weft__program {
     struct weft__sending *sending;                   ///< in the order of the job's connections from this source
     struct weft__receiving *receiving;               ///< by communicator, channel, weft__distance to the source
     struct weft__stream *stream;                     ///< [communicators]
+    struct weft__inner_port *port;                   ///< of its GPU
     struct weft__waits *waits;                       ///< shared by its job's ranks that one worker runs
     weft_bytes in_flight_bytes, in_flight_bytes_max; ///< handed to queue pairs and not yet acknowledged
     uint32_t iteration, turn;
@@ -186,12 +187,20 @@ struct weft__programs {
     struct weft__waits **waits;         ///< [job * workers + worker]; NULL: it sends nothing over the network there
 };
 
+/// The port of a GPU to the network within its server.
+struct weft__inner_port {
+    uint32_t number; ///< unique in the run
+    uint32_t key;    ///< its timer
+    weft_time_ps out_free_ps, in_free_ps, credit_last_ps;
+    struct weft__fifo in; ///< messages that are arriving; time_ps: when complete
+};
+
 /// What a host has for its programs; NULL in NICs of hosts without any.
 struct weft__gpu {
     uint32_t programs, *program; ///< indices
-    uint32_t key0;               ///< timers: arrivals within the server, then those of the programs
-    weft_time_ps out_free_ps, in_free_ps, credit_last_ps;
-    struct weft__fifo in; ///< messages that are arriving; time_ps: when complete
+    uint32_t key0;               ///< timers: those of inner ports, then those of the programs
+    uint32_t ports;              ///< more than 1: GPUs that share the NIC
+    struct weft__inner_port *port;
     weft_bytes sent_bytes, received_bytes;
 };
 
@@ -243,7 +252,8 @@ void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end);
 uint32_t weft__gpu_keys(const struct weft__programs *programs, const struct weft__gpu *gpu);
 void weft__gpu_on_timer(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t key);
 /// A message from within the server is complete, or a message or credit from there arrives.
-void weft__gpu_on_arrival(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w);
+void weft__gpu_on_arrival(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
+                          struct weft__inner_port *port);
 void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                          const struct weft_packet *p);
 

@@ -117,10 +117,13 @@ static void mix_program(const struct weft__program *p, struct weft__still *s) {
 }
 
 void weft__gpu_still(const struct weft__endpoint *end, struct weft__still *s) {
-    weft__still_mix_until(s, end->gpu->out_free_ps);
-    weft__still_mix_until(s, end->gpu->in_free_ps);
-    weft__still_mix_until(s, end->gpu->credit_last_ps);
-    weft__still_mix(s, end->gpu->in.n);
+    for (uint32_t k = 0; k < end->gpu->ports; k++) {
+        const struct weft__inner_port *port = &end->gpu->port[k];
+        weft__still_mix_until(s, port->out_free_ps);
+        weft__still_mix_until(s, port->in_free_ps);
+        weft__still_mix_until(s, port->credit_last_ps);
+        weft__still_mix(s, port->in.n);
+    }
     for (uint32_t k = 0; k < end->gpu->programs; k++)
         mix_program(program_at(end, k), s);
 }

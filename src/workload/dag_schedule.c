@@ -290,6 +290,22 @@ static void list_ranks(struct maker *m, struct weft_arena *scratch) {
         m->rank[m->first[weft_dag_rank_at(dag, r).host + 1]++] = r;
 }
 
+/// A rank of a schedule is a host, and none sends to itself.
+static enum weft_status check_nics(const struct maker *m, struct weft_arena *scratch) {
+    uint32_t *seen = weft_arena_alloc(scratch, m->w->topology->hosts, sizeof *seen); // number of the job, + 1
+    for (uint32_t j = 0; j < m->w->jobs; j++)
+        for (uint32_t r = 0; r < m->w->job[j].ranks; r++) {
+            uint32_t host = m->w->job[j].host[r];
+            if (seen[host] == j + 1)
+                return weft_error_set(m->error, WEFT_ERROR_INPUT, m->w->job[j].place,
+                                      "ranks of job %s share the NIC of %s; a schedule has one rank per host",
+                                      m->w->group[m->w->job[j].group],
+                                      m->w->topology->node[m->w->topology->host[host]].name);
+            seen[host] = j + 1;
+        }
+    return WEFT_OK;
+}
+
 enum weft_status weft_dag_schedule(const struct weft_dag *dag, const char *name, struct weft_arena *arena,
                                    struct weft_schedule **ret_schedule, struct weft_error *ret_error) {
     const struct weft_workload *w = dag->workload;
@@ -300,7 +316,8 @@ enum weft_status weft_dag_schedule(const struct weft_dag *dag, const char *name,
     struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
     m.tag0 = weft_arena_alloc(scratch, w->jobs, sizeof *m.tag0);
     list_ranks(&m, scratch);
-    enum weft_status status = w->triggers ? weft__notes_make(w, name, scratch, &m.notes, ret_error) : WEFT_OK;
+    enum weft_status status = check_nics(&m, scratch);
+    if (!status && w->triggers) status = weft__notes_make(w, name, scratch, &m.notes, ret_error);
     if (!status) status = choose_tags(&m);
     weft_schedule_begin(&m.e.builder, name, w->topology->hosts, arena);
     for (uint32_t h = 0; h < w->topology->hosts && !status; h++)

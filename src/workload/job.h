@@ -43,7 +43,7 @@ extern const char *const weft__job_linear[];
         "number of ranks, 0: as in its files, else one per free host; linear: on the hosts in order; or a rank_file")
 #define WEFT__JOB_ROWS(T, name)                                                                                        \
     WEFT_TEXT(T, common.group, "group", name, "name of the job, and flow group of its connections"),                   \
-        WEFT_TEXT(T, common.hosts, "hosts", "*", "the hosts, one rank each"),                                          \
+        WEFT_TEXT(T, common.hosts, "hosts", "*", "the hosts, one rank for each of their GPUs"),                        \
         WEFT_CHOICE(T, common.order, "order", "server", weft__job_orders,                                              \
                     "ranks go server by server, or as the hosts are listed"),                                          \
         WEFT_TIME(T, common.start_ps, "start", "0s", "0s", "1000s", "start time"),                                     \
@@ -78,6 +78,10 @@ enum weft_status weft__job_new(const struct weft__job_common *common, const stru
 void weft__job_collective(const struct weft_job *job, const struct weft_topology *topology,
                           const struct weft_model_conf *collective, uint32_t ranks, uint32_t stride, weft_bytes size,
                           struct weft_job_op *op);
+/// Chooses the GPUs behind the chosen hosts, a rank each, in the order requested; sets job->ranks, host and gpu.
+enum weft_status weft__job_choose_gpus(const struct weft__job_common *common, struct weft_place place,
+                                       const struct weft_topology *topology, struct weft_job *job,
+                                       struct weft_arena *arena, struct weft_error *ret_error);
 /// The server of a rank.
 uint32_t weft__job_server(const struct weft_job *job, const struct weft_topology *topology, uint32_t rank);
 /// What the flows of its connections share.
@@ -147,7 +151,7 @@ enum weft_status weft__job_add_flows(const struct weft__job_common *common, stru
                                      struct weft_workload *w, struct weft_error *ret_error);
 void weft__job_add(struct weft_workload *w, const struct weft_job *job);
 
-/// Fills in job->host and job->ranks, from one of: the rank file; job->places, the first of the free servers; or what
+/// Fills in job->host, gpu and ranks, from one of: the rank file; job->places, the first of the free servers; or what
 /// is there already, the chosen hosts as listed. Earlier jobs of the workload do not share their hosts, unless the job
 /// says otherwise.
 enum weft_status weft__job_find_hosts(const struct weft__job_common *common, const struct weft_model_conf *entry,

@@ -14,99 +14,10 @@
 enum { COMMUNICATORS_MAX = 256 };
 #define RESULTS_BYTES_MAX 4e9
 
-static const char *const cabling_names[] = {"rack", "rail", NULL};
-static const struct weft_param server_rows[] = {
-    WEFT_UINT(struct weft_server_conf, gpus, "gpus", "1", "1", "72", "GPUs per server; each is a host with a NIC"),
-    WEFT_CHOICE(struct weft_server_conf, cabling, "cabling", "rack", cabling_names,
-                "rack: a server is consecutive hosts; rail: the hosts form as many equal parts as a server has GPUs, "
-                "and a server has one host of each part"),
-    WEFT_RATE(struct weft_server_conf, rate_bps, "rate", "3600Gbps", "1Gbps", "100Tbps",
-              "rate of a GPU within the server, each way (NVLink 4: 450 GB/s)"),
-    WEFT_TIME(struct weft_server_conf, latency_ps, "latency", "1us", "100ns", "100us",
-              "latency between GPUs of a server (assumed)"),
-};
-const struct weft_param_table weft_server_table = WEFT_PARAM_TABLE("server", struct weft_server_conf, server_rows);
-
 const char *const weft__job_orders[] = {"server", "listed", NULL};
 const char *const weft__job_linear[] = {"linear", NULL};
 const char *const weft__admissions[] = {"cts", "none", NULL};
 const char *const weft__qp_scalings[] = {"round_robin", "split", NULL};
-
-uint32_t weft_server_of(const struct weft_server_conf *server, const struct weft_topology *topology, uint32_t host,
-                        uint32_t *ret_gpu) {
-    const struct weft_network_info *network = &topology->network[weft_topology_network_of(topology, host)];
-    uint32_t gpus = (uint32_t)server->gpus, servers = network->hosts / gpus;
-    if (gpus > 1 && topology->machine_of && topology->machine_of[host] != WEFT_NONE) {
-        uint32_t machine = topology->machine_of[host], first = host; // its NICs in a network are consecutive
-        while (first > network->host0 && topology->machine_of[first - 1] == machine)
-            first--;
-        *ret_gpu = host - first;
-        return machine;
-    }
-    host -= network->host0;
-    bool rail = server->cabling == WEFT_CABLING_RAIL && gpus > 1;
-    *ret_gpu = rail ? host / servers : host % gpus;
-    return topology->machines + (rail ? host % servers : host / gpus);
-}
-
-struct ordered {
-    uint32_t server, gpu, host;
-};
-
-static int by_server(const void *a, const void *b) {
-    const struct ordered *x = a, *y = b;
-    if (x->server != y->server) return x->server < y->server ? -1 : 1;
-    return (x->gpu > y->gpu) - (x->gpu < y->gpu);
-}
-
-static void order_hosts(struct weft_job *job, const struct weft_topology *topology, struct weft_arena *arena) {
-    struct ordered *list = weft_arena_alloc(arena, job->ranks, sizeof *list);
-    for (uint32_t r = 0; r < job->ranks; r++) {
-        list[r].host = job->host[r];
-        list[r].server = weft_server_of(&job->server, topology, job->host[r], &list[r].gpu);
-    }
-    qsort(list, job->ranks, sizeof *list, by_server);
-    for (uint32_t r = 0; r < job->ranks; r++)
-        job->host[r] = list[r].host;
-}
-
-/// The number of a machine's NICs in the network of `host`; 0: the host has no machine.
-static uint32_t machine_nics(const struct weft_topology *t, uint32_t host) {
-    uint32_t machine = t->machine_of ? t->machine_of[host] : WEFT_NONE, first = host, end = host + 1;
-    if (machine == WEFT_NONE) return 0;
-    const struct weft_network_info *network = &t->network[weft_topology_network_of(t, host)];
-    while (first > network->host0 && t->machine_of[first - 1] == machine)
-        first--;
-    while (end - network->host0 < network->hosts && t->machine_of[end] == machine)
-        end++;
-    return end - first;
-}
-
-/// Hosts must be in one network, and servers must match the topology's machines or, without machines, be equal parts of
-/// it.
-static enum weft_status check_servers(const struct weft__job_common *common, struct weft_place place,
-                                      const struct weft_topology *t, const struct weft_job *job,
-                                      struct weft_error *ret_error) {
-    const struct weft_network_info *network = &t->network[weft_topology_network_of(t, job->host[0])];
-    const struct weft_server_conf *server = &common->server;
-    for (uint32_t r = 0; r < job->ranks; r++) {
-        uint32_t host = job->host[r], nics = machine_nics(t, host);
-        if (host - network->host0 >= network->hosts)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "hosts '%s' are of different networks (%s and %s); a job expects hosts of one",
-                                  common->hosts, network->name, t->network[weft_topology_network_of(t, host)].name);
-        if (server->gpus > 1 && nics && (nics != server->gpus || server->cabling == WEFT_CABLING_RAIL))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "server: %s has %" PRIu32 " NICs in %s; expected gpus: %" PRIu32
-                                  ", and no cabling of the job's own",
-                                  t->machine[t->machine_of[host]].name, nics, network->name, nics);
-        if (!nics && network->hosts % server->gpus)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "server.gpus: %" PRIu32 " hosts are not servers of %" PRIu64 "; expected a divisor",
-                                  network->hosts, server->gpus);
-    }
-    return WEFT_OK;
-}
 
 enum weft_status weft__job_new(const struct weft__job_common *common, const struct weft_model_conf *entry,
                                const struct weft_topology *topology, uint32_t ops, struct weft_workload *w,
@@ -125,13 +36,8 @@ enum weft_status weft__job_new(const struct weft__job_common *common, const stru
         .slow_factor = 1,
         .op = weft_arena_alloc(w->arena, ops, sizeof *job->op),
     };
-    enum weft_status status =
-        weft_topology_select_hosts(topology, common->hosts, place, &job->host, &job->ranks, ret_error);
-    if (status) return status;
-    status = check_servers(common, place, topology, job, ret_error);
-    if (status) return status;
-    if (common->order == WEFT__ORDER_SERVER) order_hosts(job, topology, w->arena);
-    status = weft__job_find_hosts(common, entry, topology, w, job, ret_error);
+    enum weft_status status = weft__job_choose_gpus(common, place, topology, job, w->arena, ret_error);
+    if (!status) status = weft__job_find_hosts(common, entry, topology, w, job, ret_error);
     if (status) return status;
     if (job->ranks < 2)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; a job expects at least 2",
@@ -141,8 +47,7 @@ enum weft_status weft__job_new(const struct weft__job_common *common, const stru
 }
 
 uint32_t weft__job_server(const struct weft_job *job, const struct weft_topology *topology, uint32_t rank) {
-    uint32_t gpu;
-    return weft_server_of(&job->server, topology, job->host[rank], &gpu);
+    return weft_server_of(&job->server, topology, job->host[rank]).server;
 }
 
 /// How many ranks of a group are consecutive in a server, if that number is the same everywhere; else 1.

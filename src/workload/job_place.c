@@ -18,7 +18,7 @@ static const struct weft_param occupied_rows[] = {
 const struct weft_param_table weft_occupied_table =
     WEFT_PARAM_TABLE("occupied", struct weft_occupied_conf, occupied_rows);
 
-/// A chosen host.
+/// A chosen GPU, and the host whose NIC it uses.
 struct choice {
     uint32_t server, gpu, host;
 };
@@ -38,7 +38,9 @@ struct finder {
     uint32_t with_jobs;                   ///< servers on which earlier jobs have a GPU
     const struct weft_workload *workload; ///< with the earlier jobs
     uint32_t *taken;                      ///< [hosts]: number of the job that has the host, + 1; 0: none
-    bool whole;                           ///< every server is chosen with all of its hosts
+    bool whole;                           ///< every server is chosen with all of the hosts that it has
+    uint32_t short_servers;               ///< servers that have fewer NICs than a server of the job
+    bool *is_short;                       ///< [servers]
 };
 
 #define FAIL(f, where, ...) weft_error_set((f)->error, WEFT_ERROR_INPUT, where, __VA_ARGS__)
@@ -68,9 +70,10 @@ static void find_servers(struct finder *f) {
     f->choice = weft_arena_alloc(f->arena, f->choices, sizeof *f->choice);
     f->first = weft_arena_alloc(f->arena, f->choices + 1, sizeof *f->first);
     f->occupied = weft_arena_alloc(f->arena, f->choices, sizeof *f->occupied);
+    f->is_short = weft_arena_alloc(f->arena, f->choices, sizeof *f->is_short);
     for (uint32_t i = 0; i < f->choices; i++) {
-        f->choice[i].host = f->job->host[i];
-        f->choice[i].server = weft_server_of(&f->job->server, f->topology, f->job->host[i], &f->choice[i].gpu);
+        uint32_t host = f->job->host[i];
+        f->choice[i] = (struct choice){weft_server_of(&f->job->server, f->topology, host).server, f->job->gpu[i], host};
     }
     qsort(f->choice, f->choices, sizeof *f->choice, by_server);
     f->whole = true;
@@ -78,13 +81,18 @@ static void find_servers(struct finder *f) {
         uint32_t begin = i;
         while (i < f->choices && f->choice[i].server == f->choice[begin].server)
             i++;
-        f->whole &= i - begin == f->job->server.gpus;
+        uint32_t gpus = (uint32_t)f->job->server.gpus, missing, all;
+        missing = weft_server_missing(&f->job->server, f->topology, f->choice[begin].host);
+        all = gpus - missing * weft_server_of(&f->job->server, f->topology, f->choice[begin].host).gpus;
+        f->whole &= i - begin == all;
+        f->is_short[f->servers] = missing > 0;
+        f->short_servers += missing > 0;
     }
 }
 
 /// The server of a host; WEFT_NONE: none. That its server is among them does not mean that the host is chosen.
 static uint32_t find_server(const struct finder *f, uint32_t host) {
-    uint32_t gpu, server = weft_server_of(&f->job->server, f->topology, host, &gpu), low = 0, high = f->servers;
+    uint32_t server = weft_server_of(&f->job->server, f->topology, host).server, low = 0, high = f->servers;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (f->choice[f->first[middle]].server < server)
@@ -179,29 +187,51 @@ static const char *why_not(const struct finder *f, uint32_t host) {
 
 // --- a rank file --------------------------------------------------------------------------------------------------
 
-static enum weft_status bind_line(struct finder *f, const struct weft_rank_line *line, uint32_t *rank_of,
-                                  uint32_t rank) {
+/// The GPU of a line, as an index among those of its host: what the line says, or the next one.
+static enum weft_status find_gpu(const struct finder *f, const struct weft_rank_line *line, uint32_t host,
+                                 const uint32_t *rank_of, uint32_t *ret_gpu) {
+    struct weft_host_gpus gpus = weft_server_of(&f->job->server, f->topology, host);
+    uint32_t k = 0;
+    if (line->gpu != WEFT_NONE)
+        k = weft_host_gpu_find(&gpus, line->gpu);
+    else
+        while (k + 1 < gpus.gpus && rank_of[k])
+            k++;
+    if (k == WEFT_NONE && gpus.gpus == 1)
+        return FAIL(f, line->gpu_place, "%s is GPU %" PRIu32 " of its server, not %" PRIu32, line->host,
+                    weft_host_gpu(&gpus, 0), line->gpu);
+    if (k == WEFT_NONE)
+        return FAIL(f, line->gpu_place,
+                    "GPU %" PRIu32 " is none of the %" PRIu32 " that share %s (from GPU %" PRIu32 " on)", line->gpu,
+                    gpus.gpus, line->host, weft_host_gpu(&gpus, 0));
+    *ret_gpu = k;
+    return WEFT_OK;
+}
+
+/// `rank_of`: [first[host] + k], the rank of a host's k-th GPU, + 1.
+static enum weft_status bind_line(struct finder *f, const struct weft_rank_line *line, const uint32_t *first,
+                                  uint32_t *rank_of, uint32_t rank) {
     const struct weft_topology *t = f->topology;
-    uint32_t node = weft_topology_find_node(t, line->host), gpu;
+    uint32_t node = weft_topology_find_node(t, line->host), k = 0;
     if (node == WEFT_NONE || t->node[node].role != WEFT_NODE_HOST)
         return FAIL(f, line->place, "there is no host '%s'; expected a name such as %s", line->host,
                     t->node[t->host[f->choice[0].host]].name);
-    uint32_t host = t->node[node].index;
-    if (rank_of[host])
-        return FAIL(f, line->place, "%s has rank %" PRIu32 " already; expected each host once", line->host,
-                    rank_of[host] - 1);
+    uint32_t host = t->node[node].index, gpus = first[host + 1] - first[host];
+    enum weft_status status = find_gpu(f, line, host, &rank_of[first[host]], &k);
+    if (status) return status;
+    if (rank_of[first[host] + k])
+        return FAIL(f, line->place, "%s has rank %" PRIu32 " already; expected each %s once", line->host,
+                    rank_of[first[host] + k] - 1, gpus > 1 ? "GPU" : "host");
     const char *why = why_not(f, host);
     if (why) return FAIL(f, line->place, "%s is %s; expected a free one", line->host, why);
     uint32_t taken = f->taken[host];
     if (taken)
         return FAIL(f, line->place, "%s is of job %s already; expected a free one, or share_hosts: on", line->host,
                     f->workload->group[f->workload->job[taken - 1].group]);
-    weft_server_of(&f->job->server, t, host, &gpu);
-    if (line->gpu != WEFT_NONE && gpu != line->gpu)
-        return FAIL(f, line->gpu_place, "%s is GPU %" PRIu32 " of its server, not %" PRIu32, line->host, gpu,
-                    line->gpu);
-    rank_of[host] = rank + 1;
+    struct weft_host_gpus of = weft_server_of(&f->job->server, t, host);
+    rank_of[first[host] + k] = rank + 1;
     f->job->host[rank] = host;
+    f->job->gpu[rank] = weft_host_gpu(&of, k);
     return WEFT_OK;
 }
 
@@ -217,25 +247,63 @@ static enum weft_status take_rank_file(struct finder *f) {
         return FAIL(f, weft__job_rank_file_place(f->entry),
                     "rank_file: '%s' has %" PRIu32 " ranks; expected the %" PRIu64 " of the job", f->common->rank_file,
                     file.ranks, f->common->ranks);
-    uint32_t *rank_of = weft_arena_alloc(f->arena, f->topology->hosts, sizeof *rank_of); // + 1
+    uint32_t hosts = f->topology->hosts, *first = weft_arena_alloc(f->arena, hosts + 1, sizeof *first);
+    for (uint32_t h = 0; h < hosts; h++)
+        first[h + 1] = first[h] + weft_server_of(&f->job->server, f->topology, h).gpus;
+    uint32_t *rank_of = weft_arena_alloc(f->arena, first[hosts], sizeof *rank_of);
     f->job->host = weft_arena_alloc(f->arena, file.ranks, sizeof *f->job->host);
+    f->job->gpu = weft_arena_alloc(f->arena, file.ranks, sizeof *f->job->gpu);
     f->job->ranks = file.ranks;
     for (uint32_t r = 0; r < file.ranks && !status; r++)
-        status = bind_line(f, &file.line[r], rank_of, r);
+        status = bind_line(f, &file.line[r], first, rank_of, r);
     return status;
+}
+
+// --- servers with fewer NICs --------------------------------------------------------------------------------------
+
+/// "gpu-2 has 1, gpu-3 has 1": those that are short, in the arena.
+static const char *list_short(const struct finder *f) {
+    const struct weft_topology *t = f->topology;
+    const char *text = "";
+    uint32_t named = 0;
+    for (uint32_t s = 0; s < f->servers && named < 4; s++) {
+        uint32_t host = f->choice[f->first[s]].host;
+        if (!f->is_short[s]) continue;
+        text = weft_arena_format(f->arena, "%s%s%s has %" PRIu32, text, named++ ? ", " : "",
+                                 t->machine[t->machine_of[host]].name, t->machine_nic[host].nics);
+    }
+    uint32_t more = f->short_servers - named;
+    return more ? weft_arena_format(f->arena, "%s, and %" PRIu32 " more", text, more) : text;
+}
+
+static uint64_t nics_of(const struct finder *f) {
+    return f->job->server.nics ? f->job->server.nics : f->job->server.gpus;
+}
+
+/// A job that does not say how many ranks it has is not to lose some silently.
+static enum weft_status check_short(const struct finder *f) {
+    if (!f->short_servers) return WEFT_OK;
+    return FAIL(f, f->entry->place,
+                "server: %" PRIu32 " of %" PRIu32 " servers have fewer than %" PRIu64
+                " NICs: %s; expected hosts without them, or ranks, which go to whole servers",
+                f->short_servers, f->servers, nics_of(f), list_short(f));
 }
 
 // --- free servers -------------------------------------------------------------------------------------------------
 
-/// The hosts of a server, in the arena.
-static const uint32_t *hosts_of(const struct finder *f, uint32_t server) {
-    uint32_t n = f->first[server + 1] - f->first[server], *host = weft_arena_alloc(f->arena, n, sizeof *host);
-    for (uint32_t g = 0; g < n; g++)
+/// The GPUs of a server and their hosts, in the arena.
+static struct weft_place_slot slot_of(const struct finder *f, uint32_t server) {
+    uint32_t n = f->first[server + 1] - f->first[server], *host = weft_arena_alloc(f->arena, n, sizeof *host),
+             *gpu = weft_arena_alloc(f->arena, n, sizeof *gpu);
+    for (uint32_t g = 0; g < n; g++) {
         host[g] = f->choice[f->first[server] + g].host;
-    return host;
+        gpu[g] = f->choice[f->first[server] + g].gpu;
+    }
+    return (struct weft_place_slot){.host = host, .gpu = gpu};
 }
 
 static enum weft_status say_none_free(struct finder *f) {
+    if (f->short_servers == f->servers) return check_short(f);
     if (!f->with_jobs)
         return FAIL(f, place_of(f, "occupied"), "occupied: none of %" PRIu32 " servers is free; expected one at least",
                     f->servers);
@@ -249,7 +317,7 @@ static enum weft_status make_slots(struct finder *f, struct weft_place_problem *
     struct weft_job *job = f->job;
     p->slot = weft_arena_alloc(f->arena, f->servers, sizeof *p->slot);
     for (uint32_t s = 0; s < f->servers; s++)
-        if (!f->occupied[s]) p->slot[p->slots++].host = hosts_of(f, s);
+        if (!f->occupied[s] && !f->is_short[s]) p->slot[p->slots++] = slot_of(f, s);
     weft__place_number(p, f->topology, (uint32_t)job->server.gpus, f->arena);
     if (!p->slots) return say_none_free(f);
     uint64_t gpus = job->server.gpus, ranks = f->common->ranks ? f->common->ranks : p->slots * gpus;
@@ -260,8 +328,9 @@ static enum weft_status make_slots(struct finder *f, struct weft_place_problem *
     if (ranks / gpus > p->slots)
         return FAIL(f, place_of(f, "ranks"),
                     "ranks: %" PRIu64 " take %" PRIu64 " servers of %" PRIu64 " GPUs, but of %" PRIu32
-                    " servers %" PRIu32 " are free",
-                    ranks, ranks / gpus, gpus, f->servers, p->slots);
+                    " servers %" PRIu32 " are free%s%s",
+                    ranks, ranks / gpus, gpus, f->servers, p->slots, f->short_servers ? "; NICs are missing: " : "",
+                    list_short(f));
     p->units = (uint32_t)(ranks / gpus);
     p->first = weft_arena_alloc(f->arena, p->units + 1, sizeof *p->first);
     return WEFT_OK;
@@ -273,7 +342,7 @@ static void take_first(struct finder *f, const struct weft_place_problem *p) {
     for (uint32_t u = 0; u < p->units; u++)
         slot[u] = u;
     f->job->ranks = p->units * (uint32_t)f->job->server.gpus;
-    weft_place_hosts(f->job, slot, f->job->host);
+    weft_place_hosts(f->job, slot, f->job->host, f->job->gpu);
 }
 
 static bool wants_slots(const struct weft__job_common *c) {
@@ -307,6 +376,8 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, con
     if (status) return status;
     if (*common->rank_file) return take_rank_file(&f);
     bool listed = common->order == WEFT__ORDER_LISTED;
+    status = common->ranks ? WEFT_OK : check_short(&f);
+    if (status) return status;
     if (listed || !f.whole) {
         if (!wants_slots(common)) return check_taken(&f);
         return FAIL(&f, entry->place, "ranks, occupied and placement are about whole servers; expected %s",
@@ -330,6 +401,6 @@ void weft__job_place(const struct weft__job_common *common, struct weft_job *job
     if (ops->graph) weft_place_graph(job, arena);
     uint32_t *slot = weft_arena_alloc(scratch, job->places->units, sizeof *slot);
     ops->place(common->placement.conf, job->places, scratch, slot);
-    weft_place_hosts(job, slot, job->host);
+    weft_place_hosts(job, slot, job->host, job->gpu);
     weft_arena_free(scratch);
 }

@@ -5,10 +5,12 @@
 #include "job.h"
 #include "weft/place.h"
 
-void weft_place_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t *ret_host) {
+void weft_place_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t *ret_host, uint32_t *ret_gpu) {
     uint32_t gpus = (uint32_t)job->server.gpus;
-    for (uint32_t r = 0; r < job->ranks; r++)
+    for (uint32_t r = 0; r < job->ranks; r++) {
         ret_host[r] = job->places->slot[slot[r / gpus]].host[r % gpus];
+        ret_gpu[r] = job->places->slot[slot[r / gpus]].gpu[r % gpus];
+    }
 }
 
 /// The bytes of a connection per iteration; for a schedule, which has no iterations, in total.

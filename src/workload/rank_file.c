@@ -129,15 +129,12 @@ enum weft_status weft__rank_file_read(const char *path, struct weft_place entry,
 }
 
 void weft_rank_file_write(FILE *file, const char *about, const struct weft_job *job,
-                          const struct weft_topology *topology, const uint32_t *host) {
+                          const struct weft_topology *topology, const uint32_t *host, const uint32_t *gpu) {
     for (const char *line = about; *line;) {
         size_t n = strcspn(line, "\n");
         fprintf(file, "# %.*s\n", (int)n, line);
         line += n + (line[n] == '\n');
     }
-    for (uint32_t r = 0; r < job->ranks; r++) {
-        uint32_t gpu;
-        weft_server_of(&job->server, topology, host[r], &gpu);
-        fprintf(file, "%s %" PRIu32 "\n", topology->node[topology->host[host[r]]].name, gpu);
-    }
+    for (uint32_t r = 0; r < job->ranks; r++)
+        fprintf(file, "%s %" PRIu32 "\n", topology->node[topology->host[host[r]]].name, gpu[r]);
 }

@@ -12,6 +12,8 @@
 
 #include "import/nccl.h"
 #include "import_files.h"
+#include "weft/outcome.h"
+#include "weft/place.h"
 #include "weft/report.h"
 
 static const char *example(const char *name) {
@@ -37,22 +39,54 @@ static void who_is_near(void **state) {
     struct weft_error error = {0};
     assert_int_equal(weft__nccl_server_read(put("s.xml", mixed), WEFT_NOWHERE, arena, &s, &error), WEFT_OK);
     static const struct {
-        int64_t dev, nic;
-        double mbps;
-    } expected[] = {{3, 10, 100000}, {2, 10, 100000}, {1, 11, 150000}, {0, 12, 150000}, {4, 10, 500000}};
+        int64_t dev;
+        uint32_t host;
+    } expected[] = {{3, 0}, {2, 0}, {1, 1}, {0, 2}, {4, 0}};
+    static const double mbps[] = {200000, 200000, 100000};
     assert_int_equal(s.gpus, 5);
     assert_int_equal(s.nics, 3);
     assert_int_equal(s.slow, 1);
+    assert_int_equal(s.hosts, 3);
     for (uint32_t g = 0; g < s.gpus; g++) {
         assert_int_equal(s.gpu[g].dev, expected[g].dev);
-        assert_int_equal(s.nic[s.gpu[g].nic].dev, expected[g].nic);
-        assert_true(fabs(s.gpu[g].net_mbps - expected[g].mbps) < 1);
+        assert_int_equal(s.gpu[g].host, expected[g].host);
         assert_true(fabs(weft__nccl_gpu_gbps(&s.gpu[g]) - 16. * 16 * 128 / 130) < 1e-9);
     }
-    assert_int_equal(weft__nccl_nic_gpu(&s, 11), 2);
-    assert_int_equal(weft__nccl_nic_gpu(&s, 13), WEFT_NONE);
+    for (uint32_t h = 0; h < s.hosts; h++)
+        assert_true(fabs(s.host[h].mbps - mbps[h]) < 1);
+    assert_int_equal(s.host[0].gpus, 3); // the GPU without a NIC of its own uses one of the three, too
+    assert_int_equal(s.host[0].gpu[2], 4);
+    assert_int_equal(weft__nccl_nic_host(&s, 11), 1);
+    assert_int_equal(weft__nccl_nic_host(&s, 13), WEFT_NONE);
     assert_int_equal(weft__nccl_gpu_find(&s, 0), 3);
     weft_arena_free(arena);
+}
+
+/// `gpus` GPUs and `nics` NICs at one PCI switch: how many hosts, with how many NICs and GPUs each.
+static void who_shares(void **state) {
+    static const struct {
+        unsigned gpus, nics, hosts, first_nics, first_gpus, last_nics, last_gpus;
+    } expected[] = {{1, 1, 1, 1, 1, 1, 1}, {8, 1, 1, 1, 8, 1, 8}, {8, 2, 2, 1, 4, 1, 4},
+                    {8, 8, 8, 1, 1, 1, 1}, {2, 4, 2, 2, 1, 2, 1}, {1, 8, 1, 8, 1, 8, 1},
+                    {2, 3, 2, 1, 1, 2, 1}, {3, 2, 2, 1, 2, 1, 1}, {4, 0, 4, 0, 1, 0, 1}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        char text[4096] = "<system><pci>", *at = text + strlen(text);
+        for (unsigned k = 0; k < expected[i].gpus; k++)
+            at += sprintf(at, "<pci><gpu dev='%u' rank='%u'/></pci>", k, k);
+        for (unsigned k = 0; k < expected[i].nics; k++)
+            at += sprintf(at, "<nic><net dev='%u' speed='1000'/></nic>", k);
+        strcpy(at, "</pci></system>");
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft__nccl_server s;
+        struct weft_error error = {0};
+        assert_int_equal(weft__nccl_server_read(put("s.xml", text), WEFT_NOWHERE, arena, &s, &error), WEFT_OK);
+        assert_int_equal(s.hosts, expected[i].hosts);
+        assert_int_equal(s.host[0].nics, expected[i].first_nics);
+        assert_int_equal(s.host[0].gpus, expected[i].first_gpus);
+        assert_int_equal(s.host[s.hosts - 1].nics, expected[i].last_nics);
+        assert_int_equal(s.host[s.hosts - 1].gpus, expected[i].last_gpus);
+        weft_arena_free(arena);
+    }
 }
 
 /// H100: 18 NVLinks of 20.6 GB/s, 400 Gbit/s to each GPU, on rails.
@@ -83,8 +117,9 @@ static void the_example_runs(void **state) {
 static void what_is_not_given(void **state) {
     const char *servers[] = {put("a.xml", mixed), put("b.xml", mixed), put("c.xml", mixed)};
     struct run r = run_import("nccl", servers, 3);
-    assert_int_equal(r.topology->hosts, 15);
-    assert_int_equal(r.topology->link[0].rate_bps, UINT64_C(100000000000));
+    assert_int_equal(r.topology->hosts, 9);
+    assert_int_equal(r.workload->job[0].ranks, 15);
+    assert_int_equal(r.topology->link[0].rate_bps, UINT64_C(200000000000));
     assert_string_equal(r.workload->job[0].op[1].name, "all_reduce_ring");
     run_free(&r);
     const char *channels = example("graph.xml");
@@ -102,8 +137,8 @@ static weft_rate_bps rate_of(const struct run *r, const char *port) {
     return r->topology->link[r->topology->port[weft_topology_find_port(r->topology, port)].link].rate_bps;
 }
 
-/// Read in place: hosts by server and rank, each as fast as its part of the NICs; leaf k has the k-th of every server,
-/// and uplinks as fast as its fastest host.
+/// Read in place: hosts by server and rank, each as fast as its NIC; leaf k has the k-th of every server, and uplinks
+/// as fast as its fastest host.
 static void servers_in_place(void **state) {
     put("a.xml", mixed);
     put("b.xml", "<system>" PCI(GPU("0", "0")) PCI(GPU("1", "1")) PCI(GPU("2", "2")) PCI(GPU("3", "3"))
@@ -111,21 +146,24 @@ static void servers_in_place(void **state) {
     struct run r = RUN(
         run_once, "topology: {kind: nccl, file: [%s/a.xml, %s/b.xml], servers: 3}\nworkload: [{kind: permutation}]\n",
         folder, folder);
-    assert_int_equal(r.topology->hosts, 15);
-    assert_int_equal(r.topology->switches, 5 + 3);
-    assert_int_equal(r.topology->links, 15 + 15);
-    assert_int_equal(rate_of(&r, "leaf-0->host-0"), UINT64_C(100000000000));
-    assert_int_equal(rate_of(&r, "leaf-2->host-2"), UINT64_C(150000000000));
-    assert_int_equal(rate_of(&r, "leaf-2->host-7"), UINT64_C(80000000000)); // a fifth of a NIC that all share
-    assert_int_equal(rate_of(&r, "leaf-2->host-12"), UINT64_C(150000000000));
-    assert_int_equal(rate_of(&r, "leaf-2->spine-1"), UINT64_C(150000000000));
-    assert_int_equal(rate_of(&r, "leaf-4->spine-0"), UINT64_C(500000000000));
+    assert_int_equal(r.topology->hosts, 3 + 1 + 3);
+    assert_int_equal(r.topology->switches, 3 + 3);
+    assert_int_equal(r.topology->links, 7 + 9);
+    assert_int_equal(rate_of(&r, "leaf-0->host-0"), UINT64_C(200000000000));
+    assert_int_equal(rate_of(&r, "leaf-2->host-2"), UINT64_C(100000000000));
+    assert_int_equal(rate_of(&r, "leaf-0->host-3"), UINT64_C(400000000000)); // a NIC that all share
+    assert_int_equal(rate_of(&r, "leaf-2->host-6"), UINT64_C(100000000000));
+    assert_int_equal(rate_of(&r, "leaf-2->spine-1"), UINT64_C(100000000000));
+    assert_int_equal(rate_of(&r, "leaf-0->spine-0"), UINT64_C(400000000000));
+    assert_int_equal(r.topology->machines, 3);
+    assert_string_equal(r.topology->machine[r.topology->machine_of[3]].name, "server-1");
+    assert_int_equal(r.topology->nic[r.topology->machine[1].nic0].gpus, 5);
     run_free(&r);
     r = RUN(run_once, "topology: {kind: nccl, file: %s/a.xml, network: single}\nworkload: [{kind: permutation}]\n",
             folder);
-    assert_int_equal(r.topology->hosts, 10);
+    assert_int_equal(r.topology->hosts, 6);
     assert_int_equal(r.topology->switches, 1);
-    assert_int_equal(rate_of(&r, "switch-0->host-8"), UINT64_C(150000000000));
+    assert_int_equal(rate_of(&r, "switch-0->host-5"), UINT64_C(100000000000));
     run_free(&r);
     put("c.xml", "<system>" PCI(GPU("0", "0")) "</system>");
     char text[300];
@@ -135,6 +173,167 @@ static void servers_in_place(void **state) {
     assert_int_equal(run_bind(&r, 0), WEFT_ERROR_INPUT);
     assert_non_null(strstr(r.error.text, "c.xml: has 1 GPUs, and"));
     run_free(&r);
+}
+
+// --- NICs that GPUs share -----------------------------------------------------------------------------------------
+
+/// A server of 8 GPUs and `nics` NICs of 100 Gbit/s, each near 8 / nics consecutive GPUs.
+static const char *server_of(unsigned nics) {
+    static char text[8192];
+    char *at = text + sprintf(text, "<system version='1'>");
+    for (unsigned n = 0; n < nics; n++) {
+        at += sprintf(at, "<pci link_speed='32.0 GT/s PCIe' link_width='16'>");
+        for (unsigned g = n * 8 / nics; g < (n + 1) * 8 / nics; g++)
+            at += sprintf(
+                at, "<pci link_speed='32.0 GT/s PCIe' link_width='16'><gpu dev='%u' rank='%u' sm='90'/></pci>", g, g);
+        at += sprintf(at, "<nic><net dev='%u' speed='100000'/></nic></pci>", n);
+    }
+    strcpy(at, "</system>");
+    return text;
+}
+
+/// One channel for each NIC, which enters and leaves by it: the GPUs from its first one on.
+static const char *channels_of(unsigned nics) {
+    static char text[16384];
+    char *at = text + sprintf(text, "<graphs version='1'>");
+    for (unsigned id = 0; id < 2; id++) {
+        at += sprintf(at, "<graph id='%u' pattern='%u' nchannels='%u'>", id, id ? 1 : 4, nics);
+        for (unsigned n = 0; n < nics; n++) {
+            at += sprintf(at, "<channel><net dev='%u'/>", n);
+            for (unsigned k = 0; k < 8; k++)
+                at += sprintf(at, "<gpu dev='%u'/>", (n * 8 / nics + k) % 8);
+            at += sprintf(at, "<net dev='%u'/></channel>", n);
+        }
+        at += sprintf(at, "</graph>");
+    }
+    strcpy(at, "</graphs>");
+    return text;
+}
+
+/// An ACK of 84 bytes of line time goes back for each packet of 4096 B in 4174, and the ring fills both directions.
+#define GOODPUT (12.5 * 4096 / (4174 + 84))
+
+static double busbw_of(const struct run *r) {
+    const struct weft_run run = {
+        .scenario = r->scenario, .topology = r->topology, .workload = r->workload, .outcome = r->outcome};
+    assert_int_equal(r->outcome->job[0].ranks_done, r->workload->job[0].ranks);
+    return weft_report_collective(&run, 0, r->workload->job[0].ops - 1).busbw * 1e-9;
+}
+
+/// nccl-tests 196, NCCL 392: the GPU by which a channel leaves its server has the whole NIC, however many share it.
+/// Two servers: a ring crosses each NIC once; a tree sends each byte once each way, so busbw is 2 x 15 / 16 times that.
+static void a_gpu_alone_has_the_nic(void **state) {
+    for (unsigned nics = 1; nics < 8; nics *= 2) {
+        put("topo.xml", server_of(nics));
+        put("graph.xml", channels_of(nics));
+        for (unsigned tree = 0; tree < 2; tree++) {
+            struct run r = RUN(run_once,
+                               "topology: {kind: nccl, file: %s/topo.xml, network: single}\n"
+                               "workload:\n- kind: collective\n  size: %uMiB\n"
+                               "  server: {gpus: 8, rate: %s}\n"
+                               "  collective: {kind: nccl, file: %s/graph.xml, server: %s/topo.xml, collective: %s}\n",
+                               folder, tree ? 32 * nics : 4 * nics, tree ? "4Tbps" : "2Tbps", folder, folder,
+                               tree ? "all_reduce_tree" : "all_reduce_ring");
+            assert_int_equal(r.topology->hosts, 2 * nics);
+            double expected = nics * GOODPUT * (tree ? 2. * 15 / 16 : 1), found = busbw_of(&r);
+            if (found < 0.93 * expected || found > 1.02 * expected)
+                fail_msg("%u NICs, tree %u: %g GB/s, expected %g", nics, tree, found, expected);
+            run_free(&r);
+        }
+    }
+}
+
+/// GPUs that send together share the NIC, and within the server each has its own port, whatever topology has the NICs.
+static void gpus_together_share_the_nic(void **state) {
+    static const char form[] = "topology: {kind: single, hosts: %u, rate: 100Gbps}\nworkload: [{kind: collective, "
+                               "collective: %s, size: 16MiB, server: {gpus: 8, nics: %u, rate: 2Tbps}}]\n";
+    for (unsigned nics = 1; nics <= 8; nics *= 2) {
+        // half of what a GPU sends goes to the other server: 8 / 16 of its bytes, and busbw counts 15 / 16
+        struct run r = RUN(run_once, form, 2 * nics, "all_to_all", nics);
+        double expected = nics / 8. * GOODPUT * 15 / 8, found = busbw_of(&r);
+        if (found < 0.9 * expected || found > 1.02 * expected)
+            fail_msg("%u NICs: %g GB/s, expected %g", nics, found, expected);
+        assert_int_equal(r.workload->job[0].ranks, 16);
+        run_free(&r);
+        r = RUN(run_once, form, nics == 8 ? 8 : 2 * nics, "all_reduce_tree", nics);
+        assert_int_equal(r.workload->job[0].ranks, nics == 8 ? 8 : 16);
+        run_free(&r);
+    }
+    // within a server nothing is slower for a shared NIC: 8 GPUs of one server, and the same with a NIC each
+    struct run one = RUN(run_once, "topology: {kind: single, hosts: 2, rate: 100Gbps}\nworkload: [{kind: collective, "
+                                   "collective: all_to_all, hosts: host-0, server: {gpus: 8, nics: 1}, size: 8MiB}]\n");
+    struct run own = RUN(run_once, "topology: {kind: single, hosts: 16, rate: 100Gbps}\nworkload: [{kind: collective, "
+                                   "collective: all_to_all, hosts: host-0..7, server: {gpus: 8}, size: 8MiB}]\n");
+    assert_true(busbw_of(&one) == busbw_of(&own));
+    run_free(&one);
+    run_free(&own);
+}
+
+/// GPUs that share NICs have lines of their own in a rank file, and any number of threads the same run.
+static void shared_nics_are_placed(void **state) {
+    put("topo.xml", server_of(2));
+    static const char form[] = "topology: {kind: nccl, file: %s/topo.xml, servers: 4}\n"
+                               "workload: [{kind: collective, collective: all_reduce_ring, size: 1MiB, "
+                               "ranks: 16, server: {gpus: 8}, placement: {kind: random, seed: 3}}]\n";
+    struct run one = RUN(run_text, form, folder);
+    const struct weft_job *job = &one.workload->job[0];
+    for (uint32_t r = 0; r < 16; r++) {
+        assert_int_equal(job->gpu[r], r % 8);
+        assert_int_equal(job->host[r] % 2, r % 8 / 4);
+    }
+    char *text, path[512];
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    weft_rank_file_write(file, "", job, one.topology, job->host, job->gpu);
+    fclose(file);
+    snprintf(path, sizeof path, "%s", put("ranks.txt", text));
+    free(text);
+    struct run read = RUN(run_once,
+                          "topology: {kind: nccl, file: %s/topo.xml, servers: 4}\nworkload: [{kind: "
+                          "collective, collective: all_reduce_ring, size: 1MiB, rank_file: '%s', "
+                          "server: {gpus: 8}}]\n",
+                          folder, path);
+    assert_true(one.outcome->digest == read.outcome->digest);
+    run_free(&one);
+    run_free(&read);
+}
+
+static void bad_shares(void **state) {
+    static const struct {
+        const char *topology, *server, *expected;
+    } bad[] = {
+        {"{kind: single, hosts: 8}", "{gpus: 8, nics: 3}", "8 GPUs cannot share 3 NICs equally"},
+        {"{kind: single, hosts: 9}", "{gpus: 8, nics: 2}", "server.nics: 9 hosts are not servers of 2"},
+        {"{kind: nccl, file: FOLDER/topo.xml}", "{gpus: 4}",
+         "server-0 has 8 GPUs, which share 2 NICs; expected gpus: 8"},
+        {"{kind: nccl, file: FOLDER/topo.xml}", "{gpus: 1}", "expected gpus: 8"},
+        {"{kind: nccl, file: FOLDER/topo.xml}", "{gpus: 8, nics: 4}", "no nics of the job's own"},
+        {"{kind: nccl, file: FOLDER/topo.xml}", "{gpus: 8}, rank_file: FOLDER/bad.txt",
+         "bad.txt:2:8: GPU 5 is none of the 4 that share host-0"},
+        {"{kind: nccl, file: FOLDER/topo.xml}", "{gpus: 8}, rank_file: FOLDER/twice.txt",
+         "twice.txt:2:1: host-0 has rank 0 already; expected each GPU once"},
+    };
+    put("topo.xml", server_of(2));
+    put("bad.txt", "host-0 0\nhost-0 5\n");
+    put("twice.txt", "host-0 2\nhost-0 2\n");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char form[1024], text[2048], *to = text;
+        snprintf(form, sizeof form, "topology: %s\nworkload: [{kind: collective, server: %s}]\n", bad[i].topology,
+                 bad[i].server);
+        for (const char *p = form; *p;)
+            if (!strncmp(p, "FOLDER", 6)) {
+                to += sprintf(to, "%s", folder);
+                p += 6;
+            } else {
+                *to++ = *p++;
+            }
+        *to = 0;
+        struct run r = {0};
+        assert_int_equal(weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error), WEFT_OK);
+        assert_int_equal(run_bind(&r, 0), WEFT_ERROR_INPUT);
+        if (!strstr(r.error.text, bad[i].expected)) fail_msg("%s", r.error.text);
+        run_free(&r);
+    }
 }
 
 #define GRAPH(body) "<graphs version='1'><graph id='0' pattern='4' nchannels='1'>\n" body "</graph></graphs>"
@@ -218,8 +417,17 @@ static void what_does_not_fit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_near),       cmocka_unit_test(the_example_runs), cmocka_unit_test(what_is_not_given),
-        cmocka_unit_test(servers_in_place),  cmocka_unit_test(bad_files),        cmocka_unit_test(depth),
+        cmocka_unit_test(who_is_near),
+        cmocka_unit_test(the_example_runs),
+        cmocka_unit_test(what_is_not_given),
+        cmocka_unit_test(who_shares),
+        cmocka_unit_test(a_gpu_alone_has_the_nic),
+        cmocka_unit_test(gpus_together_share_the_nic),
+        cmocka_unit_test(shared_nics_are_placed),
+        cmocka_unit_test(bad_shares),
+        cmocka_unit_test(servers_in_place),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(depth),
         cmocka_unit_test(what_does_not_fit),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

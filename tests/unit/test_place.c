@@ -370,9 +370,9 @@ static void a_zone_keeps_what_a_group_does_not(void **state) {
 static weft_bytes least_of(const struct weft_job *job, const struct weft_topology *t, uint32_t *slot, uint32_t unit,
                            weft_bytes least) {
     const struct weft_place_problem *p = job->places;
-    uint32_t host[16], used = 0;
+    uint32_t host[16], gpu[16], used = 0;
     if (unit == p->units) {
-        weft_place_hosts(job, slot, host);
+        weft_place_hosts(job, slot, host, gpu);
         weft_bytes got = weft_place_cost(job, t, host).rack_bytes;
         return got < least ? got : least;
     }

@@ -156,7 +156,7 @@ static void written_and_read_again(void **state) {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    weft_rank_file_write(file, "first line\nsecond", job, placed.topology, job->host);
+    weft_rank_file_write(file, "first line\nsecond", job, placed.topology, job->host, job->gpu);
     fclose(file);
     assert_memory_equal(text, "# first line\n# second\nhost-", 27);
     struct run read;

@@ -524,10 +524,99 @@ static void globs(void **state) {
         {"", "", true},
         {"", "a", false},
         {"*a*a*a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false},
+        {"host-[16-31]", "host-16", true}, // numbers with several digits: a list, as of Slurm
+        {"host-[16-31]", "host-31", true},
+        {"host-[16-31]", "host-1", false},
+        {"host-[16-31]", "host-32", false},
+        {"host-[16-31]", "host-163", false},
+        {"host-[16-31]", "host-016", false},
+        {"gpu[001-004,007]", "gpu003", true},
+        {"gpu[001-004,007]", "gpu007", true},
+        {"gpu[001-004,007]", "gpu7", false},
+        {"gpu[001-004,007]", "gpu005", false},
+        {"gpu[8-12].hca[0-3]", "gpu10.hca2", true},
+        {"gpu[8-12].*", "gpu9.hca2", true},
+        {"gpu[8-12].*", "gpu08.hca2", false},
+        {"n[08-12]", "n08", true},
+        {"n[08-12]", "n8", false},
+        {"n[098-102]", "n100", true},
+        {"rack[1-2]-n[10,12]", "rack2-n12", true},
+        {"rack[1-2]-n[10,12]", "rack3-n12", false},
+        {"n[1-10]0", "n100", true},
+        {"n[1-10]0", "n10", true},
+        {"n[1-10]0", "n110", false},
+        {"a[01-02],b[03-04]", "b04", true},
+        {"host-?[05]", "host-15", true}, // digits alone: characters
+        {"host-[0145]", "host-4", true},
+        {"host-[0145]", "host-0145", false},
+        {"[1-10][1-10][1-10][1-10][1-10][1-10][1-10][1-10]x", "1111111111111111111111111111111111111111", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (weft_glob_match(cases[i].pattern, cases[i].name) != cases[i].match)
             fail_msg("'%s' against '%s'", cases[i].pattern, cases[i].name);
+}
+
+/// "1 2 3": the numbers of the hosts chosen, in their order; or the error.
+static const char *chosen(const struct weft_topology *t, const char *text) {
+    static char list[512];
+    static struct weft_error error;
+    uint32_t *host, n;
+    *list = 0;
+    error = (struct weft_error){0};
+    if (weft_topology_select_hosts(t, text, WEFT_NOWHERE, &host, &n, &error)) return error.text;
+    for (uint32_t i = 0; i < n; i++)
+        sprintf(list + strlen(list), "%s%u", i ? " " : "", host[i]);
+    return list;
+}
+
+/// Lists of hosts as Slurm and pdsh write them: all names that they stand for, in their order, or an error.
+static void host_lists(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(&b, "topology: {kind: single, hosts: 120}");
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"host-[8-12]", "8 9 10 11 12"},
+        {"host-[12,8-10,3]", "12 8 9 10 3"},
+        {"host-[98-101],host-[3]", "98 99 100 101 3"},
+        {"host-[1-2][10,11]", "no host 'host-210'"},
+        {"host-[1-2][8-9]", "18 19 28 29"},
+        {"host-1[00-03]", "100 101 102 103"},
+        {"host-[1-2][08,09]", "no host 'host-208'"},
+        {"host-8..11", "8 9 10 11"},
+        {"host-[118-121]", "no host 'host-120'"},
+        {"host-[008-012]", "no host 'host-008'"},
+        {"host-008..012", "no host 'host-008'"},
+        {"host-[12-8]", "'12-8' is not a range"},
+        {"host-[13]", "'host-[13]' is host-13 as a list, and one of these digits as a pattern; expected host-13, or a "
+                      "comma"},
+        {"host-[1,3]", "1 3"},
+        {"host-[912]", "1 2 9"}, // there is no host-912
+        {"host-[10-12", "no host matches 'host-[10-12'"},
+        {"host-[a-c,10]", "'[a-c,10]' is neither a list of numbers nor a set of characters; expected"},
+        {"host-[10-]", "'[10-]' is neither"},
+        {"host-[10,]", "'[10,]' is neither"},
+        {"host-[!16-31]", "'[!16-31]' is neither"},
+        {"host-[05-7]*", "'[05-7]' is neither"},
+        {"host-[1-010]", "'[1-010]' is neither"},
+        {"host-[1-3a-f]", "1 2 3"},
+        {"hots-[10-12]", "no host 'hots-10'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *found = chosen(t, cases[i].text);
+        if (strncmp(found, cases[i].expected, strlen(cases[i].expected)))
+            fail_msg("%s: %s, expected %s", cases[i].text, found, cases[i].expected);
+    }
+    built_free(&b);
+    t = good(&b,
+             "topology: {kind: list, nodes: [{name: s, role: switch}, {name: gpu001, role: host}, {name: gpu002, role: "
+             "host}, {name: gpu010, role: host}], links: [{from: gpu001, to: s}, {from: gpu002, to: s}, {from: "
+             "gpu010, to: s}]}");
+    assert_string_equal(chosen(t, "gpu[001-002,010]"), "0 1 2");
+    assert_string_equal(chosen(t, "gpu001..002"), "0 1");
+    assert_non_null(strstr(chosen(t, "gpu[1-2,10]"), "no host 'gpu1'"));
+    built_free(&b);
 }
 
 static void select_hosts(void **state) {
@@ -637,6 +726,7 @@ int main(void) {
         cmocka_unit_test(bad_events),
         cmocka_unit_test(names),
         cmocka_unit_test(globs),
+        cmocka_unit_test(host_lists),
         cmocka_unit_test(select_hosts),
         cmocka_unit_test(select_ports),
     };

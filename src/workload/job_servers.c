@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Servers of GPUs: which GPUs are behind a host, and the GPUs of a job in the order of its ranks.
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "job.h"
+
+static const char *const cabling_names[] = {"rack", "rail", NULL};
+static const struct weft_param server_rows[] = {
+    WEFT_UINT(struct weft_server_conf, gpus, "gpus", "1", "1", "72", "GPUs per server"),
+    WEFT_UINT(struct weft_server_conf, nics, "nics", "0", "0", "72",
+              "NICs per server, each a host, which equal numbers of its GPUs share, in order; 0: as many as the "
+              "topology has for a server, else one per GPU"),
+    WEFT_CHOICE(struct weft_server_conf, cabling, "cabling", "rack", cabling_names,
+                "rack: a server is consecutive hosts; rail: the hosts form as many equal parts as a server has NICs, "
+                "and a server has one host of each part"),
+    WEFT_RATE(struct weft_server_conf, rate_bps, "rate", "3600Gbps", "1Gbps", "7200Gbps",
+              "rate of a GPU within the server, each way (NVLink 4: 450 GB/s)"),
+    WEFT_TIME(struct weft_server_conf, latency_ps, "latency", "1us", "100ns", "100us",
+              "latency between GPUs of a server (assumed)"),
+};
+const struct weft_param_table weft_server_table = WEFT_PARAM_TABLE("server", struct weft_server_conf, server_rows);
+
+// --- the GPUs of a host -------------------------------------------------------------------------------------------
+
+static uint32_t nics_of(const struct weft_server_conf *server) {
+    return (uint32_t)(server->nics ? server->nics : server->gpus);
+}
+
+/// GPUs that share NIC number `nic` of a server in equal parts.
+static struct weft_host_gpus equal_part(const struct weft_server_conf *server, uint32_t number, uint32_t nic) {
+    uint32_t gpus = (uint32_t)server->gpus / nics_of(server);
+    return (struct weft_host_gpus){.server = number, .gpus = gpus, .first = nic * gpus};
+}
+
+struct weft_host_gpus weft_server_of(const struct weft_server_conf *server, const struct weft_topology *topology,
+                                     uint32_t host) {
+    const struct weft_network_info *network = &topology->network[weft_topology_network_of(topology, host)];
+    uint32_t nics = nics_of(server), servers = network->hosts / nics;
+    if (server->gpus > 1 && topology->machine_of && topology->machine_of[host] != WEFT_NONE) {
+        const struct weft_machine_nic *nic = &topology->machine_nic[host];
+        uint32_t number = topology->machine_of[host];
+        if (nic->gpus) return (struct weft_host_gpus){.server = number, .gpus = nic->gpus, .number = nic->gpu};
+        return equal_part(server, number, nic->number);
+    }
+    host -= network->host0;
+    bool rail = server->cabling == WEFT_CABLING_RAIL && nics > 1;
+    return equal_part(server, topology->machines + (rail ? host % servers : host / nics),
+                      rail ? host / servers : host % nics);
+}
+
+uint32_t weft_server_missing(const struct weft_server_conf *server, const struct weft_topology *topology,
+                             uint32_t host) {
+    bool machine = server->gpus > 1 && topology->machine_of && topology->machine_of[host] != WEFT_NONE;
+    uint32_t nics = machine ? topology->machine_nic[host].nics : 0;
+    if (!machine || topology->machine_nic[host].machine_gpus || nics >= nics_of(server)) return 0;
+    return nics_of(server) - nics;
+}
+
+// --- the GPUs of a job --------------------------------------------------------------------------------------------
+
+#define BAD(...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+
+/// Servers must match the topology's machines: `chosen` is how many of the machine's NICs are. Fewer than a server has
+/// are no mistake here, but such a machine is not a whole server.
+static enum weft_status check_machine(const struct weft_server_conf *server, const struct weft_topology *t,
+                                      uint32_t host, uint32_t chosen, struct weft_place place,
+                                      struct weft_error *ret_error) {
+    const struct weft_machine_nic *nic = &t->machine_nic[host];
+    const char *name = t->machine[t->machine_of[host]].name,
+               *network = t->network[weft_topology_network_of(t, host)].name;
+    bool shared = nic->machine_gpus > nic->nics;
+    if (shared && (server->gpus != nic->machine_gpus || server->nics))
+        return BAD("server: %s has %" PRIu32 " GPUs, which share %" PRIu32 " NICs; expected gpus: %" PRIu32
+                   ", and no nics of the job's own",
+                   name, nic->machine_gpus, nic->nics, nic->machine_gpus);
+    bool differ = nic->machine_gpus ? nic->machine_gpus != server->gpus : chosen > nics_of(server);
+    if (server->gpus > 1 && !shared && (differ || server->cabling == WEFT_CABLING_RAIL))
+        return BAD("server: %s has %" PRIu32 " NICs%s%s; expected %s: %" PRIu32 ", and no cabling of the job's own",
+                   name, nic->nics, *network ? " in " : "", network, server->nics ? "nics" : "gpus", nic->nics);
+    return WEFT_OK;
+}
+
+/// Hosts must be in one network; servers must match the topology's machines or, without machines, be equal parts of it.
+static enum weft_status check_servers(const struct weft__job_common *common, struct weft_place place,
+                                      const struct weft_topology *t, const uint32_t *host, uint32_t n,
+                                      struct weft_arena *arena, struct weft_error *ret_error) {
+    const struct weft_network_info *network = &t->network[weft_topology_network_of(t, host[0])];
+    const struct weft_server_conf *server = &common->server;
+    if (server->gpus % nics_of(server))
+        return BAD("server: %" PRIu64 " GPUs cannot share %" PRIu64 " NICs equally; expected a divisor of gpus",
+                   server->gpus, server->nics);
+    uint32_t *chosen = weft_arena_alloc(arena, t->machines, sizeof *chosen);
+    for (uint32_t i = 0; i < n && t->machine_of; i++)
+        if (t->machine_of[host[i]] != WEFT_NONE) chosen[t->machine_of[host[i]]]++;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t machine = t->machine_of ? t->machine_of[host[i]] : WEFT_NONE;
+        if (host[i] - network->host0 >= network->hosts)
+            return BAD("hosts '%s' are of different networks (%s and %s); a job expects hosts of one", common->hosts,
+                       network->name, t->network[weft_topology_network_of(t, host[i])].name);
+        enum weft_status status = WEFT_OK;
+        if (machine != WEFT_NONE) status = check_machine(server, t, host[i], chosen[machine], place, ret_error);
+        if (status) return status;
+        if (machine == WEFT_NONE && network->hosts % nics_of(server))
+            return BAD("server.%s: %" PRIu32 " hosts are not servers of %" PRIu32 "; expected a divisor",
+                       server->nics ? "nics" : "gpus", network->hosts, nics_of(server));
+    }
+    return WEFT_OK;
+}
+
+struct ordered {
+    uint32_t server, gpu, host;
+};
+
+static int by_server(const void *a, const void *b) {
+    const struct ordered *x = a, *y = b;
+    if (x->server != y->server) return x->server < y->server ? -1 : 1;
+    return (x->gpu > y->gpu) - (x->gpu < y->gpu);
+}
+
+/// A rank for each GPU of these hosts.
+static void take_gpus(struct weft_job *job, const struct weft_topology *topology, const uint32_t *host, uint32_t n,
+                      bool by_servers, struct weft_arena *arena) {
+    job->ranks = 0;
+    for (uint32_t i = 0; i < n; i++)
+        job->ranks += weft_server_of(&job->server, topology, host[i]).gpus;
+    struct ordered *list = weft_arena_alloc(arena, job->ranks, sizeof *list), *at = list;
+    for (uint32_t i = 0; i < n; i++) {
+        struct weft_host_gpus gpus = weft_server_of(&job->server, topology, host[i]);
+        for (uint32_t k = 0; k < gpus.gpus; k++)
+            *at++ = (struct ordered){gpus.server, weft_host_gpu(&gpus, k), host[i]};
+    }
+    if (by_servers) qsort(list, job->ranks, sizeof *list, by_server);
+    job->host = weft_arena_alloc(arena, job->ranks, sizeof *job->host);
+    job->gpu = weft_arena_alloc(arena, job->ranks, sizeof *job->gpu);
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        job->host[r] = list[r].host;
+        job->gpu[r] = list[r].gpu;
+    }
+}
+
+enum weft_status weft__job_choose_gpus(const struct weft__job_common *common, struct weft_place place,
+                                       const struct weft_topology *topology, struct weft_job *job,
+                                       struct weft_arena *arena, struct weft_error *ret_error) {
+    uint32_t *host, n;
+    enum weft_status status = weft_topology_select_hosts(topology, common->hosts, place, &host, &n, ret_error);
+    if (!status) status = check_servers(common, place, topology, host, n, arena, ret_error);
+    if (!status) take_gpus(job, topology, host, n, common->order == WEFT__ORDER_SERVER, arena);
+    return status;
+}
