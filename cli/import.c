@@ -13,6 +13,7 @@
 #include "base/draft.h"
 #include "base/param.h"
 #include "base/stream.h"
+#include "base/tree.h"
 
 enum { IMPORTERS_MAX = 64 };
 
@@ -48,7 +49,8 @@ static enum weft_status guess_all(const struct weft_cli_options *o) {
     enum weft_status worst = WEFT_OK;
     for (uint32_t f = 0; f < o->operands; f++) {
         struct weft_error error = {0};
-        enum weft_status status = weft_import_guess(o->operand[f], print_guess, o->operand[f], &error);
+        enum weft_status status =
+            weft_import_guess(o->operand[f], print_guess, (void *)weft__text_shown(o->operand[f], o->arena), &error);
         if (status) weft_cli_fail(&error);
         if (status > worst) worst = status;
     }

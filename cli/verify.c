@@ -33,7 +33,7 @@ static const struct weft_cli_command command = {
         "If it is killed, the same command continues where it stopped.\n"
         "Exit status: 0 as expected, 1 system error, 2 bad input (nothing was run), 3 bytes not conserved (a bug),\n"
         "4 a variant stalled, 5 the result of a claim was unexpected or a claim has no teeth, 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = UINT32_MAX,
     .option = own,

@@ -22,6 +22,7 @@ struct verify_reading {
 /// A scenario whose claims are verified.
 struct verified {
     const char *path, *name;
+    const char *shown; ///< the path as printed
     struct weft_scenario_file *file;
     struct weft_cli_claims claims;
     uint32_t variants;            ///< variants that claims name

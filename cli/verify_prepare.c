@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
+#include "base/tree.h"
 #include "verify.h"
 #include "weft/sim.h"
 
@@ -19,6 +20,7 @@ enum { DEPTH_MAX = 16 };
 static enum weft_status add_file(struct verify *v, const char *path, struct weft_error *ret_error) {
     struct verified *s = weft_arena_alloc(v->o->arena, 1, sizeof *s);
     s->path = weft_arena_text(v->o->arena, path);
+    s->shown = weft__text_shown(s->path, v->o->arena);
     enum weft_status status = weft_scenario_file_read(path, v->o->setting, v->o->settings, &s->file, ret_error);
     if (status) return status;
     if (!weft_scenario_claims(s->file)) {
@@ -73,7 +75,8 @@ enum weft_status verify_read(struct verify *v, const char *path, struct weft_err
     enum weft_status status = add_path(v, path, 0, ret_error);
     if (!status && v->last == before && v->o->operands == 1)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no scenario with claims in '%s'", path);
-    if (!status && v->last == before) fprintf(stderr, "weft: no scenario with claims in '%s'\n", path);
+    if (!status && v->last == before)
+        fprintf(stderr, "weft: no scenario with claims in '%s'\n", weft__text_shown(path, v->o->arena));
     return status;
 }
 

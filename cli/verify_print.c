@@ -39,7 +39,7 @@ static void print_table(const struct verify *v) {
     struct verify_counts all = {0};
     uint32_t variants = 0;
     for (const struct verified *s = v->first; s; s = s->next) {
-        if ((int)strlen(s->path) > width) width = (int)strlen(s->path);
+        if ((int)strlen(s->shown) > width) width = (int)strlen(s->shown);
         struct verify_counts c = verify_count(v, s);
         add_counts(&all, &c);
         variants += s->variants;
@@ -49,7 +49,7 @@ static void print_table(const struct verify *v) {
     printf("%-*s %8s %7s %7s %9s %9s%s %11s%s\n", width, "scenario", "variants", "claims", "hold", "findings",
            "controls", not_judged ? "  not judged" : "", "unexpected", v->teeth ? "  toothless  exempt" : "");
     for (const struct verified *s = v->first; s; s = s->next)
-        print_row(v, s->path, width, s->variants, verify_count(v, s), not_judged, note_of(s));
+        print_row(v, s->shown, width, s->variants, verify_count(v, s), not_judged, note_of(s));
     print_row(v, "all", width, variants, all, not_judged, "");
     printf("\n%s, for %s of them\n", weft__counted(v->tasks, "run").text, weft__counted(v->uses, "use").text);
     if (v->claimless) printf("%s without claims left out\n", weft__counted(v->claimless, "file").text);
@@ -121,7 +121,7 @@ static void print_claims(const struct verify *v, enum part part) {
         for (uint32_t i = 0; i < s->claims.n && verify_is_judged(s); i++) {
             struct verify_judgement j = verify_judge(v, s, i, arena);
             if (part_of(&j) != part) continue;
-            if (!named) printf("\n%s\n", s->path);
+            if (!named) printf("\n%s\n", s->shown);
             named = true;
             print_claim(s, i, &j, arena);
         }
