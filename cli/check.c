@@ -31,7 +31,7 @@ static const struct weft_cli_command command = {
         "Validates a scenario: every variant with its topology and its workload, its claims with their metrics, and\n"
         "the points of its sweep. It writes nothing, and without --memory it runs nothing.\n"
         "Exit status: 0 all good, 2 an error, reported with file, line and column.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON,
     .operands_min = 1,
     .operands_max = 1,
 };
@@ -131,7 +131,7 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
         if (!status) status = weft_cli_claims_check(&c->claims, variant, &s, ret_error);
     }
     s.one_of_several = !c->o->variant && weft_scenario_variants(c->file) > 1;
-    if (!status) status = weft_cli_simulation_claim_capture(&s, variant, c->captures, c->o->arena, ret_error);
+    if (!status) status = weft_cli_simulation_claim_files(&s, variant, c->o->out, c->captures, c->o->arena, ret_error);
     if (!status && j) print_json(j, &s, memory ? &estimate : NULL);
     if (!status && !j) print_text(&s);
     if (!status && !j && memory) print_estimate(&estimate);

@@ -23,6 +23,7 @@ enum weft_cli_accept {
     WEFT_CLI_JSON = 16,     ///< --json
     WEFT_CLI_QUIET = 32,    ///< --quiet
     WEFT_CLI_CAPTURE = 64,  ///< --capture PORTS, which is --set capture.ports=PORTS
+    WEFT_CLI_WRITES = 512,  ///< --allow-write PATH, repeated
     WEFT_CLI_REPLACE = 256, ///< --force, of a command that writes a file for its user to edit
 };
 
@@ -52,14 +53,16 @@ struct weft_cli_command {
 struct weft_cli_options {
     const char **setting; ///< "path=value"
     uint32_t settings;
-    bool set;            ///< some values are set by --set: the scenario differs from its file
-    const char *seed;    ///< the value of --seed; NULL: not given
-    const char *variant; ///< NULL: all, or the first
-    const char *out;     ///< NULL: not given
-    uint32_t threads;    ///< 1 if not given
-    bool oversubscribe;  ///< more of them than processors, if so many are asked for
-    bool pin;            ///< each of them to a NUMA node
-    bool force;          ///< `out` may hold results, and a file that is to be written may be there
+    bool set;                 ///< some values are set by --set: the scenario differs from its file
+    const char *seed;         ///< the value of --seed; NULL: not given
+    const char *variant;      ///< NULL: all, or the first
+    const char *out;          ///< NULL: not given
+    const char **allow_write; ///< paths below which a scenario may name files for writing
+    uint32_t allow_writes;
+    uint32_t threads;   ///< 1 if not given
+    bool oversubscribe; ///< more of them than processors, if so many are asked for
+    bool pin;           ///< each of them to a NUMA node
+    bool force;         ///< `out` may hold results, and a file that is to be written may be there
     bool json, quiet;
     char **operand;
     uint32_t operands;
@@ -96,6 +99,9 @@ bool weft_cli_is_result(const char *path);
 /// Reads the scenario that the first operand names: a file, or a folder of results, which contains its scenario.
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *options, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error);
+/// Allows the scenario files for writing below --out and below each --allow-write; weft_cli_scenario_read does so.
+enum weft_status weft_cli_allow_writes(const struct weft_cli_options *options, struct weft_scenario_file *file,
+                                       struct weft_error *ret_error);
 /// Runs a subcommand on one scenario: parses options, reads the file, calls `act`, reports errors, frees everything.
 /// `act` returns the exit status; its error is printed if set.
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,

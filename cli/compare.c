@@ -37,7 +37,7 @@ static const struct weft_cli_command command = {
         "scenario as in its file; `weft verify` checks them in any case.\n"
         "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled, 5\n"
         "the result of a claim was unexpected, 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = options,
@@ -54,7 +54,7 @@ static enum weft_status prepare(struct compare *c, struct weft_error *error) {
             status = weft_error_set(error, WEFT_ERROR_INPUT, s->scenario->capture_place,
                                     "capture.ports: every seed would write the same file; expected one seed");
         if (!status) status = weft_cli_claims_check(&c->claims, c->variant[v], s, error);
-        if (!status) status = weft_cli_simulation_claim_capture(s, v, captures, c->o->arena, error);
+        if (!status) status = weft_cli_simulation_claim_files(s, v, c->o->out, captures, c->o->arena, error);
     }
     return status;
 }

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 
+#include "base/tree.h"
 #include "base/units.h"
 
 static const char *pfc_text, *ets_text, *app_text, *mac_text, *capability_text;
@@ -209,7 +210,7 @@ int weft_cli_dcbx(int argc, char **argv) {
     struct weft_dcbx_end own;
     int exit_status = weft_cli_parse(&command, argc, argv, &o);
     if (exit_status == WEFT_CLI_GO) {
-        struct weft_cli_dcbx found = {.file = o.operand[0], .own = pfc_text ? &own : NULL};
+        struct weft_cli_dcbx found = {.file = weft__text_shown(o.operand[0], o.arena), .own = pfc_text ? &own : NULL};
         enum weft_status status = WEFT_OK;
         if (pfc_text)
             status = parse_own(&own, o.arena, &error);

@@ -11,6 +11,7 @@
 #include "terminal.h"
 
 #include "base/param.h"
+#include "base/tree.h"
 #include "base/units.h"
 
 static const char *interval_text, *rate_text, *follow_text, *csv_text, *conversations_text;
@@ -134,7 +135,7 @@ static enum weft_status follow(struct decoding *d, const char *path, struct weft
         puts("");
     }
     for (uint32_t i = 0; !status && i < decode.warnings; i++)
-        fprintf(stderr, "weft: %s: %s\n", path, decode.warning[i]);
+        fprintf(stderr, "weft: %s: %s\n", weft__text_shown(path, d->arena), decode.warning[i]);
     if (!status && !d->packets && !d->json && !d->csv)
         printf("no packet to queue pair %u in %s\n", (unsigned)d->conf.follow_qp,
                weft__counted(decode.frames, "frame").text);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/csv.h"
+#include "base/tree.h"
 #include "base/units.h"
 #include "cli.h"
 
@@ -206,7 +207,7 @@ static void print_links(const struct weft_decode *d) {
 void weft_cli_decode_print(const struct weft_decode *d, uint32_t rows, struct weft_arena *arena) {
     char bytes[WEFT_CLI_TEXT], time[TEXT];
     uint32_t interfaces = weft_capture_interfaces(d->reader);
-    printf("%s: %s, %s, %s us, %s\n", d->file, weft__counted(d->frames, "frame").text,
+    printf("%s: %s, %s, %s us, %s\n", weft__text_shown(d->file, arena), weft__counted(d->frames, "frame").text,
            weft_cli_bytes_text(d->bytes, bytes), time_text(d->last_ps, time),
            weft__counted(interfaces, "interface").text);
     printf("%" PRIu64 " RoCE, of them %" PRIu64 " CNP; %" PRIu64 " pause; %" PRIu64 " LLDP; %" PRIu64 " other\n",

@@ -13,6 +13,7 @@
 #include "base/draft.h"
 #include "base/param.h"
 #include "base/stream.h"
+#include "base/tree.h"
 
 enum { IMPORTERS_MAX = 64 };
 
@@ -71,8 +72,8 @@ static enum weft_status guess_all(const struct weft_cli_options *o) {
     for (uint32_t f = 0; f < o->operands; f++) {
         struct weft_error error = {0};
         struct known known = {0};
-        const char *path = o->operand[f];
-        enum weft_status status = weft_import_guess(path, count_guess, &known, &error);
+        const char *path = weft__text_shown(o->operand[f], o->arena);
+        enum weft_status status = weft_import_guess(o->operand[f], count_guess, &known, &error);
         if (status) weft_cli_fail(&error);
         if (status > worst) worst = status;
         for (uint32_t i = 0; i < known.n; i++)

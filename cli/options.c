@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/param.h"
+#include "base/tree.h"
 #include "base/units.h"
 #include "cli.h"
 #include "terminal.h"
@@ -26,6 +27,7 @@ enum common {
     FORCE,
     REPLACE,
     CAPTURE,
+    ALLOW_WRITE,
     JSON,
     QUIET,
     COLOR,
@@ -50,6 +52,9 @@ static const struct {
     [REPLACE] = {"force", NULL, "replace FILE, if it is there", WEFT_CLI_REPLACE},
     [CAPTURE] = {"capture", "PORT[,...]", "write frames of these ports to capture.pcapng; globs allowed",
                  WEFT_CLI_CAPTURE},
+    [ALLOW_WRITE] = {"allow-write", "PATH",
+                     "the scenario may name files for writing below PATH, besides its own folder and --out",
+                     WEFT_CLI_WRITES},
     [JSON] = {"json", NULL, "one JSON object on standard output, nothing else", WEFT_CLI_JSON},
     [QUIET] = {"quiet", NULL, "no progress", WEFT_CLI_QUIET},
     [COLOR] = {"color", "WHEN", "colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
@@ -187,7 +192,8 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         return true;
     case OUT:
         if (!can_be_folder(o->arena, value)) {
-            fprintf(stderr, "weft: --out: '%s' is not a folder; expected one, or a name that is free\n", value);
+            fprintf(stderr, "weft: --out: '%s' is not a folder; expected one, or a name that is free\n",
+                    weft__text_shown(value, o->arena));
             return false;
         }
         o->out = value;
@@ -202,6 +208,9 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
             return false;
         }
         o->setting[o->settings++] = weft_arena_format(o->arena, "capture.ports=%s", quoted(o->arena, value));
+        return true;
+    case ALLOW_WRITE:
+        o->allow_write[o->allow_writes++] = value;
         return true;
     case JSON:
         o->json = true;
@@ -246,7 +255,8 @@ static int fail_usage(const struct weft_cli_command *command) {
 /// Results that took hours must not be lost by a mistake.
 static int check_out(const struct weft_cli_options *o) {
     if (!o->out || o->force || !weft_cli_is_result(o->out)) return WEFT_CLI_GO;
-    fprintf(stderr, "weft: --out: '%s' holds results already; --force replaces them\n", o->out);
+    fprintf(stderr, "weft: --out: '%s' holds results already; --force replaces them\n",
+            weft__text_shown(o->out, o->arena));
     return WEFT_ERROR_INPUT;
 }
 
@@ -256,7 +266,7 @@ static int check_operands(const struct weft_cli_command *command, const struct w
         fprintf(stderr, "weft %s: expected %s\n", command->name, command->operands);
     else
         fprintf(stderr, "weft %s: unexpected argument \"%s\"; expected %s\n", command->name,
-                o->operand[command->operands_max], command->operands);
+                weft__text_shown(o->operand[command->operands_max], o->arena), command->operands);
     return fail_usage(command);
 }
 
@@ -274,7 +284,7 @@ static int check_files(const struct weft_cli_command *command, const struct weft
             for (size_t k = 0; k < sizeof held / sizeof *held; k++) {
                 if (!is_same_file(file, weft_arena_format(o->arena, "%s%s", o->operand[i], held[k]))) continue;
                 fprintf(stderr, "weft: --%s: '%s' is read, and would be overwritten; expected another file\n",
-                        own->name, file);
+                        own->name, weft__text_shown(file, o->arena));
                 return WEFT_ERROR_INPUT;
             }
     }
@@ -323,6 +333,7 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
     struct weft_cli_options *o = ret_options;
     *o = (struct weft_cli_options){.threads = 1, .arena = weft_arena_new(WEFT_MEMORY_SCENARIO)};
     o->setting = weft_arena_alloc(o->arena, (size_t)argc, sizeof *o->setting);
+    o->allow_write = weft_arena_alloc(o->arena, (size_t)argc, sizeof *o->allow_write);
     struct option table[COMMONS + OWN_MAX + 1];
     fill_table(command, table);
     char *name = weft_arena_format(o->arena, "weft %s", command->name);
@@ -379,8 +390,16 @@ static bool is_folder(const char *path) {
     return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-enum weft_status weft_cli_scenario_read(const struct weft_cli_options *o, struct weft_scenario_file **ret_file,
-                                        struct weft_error *ret_error) {
+enum weft_status weft_cli_allow_writes(const struct weft_cli_options *o, struct weft_scenario_file *file,
+                                       struct weft_error *ret_error) {
+    enum weft_status status = o->out ? weft_scenario_file_allow_write(file, o->out, ret_error) : WEFT_OK;
+    for (uint32_t i = 0; i < o->allow_writes && !status; i++)
+        status = weft_scenario_file_allow_write(file, o->allow_write[i], ret_error);
+    return status;
+}
+
+static enum weft_status read_scenario(const struct weft_cli_options *o, struct weft_scenario_file **ret_file,
+                                      struct weft_error *ret_error) {
     const char *path = o->operand[0];
     if (!weft_cli_is_result(path) && is_folder(path)) return refuse_folder(o, ret_error);
     if (!weft_cli_is_result(path)) return weft_scenario_file_read(path, o->setting, o->settings, ret_file, ret_error);
@@ -395,6 +414,12 @@ enum weft_status weft_cli_scenario_read(const struct weft_cli_options *o, struct
     else
         *ret_file = file;
     return status;
+}
+
+enum weft_status weft_cli_scenario_read(const struct weft_cli_options *o, struct weft_scenario_file **ret_file,
+                                        struct weft_error *ret_error) {
+    enum weft_status status = read_scenario(o, ret_file, ret_error);
+    return status ? status : weft_cli_allow_writes(o, *ret_file, ret_error);
 }
 
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "base/tree.h"
 #include "base/units.h"
 #include "checkpoint.h"
 #include "claims.h"
@@ -33,8 +34,8 @@ static const struct weft_cli_command command = {
         "Ctrl-C (or SIGTERM) ends the run and reports the results so far.\n"
         "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 the network stalled, or\n"
         "simulated time (100 days) was over, 5 the digest of a repeated run differs, 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_CAPTURE | WEFT_CLI_JSON |
-              WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_CAPTURE |
+              WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 0,
     .operands_max = 1,
     .option = own,
@@ -198,7 +199,8 @@ static void mention_checkpoint(const struct work *work) {
     const struct weft_checkpoint *checkpoint = work->s.checkpoint;
     bool saved = checkpoint && checkpoint->written && work->s.outcome->end == WEFT_END_INTERRUPTED;
     if (saved && !work->o.quiet && !work->o.json)
-        fprintf(stderr, "weft: `weft run --resume %s` continues the run\n", work->o.out);
+        fprintf(stderr, "weft: `weft run --resume %s` continues the run\n",
+                weft__text_shown(work->o.out, work->o.arena));
 }
 
 /// Writes and prints the results; `error` is that of the run.
@@ -220,7 +222,7 @@ static enum weft_status report(struct work *work, enum weft_status status, struc
     mention_checkpoint(work);
     if (!status && stored->variant) status = weft_cli_compare_digests(stored, work->s.outcome, error);
     if (!status && stored->digest && !stored->interrupted && !o->quiet && !o->json)
-        fprintf(stderr, "weft: the same digest as in %s\n", o->operand[0]);
+        fprintf(stderr, "weft: the same digest as in %s\n", weft__text_shown(o->operand[0], o->arena));
     if (!output.status) return status;
     *error = output;
     return output.status;

@@ -354,7 +354,7 @@ static void claims(struct weft__json *j) {
         weft__json_end_object(j);
     }
     key_type(j, "without", "object");
-    weft__json_key(j, "seeds"); // each, mean or {at_least: 6, reason: ...}
+    weft__json_key(j, "seeds"); // each, mean or {mean: 1..8} or {at_least: 6, reason: ...}
     weft__json_begin_object(j);
     weft__json_end_object(j);
     weft__json_end_object(j);

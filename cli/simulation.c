@@ -14,6 +14,7 @@
 
 #include "base/draft.h"
 #include "base/processors.h"
+#include "base/tree.h"
 #include "base/units.h"
 #include "progress.h"
 #include "ranks.h"
@@ -83,9 +84,9 @@ static struct weft_progress end_of(const struct weft_workload *w, const struct w
     return end;
 }
 
-/// The capture's file: in --out DIR unless it names a folder. With several variants it is "capture-NAME.pcapng"; '_'
-/// replaces each character of NAME that file names should not have. NULL: no capture.
-static const char *capture_file(const struct weft_cli_simulation *s, const char *out) {
+/// The capture's file as the scenario names it. With several variants it is "capture-NAME.pcapng"; '_' replaces each
+/// character of NAME that file names should not have. NULL: no capture.
+static const char *capture_name(const struct weft_cli_simulation *s) {
     const struct weft_capture_conf *capture = &s->scenario->capture;
     if (!*capture->ports) return NULL;
     const char *file = capture->file, *slash = strrchr(file, '/'), *dot = strrchr(file, '.');
@@ -96,14 +97,55 @@ static const char *capture_file(const struct weft_cli_simulation *s, const char 
         size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - file) : strlen(file);
         file = weft_arena_format(s->scenario->arena, "%.*s-%s%s", (int)stem, file, name, file + stem);
     }
-    return out && *file != '/' ? weft_arena_format(s->scenario->arena, "%s/%s", out, file) : file;
+    return file;
 }
 
-enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulation *s, uint32_t variant,
-                                                   const char **taken, struct weft_arena *arena,
-                                                   struct weft_error *ret_error) {
-    const char *file = capture_file(s, NULL);
+/// The capture's path; NULL: no capture.
+static enum weft_status capture_path(const struct weft_cli_simulation *s, const char *out, const char **ret_path,
+                                     struct weft_error *ret_error) {
+    const char *name = s->follow ? NULL : capture_name(s);
+    *ret_path = NULL;
+    if (!name) return WEFT_OK;
+    return weft_scenario_write_path(s->scenario, "capture", "file", name, out, s->scenario->arena, ret_path, ret_error);
+}
+
+/// A section of pcapng that weft writes begins with a line feed and names weft as the application.
+#define CAPTURE_BY "weft "
+enum { CAPTURE_HEAD = 4096 };
+
+/// A capture replaces a capture that weft wrote, and with --force any file.
+static enum weft_status check_replaced(const char *path, const struct weft_cli_options *o,
+                                       struct weft_error *ret_error) {
+    struct stat about;
+    char head[CAPTURE_HEAD];
+    FILE *file = !o->force && !stat(path, &about) && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
     if (!file) return WEFT_OK;
+    size_t n = fread(head, 1, sizeof head, file);
+    fclose(file);
+    bool ours = !n;
+    for (size_t i = 0; i + strlen(CAPTURE_BY) <= n && *head == '\n'; i++)
+        ours |= !memcmp(head + i, CAPTURE_BY, strlen(CAPTURE_BY));
+    if (ours) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
+                          "exists, and is not a capture that weft wrote; expected another capture.file, or --force, "
+                          "which replaces the file");
+}
+
+static enum weft_status check_store(const struct weft_cli_simulation *s, struct weft_arena *arena,
+                                    struct weft_error *ret_error) {
+    const char *store = s->scenario->run.fast_forward_store;
+    if (!*store) return WEFT_OK;
+    return weft_scenario_write_path(s->scenario, "run", "fast_forward_store", store, NULL, arena, &store, ret_error);
+}
+
+enum weft_status weft_cli_simulation_claim_files(const struct weft_cli_simulation *s, uint32_t variant, const char *out,
+                                                 const char **taken, struct weft_arena *arena,
+                                                 struct weft_error *ret_error) {
+    const char *file = NULL;
+    enum weft_status status = check_store(s, arena, ret_error);
+    if (!status) status = capture_path(s, out, &file, ret_error);
+    if (status || !file) return status;
+    file = capture_name(s);
     for (uint32_t i = 0; i < variant; i++)
         if (taken[i] && !strcmp(taken[i], file))
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, s->scenario->capture_place,
@@ -118,7 +160,7 @@ enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulat
 static void mention_capture(const struct weft_cli_options *options, const char *file, const struct weft_outcome *o) {
     bool quiet = options->quiet || options->json;
     if (!o->capture_left_out && quiet) return;
-    fprintf(stderr, "weft: %s in %s", weft__counted(o->captured, "frame").text, file);
+    fprintf(stderr, "weft: %s in %s", weft__counted(o->captured, "frame").text, weft__text_shown(file, options->arena));
     if (o->capture_left_out)
         fprintf(stderr, "; capture.limit left out the %llu after them", (unsigned long long)o->capture_left_out);
     fputc('\n', stderr);
@@ -142,7 +184,8 @@ static enum weft_status check_workload(const struct weft_cli_simulation *s, stru
             ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->scenario->path},
             "the workload is empty: nothing would be run; expected entries under workload, or run.until "
             "for a network in which no host sends");
-    fprintf(stderr, "weft: %s: the workload is empty: no host sends\n", s->scenario->path);
+    fprintf(stderr, "weft: %s: the workload is empty: no host sends\n",
+            weft__text_shown(s->scenario->path, s->scenario->arena));
     return WEFT_OK;
 }
 
@@ -195,15 +238,17 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
                                    .record = options->out || s->follow,
                                    .on_progress = go_on,
                                    .context = &progress,
-                                   .capture_file = s->follow ? NULL : capture_file(s, options->out),
                                    .follow = s->follow,
                                    .ranks = weft_cli_ranks(),
                                    .checkpoint = s->checkpoint};
-    enum weft_status status = WEFT_OK;
+    enum weft_status status = capture_path(s, options->out, &sim.capture_file, ret_error);
+    if (!status) status = check_store(s, s->scenario->arena, ret_error);
+    if (!status && sim.capture_file && !s->resumed) status = check_replaced(sim.capture_file, options, ret_error);
+    if (status) sim.capture_file = NULL;
     mention_binding(options);
-    if (s->resumed) {
+    if (!status && s->resumed) {
         status = weft_simulate_on(s->checkpoint, &sim, &s->outcome, ret_error);
-    } else {
+    } else if (!status) {
         weft_memory_reset_max();
         status = check_workload(s, ret_error);
         if (options->out && !status)
@@ -224,7 +269,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
                                  .workload = s->workload,
                                  .outcome = s->outcome,
                                  .commit = weft_cli_commit};
-    if (sim.capture_file && options->out) weft_cli_add_file(ret_run, capture_file(s, NULL));
+    if (sim.capture_file && options->out) weft_cli_add_file(ret_run, capture_name(s));
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
         ret_run->memory_bytes_max[k] = weft_memory_bytes_max(k);
     return status;
@@ -262,7 +307,8 @@ enum weft_status weft_cli_stored_variant(const struct weft_cli_options *o, const
     if (status) return status;
     bool other_seed = seeded && seed != ret_stored->seed;
     if (other_seed && !o->set && !o->quiet && !o->json)
-        fprintf(stderr, "weft: %s has no run with seed %" PRIu64 ": no digest is compared\n", o->operand[0], seed);
+        fprintf(stderr, "weft: %s has no run with seed %" PRIu64 ": no digest is compared\n",
+                weft__text_shown(o->operand[0], o->arena), seed);
     if (o->set || other_seed) ret_stored->digest = NULL;
     return WEFT_OK;
 }
@@ -371,7 +417,7 @@ enum weft_status weft_cli_can_write_file(const char *option, const char *path, c
 }
 
 void weft_cli_mention_file(const char *path, const struct weft_cli_options *o) {
-    if (!o->quiet) fprintf(stderr, "weft: wrote %s\n", path);
+    if (!o->quiet) fprintf(stderr, "weft: wrote %s\n", weft__text_shown(path, o->arena));
 }
 
 void weft_cli_print_losses(const char *losses) {

@@ -50,10 +50,11 @@ enum weft_status weft_cli_stored_variant(const struct weft_cli_options *options,
 enum weft_status weft_cli_compare_digests(const struct weft_stored *stored, const struct weft_outcome *outcome,
                                           struct weft_error *ret_error);
 
-/// Refuses a variant whose capture would overwrite that of an earlier variant. `taken`: [variants], at first all NULL.
-enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulation *s, uint32_t variant,
-                                                   const char **taken, struct weft_arena *arena,
-                                                   struct weft_error *ret_error);
+/// Refuses a variant whose files for writing may not be written there, or whose capture would overwrite that of an
+/// earlier variant. `taken`: [variants], at first all NULL.
+enum weft_status weft_cli_simulation_claim_files(const struct weft_cli_simulation *s, uint32_t variant, const char *out,
+                                                 const char **taken, struct weft_arena *arena,
+                                                 struct weft_error *ret_error);
 
 /// JSON that is printed when it is complete: {"variants": [...]}; if one of them is wrong, nothing is printed.
 struct weft_cli_variants {

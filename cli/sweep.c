@@ -43,7 +43,8 @@ static const struct weft_cli_command command = {
         "DIR, runs stay there, and points can be added. A failed run is reported and does not stop the others.\n"
         "Exit status: 0 done, 1 system error, runs failed or are missing, 2 bad input (nothing was run), 3 bytes\n"
         "not conserved (a bug), 4 a run stalled, 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON |
+              WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,

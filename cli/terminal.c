@@ -113,6 +113,8 @@ static bool take_byte(char byte) {
     }
     if (byte == '\n')
         take_line();
+    else if (((unsigned char)byte < 0x20 && byte != '\t') || byte == 0x7f) // of a name, and not for the terminal
+        terminal.line[terminal.size++] = '?';
     else
         terminal.line[terminal.size++] = byte;
     return true;

@@ -43,7 +43,8 @@ static const struct weft_cli_command command = {
         "within noise. With --out DIR runs stay there, and the same command continues where it stopped. Points of\n"
         "`sweep:` in the scenario and its variants take part.\n"
         "Exit status: 0 done, 1 system error or runs failed, 2 bad input (nothing was run), 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON |
+              WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,

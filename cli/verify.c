@@ -25,11 +25,15 @@ static const struct weft_cli_command command = {
     .operands = "DIR|SCENARIO...",
     .about =
         "Checks the claims of scenarios by running them. DIR: every .yaml file in it and below; files without\n"
-        "claims are skipped. A claim with `expected: no` that does not hold is a finding. Equal runs are done once.\n"
+        "claims are skipped, and so is an operand without claims, unless it is the only one. A claim with `expected: "
+        "no`\n"
+        "that does not hold is a finding. A claim about a mean is judged over the seeds that it names; if it names "
+        "none,\n"
+        "one seed does not judge it. Equal runs are done once.\n"
         "If it is killed, the same command continues where it stopped.\n"
         "Exit status: 0 as expected, 1 system error, 2 bad input (nothing was run), 3 bytes not conserved (a bug),\n"
         "4 a variant stalled, 5 the result of a claim was unexpected or a claim has no teeth, 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = UINT32_MAX,
     .option = own,
@@ -43,7 +47,7 @@ static int judge(const struct verify *v) {
     for (const struct verified *s = v->first; s; s = s->next) {
         struct verify_counts c = verify_count(v, s);
         met[s->status] = true;
-        met[WEFT_ERROR_CLAIM] |= c.unexpected || c.toothless;
+        met[WEFT_ERROR_CLAIM] |= c.verdict.unexpected || c.toothless;
     }
     if (v->interrupted) return WEFT_INTERRUPTED;
     for (unsigned i = 0; i < sizeof by_gravity / sizeof *by_gravity; i++)
@@ -54,8 +58,6 @@ static int judge(const struct verify *v) {
 static enum weft_status read_options(struct verify *v) {
     v->teeth = teeth;
     v->all = all;
-    v->seeds = 1;
-    v->seeded = seeds_text;
     if (!weft_cli_jobs_parse(jobs_text, &v->jobs)) return WEFT_ERROR_INPUT;
     return seeds_text && !weft_cli_seeds_parse(seeds_text, v->o->arena, &v->seed, &v->seeds) ? WEFT_ERROR_INPUT
                                                                                              : WEFT_OK;
@@ -65,6 +67,8 @@ static int verify(struct verify *v, struct weft_error *ret_error) {
     enum weft_status status = read_options(v);
     for (uint32_t i = 0; i < v->o->operands && !status; i++)
         status = verify_read(v, v->o->operand[i], ret_error);
+    if (!status && !v->first)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no scenario with claims");
     if (!status && sources) return (int)verify_sources(v, sources, ret_error);
     for (struct verified *s = v->first; s && !status; s = s->next)
         status = verify_prepare(v, s, ret_error);

@@ -12,7 +12,8 @@
 struct verify_reading {
     struct verified *of;
     struct weft_cli_claims claims; ///< the file's claims with this reading's values
-    const bool *judged;            ///< [claims]: the ones that this setting is for
+    const uint64_t *seed;          ///< NULL: the seed of the configuration
+    bool *judged;                  ///< [claims]: the ones that this setting and this seed are for
     bool teeth;                    ///< it is the setting that must break them
     const char **setting;          ///< of its runs
     uint32_t settings;
@@ -21,11 +22,13 @@ struct verify_reading {
 /// A scenario whose claims are verified.
 struct verified {
     const char *path, *name;
+    const char *shown; ///< the path as printed
     struct weft_scenario_file *file;
     struct weft_cli_claims claims;
     uint32_t variants;            ///< variants that claims name
-    struct verify_reading *plain; ///< [seeds]
-    struct verify_reading **bite; ///< [claims][seeds]; claims with the same `without` share them; NULL: none
+    uint32_t readings;            ///< seeds of --seeds; or the configuration's and those that claims name
+    struct verify_reading *plain; ///< [readings]
+    struct verify_reading **bite; ///< [claims][readings]; claims with the same `without` share them; NULL: none
     enum weft_status status;      ///< the most serious status of its runs
     bool ended;                   ///< every run of it has ended
     struct verified *next;
@@ -57,8 +60,7 @@ struct verify {
     struct verify_task *task, **last_task;
     struct verify_task **at;           ///< [tasks]: when they run
     uint32_t tasks, jobs, uses, known; ///< known: from a verify that was killed
-    uint32_t seeds;                    ///< 1 without --seeds
-    bool seeded;                       ///< --seeds
+    uint32_t seeds;                    ///< of --seeds; 0: each claim has its own
     uint64_t *seed;
     bool teeth, all, interrupted;
     struct verify_task *bucket[VERIFY_BUCKETS]; ///< by key
@@ -67,7 +69,8 @@ struct verify {
     const char *journal_path;
 };
 
-/// Reads an operand: a scenario, or a folder with scenarios. An operand without any claims is an error.
+/// Reads an operand: a scenario, or a folder with scenarios. Reports an operand without claims; it is an error if it
+/// is the only one.
 enum weft_status verify_read(struct verify *v, const char *path, struct weft_error *ret_error);
 /// Everything about a scenario except running it: its readings, and the tasks for them.
 enum weft_status verify_prepare(struct verify *v, struct verified *s, struct weft_error *ret_error);
@@ -102,8 +105,9 @@ enum verify_teeth {
 struct verify_judgement {
     enum weft_claim_verdict verdict;
     enum verify_teeth teeth;
-    uint32_t hold, of;             ///< number of seeds with which it holds, out of how many
-    uint32_t bitten;               ///< number of seeds with which it does not hold under `without`
+    uint32_t seeds;    ///< number of seeds that it was run with
+    uint32_t hold, of; ///< number of judgements that it holds in, out of how many: one per seed, or one mean
+    uint32_t bitten;   ///< number of seeds with which it does not hold under `without`
     double *median, *least, *most; ///< for its metrics, over seeds; NAN: no value
     double *without;               ///< medians without
 };
@@ -112,7 +116,8 @@ struct verify_judgement verify_judge(const struct verify *v, const struct verifi
 /// Whether its claims can be judged: every run has ended by itself, stalled or not.
 bool verify_is_judged(const struct verified *s);
 struct verify_counts {
-    uint32_t claims, hold, findings, controls, unexpected, toothless, exempt;
+    struct weft_claim_counts verdict;
+    uint32_t claims, toothless, exempt;
 };
 struct verify_counts verify_count(const struct verify *v, const struct verified *s);
 

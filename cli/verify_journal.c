@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verify has measured, so that the same verify continues after a kill: one line per task, "KEY STATUS VALUE...".
-// The file's name is a hash of this program, of every task and of every claim, so its content is always valid.
+// What a verify has measured, so that the same verify continues after a kill: one line per task, "KEY STATUS VALUE...",
+// and a checksum of the line before it, so that a damaged line is not taken for a result. The file's name is a hash of
+// this program, of every task and of every claim, so its content is always about these.
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,8 +13,11 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/stream.h"
 #include "cache.h"
 #include "verify.h"
+
+enum { SUM_DIGITS = 16 };
 
 static void hash_value(void *context, const struct weft_claim *claim, const struct weft_claim_metric *metric,
                        double *value) {
@@ -60,15 +64,29 @@ static void write_value(void *context, const struct weft_claim *claim, const str
     fprintf(line->file, " %.17g", *value);
 }
 
+static uint64_t sum_of(const char *text, size_t n) {
+    return weft__hash(WEFT__HASH_START, text, n);
+}
+
+/// Whether the line ends with " #", the checksum of what is before that, and its end.
+static bool is_whole(const char *text) {
+    const char *mark = strrchr(text, '#');
+    if (!mark || mark == text || strlen(mark) != SUM_DIGITS + 2 || mark[SUM_DIGITS + 1] != '\n') return false;
+    char expected[SUM_DIGITS + 1];
+    snprintf(expected, sizeof expected, "%016" PRIx64, sum_of(text, (size_t)(mark - text)));
+    return !strncmp(mark + 1, expected, SUM_DIGITS);
+}
+
 static void read_line(struct verify *v, const char *text) {
     char *end;
+    if (!is_whole(text)) return;
     uint64_t key = strtoull(text, &end, 16);
     unsigned long status = strtoul(end, &end, 10);
     struct verify_task *t = verify_task_find(v, key);
     if (!t || t->done || (status && status != WEFT_ERROR_STALL)) return;
     struct line line = {.at = end};
     verify_each_value(t, read_value, &line);
-    if (!line.at || strcmp(line.at, "\n") != 0) return; // cut off, or longer than its values
+    if (!line.at || strncmp(line.at, " #", 2)) return; // longer than its values
     t->done = true;
     v->known++;
     for (const struct verify_use *u = t->use; u; u = u->next)
@@ -104,11 +122,15 @@ void verify_journal_open(struct verify *v) {
 
 void verify_journal_add(struct verify *v, const struct verify_task *t, enum weft_status status) {
     if (!v->journal) return;
-    struct line line = {.file = v->journal};
-    fprintf(v->journal, "%016" PRIx64 " %d", t->key, (int)status);
+    struct weft__text_stream stream;
+    struct line line = {.file = weft__text_stream_open(&stream)};
+    fprintf(line.file, "%016" PRIx64 " %d", t->key, (int)status);
     verify_each_value(t, write_value, &line);
-    putc('\n', v->journal);
+    putc(' ', line.file);
+    const char *text = weft__text_stream_text(&stream);
+    fprintf(v->journal, "%s#%016" PRIx64 "\n", text, sum_of(text, strlen(text)));
     fflush(v->journal);
+    weft__text_stream_free(&stream);
 }
 
 void verify_journal_close(struct verify *v, bool whole) {

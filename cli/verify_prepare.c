@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
+#include "base/tree.h"
 #include "verify.h"
 #include "weft/sim.h"
 
@@ -19,6 +20,7 @@ enum { DEPTH_MAX = 16 };
 static enum weft_status add_file(struct verify *v, const char *path, struct weft_error *ret_error) {
     struct verified *s = weft_arena_alloc(v->o->arena, 1, sizeof *s);
     s->path = weft_arena_text(v->o->arena, path);
+    s->shown = weft__text_shown(s->path, v->o->arena);
     enum weft_status status = weft_scenario_file_read(path, v->o->setting, v->o->settings, &s->file, ret_error);
     if (status) return status;
     if (!weft_scenario_claims(s->file)) {
@@ -71,8 +73,10 @@ static enum weft_status add_path(struct verify *v, const char *path, uint32_t de
 enum weft_status verify_read(struct verify *v, const char *path, struct weft_error *ret_error) {
     struct verified **before = v->last;
     enum weft_status status = add_path(v, path, 0, ret_error);
+    if (!status && v->last == before && v->o->operands == 1)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no scenario with claims in '%s'", path);
     if (!status && v->last == before)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no scenario with claims in '%s'", path);
+        fprintf(stderr, "weft: no scenario with claims in '%s'\n", weft__text_shown(path, v->o->arena));
     return status;
 }
 
@@ -151,6 +155,12 @@ static uint32_t count_values(const struct verify_reading *r, uint32_t variant, e
     return n;
 }
 
+static bool is_judged(const struct verify_reading *r, uint32_t claim) {
+    for (uint32_t k = 0; k < r->of->readings; k++)
+        if (r[k].judged[claim]) return true;
+    return false;
+}
+
 /// A metric that vanishes without the mechanism would break any claim, so every metric of a judged claim must be
 /// measured.
 static enum weft_status check_metrics(const struct verify_reading *r, uint32_t variant,
@@ -158,9 +168,16 @@ static enum weft_status check_metrics(const struct verify_reading *r, uint32_t v
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < r->claims.n && !status; i++) {
         struct weft_cli_claims one = {.claim = &r->claims.claim[i], .n = 1, .result = &r->claims.result[i]};
-        if (r->judged[i]) status = weft_cli_claims_check(&one, variant, sim, ret_error);
+        if (is_judged(r, i)) status = weft_cli_claims_check(&one, variant, sim, ret_error);
     }
     return status;
+}
+
+static void add_uses(struct verify *v, struct verify_reading *r, uint32_t variant, const struct task_key *key) {
+    char seed[24];
+    snprintf(seed, sizeof seed, "%llu", r->seed ? (unsigned long long)*r->seed : 0);
+    for (enum weft_claim_from from = 0; from < WEFT_CLAIM_FROMS; from++)
+        if (count_values(r, variant, from)) add_use(v, r, variant, from, key, r->seed ? seed : key->seed);
 }
 
 /// Everything that the readings (one per seed) of a file need for a variant.
@@ -168,10 +185,11 @@ static enum weft_status prepare_variant(struct verify *v, struct verify_reading 
                                         const struct weft_scenario_file *file, uint32_t variant,
                                         struct weft_error *ret_error) {
     struct verified *s = r->of;
-    uint32_t values[WEFT_CLAIM_FROMS], all_values = 0;
-    for (enum weft_claim_from from = 0; from < WEFT_CLAIM_FROMS; from++)
-        all_values += values[from] = count_values(r, variant, from);
-    if (!all_values) return WEFT_OK;
+    uint32_t values = 0;
+    for (uint32_t k = 0; k < s->readings; k++)
+        for (enum weft_claim_from from = 0; from < WEFT_CLAIM_FROMS; from++)
+            values += count_values(&r[k], variant, from);
+    if (!values) return WEFT_OK;
     struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
     if (!status) status = check_metrics(r, variant, &sim, ret_error);
@@ -179,12 +197,8 @@ static enum weft_status prepare_variant(struct verify *v, struct verify_reading 
         if (!s->name) s->name = weft_arena_text(v->o->arena, sim.scenario->name);
         s->variants += !r->teeth;
         struct task_key key = key_of(s, &sim);
-        for (uint32_t k = 0; k < v->seeds; k++) {
-            char seed[24];
-            snprintf(seed, sizeof seed, "%llu", v->seeded ? (unsigned long long)v->seed[k] : 0);
-            for (enum weft_claim_from from = 0; from < WEFT_CLAIM_FROMS; from++)
-                if (values[from]) add_use(v, &r[k], variant, from, &key, v->seeded ? seed : key.seed);
-        }
+        for (uint32_t k = 0; k < s->readings; k++)
+            add_uses(v, &r[k], variant, &key);
     }
     weft_cli_simulation_deinit(&sim);
     return status;
@@ -192,19 +206,62 @@ static enum weft_status prepare_variant(struct verify *v, struct verify_reading 
 
 // --- readings -----------------------------------------------------------------------------------------------------
 
+static bool is_among(uint64_t seed, const uint64_t *list, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i] == seed) return true;
+    return false;
+}
+
+/// The seeds that claims name, each once.
+static uint64_t *own_seeds(const struct verified *s, struct weft_arena *arena, uint32_t *ret_n) {
+    uint32_t room = 0, n = 0;
+    for (uint32_t i = 0; i < s->claims.n; i++)
+        room += s->claims.claim[i].own_seeds;
+    uint64_t *seed = weft_arena_alloc(arena, room, sizeof *seed);
+    for (uint32_t i = 0; i < s->claims.n; i++)
+        for (uint32_t k = 0; k < s->claims.claim[i].own_seeds; k++)
+            if (!is_among(s->claims.claim[i].own_seed[k], seed, n)) seed[n++] = s->claims.claim[i].own_seed[k];
+    *ret_n = n;
+    return seed;
+}
+
+/// One reading per seed of --seeds; or one with the configuration's seed, and one per seed that a claim names.
+static struct verify_reading *new_seeds(const struct verify *v, struct verified *s) {
+    struct weft_arena *arena = v->o->arena;
+    uint32_t n = v->seeds;
+    const uint64_t *seed = v->seeds ? v->seed : own_seeds(s, arena, &n);
+    uint32_t first = v->seeds ? 0 : 1;
+    s->readings = first + n;
+    struct verify_reading *r = weft_arena_alloc(arena, s->readings, sizeof *r);
+    for (uint32_t k = 0; k < s->readings; k++) {
+        r[k] = (struct verify_reading){.of = s, .seed = k < first ? NULL : &seed[k - first]};
+        r[k].judged = weft_arena_alloc(arena, s->claims.n, sizeof *r[k].judged);
+    }
+    return r;
+}
+
+/// Whether claim `c` is judged with the seed of reading `r`.
+static bool is_for_seed(const struct verify *v, const struct verify_reading *r, const struct weft_claim *c) {
+    if (v->seeds) return true;
+    return r->seed ? is_among(*r->seed, c->own_seed, c->own_seeds) : !c->own_seeds;
+}
+
+/// `judged`: the claims that the setting is for.
 static struct verify_reading *new_readings(const struct verify *v, struct verified *s, const struct weft_claim *without,
                                            const bool *judged) {
     struct weft_arena *arena = v->o->arena;
-    struct verify_reading *r = weft_arena_alloc(arena, v->seeds, sizeof *r);
+    struct verify_reading *r = new_seeds(v, s);
     uint32_t withouts = without ? without->withouts : 0;
-    for (uint32_t k = 0; k < v->seeds; k++) {
-        r[k] = (struct verify_reading){.of = s, .judged = judged, .teeth = without};
+    for (uint32_t k = 0; k < s->readings; k++) {
+        r[k].teeth = without;
+        for (uint32_t i = 0; i < s->claims.n; i++)
+            r[k].judged[i] = judged[i] && is_for_seed(v, &r[k], &s->claims.claim[i]);
         weft_cli_claims_copy(&r[k].claims, &s->claims, arena);
         r[k].setting = weft_arena_alloc(arena, v->o->settings + withouts + 1, sizeof *r[k].setting);
         for (uint32_t i = 0; i < v->o->settings; i++)
             r[k].setting[r[k].settings++] = v->o->setting[i];
-        if (v->seeded)
-            r[k].setting[r[k].settings++] = weft_arena_format(arena, "run.seed=%llu", (unsigned long long)v->seed[k]);
+        if (r[k].seed)
+            r[k].setting[r[k].settings++] = weft_arena_format(arena, "run.seed=%llu", (unsigned long long)*r[k].seed);
         for (uint32_t i = 0; i < withouts; i++)
             r[k].setting[r[k].settings++] = without->without[i];
     }
@@ -236,12 +293,11 @@ static enum weft_status prepare_teeth(struct verify *v, struct verified *s, uint
     const struct weft_claim *c = &s->claims.claim[i];
     if (!c->withouts || s->bite[i]) return WEFT_OK;
     bool *judged = weft_arena_alloc(v->o->arena, s->claims.n, sizeof *judged);
+    for (uint32_t k = i; k < s->claims.n; k++)
+        judged[k] = is_same_without(c, &s->claims.claim[k]);
     struct verify_reading *r = new_readings(v, s, c, judged);
     for (uint32_t k = i; k < s->claims.n; k++)
-        if (is_same_without(c, &s->claims.claim[k])) {
-            judged[k] = true;
-            s->bite[k] = r;
-        }
+        if (judged[k]) s->bite[k] = r;
     return prepare_without(v, s, c, r, ret_error);
 }
 

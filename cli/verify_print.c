@@ -7,10 +7,13 @@
 #include "base/units.h"
 #include "verify.h"
 
+/// The table has the column "not judged" only if a claim is not.
 static void print_row(const struct verify *v, const char *name, int width, uint32_t variants, struct verify_counts c,
-                      const char *note) {
-    printf("%-*s %8u %7u %7u %9u", width, name, variants, c.claims, c.hold, c.findings);
-    printf(" %9u %11u", c.controls, c.unexpected);
+                      bool not_judged, const char *note) {
+    printf("%-*s %8u %7u %7u %9u", width, name, variants, c.claims, c.verdict.hold, c.verdict.findings);
+    printf(" %9u", c.verdict.controls);
+    if (not_judged) printf(" %11u", c.verdict.not_judged);
+    printf(" %11u", c.verdict.unexpected);
     if (v->teeth) printf(" %10u %7u", c.toothless, c.exempt);
     printf("%s\n", note);
 }
@@ -20,43 +23,39 @@ static const char *note_of(const struct verified *s) {
     return s->ended ? "" : "  not run to its end";
 }
 
-/// How many claims about a mean were judged with a single seed.
-static uint32_t count_means_of_one(const struct verify *v) {
-    uint32_t n = 0;
-    for (const struct verified *s = v->first; s && v->seeds == 1; s = s->next)
-        for (uint32_t i = 0; i < s->claims.n && verify_is_judged(s); i++)
-            n += s->claims.claim[i].seeds == WEFT_CLAIM_SEEDS_MEAN;
-    return n;
+static void add_counts(struct verify_counts *all, const struct verify_counts *c) {
+    all->claims += c->claims;
+    all->verdict.hold += c->verdict.hold;
+    all->verdict.findings += c->verdict.findings;
+    all->verdict.controls += c->verdict.controls;
+    all->verdict.not_judged += c->verdict.not_judged;
+    all->verdict.unexpected += c->verdict.unexpected;
+    all->toothless += c->toothless;
+    all->exempt += c->exempt;
 }
 
 static void print_table(const struct verify *v) {
     int width = 8;
-    for (const struct verified *s = v->first; s; s = s->next)
-        if ((int)strlen(s->path) > width) width = (int)strlen(s->path);
-    if (v->seeded) printf("with %s\n", weft__counted(v->seeds, "seed").text);
-    printf("%-*s %8s %7s %7s %9s %9s %11s%s\n", width, "scenario", "variants", "claims", "hold", "findings", "controls",
-           "unexpected", v->teeth ? "  toothless  exempt" : "");
     struct verify_counts all = {0};
     uint32_t variants = 0;
     for (const struct verified *s = v->first; s; s = s->next) {
+        if ((int)strlen(s->shown) > width) width = (int)strlen(s->shown);
         struct verify_counts c = verify_count(v, s);
-        print_row(v, s->path, width, s->variants, c, note_of(s));
-        all.claims += c.claims;
-        all.hold += c.hold;
-        all.findings += c.findings;
-        all.controls += c.controls;
-        all.unexpected += c.unexpected;
-        all.toothless += c.toothless;
-        all.exempt += c.exempt;
+        add_counts(&all, &c);
         variants += s->variants;
     }
-    print_row(v, "all", width, variants, all, "");
+    bool not_judged = all.verdict.not_judged;
+    if (v->seeds) printf("with %s\n", weft__counted(v->seeds, "seed").text);
+    printf("%-*s %8s %7s %7s %9s %9s%s %11s%s\n", width, "scenario", "variants", "claims", "hold", "findings",
+           "controls", not_judged ? "  not judged" : "", "unexpected", v->teeth ? "  toothless  exempt" : "");
+    for (const struct verified *s = v->first; s; s = s->next)
+        print_row(v, s->shown, width, s->variants, verify_count(v, s), not_judged, note_of(s));
+    print_row(v, "all", width, variants, all, not_judged, "");
     printf("\n%s, for %s of them\n", weft__counted(v->tasks, "run").text, weft__counted(v->uses, "use").text);
     if (v->claimless) printf("%s without claims left out\n", weft__counted(v->claimless, "file").text);
-    uint32_t means = count_means_of_one(v);
-    if (means)
-        printf("%s about a mean over seeds judged by one seed; --seeds 1..8 judges by the mean of eight\n",
-               weft__counted(means, "claim").text);
+    if (all.verdict.not_judged)
+        printf("%s about several seeds not judged by one seed; --seeds 1..8 judges by eight\n",
+               weft__counted(all.verdict.not_judged, "claim").text);
     if (v->interrupted) printf("interrupted: what had not run to its end by then is not judged\n");
 }
 
@@ -72,8 +71,7 @@ static void print_filled(const struct weft_claim *c, const char *what, const dou
     printf("%*s%s%s\n", WEFT_CLAIM_INDENT, "", what, weft_claim_filled(c, value, arena));
 }
 
-static void print_teeth(const struct verify *v, const struct weft_claim *c, const struct verify_judgement *j,
-                        struct weft_arena *arena) {
+static void print_teeth(const struct weft_claim *c, const struct verify_judgement *j, struct weft_arena *arena) {
     if (j->teeth == VERIFY_UNARMED)
         printf("%*sTOOTHLESS: nothing is named that must break it\n", WEFT_CLAIM_INDENT, "");
     if (j->teeth == VERIFY_EXEMPT) printf("%*stoothless: %s\n", WEFT_CLAIM_INDENT, "", c->toothless);
@@ -81,22 +79,21 @@ static void print_teeth(const struct verify *v, const struct weft_claim *c, cons
     printf("%*s%s with", WEFT_CLAIM_INDENT, "", j->teeth == VERIFY_BITES ? "broken" : "TOOTHLESS: holds also");
     for (uint32_t i = 0; i < c->withouts; i++)
         printf("%s %s", i ? "," : "", c->without[i]);
-    if (v->seeds > 1) printf(" (%u of %u)", j->teeth == VERIFY_BITES ? j->bitten : j->of - j->bitten, j->of);
+    if (j->seeds > 1) printf(" (%u of %u)", j->teeth == VERIFY_BITES ? j->bitten : j->of - j->bitten, j->of);
     printf(": %s\n", weft_claim_filled(c, j->without, arena));
 }
 
-static void print_claim(const struct verify *v, const struct verified *s, uint32_t i, const struct verify_judgement *j,
+static void print_claim(const struct verified *s, uint32_t i, const struct verify_judgement *j,
                         struct weft_arena *arena) {
     const struct weft_claim *c = &s->claims.claim[i];
-    const char *verdict = weft_claim_verdict_names[j->verdict];
+    const char *verdict = weft_claim_verdict_titles[j->verdict];
     if (is_toothless(j) && j->verdict == WEFT_CLAIM_HOLDS) verdict = "HAS NO TEETH";
     weft_report_claim_head(stdout, c, verdict);
-    if (v->seeds == 1) {
+    if (j->seeds == 1) {
         print_filled(c, "", j->median, arena);
-        weft_report_claim_one_seed(stdout, c);
     } else {
         if (c->seeds == WEFT_CLAIM_SEEDS_MEAN)
-            printf("%*sthe means over %s %s\n", WEFT_CLAIM_INDENT, "", weft__counted(v->seeds, "seed").text,
+            printf("%*sthe means over %s %s\n", WEFT_CLAIM_INDENT, "", weft__counted(j->seeds, "seed").text,
                    j->hold ? "hold" : "do not hold");
         else
             printf("%*s%u of %s\n", WEFT_CLAIM_INDENT, "", j->hold, weft__counted(j->of, "seed").text);
@@ -104,7 +101,7 @@ static void print_claim(const struct verify *v, const struct verified *s, uint32
         print_filled(c, "least:  ", j->least, arena);
         print_filled(c, "most:   ", j->most, arena);
     }
-    print_teeth(v, c, j, arena);
+    print_teeth(c, j, arena);
     weft_report_claim_reasons(stdout, c);
 }
 
@@ -113,6 +110,7 @@ enum part { PLAIN, NOTED, UNEXPECTED };
 
 static enum part part_of(const struct verify_judgement *j) {
     if (is_unexpected(j)) return UNEXPECTED;
+    if (j->verdict == WEFT_CLAIM_NOT_JUDGED) return PLAIN; // the table counts them
     return j->verdict == WEFT_CLAIM_HOLDS && j->hold == j->of ? PLAIN : NOTED;
 }
 
@@ -123,9 +121,9 @@ static void print_claims(const struct verify *v, enum part part) {
         for (uint32_t i = 0; i < s->claims.n && verify_is_judged(s); i++) {
             struct verify_judgement j = verify_judge(v, s, i, arena);
             if (part_of(&j) != part) continue;
-            if (!named) printf("\n%s\n", s->path);
+            if (!named) printf("\n%s\n", s->shown);
             named = true;
-            print_claim(v, s, i, &j, arena);
+            print_claim(s, i, &j, arena);
         }
     }
     weft_arena_free(arena);
@@ -148,14 +146,14 @@ static void json_values(struct weft__json *j, const char *key, const double *val
     weft__json_end_array(j);
 }
 
-static void json_readings(struct weft__json *j, const char *key, const struct verify *v, const struct verify_reading *r,
-                          uint32_t claim) {
+static void json_readings(struct weft__json *j, const char *key, const struct verify_reading *r, uint32_t claim) {
     weft__json_key(j, key);
     weft__json_begin_array(j);
-    for (uint32_t k = 0; k < v->seeds; k++) {
+    for (uint32_t k = 0; k < r->of->readings; k++) {
+        if (!r[k].judged[claim]) continue;
         const struct weft_claim_result *one = &r[k].claims.result[claim];
         weft__json_begin_object(j);
-        if (v->seeded) weft__json_key_u64(j, "seed", v->seed[k]);
+        if (r[k].seed) weft__json_key_u64(j, "seed", *r[k].seed);
         weft__json_key_bool(j, "holds", weft_claim_holds(one->claim, one->value));
         json_values(j, "values", one->value, one->claim->metrics);
         weft__json_end_object(j);
@@ -165,27 +163,25 @@ static void json_readings(struct weft__json *j, const char *key, const struct ve
 
 static void json_claim(struct weft__json *j, const struct verify *v, const struct verified *s, uint32_t i,
                        struct weft_arena *arena) {
-    static const char *const verdicts[] = {"holds", "finding", "control", "does not hold", "holds after all"};
     static const char *const teeth[] = {NULL, "bites", "exempt", "unarmed", "toothless"};
     const struct weft_claim *c = &s->claims.claim[i];
     struct verify_judgement judged = verify_judge(v, s, i, arena);
     weft__json_begin_object(j);
     weft_report_json_claim(j, c);
-    weft__json_key_string(j, "verdict", verdicts[judged.verdict]);
-    weft__json_key_bool(j, "holds",
-                        judged.hold >= weft_claim_seeds_needed(c, judged.of) && (judged.hold || v->seeds > 1));
+    weft__json_key_string(j, "verdict", weft_claim_verdict_names[judged.verdict]);
+    weft__json_key_bool(j, "holds", judged.hold && judged.hold >= weft_claim_seeds_needed(c, judged.seeds));
     weft__json_key_u64(j, "hold", judged.hold);
     weft__json_key_u64(j, "judged", judged.of);
-    if (c->seeds == WEFT_CLAIM_SEEDS_MEAN) weft__json_key_u64(j, "mean_of", v->seeds);
+    if (c->seeds == WEFT_CLAIM_SEEDS_MEAN) weft__json_key_u64(j, "mean_of", judged.seeds);
     weft__json_key_string(j, "filled", weft_claim_filled(c, judged.median, arena));
     json_values(j, "median", judged.median, c->metrics);
     json_values(j, "min", judged.least, c->metrics);
     json_values(j, "max", judged.most, c->metrics);
-    json_readings(j, "runs", v, s->plain, i);
+    json_readings(j, "runs", s->plain, i);
     if (teeth[judged.teeth]) weft__json_key_string(j, "teeth", teeth[judged.teeth]);
     if (v->teeth && s->bite[i]) {
         weft__json_key_u64(j, "broken", judged.bitten);
-        json_readings(j, "runs_without", v, s->bite[i], i);
+        json_readings(j, "runs_without", s->bite[i], i);
     }
     weft__json_end_object(j);
 }
@@ -199,10 +195,11 @@ static void json_scenario(struct weft__json *j, const struct verify *v, const st
     weft__json_key_u64(j, "variants", s->variants);
     weft__json_key_u64(j, "status", (uint64_t)s->status);
     weft__json_key_bool(j, "judged", verify_is_judged(s));
-    weft__json_key_u64(j, "hold", c.hold);
-    weft__json_key_u64(j, "findings", c.findings);
-    weft__json_key_u64(j, "controls", c.controls);
-    weft__json_key_u64(j, "unexpected", c.unexpected);
+    weft__json_key_u64(j, "hold", c.verdict.hold);
+    weft__json_key_u64(j, "findings", c.verdict.findings);
+    weft__json_key_u64(j, "controls", c.verdict.controls);
+    weft__json_key_u64(j, "not_judged", c.verdict.not_judged);
+    weft__json_key_u64(j, "unexpected", c.verdict.unexpected);
     if (v->teeth) {
         weft__json_key_u64(j, "toothless", c.toothless);
         weft__json_key_u64(j, "exempt", c.exempt);
@@ -224,7 +221,7 @@ void verify_print_json(const struct verify *v) {
     weft__json_key_u64(&j, "uses", v->uses);
     weft__json_key(&j, "seeds");
     weft__json_begin_array(&j);
-    for (uint32_t k = 0; v->seeded && k < v->seeds; k++)
+    for (uint32_t k = 0; k < v->seeds; k++)
         weft__json_u64(&j, v->seed[k]);
     weft__json_end_array(&j);
     weft__json_key(&j, "scenarios");

@@ -3,13 +3,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/tree.h"
 #include "processes.h"
 #include "verify.h"
 
 /// weft run --json --quiet --threads=N --variant=NAME --set=... -- PATH, or weft topo --json and so on.
 static char **arguments(const struct verify *v, const struct verify_task *t) {
     struct weft_arena *arena = v->o->arena;
-    char **argv = weft_arena_alloc(arena, t->settings + 13, sizeof *argv);
+    char **argv = weft_arena_alloc(arena, t->settings + v->o->allow_writes + 13, sizeof *argv);
     const char *command = t->from == WEFT_CLAIM_FROM_RUN ? "run" : weft_claim_from_names[t->from];
     const char *dot = strchr(command, '.');
     uint32_t n = 0;
@@ -25,6 +26,8 @@ static char **arguments(const struct verify *v, const struct verify_task *t) {
     }
     if (t->from == WEFT_CLAIM_FROM_RUN) argv[n++] = weft_arena_text(arena, "--set=capture.ports=\"\""); // no file
     if (*t->variant) argv[n++] = weft_arena_format(arena, "--variant=%s", t->variant);
+    for (uint32_t i = 0; t->from == WEFT_CLAIM_FROM_RUN && i < v->o->allow_writes; i++)
+        argv[n++] = weft_arena_format(arena, "--allow-write=%s", v->o->allow_write[i]);
     for (uint32_t i = 0; i < t->settings; i++)
         argv[n++] = weft_arena_format(arena, "--set=%s", t->setting[i]);
     argv[n++] = weft_arena_text(arena, "--");
@@ -66,7 +69,8 @@ static void note_status(const struct verify *v, struct verify_task *t, enum weft
     }
     size_t size;
     const char *text = weft_cli_printed(err, v->o->arena, &size);
-    fprintf(stderr, "weft: %s%s%s", t->path, *t->variant ? ", variant " : "", t->variant);
+    fprintf(stderr, "weft: %s%s%s", weft__text_shown(t->path, v->o->arena), *t->variant ? ", variant " : "",
+            t->variant);
     for (uint32_t i = v->o->settings; i < t->settings; i++)
         fprintf(stderr, ", %s", t->setting[i]);
     fprintf(stderr, ": %s", *text ? text : "the run ended early\n");
@@ -106,9 +110,9 @@ static bool take_values(struct verify_task *t, FILE *out) {
         const struct weft_claim_metric *m = taking.missing;
         char command[32];
         command_of(t->from, command);
-        fprintf(stderr, "weft: %s:%d:%d: %.*s: not a number in what `weft %s --json %s` prints\n", t->path,
-                taking.claim->place.line, taking.claim->place.column, (int)m->length, taking.claim->that + m->at,
-                command, t->path);
+        fprintf(stderr, "weft: %s:%d:%d: %.*s: not a number in what `weft %s --json %s` prints\n",
+                weft__text_shown(t->path, arena), taking.claim->place.line, taking.claim->place.column, (int)m->length,
+                taking.claim->that + m->at, command, weft__text_shown(t->path, arena));
         for (struct verify_use *u = t->use; u; u = u->next)
             u->reading->of->status = WEFT_ERROR_INPUT;
     }

@@ -14,6 +14,7 @@
 //       that: ecn.counters.queue_bytes_max < pfc.counters.queue_bytes_max * 50%
 //       without: {switch.aqm: none}
 //       seeds: {at_least: 6, reason: "two flows in three meet by hash"}
+//     - {text: "it is shorter in the mean", that: a.g.fct.mean < b.g.fct.mean, seeds: {mean: 1..8}}
 //
 // `without` is what must break a claim: with these settings laid over every variant that it names it must not hold. A
 // claim that says `toothless` and why is exempt: arithmetic, an identity. A control is a claim about a mechanism asked
@@ -80,7 +81,9 @@ struct weft_claim {
     bool control;          ///< must not hold
     enum weft_claim_seeds seeds;
     uint32_t at_least, of;    ///< of WEFT_CLAIM_SEEDS_AT_LEAST: 6 of 8
-    const char *seeds_reason; ///< likewise: why not each
+    const char *seeds_reason; ///< of WEFT_CLAIM_SEEDS_AT_LEAST: why not each
+    const uint64_t *own_seed; ///< of WEFT_CLAIM_SEEDS_MEAN: the seeds that the file names
+    uint32_t own_seeds;       ///< 0: the file names none
     uint32_t withouts;
     const char **without; ///< settings, "path=value", that must break it
     struct weft_place without_place;
@@ -102,8 +105,10 @@ bool weft_claim_holds(const struct weft_claim *claim, const double *value);
 static inline bool weft_claim_is_to_hold(const struct weft_claim *claim) {
     return claim->expected && !claim->control;
 }
-/// With how many of so many seeds it has to turn out as expected; of WEFT_CLAIM_SEEDS_MEAN: of one judgement.
+/// With how many of so many seeds the claim has to turn out as expected; WEFT_CLAIM_SEEDS_MEAN is one judgement: 1.
 uint32_t weft_claim_seeds_needed(const struct weft_claim *claim, uint32_t seeds);
+/// Whether so many seeds can judge the claim: a mean needs two, "at least 6 of 8" needs enough that one must hold.
+bool weft_claim_is_judged(const struct weft_claim *claim, uint32_t seeds);
 /// A claim and what came of it.
 struct weft_claim_result {
     const struct weft_claim *claim;

@@ -258,25 +258,30 @@ enum { WEFT_CLAIM_INDENT = 19 }; ///< of what stands below a verdict
 /// Its first lines: the verdict, what is claimed, and the expression; and its last, why it may be as it is.
 void weft_report_claim_head(FILE *file, const struct weft_claim *claim, const char *verdict);
 void weft_report_claim_reasons(FILE *file, const struct weft_claim *claim);
-/// Of a claim about the mean over seeds, after a run with one: that it is judged by that one.
-void weft_report_claim_one_seed(FILE *file, const struct weft_claim *claim);
-/// A finding is known not to hold, and so it is; a control must not, and does not. The last two are unexpected.
+/// A finding is known not to hold, and does not; a control must not, and does not. A claim about several seeds is not
+/// judged by one. FAILS and HOLDS_AFTER_ALL are unexpected.
 enum weft_claim_verdict {
     WEFT_CLAIM_HOLDS,
     WEFT_CLAIM_FINDING,
     WEFT_CLAIM_CONTROL,
+    WEFT_CLAIM_NOT_JUDGED,
     WEFT_CLAIM_FAILS,
     WEFT_CLAIM_HOLDS_AFTER_ALL
 };
+/// As in JSON, in small letters.
 extern const char *const weft_claim_verdict_names[];
-/// Of a claim that holds with `hold` of so many seeds; judged by means: of 1.
+/// As printed: what is unexpected is in capitals.
+extern const char *const weft_claim_verdict_titles[];
+/// The verdict on a claim that holds with `hold` of so many seeds; on a mean: `hold` is 1 if the means hold.
 enum weft_claim_verdict weft_claim_verdict(const struct weft_claim *claim, uint32_t hold, uint32_t seeds);
 /// What a claim says, as members of the object at hand.
 void weft_report_json_claim(struct weft__json *j, const struct weft_claim *claim);
 /// How many claims have which verdict.
 struct weft_claim_counts {
-    uint32_t hold, findings, controls, unexpected;
+    uint32_t hold, findings, controls, not_judged, unexpected;
 };
+/// Adds a verdict to its count.
+void weft_claim_counts_add(struct weft_claim_counts *c, enum weft_claim_verdict verdict);
 struct weft_claim_counts weft_report_claim_counts(const struct weft_claim_result *result, uint32_t n);
 /// Makes a folder, and those above it, where they are absent.
 enum weft_status weft_report_folder(const char *path, struct weft_error *ret_error);

@@ -104,6 +104,14 @@ const struct weft_scenario_source *weft_scenario_sources(const struct weft_scena
 enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *source, uint32_t n,
                                            struct weft_scenario_file **ret_file, struct weft_error *ret_error);
 
+/// The path of the file or folder `name` that the value `section`.`key` names for writing: below `out` (NULL: none), or
+/// relative to the scenario's folder if its file says so and to the current one if a setting does. A name from the file
+/// that leads out of the scenario's folder, and out of the paths of weft_scenario_file_allow_write, is an error with
+/// its place.
+enum weft_status weft_scenario_write_path(const struct weft_scenario *scenario, const char *section, const char *key,
+                                          const char *name, const char *out, struct weft_arena *arena,
+                                          const char **ret_path, struct weft_error *ret_error);
+
 /// The case a variant belongs to; "" if the file has none.
 const char *weft_scenario_variant_case(const struct weft_scenario_file *file, uint32_t i);
 /// The section `claims` of the file and of what it is based on; NULL if there is none. See weft/claim.h.

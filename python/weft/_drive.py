@@ -61,24 +61,38 @@ class Drive:
     def send(self, src, dst, size, *, on=None, events=("delivered",), priority=3, tag=0, start_ps=0):
         """Sends `size` bytes from host `src` to host `dst`, numbers of Simulation.hosts; returns the number of the flow.
         `on` is called at each of `events`: "delivered", "acked", "cancelled"."""
+        if isinstance(events, str):
+            raise TypeError(f"events={events!r}: expected a list, such as [{events!r}]")
         for event in events:
             if event not in _EVENTS or event == "time":
                 raise ValueError(f"no event '{event}'; expected delivered, acked or cancelled")
-        number = self._keep(on) if on else 0
-        message = c.CSend(src=src, dst=dst, bytes=size, tag=tag, priority=priority, start_ps=start_ps,
-                          events=sum(_EVENTS[e] for e in set(events)) if on else 0, callback=self._on_notice,
-                          context=number)
+        c.whole("size", size)
+        c.function_of("on", on)
+        message = c.filled(c.CSend, src=src, dst=dst, bytes=size, tag=tag, priority=priority, start_ps=start_ps,
+                           events=sum(_EVENTS[e] for e in set(events)) if on else 0, callback=self._on_notice)
+        message.context = number = self._keep(on) if on else 0
         flow = c_uint32()
-        call(lib.weft_drive_send, self._handle.pointer, byref(message), byref(flow))
+        try:
+            call(lib.weft_drive_send, self._handle.pointer, byref(message), byref(flow))
+        except c.Error:
+            self._waiting.pop(number, None)
+            raise
         return flow.value
 
     def at(self, host, time_ps, on):
         """Calls `on` at that time at that host."""
-        call(lib.weft_drive_at, self._handle.pointer, host, time_ps, self._on_notice, self._keep(on))
+        if c.function_of("on", on) is None:
+            raise TypeError("on=None: expected a function")
+        host, time_ps, number = c.whole("host", host, 0, 2**32 - 1), c.whole("time_ps", time_ps), self._keep(on)
+        try:
+            call(lib.weft_drive_at, self._handle.pointer, host, time_ps, self._on_notice, number)
+        except c.Error:
+            self._waiting.pop(number, None)
+            raise
 
     def cancel(self, flow):
         """The source sends nothing more of it."""
-        call(lib.weft_drive_cancel, self._handle.pointer, flow)
+        call(lib.weft_drive_cancel, self._handle.pointer, c.whole("flow", flow, 0, 2**32 - 1))
 
     def stop(self):
         """From a callback: run() returns after it, and may be called again."""
@@ -88,7 +102,9 @@ class Drive:
         """Runs until there is nothing more to do, or to a time. Answers how it ended: "idle", "until", "stopped",
         "over", "interrupted"; a network that stalls is a StallError."""
         end, error = c_int(), c.CError()
-        status = lib.weft_drive_run(self._handle.pointer, until_ps, byref(end), byref(error))
+        until_ps = c.whole("until_ps", until_ps)
+        with self._guard.signals():
+            status = lib.weft_drive_run(self._handle.pointer, until_ps, byref(end), byref(error))
         self._guard.check(not status and _ENDS[end.value] == "interrupted")
         if status:
             raise c.as_exception(error, status)

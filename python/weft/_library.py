@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shared library: where it is, its structs and functions (weft/weft.h, rows.h, drive.h), and its errors."""
+import contextlib
 import ctypes
+import operator
 import os
+import signal
+import threading
 from ctypes import (CFUNCTYPE, POINTER, Structure, Union, byref, c_bool, c_char, c_char_p, c_double, c_int, c_size_t,
                     c_uint, c_uint32, c_uint64, c_void_p)
 from pathlib import Path
@@ -10,6 +14,65 @@ SONAME = "libweft.so.0"
 NONE = 0xffffffff  # WEFT_NONE
 NEVER = 0xffffffffffffffff  # WEFT_TIME_NEVER
 ERROR_SYSTEM, ERROR_INPUT, ERROR_CONSERVATION, ERROR_STALL = 1, 2, 3, 4
+
+
+def whole(name, value, least=0, most=2**64 - 1):
+    """An integer that the library can take as it is; ctypes would cut it to its type's size. numpy's integers are welcome,
+    True and 1.0 are not."""
+    if isinstance(value, bool):
+        raise TypeError(f"{name}={value}: expected an integer")
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r}: expected an integer") from None
+    if not least <= value <= most:
+        raise ValueError(f"{name}={value}: expected {least} to {most}")
+    return value
+
+
+def encoded(name, text):
+    """A text in UTF-8. ctypes would cut it at a NUL."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name}={text!r}: expected a text")
+    return _without_nul(name, text.encode())
+
+
+def path_of(name, path):
+    """The same of a path."""
+    return _without_nul(name, os.fsencode(path))
+
+
+def _without_nul(name, octets):
+    if b"\0" in octets:
+        raise ValueError(f"{name}={octets!r}: there is a NUL in it; expected none")
+    return octets
+
+
+def function_of(name, value):
+    """None, or something that can be called."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name}={value!r}: expected a function")
+    return value
+
+
+def filled(struct, **fields):
+    """A struct whose integers fit their fields."""
+    types = dict(struct._fields_)
+    for name, value in fields.items():
+        if types[name] in (c_uint32, c_uint64):
+            fields[name] = whole(name, value, 0, 256**ctypes.sizeof(types[name]) - 1)
+    return struct(**fields)
+
+
+def _checked(kind, check):
+    """A type of arguments of functions that checks what it is given, in case that the caller did not."""
+    return type(f"checked_{kind.__name__}", (), {"from_param": staticmethod(lambda value: kind.from_param(check(value)))})
+
+
+_u32 = _checked(c_uint32, lambda value: whole("argument", value, 0, 2**32 - 1))
+_u64 = _checked(c_uint64, lambda value: whole("argument", value))
+_size = _checked(c_size_t, lambda value: whole("argument", value))
+_octets = _checked(c_char_p, lambda value: value if value is None else _without_nul("argument", value))
 
 
 def _candidates():
@@ -56,7 +119,7 @@ ON_PROGRESS = CFUNCTYPE(c_bool, c_void_p, POINTER(CProgress))
 
 
 class COptions(Structure):
-    _fields_ = [("profile", c_bool), ("record", c_bool), ("oversubscribe", c_bool), ("threads", c_uint32), ("interrupt", c_void_p),
+    _fields_ = [("profile", c_bool), ("record", c_bool), ("oversubscribe", c_bool), ("pin", c_bool), ("threads", c_uint32), ("interrupt", c_void_p),
                 ("on_progress", ON_PROGRESS), ("context", c_void_p), ("capture_file", c_char_p), ("follow", c_void_p),
                 ("ranks", c_void_p), ("checkpoint", c_void_p)]
 
@@ -83,6 +146,7 @@ def _declare(lib):
             ("version", c_char_p),
             ("scenario_file_read", c_int, c_char_p, texts, c_uint32, handle, error),
             ("scenario_file_parse", c_int, c_char_p, c_char_p, c_size_t, texts, c_uint32, handle, error),
+            ("scenario_file_allow_write", c_int, c_void_p, c_char_p, error),
             ("scenario_file_set", c_int, c_void_p, c_char_p, error),
             ("scenario_file_free", None, c_void_p),
             ("scenario_variants", c_uint32, c_void_p),
@@ -128,7 +192,8 @@ def _declare(lib):
             ("drive_run", c_int, c_void_p, c_uint64, POINTER(c_int), error),
             ("drive_finish", c_int, c_void_p, handle, error)):
         function = getattr(lib, "weft_" + name)
-        function.restype, function.argtypes = result, arguments
+        checks = {c_uint32: _u32, c_uint64: _u64, c_size_t: _size, c_char_p: _octets}
+        function.restype, function.argtypes = result, [checks.get(a, a) for a in arguments]
     return lib
 
 
@@ -220,11 +285,25 @@ class Guard:
             return None
 
     def check(self, interrupted):
-        """`interrupted`: the run was ended by on_progress. If no callback asked for that, Ctrl-C arrived as Python entered
-        the callback, where nothing can catch it."""
+        """`interrupted`: the run was ended by on_progress. If no callback asked for that, an exception was raised as Python
+        entered the callback, where nothing can catch it: one of a signal's handler."""
         raised, self.raised = self.raised, None
         if raised or (interrupted and not self.asked):
             raise raised or KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def signals(self):
+        """While the library runs, Ctrl-C may arrive as Python enters a callback, where nothing can catch what the handler
+        raises; so here the handler's exception is kept like a callback's."""
+        before = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(before):
+            yield
+            return
+        signal.signal(signal.SIGINT, lambda *arguments: self(before, *arguments))
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 def options(guard, threads=None, record=False, capture=None, progress=None):
@@ -236,7 +315,7 @@ def options(guard, threads=None, record=False, capture=None, progress=None):
             guard.asked = True
         return not guard.asked
 
-    if threads is not None and not 1 <= threads <= 1024:
-        raise ValueError(f"threads={threads}: expected 1 to 1024")
-    return COptions(threads=threads or 0, record=record, capture_file=os.fsencode(capture) if capture else None,
-                    on_progress=ON_PROGRESS(lambda _, told: guard(tell, told[0]) is True))
+    function_of("progress", progress)
+    return filled(COptions, threads=0 if threads is None else whole("threads", threads, 1, 1024), record=bool(record),
+                  capture_file=path_of("capture", capture) if capture else None,
+                  on_progress=ON_PROGRESS(lambda _, told: guard(tell, told[0]) is True and not guard.raised))

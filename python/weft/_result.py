@@ -2,11 +2,10 @@
 """What came of a run, as tables."""
 import ctypes
 import json
-import os
 import struct
 from ctypes import byref, c_char_p, c_size_t, c_void_p, string_at
 
-from weft._library import CValue, Error, Handle, call, lib, new
+from weft._library import CValue, Error, Handle, call, encoded, lib, new, path_of
 
 _TEXT, _REAL, _BOOL, _PRIORITIES = 5, 4, 6, 7  # enum weft_result_type
 _ROWS = 4096  # read at once
@@ -27,7 +26,7 @@ def tables():
 
 
 def _table(name):
-    table = lib.weft_result_table_find(name.encode())
+    table = lib.weft_result_table_find(encoded("name", name))
     if not table:
         raise KeyError(f"no table '{name}'; weft.tables() lists them")
     return table
@@ -80,6 +79,8 @@ class Result:
     def rows(self, name, only=None):
         """The rows of a table one by one, as tuples of the columns `only`, or of all, in their order."""
         table = _table(name)
+        if isinstance(only, str):
+            raise TypeError(f"only={only!r}: expected a list of columns")
         known = {lib.weft_result_column_name(c).decode(): c for c in _columns(table)}
         for column in only or ():
             if column not in known:
@@ -131,7 +132,7 @@ class Result:
 
     def save(self, folder):
         """Writes FOLDER/results.sqlite, as `weft run --out FOLDER` does."""
-        call(lib.weft_result_write_sqlite, self._handle.pointer, os.fsencode(folder))
+        call(lib.weft_result_write_sqlite, self._handle.pointer, path_of("folder", folder))
 
     def __repr__(self):
         return f"<weft.Result digest {self.digest}>"

@@ -11,25 +11,33 @@ from weft._result import Result
 
 def _setting(path, value):
     """"path=value" as for --set: JSON is YAML."""
-    return f"{path}={json.dumps(value, allow_nan=False)}".encode()
+    name = c.encoded("path", path)
+    if not name or b"=" in name:
+        raise ValueError(f"path={path!r}: expected a path such as host.cc")
+    return name + b"=" + json.dumps(value, allow_nan=False).encode()
 
 
 class Scenario:
     """A scenario: Scenario("incast.yaml") reads a file; Scenario({"topology": "clos3", ...}) takes what the file would
     say, with units in texts ("200Gbps"); Scenario(text="topology: clos3") the text itself. Files that a dict or a text
-    names are looked for in `folder`."""
+    names are looked for in `folder`. What it names for writing must lie below its folder, or below one of `allow_write`.
+    """
 
-    def __init__(self, source=None, *, text=None, folder="."):
+    def __init__(self, source=None, *, text=None, folder=".", allow_write=()):
         if (source is None) == (text is None):
             raise TypeError("expected a file, a dict or text=")
         if isinstance(source, dict):
             text = json.dumps(source, allow_nan=False)
         if text is None:
-            made = new(lib.weft_scenario_file_read, os.fsencode(source), None, 0)
+            made = new(lib.weft_scenario_file_read, c.path_of("source", source), None, 0)
         else:
-            name = os.path.join(os.fspath(folder), "scenario")
-            made = new(lib.weft_scenario_file_parse, os.fsencode(name), text.encode(), len(text.encode()), None, 0)
+            name, octets = c.path_of("folder", os.path.join(os.fspath(folder), "scenario")), c.encoded("text", text)
+            made = new(lib.weft_scenario_file_parse, name, octets, len(octets), None, 0)
         self._handle = Handle(made, lib.weft_scenario_file_free)
+        if isinstance(allow_write, (str, bytes)):
+            raise TypeError(f"allow_write={allow_write!r}: expected a list of paths")
+        for path in allow_write:
+            call(lib.weft_scenario_file_allow_write, made, c.path_of("allow_write", path))
 
     def set(self, path, value):
         """Sets a parameter, as --set does: set("switch.aqm.min", "400KB"). Returns the scenario. A path that fits
@@ -47,17 +55,20 @@ class Scenario:
         """The first error of each variant that has one: {variant: Error}."""
         found, names = {}, self.variants
 
-        def on_error(_, variant, error):
+        def on_error(variant, error):
             found[names[variant]] = c.as_exception(error[0])
 
-        lib.weft_scenario_check(self._handle.pointer, c.ON_ERROR(on_error), None)
+        guard = c.Guard()
+        with guard.signals():
+            lib.weft_scenario_check(self._handle.pointer, c.ON_ERROR(lambda _, *told: guard(on_error, *told)), None)
+        guard.check(False)
         return found
 
     def simulation(self, variant=None):
         """A variant made ready to run; None: the first."""
         index = 0
         if variant is not None:
-            index = lib.weft_scenario_variant_find(self._handle.pointer, variant.encode())
+            index = lib.weft_scenario_variant_find(self._handle.pointer, c.encoded("variant", variant))
             if index == c.NONE:
                 names = ", ".join(map(repr, self.variants)) if any(self.variants) else ""
                 expected = f"expected one of {names}" if names else "expected none: the scenario has no variants"
@@ -87,7 +98,8 @@ class Simulation:
         `capture` names the file for what the scenario captures. Ctrl-C raises KeyboardInterrupt."""
         guard, error, made = c.Guard(), c.CError(), c_void_p()
         told = c.options(guard, threads, record, capture, progress)
-        status = lib.weft_simulation_run(self._handle.pointer, byref(told), byref(made), byref(error))
+        with guard.signals():
+            status = lib.weft_simulation_run(self._handle.pointer, byref(told), byref(made), byref(error))
         result = Result(made, self._handle) if made else None
         guard.check(result and [end for (end,) in result.rows("run", ["end"])] == ["interrupted"])
         if status:

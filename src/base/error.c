@@ -2,6 +2,7 @@
 #include "weft/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -30,8 +31,11 @@ enum weft_status weft_error_set(struct weft_error *ret_error, enum weft_status s
     vsnprintf(ret_error->text + used, sizeof ret_error->text - used, format, args);
     va_end(args);
     // The text may contain user input: make it one line without terminal control characters.
-    for (char *c = ret_error->text; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+    for (char *c = ret_error->text; *c; c++) {
+        bool high = (unsigned char)c[0] == 0xc2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xa0;
+        if (high) c[1] = '?'; // U+0080 to U+009F
+        if (high || (unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+    }
     return status;
 }
 

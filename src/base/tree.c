@@ -21,6 +21,20 @@ int weft__text_control(const char *text, bool lines) {
     return 0;
 }
 
+const char *weft__text_shown(const char *text, struct weft_arena *arena) {
+    if (!weft__text_control(text, false)) return text;
+    char *shown = weft_arena_alloc(arena, 4 * strlen(text) + 1, 1), *at = shown;
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        bool two = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
+        c += two;
+        if (two || *c < 0x20 || *c == 0x7f)
+            at += sprintf(at, "\\x%02x", *c);
+        else
+            *at++ = (char)*c;
+    }
+    return shown;
+}
+
 /// Three bytes each: byte order mark, non-characters, line and paragraph separators.
 static bool is_no_text(const unsigned char *at) {
     static const char *const kinds[] = {"\xef\xbb\xbf", "\xef\xbf\xbe", "\xef\xbf\xbf", "\xe2\x80\xa8", "\xe2\x80\xa9"};

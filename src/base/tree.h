@@ -18,6 +18,8 @@ enum weft_status weft__tree_parse_value(const char *name, const char *text, stru
 /// The first control character (ISO 6429, C0 and C1) in a UTF-8 text, which would harm tables, file names and
 /// terminals; 0: none. `lines`: tabs and line ends do not count.
 int weft__text_control(const char *text, bool lines);
+/// The text with its control characters as "\x1b", for a terminal; `text` itself if it has none. In `arena`.
+const char *weft__text_shown(const char *text, struct weft_arena *arena);
 
 /// Whether a text is UTF-8 without control characters, and plain YAML.
 bool weft__text_is_plain(const char *text);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "weft/sweep.h"
 
 enum { CLAIMS_MAX = 1024 };
 
@@ -74,6 +75,11 @@ uint32_t weft_claim_seeds_needed(const struct weft_claim *claim, uint32_t seeds)
     return 0;
 }
 
+bool weft_claim_is_judged(const struct weft_claim *claim, uint32_t seeds) {
+    if (claim->seeds == WEFT_CLAIM_SEEDS_MEAN) return seeds > 1;
+    return weft_claim_seeds_needed(claim, seeds) > 0;
+}
+
 /// Arguments that the functions below share.
 struct load {
     const struct weft_scenario_file *file;
@@ -99,7 +105,31 @@ static enum weft_status load_case(struct load *l, const struct weft_claim *claim
     return status;
 }
 
-/// seeds: each | mean | {at_least: 6, of: 8, reason: ...}
+struct mean {
+    const char *mean;
+};
+static const struct weft_param mean_rows[] = {
+    WEFT_TEXT(struct mean, mean, "mean", NULL, "the seeds whose mean is claimed: 1..8, or 1,2,7"),
+};
+static const struct weft_param_table mean_table = WEFT_PARAM_TABLE("seeds", struct mean, mean_rows);
+
+/// seeds: {mean: 1..8}
+static enum weft_status load_mean(struct load *l, const struct weft_tree *seeds, const char *path,
+                                  struct weft_claim *claim) {
+    struct mean mean;
+    enum weft_status status = weft__params_load_at(&mean_table, seeds, path, &mean, l->arena, l->error);
+    if (status) return status;
+    uint64_t *seed = NULL;
+    if (!weft_seeds_parse(mean.mean, l->arena, &seed, &claim->own_seeds) || claim->own_seeds < 2)
+        return weft_error_set(l->error, WEFT_ERROR_INPUT, weft_tree_find(seeds, "mean")->place,
+                              "%s.mean: \"%.200s\"; expected two seeds or more, such as 1..8 or 1,2,7", path,
+                              mean.mean);
+    claim->own_seed = seed;
+    claim->seeds = WEFT_CLAIM_SEEDS_MEAN;
+    return WEFT_OK;
+}
+
+/// seeds: each | mean | {mean: 1..8} | {at_least: 6, of: 8, reason: ...}
 static enum weft_status load_seeds(struct load *l, const struct weft_tree *seeds, const char *path,
                                    struct weft_claim *claim) {
     if (seeds->type == WEFT_TREE_TEXT && !strcmp(seeds->text, "mean")) {
@@ -109,7 +139,8 @@ static enum weft_status load_seeds(struct load *l, const struct weft_tree *seeds
     if (seeds->type == WEFT_TREE_TEXT && !strcmp(seeds->text, "each")) return WEFT_OK;
     if (seeds->type != WEFT_TREE_MAP)
         return weft_error_set(l->error, WEFT_ERROR_INPUT, seeds->place,
-                              "%s: expected each, mean, or {at_least: 6, reason: ...}", path);
+                              "%s: expected each, mean, {mean: 1..8} or {at_least: 6, reason: ...}", path);
+    if (weft_tree_find(seeds, "mean")) return load_mean(l, seeds, path, claim);
     struct at_least few;
     enum weft_status status = weft__params_load_at(&at_least_table, seeds, path, &few, l->arena, l->error);
     if (status) return status;

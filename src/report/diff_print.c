@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/tree.h"
 #include "base/units.h"
 #include "weft/diff.h"
 #include "weft/result.h"
@@ -136,8 +137,11 @@ static void print_pair(FILE *file, const struct weft_diff_pair *p, uint32_t most
 
 void weft_diff_print(FILE *file, const struct weft_diff *d, uint32_t most) {
     bool noise = false;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     for (int k = 0; k < 2; k++)
-        fprintf(file, "%c  %s%s%s\n", 'A' + k, d->side[k].dir, *d->side[k].made_by ? ": " : "", d->side[k].made_by);
+        fprintf(file, "%c  %s%s%s\n", 'A' + k, weft__text_shown(d->side[k].dir, arena), *d->side[k].made_by ? ": " : "",
+                d->side[k].made_by);
+    weft_arena_free(arena);
     for (int k = 0; k < 2; k++)
         for (uint32_t i = 0; i < d->side[k].onlys; i++)
             fprintf(file, "only in %c: variant %s\n", 'A' + k, d->side[k].only[i]);

@@ -2,6 +2,7 @@
 // The scenario of a run, from the folder of its results.
 #include <string.h>
 
+#include "base/below.h"
 #include "report/reader.h"
 #include "weft/report.h"
 
@@ -55,7 +56,8 @@ const char **weft_stored_files(const char *dir, struct weft_arena *arena, uint32
     if (s) file = weft_arena_alloc(arena, room, sizeof *file);
     while (n < room && weft__reader_next(&r, s)) {
         const char *name = weft__reader_text(&r, s, 0);
-        if (is_within(name)) file[n++] = name;
+        if (is_within(name) && weft__path_is_below(weft_arena_format(arena, "%s/%s", dir, name), dir, arena))
+            file[n++] = name;
     }
     sqlite3_finalize(s);
     weft__reader_close(&r, WEFT_OK, NULL);

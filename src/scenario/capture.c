@@ -11,8 +11,9 @@ static const char *const switches[] = {"routers", "bridges", NULL}; // enum weft
 static const struct weft_param rows[] = {
     WEFT_TEXT(struct weft_capture_conf, ports, "ports", "",
               "ports to record, in both directions: names, globs over names or over node->node; none if empty"),
-    WEFT_TEXT(struct weft_capture_conf, file, "file", "capture.pcapng",
-              "file to write, in --out DIR if given; weft compare inserts the variant's name"),
+    WEFT_TEXT(
+        struct weft_capture_conf, file, "file", "capture.pcapng",
+        "file to write, in --out DIR if given, else beside the scenario; weft compare inserts the variant's name"),
     WEFT_CHOICE(struct weft_capture_conf, content, "content", "full", contents,
                 "of data frames: everything, with payload and ICRC, or headers only"),
     WEFT_BYTES(struct weft_capture_conf, limit_bytes, "limit", "1GB", "1KB", "1000TB",

@@ -248,6 +248,7 @@ static enum weft_status read_source(void *context, struct weft_error *ret_error)
     struct weft_tree *root = NULL;
     file->stored = s->stored;
     file->n_stored = s->n_stored;
+    file->is_stored = s->stored;
     enum weft_status status = s->text ? add_file(file, s->name, s->text, s->size, &root, ret_error)
                                       : weft__scenario_read(file, s->name, &root, ret_error);
     if (!status) status = fill(file, root, s->settings, s->n_settings, ret_error);

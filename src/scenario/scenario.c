@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "base/tree.h"
 
 enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
@@ -77,7 +78,8 @@ static const struct weft_tree *section(const struct weft_tree *map, const char *
 /// "clos" of "some/where/clos.yaml".
 static const char *stem(struct weft_arena *arena, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    return weft_arena_format(arena, "%.*s", dot && dot != name ? (int)(dot - name) : (int)strlen(name), name);
+    name = weft_arena_format(arena, "%.*s", dot && dot != name ? (int)(dot - name) : (int)strlen(name), name);
+    return weft__text_shown(name, arena);
 }
 
 static enum weft_status load_head(struct bind *b) {

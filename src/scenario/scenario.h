@@ -25,6 +25,9 @@ struct weft_scenario_file {
     uint32_t sources;
     const struct weft_scenario_source *stored; ///< to be read instead of files; NULL: files are read
     uint32_t n_stored;
+    bool is_stored;         ///< it was read from results
+    const char **may_write; ///< paths below which the user allows files that the scenario names
+    uint32_t may_writes;
     struct weft_arena *arena;
     struct weft_memory *own; ///< the memory that holds the arena; NULL: the caller's
 };

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -203,8 +204,12 @@ static enum weft_status check_header(FILE *file, const char *path, struct weft_e
                               header.ranks, header.ranks, own.ranks);
     bool foreign = !strncmp(fault, "it is of another build", 22);
     header.program.text[sizeof header.program.text - 1] = 0;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "byte 0: %s%s%s%s; expected one of %s", fault,
-                          foreign ? " (" : "", foreign ? header.program.text : "", foreign ? ")" : "",
+    if (foreign) // the same version may be built twice
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "byte 0: %s (%s, build %016" PRIx64 "); expected one of this build (%s, build %016" PRIx64
+                              ")",
+                              fault, header.program.text, header.program.hash, own.program.text, own.program.hash);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "byte 0: %s; expected one of %s", fault,
                           own.program.text);
 }
 

@@ -156,7 +156,11 @@ static enum weft_status read_file(struct weft__store *store, FILE *file, struct 
         return REFUSE("byte 0: it is no store of fast-forward; expected one that weft " WEFT_VERSION " has written, or "
                       "another run.fast_forward_store");
     h.version[sizeof h.version - 1] = 0;
-    if (strcmp(h.version, WEFT_VERSION) != 0 || h.form != FORM)
+    if (!strcmp(h.version, WEFT_VERSION) && h.form != FORM) // between two releases
+        return REFUSE("byte %zu: its form is %llu; expected %d, which this build of weft writes, or another "
+                      "run.fast_forward_store",
+                      offsetof(struct header, form), (unsigned long long)h.form, FORM);
+    if (strcmp(h.version, WEFT_VERSION) != 0)
         return REFUSE("byte %zu: it is of another version of weft (%s); expected one of " WEFT_VERSION
                       ", or another run.fast_forward_store",
                       offsetof(struct header, version), h.version);
@@ -174,6 +178,9 @@ enum weft_status weft__store_open(const struct weft__network *net, struct weft__
     *store = (struct weft__store){0};
     if (!*folder) return WEFT_OK;
     store->arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    enum weft_status status = weft_scenario_write_path(net->scenario, "run", "fast_forward_store", folder, NULL,
+                                                       store->arena, &folder, error);
+    if (status) return status;
     store->path = weft_arena_format(store->arena, "%s/%016" PRIx64 ".weft-memos", folder, key_of(net));
     if (mkdir(folder, 0777) && errno != EEXIST)
         return weft_error_set(error, WEFT_ERROR_INPUT, (struct weft_place){.file = folder},
@@ -185,7 +192,7 @@ enum weft_status weft__store_open(const struct weft__network *net, struct weft__
     FILE *file = weft__file_open(store->path, "r");
     if (!file && errno == ENOENT) return WEFT_OK;
     if (!file) return REFUSE("%s; expected a file to be read (run.fast_forward_store)", strerror(errno));
-    enum weft_status status = read_file(store, file, error);
+    status = read_file(store, file, error);
     fclose(file);
     return status;
 }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // The result of a run, in a file of its own, so that runs on many machines share none.
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/database.h"
+#include "base/hash.h"
 #include "base/stream.h"
 #include "sweep/cells.h"
 
 /// Version of these files. Their only use is to be read by the weft that wrote them.
-enum { RECORD_VERSION = 1 };
+enum { RECORD_VERSION = 2 };
 
 static const char run_schema[] =
-    "PRAGMA user_version = 1;"
+    "PRAGMA user_version = 2;"
     "CREATE TABLE run (state INTEGER, bug INTEGER, message TEXT, seed INTEGER, digest TEXT,"
     " sim_time_ps INTEGER);"
     "CREATE TABLE metric (name TEXT PRIMARY KEY, value REAL) WITHOUT ROWID;";
-_Static_assert(RECORD_VERSION == 1, "user_version");
+_Static_assert(RECORD_VERSION == 2, "user_version");
 
 struct record {
     struct weft__database db;
@@ -130,6 +132,44 @@ static void write_metrics(struct record *r, const struct weft_sweep_metric *metr
     sqlite3_finalize(s);
 }
 
+// --- its checksum -------------------------------------------------------------------------------------------------
+
+/// Where SQLite's header keeps the application's own number: the checksum of everything else in the file.
+enum { SUM_AT = 68, SUM_BYTES = 4 };
+
+/// 0: the file cannot be read to its end.
+static uint32_t sum_of(FILE *file) {
+    unsigned char part[1 << 12];
+    uint64_t hash = WEFT__HASH_START;
+    rewind(file);
+    for (size_t n, at = 0; (n = fread(part, 1, sizeof part, file)) > 0; at += n) {
+        if (!at && n >= SUM_AT + SUM_BYTES) memset(part + SUM_AT, 0, SUM_BYTES);
+        hash = weft__hash(hash, part, n);
+    }
+    uint32_t sum = (uint32_t)(hash ^ hash >> 32);
+    return ferror(file) ? 0 : sum ? sum : 1;
+}
+
+/// Writes the checksum into a file that SQLite has closed.
+static void write_sum(struct weft__database *db) {
+    FILE *file = db->status == SQLITE_OK ? fopen(db->draft, "r+be") : NULL;
+    uint32_t sum = file ? sum_of(file) : 0;
+    bool written = sum && !fseek(file, SUM_AT, SEEK_SET) && fwrite(&sum, SUM_BYTES, 1, file) == 1;
+    if (file && fclose(file)) written = false;
+    if (written || db->status != SQLITE_OK) return;
+    db->status = SQLITE_IOERR;
+    db->error = errno;
+}
+
+static bool is_whole(const char *path) {
+    uint32_t sum = 0;
+    FILE *file = fopen(path, "rbe");
+    bool whole =
+        file && !fseek(file, SUM_AT, SEEK_SET) && fread(&sum, SUM_BYTES, 1, file) == 1 && sum && sum == sum_of(file);
+    if (file) fclose(file);
+    return whole;
+}
+
 static enum weft_status write_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
                                      bool bug, const char *message, const struct weft_sweep_metric *metric,
                                      uint32_t metrics, const struct weft_sweep_kept *kept, uint32_t keeps,
@@ -141,6 +181,8 @@ static enum weft_status write_record(const char *path, const struct weft_run *ru
     write_run(&r, state, bug, message);
     if (run) write_rows(&r);
     if (run) write_metrics(&r, metric, metrics, kept, keeps);
+    if (r.db.db) weft__database_close(&r.db);
+    write_sum(&r.db);
     enum weft_status status = weft__database_end(&r.db, ret_error);
     weft_arena_free(r.arena);
     return status;
@@ -254,7 +296,7 @@ static void read_metrics(struct reading *r) {
 struct weft_sweep_run weft_sweep_load(const char *path, const struct weft_sweep_column *column, uint32_t columns,
                                       struct weft_arena *arena) {
     struct reading r = {.arena = arena, .column = column, .columns = columns, .run = {.message = "", .digest = ""}};
-    if (access(path, R_OK)) return r.run;
+    if (!is_whole(path)) return r.run;
     struct weft_memory_cleanup cleanup;
     weft_memory_cleanup_add(&cleanup, drop_reading, &r);
     int status = sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY, "unix-none"); // it is never written again

@@ -222,6 +222,21 @@ static void equal_runs_are_one(void **state) {
     assert_holds("\n8 runs, for 16 uses of them\n");
 }
 
+/// An operand without claims is reported; the claims of the others are judged.
+static void operands_without_claims_are_reported(void **state) {
+    (void)state;
+    assert_int_equal(system("mkdir -p claimless && echo 'topology: single' > claimless/a.yaml"), 0);
+    write_scenario("s.yaml", true_claim, "");
+    static const char *const commands[] = {"verify s.yaml claimless/a.yaml", "verify claimless s.yaml"};
+    for (unsigned i = 0; i < sizeof commands / sizeof *commands; i++) {
+        output_of(commands[i], 0);
+        assert_holds("weft: no scenario with claims in 'claimless");
+        assert_holds("s.yaml          2       1       1         0         0           0\n");
+    }
+    write_scenario("s.yaml", false_claim, "");
+    output_of("verify s.yaml claimless", 5);
+}
+
 static void verify_refuses(void **state) {
     (void)state;
     assert_int_equal(system("mkdir -p empty bad && echo 'topology: single' > empty/a.yaml && echo 'x: 1' > bad/a.yaml"),
@@ -229,8 +244,8 @@ static void verify_refuses(void **state) {
     write_scenario("s.yaml", true_claim, "");
     output_of("verify empty", 2);
     assert_holds("no scenario with claims in 'empty'");
-    output_of("verify s.yaml empty", 2); // what the user names is to have some
-    assert_holds("no scenario with claims in 'empty'");
+    output_of("verify empty empty/a.yaml", 2);
+    assert_holds("weft: no scenario with claims in 'empty'\nweft: no scenario with claims in 'empty/a.yaml'\n");
     output_of("verify bad empty", 2);
     output_of("verify nowhere", 2);
     output_of("verify", 2);
@@ -448,20 +463,96 @@ static void a_mean_of_one_seed_says_so(void **state) {
     write_scenario("one.yaml", "  - {text: they end, that: small.g.finished == 2, seeds: mean}\n", true_claim);
     for (unsigned i = 0; i < sizeof commands / sizeof *commands; i++) {
         output_of(commands[i], 0);
-        assert_holds("1 claim about a mean over seeds judged by one seed; --seeds 1..8 judges by the mean of eight\n");
+        assert_holds("findings  controls  not judged  unexpected\n");
+        assert_holds("1 claim about several seeds not judged by one seed; --seeds 1..8 judges by eight\n");
+        assert_null(strstr(text, "they end"));
     }
     output_of("verify one.yaml --all", 0);
-    const char *line = "judged by one seed; the claim is about the mean over seeds (weft verify --seeds)\n";
-    assert_holds(line);
-    assert_null(strstr(strstr(text, line) + 1, line)); // of the other claim nothing
+    assert_holds("  not judged       they end\n");
+    assert_holds("                   about the mean over seeds\n");
     output_of("compare one.yaml", 0);
-    assert_holds(line);
+    assert_holds(
+        "claims: 1 hold, 0 known not to (findings), 1 not judged by one seed (weft verify --seeds), 0 unexpected");
+    assert_holds("  not judged       they end\n");
     output_of("verify one.yaml --seeds 1..2 --all", 0);
     assert_null(strstr(text, "one seed"));
+    assert_null(strstr(text, "not judged"));
     json_t *root = json_of("verify one.yaml --json", 0);
     json_t *claim = json_array_get(json_object_get(json_array_get(json_object_get(root, "scenarios"), 0), "claims"), 0);
     assert_int_equal(json_integer_value(json_object_get(claim, "mean_of")), 1);
+    assert_string_equal(json_string_value(json_object_get(claim, "verdict")), "not judged");
     json_decref(root);
+    root = json_of("compare one.yaml --json", 0);
+    claim = json_array_get(json_object_get(root, "claims"), 0);
+    assert_string_equal(json_string_value(json_object_get(claim, "verdict")), "not judged");
+    json_decref(root);
+}
+
+/// Whatever a claim over several seeds expects, one seed never breaks it; nor does it confirm it.
+static void one_seed_breaks_no_claim_over_seeds(void **state) {
+    (void)state;
+    static const char *const seeds[] = {"mean", "{at_least: 1, of: 8, reason: two ways}"};
+    static const char *const than[] = {">", "<"}; // the slowdown is above 0: true and false
+    static const char *const expected[] = {"", ", expected: no, reason: none", ", control: yes"};
+    for (unsigned i = 0; i < 12; i++) {
+        char row[256];
+        snprintf(row, sizeof row, "  - {text: c, that: small.g.slowdown.max %s 0.5, seeds: %s%s}\n", than[i % 2],
+                 seeds[i / 2 % 2], expected[i / 4]);
+        write_scenario("one.yaml", row, "");
+        output_of("compare one.yaml", 0);
+        json_t *root = json_of("verify one.yaml --json", 0);
+        const json_t *file = json_array_get(json_object_get(root, "scenarios"), 0);
+        assert_int_equal(json_integer_value(json_object_get(file, "not_judged")), 1);
+        assert_int_equal(json_integer_value(json_object_get(file, "hold")), 0);
+        assert_int_equal(json_integer_value(json_object_get(file, "findings")), 0);
+        json_decref(root);
+        output_of("verify one.yaml --seeds 1..8", (i % 2 == 0) == (i < 4) ? 0 : 5);
+    }
+}
+
+/// {mean: 1..8}: the file names the seeds, verify needs no --seeds, and the verdict is that of --seeds with the same
+/// list. Runs are shared with other claims and between claims with overlapping lists.
+static void claims_name_their_seeds(void **state) {
+    (void)state;
+    write_collision(", seeds: mean");
+    json_t *root = json_of("verify seeds.yaml --seeds 3..6 --json", 0);
+    const json_t *claim =
+        json_array_get(json_object_get(json_array_get(json_object_get(root, "scenarios"), 0), "claims"), 0);
+    double mean = 0;
+    for (size_t k = 0; k < 4; k++)
+        mean += json_number_value(
+                    json_array_get(json_object_get(json_array_get(json_object_get(claim, "runs"), k), "values"), 0)) /
+                4;
+    json_decref(root);
+    assert_int_equal(system("sed '/^claims/,$d' seeds.yaml > mean.head"), 0);
+    for (int above = 0; above < 2; above++) {
+        FILE *file = fopen("mean.yaml", "w");
+        fprintf(file,
+                "base: mean.head\nclaims:\n  - {text: mean, that: g.slowdown.max > %.9f, seeds: {mean: 3..6}}\n"
+                "  - {text: other, that: g.slowdown.max >= 1, seeds: {mean: '5,6,7'}}\n"
+                "  - {text: end, that: g.finished == 2}\n",
+                mean * (above ? 1.000001 : 0.999999));
+        fclose(file);
+        output_of("verify mean.yaml", above ? 5 : 0);
+        assert_holds("\n6 runs, for 6 uses of them\n"); // seeds 3 to 7, and the one of the configuration
+        assert_null(strstr(text, "not judged"));
+        output_of("verify mean.yaml --seed 7", above ? 5 : 0);
+        assert_holds("\n5 runs, for 6 uses of them\n");
+        output_of("verify mean.yaml --seeds 3..6", above ? 5 : 0);
+        assert_holds("\n4 runs, for 4 uses of them\n");
+        output_of("check mean.yaml", 0);
+        output_of("compare mean.yaml", 0);
+        assert_holds("about the mean over 4 seeds\n");
+    }
+    static const char *const bad[] = {"1", "2..1", "a", "''", "1..1001"};
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char row[64];
+        snprintf(row, sizeof row, ", seeds: {mean: %s}", bad[i]);
+        write_collision(row);
+        output_of("check seeds.yaml", 2);
+        assert_holds("seeds.yaml:5:");
+        assert_holds("expected two seeds or more, such as 1..8");
+    }
 }
 
 /// Signals a verify of 200 runs once `enough` is so; the machine may be busy.
@@ -527,6 +618,9 @@ int main(void) {
         cmocka_unit_test(verify_counts_seeds),
         cmocka_unit_test(teeth_count_seeds),
         cmocka_unit_test(means_are_judged_over_seeds),
+        cmocka_unit_test(one_seed_breaks_no_claim_over_seeds),
+        cmocka_unit_test(claims_name_their_seeds),
+        cmocka_unit_test(operands_without_claims_are_reported),
         cmocka_unit_test(a_mean_of_one_seed_says_so),
         cmocka_unit_test(a_killed_verify_resumes),
         cmocka_unit_test(verify_tells_of_a_stall),

@@ -117,6 +117,7 @@ static void assert_refused(const struct folder *f, const char *expected) {
     char *text = text_of("%srun: {fast_forward: steady, fast_forward_store: %s}\n", JOB, f->name);
     struct run r = {0};
     assert_int_equal(weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error), WEFT_OK);
+    assert_int_equal(weft_scenario_file_allow_write(r.file, f->name, &r.error), WEFT_OK);
     assert_int_equal(run_bind(&r, 0), WEFT_OK);
     struct weft_outcome *o = NULL;
     r.status =

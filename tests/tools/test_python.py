@@ -164,6 +164,39 @@ class Runs(unittest.TestCase):
             weft.run(LONG)
         timer.join()
 
+    def test_interrupts_are_quiet(self):
+        """Ctrl-C, wherever it arrives: one KeyboardInterrupt, one traceback, nothing before it."""
+        drive = ("d = weft.Drive(weft.Scenario({'topology': {'kind': 'single', 'hosts': 3}}).simulation())\n"
+                 "def again(d, n): d.at(1, n.time_ps + d.lookahead_ps, again)\n"
+                 "d.at(1, 0, again)\nd.run()\n")
+        for program in ("weft.run(LONG)", "weft.run(LONG, progress=lambda p: None)", drive):
+            for wait in (0.05, 0.21, 0.4):
+                text = (f"import os, signal, sys, threading\nsys.path.insert(0, {str(ROOT / 'python')!r})\nimport weft\n"
+                        f"LONG = {LONG!r}\nthreading.Timer({wait}, os.kill, (os.getpid(), signal.SIGINT)).start()\n{program}\n")
+                done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+                self.assertTrue(done.stderr.startswith("Traceback") and done.stderr.endswith("KeyboardInterrupt\n"), done.stderr)
+                self.assertEqual(done.stderr.count("Traceback"), 1, done.stderr)
+                self.assertNotIn("ignored", done.stderr)
+
+    def test_handlers_of_the_caller(self):
+        """A handler for SIGINT of the caller's own runs, its exception ends the run, and it is there again afterwards."""
+        class Mine(Exception):
+            pass
+
+        def handler(*_):
+            raise Mine
+
+        before = signal.signal(signal.SIGINT, handler)
+        try:
+            timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaises(Mine):
+                weft.run(LONG)
+            timer.join()
+            self.assertIs(signal.getsignal(signal.SIGINT), handler)
+        finally:
+            signal.signal(signal.SIGINT, before)
+
     def test_threads_share_nothing(self):
         digests = {}
 
@@ -219,6 +252,117 @@ class Drives(unittest.TestCase):
         drive.at(1, drive.now_ps + 10 * drive.lookahead_ps, lambda d, n: 1 // 0)
         with self.assertRaises(ZeroDivisionError):
             drive.run()
+
+
+class Arguments(unittest.TestCase):
+    """Nothing is cut, rounded or ended at a NUL: what a parameter cannot be is refused, and nothing happens."""
+    U32 = (2**32, 2**32 + 1, 2**64, -1, -2**32)
+    U64 = (2**64, 2**64 + 5, 2**70, -1)
+    NOT_WHOLE = (1.0, 1.5, float("nan"), float("inf"), True, False, None, "1", b"1", [], {})
+
+    def drive(self):
+        return weft.Drive(weft.Scenario({"topology": SMALL["topology"]}).simulation())
+
+    def assert_refused(self, function, *arguments, **named):
+        with self.assertRaises((ValueError, TypeError), msg=(arguments, named)) as caught:
+            function(*arguments, **named)
+        self.assertNotIn("ArgumentError", type(caught.exception).__name__)
+
+    def test_integers(self):
+        drive = self.drive()
+        good = {"src": 0, "dst": 1, "size": 100, "tag": 0, "priority": 3, "start_ps": 0}
+        for name, bad in {"src": self.U32, "dst": self.U32, "priority": self.U32 + (8,), "size": self.U64 + (0,), "tag": self.U64,
+                          "start_ps": self.U64}.items():
+            for value in bad + self.NOT_WHOLE:
+                self.assert_refused(drive.send, **{**good, name: value})
+        for value in self.U32 + self.NOT_WHOLE:
+            self.assert_refused(drive.at, value, 0, print)
+            self.assert_refused(drive.cancel, value)
+        for value in self.U64 + self.NOT_WHOLE:
+            self.assert_refused(drive.at, 1, value, print)
+            self.assert_refused(drive.run, value)
+        for value in (0, 1025, 2**32 + 1, -1) + self.NOT_WHOLE:
+            if value is not None:
+                self.assert_refused(weft.run, SMALL, threads=value)
+        for value in (1, "f", [], {}):
+            self.assert_refused(drive.send, 0, 1, 100, on=value if value else 1)
+            self.assert_refused(drive.at, 1, 0, value)
+            self.assert_refused(weft.run, SMALL, progress=value if value else 1)
+        self.assert_refused(drive.send, 0, 1, 100, on=print, events="delivered")
+        self.assertEqual(drive.run(), "idle")
+        self.assertEqual(drive.finish()["flows"], [])  # none of these was sent
+
+    def test_extremes_that_fit(self):
+        drive, heard = self.drive(), []
+        drive.send(0, 1, 5, tag=2**64 - 1, on=lambda d, n: heard.append((n.tag, n.bytes)))
+
+        class Whole:  # as numpy's integers
+            def __index__(self):
+                return 7
+
+        drive.send(0, 1, Whole(), on=lambda d, n: heard.append((n.tag, n.bytes)))
+        self.assertEqual(drive.run(2**64 - 1), "idle")
+        self.assertEqual(sorted(heard), [(0, 7), (2**64 - 1, 5)])
+
+    def test_texts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "s.yaml"
+            path.write_text(json.dumps(SMALL))
+            result = weft.run(path)
+            calls = [(weft.Scenario, f"{path}\0x"), (weft.Scenario, str(path).encode() + b"\0x"), (weft.Scenario, 5.5),
+                     (result.save, f"{folder}/o\0x"), (result.save, None), (weft.columns, "flows\0x"), (weft.columns, None),
+                     (weft.columns, b"flows"), (result.__getitem__, "flows\0x"), (result.rows("flows", "fct_ps").__next__,)]
+            for function, *arguments in calls:
+                self.assert_refused(function, *arguments)
+            self.assertFalse((Path(folder) / "o").exists())
+            scenario = weft.Scenario(path)
+            for bad in ("host.cc\0x", "", "host.cc=none", None, 5, b"host.cc"):
+                self.assert_refused(scenario.set, bad, "dcqcn")
+            for bad in (float("nan"), object(), b"x", {1, 2}):
+                self.assert_refused(scenario.set, "run.seed", bad)
+            for bad in ("\0", b"pfc", 5):
+                self.assert_refused(scenario.simulation, bad)
+            self.assert_refused(weft.Scenario, text=b"topology: single")
+            self.assert_refused(weft.Scenario, text=5)
+            self.assert_refused(weft.Scenario, SMALL, folder="a\0b")
+            self.assert_refused(weft.Scenario, SMALL, allow_write="folder")
+            self.assert_refused(weft.Scenario, SMALL, allow_write=["a\0b"])
+            self.assert_refused(weft.run, {**SMALL, "capture": {"ports": "host-0"}}, capture=f"{folder}/c\0x")
+            self.assertEqual(sorted(p.name for p in Path(folder).iterdir()), ["s.yaml"])
+            self.assert_refused(weft.Scenario, text="topology: single\0")
+            with self.assertRaises(KeyError):
+                scenario.simulation("x" * 10**6)
+            with self.assertRaises(weft.Error):
+                weft.Scenario("x" * 10**6)
+            with self.assertRaises(weft.Error):
+                scenario.set("x." * 10**6, 1).run()
+
+    def test_the_types_of_all_functions(self):
+        """Whoever calls the library another way is stopped too."""
+        from weft import _library
+        lib, pointer = _library.lib, weft.Scenario(SMALL)._handle.pointer
+        for function, *arguments in ((lib.weft_scenario_variant_name, pointer, 2**32), (lib.weft_scenario_variant_name, pointer, -1),
+                                     (lib.weft_scenario_variant_name, pointer, 0.5), (lib.weft_result_table_find, b"flows\0x"),
+                                     (lib.weft_drive_at, None, 2**32, 0, _library.ON_NOTICE(), None, None)):
+            with self.assertRaises(_library.ctypes.ArgumentError):
+                function(*arguments)
+        cut = {_library.c_uint32, _library.c_uint64, _library.c_size_t, _library.c_char_p}
+        for name in ("weft_drive_send", "weft_drive_run", "weft_rows_read", "weft_scenario_file_read", "weft_simulation_host_find"):
+            self.assertFalse(cut & set(getattr(lib, name).argtypes), name)
+
+    def test_files_for_writing(self):
+        """What a scenario names lies below its folder, or below allow_write."""
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
+            job = {"topology": {"kind": "leaf_spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 2},
+                   "workload": [{"kind": "job", "iterations": 8, "operations": [
+                       {"compute": "100us", "collective": {"kind": "all_reduce_ring", "channels": 1}, "size": "1MiB"}]}],
+                   "run": {"fast_forward": "steady", "fast_forward_store": f"{other}/memos"}}
+            with self.assertRaisesRegex(weft.InputError, "below the scenario's folder"):
+                weft.run(weft.Scenario(job, folder=folder))
+            self.assertEqual(os.listdir(other), [])
+            weft.run(weft.Scenario(job, folder=folder, allow_write=[other]))
+            weft.run(weft.Scenario(job, folder=other))
+            self.assertEqual(os.listdir(other), ["memos"])
 
 
 class Programs(unittest.TestCase):

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a path leads, symbolic links included: for names that come from an untrusted file.
+#ifndef WEFT_BASE_BELOW_H
+#define WEFT_BASE_BELOW_H
+
+#include "weft/memory.h"
+
+/// Whether `path` is `folder` or leads below it. The last components of both need not exist. False for what cannot be
+/// resolved: a symbolic link to nothing, or ".." after a component that does not exist.
+bool weft__path_is_below(const char *path, const char *folder, struct weft_arena *arena);
+
+#endif

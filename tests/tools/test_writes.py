@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A scenario from somebody else writes only below its own folder, --out and --allow-write, and replaces no foreign file;
+names in it do nothing to a terminal or a spreadsheet."""
+import itertools
+import json
+import os
+import sqlite3
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+WEFT = os.environ["WEFT"]
+NETWORK = """topology: {kind: single, hosts: 3}
+workload: [{kind: incast, sources: host-1..2, dst: host-0, size: 30KB, group: g}]
+"""
+JOB = """topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, rate: 400Gbps, delay: 500ns}
+workload: [{kind: job, iterations: 8, operations: [{compute: 100us, collective: {kind: all_reduce_ring, channels: 1}, size: 1MiB}]}]
+"""
+
+
+def weft(*arguments, cwd, text=True):
+    return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, text=text, timeout=120, cwd=cwd,
+                          env={**os.environ, "XDG_CACHE_HOME": str(Path(cwd) / ".cache")})
+
+
+class Writes(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.at = Path(folder.name)
+        for name in ("home", "scenario", "elsewhere"):
+            (self.at / name).mkdir()
+        self.home, self.scenario = self.at / "home", self.at / "scenario"
+        (self.scenario / "out-link").symlink_to(self.at / "elsewhere")
+        (self.scenario / "file-link.pcapng").symlink_to(self.at / "elsewhere" / "secret")
+        (self.scenario / "dangling.pcapng").symlink_to(self.at / "elsewhere" / "none")
+        (self.scenario / "sub").mkdir()
+        (self.at / "elsewhere" / "secret").write_text("secret")
+
+    def files(self):
+        return {str(path.relative_to(self.at)) for path in self.at.rglob("*") if path.is_file() or path.is_symlink()
+                if ".cache" not in path.parts}
+
+    def write(self, text):
+        (self.scenario / "s.yaml").write_text(text)
+        return self.scenario / "s.yaml"
+
+    def forms(self, name):
+        """Every key that names a file or folder for writing."""
+        yield "capture", NETWORK + f"capture: {{ports: host-0, file: '{name}'}}\n"
+        yield "fast_forward_store", JOB + f"run: {{fast_forward: steady, fast_forward_store: '{name}'}}\n"
+
+    OUTSIDE = ("../x", "{at}/elsewhere/x", "{at}/elsewhere", "sub/../../x", "out-link/x", "out-link", "file-link.pcapng",
+               "dangling.pcapng", "no/../../x", "/proc/x", "./../scenario2")
+
+    def test_outside_is_refused(self):
+        for name, command in itertools.product(self.OUTSIDE, (["check"], ["run", "--quiet"], ["compare", "--quiet"],
+                                                              ["run", "--quiet", "--out", "o"])):
+            if "--out" in command and name[0] not in "./":
+                continue  # below --out
+            for key, text in self.forms(name.format(at=self.at)):
+                path, before = self.write(text), self.files()
+                done = weft(*command, path, cwd=self.home)
+                self.assertEqual(done.returncode, 2, (name, key, command, done.stderr))
+                self.assertRegex(done.stderr, r"s\.yaml:3:\d+: (capture\.file|run\.fast_forward_store): .*--allow-write PATH")
+                self.assertEqual(self.files(), before)
+        self.assertEqual((self.at / "elsewhere" / "secret").read_text(), "secret")
+
+    def test_a_base_and_a_variant_are_part_of_the_scenario(self):
+        (self.scenario / "sub" / "base.yaml").write_text(NETWORK + "capture: {ports: host-0, file: ../../x}\n")
+        path = self.write("base: sub/base.yaml\n")
+        self.assertEqual(weft("run", path, cwd=self.home).returncode, 2)
+        path = self.write(NETWORK + "variants: {a: {}, b: {capture: {ports: host-0, file: ../x}}}\n")
+        self.assertEqual(weft("check", path, cwd=self.home).returncode, 2)
+        self.assertEqual(weft("run", path, "--variant", "b", cwd=self.home).returncode, 2)
+        self.assertEqual(weft("run", path, "--variant", "a", cwd=self.home).returncode, 0)
+
+    def test_below_the_scenario(self):
+        for name in ("x.pcapng", "sub/x.pcapng", "sub/../x.pcapng", f"{self.scenario}/x.pcapng"):
+            path = self.write(NETWORK + f"capture: {{ports: host-0, file: '{name}'}}\n")
+            done = weft("run", path, "--quiet", cwd=self.home)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue((self.scenario / name).exists())
+            (self.scenario / name).unlink()
+        path = self.write(JOB + "run: {fast_forward: steady, fast_forward_store: memos}\n")
+        self.assertEqual(weft("run", path, "--quiet", cwd=self.home).returncode, 0)
+        self.assertEqual(len(list((self.scenario / "memos").iterdir())), 1)
+        self.assertEqual(list(self.home.glob("*")), [])
+
+    def test_out_and_allow_write(self):
+        path = self.write(NETWORK + "capture: {ports: host-0, file: c.pcapng}\n")
+        self.assertEqual(weft("run", path, "--quiet", "--out", "o", cwd=self.home).returncode, 0)
+        self.assertTrue((self.home / "o" / "c.pcapng").exists())
+        target = self.at / "elsewhere" / "x"
+        path = self.write(NETWORK + f"capture: {{ports: host-0, file: {target}}}\n")
+        for allowed, status in (((self.home,), 2), ((target.parent / "y",), 2), ((self.home, target.parent), 0),
+                                ((target,), 0), (("../elsewhere",), 0)):
+            options = [f"--allow-write={one}" for one in allowed]
+            for command in ("check", "run", "compare"):
+                done = weft(command, path, *options, cwd=self.home)
+                self.assertEqual(done.returncode, status, (allowed, command, done.stderr))
+        self.assertTrue(target.exists())
+
+    def test_the_command_line_is_the_user(self):
+        path = self.write(NETWORK)
+        for option in (("--capture", "host-0"), ("--set", "capture.ports=host-0", "--set", "capture.file=../elsewhere/c")):
+            done = weft("run", path, "--quiet", *option, cwd=self.home)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.home / "capture.pcapng").exists() and (self.at / "elsewhere" / "c").exists())
+
+    def test_a_foreign_file_stays(self):
+        foreign = self.scenario / "notes.txt"
+        for content in (b"notes", b"\n\r\r\n" + bytes(40) + b"another program", b"weft 0.1.0"):
+            foreign.write_bytes(content)
+            path = self.write(NETWORK + "capture: {ports: host-0, file: notes.txt}\n")
+            done = weft("run", path, "--quiet", cwd=self.home)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("--force", done.stderr)
+            self.assertEqual(foreign.read_bytes(), content)
+        for _ in range(2):  # --force replaces it; a capture replaces a capture
+            self.assertEqual(weft("run", path, "--quiet", "--force", cwd=self.home).returncode, 0)
+        self.assertEqual(weft("run", path, "--quiet", cwd=self.home).returncode, 0)
+        (self.home / "capture.pcapng").symlink_to(self.at / "elsewhere" / "secret")
+        self.assertEqual(weft("run", self.write(NETWORK), "--capture", "host-0", cwd=self.home).returncode, 2)
+        self.assertEqual((self.at / "elsewhere" / "secret").read_text(), "secret")
+
+    def test_foreign_results(self):
+        """weft run DIR of somebody else's results, and --force over them."""
+        path = self.write(NETWORK)
+        out = self.home / "o"
+        self.assertEqual(weft("run", path, "--quiet", "--set", "capture.ports=host-0", "--set", "capture.file=c", "--out",
+                              out, cwd=self.home).returncode, 0)
+        with sqlite3.connect(out / "results.sqlite") as db:
+            db.execute("UPDATE sources SET text = 'capture.file=../elsewhere/secret' WHERE text LIKE 'capture.file%'")
+            db.execute("UPDATE files SET name = 'link/secret'")
+        db.close()
+        done = weft("run", out, "--quiet", cwd=self.home)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        (out / "link").symlink_to(self.at / "elsewhere")
+        self.assertEqual(weft("run", path, "--quiet", "--out", out, "--force", cwd=self.home).returncode, 0)
+        self.assertEqual((self.at / "elsewhere" / "secret").read_text(), "secret")
+
+    def test_verify_and_sweep(self):
+        claims = "claims: [{text: t, that: g.finished == 2, toothless: it is}]\nsweep: {vary: {workload.0.size: [10KB, 20KB]}}\n"
+        text = JOB.replace("kind: job", "kind: job, group: g") + f"run: {{fast_forward: steady, fast_forward_store: {self.at}/elsewhere/m}}\n"
+        path = self.write(text + claims.replace("g.finished == 2", "sim_time_ps > 0us").replace("workload.0.size", "topology.delay").replace("10KB, 20KB", "500ns, 600ns"))
+        allow = f"--allow-write={self.at}/elsewhere"
+        for command, expected in ((["verify", path], 2), (["verify", path, allow], 0), (["sweep", path, allow], 0)):
+            done = weft(*command, "--quiet", cwd=self.home)
+            self.assertEqual(done.returncode, expected, (command, done.stdout, done.stderr))
+        self.assertTrue((self.at / "elsewhere" / "m").exists())
+        done = weft("sweep", path, "--quiet", cwd=self.home)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--allow-write PATH", done.stdout + done.stderr)
+
+
+class Shown(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.at = Path(folder.name)
+
+    def test_control_characters_of_file_names(self):
+        for name in ("a\x1b[31mb.yaml", "a\x7fb.yaml", "a\u009bb.yaml", "a\rb.yaml"):
+            (self.at / name).write_text(NETWORK + "claims: [{text: t, that: g.finished == 2}, {text: u, that: g.finished == 1}]\n")
+            (self.at / "broken").mkdir(exist_ok=True)
+            (self.at / "broken" / name).write_text("topology: {kind: sngle}\n")
+            for command in (["check", name], ["run", name], ["run", name, "--out", "o" + name], ["run", "o" + name], ["compare", name],
+                            ["verify", name], ["verify", "."], ["topo", name], ["plan", "pfc", name], ["workload", name],
+                            ["sweep", name, "--vary", "topology.delay=[1us,2us]"], ["decode", name], ["dcbx", name], ["import", name],
+                            ["run", "none" + name], ["run", "broken/" + name], ["check", name, name], ["run", name, "--out", "o" + name],
+                            ["run", name, "--variant", name], ["report", "o" + name], ["why", "o" + name, "g"], ["diff", "o" + name, "o" + name],
+                            ["run", name, "--capture", "host-0", "--out", "c" + name], ["tune", name], ["place", name]):
+                done = weft(*command, cwd=self.at, text=False)
+                for stream in (done.stdout, done.stderr):
+                    shown = stream.decode("utf-8", "replace")
+                    odd = [c for c in shown if (ord(c) < 0x20 and c not in "\n\t") or 0x7f <= ord(c) < 0xa0]
+                    self.assertEqual(odd, [], (command, shown))
+            self.assertEqual(weft("run", name, cwd=self.at).returncode, 0)
+
+    def test_formulas_in_csv(self):
+        """A cell of text never begins as a formula, whoever chose the name; numbers stay numbers."""
+        for name in ("=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)"):
+            quoted = name.replace("'", "''")
+            (self.at / "s.yaml").write_text(
+                NETWORK.replace("group: g", f"group: '{quoted}'") + f"name: '{quoted}'\nvariants: {{'{quoted}': {{}}, b: {{}}}}\n")
+            for command in (["compare", "s.yaml", "--csv"], ["sweep", "s.yaml", "--vary", "topology.delay=[1us,2us]", "--csv"]):
+                done = weft(*command, "--quiet", cwd=self.at)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("'" + name, done.stdout)
+                for line in done.stdout.splitlines():
+                    self.assertFalse([c for c in line.split(",") if c.lstrip('"')[:1] in ("=", "@", "+")], line)
+        self.assertNotIn(",'-", weft("compare", "s.yaml", "--csv", "--table", "counters", "--quiet", cwd=self.at).stdout.replace("'-2+3", ""))
+
+
+class Damaged(unittest.TestCase):
+    def test_sweep_records(self):
+        """A byte that changed in a stored run of a sweep is noticed: the run is done again."""
+        with tempfile.TemporaryDirectory() as folder:
+            at = Path(folder)
+            (at / "s.yaml").write_text(NETWORK + "sweep: {vary: {workload.0.size: [30KB, 60KB]}}\n")
+            first = weft("sweep", "s.yaml", "--out", "o", "--json", cwd=at)
+            self.assertEqual(first.returncode, 0, first.stderr)
+            wanted = json.loads(first.stdout)
+            records = sorted((at / "o" / "runs").glob("*.sqlite"))
+            self.assertEqual(len(records), 2)
+            whole = records[0].read_bytes()
+            for offset in range(0, len(whole), 331):
+                records[0].write_bytes(whole[:offset] + bytes([whole[offset] ^ 4]) + whole[offset + 1:])
+                again = weft("sweep", "s.yaml", "--out", "o", "--json", "--force", cwd=at)
+                self.assertEqual(again.returncode, 0, again.stderr)
+                points = [[p[k] for k in p if "wall" not in k and "cpu" not in k] for p in json.loads(again.stdout).get("points", [])]
+                self.assertEqual(points, [[p[k] for k in p if "wall" not in k and "cpu" not in k] for p in wanted.get("points", [])], offset)
+
+
+if __name__ == "__main__":
+    unittest.main()
