@@ -14,7 +14,7 @@ static const struct weft_param server_rows[] = {
     WEFT_CHOICE(struct weft_server_conf, cabling, "cabling", "rack", cabling_names,
                 "rack: a server is consecutive hosts; rail: the hosts form as many equal parts as a server has NICs, "
                 "and a server has one host of each part"),
-    WEFT_RATE(struct weft_server_conf, rate_bps, "rate", "3600Gbps", "1Gbps", "7200Gbps",
+    WEFT_RATE(struct weft_server_conf, rate_bps, "rate", "3600Gbps", "1Gbps", "100Tbps",
               "rate of a GPU within the server, each way (NVLink 4: 450 GB/s)"),
     WEFT_TIME(struct weft_server_conf, latency_ps, "latency", "1us", "100ns", "100us",
               "latency between GPUs of a server (assumed)"),
