@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t n = ZSTD_compress(packed, sizeof packed, data, size, 1), byte;
     if (ZSTD_isError(n)) return 0;
     FILE *file = fmemopen(packed, n, "r");
-    const char *wrong = weft__image_read(file, note, sizeof note, &byte);
+    const char *wrong = weft__image_read(file, note, sizeof note, false, &byte);
     assert(byte <= n && (wrong || size >= sizeof note));
     fclose(file);
     return 0;
