@@ -208,9 +208,8 @@ static void less_than_promised(void **state) {
                                         "3 5 100Gbps 1us 0\n4 5 100Gbps 1us 0\n");
     char *losses = losses_of("hpcc", &path, 1);
     const char *lost = strstr(losses, "\nlost: ");
-    assert_ptr_equal(strstr(losses,
-                            "broken: a run refuses the network: the network is in parts: no path from host-0 to "
-                            "host-2\n"),
+    assert_ptr_equal(strstr(losses, "broken: a run refuses it: the network is in parts: no path from host-0 to "
+                                    "host-2\n"),
                      losses);
     assert_non_null(lost);
     has(lost, "parts.txt: the first line promises 4 links, and 5 follow: those from line 7 on are missing");
@@ -233,8 +232,7 @@ static void losses_on_the_terminal(void **state) {
         assert_non_null(pipe);
         assert_true(fread(text, 1, sizeof text - 1, pipe) > 0);
         assert_int_equal(pclose(pipe), 0);
-        const char *broken = strstr(text, "weft: broken: a run refuses the network"),
-                   *lost = strstr(text, "weft: lost: ");
+        const char *broken = strstr(text, "weft: broken: a run refuses it"), *lost = strstr(text, "weft: lost: ");
         assert_true(broken && lost && broken < lost);
         assert_int_equal(strstr(text, "weft: wrote ") != NULL, !quiet);
     }
@@ -435,7 +433,7 @@ static void nvlink_alone(void **state) {
     path = put("alone", "6 2 2 0 4 H100\n4 5 \n0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 0.000025ms 0\n"
                         "2 5 2880Gbps 0.000025ms 0\n3 5 2880Gbps 0.000025ms 0\n");
     char *losses = losses_of("hpcc", &path, 1);
-    has(losses, "broken: a run refuses the network: the network is in parts");
+    has(losses, "broken: a run refuses it: the network is in parts");
     free(losses);
 }
 
