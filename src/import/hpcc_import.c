@@ -222,6 +222,11 @@ static enum weft_status make_topology(const struct weft_import_file *file, const
     if (lossy)
         weft_import_note(import, WEFT_IMPORT_ASSUMED,
                          "packets of 1048 bytes for the links' error rates, which are of packets (error_packet)");
+    if (t->has_tors && config)
+        weft_import_note(import, WEFT_IMPORT_ASSUMED,
+                         "CC_MODE and HAS_WIN as the configuration has them: programs of ns3-datacenter take both from "
+                         "their command line (--algorithm, --windowCheck), where --wien is PowerTCP, which weft does "
+                         "not have");
     note_servers(t, import);
     return c->down[0] ? say_down(t, c, config->path, import, ret_error) : WEFT_OK;
 }

@@ -172,6 +172,11 @@ static void first_lines(void **state) {
         assert_int_equal(r.topology->links, 4);
         assert_int_equal(r.topology->link[3].rate_bps, UINT64_C(25000000000));
         run_free(&r);
+        const char *both[] = {path, put("config.txt", "CC_MODE 3\n")};
+        struct weft_error error;
+        char *made = import("hpcc", both, 2, &error);
+        assert_int_equal(strstr(made, "--wien is PowerTCP") != NULL, i > 0);
+        free(made);
     }
 }
 
