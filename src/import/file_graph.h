@@ -3,6 +3,7 @@
 #ifndef WEFT_IMPORT_FILE_GRAPH_H
 #define WEFT_IMPORT_FILE_GRAPH_H
 
+#include "import/planes.h"
 #include "topology/builder.h"
 
 struct weft__file_node {
@@ -26,7 +27,9 @@ struct weft__file_graph {
 };
 
 uint32_t weft__file_graph_hosts(const struct weft__file_graph *g);
-/// Adds the nodes in their order and the links in theirs.
+/// The planes of hosts with several links each; n is 1 if hosts have one, or different numbers of links.
+struct weft__planes weft__file_graph_planes(const struct weft__file_graph *g, struct weft_arena *arena);
+/// Adds the nodes in their order and the links in theirs; of planes, each is a separate network, plane-0, plane-1, ...
 enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
                                         struct weft_error *ret_error);
 /// The same for a graph that may consist of parts: each is a separate network, part-0, part-1, ... in the order of

@@ -122,36 +122,11 @@ static enum weft_status say_down(const struct weft__hpcc_topology *t, const stru
     weft__quantity_format(WEFT__TIME, 2 * WEFT_PS_PER_S + c->down[0] * WEFT_PS_PER_US, at, sizeof at);
     for (uint32_t p = 0; p < t->planes.n; p++)
         for (uint32_t i = 0; i < t->planes.links; i++)
-            if (t->at[i] == link && (t->planes.n == 1 || t->planes.link[i] >> p & 1))
+            if (t->at[i] == link && (weft__planes_has(&t->planes, t->planes.link, i, p)))
                 weft_import_say(import, WEFT_IMPORT_EVENTS, "- {at: %s, link: %s--%s, state: down}\n", at,
                                 name_of(t, a, p, import), name_of(t, b, p, import));
     weft_import_say(import, WEFT_IMPORT_RUN, "  detection: 0ns     # LINK_DOWN: routes are new at once\n");
     return WEFT_OK;
-}
-
-static void note_planes(const struct weft__hpcc_topology *t, struct weft_import *import,
-                        struct weft__hpcc_network *network) {
-    const struct weft__planes *p = &t->planes;
-    if (p->n == 1) return;
-    weft_import_say(import, WEFT_IMPORT_HOST, "  planes: queue_pair\n");
-    network->chosen = "plane-0-*";
-    weft_import_choose_hosts(import, network->chosen);
-    weft_import_note(import, WEFT_IMPORT_FOUND,
-                     "each host has %" PRIu32 " links: planes, plane-0 and on, which are networks before the names of "
-                     "nodes; queue pairs take them in turn (planes)",
-                     p->n);
-    if (p->across)
-        weft_import_note(import, WEFT_IMPORT_LOST, "%s from one plane to another",
-                         weft__counted(p->across, "link").text);
-    bool switches = false;
-    for (uint32_t n = 0; n < t->nodes; n++)
-        switches |= !p->host[n] && weft__planes_in(p->node[n]) > 1;
-    if (switches)
-        weft_import_note(
-            import, WEFT_IMPORT_LOST,
-            "switches that planes share are one in each of them: no path from plane to plane, a buffer for "
-            "each, and a part of the rate of the %" PRIu32 " links between two such switches",
-            p->shared);
 }
 
 #define SERVER_BPS_MAX UINT64_C(7200000000000)
@@ -386,7 +361,7 @@ enum weft_status weft__hpcc_make(const struct weft_import_common *common, const 
     *network = (struct weft__hpcc_network){.hosts = t.nodes - t.switches - t.nvswitches};
     if (status || !topology) return status;
     if (t.nvswitches) network->server = server_of(&t, import);
-    note_planes(&t, import, network);
+    network->chosen = weft__planes_say(&t.planes, import);
     return WEFT_OK;
 }
 
