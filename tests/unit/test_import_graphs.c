@@ -390,19 +390,13 @@ static void cables_of_dual_tors(void **state) {
 
 /// A graph whose hosts have two links each.
 static void a_graph_of_dual_tors(void **state) {
-#define NODE(id, role) "{\"id\": \"" id "\", \"type\": \"" role "\"}"
-#define JOIN(a, b) "{\"source\": \"" a "\", \"target\": \"" b "\", \"rate\": 1e11}"
-    const char *path = put(
-        "dual.json",
-        "{\"directed\": false, \"multigraph\": false, \"nodes\": [" NODE("g0", "host") "," NODE("g1", "host") "," NODE(
-            "t0",
-            "switch") "," NODE("t1",
-                               "switch") "],\n\"links\": [" JOIN("g0",
-                                                                 "t0") "," JOIN("g0",
-                                                                                "t1") "," JOIN("g1",
-                                                                                               "t0") "," JOIN("g1",
-                                                                                                              "t1") "]"
-                                                                                                                    "}");
+    static const char text[] =
+        "{\"directed\": false, \"multigraph\": false,\n"
+        "\"nodes\": [{\"id\": \"g0\", \"type\": \"host\"}, {\"id\": \"g1\", \"type\": \"host\"},\n"
+        "{\"id\": \"t0\", \"type\": \"switch\"}, {\"id\": \"t1\", \"type\": \"switch\"}],\n"
+        "\"links\": [{\"source\": \"g0\", \"target\": \"t0\"}, {\"source\": \"g0\", \"target\": \"t1\"},\n"
+        "{\"source\": \"g1\", \"target\": \"t0\"}, {\"source\": \"g1\", \"target\": \"t1\"}]}\n";
+    const char *path = put("dual.json", text);
     struct run r = run_import("networkx", &path, 1);
     assert_int_equal(r.topology->networks, 2);
     assert_int_equal(r.topology->hosts, 4);
