@@ -20,12 +20,12 @@ const char *const weft__cables_units[] = {"Mbps", "Gbps", "bps", NULL};
               "devices that are hosts (shell patterns, joined by commas); all others are switches; empty: as in the "  \
               "files, else devices with one cable are hosts"),                                                         \
         WEFT_TEXT(T, cables.ignore, "ignore", "", "ports whose cables are ignored (patterns), such as eth0,mgmt*"),    \
-        WEFT_CHOICE(T, cables.speed_unit, "speed_unit", "Mbps", weft__cables_units,                                    \
-                    "unit of speeds whose unit the file does not state (assumed)"),                                    \
-        WEFT_TIME(T, cables.metre_ps, "metre", "5ns", "1ns", "20ns", "delay per metre of cable (assumed)"),            \
         WEFT_BOOL(T, cables.planes, "planes", "off",                                                                   \
                   "hosts, all with as many cables, are in as many networks: ports of one NIC (dual ToR); off: a host " \
-                  "with several cables is one host for each")
+                  "with several cables is one host for each"),                                                         \
+        WEFT_CHOICE(T, cables.speed_unit, "speed_unit", "Mbps", weft__cables_units,                                    \
+                    "unit of speeds whose unit the file does not state (assumed)"),                                    \
+        WEFT_TIME(T, cables.metre_ps, "metre", "5ns", "1ns", "20ns", "delay per metre of cable (assumed)")
 
 // --- files --------------------------------------------------------------------------------------------------------
 
@@ -201,7 +201,11 @@ static void say_conf(const struct weft__cables_conf *c, const struct weft__cable
     weft__quantity_format(WEFT__TIME, c->metre_ps, metre, sizeof metre);
     if (*c->hosts) SAY("  hosts: %s\n", weft_import_quote(import, c->hosts));
     if (*c->ignore) SAY("  ignore: %s\n", weft_import_quote(import, c->ignore));
-    if (c->planes) SAY("  planes: on\n");
+    if (c->planes) {
+        const struct weft__planes planes = weft__file_graph_planes(&cables->graph, weft_import_arena(import));
+        SAY("  planes: on\n");
+        weft__planes_say(&planes, import);
+    }
     if (c->speed_unit) SAY("  speed_unit: %s\n", weft__cables_units[c->speed_unit]);
     if (cables->undelayed < cables->graph.links) {
         SAY("  metre: %s\n", metre);
@@ -241,10 +245,6 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
         SAY("  - %s\n", weft_import_quote(import, file[f].written));
     note_cables(&cables, import);
     say_conf(&own, &cables, import);
-    if (own.planes) {
-        const struct weft__planes planes = weft__file_graph_planes(&cables.graph, weft_import_arena(import));
-        weft__planes_say(&planes, import);
-    }
     if (*list.ignored) NOTE(LOST, "columns %s", weft_import_quote(import, list.ignored));
     return WEFT_OK;
 }

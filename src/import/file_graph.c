@@ -82,17 +82,24 @@ static void add_links(const struct weft__file_graph *g, const uint32_t *node, st
         add_link(&g->link[i], 1, node, b);
 }
 
-enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
-                                        struct weft_error *ret_error) {
+static enum weft_status build_one(const struct weft__file_graph *g, struct weft_topology_builder *b,
+                                  struct weft_error *ret_error) {
     enum weft_status status = weft__topology_check_size(b, g->nodes, g->links, ret_error);
-    const struct weft__planes planes = status ? (struct weft__planes){0} : weft__file_graph_planes(g, b->arena);
-    if (planes.n > 1) add_planes(g, &planes, b);
-    if (status || planes.n > 1) return status;
+    if (status) return status;
     uint32_t *node = weft_arena_alloc(b->arena, g->nodes, sizeof *node);
     for (uint32_t i = 0; i < g->nodes; i++)
         add_node(&g->node[i], b, &node[i]);
     add_links(g, node, b);
     return WEFT_OK;
+}
+
+enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
+                                        struct weft_error *ret_error) {
+    const struct weft__planes planes = weft__file_graph_planes(g, b->arena);
+    if (planes.n == 1) return build_one(g, b, ret_error);
+    enum weft_status status = weft__topology_check_size(b, g->nodes, g->links, ret_error);
+    if (!status) add_planes(g, &planes, b);
+    return status;
 }
 
 /// Indices of the nodes, part by part.

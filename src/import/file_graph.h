@@ -27,9 +27,7 @@ struct weft__file_graph {
 };
 
 uint32_t weft__file_graph_hosts(const struct weft__file_graph *g);
-/// The planes of hosts with several links each; n is 1 if hosts have one, or different numbers of links.
-struct weft__planes weft__file_graph_planes(const struct weft__file_graph *g, struct weft_arena *arena);
-/// Adds the nodes in their order and the links in theirs; of planes, each is a separate network, plane-0, plane-1, ...
+/// Adds the nodes in their order and the links in theirs.
 enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
                                         struct weft_error *ret_error);
 /// The same for a graph that may consist of parts: each is a separate network, part-0, part-1, ... in the order of
@@ -42,5 +40,8 @@ enum weft_status weft__file_graph_check(const struct weft__file_graph *g, bool p
                                         struct weft_arena *arena, struct weft_error *ret_error);
 /// The number of parts; part[nodes], in the arena, gives the part of each node.
 uint32_t weft__file_graph_parts(const struct weft__file_graph *g, struct weft_arena *arena, uint32_t **ret_part);
+/// The planes of hosts with several links each, which weft__file_graph_build makes networks, plane-0, plane-1, ...; n
+/// is 1 if hosts have one link, or different numbers of them.
+struct weft__planes weft__file_graph_planes(const struct weft__file_graph *g, struct weft_arena *arena);
 
 #endif
