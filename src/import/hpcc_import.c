@@ -225,7 +225,7 @@ static enum weft_status check_flow(const struct weft__hpcc_topology *t, const st
 }
 
 static enum weft_status make_flows(const struct weft_import_file *file, const struct weft__hpcc_topology *t,
-                                   struct weft_import *import, struct weft_error *ret_error) {
+                                   struct weft_import *import, unsigned *priorities, struct weft_error *ret_error) {
     struct weft__hpcc_flows flows;
     weft_bytes bytes = 0;
     enum weft_status status = weft__hpcc_flows_open(&flows, file->path, WEFT_NOWHERE, ret_error);
@@ -237,6 +237,7 @@ static enum weft_status make_flows(const struct weft_import_file *file, const st
         status = check_flow(t, &f, ret_error);
         weft_import_need_hosts(import, (uint32_t)(f.src > f.dst ? f.src : f.dst) + 1);
         bytes += f.bytes;
+        *priorities |= 1u << f.priority;
     }
     weft__lines_close(&flows.lines);
     if (status) return status;
@@ -277,6 +278,7 @@ static void say_marking(struct weft_import *import, const struct weft__hpcc_conf
 static void say_switch(struct weft_import *import, const struct weft__hpcc_config *c,
                        const struct weft__hpcc_rates *rates) {
     weft_import_say(import, WEFT_IMPORT_SWITCH, "  preset: ns3_hpcc     # docs/peers.md\n");
+    weft__hpcc_say_pfc(import, WEFT_IMPORT_SWITCH, c, rates);
     if (c->qcn_off)
         weft_import_say(import, WEFT_IMPORT_SWITCH, "  aqm: none     # ENABLE_QCN 0\n");
     else
@@ -299,6 +301,10 @@ static void say_config(struct weft_import *import, const struct weft__hpcc_confi
         weft__quantity_format(WEFT__TIME, (uint64_t)llround(c->until_s * (double)WEFT_PS_PER_S), until, sizeof until);
         weft_import_say(import, WEFT_IMPORT_RUN, "  until: %s\n", until);
     }
+    if (rates->priorities & (rates->priorities - 1))
+        weft_import_note(import, WEFT_IMPORT_LOST,
+                         "flows of several priority groups: group 0 goes first there and the others in turn; here as "
+                         "switch.scheduler and host.scheduler say");
     for (uint32_t i = 0; i < c->odds; i++)
         weft_import_note(import, WEFT_IMPORT_LOST, "%s", c->odd[i]);
     if (*c->unknown)
@@ -354,9 +360,9 @@ enum weft_status weft__hpcc_make(const struct weft_import_common *common, const 
     if (!status && !topology && c.error_rate > 0)
         weft_import_note(import, WEFT_IMPORT_LOST, "ERROR_RATE_PER_LINK %g: no topology whose links have it",
                          c.error_rate);
-    if (!status && flows == &room[1]) status = make_flows(flows, &t, import, ret_error);
+    if (!status && flows == &room[1]) status = make_flows(flows, &t, import, &rates.priorities, ret_error);
     for (uint32_t f = 0; f < files && !status; f++)
-        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], &t, import, ret_error);
+        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], &t, import, &rates.priorities, ret_error);
     if (!status) say_config(import, &c, &rates);
     *network = (struct weft__hpcc_network){.hosts = t.nodes - t.switches - t.nvswitches};
     if (status || !topology) return status;

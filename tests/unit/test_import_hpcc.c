@@ -133,6 +133,54 @@ static void each_key_is_taken_or_told(void **state) {
     }
 }
 
+/// SimAI's keys of 2025 are attributes of its classes, and say the same as the older ones; gains are of one control.
+static void attributes_of_classes(void **state) {
+    static const char text[] =
+        "# a comment\nTOPOLOGY_FILE star.txt\nFLOW_FILE incast.txt\nHAS_WIN 1\nns3::QbbNetDevice::QcnEnabled true\n"
+        "ns3::QbbNetDevice::DynamicThreshold true\nns3::SwitchNode::PfcEnabled false\nns3::RdmaHw::Mtu 9000\n"
+        "ns3::RdmaHw::RateAI 5Mb/s\nns3::RdmaHw::RateHAI 50Mb/s\nns3::RdmaHw::MinRate 100Mb/s\n"
+        "ns3::RdmaHw::L2ChunkSize 4000\nns3::RdmaHw::L2AckInterval 1\nns3::RdmaHw::L2BackToZero false\n"
+        "ns3::RdmaHw::VarWin false\nns3::RdmaHw::RateBound true\nns3::RdmaHw::NicCoalesceMethod PER_QP\n"
+        "ns3::RdmaHw::NACKGenerationInterval 0.01\nns3::RdmaHw::GPUsPerServer 8\n"
+        "ns3::MellanoxDcqcn::AlphaResumInterval 1.0\nns3::MellanoxDcqcn::EwmaGain 0.25\n"
+        "ns3::Hpcc::FastReact true\nns3::Hpcc::TargetUtil 0.9\nns3::Hpcc::MultiRate false\n"
+        "ns3::RealDcqcn::F 1\nns3::RealDcqcn::BytesThreshold 524240\n";
+    static const char *const mode[] = {"1", "g: 0.25\n", "3", "eta: 0.9\n", "8", "kind: dctcp\n    initial_cwnd"};
+    for (size_t i = 0; i < 6; i += 2) {
+        char config[2048], *losses;
+        snprintf(config, sizeof config, "%sns3::RdmaHw::CcMode %s\n", text, mode[i]);
+        char *made = made_of(config, &losses);
+        has(made, mode[i + 1]);
+        has(made, "mtu: 9000B\n  transport: {nak_interval: 0.01us}\n");
+        has(made, "pfc: {priorities: none}");
+        if (i == 0) assert_string_equal(losses, "");
+        free(made);
+        free(losses);
+    }
+    char *losses, config[2048];
+    snprintf(config, sizeof config, "%sns3::RdmaHw::NicCoalesceMethod PER_IP\nns3::IbvInterface::SendLatency 8000\n",
+             text);
+    free(made_of(config, &losses));
+    has(losses, "not known: ns3::RdmaHw::NicCoalesceMethod ns3::IbvInterface::SendLatency\n");
+    free(losses);
+}
+
+/// PFC is for all priority groups of flows but 0.
+static void priority_groups(void **state) {
+    const char *path[] = {put("star.txt", star),
+                          put("groups.txt", "3\n1 0 4 100 5000 0\n2 0 0 100 5000 0\n3 0 6 100 5000 0\n")};
+    struct weft_error error;
+    char *losses, *made = import_with_losses("hpcc", path, 2, &losses, &error);
+    has(made, "switch:\n  preset: ns3_hpcc     # docs/peers.md\n  pfc: {priorities: [3, 4, 6]}\n");
+    has(made, "  mtu: 1000B\n  pfc: {priorities: [3, 4, 6]}\n");
+    has(losses, "lost: flows of several priority groups");
+    free(made);
+    free(losses);
+    struct run r = run_import("hpcc", path, 2);
+    assert_int_equal(r.status, WEFT_OK);
+    run_free(&r);
+}
+
 /// At 2 s and 100 us, and routes are new at once; 1% of packets of 1048 B on the links that say 0.
 static void failures_and_errors(void **state) {
     char *losses, *text = made_of(PLAIN "VAR_WIN 0\nLINK_DOWN 100 5 2\nERROR_RATE_PER_LINK 0.01\n", &losses);
@@ -447,6 +495,8 @@ int main(void) {
         cmocka_unit_test(congestion_controls),
         cmocka_unit_test(without_marks),
         cmocka_unit_test(each_key_is_taken_or_told),
+        cmocka_unit_test(attributes_of_classes),
+        cmocka_unit_test(priority_groups),
         cmocka_unit_test(failures_and_errors),
         cmocka_unit_test(first_lines),
         cmocka_unit_test(nvlink_rates),
