@@ -171,8 +171,6 @@ static void say_cc(struct weft_import *import, const struct weft__hpcc_config *c
                    const struct weft__hpcc_rates *rates) {
     uint64_t mode = c->cc_mode ? c->cc_mode : WEFT__HPCC_DCQCN;
     bool by_marks = mode == WEFT__HPCC_DCQCN || mode == WEFT__HPCC_DCTCP;
-    if (!c->cc_mode && !c->qcn_off)
-        weft_import_note(import, WEFT_IMPORT_ASSUMED, "DCQCN, as no configuration says CC_MODE (host.cc)");
     if (mode == WEFT__HPCC_PINT)
         weft_import_note(
             import, WEFT_IMPORT_LOST,
@@ -190,6 +188,8 @@ static void say_cc(struct weft_import *import, const struct weft__hpcc_config *c
         say_dctcp(import, c, rates);
     else
         say_other(import, mode);
+    if (!c->cc_mode && !c->qcn_off)
+        weft_import_note(import, WEFT_IMPORT_ASSUMED, "DCQCN, as no configuration says CC_MODE (host.cc)");
 }
 
 /// A configuration without HAS_WIN has a window.
