@@ -334,6 +334,17 @@ static enum weft_status find_named(const struct weft_import_file *config, const 
     return status;
 }
 
+/// Configurations name files of the machine that the simulator runs on: where the user gives the topology, flows that
+/// are not here are no error.
+static bool lacks_flows(const struct weft_import_file *config, const struct weft__hpcc_config *c,
+                        struct weft_import *import) {
+    struct weft_place place = c->flows_place;
+    place.file = config->path;
+    if (!c->flows || !access(find_path(c->flows, place, import), F_OK)) return false;
+    weft_import_note(import, WEFT_IMPORT_BROKEN, "FLOW_FILE: %s is not here, so its flows are missing", c->flows);
+    return true;
+}
+
 enum weft_status weft__hpcc_make(const struct weft_import_common *common, const struct weft_import_file *file,
                                  uint32_t files, bool with_flows, struct weft_import *import,
                                  struct weft__hpcc_network *network, struct weft_error *ret_error) {
@@ -351,6 +362,8 @@ enum weft_status weft__hpcc_make(const struct weft_import_common *common, const 
     if (!status && config) status = weft__hpcc_read_config(config->path, weft_import_arena(import), &c, ret_error);
     if (!status && config)
         status = find_named(config, c.topology, c.topology_place, "topology", import, &room[0], &topology, ret_error);
+    if (!status && config && with_flows && topology && !flows && topology != &room[0])
+        with_flows = !lacks_flows(config, &c, import);
     if (!status && config && with_flows)
         status = find_named(config, c.flows, c.flows_place, "flows", import, &room[1], &flows, ret_error);
     if (topology) rates = (struct weft__hpcc_rates){0};

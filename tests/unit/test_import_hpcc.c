@@ -467,6 +467,10 @@ static void a_workload_with_its_network(void **state) {
         assert_null(strstr(text, "server.gpus"));
         free(text);
     }
+    const char *without[] = {put("SimAI.conf", config), simai(PER_SERVER, 1, false, false)};
+    char *losses = losses_of("hpcc", without, 2);
+    has(losses, "broken: FLOW_FILE: /nowhere/flow1.txt is not here, so its flows are missing\n");
+    free(losses);
     struct weft_error error;
     const char *few[] = {put("two", "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n"), put("workload.txt", workload)};
     free(import("simai", few, 2, &error));
