@@ -115,9 +115,9 @@ enum weft_status weft_import_once(const struct weft_import_file *file, uint32_t 
 
 /// What `weft import` does: reads `path`s with the importer and writes the scenario
 /// to `out`. `folder`: in which the scenario will be, "" for the current one. `tree`: parameters of the importer, or
-/// NULL. The scenario is complete and was checked as `weft check` does, but for what it says of the files: an importer
-/// that makes one which cannot be read is a bug. `losses`: gets a line for each loss, worst first, or NULL; the same
-/// lines are comments of the scenario.
+/// NULL. The scenario is complete and was checked as `weft check` does: an importer that makes one which cannot be read
+/// is a bug, and what a run would refuse in the files is a loss. `losses`: gets a line for each loss, worst first, or
+/// NULL; the same lines are comments of the scenario.
 enum weft_status weft_import_write(const struct weft_model *importer, const struct weft_tree *tree,
                                    const char *const *path, uint32_t paths, const char *folder, FILE *out, FILE *losses,
                                    struct weft_error *ret_error);

@@ -26,6 +26,9 @@ const char *const weft__cables_units[] = {"Mbps", "Gbps", "bps", NULL};
               "devices that are hosts (shell patterns, joined by commas); all others are switches; empty: as in the "  \
               "files, else devices with one cable are hosts"),                                                         \
         WEFT_TEXT(T, cables.ignore, "ignore", "", "ports whose cables are ignored (patterns), such as eth0,mgmt*"),    \
+        WEFT_BOOL(T, cables.planes, "planes", "off",                                                                   \
+                  "hosts, all with as many cables, are in as many networks: ports of one NIC (dual ToR); off: a host " \
+                  "with several cables is one host for each"),                                                         \
         WEFT_CHOICE(T, cables.speed_unit, "speed_unit", "Mbps", weft__cables_units,                                    \
                     "unit of speeds whose unit the file does not state (assumed)"),                                    \
         WEFT_TIME(T, cables.metre_ps, "metre", "5ns", "1ns", "20ns", "delay per metre of cable (assumed)"),            \
@@ -217,7 +220,10 @@ static void note_cables(const struct weft__cables *c, uint32_t outside, struct w
          weft_import_nodes(import, hosts, c->graph.nodes - hosts), c->graph.links);
     if (c->twice) NOTE(FOUND, "%" PRIu32 " cables are told from both ends", c->twice);
     if (c->split)
-        NOTE(FOUND, "%" PRIu32 " hosts have several cables: each cable has a host of its own, called device.port",
+        NOTE(FOUND,
+             "%" PRIu32
+             " hosts have several cables: each cable has a host of its own, called device.port (planes: on makes "
+             "them ports of one NIC)",
              c->split);
     if (c->by_order)
         NOTE(ASSUMED,
@@ -250,6 +256,11 @@ static void say_conf(const struct weft__cables_conf *c, const struct weft__cable
     weft__quantity_format(WEFT__TIME, c->metre_ps, metre, sizeof metre);
     if (*c->hosts) SAY("  hosts: %s\n", weft_import_quote(import, c->hosts));
     if (*c->ignore) SAY("  ignore: %s\n", weft_import_quote(import, c->ignore));
+    if (c->planes) {
+        const struct weft__planes planes = weft__file_graph_planes(&cables->graph, weft_import_arena(import));
+        SAY("  planes: on\n");
+        weft__planes_say(&planes, import);
+    }
     if (c->speed_unit) SAY("  speed_unit: %s\n", weft__cables_units[c->speed_unit]);
     if (cables->undelayed < cables->graph.links) {
         SAY("  metre: %s\n", metre);

@@ -42,6 +42,7 @@ struct weft__cables_conf {
     weft_time_ps metre_ps;   ///< delay per metre
     weft_rate_bps rate_bps;  ///< of a cable without a speed
     weft_time_ps delay_ps;   ///< of a cable without a length
+    bool planes;             ///< a host with several cables is one host in as many networks
 };
 extern const char *const weft__cables_units[];
 

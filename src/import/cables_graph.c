@@ -276,26 +276,31 @@ static void add_node(struct finish *f, const struct device *d, const char *name)
     g->node[g->nodes++] = (struct weft__file_node){name, layer, host, d->place, is_device ? d->name : NULL};
 }
 
+/// Whether each cable of the device has a host of its own.
+static bool has_own_hosts(const struct finish *f, const struct device *d) {
+    return d->role == WEFT__CABLE_HOST && d->cables > 1 && !f->conf->planes;
+}
+
 /// Adds a node for each switch, and one for each cable of a host: server-1, or server-1.eth0 and server-1.eth1.
 static void add_nodes(struct finish *f) {
     uint32_t *seen = weft_arena_alloc(f->list->arena, f->out->devices, sizeof *seen), nodes = 0;
     for (uint32_t d = 0; d < f->out->devices; d++) {
         f->device[d].node = nodes;
-        nodes += !f->device[d].cables ? 0 : f->device[d].role == WEFT__CABLE_HOST ? f->device[d].cables : 1;
+        nodes += !f->device[d].cables ? 0 : has_own_hosts(f, &f->device[d]) ? f->device[d].cables : 1;
     }
     f->out->graph.node = weft_arena_alloc(f->list->arena, nodes, sizeof *f->out->graph.node);
     const char **name = weft_arena_alloc(f->list->arena, nodes, sizeof *name);
     for (uint32_t i = 0; i < f->joins; i++)
         for (uint32_t e = 0; e < 2; e++) {
             const struct device *d = &f->device[f->joined[i].device[e]];
-            if (d->role != WEFT__CABLE_HOST || d->cables < 2) continue;
+            if (!has_own_hosts(f, d)) continue;
             uint32_t k = seen[d - f->device]++;
             const char *port = f->joined[i].port[e];
             name[d->node + k] = port ? weft_arena_format(f->list->arena, "%s.%s", d->name, port)
                                      : weft_arena_format(f->list->arena, "%s.%" PRIu32, d->name, k);
         }
     for (uint32_t d = 0; d < f->out->devices; d++) {
-        bool split = f->device[d].role == WEFT__CABLE_HOST && f->device[d].cables > 1;
+        bool split = has_own_hosts(f, &f->device[d]);
         f->out->split += split;
         for (uint32_t k = 0; k < (split ? f->device[d].cables : f->device[d].cables > 0); k++)
             add_node(f, &f->device[d], split ? name[f->device[d].node + k] : f->device[d].name);
@@ -321,7 +326,7 @@ static void add_links(struct finish *f) {
         for (uint32_t e = 0; e < 2; e++) {
             struct device *d = &f->device[j->device[e]];
             l->port[e] = port_name(f, d, j->port[e]);
-            l->end[e] = d->role == WEFT__CABLE_HOST ? d->node++ : d->node;
+            l->end[e] = has_own_hosts(f, d) ? d->node++ : d->node;
         }
         f->out->unrated += !j->rate_bps;
         f->out->undelayed += !j->delay_ps;

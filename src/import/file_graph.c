@@ -39,13 +39,41 @@ static void add_node(const struct weft__file_node *n, struct weft_topology_build
                                        n->host ? 0 : WEFT__TIER_BY_DISTANCE, WEFT_NONE, n->name);
 }
 
-static void add_links(const struct weft__file_graph *g, const uint32_t *node, struct weft_topology_builder *b) {
+/// `networks`: how many have a part of its rate.
+static void add_link(const struct weft__file_link *l, uint32_t networks, const uint32_t *node,
+                     struct weft_topology_builder *b) {
+    b->place = l->place;
+    weft_topology_add_link(b, node[l->end[0]], node[l->end[1]], l->rate_bps / networks, l->delay_ps, 0);
+    for (uint32_t end = 0; end < 2; end++)
+        if (l->port[end]) weft_topology_name_port(b, end, l->port[end]);
+}
+
+struct weft__planes weft__file_graph_planes(const struct weft__file_graph *g, struct weft_arena *arena) {
+    bool *host = weft_arena_alloc(arena, g->nodes, sizeof *host);
+    uint32_t(*end)[2] = weft_arena_alloc(arena, g->links, sizeof *end), bad;
+    for (uint32_t n = 0; n < g->nodes; n++)
+        host[n] = g->node[n].host;
     for (uint32_t i = 0; i < g->links; i++) {
-        const struct weft__file_link *l = &g->link[i];
-        b->place = l->place;
-        weft_topology_add_link(b, node[l->end[0]], node[l->end[1]], l->rate_bps, l->delay_ps, 0);
-        for (uint32_t end = 0; end < 2; end++)
-            if (l->port[end]) weft_topology_name_port(b, end, l->port[end]);
+        end[i][0] = g->link[i].end[0];
+        end[i][1] = g->link[i].end[1];
+    }
+    struct weft__planes planes = {.nodes = g->nodes, .links = g->links, .host = host, .end = (const uint32_t(*)[2])end};
+    if (weft__planes_find(&planes, arena, &bad)) planes.n = 1; // the topology is refused as such
+    return planes;
+}
+
+static void add_planes(const struct weft__file_graph *g, const struct weft__planes *planes,
+                       struct weft_topology_builder *b) {
+    uint32_t *node = weft_arena_alloc(b->arena, g->nodes, sizeof *node);
+    for (uint32_t p = 0; p < planes->n; p++) {
+        char name[24];
+        snprintf(name, sizeof name, "plane-%" PRIu32, p);
+        weft_topology_add_network(b, name);
+        for (uint32_t i = 0; i < g->nodes; i++)
+            if (weft__planes_has(planes, planes->node, i, p)) add_node(&g->node[i], b, &node[i]);
+        for (uint32_t i = 0; i < g->links; i++)
+            if (weft__planes_has(planes, planes->link, i, p))
+                add_link(&g->link[i], weft__planes_parts(planes, i), node, b);
     }
 }
 
@@ -58,8 +86,13 @@ static void add_devices(const struct weft__file_graph *g, const uint32_t *order,
     weft__topology_add_devices(b, first, device);
 }
 
-enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
-                                        struct weft_error *ret_error) {
+static void add_links(const struct weft__file_graph *g, const uint32_t *node, struct weft_topology_builder *b) {
+    for (uint32_t i = 0; i < g->links; i++)
+        add_link(&g->link[i], 1, node, b);
+}
+
+static enum weft_status build_one(const struct weft__file_graph *g, struct weft_topology_builder *b,
+                                  struct weft_error *ret_error) {
     enum weft_status status = weft__topology_check_size(b, g->nodes, g->links, ret_error);
     if (status) return status;
     uint32_t *node = weft_arena_alloc(b->arena, g->nodes, sizeof *node), first = b->nodes;
@@ -68,6 +101,15 @@ enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct
     add_links(g, node, b);
     add_devices(g, NULL, first, b);
     return WEFT_OK;
+}
+
+enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
+                                        struct weft_error *ret_error) {
+    const struct weft__planes planes = weft__file_graph_planes(g, b->arena);
+    if (planes.n == 1) return build_one(g, b, ret_error);
+    enum weft_status status = weft__topology_check_size(b, g->nodes, g->links, ret_error);
+    if (!status) add_planes(g, &planes, b);
+    return status;
 }
 
 /// Indices of the nodes, part by part.

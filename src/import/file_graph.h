@@ -3,6 +3,7 @@
 #ifndef WEFT_IMPORT_FILE_GRAPH_H
 #define WEFT_IMPORT_FILE_GRAPH_H
 
+#include "import/planes.h"
 #include "topology/builder.h"
 
 struct weft__file_node {
@@ -40,5 +41,8 @@ enum weft_status weft__file_graph_check(const struct weft__file_graph *g, bool p
                                         struct weft_arena *arena, struct weft_error *ret_error);
 /// The number of parts; part[nodes], in the arena, gives the part of each node.
 uint32_t weft__file_graph_parts(const struct weft__file_graph *g, struct weft_arena *arena, uint32_t **ret_part);
+/// The planes of hosts with several links each, which weft__file_graph_build makes networks, plane-0, plane-1, ...; n
+/// is 1 if hosts have one link, or different numbers of them.
+struct weft__planes weft__file_graph_planes(const struct weft__file_graph *g, struct weft_arena *arena);
 
 #endif

@@ -43,7 +43,7 @@ static void add_nodes(const struct weft__hpcc_topology *f, uint32_t plane, uint3
                       struct weft_topology_builder *b) {
     for (uint32_t n = 0; n < f->nodes; n++) {
         node[n] = WEFT_NONE;
-        if (f->planes.n > 1 && !(f->planes.node[n] >> plane & 1)) continue;
+        if (!weft__planes_has(&f->planes, f->planes.node, n, plane)) continue;
         if (f->role[n] == WEFT__HPCC_HOST)
             node[n] = weft__topology_add_numbered(b, WEFT_NODE_HOST, "host", 0, WEFT_NONE, n);
         else if (f->role[n] == WEFT__HPCC_SWITCH)
@@ -55,11 +55,10 @@ static void add_links(const struct weft__hpcc_topology *f, const struct topology
                       const uint32_t *node, struct weft_topology_builder *b) {
     for (uint32_t i = 0; i < f->planes.links; i++) {
         const struct weft__hpcc_link *l = &f->link[f->at[i]];
-        uint32_t parts = f->planes.n > 1 ? weft__planes_in(f->planes.link[i]) : 1;
-        if (f->planes.n > 1 && !(f->planes.link[i] >> plane & 1)) continue;
+        if (!weft__planes_has(&f->planes, f->planes.link, i, plane)) continue;
         b->place = l->place;
         weft_topology_add_link(
-            b, node[l->src], node[l->dst], l->rate_bps / parts, l->delay_ps,
+            b, node[l->src], node[l->dst], l->rate_bps / weft__planes_parts(&f->planes, i), l->delay_ps,
             bit_error_rate(l->error_rate > 0 ? l->error_rate : c->error_rate, c->error_packet_bytes));
     }
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum kind { FLAG_OFF, FLAG, UINT, REAL, RATE, MAP, PATH, DOWN };
+enum kind { FLAG_OFF, FLAG, UINT, REAL, TEXT, RATE, MAP, PATH, DOWN };
 #define KEY(name, kind, member)                                                                                        \
     { name, kind, offsetof(struct weft__hpcc_config, member) }
 static const struct {
@@ -16,6 +16,10 @@ static const struct {
     size_t offset;
 } keys[] = {
     KEY("ENABLE_QCN", FLAG_OFF, qcn_off),
+    KEY("ENABLE_PFC", FLAG_OFF, pfc_off),
+    KEY("ns3::RdmaHw::NACKGenerationInterval", TEXT, nak_interval),
+    KEY("ns3::MellanoxDcqcn::EwmaGain", REAL, gain_dcqcn),
+    KEY("ns3::Dctcp::EwmaGain", REAL, gain_dctcp),
     KEY("PACKET_PAYLOAD_SIZE", UINT, mtu_bytes),
     KEY("CC_MODE", UINT, cc_mode),
     KEY("HAS_WIN", FLAG_OFF, window_off),
@@ -45,6 +49,42 @@ static const struct {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
+/// What SimAI's simulator calls them too, since 2025: attributes of its classes.
+static const char *const attributes[][2] = {
+    {"ns3::QbbNetDevice::QcnEnabled", "ENABLE_QCN"},
+    {"ns3::QbbNetDevice::DynamicThreshold", "USE_DYNAMIC_PFC_THRESHOLD"},
+    {"ns3::QbbNetDevice::PauseTime", "PAUSE_TIME"},
+    {"ns3::SwitchNode::PfcEnabled", "ENABLE_PFC"},
+    {"ns3::RdmaHw::Mtu", "PACKET_PAYLOAD_SIZE"},
+    {"ns3::RdmaHw::CcMode", "CC_MODE"},
+    {"ns3::RdmaHw::RateAI", "RATE_AI"},
+    {"ns3::RdmaHw::RateHAI", "RATE_HAI"},
+    {"ns3::RdmaHw::MinRate", "MIN_RATE"},
+    {"ns3::RdmaHw::L2ChunkSize", "L2_CHUNK_SIZE"},
+    {"ns3::RdmaHw::L2AckInterval", "L2_ACK_INTERVAL"},
+    {"ns3::RdmaHw::L2BackToZero", "L2_BACK_TO_ZERO"},
+    {"ns3::RdmaHw::VarWin", "VAR_WIN"},
+    {"ns3::RdmaHw::RateBound", "RATE_BOUND"},
+    {"ns3::RdmaHw::TotalPauseTimes", "NIC_TOTAL_PAUSE_TIME"},
+    {"ns3::MellanoxDcqcn::AlphaResumInterval", "ALPHA_RESUME_INTERVAL"},
+    {"ns3::MellanoxDcqcn::RateDecreaseInterval", "RATE_DECREASE_INTERVAL"},
+    {"ns3::MellanoxDcqcn::ClampTargetRate", "CLAMP_TARGET_RATE"},
+    {"ns3::MellanoxDcqcn::RPTimer", "RP_TIMER"},
+    {"ns3::MellanoxDcqcn::FastRecoveryTimes", "FAST_RECOVERY_TIMES"},
+    {"ns3::Dctcp::DctcpRateAI", "DCTCP_RATE_AI"},
+    {"ns3::Hpcc::FastReact", "FAST_REACT"},
+    {"ns3::Hpcc::TargetUtil", "U_TARGET"},
+    {"ns3::Hpcc::MiThresh", "MI_THRESH"},
+    {"ns3::Hpcc::MultiRate", "MULTI_RATE"},
+    {"ns3::Hpcc::SampleFeedback", "SAMPLE_FEEDBACK"},
+    {"ns3::HpccPint::PintProb", "PINT_PROB"},
+};
+enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
+
+/// Classes of congestion controls that weft does not have (CC_MODE 11 to 13), whose attributes mean nothing to others.
+static const char *const foreign[] = {"ns3::RealDcqcn::", "ns3::HpccEcn::", "ns3::Swift::"};
+enum { FOREIGN = sizeof foreign / sizeof *foreign };
+
 /// Keys of files that the simulators write, and those that they read without using them: switches always have dynamic
 /// thresholds, a pause lasts until the next frame, and links have their own rate and delay. INT_MULTI and PINT_LOG_BASE
 /// say how coarse telemetry is; weft's is exact, which it says of CC_MODE 10.
@@ -73,6 +113,7 @@ static const char *const harmless[] = {
     "PINT_LOG_BASE",
     "USE_DYNAMIC_PFC_THRESHOLD",
     "INT_MULTI",
+    "ns3::RdmaHw::GPUsPerServer",
 };
 enum { HARMLESS = sizeof harmless / sizeof *harmless };
 
@@ -116,6 +157,18 @@ static enum weft_status read_real(struct weft__lines *lines, const char *key, do
     return WEFT_OK;
 }
 
+/// A number, or true or false.
+static enum weft_status read_number(struct weft__lines *lines, const char *key, double *ret_value,
+                                    struct weft_error *ret_error) {
+    const char *at = lines->at + strspn(lines->at, " \t");
+    size_t n = strcspn(at, " \t\r");
+    bool yes = n == 4 && !strncmp(at, "true", n), no = n == 5 && !strncmp(at, "false", n);
+    if (!yes && !no) return read_real(lines, key, ret_value, ret_error);
+    weft__lines_word(lines);
+    *ret_value = yes;
+    return WEFT_OK;
+}
+
 static enum weft_status read_map(struct weft__lines *lines, const char *key, struct weft__hpcc_map *map,
                                  struct weft_error *ret_error) {
     uint64_t n = 0;
@@ -131,18 +184,23 @@ static enum weft_status read_value(struct reader *r, uint32_t k, struct weft_err
     struct weft__lines *lines = &r->lines;
     void *to = (char *)r->c + keys[k].offset;
     const char *key = keys[k].name, *word = NULL;
-    uint64_t flag = 0;
+    double flag = 0;
     enum weft_status status = WEFT_OK;
     switch (keys[k].kind) {
     case FLAG:
     case FLAG_OFF:
-        status = weft__lines_number(lines, key, 1, &flag, ret_error);
+        status = read_number(lines, key, &flag, ret_error);
+        if (!status && flag > 1) return BAD(lines, "%s is %g; expected 0 or 1", key, flag);
         *(bool *)to = (flag != 0) == (keys[k].kind == FLAG);
         return status;
     case UINT:
         return weft__lines_number(lines, key, 1000000, to, ret_error);
     case REAL:
         return read_real(lines, key, to, ret_error);
+    case TEXT:
+        status = read_real(lines, key, &flag, ret_error);
+        if (!status) *(const char **)to = weft_arena_format(r->arena, "%.17g", flag);
+        return status;
     case RATE:
         return weft__lines_quantity(lines, key, WEFT__RATE, "bps", to, ret_error);
     case MAP:
@@ -165,6 +223,8 @@ static enum weft_status read_value(struct reader *r, uint32_t k, struct weft_err
 static enum weft_status read_line(struct reader *r, struct weft_error *ret_error) {
     const char *word = weft__lines_word(&r->lines);
     struct weft__hpcc_config *c = r->c;
+    for (uint32_t k = 0; k < ATTRIBUTES; k++)
+        if (!strcmp(attributes[k][0], word)) word = attributes[k][1];
     for (uint32_t k = 0; k < KEYS; k++) {
         if (strcmp(keys[k].name, word)) continue;
         c->has_clamp |= keys[k].offset == offsetof(struct weft__hpcc_config, clamp);
@@ -172,9 +232,12 @@ static enum weft_status read_line(struct reader *r, struct weft_error *ret_error
         return read_value(r, k, ret_error);
     }
     for (uint32_t k = 0; k < FIXED; k++)
-        if (!strcmp(fixed[k].name, word)) return read_real(&r->lines, fixed[k].name, &r->value[k], ret_error);
+        if (!strcmp(fixed[k].name, word)) return read_number(&r->lines, fixed[k].name, &r->value[k], ret_error);
     for (uint32_t k = 0; k < HARMLESS; k++)
         if (!strcmp(harmless[k], word)) return WEFT_OK;
+    for (uint32_t k = 0; k < FOREIGN; k++)
+        if (!strncmp(foreign[k], word, strlen(foreign[k]))) return WEFT_OK;
+    if (!strcmp(word, "ns3::RdmaHw::NicCoalesceMethod") && strstr(r->lines.at, "PER_QP")) return WEFT_OK;
     enum weft_status status = weft__lines_name(&r->lines, word, ret_error);
     c->unknown = weft_arena_format(r->arena, "%s %.40s", c->unknown, word);
     return status;

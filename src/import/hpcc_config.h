@@ -31,12 +31,14 @@ struct weft__hpcc_config {
     uint64_t mtu_bytes, cc_mode, buffer_mb;                  ///< 0: not given
     weft_rate_bps ai_bps, hai_bps, min_bps, dctcp_ai_bps;    ///< likewise
     double alpha_us, decrease_us, increase_us, gain, stages; ///< likewise
+    double gain_dcqcn, gain_dctcp;                           ///< of one control only, in place of `gain`; likewise
+    const char *nak_interval;                                ///< in microseconds; NULL: not given
     double target;                                           ///< U_TARGET; likewise
     uint64_t mi_thresh;
     double error_rate; ///< of packets, on links that have none of their own
     struct weft__hpcc_map kmin_kb, kmax_kb, pmax;
     double until_s;
-    bool qcn_off, clamp, has_clamp, has_mi_thresh;
+    bool qcn_off, pfc_off, clamp, has_clamp, has_mi_thresh;
     bool window_off, window_of_pair, window_varies;
     uint64_t down[3]; ///< LINK_DOWN: microseconds after two seconds, 0: never; the link's nodes
     struct weft_place down_place;

@@ -38,7 +38,7 @@ static void say_dcqcn(struct weft_import *import, const struct weft__hpcc_config
     say_real(import, "alpha_interval", c->alpha_us, "us");
     say_real(import, "cut_interval", c->decrease_us, "us");
     say_real(import, "increase_timer", c->increase_us, "us");
-    say_real(import, "g", c->gain, "");
+    say_real(import, "g", c->gain_dcqcn > 0 ? c->gain_dcqcn : c->gain, "");
     say_real(import, "fast_recovery_stages", c->stages, "");
     if (c->has_clamp) weft_import_say(import, WEFT_IMPORT_HOST, "    clamp_target: %s\n", c->clamp ? "true" : "false");
     if (!c->ai_bps || !c->hai_bps)
@@ -125,7 +125,7 @@ static void say_dctcp(struct weft_import *import, const struct weft__hpcc_config
     double packets = (double)(c->dctcp_ai_bps ? c->dctcp_ai_bps : 1000000000) / 8 * (double)rates->longest.rtt_ns /
                      1e9 / (double)mtu;
     say_kind(import, "dctcp");
-    say_real(import, "g", c->gain, "");
+    say_real(import, "g", c->gain_dctcp > 0 ? c->gain_dctcp : c->gain, "");
     if (window) {
         say_real(import, "initial_cwnd", window > mtu ? (double)window / (double)mtu : 1, "");
         weft_import_say(import, WEFT_IMPORT_HOST, "    max_cwnd: %" PRIu64 "B\n", window > mtu ? window : mtu);
@@ -171,8 +171,6 @@ static void say_cc(struct weft_import *import, const struct weft__hpcc_config *c
                    const struct weft__hpcc_rates *rates) {
     uint64_t mode = c->cc_mode ? c->cc_mode : WEFT__HPCC_DCQCN;
     bool by_marks = mode == WEFT__HPCC_DCQCN || mode == WEFT__HPCC_DCTCP;
-    if (!c->cc_mode && !c->qcn_off)
-        weft_import_note(import, WEFT_IMPORT_ASSUMED, "DCQCN, as no configuration says CC_MODE (host.cc)");
     if (mode == WEFT__HPCC_PINT)
         weft_import_note(
             import, WEFT_IMPORT_LOST,
@@ -190,6 +188,8 @@ static void say_cc(struct weft_import *import, const struct weft__hpcc_config *c
         say_dctcp(import, c, rates);
     else
         say_other(import, mode);
+    if (!c->cc_mode && !c->qcn_off)
+        weft_import_note(import, WEFT_IMPORT_ASSUMED, "DCQCN, as no configuration says CC_MODE (host.cc)");
 }
 
 /// A configuration without HAS_WIN has a window.
@@ -209,12 +209,31 @@ static void say_window(struct weft_import *import, const struct weft__hpcc_confi
                          "GLOBAL_T 0: all pairs of hosts have the same window and round trip, the greatest");
 }
 
+void weft__hpcc_say_pfc(struct weft_import *import, enum weft_import_section section, const struct weft__hpcc_config *c,
+                        const struct weft__hpcc_rates *rates) {
+    enum { DEFAULT = 1 << 3 };
+    unsigned lossless = rates->priorities & ~1u;
+    const char *comma = "";
+    if (c->pfc_off) weft_import_say(import, section, "  pfc: {priorities: none}     # ENABLE_PFC 0\n");
+    if (c->pfc_off || !(lossless & ~(unsigned)DEFAULT)) return;
+    weft_import_say(import, section, "  pfc: {priorities: [");
+    for (unsigned p = 1; p < 8; p++)
+        if ((lossless | DEFAULT) >> p & 1) {
+            weft_import_say(import, section, "%s%u", comma, p);
+            comma = ", ";
+        }
+    weft_import_say(import, section, "]}\n");
+}
+
 void weft__hpcc_say_host(struct weft_import *import, const struct weft__hpcc_config *c,
                          const struct weft__hpcc_rates *rates) {
     weft_import_say(import, WEFT_IMPORT_HOST, "  preset: ns3_hpcc     # docs/peers.md\n  mtu: %" PRIu64 "B\n",
                     c->mtu_bytes ? c->mtu_bytes : 1000);
     if (!c->mtu_bytes)
         weft_import_note(import, WEFT_IMPORT_ASSUMED, "packets of 1000 B of payload, HPCC's default (mtu)");
+    if (c->nak_interval)
+        weft_import_say(import, WEFT_IMPORT_HOST, "  transport: {nak_interval: %sus}\n", c->nak_interval);
+    weft__hpcc_say_pfc(import, WEFT_IMPORT_HOST, c, rates);
     say_cc(import, c, rates);
     if (!c->window_off) say_window(import, c, rates->longest.window);
 }

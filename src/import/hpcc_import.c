@@ -122,36 +122,11 @@ static enum weft_status say_down(const struct weft__hpcc_topology *t, const stru
     weft__quantity_format(WEFT__TIME, 2 * WEFT_PS_PER_S + c->down[0] * WEFT_PS_PER_US, at, sizeof at);
     for (uint32_t p = 0; p < t->planes.n; p++)
         for (uint32_t i = 0; i < t->planes.links; i++)
-            if (t->at[i] == link && (t->planes.n == 1 || t->planes.link[i] >> p & 1))
+            if (t->at[i] == link && (weft__planes_has(&t->planes, t->planes.link, i, p)))
                 weft_import_say(import, WEFT_IMPORT_EVENTS, "- {at: %s, link: %s--%s, state: down}\n", at,
                                 name_of(t, a, p, import), name_of(t, b, p, import));
     weft_import_say(import, WEFT_IMPORT_RUN, "  detection: 0ns     # LINK_DOWN: routes are new at once\n");
     return WEFT_OK;
-}
-
-static void note_planes(const struct weft__hpcc_topology *t, struct weft_import *import,
-                        struct weft__hpcc_network *network) {
-    const struct weft__planes *p = &t->planes;
-    if (p->n == 1) return;
-    weft_import_say(import, WEFT_IMPORT_HOST, "  planes: queue_pair\n");
-    network->chosen = "plane-0-*";
-    weft_import_choose_hosts(import, network->chosen);
-    weft_import_note(import, WEFT_IMPORT_FOUND,
-                     "each host has %" PRIu32 " links: planes, plane-0 and on, which are networks before the names of "
-                     "nodes; queue pairs take them in turn (planes)",
-                     p->n);
-    if (p->across)
-        weft_import_note(import, WEFT_IMPORT_LOST, "%s from one plane to another",
-                         weft__counted(p->across, "link").text);
-    bool switches = false;
-    for (uint32_t n = 0; n < t->nodes; n++)
-        switches |= !p->host[n] && weft__planes_in(p->node[n]) > 1;
-    if (switches)
-        weft_import_note(
-            import, WEFT_IMPORT_LOST,
-            "switches that planes share are one in each of them: no path from plane to plane, a buffer for "
-            "each, and a part of the rate of the %" PRIu32 " links between two such switches",
-            p->shared);
 }
 
 #define SERVER_BPS_MAX UINT64_C(7200000000000)
@@ -222,6 +197,11 @@ static enum weft_status make_topology(const struct weft_import_file *file, const
     if (lossy)
         weft_import_note(import, WEFT_IMPORT_ASSUMED,
                          "packets of 1048 bytes for the links' error rates, which are of packets (error_packet)");
+    if (t->has_tors && config)
+        weft_import_note(import, WEFT_IMPORT_ASSUMED,
+                         "CC_MODE and HAS_WIN as the configuration has them: programs of ns3-datacenter take both from "
+                         "their command line (--algorithm, --windowCheck), where --wien is PowerTCP, which weft does "
+                         "not have");
     note_servers(t, import);
     return c->down[0] ? say_down(t, c, config->path, import, ret_error) : WEFT_OK;
 }
@@ -245,7 +225,7 @@ static enum weft_status check_flow(const struct weft__hpcc_topology *t, const st
 }
 
 static enum weft_status make_flows(const struct weft_import_file *file, const struct weft__hpcc_topology *t,
-                                   struct weft_import *import, struct weft_error *ret_error) {
+                                   struct weft_import *import, unsigned *priorities, struct weft_error *ret_error) {
     struct weft__hpcc_flows flows;
     weft_bytes bytes = 0;
     enum weft_status status = weft__hpcc_flows_open(&flows, file->path, WEFT_NOWHERE, ret_error);
@@ -257,6 +237,7 @@ static enum weft_status make_flows(const struct weft_import_file *file, const st
         status = check_flow(t, &f, ret_error);
         weft_import_need_hosts(import, (uint32_t)(f.src > f.dst ? f.src : f.dst) + 1);
         bytes += f.bytes;
+        *priorities |= 1u << f.priority;
     }
     weft__lines_close(&flows.lines);
     if (status) return status;
@@ -297,6 +278,7 @@ static void say_marking(struct weft_import *import, const struct weft__hpcc_conf
 static void say_switch(struct weft_import *import, const struct weft__hpcc_config *c,
                        const struct weft__hpcc_rates *rates) {
     weft_import_say(import, WEFT_IMPORT_SWITCH, "  preset: ns3_hpcc     # docs/peers.md\n");
+    weft__hpcc_say_pfc(import, WEFT_IMPORT_SWITCH, c, rates);
     if (c->qcn_off)
         weft_import_say(import, WEFT_IMPORT_SWITCH, "  aqm: none     # ENABLE_QCN 0\n");
     else
@@ -319,6 +301,10 @@ static void say_config(struct weft_import *import, const struct weft__hpcc_confi
         weft__quantity_format(WEFT__TIME, (uint64_t)llround(c->until_s * (double)WEFT_PS_PER_S), until, sizeof until);
         weft_import_say(import, WEFT_IMPORT_RUN, "  until: %s\n", until);
     }
+    if (rates->priorities & (rates->priorities - 1))
+        weft_import_note(import, WEFT_IMPORT_LOST,
+                         "flows of several priority groups: group 0 goes first there and the others in turn; here as "
+                         "switch.scheduler and host.scheduler say");
     for (uint32_t i = 0; i < c->odds; i++)
         weft_import_note(import, WEFT_IMPORT_LOST, "%s", c->odd[i]);
     if (*c->unknown)
@@ -348,6 +334,17 @@ static enum weft_status find_named(const struct weft_import_file *config, const 
     return status;
 }
 
+/// Configurations name files of the machine that the simulator runs on: where the user gives the topology, flows that
+/// are not here are no error.
+static bool lacks_flows(const struct weft_import_file *config, const struct weft__hpcc_config *c,
+                        struct weft_import *import) {
+    struct weft_place place = c->flows_place;
+    place.file = config->path;
+    if (!c->flows || !access(find_path(c->flows, place, import), F_OK)) return false;
+    weft_import_note(import, WEFT_IMPORT_BROKEN, "FLOW_FILE: %s is not here, so its flows are missing", c->flows);
+    return true;
+}
+
 enum weft_status weft__hpcc_make(const struct weft_import_common *common, const struct weft_import_file *file,
                                  uint32_t files, bool with_flows, struct weft_import *import,
                                  struct weft__hpcc_network *network, struct weft_error *ret_error) {
@@ -365,6 +362,8 @@ enum weft_status weft__hpcc_make(const struct weft_import_common *common, const 
     if (!status && config) status = weft__hpcc_read_config(config->path, weft_import_arena(import), &c, ret_error);
     if (!status && config)
         status = find_named(config, c.topology, c.topology_place, "topology", import, &room[0], &topology, ret_error);
+    if (!status && config && with_flows && topology && !flows && topology != &room[0])
+        with_flows = !lacks_flows(config, &c, import);
     if (!status && config && with_flows)
         status = find_named(config, c.flows, c.flows_place, "flows", import, &room[1], &flows, ret_error);
     if (topology) rates = (struct weft__hpcc_rates){0};
@@ -374,14 +373,14 @@ enum weft_status weft__hpcc_make(const struct weft_import_common *common, const 
     if (!status && !topology && c.error_rate > 0)
         weft_import_note(import, WEFT_IMPORT_LOST, "ERROR_RATE_PER_LINK %g: no topology whose links have it",
                          c.error_rate);
-    if (!status && flows == &room[1]) status = make_flows(flows, &t, import, ret_error);
+    if (!status && flows == &room[1]) status = make_flows(flows, &t, import, &rates.priorities, ret_error);
     for (uint32_t f = 0; f < files && !status; f++)
-        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], &t, import, ret_error);
+        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], &t, import, &rates.priorities, ret_error);
     if (!status) say_config(import, &c, &rates);
     *network = (struct weft__hpcc_network){.hosts = t.nodes - t.switches - t.nvswitches};
     if (status || !topology) return status;
     if (t.nvswitches) network->server = server_of(&t, import);
-    note_planes(&t, import, network);
+    network->chosen = weft__planes_say(&t.planes, import);
     return WEFT_OK;
 }
 

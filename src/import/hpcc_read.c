@@ -125,6 +125,7 @@ static enum weft_status read_counts(struct weft__lines *lines, struct weft__hpcc
         .nvswitches = (uint32_t)value[2],
         .switches = (uint32_t)value[3],
         .links = (uint32_t)value[4],
+        .has_tors = form->count[2] == NONE && form->words > 3,
         .gpu_type = form->servers ? weft_arena_text(arena, text[5]) : NULL,
     };
     return WEFT_OK;

@@ -31,6 +31,7 @@ struct weft__hpcc_topology {
     uint32_t gpus_per_server; ///< 0: HPCC's form, without servers
     const char *gpu_type;     ///< of SimAI's form
     bool nvlink_only;         ///< there are no other switches than NVSwitches, which count as switches then
+    bool has_tors;            ///< the form of ns3-datacenter, whose first line says how many switches are ToRs
     uint8_t *role;            ///< [nodes], enum weft__hpcc_role
     struct weft__hpcc_link *link;
     weft_rate_bps nvlink_bps;     ///< of a GPU to its NVSwitches together; 0: there are none

@@ -14,7 +14,7 @@
 #include "base/unpack.h"
 #include "import/unknown.h"
 #include "weft/scenario.h"
-#include "weft/topology.h"
+#include "weft/weft.h"
 
 static const char *const section_names[WEFT_IMPORT_SECTIONS] = {
     [WEFT_IMPORT_TOPOLOGY] = "topology", [WEFT_IMPORT_SWITCH] = "switch", [WEFT_IMPORT_HOST] = "host",
@@ -267,10 +267,10 @@ static void say_default_workload(struct weft_import *im, const struct weft_impor
     const char *hosts = im->chosen_hosts ? weft_arena_format(im->arena, ", hosts: \"%s\"", im->chosen_hosts) : "";
     if (im->server) {
         weft_import_say(im, WEFT_IMPORT_WORKLOAD,
-                        "- {kind: collective, collective: all_to_all, size: %s%s,\n   server: %s}\n", size, hosts,
-                        im->server);
+                        "- {kind: collective, collective: all_reduce_hierarchical, size: %s%s,\n   server: %s}\n", size,
+                        hosts, im->server);
         weft_import_note(im, WEFT_IMPORT_ASSUMED,
-                         "the workload: none was given, so all GPUs exchange %s each, an all-to-all (size)", size);
+                         "the workload: none was given, so all GPUs reduce %s, an all-reduce (size)", size);
         return;
     }
     weft_import_say(im, WEFT_IMPORT_WORKLOAD, "- {kind: permutation, size: %s%s}\n", size, hosts);
@@ -308,25 +308,34 @@ static void print_scenario(struct weft_import *im, const struct weft_model *impo
     }
 }
 
-/// What a run says against the network; "": nothing.
-static void check_network(const struct weft_scenario *s, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
-    struct weft_topology *t = NULL;
-    weft_topology_new(&s->topology, s->topology_tree, s->events_tree, arena, &t, ret_error);
-    weft_arena_free(arena);
+/// What weft check says of the scenario; its name in errors; the first error.
+struct refusal {
+    const char *name;
+    struct weft_error error;
+};
+
+static void on_refusal(void *context, uint32_t variant, const struct weft_error *error) {
+    struct refusal *refusal = context;
+    if (!*refusal->error.text) refusal->error = *error;
 }
 
-/// Checks that it can be read: the importer's YAML goes through the same checks as a user's. `network`: gets what a run
-/// would say against the network, which is not an error here: there may be no better one in the files. NULL: not asked.
-static enum weft_status check(struct weft_import *im, const char *text, size_t size, struct weft_error *network,
+/// Checks that it can be read: the importer's YAML goes through the same checks as a user's. What a run would refuse in
+/// what it says of the files is no error here, as the files may have nothing better: it is noted; *ret_noted.
+static enum weft_status check(struct weft_import *im, const char *text, size_t size, bool *ret_noted,
                               struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
     struct weft_scenario *scenario = NULL;
-    const char *name = weft_arena_format(im->arena, "%s%sthe scenario made", im->folder, *im->folder ? "/" : "");
-    enum weft_status status = weft_scenario_file_parse(name, text, size, NULL, 0, &file, ret_error);
+    struct refusal refusal = {
+        .name = weft_arena_format(im->arena, "%s%sthe scenario made", im->folder, *im->folder ? "/" : "")};
+    enum weft_status status = weft_scenario_file_parse(refusal.name, text, size, NULL, 0, &file, ret_error);
     if (!status) status = weft_scenario_new(file, 0, &scenario, ret_error);
-    if (!status && network) check_network(scenario, network);
     weft_scenario_free(scenario);
+    *ret_noted = !status && weft_scenario_check(file, on_refusal, &refusal) != 0;
+    if (*ret_noted) {
+        const char *why = refusal.error.text;
+        bool own = !strncmp(why, refusal.name, strlen(refusal.name)); // no such file is there to look at
+        weft_import_note(im, WEFT_IMPORT_BROKEN, "a run refuses it: %s", own ? why + refusal.error.message_at : why);
+    }
     weft_scenario_file_free(file);
     return status;
 }
@@ -339,17 +348,16 @@ static enum weft_status make(struct weft_import *im, const struct weft_model *im
     enum weft_status status = weft_params_load(importer->params, tree, conf, im->arena, ret_error);
     if (!status) status = ops->make(conf, file, files, im, ret_error);
     if (status) return status;
-    bool given = *weft__text_stream_text(&im->section[WEFT_IMPORT_TOPOLOGY]) != 0;
-    if (!given) say_default_network(im, conf);
+    if (!*weft__text_stream_text(&im->section[WEFT_IMPORT_TOPOLOGY])) say_default_network(im, conf);
     if (!*weft__text_stream_text(&im->section[WEFT_IMPORT_WORKLOAD])) say_default_workload(im, conf);
     struct weft__text_stream whole;
     FILE *stream = weft__text_stream_open(&whole);
     print_scenario(im, importer, file, files, stream);
-    struct weft_error why = {0}, network = {0};
+    struct weft_error why = {0};
+    bool noted;
     const char *text = weft__text_stream_text(&whole);
-    status = check(im, text, whole.size, given ? &network : NULL, &why);
-    if (!status && *network.text) {
-        weft_import_note(im, WEFT_IMPORT_BROKEN, "a run refuses the network: %s", network.text + network.message_at);
+    status = check(im, text, whole.size, &noted, &why);
+    if (noted) {
         weft__text_stream_clear(&whole);
         print_scenario(im, importer, file, files, stream);
         text = weft__text_stream_text(&whole);

@@ -159,7 +159,9 @@ static void note_inside(const struct weft__infragraph_instance *i, struct weft_i
     const char *is = i->is_switch ? "switches" : "servers";
     if (i->absent)
         NOTE(LOST, "instance %.60s: no edge ends at it, and no file defines its device '%.60s'", i->name, i->absent);
-    if (*d->inside) NOTE(LOST, "links within %s %.60s: %s", is, i->name, d->inside);
+    if (*d->inside)
+        weft_import_note(import, i->is_switch ? WEFT_IMPORT_LEFT_OUT : WEFT_IMPORT_LOST, "links within %s %.60s: %s",
+                         is, i->name, d->inside);
     if (!i->is_switch && d->xpus)
         NOTE(LOST,
              "the network between the %" PRIu64 " xpus of each of the servers %.60s: a job has one (server: {gpus: "

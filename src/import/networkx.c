@@ -175,6 +175,8 @@ static enum weft_status make(const struct format *format, const struct import_co
         weft_import_note(import, WEFT_IMPORT_LOST, "attributes %s (rate_key, delay_key)",
                          weft_import_quote(import, g.unread));
     say_attributes(&graph, &g, import);
+    const struct weft__planes planes = weft__file_graph_planes(&g.graph, weft_import_arena(import));
+    weft__planes_say(&planes, import);
     return WEFT_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "weft/import.h"
 #include "weft/topology.h"
 
 struct search {
@@ -181,4 +182,27 @@ const char *weft__planes_find(struct weft__planes *p, struct weft_arena *arena, 
     mark_leaves(&s, chosen);
     mark_others(&s);
     return NULL;
+}
+
+const char *weft__planes_say(const struct weft__planes *p, struct weft_import *import) {
+    static const char first[] = "plane-0-*";
+    if (p->n == 1) return NULL;
+    weft_import_say(import, WEFT_IMPORT_HOST, "  planes: queue_pair\n");
+    weft_import_choose_hosts(import, first);
+    weft_import_note(import, WEFT_IMPORT_FOUND,
+                     "each host has %" PRIu32 " links: planes, plane-0 and on, which are networks before the names of "
+                     "nodes; queue pairs take them in turn (planes)",
+                     p->n);
+    if (p->across)
+        weft_import_note(import, WEFT_IMPORT_LOST, "%s from one plane to another",
+                         weft__counted(p->across, "link").text);
+    uint32_t switches = 0;
+    for (uint32_t n = 0; n < p->nodes; n++)
+        switches += !p->host[n] && weft__planes_in(p->node[n]) > 1;
+    if (switches)
+        weft_import_note(import, WEFT_IMPORT_LOST,
+                         "planes share %s: each plane has its own, with its own buffer and no path to other planes; %s "
+                         "between two of them have a part of their rate in each",
+                         weft__counted(switches, "switch").text, weft__counted(p->shared, "link").text);
+    return first;
 }

@@ -32,4 +32,20 @@ static inline uint32_t weft__planes_in(uint16_t set) {
     return (uint32_t)__builtin_popcount(set);
 }
 
+/// Whether a plane has a node or link (`set`: planes->node or link); without planes there is one that has all.
+static inline bool weft__planes_has(const struct weft__planes *planes, const uint16_t *set, uint32_t i,
+                                    uint32_t plane) {
+    return planes->n == 1 || set[i] >> plane & 1;
+}
+
+/// In how many planes the link is, each of which has a part of its rate.
+static inline uint32_t weft__planes_parts(const struct weft__planes *planes, uint32_t link) {
+    return planes->n == 1 ? 1 : weft__planes_in(planes->link[link]);
+}
+
+struct weft_import;
+/// Says that the hosts of a scenario are in planes, and what is lost by that. Returns which of them a workload has;
+/// NULL: all, as there are no planes.
+const char *weft__planes_say(const struct weft__planes *planes, struct weft_import *import);
+
 #endif

@@ -360,6 +360,51 @@ static void cables_sample(void **state) {
     run_free(&r);
 }
 
+/// Two hosts, each with a cable to both leaves: one host a cable, or two networks in each of which a host has a port.
+static void cables_of_dual_tors(void **state) {
+    static const char text[] = "device_a,port_a,device_b,port_b,speed\n"
+                               "gpu-0,eth0,leaf-0,Ethernet0,200000\ngpu-0,eth1,leaf-1,Ethernet0,200000\n"
+                               "gpu-1,eth1,leaf-1,Ethernet4,200000\ngpu-1,eth0,leaf-0,Ethernet4,200000\n"
+                               "leaf-0,Ethernet8,spine-0,Ethernet0,400000\nleaf-1,Ethernet8,spine-0,Ethernet4,400000\n";
+    const char *path = put("dual.csv", text);
+    char *made = import_set("cables", "hosts: gpu-*", &path, 1);
+    has(made, "2 hosts have several cables: each cable has a host of its own");
+    assert_null(strstr(made, "planes: queue_pair"));
+    free(made);
+    made = import_set("cables", "{hosts: gpu-*, planes: on}", &path, 1);
+    has(made, "  planes: on\n");
+    has(made, "  planes: queue_pair\n");
+    has(made, "planes share 1 switch");
+    const char *scenario = put("dual.yaml", made);
+    struct run r = {0};
+    if (weft_scenario_file_read(scenario, NULL, 0, &r.file, &r.error) || run_bind(&r, 0)) fail_msg("%s", r.error.text);
+    assert_int_equal(r.topology->networks, 2);
+    assert_string_equal(peer(r.topology, "plane-0-leaf-0/Ethernet4"), "plane-0-gpu-1");
+    assert_string_equal(peer(r.topology, "plane-1-leaf-1/Ethernet4"), "plane-1-gpu-1");
+    assert_int_equal(r.topology->links, 2 * 3);
+    r.outcome = run_again(&r, 1, made);
+    assert_int_equal(r.status, WEFT_OK);
+    run_free(&r);
+    free(made);
+}
+
+/// A graph whose hosts have two links each.
+static void a_graph_of_dual_tors(void **state) {
+    static const char text[] =
+        "{\"directed\": false, \"multigraph\": false,\n"
+        "\"nodes\": [{\"id\": \"g0\", \"type\": \"host\"}, {\"id\": \"g1\", \"type\": \"host\"},\n"
+        "{\"id\": \"t0\", \"type\": \"switch\"}, {\"id\": \"t1\", \"type\": \"switch\"}],\n"
+        "\"links\": [{\"source\": \"g0\", \"target\": \"t0\"}, {\"source\": \"g0\", \"target\": \"t1\"},\n"
+        "{\"source\": \"g1\", \"target\": \"t0\"}, {\"source\": \"g1\", \"target\": \"t1\"}]}\n";
+    const char *path = put("dual.json", text);
+    struct run r = run_import("networkx", &path, 1);
+    assert_int_equal(r.topology->networks, 2);
+    assert_int_equal(r.topology->hosts, 4);
+    assert_string_equal(r.topology->node[r.topology->host[0]].name, "plane-0-g0");
+    assert_int_equal(r.scenario->device[0].host.planes, WEFT_PLANES_QUEUE_PAIR);
+    run_free(&r);
+}
+
 /// A list that is given twice is no network of twice as many cables.
 static void cables_twice(void **state) {
     char path[256];
@@ -588,6 +633,8 @@ int main(void) {
         cmocka_unit_test(infragraph_without_instances),
         cmocka_unit_test(cables_sample),
         cmocka_unit_test(cables_twice),
+        cmocka_unit_test(cables_of_dual_tors),
+        cmocka_unit_test(a_graph_of_dual_tors),
         cmocka_unit_test(cables_by_hand),
         cmocka_unit_test(neighbours_heard_from_both_ends),
         cmocka_unit_test(neighbours_of_sonic),
