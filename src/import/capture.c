@@ -279,7 +279,7 @@ static void say_thresholds(struct weft_import *import, const struct weft__captur
 
 /// ECN if marks were seen, DCQCN if CNPs were.
 static void say_marks(struct weft_import *import, const struct signs *s, const struct weft__capture_thresholds *t) {
-    if (s->mtu_bytes >= 64 && s->mtu_bytes <= 9000)
+    if (s->mtu_bytes >= 64 && s->mtu_bytes <= 10240)
         weft_import_say(import, WEFT_IMPORT_HOST, "  mtu: %" PRIu32 "B # the largest payload of a packet\n",
                         s->mtu_bytes);
     weft_import_say(import, WEFT_IMPORT_HOST, "  cc: %s # the capture has %s\n", s->cnps ? "dcqcn" : "none",

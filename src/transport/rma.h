@@ -123,6 +123,7 @@ static inline bool weft__rma_has(const struct weft__endpoint *end, uint32_t qp) 
 }
 /// Like weft__message_packet, _arrived and _acked for queue pairs of jobs.
 void weft__rma_packet(struct weft__endpoint *end, uint32_t qp, struct weft_packet *p);
+uint32_t weft__rma_last_payload(const struct weft__endpoint *end, const struct weft_packet *p);
 void weft__rma_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 void weft__rma_acked(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 

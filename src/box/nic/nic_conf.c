@@ -78,7 +78,7 @@ static const struct weft_param host_rows[] = {
     WEFT_CHOICE(struct weft_host_conf, preset, "preset", "none", preset_names,
                 "another simulator's hosts (docs/peers.md), or those of Ultra Ethernet (docs/ultra-ethernet.md); other "
                 "keys override it"),
-    WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "9000B", "payload of a full packet"),
+    WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "10240B", "payload of a full packet"),
     WEFT_TIME(struct weft_host_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
               "from the last bit received to the NIC's reaction (assumed)"),
     WEFT_MODEL_BESIDE(struct weft_host_conf, transport, "transport", WEFT_KIND_TRANSPORT, "roce_rc",

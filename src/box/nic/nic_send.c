@@ -302,11 +302,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         .ecn = nic->data_ecn & 3u,
         .flags = turn.flags & 7u,
     };
-    if (__builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0)) {
-        weft__message_packet(&nic->end, qp, &p);
-        uint32_t header = nic->end.hosts->data_header_bytes;
-        if (__builtin_expect(header, 0)) p.bytes = (uint16_t)(weft__message_payload(&p, 0, 0) + header);
-    }
+    if (__builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0)) weft__message_packet(&nic->end, qp, &p);
     p.bytes = (uint16_t)(p.bytes + nic->end.hosts->framing_bytes);
     if (__builtin_expect(nic->collects, 0))
         ((struct weft__nic_record *)weft__side_attach(w, &p)->user)->collected = true;
