@@ -242,6 +242,13 @@ void weft__message_packet(struct weft__endpoint *end, uint32_t qp, struct weft_p
     if (last) p->flags |= WEFT_PACKET_LAST | WEFT_PACKET_ACK_REQUEST;
 }
 
+weft_time_ps weft__message_pace(struct weft__endpoint *end, uint32_t qp, uint32_t psn, weft_time_ps next_ps) {
+    if (weft__rma_has(end, qp)) return weft__rma_pace(end, qp, psn, next_ps);
+    struct weft__carrier *carrier = &end->hosts->carrier[qp];
+    if (psn == carrier->now.psn) carrier->next_ps = next_ps;
+    return psn + 1 == carrier->now.psn_end ? carrier->next_ps : 0;
+}
+
 uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p) {
     if (weft__rma_has(end, p->qp)) return weft__rma_last_payload(end, p);
     const struct weft__receiving *r = programs_of(end)->receiving[p->qp];

@@ -112,6 +112,14 @@ void weft__rma_packet(struct weft__endpoint *end, uint32_t qp, struct weft_packe
     if (last) p->flags |= WEFT_PACKET_LAST | WEFT_PACKET_ACK_REQUEST;
 }
 
+weft_time_ps weft__rma_pace(struct weft__endpoint *end, uint32_t qp, uint32_t psn, weft_time_ps next_ps) {
+    struct weft__rma_pipe *pipe;
+    uint32_t slots = connection_of(end, qp, &pipe)->slots;
+    const struct weft__rma_message *m = &pipe->message[pipe->now % slots];
+    if (psn == m->psn) pipe->next_ps = next_ps;
+    return psn + 1 == m->psn_end ? pipe->next_ps : 0;
+}
+
 uint32_t weft__rma_last_payload(const struct weft__endpoint *end, const struct weft_packet *p) {
     struct weft__rma_pipe *pipe;
     uint32_t slots = connection_of(end, p->qp, &pipe)->slots, k = 0;
