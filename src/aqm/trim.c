@@ -11,8 +11,8 @@
 #include "aqm/mark_at.h"
 #include "base/units.h"
 
-/// Frames are no longer than this.
-enum { FRAME_MAX = 10000 };
+/// Frames are no longer than this: the largest host.mtu, and headers.
+enum { FRAME_MAX = 10240 + 512 };
 
 struct trim_conf {
     weft_bytes min_bytes, max_bytes, depth_bytes, room_bytes;

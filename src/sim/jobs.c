@@ -425,7 +425,6 @@ static void take_most(weft_bytes *most, weft_bytes own) {
 }
 
 static void collect_in_flight(const struct weft__program *p, struct weft_job_outcome *ret) {
-    assert(p->in_flight_bytes_max <= bound_of(p, true));
     take_most(&ret->in_flight_bytes_max, p->in_flight_bytes_max);
     take_most(&ret->in_flight_bytes_bound, bound_of(p, true));
     take_most(&ret->incoming_bytes_bound, bound_of(p, false));

@@ -194,8 +194,14 @@ struct weft_link_dcbx *weft__lldp_collect(const struct weft__network *net, struc
             links[i].received[k] = l ? l->received : 0;
         }
         judge(&links[i], &t->link[i], end, arena);
-        for (unsigned k = 0; k < 2; k++)
-            assert(links[i].in_force[k] == weft__network_port(net, t->link[i].port[k])->lossless);
     }
     return links;
+}
+
+uint32_t weft__lldp_find_odd(const struct weft__network *net, const struct weft_link_dcbx *links) {
+    const struct weft_topology *t = net->topology;
+    for (uint32_t i = 0; i < t->links; i++)
+        for (unsigned k = 0; k < 2 && !weft_topology_link_is_fabric(t, i); k++)
+            if (links[i].in_force[k] != weft__network_port(net, t->link[i].port[k])->lossless) return i;
+    return WEFT_NONE;
 }

@@ -16,5 +16,7 @@ struct weft__lldp_frame *weft__lldp_frames(const struct weft_topology *topology,
 struct weft__lldp *weft__lldp_new(const struct weft__network *net, uint32_t port, struct weft_arena *arena);
 /// The state of all links at the end of a run, in `arena`.
 struct weft_link_dcbx *weft__lldp_collect(const struct weft__network *net, struct weft_arena *arena);
+/// The first link of which an end has other lossless priorities than that; WEFT_NONE: there is none.
+uint32_t weft__lldp_find_odd(const struct weft__network *net, const struct weft_link_dcbx *links);
 
 #endif

@@ -677,33 +677,56 @@ static void measure(struct weft__run *run) {
     calc_ideals(net);
 }
 
-/// Checks that weft itself worked correctly.
-static enum weft_status check_outcome(const struct weft_outcome *o, bool ordered, struct weft_error *ret_error) {
-    if (!weft_outcome_conserves(o))
-        return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
-                              "a bug of weft: %llu bytes injected, but %llu delivered + %llu dropped + %llu held",
-                              (unsigned long long)o->injected_bytes, (unsigned long long)o->delivered_bytes,
-                              (unsigned long long)o->dropped_bytes, (unsigned long long)o->held_bytes);
-    if (ordered && !weft_outcome_in_order(o))
-        return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
-                              "a bug of weft: packets arrived out of order through boxes that keep order, and "
-                              "none was lost");
+#define BUG(error, ...) weft_error_set(error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE, "a bug of weft: " __VA_ARGS__)
+
+/// No more than was sent.
+static enum weft_status check_flows(const struct weft__network *net, struct weft_error *ret_error) {
+    const struct weft_outcome *o = net->outcome;
+    for (uint32_t f = 0; f < o->flows; f++) {
+        const struct weft_flow *flow = &net->workload->flow[f];
+        if (o->flow[f].delivered_bytes > flow->bytes && !flow->rma)
+            return BUG(ret_error, "%llu bytes of flow %u were delivered, which has %llu",
+                       (unsigned long long)o->flow[f].delivered_bytes, f, (unsigned long long)flow->bytes);
+    }
+    for (uint32_t j = 0; j < o->jobs; j++)
+        if (o->job[j].in_flight_bytes_max > o->job[j].in_flight_bytes_bound)
+            return BUG(ret_error, "a rank of job %u had %llu bytes in flight, and its slots hold %llu", j,
+                       (unsigned long long)o->job[j].in_flight_bytes_max,
+                       (unsigned long long)o->job[j].in_flight_bytes_bound);
     return WEFT_OK;
+}
+
+/// Checks that weft itself worked correctly. What the end of a run shows to be wrong is said here, and not by an assert
+/// while it is collected: then the results are there all the same.
+static enum weft_status check_outcome(const struct weft__network *net, struct weft_error *ret_error) {
+    const struct weft_outcome *o = net->outcome;
+    uint64_t forgotten = net->engine.end == WEFT_END_DONE ? weft__engine_sides_kept(&net->engine) : 0;
+    if (forgotten)
+        return BUG(ret_error, "%llu packets ended without releasing their side records", (unsigned long long)forgotten);
+    if (!weft_outcome_conserves(o))
+        return BUG(ret_error, "%llu bytes injected, but %llu delivered + %llu dropped + %llu held",
+                   (unsigned long long)o->injected_bytes, (unsigned long long)o->delivered_bytes,
+                   (unsigned long long)o->dropped_bytes, (unsigned long long)o->held_bytes);
+    if (is_ordered(net) && !weft_outcome_in_order(o))
+        return BUG(ret_error, "packets arrived out of order through boxes that keep order, and none was lost");
+    uint32_t link = o->links ? weft__lldp_find_odd(net, o->links) : WEFT_NONE;
+    if (link != WEFT_NONE)
+        return BUG(ret_error, "an end of link %u has other lossless priorities than DCBX agreed on", link);
+    return check_flows(net, ret_error);
 }
 
 enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
     struct weft__network *net = &run->net;
     struct weft_outcome *o = net->outcome;
-    enum weft_status status = WEFT_OK;
+    enum weft_status status = WEFT_OK, wrong = WEFT_OK;
     if (ret_outcome) {
         measure(run);
         if (net->capture) status = weft__capture_finish(net->capture, o, ret_error);
         struct rusage usage;
         getrusage(RUSAGE_SELF, &usage);
         o->peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024;
+        wrong = check_outcome(net, ret_error);
     }
-    uint64_t forgotten = net->engine.end == WEFT_END_DONE ? weft__engine_sides_kept(&net->engine) : 0;
-    bool ordered = ret_outcome && is_ordered(net);
     network_free(net);
     stop_engine(net);
     if (!ret_outcome) {
@@ -711,11 +734,6 @@ enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_
         return WEFT_OK;
     }
     *ret_outcome = o;
-    if (forgotten)
-        return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
-                              "a bug of weft: %llu packets ended without releasing their side records",
-                              (unsigned long long)forgotten);
-    enum weft_status wrong = check_outcome(o, ordered, ret_error);
     if (wrong || status) return wrong ? wrong : status;
     return o->end == WEFT_END_STALL || o->end == WEFT_END_TIME ? WEFT_ERROR_STALL : WEFT_OK;
 }

@@ -43,7 +43,10 @@ static void fill_data(struct weft_frame *f, const struct weft__frames *frames, c
     f->aeth = (struct weft_aeth){.value = WEFT_AETH_NO_CREDITS, .msn = 1};
     f->payload = &frames->payload[(weft_bytes)p->psn * qp->mtu % WEFT__PAYLOAD_PERIOD];
     f->payload_bytes = weft__qp_payload(qp, p->psn);
-    if (qp->packets == WEFT_QP_MESSAGES) f->payload_bytes = weft__message_payload(p, frames->framing_bytes, 0);
+    if (qp->packets == WEFT_QP_MESSAGES &&
+        p->flags & WEFT_PACKET_LAST) // with padding, as a packet does not tell it apart
+        f->payload_bytes =
+            p->bytes - frames->framing_bytes - WEFT_FRAME_DATA - (p->flags & WEFT_PACKET_FIRST ? WEFT_FRAME_RETH : 0u);
 }
 
 static void fill_ack(struct weft_frame *f, const struct weft_qp_conf *qp, const struct weft_packet *p) {

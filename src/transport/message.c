@@ -238,14 +238,20 @@ void weft__message_packet(struct weft__endpoint *end, uint32_t qp, struct weft_p
     uint32_t mtu = end->hosts->qp[qp].mtu;
     bool first = p->psn == now->psn, last = p->psn + 1 == now->psn_end;
     uint32_t payload = last ? last_payload(now, mtu) : mtu;
-    p->bytes = (uint16_t)(WEFT_FRAME_DATA + ((payload + 3) & ~3u) + (first ? WEFT_FRAME_RETH : 0));
+    p->bytes = (uint16_t)weft__message_frame_bytes(payload, first, end->hosts->data_header_bytes);
     if (first) p->flags |= WEFT_PACKET_FIRST;
     if (last) p->flags |= WEFT_PACKET_LAST | WEFT_PACKET_ACK_REQUEST;
 }
 
+weft_time_ps weft__message_pace(struct weft__endpoint *end, uint32_t qp, uint32_t psn, weft_time_ps next_ps) {
+    if (weft__rma_has(end, qp)) return weft__rma_pace(end, qp, psn, next_ps);
+    struct weft__carrier *carrier = &end->hosts->carrier[qp];
+    if (psn == carrier->now.psn) carrier->next_ps = next_ps;
+    return psn + 1 == carrier->now.psn_end ? carrier->next_ps : 0;
+}
+
 uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p) {
-    if (weft__rma_has(end, p->qp))
-        return weft__message_payload(p, end->hosts->framing_bytes, end->hosts->data_header_bytes);
+    if (weft__rma_has(end, p->qp)) return weft__rma_last_payload(end, p);
     const struct weft__receiving *r = programs_of(end)->receiving[p->qp];
     const struct weft__sending *s = programs_of(end)->wire[r->connection].sending;
     uint32_t carrier = p->qp - r->qp, m = r->came[carrier] * (r->parts == 1 ? r->qps : 1u);

@@ -344,6 +344,9 @@ void weft__message_expect(struct weft__at *at, const struct weft__stream *stream
 
 /// The next packet of a queue pair of messages: its length and flags.
 void weft__message_packet(struct weft__endpoint *end, uint32_t qp, struct weft_packet *p);
+/// A packet of it leaves. If that is the first of its message, the next message may start at `next_ps`. Returns when
+/// the next packet may leave: after the last of a message when that one may start, else 0.
+weft_time_ps weft__message_pace(struct weft__endpoint *end, uint32_t qp, uint32_t psn, weft_time_ps next_ps);
 /// Payload of the last packet of a message, or of a part of one, on its first arrival. Its sender wrote the size beside
 /// the connection before the packet left, and keeps it there until the message is acknowledged.
 uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p);

@@ -45,17 +45,16 @@ static inline uint32_t weft__qp_acked(const struct weft__hosts *hosts, uint32_t 
 static inline uint32_t weft__qp_payload(const struct weft_qp_conf *qp, uint32_t psn) {
     return psn + 1 < qp->packets ? qp->mtu : (uint32_t)(qp->bytes - (weft_bytes)(qp->packets - 1) * qp->mtu);
 }
-/// Of a packet of a message, rounded up to a word, because a packet does not tell how much of its end is padding.
-static inline uint32_t weft__message_payload(const struct weft_packet *p, uint32_t framing_bytes,
-                                             uint32_t data_header_bytes) {
-    if (__builtin_expect(data_header_bytes, 0)) return p->bytes - framing_bytes - data_header_bytes;
-    return p->bytes - framing_bytes - WEFT_FRAME_DATA - (p->flags & WEFT_PACKET_FIRST ? WEFT_FRAME_RETH : 0u);
-}
 /// The bytes of the frame of a packet of RoCE with so much payload, but for what the first and the last have besides.
 static inline uint32_t weft__qp_frame_least(uint32_t payload) {
     return WEFT_FRAME_DATA + ((payload + 3) & ~3u); // BTH PadCnt: payload in words
 }
 /// `data_header_bytes`: of host.data_header; with them there is no padding.
 uint32_t weft__qp_frame_bytes(const struct weft_qp_conf *qp, uint32_t psn, uint32_t data_header_bytes);
+/// The same of a packet of a message, on queue pairs that carry several.
+static inline uint32_t weft__message_frame_bytes(uint32_t payload, bool first, uint32_t data_header_bytes) {
+    if (__builtin_expect(data_header_bytes, 0)) return payload + data_header_bytes;
+    return weft__qp_frame_least(payload) + (first ? WEFT_FRAME_RETH : 0u);
+}
 
 #endif

@@ -70,6 +70,7 @@ weft_time_ps weft__rma_work(struct weft__rma_processor *p, const struct weft_rma
 struct weft__rma_pipe {
     uint32_t qp;
     uint32_t filled, acked, now, psn_end; ///< the sender's; now: the message being sent
+    weft_time_ps next_ps;                 ///< when it may start another; kept if host.work_request_qp is set
     struct weft__rma_message {
         uint32_t psn, psn_end, bytes, op, wanted; ///< wanted: bytes of the answer
     } * message; ///< message m: [m % slots]; the receiver reads it when the message has arrived
@@ -121,8 +122,10 @@ void weft__rma_host_on_timer(struct weft__node *node, struct weft__endpoint *end
 static inline bool weft__rma_has(const struct weft__endpoint *end, uint32_t qp) {
     return end->hosts->rmas && end->hosts->flow[end->hosts->qp[qp].flow].rma;
 }
-/// Like weft__message_packet, _arrived and _acked for queue pairs of jobs.
+/// Like weft__message_packet, _pace, _last_payload, _arrived and _acked for queue pairs of jobs.
 void weft__rma_packet(struct weft__endpoint *end, uint32_t qp, struct weft_packet *p);
+weft_time_ps weft__rma_pace(struct weft__endpoint *end, uint32_t qp, uint32_t psn, weft_time_ps next_ps);
+uint32_t weft__rma_last_payload(const struct weft__endpoint *end, const struct weft_packet *p);
 void weft__rma_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 void weft__rma_acked(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 

@@ -91,6 +91,10 @@ static void post(struct weft__node *node, struct weft__endpoint *end, struct wef
     end->hosts->ops->post(node, end, w, pipe->qp, pipe->psn_end);
 }
 
+static uint32_t last_payload(uint32_t bytes, uint32_t mtu) {
+    return bytes ? (bytes - 1) % mtu + 1 : 0;
+}
+
 void weft__rma_packet(struct weft__endpoint *end, uint32_t qp, struct weft_packet *p) {
     struct weft__rma_pipe *pipe;
     uint32_t slots = connection_of(end, qp, &pipe)->slots, mtu = end->hosts->qp[qp].mtu;
@@ -102,10 +106,27 @@ void weft__rma_packet(struct weft__endpoint *end, uint32_t qp, struct weft_packe
         m = &pipe->message[pipe->now % slots];
     }
     bool first = p->psn == m->psn, last = p->psn + 1 == m->psn_end;
-    uint32_t payload = last ? m->bytes - (m->psn_end - m->psn - 1) * mtu : mtu;
-    p->bytes = (uint16_t)(WEFT_FRAME_DATA + ((payload + 3) & ~3u) + (first ? WEFT_FRAME_RETH : 0));
+    uint32_t payload = last ? last_payload(m->bytes, mtu) : mtu;
+    p->bytes = (uint16_t)weft__message_frame_bytes(payload, first, end->hosts->data_header_bytes);
     if (first) p->flags |= WEFT_PACKET_FIRST;
     if (last) p->flags |= WEFT_PACKET_LAST | WEFT_PACKET_ACK_REQUEST;
+}
+
+weft_time_ps weft__rma_pace(struct weft__endpoint *end, uint32_t qp, uint32_t psn, weft_time_ps next_ps) {
+    struct weft__rma_pipe *pipe;
+    uint32_t slots = connection_of(end, qp, &pipe)->slots;
+    const struct weft__rma_message *m = &pipe->message[pipe->now % slots];
+    if (psn == m->psn) pipe->next_ps = next_ps;
+    return psn + 1 == m->psn_end ? pipe->next_ps : 0;
+}
+
+uint32_t weft__rma_last_payload(const struct weft__endpoint *end, const struct weft_packet *p) {
+    struct weft__rma_pipe *pipe;
+    uint32_t slots = connection_of(end, p->qp, &pipe)->slots, k = 0;
+    while (k < slots && pipe->message[k].psn_end != p->psn + 1)
+        k++;
+    assert(k < slots);
+    return last_payload(pipe->message[k].bytes, end->hosts->qp[p->qp].mtu);
 }
 
 // --- client -------------------------------------------------------------------------------------------------------

@@ -70,6 +70,16 @@ static const struct network {
          TRAFFIC
      "- {kind: collective, collective: {kind: all_reduce_ring, channels: 1, chunk: 8KiB, slice: 8KiB}, size: 72KiB}\n",
      NULL},
+    {"nic of remote memory access",
+     "topology: {kind: leaf_spine, leaves: 3, spines: 3, hosts_per_leaf: 3, rate: 100Gbps, bit_error_rate: 3e-7}\n" NIC
+     "workload:\n"
+     "- {kind: rma, clients: 'host-1..8', servers: host-0, rate: 400000, duration: 100us, size: 32KB, verb: write}\n"
+     "- {kind: rma, clients: 'host-4..5', servers: 'host-0..1', rate: 400000, duration: 100us, size: 32KB, verb: "
+     "write, "
+     "group: more}\n"
+     "- {kind: rma, clients: host-3, servers: host-1, rate: 400000, duration: 100us, size: 32KB, priority: 1, group: "
+     "reads}\n",
+     NULL},
 };
 
 // --- one run ------------------------------------------------------------------------------------------------------
@@ -166,6 +176,7 @@ static const struct known {
     {"host.window", {"20KB"}},
     {"host.work_request", {"1us"}},
     {"host.work_request_qp", {"1us"}},
+    {"host.pfc.quanta", {"40"}},
     {"host.rx_buffer", {"60KB"}},
     {"host.rx_xoff", {"60KB"}},
     {"host.rx_xon", {"10KB"}},
@@ -382,6 +393,8 @@ static void look_at_table(struct walk *w, const struct weft_param_table *table, 
 
 static void every_key_has_an_effect(const struct network *net, const struct weft_param_table *table) {
     struct walk w = {.net = net};
+    uint64_t digest;
+    assert_int_equal(answer_of(net, &(struct settings){0}, &digest), RUN);
     look_at_table(&w, table, table->name, table->name, &(struct settings){0}, 0);
     printf("%s: %u parameters, %u runs\n", net->name, w.looked, w.runs);
     assert_true(w.looked > 30);
@@ -406,6 +419,7 @@ static void a_tin_asks(void **state) {
 static void a_nic_asks(void **state) {
     (void)state;
     every_key_has_an_effect(&networks[3], &weft_host_table);
+    every_key_has_an_effect(&networks[4], &weft_host_table);
 }
 
 /// Buffers are deep, so that round trips become long.

@@ -60,10 +60,9 @@ static inline bool take_data(struct weft__node *node, struct weft__nic *nic, str
     if (p->side | p->spare || !weft__roce_rc_is_expected(r, qp, p)) return false;
     bool message = qp->packets == WEFT_QP_MESSAGES;
     if (message && p->flags & WEFT_PACKET_LAST) return false;
-    uint32_t payload = message ? weft__message_payload(p, hosts->framing_bytes, 0) : qp->mtu;
     w->tally.delivered_bytes += p->bytes;
-    weft__count(w, WEFT__COUNT_PAYLOAD_BYTES, payload);
-    r->delivered_bytes += payload;
+    weft__count(w, WEFT__COUNT_PAYLOAD_BYTES, qp->mtu);
+    r->delivered_bytes += qp->mtu;
     w->tally.progress_ps = r->progress_ps = w->now_ps;
     r->expected = p->psn + 1;
     r->nak_sent = false;

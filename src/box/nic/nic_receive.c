@@ -45,9 +45,7 @@ static void finish_receiver(struct weft__node *node, struct weft__nic *nic, stru
 static inline uint32_t payload_of(const struct weft__nic *nic, const struct weft_packet *p) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[p->qp];
     if (conf->packets != WEFT_QP_MESSAGES) return weft__qp_payload(conf, p->psn);
-    return p->flags & WEFT_PACKET_LAST
-               ? weft__message_last_payload(&nic->end, p)
-               : weft__message_payload(p, nic->end.hosts->framing_bytes, nic->end.hosts->data_header_bytes);
+    return p->flags & WEFT_PACKET_LAST ? weft__message_last_payload(&nic->end, p) : conf->mtu;
 }
 
 static inline void deliver(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {

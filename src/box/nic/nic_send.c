@@ -231,11 +231,10 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
 }
 
 /// The queue pair's next message, or part of one, may not go before its time.
-static void pace_messages(const struct weft__nic *nic, weft_time_ps now, uint32_t qp, uint32_t psn) {
-    struct weft__carrier *carrier = &nic->end.hosts->carrier[qp];
+static void pace_messages(struct weft__nic *nic, weft_time_ps now, uint32_t qp, uint32_t psn) {
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
-    if (psn == carrier->now.psn) carrier->next_ps = now + nic->conf->work_request_qp_ps;
-    if (psn + 1 == carrier->now.psn_end && s->next_send_ps < carrier->next_ps) s->next_send_ps = carrier->next_ps;
+    weft_time_ps next_ps = weft__message_pace(&nic->end, qp, psn, now + nic->conf->work_request_qp_ps);
+    if (s->next_send_ps < next_ps) s->next_send_ps = next_ps;
 }
 
 /// The packet tells how much credit its sender wants; the data that it is about to send is no longer included.
@@ -302,11 +301,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         .ecn = nic->data_ecn & 3u,
         .flags = turn.flags & 7u,
     };
-    if (__builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0)) {
-        weft__message_packet(&nic->end, qp, &p);
-        uint32_t header = nic->end.hosts->data_header_bytes;
-        if (__builtin_expect(header, 0)) p.bytes = (uint16_t)(weft__message_payload(&p, 0, 0) + header);
-    }
+    if (__builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0)) weft__message_packet(&nic->end, qp, &p);
     p.bytes = (uint16_t)(p.bytes + nic->end.hosts->framing_bytes);
     if (__builtin_expect(nic->collects, 0))
         ((struct weft__nic_record *)weft__side_attach(w, &p)->user)->collected = true;
