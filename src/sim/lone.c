@@ -273,7 +273,7 @@ static void take_in(struct weft__lone *x, uint32_t f) {
     weft_time_ps end = frame->at_ps;
     if (x->host->drain_rate_bps) {
         if (end < x->drained_ps) end = x->drained_ps;
-        x->drained_ps = end += weft_time_of_bytes(frame->bytes, x->host->drain_rate_bps);
+        x->drained_ps = end = weft_time_plus(end, weft_time_of_bytes(frame->bytes, x->host->drain_rate_bps));
     }
     struct sender *s = &x->sender[frame->qp];
     if (end > s->end_ps) s->end_ps = end;
@@ -473,7 +473,7 @@ static weft_time_ps follow_flow(struct weft__lone *x, uint32_t less) {
     for (uint32_t q = 0; q < x->senders; q++)
         if (x->sender[q].end_ps > end) end = x->sender[q].end_ps;
     forget(x);
-    return x->unreachable ? WEFT_TIME_NEVER : end;
+    return x->unreachable || end > WEFT_TIME_MAX ? WEFT_TIME_NEVER : end;
 }
 
 /// A long flow, if its time grows evenly with its packets; 0: it does not.
@@ -487,8 +487,10 @@ static weft_time_ps extend(struct weft__lone *x, uint32_t packets) {
         time[i] = follow_flow(x, (uint32_t)((steps - i) * step));
         if (time[i] == WEFT_TIME_NEVER) return time[i];
     }
-    if (time[1] < time[0] || time[2] - time[1] != time[1] - time[0]) return 0;
-    return time[2] + (time[2] - time[1]) * (steps - 2);
+    weft_time_ps more = time[2] - time[1], whole;
+    if (time[1] < time[0] || more != time[1] - time[0]) return 0;
+    bool long_time = __builtin_mul_overflow(more, steps - 2, &whole) || whole > WEFT_TIME_MAX - time[2];
+    return long_time ? WEFT_TIME_NEVER : time[2] + whole;
 }
 
 /// Whether every link is as fast as the sender's, so that it does not matter where packets go.
