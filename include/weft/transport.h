@@ -177,6 +177,9 @@ struct weft_transport_ops {
     /// Optional. Of those ports, a bit for each that the sender's next packet may take; 0: any. `state` is the
     /// sender's.
     uint32_t (*planes)(const void *state, const void *conf);
+    /// Optional, on a state of its own that only on_start has seen: the entropy of the next packet of a sender that
+    /// hears nothing. NULL: that of the queue pair.
+    uint16_t (*path)(const struct weft_transport_fact *fact);
     uint8_t (*control_priority)(const void *conf); ///< optional: of grants of credit
     bool acknowledges_reads;                       ///< responses to a READ, too: they have a window
     /// Optional: the ACKs of data of a priority that arrives in order. NULL: they follow no fixed pattern, so that a

@@ -152,6 +152,9 @@ struct weft__box {
     void (*each_waiting)(const void *state, void (*on_packet)(void *context, const struct weft_packet *, uint32_t out),
                          void *context);
 
+    /// Optional: the state of its route model; NULL: it has none.
+    const void *(*route_state)(const void *state);
+
     // called before a run
     /// Optional: checks for errors that show only at this place in the topology.
     enum weft_status (*check)(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error);

@@ -58,14 +58,13 @@ uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const str
     if (!n) return WEFT_NONE;
     if (n == 1) return ports[0];
     if (!ops->choose) return ports[ops->select(conf->route.conf, &query)];
-    struct weft_route_queues queues = {.depth = no_depth};
     query.edge = ways->routes->edge_of_host[packet->dst];
-    return ports[ops->choose(ways->route_state[sw], conf->route.conf, &query, &queues)];
+    return ports[ops->choose(ways->route_state[sw], conf->route.conf, &query, &ways->queues)];
 }
 
 struct weft__ways weft__ways_new(const struct weft_topology *t, const struct weft_device_conf **device,
                                  const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena) {
-    struct weft__ways ways = {.t = t, .device = device, .routes = routes};
+    struct weft__ways ways = {.t = t, .device = device, .routes = routes, .seed = seed, .queues = {.depth = no_depth}};
     ways.hash_seed = weft_arena_alloc(arena, t->switches, sizeof *ways.hash_seed);
     ways.route_state = weft_arena_alloc(arena, t->switches, sizeof *ways.route_state);
     for (uint32_t i = 0; i < t->switches; i++) {

@@ -30,7 +30,7 @@ void *weft__route_state_new(const struct weft_topology *topology, uint32_t node,
                             uint32_t edges, uint64_t seed, struct weft_arena *arena);
 
 /// Where packets go with the links in one state: the same routes, seeds and route models as in a run. Models with state
-/// remember earlier calls, and see empty queues.
+/// remember earlier calls.
 struct weft__ways {
     const struct weft_topology *t;
     const struct weft_device_conf **device;
@@ -39,6 +39,9 @@ struct weft__ways {
     void **route_state;  ///< likewise
     const struct weft_qp_numbers *qp_numbers;
     const struct weft_flow_path *path; ///< of the workload; NULL: no flow names one
+    const void **programmed; ///< [switches] states of a run, whose entries new ones have, too; NULL: there are none
+    uint64_t seed;
+    struct weft_route_queues queues; ///< what route models with state see; at first all are empty
 };
 struct weft__ways weft__ways_new(const struct weft_topology *topology, const struct weft_device_conf **device,
                                  const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena);

@@ -32,7 +32,8 @@ static struct weft_result_value throughput(struct weft_result_cursor *c) {
     for (uint32_t e = 0; e < run->workload->rmas; e++)
         if (run->workload->rma[e].group == group_at(c)) return WEFT__RESULT_REAL(weft__report_rma_throughput(run, e));
     const struct weft_group_stats *group = c->part[0];
-    return WEFT__RESULT_REAL(8 * (double)group->bytes * (double)WEFT_PS_PER_S / (double)run->outcome->sim_time_ps);
+    return WEFT__RESULT_REAL(8 * (double)group->delivered_bytes * (double)WEFT_PS_PER_S /
+                             (double)run->outcome->sim_time_ps);
 }
 
 /// NULL: hardware executed nothing of the group.
@@ -94,7 +95,8 @@ static const struct weft_result_column groups_columns[] = {
     OF_GROUP(out_of_order, COUNT, "packets that came while an earlier one was missing"),
     OF_GROUP(out_of_order_placed, COUNT, "packets that came while an earlier one was missing, and were not discarded"),
     WEFT_RESULT_CALL(throughput, "throughput_bps", REAL,
-                     "bits of the group's bytes a second of the run; of remote memory access, of the time in which "
+                     "bits of payload that receivers have of the group, a second of the run; of remote memory access, "
+                     "of the time in which "
                      "clients begin operations",
                      .unit = "bit/s"),
     WEFT_RESULT_CALL(execution_p50, "execution_ps.p50", TIME, "execution of 1RMA requests at the hardware, median",

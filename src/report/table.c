@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "box/sums.h"
 #include "jobs.h"
+#include "lone.h"
 #include "rma.h"
 #include "sizes.h"
 #include "text.h"
@@ -188,6 +189,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     print_round_trips(file, run->outcome);
     print_order(file, run);
     print_drops(file, run->outcome);
+    weft__report_lone(file, run);
     print_tables(file, run);
     weft__report_balance_table(file, run);
     if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);

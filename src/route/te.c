@@ -6,6 +6,7 @@
 // Training at Meta Scale", SIGCOMM 2024: CSPF every 30 s, flows by source port and destination prefix, entries that
 // override E-ECMP. Assumed: the delays of collector and programming, and that entries without demand are withdrawn.
 #include <stdio.h>
+#include <string.h>
 
 #include "weft/route.h"
 
@@ -96,6 +97,12 @@ static void te_clear(void *state, const void *conf) {
         s->out[i] = NO_PORT;
 }
 
+static void te_copy(void *state, const void *from) {
+    struct te_state *s = state;
+    const struct te_state *other = from;
+    memcpy(s->out, other->out, (size_t)s->ports * s->edges * sizeof *s->out);
+}
+
 static void te_init(void *state, const void *conf, const struct weft_route_setup *setup) {
     const struct te_conf *c = conf;
     const struct weft_route_ops *fallback = fallback_ops(conf);
@@ -170,6 +177,7 @@ static const struct weft_route_program te_program = {
     .measured = te_measured,
     .clear = te_clear,
     .enter = te_enter,
+    .copy = te_copy,
     .counts = te_counts,
 };
 

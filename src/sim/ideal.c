@@ -1,56 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion time of a flow alone in the empty network. Boxes supply the time that a frame takes through a fabric of
-// cells. Frames 1..n cross hops 1..m, and a frame occupies each hop for (bytes + 20) byte times, so frame k leaves hop
-// h at C(k,h) = max(C(k-1,h), reach(k,h)) + occupancy: a tandem queue without variance. All frames but the first and
-// the last are alike, so the maximum over paths through (k,h) is taken over three classes of frames instead of n.
-#include "box/box.h"
+// Completion time of a flow alone in the empty network. Over several paths it is followed frame by frame (lone.c); over
+// one path there is a closed form, and boxes supply the time that a frame takes through a fabric of cells. Frames 1..n
+// cross hops 1..m, and a frame occupies each hop for (bytes + 20) byte times, so frame k leaves hop h at
+// C(k,h) = max(C(k-1,h), reach(k,h)) + occupancy: a tandem queue without variance. All frames but the first and the
+// last are alike, so the maximum over paths through (k,h) is taken over three classes of frames instead of n. Where
+// neither holds (a connection of a job, whose messages come one after another; several paths through a fabric of cells)
+// the form is a bound: no hop is slower than the NIC.
+#include "sim/lone.h"
 #include "sim/paths.h"
 #include "weft/memory.h"
 
-struct hop {
-    struct weft__speed speed;
-    weft_time_ps reach_ps; // from the last bit sent to the next device's action
-    bool cut_through;      // the next device forwards after the header, and its port is not faster
-    const struct weft_wire_conf *wire;
-};
-
 enum { HOPS_MAX = 64 };
 
-static weft_time_ps occupancy(const struct hop *h, uint64_t bytes) {
+/// A path of frames with these bytes.
+struct path {
+    struct weft__lone_hop hop[HOPS_MAX];
+    uint32_t hops;
+    bool alone; ///< there is no other, and times are whole picoseconds
+    bool cells; ///< it crosses a fabric of cells
+};
+
+static weft_time_ps occupancy(const struct weft__lone_hop *h, uint64_t bytes) {
     return weft__speed_time(h->speed, bytes);
 }
 
 /// The time of a frame, with preamble and gap.
-static weft_time_ps frame_time(const struct hop *h, uint32_t bytes) {
+static weft_time_ps frame_time(const struct weft__lone_hop *h, uint32_t bytes) {
     return weft_wire_round(h->wire, occupancy(h, bytes + h->wire->overhead_bytes));
 }
 
 /// The time of several frames with these bytes in total. Times are in whole ns and the rounding of each frame is
 /// unknown, so the maximum is assumed.
-static weft_time_ps frames_time(const struct hop *h, uint64_t bytes, uint64_t frames) {
+static weft_time_ps frames_time(const struct weft__lone_hop *h, uint64_t bytes, uint64_t frames) {
     weft_time_ps time = occupancy(h, bytes + frames * h->wire->overhead_bytes);
     if (h->wire->serialisation == WEFT_SERIALISATION_EXACT) return time;
     return time > frames * 1000 ? time - frames * 1000 : 0;
 }
 
 /// When a frame that leaves hop h at `done` (gap included) can start on the next hop.
-static weft_time_ps next_start(const struct hop *h, weft_time_ps done, uint32_t bytes) {
+static weft_time_ps next_start(const struct weft__lone_hop *h, weft_time_ps reach, weft_time_ps done, uint32_t bytes) {
     if (h->cut_through && bytes > WEFT__HEADER)
-        return done - occupancy(h, bytes + WEFT_WIRE_OVERHEAD) + occupancy(h, WEFT__PREAMBLE + WEFT__HEADER) +
-               h->reach_ps;
+        return done - occupancy(h, bytes + WEFT_WIRE_OVERHEAD) + occupancy(h, WEFT__PREAMBLE + WEFT__HEADER) + reach;
     uint64_t gap = h->wire->overhead_bytes > WEFT__PREAMBLE ? h->wire->overhead_bytes - WEFT__PREAMBLE : 0;
-    return done - weft_wire_round(h->wire, occupancy(h, gap)) + h->reach_ps;
+    return done - weft_wire_round(h->wire, occupancy(h, gap)) + reach;
 }
 
-static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint32_t qp, uint16_t entropy,
-                          uint32_t bytes, struct hop *hop) {
+/// Whether this switch may send packets of one queue pair to the host by several ports.
+static bool has_choice(const struct weft__ways *ways, uint32_t node, uint32_t dst) {
+    if (ways->t->node[node].role == WEFT_NODE_HOST) return false;
+    uint32_t n;
+    weft_routes_at(ways->routes, ways->t->node[node].index, dst, &n);
+    return n > 1 && ((const struct weft_route_ops *)ways->device[node]->sw.route.model->ops)->choose;
+}
+
+static void find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint32_t qp, uint16_t entropy,
+                      uint32_t bytes, struct path *ret) {
     const struct weft_topology *t = ways->t;
     struct weft_packet packet = {.dst = dst, .qp = qp, .entropy = entropy & 0x3fffu};
-    uint32_t node = t->host[src], hops = 0;
+    uint32_t node = t->host[src];
     bool crossed = false; // crossed a fabric to get to this node
+    ret->hops = 0;
+    ret->alone = true;
+    ret->cells = false;
     while (node != t->host[dst]) {
         const struct weft__box *box = weft__box_of(&t->node[node]);
-        struct hop *in = hops ? &hop[hops - 1] : NULL;
+        struct weft__lone_hop *in = ret->hops ? &ret->hop[ret->hops - 1] : NULL;
         struct weft__lone_frame frame = {.node = node, .dst = dst, .bytes = bytes, .crossed = crossed};
         frame.rest_ps = in && bytes > WEFT__HEADER ? occupancy(in, bytes - WEFT__HEADER) : 0;
         struct weft__crossing crossing;
@@ -59,38 +73,46 @@ static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t 
             in->cut_through &= !crossing.whole;
             in->reach_ps += crossing.time_ps;
             node = crossing.node;
+            ret->cells = true;
             continue;
         }
+        ret->alone &= !has_choice(ways, node, dst);
         uint32_t k = weft__ways_port(ways, node, &packet);
-        if (k == WEFT_NONE || hops == HOPS_MAX) return 0;
-        const struct weft_port_info *port = weft_topology_port(t, node, k);
-        const struct weft_link_info *link = &t->link[port->link];
-        const struct weft_device_conf *sender = ways->device[node];
-        bool host = t->node[node].role == WEFT_NODE_HOST;
-        node = t->port[port->peer].node;
-        packet.port = (uint16_t)(port->peer - t->node[node].port0);
-        struct weft__box_reaction r = weft__box_at(t, port->peer)->reaction(ways->device[node], t, port->peer);
-        struct hop *h = &hop[hops++];
-        h->speed = weft__speed_of(link->rate_bps);
-        h->wire = host ? &sender->host.wire : &sender->sw.wire;
-        uint32_t others = link->members > 1 ? link->members - 1u : 0;
-        h->reach_ps = link->delay_ps + r.processing_ps + others * occupancy(h, bytes + WEFT__PREAMBLE);
-        h->cut_through = r.cut_through && !others;
+        if (k == WEFT_NONE || ret->hops == HOPS_MAX) {
+            ret->hops = 0;
+            return;
+        }
+        uint32_t port = t->node[node].port0 + k;
+        struct weft__lone_hop *h = &ret->hop[ret->hops++];
+        *h = weft__lone_hop_of(ways, port);
+        if (h->members > 1) h->reach_ps += (h->members - 1u) * occupancy(h, bytes + WEFT__PREAMBLE);
+        ret->alone &= h->members < 2 && h->speed.byte_den == 1;
+        node = t->port[t->port[port].peer].node;
+        packet.port = (uint16_t)(t->port[port].peer - t->node[node].port0);
     }
     // A faster next hop needs the complete frame first.
-    for (uint32_t i = 0; i + 1 < hops; i++)
-        if (weft__speed_is_faster(hop[i + 1].speed, hop[i].speed)) hop[i].cut_through = false;
-    return hops;
+    for (uint32_t i = 0; i + 1 < ret->hops; i++)
+        if (weft__speed_is_faster(ret->hop[i + 1].speed, ret->hop[i].speed)) ret->hop[i].cut_through = false;
+}
+
+/// No hop is slower than the first.
+static void make_bound(struct path *path) {
+    for (uint32_t i = 1; i < path->hops; i++) {
+        struct weft__lone_hop *h = &path->hop[i];
+        if (weft__speed_is_faster(path->hop[0].speed, h->speed)) h->speed = path->hop[0].speed;
+    }
 }
 
 static weft_time_ps max_time(weft_time_ps a, weft_time_ps b) {
     return a > b ? a : b;
 }
 
-static weft_time_ps one_frame(const struct hop *hop, uint32_t hops, uint32_t bytes) {
+static weft_time_ps one_frame(const struct path *path, uint32_t bytes) {
     weft_time_ps start = 0;
-    for (uint32_t i = 0; i < hops; i++)
-        start = next_start(&hop[i], start + frame_time(&hop[i], bytes), bytes);
+    for (uint32_t i = 0; i < path->hops; i++) {
+        const struct weft__lone_hop *h = &path->hop[i];
+        start = next_start(h, h->reach_ps, start + frame_time(h, bytes), bytes);
+    }
     return start;
 }
 
@@ -113,61 +135,97 @@ static struct weft_flow part_of(const struct weft_flow *flow, uint32_t planes, b
     return part;
 }
 
-weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *whole, uint32_t planes,
-                                  uint32_t qp, uint16_t entropy) {
-    const struct weft_host_conf *conf = &ways->device[ways->t->host[whole->src]]->host;
-    const struct weft_flow part = part_of(whole, planes, conf->planes == WEFT_PLANES_PACKET), *flow = &part;
-    struct hop hop[HOPS_MAX];
-    weft_time_ps request = 0;
+/// Frames of all queue pairs of a flow, served in turn: the first, the last, and the sum of those between.
+struct train {
+    uint64_t frames, bytes;
+    uint32_t first, middle, last;
+};
+
+static struct train make_train(const struct weft_flow *flow, const struct weft_host_conf *conf) {
     uint32_t framing = weft_host_framing_bytes(conf), header = (uint32_t)conf->data_header_bytes;
-    if (flow->verb == WEFT_VERB_READ) {
-        uint32_t hops = find_path(ways, flow->dst, flow->src, qp, entropy, WEFT_FRAME_READ + framing, hop);
-        if (!hops) return WEFT_TIME_NEVER;
-        request = one_frame(hop, hops, WEFT_FRAME_READ + framing);
-    }
-    // Frames of all queue pairs, served in turn: the first, the last, and the sum of those between.
+    struct train t = {.frames = 0};
     struct weft_qp_conf big = {.mtu = (uint16_t)conf->mtu_bytes, .verb = flow->verb};
     big.bytes = (flow->bytes + flow->qps - 1) / flow->qps;
     big.packets = (uint32_t)((big.bytes + big.mtu - 1) / big.mtu);
-    uint64_t sum = 0, frames = 0;
     for (uint32_t q = 0; q < flow->qps; q++) {
         struct weft_qp_conf one = big;
         one.bytes = flow->bytes / flow->qps + (q < flow->bytes % flow->qps);
         if (!one.bytes) continue;
         one.packets = (uint32_t)((one.bytes + one.mtu - 1) / one.mtu);
-        frames += one.packets;
-        sum += (uint64_t)one.packets * framing + weft__qp_frame_bytes(&one, 0, header);
-        if (one.packets > 1) sum += weft__qp_frame_bytes(&one, one.packets - 1, header);
-        if (one.packets > 2) sum += (uint64_t)(one.packets - 2) * weft__qp_frame_bytes(&one, 1, header);
+        t.frames += one.packets;
+        t.bytes += (uint64_t)one.packets * framing + weft__qp_frame_bytes(&one, 0, header);
+        if (one.packets > 1) t.bytes += weft__qp_frame_bytes(&one, one.packets - 1, header);
+        if (one.packets > 2) t.bytes += (uint64_t)(one.packets - 2) * weft__qp_frame_bytes(&one, 1, header);
     }
     // The last frame of all is that of the last queue pair with most packets.
     struct weft_qp_conf end = big;
     end.bytes = flow->bytes < flow->qps ? 1 : flow->bytes / flow->qps;
     end.packets = (uint32_t)((end.bytes + end.mtu - 1) / end.mtu);
     if (end.packets < big.packets) end = big;
-    uint32_t first = weft__qp_frame_bytes(&big, 0, header) + framing;
-    uint32_t last = weft__qp_frame_bytes(&end, end.packets - 1, header) + framing;
-    uint32_t middle = big.packets > 2 ? weft__qp_frame_bytes(&big, 1, header) + framing : first;
-    uint32_t hops = find_path(ways, flow->src, flow->dst, qp, entropy, first, hop);
-    if (!hops) return WEFT_TIME_NEVER;
-    if (frames == 1) return request + one_frame(hop, hops, first);
+    t.first = weft__qp_frame_bytes(&big, 0, header) + framing;
+    t.last = weft__qp_frame_bytes(&end, end.packets - 1, header) + framing;
+    t.middle = big.packets > 2 ? weft__qp_frame_bytes(&big, 1, header) + framing : t.first;
+    return t;
+}
 
-    uint64_t between = sum - first - last;
+/// `path`: of the first frame; `last`: of the last one.
+static weft_time_ps cross_path(const struct path *path, const struct path *last, const struct train *t, bool alike) {
+    if (t->frames == 1) return one_frame(path, t->first);
+    uint64_t between = t->bytes - t->first - t->last;
     weft_time_ps start_a = 0, start_b = 0, start_c = 0;
-    for (uint32_t i = 0; i < hops; i++) {
-        const struct hop *h = &hop[i];
-        bool alike = flow->qps == 1; // those between
-        weft_time_ps a = start_a + frame_time(h, first);
-        weft_time_ps b =
-            a + (alike && h->wire->serialisation == WEFT_SERIALISATION_WHOLE_NS ? (frames - 2) * frame_time(h, middle)
-                                                                                : frames_time(h, between, frames - 2));
-        if (frames > 2) b = max_time(b, start_b + frame_time(h, middle));
-        weft_time_ps c = max_time(b, start_c) + frame_time(h, last);
-        start_a = next_start(h, a, first);
-        start_b = next_start(h, b, middle);
-        start_c = next_start(h, c, last);
+    for (uint32_t i = 0; i < path->hops; i++) {
+        const struct weft__lone_hop *h = &path->hop[i];
+        weft_time_ps a = start_a + frame_time(h, t->first);
+        weft_time_ps b = a + (alike && h->wire->serialisation == WEFT_SERIALISATION_WHOLE_NS
+                                  ? (t->frames - 2) * frame_time(h, t->middle)
+                                  : frames_time(h, between, t->frames - 2));
+        if (t->frames > 2) b = max_time(b, start_b + frame_time(h, t->middle));
+        weft_time_ps c = max_time(b, start_c) + frame_time(h, t->last);
+        start_a = next_start(h, h->reach_ps, a, t->first);
+        start_b = next_start(h, h->reach_ps, b, t->middle);
+        start_c = next_start(h, last->hop[i].reach_ps, c, t->last);
     }
-    return request + start_c;
+    return start_c;
+}
+
+/// `bound`: whatever the paths.
+static weft_time_ps closed_form(const struct weft__ways *ways, const struct weft__lone_flow *f, struct path *path,
+                                bool bound) {
+    const struct weft_host_conf *conf = &ways->device[ways->t->host[f->flow->src]]->host;
+    const struct weft_flow flow = part_of(f->flow, f->planes, conf->planes == WEFT_PLANES_PACKET);
+    struct train train = make_train(&flow, conf);
+    uint16_t entropy = f->qp->entropy;
+    struct path last;
+    weft_time_ps request = flow.verb == WEFT_VERB_READ ? 0 : conf->work_request_ps;
+    if (flow.verb == WEFT_VERB_READ) {
+        uint32_t bytes = WEFT_FRAME_READ + weft_host_framing_bytes(conf);
+        find_path(ways, flow.dst, flow.src, f->number, entropy, bytes, &last);
+        if (bound) make_bound(&last);
+        if (!last.hops) return WEFT_TIME_NEVER;
+        request = one_frame(&last, bytes);
+    }
+    find_path(ways, flow.src, flow.dst, f->number, entropy, train.first, path);
+    find_path(ways, flow.src, flow.dst, f->number, entropy, train.last, &last);
+    if (!path->hops || last.hops != path->hops) return WEFT_TIME_NEVER;
+    if (bound) make_bound(path);
+    if (bound) make_bound(&last);
+    weft_time_ps time = request + cross_path(path, &last, &train, flow.qps == 1);
+    weft_time_ps rounding = 3 * path->hops; // each of three terms is rounded on each hop
+    return bound && time > rounding ? time - rounding : time;
+}
+
+weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, struct weft__lone **lone,
+                                  const struct weft__lone_flow *f) {
+    const struct weft_host_conf *host = &ways->device[ways->t->host[f->flow->src]]->host;
+    struct path path;
+    find_path(ways, f->flow->src, f->flow->dst, f->number, f->qp->entropy, WEFT_FRAME_MIN, &path);
+    bool alone = path.alone && f->qps == 1 && f->planes == 1 && !host->drain_rate_bps &&
+                 !((const struct weft_transport_ops *)host->transport.model->ops)->path;
+    if (!path.hops) return WEFT_TIME_NEVER;
+    if (alone || path.cells || f->flow->messages) return closed_form(ways, f, &path, !alone);
+    if (!*lone) *lone = weft__lone_new(ways);
+    weft_time_ps time = weft__lone_fct(*lone, f);
+    return time ? time : closed_form(ways, f, &path, true);
 }
 
 weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const struct weft_topology *topology,
@@ -176,15 +234,33 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
     struct weft_routes *routes = weft_routes_new(topology, NULL);
     struct weft__ways ways =
         weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
-    const struct weft_qp_numbers first = {.at_src = weft_address_qp(0),
-                                          .at_dst = weft_address_qp(0),
-                                          .src = flow->src,
-                                          .dst = flow->dst,
-                                          .destination_port = flow->destination_port};
-    ways.qp_numbers = &first;
-    uint16_t entropy =
-        weft__flow_entropy(&ways.device[topology->host[flow->src]]->host, scenario->run.seed, flow, 0, 0);
-    weft_time_ps time = weft__calc_ideal_fct(&ways, flow, weft__planes(topology, ways.device), 0, entropy);
+    const struct weft_host_conf *conf = &ways.device[topology->host[flow->src]]->host;
+    struct weft__lone_flow f = {.flow = flow, .planes = weft__planes(topology, ways.device)};
+    struct weft_qp_conf *qp = weft_arena_alloc(arena, flow->qps, sizeof *qp);
+    struct weft_qp_numbers *numbers = weft_arena_alloc(arena, flow->qps, sizeof *numbers);
+    for (uint32_t q = 0; q < flow->qps && q < flow->bytes; q++) {
+        numbers[q] = (struct weft_qp_numbers){.at_src = weft_address_qp(q),
+                                              .at_dst = weft_address_qp(q),
+                                              .src = flow->src,
+                                              .dst = flow->dst,
+                                              .destination_port = flow->destination_port};
+        qp[q] = (struct weft_qp_conf){.src = flow->src,
+                                      .dst = flow->dst,
+                                      .bytes = flow->bytes / flow->qps + (q < flow->bytes % flow->qps),
+                                      .at_src = q,
+                                      .at_dst = q,
+                                      .mtu = (uint16_t)conf->mtu_bytes,
+                                      .entropy = weft__flow_entropy(conf, scenario->run.seed, flow, 0, q),
+                                      .priority = flow->priority,
+                                      .verb = flow->verb};
+        qp[q].packets = (uint32_t)((qp[q].bytes + qp[q].mtu - 1) / qp[q].mtu);
+        f.qps++;
+    }
+    f.qp = qp;
+    ways.qp_numbers = numbers;
+    struct weft__lone *lone = NULL;
+    weft_time_ps time = weft__calc_ideal_fct(&ways, &lone, &f);
+    weft__lone_free(lone);
     weft_routes_free(routes);
     weft_arena_free(arena);
     return time;

@@ -4,6 +4,7 @@
 #define WEFT_SIM_PATHS_H
 
 #include "box/network.h"
+#include "sim/lone.h"
 
 /// The entropy of the k-th queue pair from one host to another. With this naming, adding a flow does not change the
 /// entropy of flows to elsewhere. Two destinations may get the same value; ECMP hashes the destination as well. `conf`:
@@ -30,9 +31,8 @@ struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const 
                                     const struct weft_workload *workload, bool back, struct weft_arena *arena,
                                     uint64_t *ret_paths);
 
-/// See weft_calc_ideal_fct; for many flows of one network. `planes`: see weft__planes. `qp`, `entropy`: of the flow's
-/// first queue pair.
-weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint32_t planes,
-                                  uint32_t qp, uint16_t entropy);
+/// See weft_calc_ideal_fct; for many flows of one network. `*lone`: NULL at first; freed by the caller.
+weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, struct weft__lone **lone,
+                                  const struct weft__lone_flow *flow);
 
 #endif

@@ -571,18 +571,45 @@ static void network_free(struct weft__network *net) {
     weft_arena_free(net->arena_qp);
 }
 
+/// Where chance or failures choose paths, a run may give a flow better ones than it draws alone: then its ideal is what
+/// it had.
+static void calc_ideal(const struct weft__network *net, const struct weft__ways *ways, struct weft__lone **lone,
+                       const struct weft__lone_flow *flow, struct weft_flow_outcome *o) {
+    o->ideal_ps = weft__calc_ideal_fct(ways, lone, flow);
+    if (o->end_ps == WEFT_TIME_NEVER || o->ideal_ps <= o->end_ps - o->start_ps) return;
+    if (weft__lone_draws(ways, flow)) o->ideal_ps = o->end_ps - o->start_ps;
+}
+
+/// The entries in force at the end, of switches that run here.
+static const void **find_programmed(const struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    const void **state = weft_arena_alloc(net->arena_switch, t->switches, sizeof *state);
+    for (uint32_t i = 0; i < t->switches; i++) {
+        const struct weft__box *box = weft__box_of(&t->node[t->switch_node[i]]);
+        if (box->route_state && weft__network_is_own(net, t->switch_node[i]))
+            state[i] = box->route_state(weft__network_state(net, t->switch_node[i]));
+    }
+    return state;
+}
+
 static void calc_ideals(const struct weft__network *net) {
     struct weft__ways ways =
         weft__ways_new(net->topology, net->device, net->epoch[0].routes, net->scenario->run.seed, net->arena_switch);
     ways.qp_numbers = net->hosts.qp_numbers;
     ways.path = net->workload->path;
-    uint32_t flow = WEFT_NONE, planes = weft__planes(net->topology, net->device);
-    for (uint32_t q = 0; q < net->qps; q++) {
-        if (net->qp[q].flow == flow || net->workload->flow[net->qp[q].flow].rma) continue; // not its first
-        flow = net->qp[q].flow;
-        net->outcome->flow[flow].ideal_ps =
-            weft__calc_ideal_fct(&ways, &net->workload->flow[flow], planes, q, net->qp[q].entropy);
+    ways.programmed = find_programmed(net);
+    struct weft__lone *lone = NULL;
+    struct weft__lone_flow flow = {.planes = weft__planes(net->topology, net->device)};
+    for (uint32_t q = 0; q < net->qps; q += flow.qps) {
+        uint32_t f = net->qp[q].flow;
+        flow.flow = &net->workload->flow[f];
+        flow.qp = &net->qp[q];
+        flow.number = q;
+        for (flow.qps = 1; q + flow.qps < net->qps && net->qp[q + flow.qps].flow == f;)
+            flow.qps++;
+        if (!flow.flow->rma) calc_ideal(net, &ways, &lone, &flow, &net->outcome->flow[f]);
     }
+    weft__lone_free(lone);
 }
 
 /// Whether all boxes keep packets in order.

@@ -137,6 +137,14 @@ static uint16_t entropy_of(const struct weft_transport_fact *fact, uint32_t entr
     return (uint16_t)((entropy & ~(values - 1)) | value);
 }
 
+static uint16_t uet_path(const struct weft_transport_fact *fact) {
+    const struct weft__uet_conf *c = fact->conf;
+    struct sender_state *state = fact->state;
+    bool single = c->delivery == WEFT__UET_ROD;
+    uint32_t value = single ? 0 : spray_of(c)->next(state->spray, c->spray.conf, fact->now_ps, fact->plane);
+    return entropy_of(fact, fact->qp->entropy, value & ~WEFT_SPRAY_ASK);
+}
+
 static void uet_turn(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
                      struct weft_transport_send *ret) {
     const struct weft__uet_conf *c = fact->conf;
@@ -452,6 +460,7 @@ static const struct weft_transport_ops ops = {
     .echoes = always,
     .sacks = always,
     .planes = uet_planes,
+    .path = uet_path,
     .control_priority = uet_control_priority,
     .acknowledges_reads = true,
     .check_sender = uet_check_sender,

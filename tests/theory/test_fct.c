@@ -235,10 +235,7 @@ static void any_path(struct weft_random *random, bool whole) {
     if (run_fct(&r, 0) != end - start || ideal != r.outcome->flow[0].ideal_ps)
         fail_msg("%s %" PRIu64 " B in %" PRIu64 " B: %" PRIu64 " ps, expected %" PRIu64 "\n%s\n%s", verb, size, mtu,
                  run_fct(&r, 0), end - start, links, devices);
-    // The closed form rounds each of its three terms on each hop once; with whole picoseconds a byte there is nothing
-    // to round. Of several queue pairs it takes all but the very last frame for long ones: 1 %.
-    uint64_t off = ideal > end - start ? ideal - (end - start) : end - start - ideal;
-    if (off > (qps > 1 ? (end - start) / 100 : whole ? 0 : 3 * hops))
+    if (ideal != end - start)
         fail_msg("%s %" PRIu64 " B in %" PRIu64 " B, %" PRIu64 " qps: ideal %" PRIu64 " ps, expected %" PRIu64
                  "\n%s\n%s",
                  verb, size, mtu, qps, ideal, end - start, links, devices);

@@ -76,4 +76,5 @@ const struct weft__box_results weft__dsf_results = {
     .family = "dsf",
     .table = tables,
     .tables = sizeof tables / sizeof *tables,
+    .lone = "DSF: a VOQ asks for credit before it sends, and the ideal has credit at hand",
 };

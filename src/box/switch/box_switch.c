@@ -53,6 +53,10 @@ static void switch_each_waiting(const void *state,
     weft__switch_each(sw, on_packet, context);
 }
 
+static const void *switch_route_state(const void *state) {
+    return ((const struct weft__switch *)state)->route_state;
+}
+
 static weft_time_ps switch_crossing(const struct weft_device_conf *conf) {
     return conf->sw.processing_ps;
 }
@@ -68,6 +72,7 @@ static const struct weft__box switch_box = {
     .finish = switch_finish,
     .deinit = weft__switch_deinit,
     .each_waiting = switch_each_waiting,
+    .route_state = switch_route_state,
     .check = weft__ethernet_check,
     .crossing = switch_crossing,
     .shared = &weft__te_shared,

@@ -2,8 +2,6 @@
 // A frame that crosses a Clique alone, as if its cells had links to themselves.
 #include "box/tin/tin_net.h"
 
-enum { HOPS_MAX = 64 };
-
 /// How much FEC lengthens a cell of this size on a link.
 static weft_time_ps calc_fec(const struct weft_link_info *link, double overhead, uint32_t bytes) {
     return weft_tin_cell_ps(bytes, link->rate_bps, overhead) - weft_tin_cell_ps(bytes, link->rate_bps, 0);
@@ -16,29 +14,75 @@ struct way {
                                       ///< lengths
 };
 
-/// The path towards `dst` from *node on; *node is then the TiN by which it leaves the Clique. A cell of the packet has
-/// `wire` bytes.
-static struct way find_way(const struct weft__ways *ways, uint32_t *node, uint32_t dst, uint32_t wire) {
+/// What a link of the fabric adds. A cell of the packet has `wire` bytes.
+static struct way cross_link(const struct weft__ways *ways, uint32_t node, const struct weft_port_info *out,
+                             uint32_t wire) {
     const struct weft_topology *t = ways->t;
-    struct way way = {.time_ps = 0};
-    for (uint32_t hops = 0; hops < HOPS_MAX; hops++) {
-        uint32_t n;
-        const uint16_t *port = weft_routes_at(ways->routes, t->node[*node].index, dst, &n);
-        const struct weft_port_info *out = n ? weft_topology_port(t, *node, port[0]) : NULL;
-        if (!out || !weft_topology_link_is_fabric(t, out->link)) break;
-        const struct weft_link_info *link = &t->link[out->link];
-        uint32_t far = t->port[out->peer].node;
-        const struct weft_tin_conf *own = weft__tin_conf(ways->device[*node]),
-                                   *other = weft__tin_conf(ways->device[far]);
-        way.time_ps += link->delay_ps + other->link_ps + other->fall_through_ps;
-        if (t->node[*node].cluster != t->node[far].cluster) {
-            way.time_ps += own->fec_ps;
-            way.signals_ps += 2 * calc_fec(link, own->fec_overhead, WEFT_GNET_CELL_MIN);
-            way.data_ps += calc_fec(link, own->fec_overhead, wire);
-        }
-        *node = far;
-    }
+    const struct weft_link_info *link = &t->link[out->link];
+    uint32_t far = t->port[out->peer].node;
+    const struct weft_tin_conf *own = weft__tin_conf(ways->device[node]), *other = weft__tin_conf(ways->device[far]);
+    struct way way = {.time_ps = link->delay_ps + other->link_ps + other->fall_through_ps};
+    if (t->node[node].cluster == t->node[far].cluster) return way;
+    way.time_ps += own->fec_ps;
+    way.signals_ps = 2 * calc_fec(link, own->fec_overhead, WEFT_GNET_CELL_MIN);
+    way.data_ps = calc_fec(link, own->fec_overhead, wire);
     return way;
+}
+
+static struct way both(struct way a, struct way b) {
+    return (struct way){a.time_ps + b.time_ps, a.signals_ps + b.signals_ps, a.data_ps + b.data_ps};
+}
+
+/// Where the packet may leave the fabric: at one TiN (node), or by any with a link to switches outside (WEFT_NONE).
+static bool is_exit(const struct weft_topology *t, uint32_t node, uint32_t exit) {
+    if (exit != WEFT_NONE) return node == exit;
+    for (uint32_t k = 0; k < t->node[node].ports; k++) {
+        const struct weft_port_info *out = weft_topology_port(t, node, k);
+        uint32_t role = t->node[t->port[out->peer].node].role;
+        if (role == WEFT_NODE_SWITCH && !weft_topology_link_is_fabric(t, out->link)) return true;
+    }
+    return false;
+}
+
+static bool is_shorter(struct way a, struct way b) {
+    return 3 * a.time_ps + a.signals_ps + a.data_ps < 3 * b.time_ps + b.signals_ps + b.data_ps;
+}
+
+/// The shortest path with at most this many links from `node` to an exit; false: there is none.
+static bool find_shortest(const struct weft__ways *ways, uint32_t node, uint32_t exit, uint32_t links, uint32_t wire,
+                          struct way *ret_way, uint32_t *ret_node) {
+    const struct weft_topology *t = ways->t;
+    bool found = is_exit(t, node, exit);
+    *ret_way = (struct way){.time_ps = 0};
+    *ret_node = node;
+    if (found || !links) return found;
+    for (uint32_t k = 0; k < t->node[node].ports; k++) {
+        const struct weft_port_info *out = weft_topology_port(t, node, k);
+        struct way rest;
+        uint32_t at;
+        if (!weft_topology_link_is_fabric(t, out->link)) continue;
+        if (!find_shortest(ways, t->port[out->peer].node, exit, links - 1, wire, &rest, &at)) continue;
+        rest = both(cross_link(ways, node, out, wire), rest);
+        if (found && !is_shorter(rest, *ret_way)) continue;
+        found = true;
+        *ret_way = rest;
+        *ret_node = at;
+    }
+    return found;
+}
+
+/// The shortest path towards `dst` from *node on, whatever path its cells take; *node is then the TiN by which it
+/// leaves the Clique.
+static struct way find_way(const struct weft__ways *ways, uint32_t *node, uint32_t dst, uint32_t wire) {
+    enum { LINKS_MAX = 3 };
+    const struct weft_topology *t = ways->t;
+    uint32_t home = t->port[weft_topology_port(t, t->host[dst], 0)->peer].node, from = *node;
+    uint32_t exit = t->node[home].box == t->node[from].box ? home : WEFT_NONE;
+    struct way way;
+    for (uint32_t links = 1; links <= LINKS_MAX; links++)
+        if (find_shortest(ways, from, exit, links, wire, &way, node)) return way;
+    *node = exit == WEFT_NONE ? from : exit;
+    return (struct way){.time_ps = 0};
 }
 
 /// RTS, CTS, and its cells in parallel from all endpoints. A long frame is announced as soon as its header has arrived.

@@ -465,4 +465,5 @@ const struct weft__box_results weft__clique_results = {
     .family = "aquila",
     .table = tables,
     .tables = sizeof tables / sizeof *tables,
+    .lone = "Clique: cells share links with their signals (RTS, CTS), and take longer paths if those are emptier",
 };

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a flow that had the network for itself took longer than its ideal: what the run counted first, then what the
+// scenario has that takes time.
+#include "lone.h"
+
+#include <string.h>
+
+#include "base/units.h"
+#include "box/results.h"
+#include "text.h"
+#include "weft/cc.h"
+#include "weft/route.h"
+#include "weft/transport.h"
+
+enum { TEXT = 64 };
+
+static const char *reason_of_box(const struct weft_run *run) {
+    for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
+        const struct weft__box_results *results = weft__box_results_of(kind);
+        if (results && results->lone && run->outcome->part[kind]) return results->lone;
+    }
+    return NULL;
+}
+
+static weft_time_ps sum_counter(const struct weft_outcome *o, size_t offset) {
+    weft_time_ps sum = 0;
+    for (uint32_t i = 0; i < o->ports * WEFT_PRIORITIES; i++)
+        sum += *(const uint64_t *)(const void *)((const char *)&o->counters[i] + offset);
+    return sum;
+}
+
+/// A switch whose route model keeps state; NULL: there is none.
+static const char *choosing_route(const struct weft_run *run) {
+    for (uint32_t i = 0; i < run->topology->switches; i++) {
+        const struct weft_device_conf *device =
+            weft_scenario_device(run->scenario, run->topology->node[run->topology->switch_node[i]].name);
+        const struct weft_model *route = device->sw.route.model;
+        if (((const struct weft_route_ops *)route->ops)->choose) return route->name;
+    }
+    return NULL;
+}
+
+static bool tell_counted(FILE *file, const struct weft_run *run) {
+    const struct weft_outcome *o = run->outcome;
+    char paused[TEXT], waited[TEXT];
+    weft_time_ps pause = sum_counter(o, offsetof(struct weft_counters, paused_ps));
+    weft_time_ps credit = sum_counter(o, offsetof(struct weft_counters, credit_wait_ps));
+    weft_format_time(pause, paused, sizeof paused);
+    weft_format_time(credit, waited, sizeof waited);
+    if (o->flow[0].packets_again)
+        fprintf(file, "%s sent again (see drops)", weft__counted(o->flow[0].packets_again, "packet").text);
+    else if (pause)
+        fprintf(file, "pause frames held ports for %s in all", paused);
+    else if (o->flow[0].sfc_paused_ps)
+        fputs("source flow control paused its queue pairs", file);
+    else if (credit)
+        fprintf(file, "ports waited for credit of their links for %s in all", waited);
+    else
+        return false;
+    return true;
+}
+
+static void tell_configured(FILE *file, const struct weft_run *run) {
+    const struct weft_flow *flow = &run->workload->flow[0];
+    const struct weft_topology *t = run->topology;
+    const struct weft_host_conf *host = &weft_scenario_device(run->scenario, t->node[t->host[flow->src]].name)->host;
+    const char *box = reason_of_box(run), *route = choosing_route(run);
+    if (strcmp(host->cc.model->name, "none"))
+        fprintf(file, "host.cc %s: a flow does not have the line rate all the time%s%s", host->cc.model->name,
+                box ? "; " : "", box ? box : "");
+    else if (box)
+        fputs(box, file);
+    else if (t->events)
+        fputs("links failed or changed (events)", file);
+    else if (host->window_bytes)
+        fprintf(file, "host.window allows %llu B in flight", (unsigned long long)host->window_bytes);
+    else if (((const struct weft_transport_ops *)host->transport.model->ops)->path)
+        fprintf(file, "host.transport %s: its window of packets, or the paths it chooses by what comes back",
+                host->transport.model->name);
+    else if (route)
+        fprintf(file, "switch.route %s: the paths that it chose", route);
+    else
+        fputs("`weft why` with --flow 0 shows where", file);
+}
+
+void weft__report_lone(FILE *file, const struct weft_run *run) {
+    const struct weft_workload *w = run->workload;
+    if (w->flows != 1 || w->flow[0].rma || w->flow[0].messages) return;
+    const struct weft_flow_outcome *o = &run->outcome->flow[0];
+    if (o->end_ps == WEFT_TIME_NEVER || !o->ideal_ps || o->ideal_ps == WEFT_TIME_NEVER) return;
+    double slowdown = (double)(o->end_ps - o->start_ps) / (double)o->ideal_ps;
+    if (slowdown < 1.0005) return;
+    fprintf(file, "alone  a slowdown of %s without other flows: ", weft__text_ratio((char[TEXT]){0}, slowdown));
+    if (!tell_counted(file, run)) tell_configured(file, run);
+    putc('\n', file);
+}

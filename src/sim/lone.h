@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A flow alone in the empty network: what a port adds to the time of its frames, and its completion over any number of
+// paths.
+#ifndef WEFT_SIM_LONE_H
+#define WEFT_SIM_LONE_H
+
+#include "box/box.h"
+
+/// What the link behind a port adds to the time of a frame.
+struct weft__lone_hop {
+    struct weft__speed speed;
+    weft_time_ps reach_ps; ///< from the last bit sent to the next device's action
+    uint32_t members;      ///< ports that act as one
+    bool cut_through;      ///< the next device acts after the header
+    const struct weft_wire_conf *wire;
+};
+/// `port`: among all ports.
+struct weft__lone_hop weft__lone_hop_of(const struct weft__ways *ways, uint32_t port);
+
+/// A flow with its queue pairs. `qp`: the first of them; `number`: its number in the run.
+struct weft__lone_flow {
+    const struct weft_flow *flow;
+    const struct weft_qp_conf *qp;
+    uint32_t number, qps;
+    uint32_t planes; ///< see weft__planes
+};
+
+/// Ports and frames of one flow after the other.
+struct weft__lone;
+struct weft__lone *weft__lone_new(const struct weft__ways *ways);
+void weft__lone_free(struct weft__lone *lone);
+/// Its completion time; WEFT_TIME_NEVER: its destination cannot be reached. 0: the flow is too long to follow.
+weft_time_ps weft__lone_fct(struct weft__lone *lone, const struct weft__lone_flow *flow);
+/// Whether other traffic or failures may give its packets other paths than they have alone.
+bool weft__lone_draws(const struct weft__ways *ways, const struct weft__lone_flow *flow);
+
+#endif
