@@ -517,7 +517,8 @@ static void collect(struct weft__run *run) {
     weft__fast_forward_settle(run);
     struct weft__tally sum = weft__engine_tally(&net->engine);
     o->end = weft__network_end(net);
-    o->sim_time_ps = sum.last_ps; // by the engine's clock until everything is collected
+    // by the engine's clock until everything is collected
+    o->sim_time_ps = o->end == WEFT_END_UNTIL ? net->engine.conf.until_ps : sum.last_ps;
     o->packet_hops = sum.count[WEFT__COUNT_PACKET_HOPS];
     o->cell_hops = sum.count[WEFT__COUNT_CELL_HOPS];
     const struct weft__shared *shared;
