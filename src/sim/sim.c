@@ -607,8 +607,8 @@ static enum weft_status assemble(struct weft__run *run, struct weft_error *ret_e
     for (uint32_t i = 0; i < net->workload->flows; i++)
         run->progress.total_bytes += net->workload->flow[i].bytes;
     make_epochs(net);
-    enum weft_status status = weft__shared_new(net, false, ret_error);
-    if (!status && run->options.ranks) status = weft__ranks_begin(run, ret_error);
+    weft__shared_new(net, false);
+    enum weft_status status = run->options.ranks ? weft__ranks_begin(run, ret_error) : WEFT_OK;
     start_engine(run);
     weft__follow_start(net, run->options.follow);
     if (!status && run->options.capture_file && *net->scenario->capture.ports)
