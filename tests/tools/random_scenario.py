@@ -277,6 +277,8 @@ class Scenario:
         for i in range(self.one_of(1, 1, 2, 3)):
             self.group = f"g{i}"
             entries.append(self.entry())
+        if self.hosts and self.chance(25):  # enough to fill buffers
+            entries.append({"kind": "incast", "sources": "*", "dst": self.draw.choice(self.names), "size": self.one_of("400KB", "1MB", "3MB"), "group": "busy"})
         return entries
 
     # --- the whole ------------------------------------------------------------------------------------------------

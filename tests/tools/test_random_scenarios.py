@@ -122,6 +122,9 @@ def refused(folder, scenario, check):
     expect(len([line for line in err.splitlines() if line.startswith("weft: ")]) == 1, "not one message:", err)
     expect(PLACE.match(err), "without a place:", err)
     expect(not (folder / "out").exists(), "refused, but out/ was written")
+    if not scenario.sweeps:
+        status, out, err = run(folder, WEFT, "compare", "s.yaml", "--json", "--quiet")
+        expect(status == 2 and not out and err == check[2], "check refuses with", check[2], "and compare has", status, err)
     return "refused"
 
 
@@ -129,10 +132,7 @@ def sweeps(folder):
     """Every run of a sweep is one with the values of its point."""
     command = [WEFT, "sweep", "s.yaml", "--json", "--quiet"]
     status, out, err = run(folder, *command, "--jobs", "2")
-    if status == 2:
-        expect(not out and PLACE.match(err), "a sweep without a place:", err)
-        return
-    expect(status in (0, 4), "sweep: exit status", status, err)
+    expect(status in (0, 4), "check accepts, sweep does not: exit status", status, err)
     result = json.loads(out)
     runs = [(point, each) for point in result["points"] for each in point["runs"]]
     expect(not result["failed"] and not result["missing"] and result["done"] + result["stalled"] == len(runs), "sweep: not all runs", result)
@@ -147,6 +147,8 @@ def sweeps(folder):
 def accepted(folder, seed, schema, scenario):
     if jsonschema:
         jsonschema.Draft202012Validator(schema).validate(json.loads(scenario.text))
+    status, out, err = run(folder, WEFT, "topo", "s.yaml", "--json")
+    expect(not status and json.loads(out), "check accepts, topo does not:", status, err)
     status, out, err = run(folder, WEFT, "run", "s.yaml", "--json", "--quiet", "--out", "out")
     expect(status in (0, 4), "exit status", status, err)
     result = json.loads(out)
