@@ -164,7 +164,7 @@ def links_carry_what_they_can(f):
         sent = f.one(f"""SELECT sum(tx_bytes) FROM port_counters JOIN ports USING (run, port) WHERE layer = '{row["from_layer"]}' AND peer_layer = '{row["to_layer"]}'""")
         both = sum(each["bytes"] for each in f.json["balance"].values() if (each["from_layer"], each["to_layer"]) == (row["from_layer"], row["to_layer"]))
         expect(sent == both, f"balance.{key}.bytes, and those of the other direction, are {both}, the ports sent {sent}")
-        line = re.search(rf"^links +{re.escape(row['from_layer'])} to {re.escape(row['to_layer'])}, [a-z]+: ([0-9]+) with \S+, ([0-9]+) idle(?:; busiest ([0-9.]+))?", f.text, re.M)
+        line = re.search(rf"^links +{re.escape(row['from_layer'])} to {re.escape(row['to_layer'])}, {row['direction']}: ([0-9]+) with \S+, ([0-9]+) idle(?:; busiest ([0-9.]+))?", f.text, re.M)
         if line:
             expect((int(line[1]), int(line[2])) == (row["links"], row["idle"]), "the summary says", line[0], "and balance", row)
             expect(not line[3] or near(float(line[3]), row["max_mean"]), "the summary says", line[0], "and balance", row)
