@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check_memory.h"
 #include "claims.h"
@@ -139,7 +140,7 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
     return status;
 }
 
-/// Checks every point of the section `sweep`, without building its networks.
+/// The first run of every point of the section `sweep`, short of running it.
 static enum weft_status check_sweep(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                     struct weft_error *ret_error) {
     struct weft_sweep_options all = {.variant = WEFT_NONE};
@@ -148,9 +149,17 @@ static enum weft_status check_sweep(const struct weft_cli_options *o, const stru
     enum weft_status status = weft_sweep_new(file, &all, o->arena, &sweep, ret_error);
     for (uint32_t p = 0; !status && p < sweep->points; p++) {
         struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        const struct weft_scenario_file *point = weft_sweep_file(sweep, p, sweep->seed ? 0 : WEFT_NONE, arena);
         struct weft_scenario *scenario = NULL;
-        const struct weft_scenario_file *point = weft_sweep_file(sweep, p, WEFT_NONE, arena);
+        struct weft_cli_simulation s = {0};
         status = weft_scenario_new(point, sweep->point[p].variant, &scenario, ret_error);
+        if (!status) status = weft_cli_simulation_count(&s, point, sweep->point[p].variant, ret_error);
+        if (status && scenario) { // its values are good, and do not go together
+            size_t used = strlen(ret_error->text);
+            snprintf(ret_error->text + used, sizeof ret_error->text - used, ", in %s",
+                     weft_sweep_run_name(sweep, p, scenario->run.seed, arena));
+        }
+        weft_cli_simulation_deinit(&s);
         weft_scenario_free(scenario);
         weft_arena_free(arena);
     }

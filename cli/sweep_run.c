@@ -8,15 +8,7 @@
 #include "sweep.h"
 
 const char *sweep_run_name(const struct sweep *s, uint32_t run) {
-    const struct weft_sweep *plan = s->plan;
-    struct weft_arena *arena = s->o->arena;
-    uint32_t point = run / plan->seeds;
-    const char *variant = weft_scenario_variant_name(plan->file, plan->point[point].variant), *what = variant;
-    for (uint32_t a = 0; a < plan->axes; a++)
-        what = weft_arena_format(arena, "%s%s%s=%s", what, *what ? ", " : "", plan->axis[a].path,
-                                 plan->point[point].value[a].text);
-    return weft_arena_format(arena, "point %u%s%s%s, seed %llu", point, *what ? " (" : "", what, *what ? ")" : "",
-                             (unsigned long long)s->r.run[run].seed);
+    return weft_sweep_run_name(s->plan, run / s->plan->seeds, s->r.run[run].seed, s->o->arena);
 }
 
 /// Runs in its own process: errors are printed there, for the parent to read.

@@ -70,6 +70,10 @@ struct weft_control_event {
 static inline bool weft_control_is_drain(const struct weft_control_event *e) {
     return e->what == WEFT_CONTROL_DRAIN || e->what == WEFT_CONTROL_UNDRAIN || e->what == WEFT_CONTROL_ASIC_ERROR;
 }
+/// Whether interface nodes learn of it from one another's databases.
+static inline bool weft_control_concerns_fsdb(const struct weft_control_event *e) {
+    return !weft_control_is_drain(e) && e->what < WEFT_CONTROL_REBOOT;
+}
 /// `control`: the section, or NULL.
 enum weft_status weft_control_events_read(const struct weft_topology *t, const struct weft_tree *control,
                                           struct weft_control_event **ret_event, uint32_t *ret_n,

@@ -23,6 +23,9 @@ struct weft_exits {
     uint32_t sets, exits, sets_capacity, exits_capacity;
 };
 
+/// Numbers the DSFs of a topology: ret_fabric [nodes], WEFT_NONE: in none. Returns how many there are.
+uint32_t weft_fabrics_find(const struct weft_topology *t, uint32_t *ret_fabric);
+
 /// Of every fabric towards every switch with hosts: the Ethernet ports of its interface nodes that are next hops by
 /// `routes`. An interface node whose way leads through its own fabric has none. Inside a fabric nobody leaves it.
 struct weft_exits *weft_exits_new(const struct weft_topology *t, const struct weft_routes *routes);

@@ -191,7 +191,7 @@ struct weft_sample {
 
 struct weft_outcome {
     enum weft_end end;
-    weft_time_ps sim_time_ps; ///< of the last event
+    weft_time_ps sim_time_ps; ///< of the last event, or run.until where that ended the run
     double wall_s, cpu_s;
     double phase_s[WEFT_PHASE_COUNT]; ///< wall time, summed over workers; 0 unless asked for
     uint32_t threads;
@@ -261,6 +261,10 @@ uint64_t weft_outcome_digest(const struct weft_outcome *outcome);
 struct weft_counters weft_outcome_sum(const struct weft_outcome *outcome, uint32_t port0, uint32_t ports);
 /// The same over all ports.
 struct weft_counters weft_outcome_counters(const struct weft_outcome *outcome);
+/// Whether what was due at this time has happened: a run that run.until ends has no event at that time.
+static inline bool weft_outcome_reached(const struct weft_outcome *o, weft_time_ps time) {
+    return time < o->sim_time_ps || (time == o->sim_time_ps && o->end != WEFT_END_UNTIL);
+}
 /// True if injected = delivered + dropped + held.
 bool weft_outcome_conserves(const struct weft_outcome *outcome);
 /// False if nothing was lost on the way, and yet hosts saw packets out of order.

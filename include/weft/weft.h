@@ -137,7 +137,7 @@ WEFT_API enum weft_status weft_simulation_run(const struct weft_simulation *simu
 WEFT_API void weft_result_free(struct weft_result *result);
 /// Over every flow's completion times, every counter and every drop; equal for equal results.
 WEFT_API uint64_t weft_result_digest(const struct weft_result *result);
-WEFT_API weft_time_ps weft_result_sim_time(const struct weft_result *result); ///< of the last event
+WEFT_API weft_time_ps weft_result_sim_time(const struct weft_result *result); ///< of the last event, or run.until
 /// What waits for what, as lines of text; NULL: the run did not stall.
 WEFT_API const char *weft_result_stall(const struct weft_result *result);
 /// One JSON object and a newline, as `weft run --json` prints it.

@@ -36,7 +36,20 @@ const struct weft__box_control *weft__box_control_of(uint32_t kind) {
     return weft__box_of_kind(kind)->control;
 }
 
-enum weft_status weft__shared_new(struct weft__network *net, bool exits, struct weft_error *ret_error) {
+enum weft_status weft__sharing_check(const struct weft__plan *plan, bool exits, struct weft_error *ret_error) {
+    const struct weft__shared *before = NULL;
+    for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
+        const struct weft__box *box = weft__box_of_kind(kind);
+        bool there = plan->first[kind] != WEFT_NONE && box->shared && box->shared->check && (!exits || box->exit);
+        if (!there || box->shared == before) continue;
+        before = box->shared;
+        enum weft_status status = before->check(plan, ret_error);
+        if (status) return status;
+    }
+    return WEFT_OK;
+}
+
+void weft__shared_new(struct weft__network *net, bool exits) {
     const struct weft_topology *t = net->topology;
     bool there[WEFT_BOXES] = {false};
     for (uint32_t n = 0; n < t->nodes; n++)
@@ -44,13 +57,10 @@ enum weft_status weft__shared_new(struct weft__network *net, bool exits, struct 
     for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
         const struct weft__box *box = weft__box_of_kind(kind);
         if (!there[kind] || !box->shared || net->shared[kind] || (exits && !box->exit)) continue;
-        void *state = NULL;
-        enum weft_status status = box->shared->make(net, &state, ret_error);
+        void *state = box->shared->make(net);
         for (uint32_t other = 0; other < WEFT_BOXES; other++)
             if (weft__box_of_kind(other)->shared == box->shared) net->shared[other] = state;
-        if (status) return status;
     }
-    return WEFT_OK;
 }
 
 static bool is_first(uint32_t kind) {

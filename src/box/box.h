@@ -76,8 +76,10 @@ static inline void weft__histograms_each(struct weft_histogram *first, size_t by
 
 /// What boxes of one network share in a run. Boxes of several kinds may share the same.
 struct weft__shared {
-    /// *ret_state: in net's arenas, except for what `free` frees; it is freed even if this fails.
-    enum weft_status (*make)(struct weft__network *net, void **ret_state, struct weft_error *ret_error);
+    /// Optional: whether it can be made; the only place for a refusal, so that `weft check` refuses what a run refuses.
+    enum weft_status (*check)(const struct weft__plan *plan, struct weft_error *ret_error);
+    /// Returns the state: in net's arenas, except for what `free` frees.
+    void *(*make)(struct weft__network *net);
     void (*free)(void *state);                    ///< NULL: nothing
     weft_time_ps (*settled)(const void *state);   ///< optional: when the last box knows of the last event
     weft_time_ps (*lookahead)(const void *state); ///< optional: the minimum time from a message between boxes to its
@@ -211,8 +213,13 @@ static inline struct weft_packet_pool *weft__network_pool(struct weft__network *
     return &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool;
 }
 
-/// Builds net->shared for the boxes present; `exits`: only what tells where packets leave a fabric.
-enum weft_status weft__shared_new(struct weft__network *net, bool exits, struct weft_error *ret_error);
+/// Builds net->shared for the boxes present, which weft__sharing_check has accepted; `exits`: only what tells where
+/// packets leave a fabric.
+void weft__shared_new(struct weft__network *net, bool exits);
+enum weft_status weft__sharing_check(const struct weft__plan *plan, bool exits, struct weft_error *ret_error);
+/// In the arena.
+struct weft__plan *weft__plan_new(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                  struct weft_arena *arena);
 void weft__shared_free(struct weft__network *net);
 /// The next kind of node, from *kind on, whose boxes share something that no earlier kind does; NULL: none.
 const struct weft__shared *weft__shared_next(const struct weft__network *net, uint32_t *kind);

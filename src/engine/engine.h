@@ -96,7 +96,7 @@ struct weft__tally {
     int64_t unawaited_bytes;          ///< in flight, but the end of a run does not wait for them
     uint64_t started, finished;       ///< pieces of work
     weft_time_ps progress_ps;         ///< the last time that something started or new data arrived
-    weft_time_ps last_ps;             ///< last event
+    weft_time_ps last_ps;             ///< last event that was not a look
     uint64_t count[WEFT__COUNTS_MAX]; ///< the nodes define their meaning (link/measure.h)
 };
 
@@ -111,6 +111,7 @@ struct weft__far_wake;
 struct weft__worker {
     // hot, written by this worker only
     weft_time_ps now_ps;
+    weft_time_ps before_ps; ///< of the event before the timer that is due, of any of its nodes
     uint64_t window;        ///< index of the window being run
     weft_time_ps length_ps; ///< length of a window
     uint64_t inverse;       ///< UINT64_MAX / length_ps
@@ -258,6 +259,13 @@ weft__node_take_turn(struct weft__node *node, struct weft__worker *w,
     return true;
 }
 
+/// The timer that is due only looked at the node (a sample): it is no event, so a run that is looked at has the same
+/// events, and the same last one.
+static inline void weft__node_looked(struct weft__worker *w) {
+    w->now_ps = w->before_ps;
+    w->tally.events--;
+}
+
 /// The loop of a node: its packets and timers in the order of their times. on_packet(node, w, packet, word): the packet
 /// is the node's to change and copy. on_turn (or NULL) is asked before on_timer: 0 leaves the timer to that; else it
 /// has been dealt with, and is set for the time answered, or not any more (WEFT_TIME_NEVER). on_settled (or NULL) is
@@ -286,9 +294,11 @@ static inline __attribute__((always_inline)) uint32_t weft__node_run_parts(
             continue;
         }
         if (timer >= end) break;
+        weft_time_ps before = w->now_ps;
         w->now_ps = timer;
         timers++;
         if (on_turn && weft__node_take_turn(node, w, on_turn)) continue;
+        w->before_ps = before;
         on_timer(node, w, weft__timers_pop(&node->timers));
     }
     uint64_t events = (uint64_t)(arrival - first) + timers;

@@ -85,7 +85,7 @@ static const struct weft_result_column run_columns[] = {
     HEAD(hosts, COUNT, "hosts of the topology", .flags = WEFT_RESULT_TABLES),
     HEAD(switches, COUNT, "switches of the topology", .flags = WEFT_RESULT_TABLES),
     HEAD(links, COUNT, "links of the topology", .flags = WEFT_RESULT_TABLES),
-    OF_RUN(sim_time_ps, TIME, "simulated time of the last event"),
+    OF_RUN(sim_time_ps, TIME, "simulated time: up to the last event, or to run.until where that ended the run"),
     OF_RUN(wall_s, REAL, "time that the run took on the clock", .unit = "s"),
     OF_RUN(cpu_s, REAL, "processor time that the run took", .unit = "s"),
     OF_RUN(packet_hops, COUNT,

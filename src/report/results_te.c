@@ -27,7 +27,7 @@ static bool next_te(struct weft_result_cursor *c) {
 /// The last round that took effect within the run; NULL: none did.
 static const struct weft_te_round *last_round(const struct weft_outcome *o) {
     uint32_t n = o->te->rounds;
-    while (n && o->te->round[n - 1].in_force_ps > o->sim_time_ps)
+    while (n && !weft_outcome_reached(o, o->te->round[n - 1].in_force_ps))
         n--;
     return n ? &o->te->round[n - 1] : NULL;
 }

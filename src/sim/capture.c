@@ -101,14 +101,8 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->draft = name_draft(c);
     enum weft_status status =
         weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &c->port, &c->ports, ret_error);
-    if (!status && c->ports && weft_topology_link_is_fabric(t, t->port[c->port[0]].link)) {
+    if (!status && c->ports && weft_topology_link_is_fabric(t, t->port[c->port[0]].link))
         c->cells = weft__box_at(t, c->port[0])->cells;
-        status = c->cells->check_conf(net->device[t->port[c->port[0]].node], scenario->capture_place, ret_error);
-    }
-    if (!status && c->ports > WEFT_PACKET_NODES)
-        status =
-            weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                           "the capture would be of %u ports; at most %u are supported", c->ports, WEFT_PACKET_NODES);
     weft_memory_cleanup_add(&c->cleanup, drop_draft, c);
     if (!status && *c->draft) status = open_draft(c, ret_error);
     if (status) {

@@ -233,8 +233,15 @@ static enum weft_status check_capture(const struct weft_scenario *scenario, cons
     uint32_t *port, n;
     enum weft_status status =
         weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &port, &n, ret_error);
+    if (!status && n > WEFT_PACKET_NODES)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
+                                "the capture would be of %u ports; at most %u are supported", n, WEFT_PACKET_NODES);
     if (status || !n || !weft_topology_link_is_fabric(t, t->port[port[0]].link)) return status;
-    return weft__box_at(t, port[0])->cells->check(t, scenario->capture_place, ret_error);
+    const struct weft__cell_capture *cells = weft__box_at(t, port[0])->cells;
+    const char *sender = t->node[t->port[port[0]].node].name;
+    status = cells->check(t, scenario->capture_place, ret_error);
+    if (!status) status = cells->check_conf(weft_scenario_device(scenario, sender), scenario->capture_place, ret_error);
+    return status;
 }
 
 /// All hosts use the same version of RoCE with the same tags, so that each can read what others send.
@@ -368,21 +375,29 @@ static enum weft_status check_framing(const struct weft_scenario *scenario, cons
     return status;
 }
 
+struct weft__plan *weft__plan_new(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                  struct weft_arena *arena) {
+    struct weft__plan *plan = weft_arena_alloc(arena, 1, sizeof *plan);
+    *plan = (struct weft__plan){.scenario = scenario,
+                                .topology = t,
+                                .device = weft_device_confs(scenario, t, arena),
+                                .frame_bytes = weft__frame_bytes_max(scenario, t)};
+    memset(plan->first, 0xff, sizeof plan->first); // WEFT_NONE
+    for (uint32_t n = t->nodes; n-- > 0;)
+        plan->first[t->node[n].box] = n;
+    return plan;
+}
+
 static enum weft_status check_boxes(const struct weft_scenario *scenario, const struct weft_topology *t,
                                     struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    struct weft__plan plan = {.scenario = scenario,
-                              .topology = t,
-                              .device = weft_device_confs(scenario, t, arena),
-                              .frame_bytes = weft__frame_bytes_max(scenario, t)};
-    memset(plan.first, 0xff, sizeof plan.first); // WEFT_NONE
-    for (uint32_t n = t->nodes; n-- > 0;)
-        plan.first[t->node[n].box] = n;
+    const struct weft__plan *plan = weft__plan_new(scenario, t, arena);
     enum weft_status status = WEFT_OK;
     for (uint32_t n = 0; n < t->nodes && !status; n++) {
         const struct weft__box *box = weft__box_of(&t->node[n]);
-        if (box->check) status = box->check(&plan, n, ret_error);
+        if (box->check) status = box->check(plan, n, ret_error);
     }
+    if (!status) status = weft__sharing_check(plan, false, ret_error);
     weft_arena_free(arena);
     return status;
 }

@@ -34,7 +34,7 @@ static uint32_t list_links(const struct weft__network *net, struct weft_event *r
     const struct weft_topology *t = net->topology;
     bool *down = weft_arena_alloc(arena, t->links, sizeof *down);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < t->events && t->event[i].time_ps <= net->outcome->sim_time_ps; i++) {
+    for (uint32_t i = 0; i < t->events && weft_outcome_reached(net->outcome, t->event[i].time_ps); i++) {
         const struct weft_link_event *e = &t->event[i];
         if (down[e->link] == !e->up) continue;
         down[e->link] = !e->up;

@@ -25,7 +25,7 @@ static struct weft__network find_exits(const struct weft_scenario *scenario, con
                                 .epochs = 1,
                                 .hosts = {.qp_numbers = ways->qp_numbers},
                                 .arena_switch = arena};
-    if (weft__shared_new(&net, true, &error)) weft__shared_free(&net);
+    if (!weft__sharing_check(weft__plan_new(scenario, all_up, arena), true, &error)) weft__shared_new(&net, true);
     return net;
 }
 

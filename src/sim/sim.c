@@ -518,7 +518,8 @@ static void collect(struct weft__run *run) {
     weft__fast_forward_settle(run);
     struct weft__tally sum = weft__engine_tally(&net->engine);
     o->end = weft__network_end(net);
-    o->sim_time_ps = sum.last_ps; // by the engine's clock until everything is collected
+    // by the engine's clock until everything is collected
+    o->sim_time_ps = o->end == WEFT_END_UNTIL ? net->engine.conf.until_ps : sum.last_ps;
     o->packet_hops = sum.count[WEFT__COUNT_PACKET_HOPS];
     o->cell_hops = sum.count[WEFT__COUNT_CELL_HOPS];
     const struct weft__shared *shared;
@@ -634,8 +635,8 @@ static enum weft_status assemble(struct weft__run *run, struct weft_error *ret_e
     for (uint32_t i = 0; i < net->workload->flows; i++)
         run->progress.total_bytes += net->workload->flow[i].bytes;
     make_epochs(net);
-    enum weft_status status = weft__shared_new(net, false, ret_error);
-    if (!status && run->options.ranks) status = weft__ranks_begin(run, ret_error);
+    weft__shared_new(net, false);
+    enum weft_status status = run->options.ranks ? weft__ranks_begin(run, ret_error) : WEFT_OK;
     start_engine(run);
     weft__follow_start(net, run->options.follow);
     if (!status && run->options.capture_file && *net->scenario->capture.ports)

@@ -194,3 +194,13 @@ struct weft_scenario_file *weft_sweep_file(const struct weft_sweep *s, uint32_t 
     if (seed != WEFT_NONE && s->seed) over[n++] = seed_over(s->seed[seed], arena);
     return weft_scenario_file_over(s->file, over, n, arena);
 }
+
+const char *weft_sweep_run_name(const struct weft_sweep *sweep, uint32_t point, uint64_t seed,
+                                struct weft_arena *arena) {
+    const char *what = weft_scenario_variant_name(sweep->file, sweep->point[point].variant);
+    for (uint32_t a = 0; a < sweep->axes; a++)
+        what = weft_arena_format(arena, "%s%s%s=%s", what, *what ? ", " : "", sweep->axis[a].path,
+                                 sweep->point[point].value[a].text);
+    return weft_arena_format(arena, "point %u%s%s%s, seed %llu", point, *what ? " (" : "", what, *what ? ")" : "",
+                             (unsigned long long)seed);
+}

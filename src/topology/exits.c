@@ -30,28 +30,30 @@ static void *grow(void *array, uint32_t *capacity, uint32_t needed, size_t size)
 }
 
 /// Numbers every node that cells can reach from `first`.
-static void mark_fabric(struct weft_exits *x, const struct weft_topology *t, uint32_t first, uint32_t *queue) {
+static void mark_fabric(const struct weft_topology *t, uint32_t first, uint32_t number, uint32_t *queue,
+                        uint32_t *ret_fabric) {
     uint32_t filled = 1;
     queue[0] = first;
-    x->fabric_of_node[first] = x->fabrics;
+    ret_fabric[first] = number;
     for (uint32_t i = 0; i < filled; i++) {
         const struct weft_node_info *node = &t->node[queue[i]];
         for (uint32_t p = node->port0; p < node->port0 + node->ports; p++) {
             uint32_t to = t->port[t->port[p].peer].node;
-            if (x->fabric_of_node[to] != WEFT_NONE || !weft_topology_link_is_fabric(t, t->port[p].link)) continue;
-            x->fabric_of_node[to] = x->fabrics;
+            if (ret_fabric[to] != WEFT_NONE || !weft_topology_link_is_fabric(t, t->port[p].link)) continue;
+            ret_fabric[to] = number;
             queue[filled++] = to;
         }
     }
-    x->fabrics++;
 }
 
-static void find_fabrics(struct weft_exits *x, const struct weft_topology *t) {
-    uint32_t *queue = weft_memory_new(KIND, t->nodes, sizeof *queue);
-    memset(x->fabric_of_node, 0xff, t->nodes * sizeof *x->fabric_of_node);
+uint32_t weft_fabrics_find(const struct weft_topology *t, uint32_t *ret_fabric) {
+    uint32_t *queue = weft_memory_new(KIND, t->nodes, sizeof *queue), fabrics = 0;
+    memset(ret_fabric, 0xff, t->nodes * sizeof *ret_fabric);
     for (uint32_t n = 0; n < t->nodes; n++)
-        if (t->node[n].box == WEFT_BOX_DSF_INTERFACE && x->fabric_of_node[n] == WEFT_NONE) mark_fabric(x, t, n, queue);
+        if (t->node[n].box == WEFT_BOX_DSF_INTERFACE && ret_fabric[n] == WEFT_NONE)
+            mark_fabric(t, n, fabrics++, queue, ret_fabric);
     weft_memory_free(KIND, queue, t->nodes * sizeof *queue);
+    return fabrics;
 }
 
 static bool is_gate(const struct weft_topology *t, const struct weft_node_info *node) {
@@ -134,7 +136,7 @@ struct weft_exits *weft_exits_new(const struct weft_topology *t, const struct we
     x->nodes = t->nodes;
     x->edges = routes->edges;
     x->fabric_of_node = weft_memory_new(KIND, t->nodes, sizeof *x->fabric_of_node);
-    find_fabrics(x, t);
+    x->fabrics = weft_fabrics_find(t, x->fabric_of_node);
     find_gates(&w);
     x->set_of = weft_memory_new(KIND, (size_t)x->fabrics * x->edges, sizeof *x->set_of);
     x->set = grow(x->set, &x->sets_capacity, 1, sizeof *x->set);

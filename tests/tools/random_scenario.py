@@ -7,6 +7,7 @@ Shapes are written here, so that networks are small and workloads fit them. Ever
 refused; both are answers.
 
 usage: random_scenario.py WEFT SEED        prints the scenario (JSON, which YAML includes)
+       random_scenario.py WEFT SEED FOLDER writes it there as s.yaml, with the files of other tools that it needs
        random_scenario.py WEFT SEED..SEED  says which models these scenarios use, and how often"""
 import collections
 import json
@@ -15,6 +16,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+import random_imports
 
 IMPORTS = Path(__file__).resolve().parents[2] / "examples/import"
 UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
@@ -28,7 +31,7 @@ FIXED = {"kind", "preset", "seed", "until", "stall", "size", "size_max", "repeat
          "local_ports", "global_ports", "rails", "server_gpus", "trace_kept", "factor", "root", "under_way", "error_packet", "servers",
          "distance_km", "stagger", "step", "switches", "all_gather", "all_reduce", "reduce_scatter", "all_to_all", "broadcast", "gather", "reduce",
          "scatter", "pipeline", "share_hosts", "priorities"}
-SIZES = ["1B", "3KB", "16KB", "70001B", "200KB"]
+SIZES = ["1B", "3KB", "16KB", "70001B", "200KB", None]  # None: any
 # kind of import: files, and what the format gives (a topology, a workload, or a collective)
 FILES = {"cables": (["cables/cables.csv"], "topology"), "graphml": (["graphml/graph.graphml"], "topology"),
          "hpcc": (["hpcc/topology.txt", "hpcc/flows.txt"], "topology"), "htsim": (["htsim/tree.topo", "htsim/flows.cm"], "topology"),
@@ -51,13 +54,19 @@ def kinds(schema):
 
 
 class Scenario:
-    """One of them. text: of the scenario; used: models that it names; imports: (format, files) where weft import makes the file
-    that it is based on, imported.yaml."""
+    """One of them. text: of the scenario; used: models that it names; files: those of other tools that it reads, by name;
+    imports: (format, files) where weft import makes the file that it is based on, imported.yaml."""
 
     def __init__(self, schema, seed):
         self.defs, self.draw, self.used, self.imports, self.sweeps = schema["$defs"], random.Random(seed), set(), None, False
-        self.seed, self.names, self.boxes = seed, ["host-*"], {"host", "switch"}
+        self.seed, self.names, self.boxes, self.files = seed, ["host-*"], {"host", "switch"}, {}
         self.text = json.dumps(self.make(), indent=1) + "\n"
+
+    def write(self, folder):
+        """Writes s.yaml and the files that it reads."""
+        (folder / "s.yaml").write_text(self.text)
+        for name, content in self.files.items():
+            (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
     # --- values from the schema -----------------------------------------------------------------------------------
 
@@ -66,6 +75,20 @@ class Scenario:
 
     def one_of(self, *values):
         return self.draw.choice(values)
+
+    def bytes_between(self, what):
+        """Any whole number of bytes in the bounds of the key, as often near one of them as anywhere."""
+        least, most = (next(QUANTITY.match(part[len(mark):]) for part in what["description"].split("; ") if part.startswith(mark))
+                       for mark in ("at least ", "at most "))
+        least, most = (int(float(match[1]) * UNITS[match[2]]) for match in (least, most))
+        return f"{self.one_of(least, most, least + self.draw.randrange(64), self.draw.randint(least, most), self.draw.randint(least, min(most, 4200)))}B"
+
+    def any_size(self):
+        return self.one_of(*SIZES) or f"{self.draw.randint(1, 300000)}B"
+
+    def any_rate(self):
+        """Rates that links have, and any other."""
+        return self.one_of("100Gbps", "400Gbps", "25Gbps", "106.25Gbps", f"{self.draw.randint(10**9, 800 * 10**9)}bps", f"{self.draw.randint(2, 900)}Gbps")
 
     def scaled(self, what, default):
         """A quantity near its default, within its bounds."""
@@ -96,6 +119,8 @@ class Scenario:
             return self.one_of(*what["enum"])
         if name == "bit_error_rate":
             return self.one_of(0, 1e-7, 1e-6)
+        if name == "mtu":
+            return self.bytes_between(what)
         pattern = what.get("pattern", "")
         for unit in ("bps", "B", "ps"):
             if f"{unit})$" in pattern or f"({unit}|" in pattern:
@@ -107,6 +132,9 @@ class Scenario:
     def section(self, name, percent, **fixed):
         """Some keys of a section, each with this chance."""
         out = {key: value for key, value in fixed.items() if value is not None}
+        presets = self.defs[name]["properties"].get("preset", {}).get("enum")
+        if presets and "preset" not in out and self.chance(12):
+            out["preset"] = self.one_of(*presets)
         uet = set(self.defs["transport.uet"]["properties"]) - set(self.defs["transport.roce_rc"]["properties"])
         for key, what in self.defs[name]["properties"].items():
             if name == "host" and key in uet:
@@ -138,18 +166,19 @@ class Scenario:
         n = self.size
         if kind in FILES and kind != "list":
             self.names, self.hosts = ["*"], 0
-            return self.model("topology", kind, file=str(IMPORTS / FILES[kind][0][0]), servers=2 if kind == "nccl" else None)
+            return self.model("topology", kind, file=self.file(kind, 0), servers=2 if kind == "nccl" else None)
         if kind == "list":
             self.names, self.hosts, ring = [f"host-{i}" for i in range(5)], 5, range(5)
             self.used.add("topology.list")
-            rate, delay = self.one_of("100Gbps", "106.25Gbps", "3.2Tbps"), self.one_of("10ns", "150ns", "4us")
+            rate, delay = self.one_of(self.any_rate(), "3.2Tbps"), self.one_of("10ns", "150ns", "4us", f"{self.draw.randint(1, 10**6)}ps")
             return {"kind": "list", "nodes": [node for i in ring for node in ({"name": f"s{i}", "role": "switch"}, {"name": f"host-{i}", "role": "host"})],
                     "links": [link for i in ring for link in ({"from": f"s{i}", "to": f"host-{i}", "rate": rate, "delay": delay},
                                                               {"from": f"s{i}", "to": f"s{(i + 1) % 5}", "rate": rate, "delay": delay})]}
         if kind == "networks":
             self.hosts, self.names = 8, [f"{net}-host-{i}" for net in "ab" for i in range(4)]
             self.used.add("topology.networks")
-            return {"kind": "networks", "networks": {net: self.model("topology", "leaf_spine", leaves=2, spines=1, hosts_per_leaf=2) for net in "ab"}}
+            rate = self.any_rate()
+            return {"kind": "networks", "networks": {net: self.model("topology", "leaf_spine", leaves=2, spines=1, hosts_per_leaf=2, rate=rate) for net in "ab"}}
         shape = {
             "single": {"hosts": n(2, 4, 9, 16)},
             "leaf_spine": {"leaves": n(2, 4), "spines": n(1, 2, 3), "hosts_per_leaf": n(2, 4), "parallel": n(1, 1, 2)},
@@ -173,7 +202,22 @@ class Scenario:
                       "clos3": 4 * shape.get("hosts_per_access", 0), "fat_tree": shape.get("k", 0)**3 // 4,
                       "ai_zone": 8 * shape.get("zones", 0)}.get(kind, 4)
         self.names = [f"host-{i}" for i in range(self.hosts)]
+        if "rate" in self.defs[f"topology.{kind}"]["properties"] and self.chance(40):
+            shape["rate"] = self.any_rate()
         return self.model("topology", kind, percent=4, **shape)
+
+    def file(self, form, number):
+        """A file of this format: a random one, or one of examples/import."""
+        files = random_imports.make(self.draw, form) if self.chance(60) else None
+        if not files:
+            return str(IMPORTS / FILES[form][0][number])
+        self.files |= {f"{form}-{name}": content for name, content in files.items()}
+        return f"{form}-{list(files)[number]}"
+
+    def devices(self):
+        """Settings of one host or of one kind of switches."""
+        return [{"match": self.names[0], "host": self.section("host", 6)}] if self.chance(50) or "switch" not in self.boxes else [
+            {"match": self.one_of("leaf-0", "leaf-*", "s0", "switch-0", "spine-*", "*"), "switch": self.section("switch", 6)}]
 
     def events(self):
         link = {"leaf_spine": "leaf-0--spine-0", "clos3": "access-0--aggregation-0", "dragonfly": "tin-0--tin-1", "list": "s2--s3"}.get(self.kind)
@@ -185,7 +229,8 @@ class Scenario:
     # --- workloads ------------------------------------------------------------------------------------------------
 
     def job_of_ranks(self, kind, **fixed):
-        return self.model("workload", kind, percent=4, group=self.group, start=self.one_of("0s", "5us"), share_hosts=self.group != "g0" or None, **fixed)
+        return self.model("workload", kind, percent=4, group=self.group, start=self.one_of("0s", "5us"),
+                          share_hosts=self.group != "g0" and "share_hosts" in self.defs[f"workload.{kind}"]["properties"] or None, **fixed)
 
     def collective(self):
         name = self.one_of(*[key.split(".")[1] for key in self.defs if key.startswith("collective.")])
@@ -200,10 +245,12 @@ class Scenario:
             kind = self.one_of("permutation", "all_to_all", "poisson", "collective")
         if kind in WORKLOAD_FILE and self.hosts < 16 and self.chance(80):
             kind = self.one_of("permutation", "incast", "collective", "job", "rma") if self.hosts else "all_to_all"
-        some = {"size": self.one_of(*SIZES), "start": self.one_of("0s", "777ns", "9us"), "repeat": self.one_of(1, 1, 2), "group": self.group}
+        some = {"size": self.any_size(), "start": self.one_of("0s", "777ns", "9us"), "repeat": self.one_of(1, 1, 2), "group": self.group}
         a, b = self.draw.sample(self.names, 2) if self.hosts else ("*", "*")
         if kind in WORKLOAD_FILE:
-            return self.job_of_ranks(kind, file=str(IMPORTS / WORKLOAD_FILE[kind]))
+            if kind == "chakra":
+                return self.job_of_ranks(kind, file=str(IMPORTS / WORKLOAD_FILE[kind]))  # a folder
+            return self.job_of_ranks(kind, file=self.file(kind, 1 if kind in ("hpcc", "htsim") else 0))
         if kind == "incast":
             return self.model("workload", kind, sources="*", dst=a, **some)
         if kind == "flow":
@@ -212,7 +259,7 @@ class Scenario:
             return self.model("workload", kind, src=a, dst=b, **some | {"interval": "11us", "repeat": 3})
         if kind == "poisson":
             return self.model("workload", kind, load=self.one_of(0.05, 0.3, 0.8), duration="20us", group=self.group,
-                              size="3KB" if some["size"] == "1B" else some["size"])  # of single bytes there would be millions
+                              size=self.one_of("3KB", "16KB", "70001B"))  # of single bytes there would be millions
         if kind == "rma":
             return self.model("workload", kind, clients=a, servers=b, rate=self.one_of(100000, 500000), duration="40us", size="4KB",
                               group=self.group, transport="1rma" if "tin" in self.boxes and self.chance(70) else "software")
@@ -230,6 +277,8 @@ class Scenario:
         for i in range(self.one_of(1, 1, 2, 3)):
             self.group = f"g{i}"
             entries.append(self.entry())
+        if self.hosts and self.chance(25):  # enough to fill buffers
+            entries.append({"kind": "incast", "sources": "*", "dst": self.draw.choice(self.names), "size": self.one_of("400KB", "1MB", "3MB"), "group": "busy"})
         return entries
 
     # --- the whole ------------------------------------------------------------------------------------------------
@@ -241,7 +290,9 @@ class Scenario:
         if origin == "import":
             form = self.one_of(*FILES)
             self.used.add(f"import.{form}")
-            self.imports = (form, [str(IMPORTS / name) for name in FILES[form][0]])
+            self.files = random_imports.make(self.draw, form) if self.chance(75) else None
+            self.imports = (form, list(self.files) if self.files else [str(IMPORTS / name) for name in FILES[form][0]])
+            self.files = self.files or {}
             out["base"] = "imported.yaml"
             self.names = ["*"]
             if FILES[form][1] == "topology":
@@ -281,7 +332,11 @@ class Scenario:
         for box in sorted(self.boxes):
             self.used.add(f"box.{box}")
             if self.chance(60):
-                out[box] = self.section(box, self.one_of(2, 4, 8))
+                out[box] = self.section(box, self.one_of(2, 4, 8, 15))
+        if self.chance(25):
+            out.setdefault("host", {})["mtu"] = self.bytes_between(self.defs["host"]["properties"]["mtu"])
+        if self.kind == "networks" and self.chance(50):
+            out.setdefault("host", {})["planes"] = self.one_of("separate", "queue_pair", "packet")
         for key in ("retry", "credit"):  # the same at both ends of a link, or it is refused
             if self.chance(90) and key in out.get("switch", {}) or key in out.get("host", {}):
                 both = out.get("switch", {}).get(key) or out["host"][key]
@@ -301,7 +356,13 @@ class Scenario:
         events = self.events()
         if events:
             out["events"] = events
-        out["run"] = self.section("run", 6) | {"seed": self.seed, "until": "400us", "stall": "300us", "detection": self.one_of("0ns", "3us", "30us")}
+        if self.chance(15) and not self.imports:
+            out["devices"] = self.devices()
+        if self.chance(12) and not self.imports:
+            out["capture"] = self.section("capture", 10) | {"ports": self.one_of("*", f"{self.names[0]}/*", "host-*", "leaf-*->spine-*", "tin-0->tin-1"),
+                                                            "file": "capture.pcapng"}
+        until = self.one_of("400us", "400us", f"{self.draw.randint(1, 400 * 10**6)}ps", f"{self.draw.randint(1, 300)}us", "never")
+        out["run"] = self.section("run", 6) | {"seed": self.seed, "until": until, "stall": "300us", "detection": self.one_of("0ns", "3us", "30us")}
         if "sample_interval" in out["run"]:
             out["run"]["sample_interval"] = "2us"
         if self.chance(12) and not self.imports:
@@ -319,13 +380,15 @@ def coverage(schema, seeds):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     schema = read_schema(sys.argv[1])
     first, dots, last = sys.argv[2].partition("..")
     if dots:
         for name, n in sorted(coverage(schema, range(int(first), int(last) + 1)).items()):
             print(f"{n:6} {name}")
+    elif len(sys.argv) == 4:
+        Scenario(schema, int(first)).write(Path(sys.argv[3]))
     else:
         print(Scenario(schema, int(first)).text, end="")
 

@@ -122,6 +122,9 @@ def refused(folder, scenario, check):
     expect(len([line for line in err.splitlines() if line.startswith("weft: ")]) == 1, "not one message:", err)
     expect(PLACE.match(err), "without a place:", err)
     expect(not (folder / "out").exists(), "refused, but out/ was written")
+    if not scenario.sweeps:
+        status, out, err = run(folder, WEFT, "compare", "s.yaml", "--json", "--quiet")
+        expect(status == 2 and not out and err == check[2], "check refuses with", check[2], "and compare has", status, err)
     return "refused"
 
 
@@ -129,10 +132,7 @@ def sweeps(folder):
     """Every run of a sweep is one with the values of its point."""
     command = [WEFT, "sweep", "s.yaml", "--json", "--quiet"]
     status, out, err = run(folder, *command, "--jobs", "2")
-    if status == 2:
-        expect(not out and PLACE.match(err), "a sweep without a place:", err)
-        return
-    expect(status in (0, 4), "sweep: exit status", status, err)
+    expect(status in (0, 4), "check accepts, sweep does not: exit status", status, err)
     result = json.loads(out)
     runs = [(point, each) for point in result["points"] for each in point["runs"]]
     expect(not result["failed"] and not result["missing"] and result["done"] + result["stalled"] == len(runs), "sweep: not all runs", result)
@@ -147,6 +147,8 @@ def sweeps(folder):
 def accepted(folder, seed, schema, scenario):
     if jsonschema:
         jsonschema.Draft202012Validator(schema).validate(json.loads(scenario.text))
+    status, out, err = run(folder, WEFT, "topo", "s.yaml", "--json")
+    expect(not status and json.loads(out), "check accepts, topo does not:", status, err)
     status, out, err = run(folder, WEFT, "run", "s.yaml", "--json", "--quiet", "--out", "out")
     expect(status in (0, 4), "exit status", status, err)
     result = json.loads(out)
@@ -171,15 +173,25 @@ def accepted(folder, seed, schema, scenario):
     return "stalled" if status else "ran"
 
 
+def prepare(folder, scenario):
+    """Writes the scenario's files; False: its import is refused."""
+    scenario.write(folder)
+    if not scenario.imports:
+        return True
+    form, files = scenario.imports
+    status, _, err = run(folder, WEFT, "import", form, *files, "--out", "imported.yaml")
+    if status:
+        expect(status == 2 and PLACE.match(err), "import: exit status", status, err)
+        return False
+    check = run(folder, WEFT, "check", "imported.yaml")
+    expect(check[0] == 0, "weft import wrote what weft check refuses:", check[2])
+    return True
+
+
 def one(folder, seed, schema):
     scenario = random_scenario.Scenario(schema, seed)
-    (folder / "s.yaml").write_text(scenario.text)
-    if scenario.imports:
-        form, files = scenario.imports
-        status, _, err = run(folder, WEFT, "import", form, *files, "--out", "imported.yaml")
-        if status:
-            expect(status == 2, "import: exit status", status, err)
-            return "refused"
+    if not prepare(folder, scenario):
+        return "refused"
     check = run(folder, SANITIZED or WEFT, "check", "s.yaml")
     expect(check[0] in (0, 2), "check: exit status", check[0], check[2])
     return refused(folder, scenario, check) if check[0] else accepted(folder, seed, schema, scenario)

@@ -98,6 +98,7 @@ static void on_sample(struct weft__node *node, struct weft__in *in, struct weft_
         if (in->sampled[k] && in->slot[k] & WEFT__IN_ETHERNET)
             weft__ether_sample(&in->ether, w, in->slot[k] & ~(uint32_t)WEFT__IN_ETHERNET);
     weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_SAMPLE), w->now_ps + in->sample_interval_ps);
+    weft__node_looked(w);
 }
 
 static void on_box_timer(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t what) {

@@ -26,31 +26,31 @@ struct story {
     struct weft_known_timeline *known;
 };
 
-static enum weft_status tell_story(struct weft__network *net, struct story *story, struct weft_error *ret_error) {
+static void tell_story(struct weft__network *net, struct story *story) {
     const struct weft_topology *t = net->topology;
     const struct weft_scenario *s = net->scenario;
     uint64_t seed = s->run.seed;
     struct weft__dsf_story *of = &story->of;
     *story = (struct story){0};
-    enum weft_status status = weft_control_events_read(t, s->control_tree, &of->event, &of->events, ret_error);
+    enum weft_status status = weft_control_events_read(t, s->control_tree, &of->event, &of->events, NULL);
     uint32_t happens = t->events;
     for (uint32_t i = 0; i < of->events; i++)
         happens += weft_control_is_drain(&of->event[i]);
     if (!status && happens)
         status = weft_reach_timeline_new(t, &s->control.reach, of->event, of->events, seed, net->arena_switch,
-                                         &story->reach, ret_error);
+                                         &story->reach, NULL);
     if (!status)
         status = weft_known_timeline_new(t, &s->control, of->event, of->events, seed, net->arena_switch, &story->known,
-                                         ret_error);
-    return status;
+                                         NULL);
+    assert(!status); // weft__dsf_check_shared
+    (void)status;
 }
 
-static enum weft_status make(struct weft__network *net, void **ret_state, struct weft_error *ret_error) {
+static void *make(struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     struct story story;
-    enum weft_status status = tell_story(net, &story, ret_error);
-    if (status) return status;
-    struct weft__dsf *dsf = *ret_state = weft_arena_alloc(net->arena_switch, 1, sizeof *dsf);
+    tell_story(net, &story);
+    struct weft__dsf *dsf = weft_arena_alloc(net->arena_switch, 1, sizeof *dsf);
     dsf->seen = weft_arena_alloc(net->arena_switch, WEFT__WORKERS_MAX, sizeof *dsf->seen);
     dsf->changes = story.of.events > 0;
     dsf->eligible = weft__eligible_by_paths(t);
@@ -61,7 +61,8 @@ static enum weft_status make(struct weft__network *net, void **ret_state, struct
         dsf->llfc |= t->node[i].box == WEFT_BOX_DSF_FABRIC && weft__fabric_conf(net->device[i])->llfc;
         dsf->packing |= t->node[i].box == WEFT_BOX_DSF_INTERFACE && weft__interface_conf(net->device[i])->packing;
     }
-    return weft__outside_new(net, dsf, &story.of, ret_error);
+    weft__outside_new(net, dsf, &story.of);
+    return dsf;
 }
 
 static void release(void *state) {
@@ -102,6 +103,7 @@ static void each_histogram(struct weft__network *net, weft__on_histogram *on_his
 }
 
 const struct weft__shared weft__dsf_shared = {
+    .check = weft__dsf_check_shared,
     .make = make,
     .free = release,
     .tell = tell,

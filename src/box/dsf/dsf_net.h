@@ -56,8 +56,9 @@ void weft__dsf_explain(FILE *text, const struct weft__network *net);
 uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k);
 
 /// Fills exits and what follows; does nothing if all hosts are in one fabric.
-enum weft_status weft__outside_new(struct weft__network *net, struct weft__dsf *dsf,
-                                   const struct weft__dsf_story *story, struct weft_error *ret_error);
+void weft__outside_new(struct weft__network *net, struct weft__dsf *dsf, const struct weft__dsf_story *story);
+/// Refuses what its boxes cannot share.
+enum weft_status weft__dsf_check_shared(const struct weft__plan *plan, struct weft_error *ret_error);
 
 /// NULL: the timeline is empty.
 struct weft__known *weft__known_new(const struct weft_known_timeline *timeline, const struct weft_eligible *eligible,

@@ -20,33 +20,13 @@ static uint32_t *find_fabrics(const struct weft_topology *t, const struct weft_e
     return fabric;
 }
 
-/// The route model of a fabric: that of its interface nodes, which must all have the same, because both ends of a path
-/// must agree.
-static enum weft_status find_route(const struct weft__network *net, uint32_t fabric, const uint32_t *fabric_of_node,
-                                   const struct weft_model_conf **ret_route, struct weft_error *ret_error) {
-    const struct weft_topology *t = net->topology;
-    uint32_t first = WEFT_NONE;
-    *ret_route = NULL;
-    for (uint32_t n = 0; n < t->nodes; n++) {
-        if (fabric_of_node[n] != fabric || t->node[n].box != WEFT_BOX_DSF_INTERFACE) continue;
-        const struct weft_model_conf *route = &net->device[n]->sw.route;
-        if (((const struct weft_route_ops *)route->model->ops)->choose)
-            return weft_error_set(
-                ret_error, WEFT_ERROR_INPUT, route->place,
-                "switch.route of %s: %s keeps state; interface nodes choose where packets leave their "
-                "fabric by ecmp or e_ecmp",
-                t->node[n].name, route->model->name);
-        if (first == WEFT_NONE) {
-            first = n;
-            *ret_route = route;
-        } else if (route->model != (*ret_route)->model) {
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, route->place,
-                                  "switch.route of %s is %s, and of %s %s; expected one for all interface nodes of a "
-                                  "fabric, which choose alike",
-                                  t->node[first].name, (*ret_route)->model->name, t->node[n].name, route->model->name);
-        }
-    }
-    return WEFT_OK;
+/// The route model of a fabric's interface nodes, which all have the same: weft__dsf_check_shared.
+static const struct weft_model_conf *find_route(const struct weft__network *net, uint32_t fabric,
+                                                const uint32_t *fabric_of_node) {
+    uint32_t n = 0;
+    while (fabric_of_node[n] != fabric || net->topology->node[n].box != WEFT_BOX_DSF_INTERFACE)
+        n++;
+    return &net->device[n]->sw.route;
 }
 
 // --- what each interface node knows -------------------------------------------------------------------------------
@@ -206,20 +186,19 @@ static struct weft_exit_states find_states(const struct weft__network *net, stru
     return (struct weft_exit_states){net->epochs, time, (const struct weft_exits *const *)exits, net->epoch[0].routes};
 }
 
-static enum weft_status make_fabric(struct weft__network *net, struct weft__dsf *dsf, const struct weft_exits *all_up,
-                                    const struct weft_exit_states *states, const struct weft__dsf_story *story,
-                                    uint32_t f, struct weft_arena *scratch, struct weft_error *ret_error) {
+static void make_fabric(struct weft__network *net, struct weft__dsf *dsf, const struct weft_exits *all_up,
+                        const struct weft_exit_states *states, const struct weft__dsf_story *story, uint32_t f,
+                        struct weft_arena *scratch) {
     const struct weft_scenario *s = net->scenario;
-    const struct weft_model_conf *route;
+    const struct weft_model_conf *route = find_route(net, f, all_up->fabric_of_node);
     struct weft_exit_timeline *x;
     uint32_t nodes = 0, *node = weft_arena_alloc(scratch, dsf->eligible->ins, sizeof *node);
     for (uint32_t in = 0; in < dsf->eligible->ins; in++)
         if (all_up->fabric_of_node[dsf->eligible->node_of_in[in]] == f) node[nodes++] = dsf->eligible->node_of_in[in];
-    enum weft_status status = find_route(net, f, all_up->fabric_of_node, &route, ret_error);
-    if (!status)
-        status = weft_exit_timeline_new(net->topology, node, nodes, &s->control, states, story->event, story->events,
-                                        false, s->run.seed + f, scratch, &x, ret_error);
-    if (status) return status;
+    enum weft_status status = weft_exit_timeline_new(net->topology, node, nodes, &s->control, states, story->event,
+                                                     story->events, false, s->run.seed + f, scratch, &x, NULL);
+    assert(!status); // weft__dsf_check_shared
+    (void)status;
     const struct weft_route_ops *ops = route->model->ops;
     struct weft__outside *o = &dsf->outside[f];
     o->fabric = f;
@@ -230,22 +209,19 @@ static enum weft_status make_fabric(struct weft__network *net, struct weft__dsf 
     o->resilient = s->control.bgp.resilient;
     o->qp_numbers = net->hosts.qp_numbers;
     tell_views(net, dsf, x, o, scratch);
-    return WEFT_OK;
 }
 
-enum weft_status weft__outside_new(struct weft__network *net, struct weft__dsf *dsf,
-                                   const struct weft__dsf_story *story, struct weft_error *ret_error) {
+void weft__outside_new(struct weft__network *net, struct weft__dsf *dsf, const struct weft__dsf_story *story) {
     struct weft_arena *arena = net->arena_switch, *scratch = weft_arena_new(WEFT_MEMORY_ROUTES);
     struct weft_exits *all_up = weft_exits_new(net->topology, net->epoch[0].routes);
-    enum weft_status status = WEFT_OK;
     if (all_up->sets > 1) { // some host is outside
         struct weft_exit_states states = find_states(net, all_up, scratch);
         dsf->fabric_of_node = weft_arena_alloc(arena, net->topology->nodes, sizeof *dsf->fabric_of_node);
         memcpy(dsf->fabric_of_node, all_up->fabric_of_node, net->topology->nodes * sizeof *dsf->fabric_of_node);
         dsf->outside = weft_arena_alloc(arena, all_up->fabrics, sizeof *dsf->outside);
         const uint32_t *fabric_of_host = find_fabrics(net->topology, all_up, arena);
-        for (uint32_t f = 0; f < all_up->fabrics && !status; f++)
-            status = make_fabric(net, dsf, all_up, &states, story, f, scratch, ret_error);
+        for (uint32_t f = 0; f < all_up->fabrics; f++)
+            make_fabric(net, dsf, all_up, &states, story, f, scratch);
         for (uint32_t f = 0; f < all_up->fabrics; f++)
             dsf->outside[f].fabric_of_host = fabric_of_host;
         for (uint32_t e = 1; e < states.n; e++)
@@ -253,5 +229,4 @@ enum weft_status weft__outside_new(struct weft__network *net, struct weft__dsf *
     }
     weft_exits_free(all_up);
     weft_arena_free(scratch);
-    return status;
 }

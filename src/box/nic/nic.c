@@ -276,6 +276,7 @@ static inline __attribute__((always_inline)) void any_timer(struct weft__node *n
     case WEFT__KEY_SAMPLE:
         weft__port_sample(&nic->port, w, nic->received_bytes);
         weft__timer_set(&node->timers, weft__nic_key(nic, WEFT__KEY_SAMPLE), w->now_ps + nic->sample_interval_ps);
+        weft__node_looked(w);
         break;
     case WEFT__ETHER_KEY_WATCHDOG:
         on_watchdog(node, nic, w);

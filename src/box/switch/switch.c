@@ -613,6 +613,7 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
     for (uint32_t port = 0; port < sw->ports; port++)
         if (sw->sampled[port]) weft__ether_sample(&sw->ether, w, port);
     weft__timer_set(&node->timers, weft__switch_key_sample(sw), w->now_ps + sw->sample_interval_ps);
+    weft__node_looked(w);
 }
 
 /// A deferred frame is now complete.

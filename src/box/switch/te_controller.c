@@ -35,10 +35,10 @@ static uint64_t intervals_of(const struct weft_route_schedule *s, weft_time_ps t
     return (time + s->interval_ps - 1) / s->interval_ps;
 }
 
-static enum weft_status make(struct weft__network *net, void **ret_state, struct weft_error *ret_error) {
+static void *make(struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    if (!ops_of(net, 0)->program) return WEFT_OK; // all or none have it: weft_simulation_check
-    struct weft__te *te = *ret_state = weft_arena_alloc(net->arena_switch, 1, sizeof *te);
+    if (!ops_of(net, 0)->program) return NULL; // all or none have it: weft_simulation_check
+    struct weft__te *te = weft_arena_alloc(net->arena_switch, 1, sizeof *te);
     te->net = net;
     te->schedule = ops_of(net, 0)->program->schedule(net->device[t->switch_node[0]]->sw.route.conf);
     uint64_t collector = intervals_of(&te->schedule, te->schedule.collector_ps),
@@ -52,7 +52,7 @@ static enum weft_status make(struct weft__network *net, void **ret_state, struct
         if (te->schedule.known || net->epoch[0].routes->edge_of_switch[sw] == WEFT_NONE) continue;
         te->agent[sw].report = weft_arena_alloc(net->arena_switch, te->kept, sizeof *te->agent[sw].report);
     }
-    return WEFT_OK;
+    return te;
 }
 
 static weft_time_ps lookahead(const void *state) {

@@ -143,6 +143,7 @@ static void on_sample(struct weft__node *node, struct weft__tin *tin, struct wef
         }
     }
     weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_SAMPLE), w->now_ps + tin->sample_interval_ps);
+    weft__node_looked(w);
 }
 
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
@@ -333,6 +334,7 @@ static void tin_run(struct weft__node *node, struct weft__worker *w, const struc
             continue;
         }
         if (timer < due || (timer == due && weft__timers_next_key(&node->timers) < g->key0)) {
+            w->before_ps = w->now_ps;
             w->now_ps = timer;
             on_timer(node, w, weft__timers_pop(&node->timers));
         } else {

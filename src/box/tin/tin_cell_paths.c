@@ -102,7 +102,7 @@ static void make_meant(struct collector *c) {
     for (uint32_t e = 0; e <= t->events; e++) {
         if (e) down[t->event[e - 1].link] = !t->event[e - 1].up;
         if (e && e < t->events && t->event[e].time_ps == t->event[e - 1].time_ps) continue;
-        if (e && t->event[e - 1].time_ps > net->outcome->sim_time_ps) break;
+        if (e && !weft_outcome_reached(net->outcome, t->event[e - 1].time_ps)) break;
         for (uint32_t f = 0; f < shape->n; f++)
             c->meant[f][c->meants] = (struct meant){
                 e ? t->event[e - 1].time_ps : 0,

@@ -37,9 +37,8 @@ static uint8_t find_rate(struct weft__cliques *cliques, weft_rate_bps rate, doub
 }
 
 /// The times of cells at all rates; false: there are too many rates.
-static bool find_rates(const struct weft__network *net, struct weft__cliques *cliques) {
-    const struct weft_topology *t = net->topology;
-    struct weft_arena *arena = net->arena_switch;
+static bool find_rates(const struct weft_topology *t, const struct weft_device_conf *const *device,
+                       struct weft__cliques *cliques, struct weft_arena *arena) {
     cliques->rate_of_port = weft_arena_alloc(arena, t->ports, 1);
     cliques->cross_of_port = weft_arena_alloc(arena, t->ports, 1);
     cliques->rate_of_endpoint = weft_arena_alloc(arena, t->nodes, 1);
@@ -47,13 +46,13 @@ static bool find_rates(const struct weft__network *net, struct weft__cliques *cl
     for (uint32_t n = 0; n < t->nodes; n++) {
         if (t->node[n].box != WEFT_BOX_TIN) continue;
         uint8_t rate = cliques->rate_of_endpoint[n] =
-            find_rate(cliques, weft__tin_conf(net->device[n])->endpoint_rate_bps, 0, arena);
+            find_rate(cliques, weft__tin_conf(device[n])->endpoint_rate_bps, 0, arena);
         if (rate > most) most = rate;
     }
     for (uint32_t p = 0; p < t->ports; p++) {
         uint32_t node = t->port[p].node, far = t->port[t->port[p].peer].node;
         if (t->node[node].box != WEFT_BOX_TIN || !is_gnet(t, p)) continue;
-        const struct weft_tin_conf *conf = weft__tin_conf(net->device[node]);
+        const struct weft_tin_conf *conf = weft__tin_conf(device[node]);
         weft_rate_bps rate = t->link[t->port[p].link].rate_bps;
         double overhead = t->node[node].cluster != t->node[far].cluster ? conf->fec_overhead : 0;
         uint8_t own = cliques->rate_of_port[p] = find_rate(cliques, rate, overhead, arena);
@@ -65,10 +64,20 @@ static bool find_rates(const struct weft__network *net, struct weft__cliques *cl
     return most < WEFT__GNET_NO_LINK;
 }
 
-static enum weft_status make(struct weft__network *net, void **ret_state, struct weft_error *ret_error) {
+static enum weft_status check(const struct weft__plan *plan, struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_ROUTES);
+    struct weft__cliques *cliques = weft_arena_alloc(arena, 1, sizeof *cliques);
+    bool fits = find_rates(plan->topology, plan->device, cliques, arena);
+    weft_arena_free(arena);
+    if (fits) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, plan->scenario->topology.place,
+                          "links and endpoints of TiNs have more than %d different rates", WEFT__GNET_NO_LINK);
+}
+
+static void *make(struct weft__network *net) {
     struct weft_arena *arena = net->arena_switch;
     struct weft_dragonflies *shape = weft_dragonflies_new(net->topology, arena);
-    struct weft__cliques *cliques = *ret_state = weft_arena_alloc(arena, 1, sizeof *cliques);
+    struct weft__cliques *cliques = weft_arena_alloc(arena, 1, sizeof *cliques);
     cliques->shape = shape;
     cliques->depths = weft_arena_alloc(arena, WEFT__WORKERS_MAX, sizeof *cliques->depths);
     cliques->seen = weft_arena_alloc(arena, WEFT__WORKERS_MAX, sizeof *cliques->seen);
@@ -77,12 +86,10 @@ static enum weft_status make(struct weft__network *net, void **ret_state, struct
     cliques->clique = weft_arena_alloc(arena, shape->n, sizeof *cliques->clique);
     for (uint32_t f = 0; f < shape->n; f++) {
         find_hosts(&cliques->clique[f], net->topology, shape, f, arena);
-        enum weft_status status = weft__clique_tables(net, &cliques->clique[f], shape, f, ret_error);
-        if (status) return status;
+        weft__clique_tables(net, &cliques->clique[f], shape, f);
     }
-    if (find_rates(net, cliques)) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, net->scenario->topology.place,
-                          "links and endpoints of TiNs have more than %d different rates", WEFT__GNET_NO_LINK);
+    find_rates(net->topology, net->device, cliques, arena); // check
+    return cliques;
 }
 
 static void release(void *state) {
@@ -149,6 +156,7 @@ static void each_histogram(struct weft__network *net, weft__on_histogram *on_his
 }
 
 const struct weft__shared weft__cliques_shared = {
+    .check = check,
     .make = make,
     .free = release,
     .settled = weft__cliques_settled,

@@ -37,9 +37,8 @@ extern const struct weft__shared weft__cliques_shared;
 struct weft_tin_histograms *weft__tin_seen(struct weft__network *net, uint32_t node);
 struct weft_gnet_depths *weft__tin_depths(struct weft__network *net, uint32_t node);
 /// Builds tables and exits, and their changes over time.
-enum weft_status weft__clique_tables(const struct weft__network *net, struct weft__clique *clique,
-                                     const struct weft_dragonflies *shape, uint32_t fabric,
-                                     struct weft_error *ret_error);
+void weft__clique_tables(const struct weft__network *net, struct weft__clique *clique,
+                         const struct weft_dragonflies *shape, uint32_t fabric);
 /// Adds to the outcome what the controllers did; TiNs add what they saw of it.
 void weft__cliques_tell(struct weft__network *net, const struct weft__tally *sum);
 /// When the last table changes.

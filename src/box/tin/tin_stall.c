@@ -33,7 +33,7 @@ static uint32_t *find_islands(const struct weft__network *net, struct weft_arena
     const struct weft_topology *t = net->topology;
     uint32_t *island = weft_arena_alloc(arena, t->nodes, sizeof *island);
     bool *down = weft_arena_alloc(arena, t->links, sizeof *down), again = true;
-    for (uint32_t i = 0; i < t->events && t->event[i].time_ps <= net->outcome->sim_time_ps; i++)
+    for (uint32_t i = 0; i < t->events && weft_outcome_reached(net->outcome, t->event[i].time_ps); i++)
         down[t->event[i].link] = !t->event[i].up;
     for (uint32_t n = 0; n < t->nodes; n++)
         island[n] = n;

@@ -6,10 +6,6 @@
 
 #include "weft/memory.h"
 
-static bool concerns_fsdb(const struct weft_control_event *e) {
-    return !weft_control_is_drain(e) && e->what < WEFT_CONTROL_REBOOT;
-}
-
 /// Destination numbers of a fabric's nodes; WEFT_NONE for all others.
 static uint32_t *number_dests(const struct weft_topology *t, const struct weft_fabric *f, struct weft_arena *arena) {
     uint32_t *dest_of = weft_arena_alloc(arena, t->nodes, sizeof *dest_of);
@@ -46,7 +42,7 @@ struct weft_fsdb_result *weft__nodes_fsdb(const struct weft_topology *t, const s
     struct weft_fsdb_event *own = weft_arena_alloc(arena, events, sizeof *own);
     uint32_t n = 0, *index = weft_arena_alloc(arena, events, sizeof *index);
     for (uint32_t i = 0; i < events; i++) {
-        if (!concerns_fsdb(&event[i]) || !translate(f, dest_of, &event[i], arena, &own[n])) continue;
+        if (!weft_control_concerns_fsdb(&event[i]) || !translate(f, dest_of, &event[i], arena, &own[n])) continue;
         index[n++] = i;
     }
     *ret_index = index;
@@ -71,7 +67,7 @@ enum weft_status weft_known_timeline_new(const struct weft_topology *t, const st
     struct weft_known_timeline *timeline = *ret_timeline = weft_arena_alloc(arena, 1, sizeof *timeline);
     timeline->cold = conf->fsdb.cold_start;
     for (uint32_t i = 0; i < events; i++)
-        concerned += concerns_fsdb(&event[i]);
+        concerned += weft_control_concerns_fsdb(&event[i]);
     if (!timeline->cold && !concerned) return WEFT_OK;
     enum weft_status status = weft_fabric_find(t, &conf->reach, arena, &fabric, &fabrics, ret_error);
     if (status) return status;
