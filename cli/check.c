@@ -116,6 +116,7 @@ struct check {
     const struct weft_scenario_file *file;
     struct weft_cli_claims claims;
     const char **captures; ///< [variants]
+    const char *hint;      ///< of the first variant that has one
 };
 
 static enum weft_status check_variant(struct check *c, uint32_t variant, struct weft__json *j,
@@ -135,6 +136,7 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
     if (!status) status = weft_cli_simulation_claim_files(&s, variant, c->o->out, c->captures, c->o->arena, ret_error);
     if (!status && j) print_json(j, &s, memory ? &estimate : NULL);
     if (!status && !j) print_text(&s);
+    if (!status && !j && !c->hint) c->hint = weft_cli_hint(&s, c->o->arena);
     if (!status && !j && memory) print_estimate(&estimate);
     weft_cli_simulation_deinit(&s);
     return status;
@@ -176,6 +178,7 @@ static enum weft_status check_all(const struct weft_cli_options *o, const struct
     if (!status) status = check_sweep(o, file, ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
         status = check_variant(&c, first + i, j, ret_error);
+    if (!status) weft_cli_print_hints(c.hint);
     return status;
 }
 

@@ -100,6 +100,10 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
         show_nccl_tests(c);
     else
         weft_cli_print_results(stdout, &results, c->o->json);
+    const char *hint = NULL;
+    for (uint32_t v = 0; v < variants && !hint && !c->o->json && !csv && c->table; v++)
+        hint = weft_cli_hint(&c->s[v * c->seeds], c->o->arena);
+    weft_cli_print_hints(hint);
     if (output.status) *error = output;
     return output.status ? output.status : status ? status : claims;
 }

@@ -30,22 +30,27 @@ static const char *const about[] = {
     [WEFT_ADVICE_BUFFERS] = "Headroom, XOFF, XON and alpha of switch buffers.",
 };
 
-enum { METRICS_MAX = 256 };
+enum { METRICS_MAX = 256, TRIALS = 6 };
 struct pair {
     const char *name;
     const char *part[4];
     uint32_t parts;
     enum { IN_TIME, IN_COUNT } unit;
-    double value[2]; ///< present values, advised values
+    double value[TRIALS]; ///< of the run with the present values, then of each trial
 };
-/// A time longer by this factor is not noise of one seed (assumed).
-static const double worse_by = 1.1;
+/// A time longer by this factor is not noise of one seed (assumed), and one shorter by the other is a gain.
+static const double worse_by = 1.1, better_by = 0.98;
+/// plan ecn tries the thresholds of the formulas, and these parts and multiples of them.
+static const double scales[TRIALS] = {0, 1, 0.5, 2, 4, 8};
+static const char kmin_path[] = "switch.aqm.min", kmax_path[] = "switch.aqm.max";
 
 struct advising {
     enum weft_advice_subject subject;
     const struct weft_cli_options *o;
-    struct weft_scenario_file *file[2];
-    const char *variant; ///< "" if the file has none
+    struct weft_scenario_file *file[TRIALS]; ///< the scenario as it is, and as advised in each trial
+    const char *kmin[TRIALS], *kmax[TRIALS]; ///< of plan ecn
+    uint32_t trials, best;                   ///< what is advised; best 0: to leave it as it is
+    const char *variant;                     ///< "" if the file has none
     uint32_t number;
     struct weft_advice advice;
     const char *until; ///< for both runs; NULL: as in the scenario
@@ -114,7 +119,8 @@ static enum weft_status run_one(struct advising *a, uint32_t which, struct weft_
     if (!status) {
         sim.scenario->capture.ports = ""; // both would write the same file
         if (!which) list_pairs(a, sim.workload, a->o->arena);
-        status = weft_cli_simulation_run(&sim, a->o, which ? "with the advice" : "as it is", &run, ret_error);
+        const char *label = a->trials == 2 ? "with the advice" : weft_arena_format(a->o->arena, "trial %u", which);
+        status = weft_cli_simulation_run(&sim, a->o, which ? label : "as it is", &run, ret_error);
     }
     if (!status || status == WEFT_ERROR_STALL) {
         struct weft_result_finder finder = weft_result_finder(&run, sim.arena);
@@ -133,14 +139,92 @@ static enum weft_status set(struct weft_scenario_file *file, const char *path, c
     return weft_scenario_file_set(file, weft_arena_format(arena, "%s=%s", path, *value ? value : "\"\""), ret_error);
 }
 
-/// The second file has the advice; a model of another kind precedes its parameters.
-static enum weft_status run_both(struct advising *a, struct weft_error *ret_error) {
+/// Whether the workload does worse than as it is, by more than a single seed's noise.
+static bool is_worse(const struct pair *p, uint32_t trial) {
+    if (!strcmp(p->part[0], "counters")) return false;
+    return p->unit == IN_COUNT ? p->value[trial] < p->value[0] : p->value[trial] > p->value[0] * worse_by;
+}
+
+/// A threshold of a trial: the formula's, times its scale.
+static const char *scale(struct advising *a, const char *text, double by) {
+    uint64_t bytes;
+    char why[160], scaled[64];
+    if (!weft__quantity_parse(WEFT__BYTES, text, &bytes, why, sizeof why)) return text;
+    weft__quantity_format(WEFT__BYTES, (weft_bytes)((double)bytes * by), scaled, sizeof scaled);
+    return weft_arena_text(a->o->arena, scaled);
+}
+
+static const char *value_of(const struct advising *a, const struct weft_advice_row *r, uint32_t trial) {
+    return !strcmp(r->path, kmin_path) ? a->kmin[trial] : !strcmp(r->path, kmax_path) ? a->kmax[trial] : r->recommended;
+}
+
+/// The files of all trials; a model of another kind precedes its parameters.
+static enum weft_status make_files(struct advising *a, struct weft_error *ret_error) {
+    const struct weft_cli_options *o = a->o;
     enum weft_status status = WEFT_OK;
-    for (uint32_t which = 0; which < 2 && !status && a->until; which++)
-        status = set(a->file[which], "run.until", a->until, a->o->arena, ret_error);
-    for (uint32_t i = 0; i < a->advice.rows && !status; i++)
-        if (!is_same(&a->advice.row[i]))
-            status = set(a->file[1], a->advice.row[i].path, a->advice.row[i].recommended, a->o->arena, ret_error);
+    a->trials = a->subject == WEFT_ADVICE_ECN && a->run ? TRIALS : 2;
+    for (uint32_t t = 0; t < a->trials && !status; t++) {
+        if (t) status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &a->file[t], ret_error);
+        if (!status && a->until) status = set(a->file[t], "run.until", a->until, o->arena, ret_error);
+        for (uint32_t i = 0; i < a->advice.rows && !status; i++) {
+            const struct weft_advice_row *r = &a->advice.row[i];
+            if (!strcmp(r->path, kmin_path)) a->kmin[t] = t ? scale(a, r->recommended, scales[t]) : r->current;
+            if (!strcmp(r->path, kmax_path)) a->kmax[t] = t ? scale(a, r->recommended, scales[t]) : r->current;
+            if (t && (!r->current || strcmp(r->current, value_of(a, r, t))))
+                status = set(a->file[t], r->path, value_of(a, r, t), o->arena, ret_error);
+        }
+    }
+    return status;
+}
+
+/// The times of a trial over those as it is: the geometric mean of flows' and jobs'.
+static double score_of(const struct advising *a, uint32_t trial) {
+    double sum = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < a->pairs; i++) {
+        const struct pair *p = &a->pair[i];
+        bool known = p->unit == IN_TIME && strcmp(p->part[0], "counters") != 0 && p->value[0] > 0;
+        if (!known || !(p->value[trial] > 0)) continue;
+        sum += log(p->value[trial] / p->value[0]);
+        n++;
+    }
+    return n ? exp(sum / n) : 1;
+}
+
+/// Of the trials in which nothing is worse the best; if none is better than the values in force, these.
+static void choose(struct advising *a) {
+    double best = better_by;
+    a->best = 0;
+    for (uint32_t t = 1; t < a->trials; t++) {
+        bool worse = false, more = false;
+        for (uint32_t i = 0; i < a->pairs; i++) {
+            const struct pair *p = &a->pair[i];
+            worse |= is_worse(p, t);
+            more |= p->unit == IN_COUNT && strcmp(p->part[0], "counters") != 0 && p->value[t] > p->value[0];
+        }
+        double score = score_of(a, t);
+        if (worse || (score >= best && !(more && !a->best))) continue;
+        best = score;
+        a->best = t;
+    }
+    for (uint32_t i = 0; i < a->advice.rows; i++) {
+        struct weft_advice_row *r = &a->advice.row[i];
+        const char *formula = r->recommended;
+        r->recommended = a->best ? value_of(a, r, a->best) : r->current ? r->current : "";
+        if (!strcmp(formula, r->recommended)) continue;
+        r->margin = weft_arena_format(a->o->arena, "by the runs below: the formula's %s %s", formula,
+                                      a->best ? "does less well" : "does no better than what is in force");
+    }
+    if (a->best) return;
+    uint32_t kept = 0; // values of a model that is not in force
+    for (uint32_t i = 0; i < a->advice.rows; i++)
+        if (a->advice.row[i].current) a->advice.row[kept++] = a->advice.row[i];
+    a->advice.rows = kept;
+}
+
+static enum weft_status run_all(struct advising *a, struct weft_error *ret_error) {
+    enum weft_status status = make_files(a, ret_error);
+    a->best = 1;
     if (!a->run) { // the advice must still fit the scenario
         struct weft_cli_simulation sim = {0};
         if (!status) status = weft_cli_simulation_init(&sim, a->file[1], a->number, ret_error);
@@ -148,8 +232,9 @@ static enum weft_status run_both(struct advising *a, struct weft_error *ret_erro
         return status;
     }
     weft_cli_catch_interrupt();
-    for (uint32_t which = 0; which < 2 && !status; which++)
-        status = run_one(a, which, ret_error);
+    for (uint32_t t = 0; t < a->trials && !status; t++)
+        status = run_one(a, t, ret_error);
+    if (!status && a->subject == WEFT_ADVICE_ECN) choose(a);
     return status;
 }
 
@@ -218,21 +303,52 @@ static const char *value_text(const struct advising *a, const struct pair *p, ui
 }
 
 static const char *change_text(const struct advising *a, const struct pair *p) {
-    if (isnan(p->value[0]) || isnan(p->value[1]) || !(p->value[0] > 0)) return "";
-    double change = 100 * (p->value[1] / p->value[0] - 1);
+    double after = p->value[a->best];
+    if (isnan(p->value[0]) || isnan(after) || !(p->value[0] > 0)) return "";
+    double change = 100 * (after / p->value[0] - 1);
     return fabs(change) < 0.05 ? "same" : weft_arena_format(a->o->arena, "%+.1f%%", change);
 }
 
-/// Whether the workload does worse with the advice, by more than a single seed's noise.
-static bool is_worse(const struct pair *p) {
-    if (!strcmp(p->part[0], "counters")) return false;
-    return p->unit == IN_COUNT ? p->value[1] < p->value[0] : p->value[1] > p->value[0] * worse_by;
+/// The columns of the curve: what flows and jobs take, marks and pauses.
+static bool is_column(const struct pair *p) {
+    static const char *const ends[] = {"completion, mean", ": iteration", "packets marked", "pause frames"};
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+        size_t n = strlen(p->name), end = strlen(ends[e]);
+        if (n >= end && !strcmp(p->name + n - end, ends[e])) return true;
+    }
+    return false;
+}
+
+enum { COLUMNS_MAX = 6 };
+
+static void print_curve(const struct advising *a) {
+    const struct pair *column[COLUMNS_MAX];
+    uint32_t columns = 0;
+    for (uint32_t i = 0; i < a->pairs; i++) // the last two are counters
+        if (is_column(&a->pair[i]) && (columns < COLUMNS_MAX - 2 || !strcmp(a->pair[i].part[0], "counters")))
+            column[columns++] = &a->pair[i];
+    printf("\n%-10s %10s %10s", "thresholds", "Kmin", "Kmax");
+    for (uint32_t c = 0; c < columns; c++)
+        printf("  %14s", column[c]->name);
+    putchar('\n');
+    for (uint32_t t = 0; t < a->trials; t++) {
+        bool worse = false;
+        printf("  %-8s %10s %10s", !t ? "as it is" : weft_arena_format(a->o->arena, "x %g", scales[t]),
+               a->kmin[t] ? a->kmin[t] : "-", a->kmax[t] ? a->kmax[t] : "-");
+        for (uint32_t c = 0; c < columns; c++)
+            printf("  %*s", (int)strlen(column[c]->name) > 14 ? (int)strlen(column[c]->name) : 14,
+                   value_text(a, column[c], t));
+        for (uint32_t i = 0; i < a->pairs; i++)
+            worse |= t && is_worse(&a->pair[i], t);
+        printf("%s\n", t == a->best ? "  advised" : worse ? "  worse" : "");
+    }
+    if (!a->best) puts("Leave it: no threshold that was tried does better than yours.");
 }
 
 static void print_verdict(const struct advising *a) {
     bool any = false;
     for (uint32_t i = 0; i < a->pairs; i++)
-        if (is_worse(&a->pair[i])) {
+        if (is_worse(&a->pair[i], a->best)) {
             printf("%s%s", any ? ", " : "Worse as advised: ", a->pair[i].name);
             any = true;
         }
@@ -240,12 +356,14 @@ static void print_verdict(const struct advising *a) {
 }
 
 static void print_runs(const struct advising *a) {
+    if (a->subject == WEFT_ADVICE_ECN) print_curve(a);
+    if (!a->best) return;
     const char *title = a->until ? weft_arena_format(a->o->arena, "run for %s", a->until) : "run to its end";
     printf("\n%-32s %14s %14s\n", title, "as it is", "as advised");
     for (uint32_t i = 0; i < a->pairs; i++) {
         const struct pair *p = &a->pair[i];
-        if (p->unit == IN_COUNT && !(p->value[0] > 0) && !(p->value[1] > 0)) continue;
-        printf("  %-30s %14s %14s  %s\n", p->name, value_text(a, p, 0), value_text(a, p, 1), change_text(a, p));
+        if (p->unit == IN_COUNT && !(p->value[0] > 0) && !(p->value[a->best] > 0)) continue;
+        printf("  %-30s %14s %14s  %s\n", p->name, value_text(a, p, 0), value_text(a, p, a->best), change_text(a, p));
     }
     puts("Completion is of flows that are done.");
     print_verdict(a);
@@ -304,8 +422,27 @@ static void json_runs(struct weft__json *j, const struct advising *a) {
         weft__json_key_string(j, "metric", p->name);
         weft__json_key_string(j, "unit", p->unit == IN_TIME ? "ps" : "count");
         weft__json_key_real(j, "current", p->value[0]);
-        weft__json_key_real(j, "recommended", p->value[1]);
-        weft__json_key_bool(j, "worse", is_worse(p));
+        weft__json_key_real(j, "recommended", p->value[a->best]);
+        weft__json_key_bool(j, "worse", is_worse(p, a->best));
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
+static void json_curve(struct weft__json *j, const struct advising *a) {
+    weft__json_key(j, "curve");
+    weft__json_begin_array(j);
+    for (uint32_t t = 0; t < a->trials; t++) {
+        weft__json_begin_object(j);
+        weft__json_key_real(j, "scale", scales[t]);
+        weft__json_key_string(j, "kmin", a->kmin[t] ? a->kmin[t] : "");
+        weft__json_key_string(j, "kmax", a->kmax[t] ? a->kmax[t] : "");
+        weft__json_key_bool(j, "advised", t == a->best);
+        weft__json_key(j, "values");
+        weft__json_begin_object(j);
+        for (uint32_t i = 0; i < a->pairs; i++)
+            weft__json_key_real(j, a->pair[i].name, a->pair[i].value[t]);
+        weft__json_end_object(j);
         weft__json_end_object(j);
     }
     weft__json_end_array(j);
@@ -332,6 +469,7 @@ static void print_json(const struct advising *a) {
     if (a->run) {
         weft__json_key_string(&j, "run_until", a->until ? a->until : "");
         json_runs(&j, a);
+        if (a->subject == WEFT_ADVICE_ECN) json_curve(&j, a);
     }
     weft__json_end_object(&j);
     putchar('\n');
@@ -356,9 +494,7 @@ static enum weft_status read_run(struct advising *a, weft_time_ps own_until, str
 static enum weft_status advise(struct advising *a, struct weft_error *ret_error) {
     const struct weft_cli_options *o = a->o;
     struct weft_cli_simulation sim = {0};
-    enum weft_status status = WEFT_OK;
-    for (uint32_t which = 0; which < 2 && !status; which++)
-        status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &a->file[which], ret_error);
+    enum weft_status status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &a->file[0], ret_error);
     if (!status) status = weft_cli_variant(o, a->file[0], &a->number, ret_error);
     if (!status && out_file) status = weft_cli_can_write_file("--out", out_file, o, ret_error);
     if (!status) status = weft_cli_simulation_init(&sim, a->file[0], a->number, ret_error);
@@ -370,7 +506,7 @@ static enum weft_status advise(struct advising *a, struct weft_error *ret_error)
         status = weft_advise(a->subject, sim.scenario, sim.topology, sim.workload, o->arena, &a->advice, ret_error);
     weft_cli_simulation_deinit(&sim);
     a->run &= !is_nothing(&a->advice); // both runs would be equal
-    if (!status) status = run_both(a, ret_error);
+    if (!status) status = run_all(a, ret_error);
     if (!status && out_file && !is_nothing(&a->advice))
         status = weft_cli_replace_file(out_file, write_patch, a, ret_error);
     if (status) return status;
@@ -391,7 +527,9 @@ int plan_advice(const char *subject, int argc, char **argv) {
             arena,
             "%s For the cables, rates, buffers and the\n"
             "incast of a scenario: values with formula, source and margin, what is wrong with those in force, and a\n"
-            "run of the scenario with both. --out FILE writes the advice as a scenario that stands on this one.\n"
+            "run of the scenario with both (of ecn also with parts and multiples of the thresholds: it advises the "
+            "best\n"
+            "by its own runs, or to leave it). --out FILE writes the advice as a scenario that stands on this one.\n"
             "Where there is nothing to change it says so, runs nothing and writes nothing. docs/advice.md explains it.",
             about[a.subject]),
         .accept =
@@ -408,8 +546,8 @@ int plan_advice(const char *subject, int argc, char **argv) {
         status = (int)advise(&a, &error);
         if (error.status) status = weft_cli_fail(&error);
     }
-    for (uint32_t which = 0; which < 2; which++)
-        weft_scenario_file_free(a.file[which]);
+    for (uint32_t t = 0; t < TRIALS; t++)
+        weft_scenario_file_free(a.file[t]);
     weft_cli_options_deinit(&o);
     weft_arena_free(arena);
     return status;

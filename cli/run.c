@@ -218,6 +218,7 @@ static enum weft_status report(struct work *work, enum weft_status status, struc
         weft_report_nccl_tests(stdout, &work->run);
     else
         weft_cli_print_results(stdout, &results, o->json);
+    if (!table_name && !o->json) weft_cli_print_hints(weft_cli_hint(&work->s, o->arena));
     if (!o->quiet && !o->json) mention_ranks(work->s.outcome);
     mention_checkpoint(work);
     if (!status && stored->variant) status = weft_cli_compare_digests(stored, work->s.outcome, error);

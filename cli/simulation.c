@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation.h"
+#include "weft/hint.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -339,6 +340,16 @@ void weft_cli_print_results(FILE *file, const struct weft_cli_results *r, bool j
     else
         weft_report_table(file, r->run);
     if (!json && r->claims) weft_report_claims(file, r->claim, r->claims);
+}
+
+const char *weft_cli_hint(const struct weft_cli_simulation *s, struct weft_arena *arena) {
+    return weft_hint_values(s->scenario, s->topology, s->workload, arena);
+}
+
+void weft_cli_print_hints(const char *hint) {
+    if (!hint) return;
+    fflush(stdout);
+    fprintf(stderr, "weft: %s\n", hint);
 }
 
 struct draft {

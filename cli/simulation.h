@@ -33,6 +33,11 @@ void weft_cli_simulation_deinit(struct weft_cli_simulation *s);
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error);
 
+/// Prints what the user should know about a scenario (weft/hint.h), on standard error.
+void weft_cli_print_hints(const char *hint);
+/// The hint about a simulation, in `arena`; NULL: there is none.
+const char *weft_cli_hint(const struct weft_cli_simulation *s, struct weft_arena *arena);
+
 /// Adds a file that the run writes into the folder of its results; a name that begins with / is elsewhere.
 void weft_cli_add_file(struct weft_run *run, const char *name);
 

@@ -41,6 +41,13 @@ struct weft_cc_pull {
     weft_time_ps ahead_ps; ///< of its line: so much it grants, while nobody asks, to each that has what it asked for
 };
 
+/// The line rate that the values in force are of, and the parameter that shows it. A rate of 0: they follow the line's
+/// rate, depend on none, or are the user's own.
+struct weft_cc_values {
+    weft_rate_bps rate_bps;
+    const char *key;
+};
+
 struct weft_cc_ops {
     size_t (*state_size)(const void *conf);                                                             ///< required
     void (*on_start)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *); ///< required
@@ -60,6 +67,7 @@ struct weft_cc_ops {
     const char *(*check)(const void *state, const void *conf, const struct weft_cc_act *);
     bool moves_path;  ///< may answer with new_path
     bool wants_marks; ///< goes by fact.marked: needs a transport whose acknowledgements say so
+    struct weft_cc_values (*values_of)(const void *conf); ///< optional: without it, of no rate
     /// Optional. Data packets collect telemetry, and acknowledgements bring it back; so much longer is each frame.
     weft_bytes (*telemetry_bytes)(const void *conf);
 };

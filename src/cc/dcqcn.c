@@ -189,12 +189,20 @@ static const char *dcqcn_check(const void *state, const void *conf, const struct
     return NULL;
 }
 
+/// The paper's testbed and ns3-rdma's configuration have links of 40 Gbit/s; each step adds a thousandth.
+static struct weft_cc_values dcqcn_values(const void *conf) {
+    const struct dcqcn_conf *c = conf;
+    if (c->additive_increase_bps != 40000000) return (struct weft_cc_values){0};
+    return (struct weft_cc_values){UINT64_C(40000000000), "additive_increase"};
+}
+
 static const struct weft_cc_ops dcqcn_ops = {
     .state_size = dcqcn_state_size,
     .on_start = dcqcn_start,
     .on_cnp = dcqcn_cnp,
     .on_timer = dcqcn_timer,
     .on_sent = dcqcn_sent,
+    .values_of = dcqcn_values,
     .check = dcqcn_check,
 };
 

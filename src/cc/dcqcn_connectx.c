@@ -226,11 +226,21 @@ static const char *connectx_check(const void *state, const void *conf, const str
     return NULL;
 }
 
+/// Steps of the HPCC simulator's runs and of its example, both of 100 Gbit/s. NVIDIA's 5 and 50 Mbit/s are of any rate.
+static struct weft_cc_values connectx_values(const void *conf) {
+    const struct connectx_conf *c = conf;
+    bool runs = c->additive_increase_bps == 20000000 && c->hyper_increase_bps == 200000000;
+    bool example = c->additive_increase_bps == 50000000 && c->hyper_increase_bps == 100000000;
+    if (!runs && !example) return (struct weft_cc_values){0};
+    return (struct weft_cc_values){UINT64_C(100000000000), "additive_increase"};
+}
+
 static const struct weft_cc_ops connectx_ops = {
     .state_size = connectx_state_size,
     .on_start = connectx_start,
     .on_cnp = connectx_cnp,
     .on_timer = connectx_timer,
+    .values_of = connectx_values,
     .check = connectx_check,
 };
 

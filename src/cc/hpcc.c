@@ -118,10 +118,18 @@ static weft_bytes hpcc_telemetry_bytes(const void *conf) {
     return ((const struct hpcc_conf *)conf)->header_bytes;
 }
 
+/// W_AI = W (1 - eta) / N (the paper, section 3.3): 80 B are those of 100 flows at 100 Gbit/s, with 13 us and 95%.
+static struct weft_cc_values hpcc_values(const void *conf) {
+    const struct hpcc_conf *c = conf;
+    if (c->w_ai_bytes != 80) return (struct weft_cc_values){0};
+    return (struct weft_cc_values){UINT64_C(100000000000), "w_ai"};
+}
+
 static const struct weft_cc_ops hpcc_ops = {
     .state_size = hpcc_state_size,
     .on_start = hpcc_start,
     .on_ack = hpcc_ack,
+    .values_of = hpcc_values,
     .check = hpcc_check,
     .telemetry_bytes = hpcc_telemetry_bytes,
 };

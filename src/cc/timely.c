@@ -103,10 +103,18 @@ static const char *timely_check(const void *state, const void *conf, const struc
     return s->rate_bps && s->rate_bps == act->rate_bps ? NULL : "the rate is 0 or not the one in force";
 }
 
+/// Steps of 10 Mbit/s belong to the 10 Gbit/s of both papers.
+static struct weft_cc_values timely_values(const void *conf) {
+    const struct timely_conf *c = conf;
+    if (c->increase_bps != 10000000) return (struct weft_cc_values){0};
+    return (struct weft_cc_values){UINT64_C(10000000000), "additive_increase"};
+}
+
 static const struct weft_cc_ops timely_ops = {
     .state_size = timely_state_size,
     .on_start = timely_start,
     .on_ack = timely_ack,
+    .values_of = timely_values,
     .check = timely_check,
 };
 

@@ -130,7 +130,27 @@ static void all_hold_under_random_facts(void **state) {
     each_model(WEFT_KIND_CC, holds);
 }
 
+/// A model whose steps are rates, or bytes of a window, does not follow the line's rate by itself: it must say of which
+/// rate its defaults are, so that run and check can tell the user. A floor, a rate at the start and a counter are none.
+static void says_its_rate(const struct weft_model *model, const void *conf) {
+    const struct weft_cc_ops *ops = model->ops;
+    bool steps = false;
+    for (uint32_t i = 0; model->params && i < model->params->n; i++) {
+        const struct weft_param *row = &model->params->rows[i];
+        bool step = (row->type == WEFT_PARAM_RATE && strstr(row->name, "increase")) || !strcmp(row->name, "w_ai");
+        steps |= step && *(const uint64_t *)(const void *)((const char *)conf + row->offset) > 0;
+    }
+    struct weft_cc_values values = ops->values_of ? ops->values_of(conf) : (struct weft_cc_values){0};
+    if (steps != (values.rate_bps > 0)) fail_msg("%s: has steps, and says no rate", model->name);
+    if (values.rate_bps) assert_non_null(weft_param_find(model->params, values.key));
+}
+
+static void steps_have_a_rate(void **state) {
+    each_model(WEFT_KIND_CC, says_its_rate);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_hold_under_random_facts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_hold_under_random_facts),
+                                       cmocka_unit_test(steps_have_a_rate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
