@@ -132,7 +132,8 @@ static enum weft_status plan_variant(const struct plan *plan, const struct weft_
     enum weft_status status = weft_scenario_new(file, variant, &s, ret_error);
     if (status) return status;
     status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
-    if (!status) status = weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->arena, &w, ret_error);
+    if (!status)
+        status = weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->run.until_ps, s->arena, &w, ret_error);
     if (!status) status = plan->by_scenario(plan, o, s, t, w, out, j, ret_error);
     weft_scenario_free(s);
     return status;

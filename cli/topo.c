@@ -170,7 +170,8 @@ static void print_text(FILE *file, const struct topo_view *v) {
 static enum weft_status show_paths(const struct weft_scenario *s, const struct weft_topology *t,
                                    struct weft_error *ret_error) {
     struct weft_workload *w;
-    enum weft_status status = weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->arena, &w, ret_error);
+    enum weft_status status =
+        weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->run.until_ps, s->arena, &w, ret_error);
     if (!status) topo_print_paths(stdout, s, t, w);
     return status;
 }

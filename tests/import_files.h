@@ -61,6 +61,22 @@ static inline char *losses_of(const char *format, const char *const *path, uint3
     return losses;
 }
 
+/// With parameters of the importer.
+static inline char *import_set(const char *format, const char *set, const char *const *path, uint32_t paths) {
+    char *text = NULL;
+    size_t size;
+    struct weft_error error = {0};
+    struct weft_tree *tree = NULL;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    FILE *out = open_memstream(&text, &size);
+    if (!weft_tree_parse("set", set, strlen(set), arena, &tree, &error))
+        weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), tree, path, paths, folder, out, NULL, &error);
+    fclose(out);
+    weft_arena_free(arena);
+    assert_string_equal(error.text, "");
+    return text;
+}
+
 static inline struct run run_import(const char *format, const char *const *path, uint32_t paths) {
     struct weft_error error;
     char *text = import(format, path, paths, &error);

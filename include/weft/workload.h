@@ -38,6 +38,7 @@ struct weft_flow {
     uint8_t verb;         ///< enum weft_verb
     bool messages : 1;    ///< its bytes come as messages: of a job when the schedule says
     bool rma : 1;         ///< or of remote memory access: it has no end, and is no result
+    bool endless : 1;     ///< it sends until the run ends; `bytes` are more than it can send by then
     bool waits : 1;       ///< a trigger starts it; start_ps means nothing
     uint8_t plane;        ///< with host.planes: queue_pair, that of its queue pairs + 1; 0: they take planes in turn
     uint16_t source_port; ///< UDP port that its first queue pair sends from, the next ones count on; 0: the NIC's rule
@@ -93,7 +94,8 @@ struct weft_workload_common {
         WEFT_TIME(                                                                                                     \
             T, common.jitter_ps, "jitter", "0s", "0s", "1000s",                                                        \
             "a flow, or all flows of one repetition of a source, starts later by up to this, drawn by the seed"),      \
-        WEFT_BYTES(T, common.size_bytes, "size", "1MB", "1B", "100TB", "payload of a flow"),                           \
+        WEFT_BYTES(T, common.size_bytes, "size", "1MB", "0B", "100TB",                                                 \
+                   "payload of a flow; 0B: it sends until the run ends (run.until)"),                                  \
         WEFT_UINT(T, common.qps, "qps", "1", "1", "1024", "queue pairs over which a flow is spread"),                  \
         WEFT_UINT(T, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),                       \
         WEFT_CHOICE(T, common.verb, "verb", "write", weft_verb_names, "RDMA operation"),                               \
@@ -115,7 +117,8 @@ struct weft_workload_ops {
 };
 
 /// Adds one flow (and its repetitions). More than 2^24 flows, not counting the up to 2^26 of jobs, 2^26 queue pairs or
-/// 10^18 bytes in all, a start after 10^6 s, src == dst, or hosts of different networks: an error at place.
+/// 10^18 bytes in all, a start after 10^6 s, src == dst, or hosts of different networks: an error at place. 0 bytes: it
+/// is endless.
 enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_workload_common *common,
                                    struct weft_place place, uint32_t src, uint32_t dst, weft_bytes bytes,
                                    weft_time_ps start, struct weft_error *ret_error);
@@ -131,13 +134,15 @@ static inline bool weft_source_port_is_good(uint64_t port) {
 }
 /// Expands every entry in order.
 enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t entries,
-                                   const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
-                                   struct weft_workload **ret_workload, struct weft_error *ret_error);
+                                   const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
+                                   struct weft_arena *arena, struct weft_workload **ret_workload,
+                                   struct weft_error *ret_error);
 
 /// Checks the same, and makes all but the flows of all-to-alls, which can be many: see `counts`.
 enum weft_status weft_workload_count(const struct weft_model_conf *entry, uint32_t entries,
-                                     const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
-                                     struct weft_workload **ret_workload, struct weft_error *ret_error);
+                                     const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
+                                     struct weft_arena *arena, struct weft_workload **ret_workload,
+                                     struct weft_error *ret_error);
 
 /// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
 uint64_t *weft_workload_qps_before(const struct weft_workload *workload, struct weft_arena *arena);

@@ -238,6 +238,7 @@ struct htsim_conf {
     struct weft_import_common common;
     weft_bytes mtu_bytes;
     uint64_t pfc_low, pfc_high;
+    weft_time_ps end_ps;
 };
 static const struct weft_param import_rows[] = {
     WEFT_IMPORT_ROWS(struct htsim_conf),
@@ -246,6 +247,8 @@ static const struct weft_param import_rows[] = {
               "a paused queue resumes below this many packets (htsim: -pfc_thresholds)"),
     WEFT_UINT(struct htsim_conf, pfc_high, "pfc_high", "15", "1", "1999",
               "a queue is paused above this many packets (htsim: -pfc_thresholds)"),
+    WEFT_TIME(struct htsim_conf, end_ps, "end", "1ms", "1ns", "1000s",
+              "end of the run, if there are flows without an end, which are those of size 0 (htsim: -end)"),
 };
 
 static const char *import_check(const void *conf, char *text, size_t size) {
@@ -339,7 +342,8 @@ static enum weft_status check_triggers(struct weft__trigger_builder *b, uint32_t
 }
 
 static enum weft_status read_flows(struct weft__htsim_matrix *matrix, const struct weft__htsim_topology *t,
-                                   struct weft_import *import, weft_bytes *ret_bytes, struct weft_error *ret_error) {
+                                   struct weft_import *import, weft_bytes *ret_bytes, uint64_t *ret_endless,
+                                   struct weft_error *ret_error) {
     struct weft__htsim_entry e = {.kind = WEFT__HTSIM_FLOW};
     struct weft__trigger_builder triggers = {0};
     enum weft_status status = WEFT_OK;
@@ -350,33 +354,52 @@ static enum weft_status read_flows(struct weft__htsim_matrix *matrix, const stru
         if (status || e.kind != WEFT__HTSIM_FLOW) continue;
         use_triggers(&triggers, (uint32_t)matrix->flows_read - 1, &e.flow);
         *ret_bytes = weft__plus(*ret_bytes, e.flow.file.bytes);
+        *ret_endless += !e.flow.file.bytes;
     }
     if (!status) status = check_triggers(&triggers, (uint32_t)matrix->flows_read, ret_error);
     weft__triggers_free(&triggers);
     return status;
 }
 
-/// *ret_failed: that links fail has been said.
-static enum weft_status make_flows(const struct weft_import_file *file, const struct weft__htsim_topology *t,
-                                   struct weft_import *import, bool *ret_failed, struct weft_error *ret_error) {
+/// What has been said of the run.
+struct said {
+    bool failed, endless;
+};
+
+static void say_endless(const struct htsim_conf *c, const char *file, uint64_t flows, struct weft_import *import,
+                        struct said *said) {
+    char end[32];
+    weft_format_time(c->end_ps, end, sizeof end);
+    if (!said->endless) weft_import_say(import, WEFT_IMPORT_RUN, "  until: %s\n", end);
+    said->endless = true;
+    weft_import_note(import, WEFT_IMPORT_ASSUMED,
+                     "%s: %s of size 0, without an end: the run ends at %s, as htsim_roce's does without -end (end)",
+                     file, weft__counted(flows, "flow").text, end);
+}
+
+static enum weft_status make_flows(const struct htsim_conf *c, const struct weft_import_file *file,
+                                   const struct weft__htsim_topology *t, struct weft_import *import, struct said *said,
+                                   struct weft_error *ret_error) {
     struct weft__htsim_matrix matrix;
     weft_bytes bytes = 0;
+    uint64_t endless = 0;
     enum weft_status status =
         weft__htsim_matrix_open(&matrix, file->path, (struct weft_place){.file = file->path}, ret_error);
     if (status) return status;
-    status = read_flows(&matrix, t, import, &bytes, ret_error);
+    status = read_flows(&matrix, t, import, &bytes, &endless, ret_error);
     weft__lines_close(&matrix.lines);
     if (status) return status;
     weft_import_need_hosts(import, (uint32_t)matrix.nodes);
-    if (matrix.failures && !*ret_failed) {
+    if (matrix.failures && !said->failed) {
         weft_import_say(import, WEFT_IMPORT_RUN, "  detection: 0ns # htsim knows of failed links from the beginning\n");
-        *ret_failed = true;
+        said->failed = true;
     }
     weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: htsim\n  file: %s\n",
                     weft_import_quote(import, file->written));
     weft_import_note(import, WEFT_IMPORT_FOUND,
                      "%s: %" PRIu64 " flows, %" PRIu64 " bytes, %" PRIu64 " triggers, %" PRIu64 " failed links",
                      file->written, matrix.flows, bytes, matrix.triggers, matrix.failures);
+    if (endless) say_endless(c, file->written, endless, import, said);
     if (matrix.triggers)
         weft_import_note(import, WEFT_IMPORT_ASSUMED,
                          "a trigger starts its flows 100 ns after its activation (trigger_delay); in htsim at once");
@@ -387,12 +410,12 @@ static enum weft_status htsim_make(const void *conf, const struct weft_import_fi
                                    struct weft_import *import, struct weft_error *ret_error) {
     const struct weft_import_file *topology = weft_import_find(file, files, "topology");
     struct weft__htsim_topology t = {0};
-    bool failed = false;
+    struct said said = {0};
     enum weft_status status = weft_import_once(file, files, "topology", ret_error);
     if (!status) say_presets(conf, import);
     if (!status && topology) status = make_topology(topology, import, &t, ret_error);
     for (uint32_t f = 0; f < files && !status; f++)
-        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], &t, import, &failed, ret_error);
+        if (!strcmp(file[f].what, "flows")) status = make_flows(conf, &file[f], &t, import, &said, ret_error);
     return status;
 }
 

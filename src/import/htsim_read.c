@@ -8,10 +8,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "topology/builder.h"
+
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
 enum { PRIORITY_MAX = 7 };
 static const uint64_t nodes_max = 1u << 24, flows_max = 1u << 24, value_max = 1u << 30;
+#define GIGA UINT64_C(1000000000)
 static const char *const tier_names[] = {"TOR", "AGG", "CORE"};
 
 // --- topology -----------------------------------------------------------------------------------------------------
@@ -54,6 +57,18 @@ static enum weft_status read_header(struct weft__lines *lines, struct weft__htsi
     return WEFT_OK;
 }
 
+/// What a link cannot have, as where it is made.
+static enum weft_status check_link(const struct weft__htsim_tier *tier, struct weft_place place,
+                                   struct weft_error *ret_error) {
+    char most[32];
+    weft_format_rate(WEFT__RATE_MAX, most, sizeof most);
+    if (tier->rate_gbps > WEFT__RATE_MAX / GIGA)
+        return BAD(place, "%" PRIu64 " Gbit/s; expected at most %s", tier->rate_gbps, most);
+    if (tier->delay_ns > WEFT_PS_PER_S / WEFT_PS_PER_NS)
+        return BAD(place, "%" PRIu64 " ns; expected at most 1s", tier->delay_ns);
+    return WEFT_OK;
+}
+
 /// A line of the current tier. `seen`: bits of its keys so far.
 static enum weft_status read_tier_line(struct weft__lines *lines, struct weft__htsim_tier *tier, uint32_t *seen,
                                        const char *key, struct weft_error *ret_error) {
@@ -64,7 +79,8 @@ static enum weft_status read_tier_line(struct weft__lines *lines, struct weft__h
         if (*seen & 1u << k) return BAD(place, "a second line '%s' of a tier", tier_keys[k].name);
         *seen |= 1u << k;
         uint64_t *value = (uint64_t *)((char *)tier + tier_keys[k].offset);
-        return weft__lines_number(lines, tier_keys[k].name, value_max, value, ret_error);
+        enum weft_status status = weft__lines_number(lines, tier_keys[k].name, value_max, value, ret_error);
+        return status ? status : check_link(tier, lines->place, ret_error);
     }
     return BAD(place,
                "'%.40s'; expected Nodes, Tiers, Podsize, Tier, Downlink_speed_Gbps, Radix_Down, Radix_Up, "
@@ -241,10 +257,11 @@ static enum weft_status read_trigger_number(struct weft__lines *lines, const cha
     return status;
 }
 
-static enum weft_status check_flow(const struct weft__htsim_flow *f, bool started, struct weft_error *ret_error) {
+static enum weft_status check_flow(const struct weft__htsim_flow *f, bool started, bool sized,
+                                   struct weft_error *ret_error) {
     if (started && f->trigger) return BAD(f->file.place, "a flow with start and trigger; expected one of them");
-    if ((!started && !f->trigger) || !f->file.bytes)
-        return BAD(f->file.place, "a flow needs start or trigger, and a size of at least 1 B");
+    if ((!started && !f->trigger) || !sized)
+        return BAD(f->file.place, "a flow needs start or trigger, and a size (0: it has no end)");
     if (f->file.bytes > WEFT__FILE_FLOW_BYTES_MAX)
         return BAD(f->file.place, "a flow of %" PRIu64 " bytes; expected at most %" PRIu64, f->file.bytes,
                    WEFT__FILE_FLOW_BYTES_MAX);
@@ -283,7 +300,7 @@ static enum weft_status read_flow(struct weft__htsim_matrix *m, char *word, stru
                          word);
         }
     }
-    return status ? status : check_flow(f, started, ret_error);
+    return status ? status : check_flow(f, started, sized, ret_error);
 }
 
 static enum weft_status read_trigger(struct weft__htsim_matrix *m, struct weft__htsim_trigger *t,

@@ -27,7 +27,7 @@ enum weft_status weft__htsim_read_topology(const char *path, struct weft_place p
                                            struct weft__htsim_topology *ret_topology, struct weft_error *ret_error);
 
 struct weft__htsim_flow {
-    struct weft__file_flow file;
+    struct weft__file_flow file;   ///< 0 bytes: it has no end
     uint64_t trigger;              ///< that starts it, instead of a time; 0: none
     uint64_t send_done, recv_done; ///< triggers that it activates, at its sender and its receiver; 0: none
 };

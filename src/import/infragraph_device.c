@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: as import/infragraph_read.c says.
 #include "import/infragraph_device.h"
+#include "import/infragraph_read.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -127,6 +128,17 @@ enum weft_status weft__infragraph_load_edge(const struct weft_tree *tree, const 
 static enum weft_status open_device(const struct weft__infragraph_parts *parts, struct weft__infragraph_part *p,
                                     uint32_t depth, struct weft_arena *arena, struct weft_error *ret_error);
 
+enum weft_status weft__infragraph_find_device(const struct weft__infragraph_parts *parts, const char *name,
+                                              struct weft_place place, struct weft_arena *arena, uint32_t *ret_number,
+                                              struct weft_error *ret_error) {
+    struct weft_error why = {0};
+    if (!weft__names_find(&parts->names, name, strlen(name), "device", place, ret_number, &why)) return WEFT_OK;
+    const char *file = weft__infragraph_seek(place.file, "devices", "name", name, arena);
+    if (file)
+        return BAD(place, "no device '%.60s' in the files given; %s defines it: expected that file, too", name, file);
+    return BAD(place, "%s; expected a file that defines it, beside the others", why.text + why.message_at);
+}
+
 static enum weft_status read_component(const struct weft__infragraph_parts *parts, struct weft__infragraph_part *p,
                                        const struct weft_tree *tree, uint32_t depth, struct weft_arena *arena,
                                        struct weft_error *ret_error) {
@@ -138,8 +150,7 @@ static enum weft_status read_component(const struct weft__infragraph_parts *part
     *c = (struct weft__infragraph_component){(enum weft__infragraph_choice)conf.choice, conf.count, p->slots, NULL};
     p->names.name[p->names.n++] = conf.named.name;
     if (c->choice == WEFT__INFRAGRAPH_DEVICE) {
-        status = weft__names_find(&parts->names, conf.named.name, strlen(conf.named.name), "device", tree->place,
-                                  &device, ret_error);
+        status = weft__infragraph_find_device(parts, conf.named.name, tree->place, arena, &device, ret_error);
         if (!status) status = open_device(parts, &parts->part[device], depth + 1, arena, ret_error);
         if (status) return status;
         c->within = &parts->part[device];

@@ -64,6 +64,10 @@ struct weft__infragraph_parts {
     struct weft__names names;
     struct weft__infragraph_part *part;
 };
+/// The number of a device. Where no file given defines it, the error names one beside them that does.
+enum weft_status weft__infragraph_find_device(const struct weft__infragraph_parts *parts, const char *name,
+                                              struct weft_place place, struct weft_arena *arena, uint32_t *ret_number,
+                                              struct weft_error *ret_error);
 enum weft_status weft__infragraph_read_devices(const struct weft_tree *root, struct weft_arena *arena,
                                                struct weft__infragraph_parts *ret_parts, struct weft_error *ret_error);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several files as one infrastructure: their lists are joined, so one may define the devices of another.
 // Keysight/infragraph keeps devices in separate files (yaml/, examples/), some of which contain only a device.
+#include <dirent.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/grow.h"
 #include "base/lines.h"
@@ -80,4 +83,60 @@ enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, 
     }
     *ret_root = all;
     return WEFT_OK;
+}
+
+// --- files that were not given ------------------------------------------------------------------------------------
+
+enum { SEEK_BYTES_MAX = 1 << 20, SEEK_FILES_MAX = 256 };
+
+static bool has_entry(const char *path, const char *key, const char *member, const char *value) {
+    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_tree *root = NULL;
+    bool found = false;
+    if (!weft_tree_read(path, scratch, &root, NULL)) {
+        const struct weft_tree *list = weft_tree_find(unwrap(scratch, root), key);
+        for (uint32_t i = 0; list && list->type == WEFT_TREE_LIST && i < list->n && !found; i++) {
+            const struct weft_tree *text = weft_tree_find(list->child[i], member);
+            found = text && text->type == WEFT_TREE_TEXT && !strcmp(text->text, value);
+        }
+    }
+    weft_arena_free(scratch);
+    return found;
+}
+
+static bool may_be_one(const char *name, const char *path) {
+    static const char *const endings[] = {".yaml", ".yml", ".json"};
+    struct stat about;
+    size_t n = strlen(name);
+    bool named = false;
+    for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
+        size_t m = strlen(endings[e]);
+        named |= n > m && !strcmp(name + n - m, endings[e]);
+    }
+    return named && !stat(path, &about) && S_ISREG(about.st_mode) && about.st_size <= SEEK_BYTES_MAX;
+}
+
+static void close_folder(void *folder) {
+    closedir(folder);
+}
+
+const char *weft__infragraph_seek(const char *given, const char *key, const char *member, const char *value,
+                                  struct weft_arena *arena) {
+    const char *slash = strrchr(given, '/'), *best = NULL;
+    const char *folder = slash ? weft_arena_format(arena, "%.*s/", (int)(slash - given), given) : "";
+    struct weft_memory_cleanup cleanup;
+    DIR *dir = opendir(*folder ? folder : ".");
+    if (!dir && errno == ENOMEM) weft_memory_fail();
+    if (!dir) return NULL;
+    weft_memory_cleanup_add(&cleanup, close_folder, dir);
+    uint32_t files = 0;
+    for (const struct dirent *entry; files < SEEK_FILES_MAX && (entry = readdir(dir));) {
+        const char *path = weft_arena_format(arena, "%s%s", folder, entry->d_name);
+        if (!may_be_one(entry->d_name, path) || (best && strcmp(path, best) > 0)) continue;
+        files++;
+        if (has_entry(path, key, member, value)) best = path;
+    }
+    weft_memory_cleanup_remove(&cleanup);
+    closedir(dir);
+    return best;
 }

@@ -125,8 +125,7 @@ static enum weft_status expand_end(struct reader *r, const struct weft__infragra
     end->instance = &r->instance[i];
     const char *device = end->instance->about->absent;
     if (device)
-        return weft__names_find(&r->parts.names, device, strlen(device), "device", end->instance->device_place, &i,
-                                ret_error);
+        return weft__infragraph_find_device(&r->parts, device, end->instance->device_place, r->arena, &i, ret_error);
     status =
         weft__infragraph_read_slice(&at, conf->instance, end->instance->about->count, place, &end->copies, ret_error);
     if (!status && *at) status = BAD(place, "'%.80s': expected an instance, such as host[0:4]", conf->instance);
@@ -262,6 +261,20 @@ static void make_graph(struct reader *r) {
         make_link(r, &r->wire[g->links], key, &g->link[g->links]);
 }
 
+/// Without links. A file of devices alone is a part of an infrastructure, which may be beside it.
+static enum weft_status fail_edges(const struct reader *r, const struct weft_tree *root, struct weft_error *ret_error) {
+    const char *file = NULL, *device = "";
+    for (uint32_t d = 0; !r->graph->instances && d < r->parts.names.n && !file; d++) {
+        device = r->parts.names.name[d];
+        file = weft__infragraph_seek(root->place.file, "instances", "device", device, r->arena);
+    }
+    if (file)
+        return BAD(root->place, "no edges between instances; %s has instances of '%.60s': expected that file, too",
+                   file, device);
+    return BAD(root->place, "no edges between instances; expected the links of a network%s",
+               r->graph->instances || !r->parts.names.n ? "" : ": the file with instances of these devices, too");
+}
+
 static enum weft_status read_root(struct reader *r, const struct weft_tree *root, struct weft_error *ret_error) {
     const struct weft_tree *list;
     struct weft__infragraph_infrastructure_conf conf;
@@ -275,7 +288,7 @@ static enum weft_status read_root(struct reader *r, const struct weft_tree *root
         r->end[e].slots.slot = weft_arena_alloc(r->arena, WEFT__PORTS_MAX, sizeof *r->end[e].slots.slot);
     for (uint32_t i = 0; !status && i < list->n; i++)
         status = read_edge(r, list->child[i], ret_error);
-    if (!status && !r->wires) status = BAD(root->place, "no edges between instances; expected the links of a network");
+    if (!status && !r->wires) status = fail_edges(r, root, ret_error);
     if (!status) make_graph(r);
     return status;
 }

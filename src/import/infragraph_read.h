@@ -48,6 +48,11 @@ enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, 
                                        struct weft_arena *arena, const struct weft_tree **ret_root,
                                        struct weft_error *ret_error);
 
+/// The file that would be needed: one beside `given` whose list `key` has an entry with this value of `member`, the
+/// first by name; NULL: none has. In the arena.
+const char *weft__infragraph_seek(const char *given, const char *key, const char *member, const char *value,
+                                  struct weft_arena *arena);
+
 /// In the arena. Errors are at `place` if a file cannot be read, else in it.
 enum weft_status weft__infragraph_read(const char *const *path, uint32_t paths, struct weft_place place,
                                        const struct weft__infragraph_conf *conf, struct weft_arena *arena,

@@ -23,6 +23,8 @@ static const char source[] = "microsoft/msccl and msccl-tools; Cowan et al., MSC
 
 enum { TOGETHER_MAX = 71 }; ///< chunks that a step takes at once
 
+#define VERIFY_HELP "off: also execute an algorithm whose buffers do not end as its coll requires"
+
 struct conf {
     struct weft_collective_common common;
     const char *file;
@@ -30,8 +32,7 @@ struct conf {
 };
 static const struct weft_param rows[] = {
     WEFT_TEXT(struct conf, file, "file", NULL, "the algorithm, XML of MSCCL; relative to the scenario"),
-    WEFT_BOOL(struct conf, verify, "verify", "on",
-              "off: also execute an algorithm whose buffers do not end as its coll requires"),
+    WEFT_BOOL(struct conf, verify, "verify", "on", VERIFY_HELP),
     WEFT_BYTES(struct conf, common.chunk_bytes, "chunk", "2MiB", "1KB", "1GB",
                "bytes of each chunk of the file that are sent per loop"),
     WEFT_BYTES(struct conf, common.slice_bytes, "slice", "1MiB", "1KB", "1GB",
@@ -230,9 +231,11 @@ enum { GPUS_PER_SERVER = 8 };
 struct import_conf {
     struct weft_import_common common;
     uint64_t gpus;
+    bool verify;
 };
 static const struct weft_param import_rows[] = {
     WEFT_IMPORT_ROWS(struct import_conf),
+    WEFT_BOOL(struct import_conf, verify, "verify", "on", VERIFY_HELP),
     WEFT_UINT(struct import_conf, gpus, "gpus", "0", "0", "72",
               "GPUs per server (assumed); 0: 8 if ngpus is a larger multiple of it, else 1"),
 };
@@ -254,15 +257,21 @@ static const char *format_size(weft_bytes bytes, char text[32]) {
     return text;
 }
 
+/// `path`: of the file.
+static const char *collective_of(const struct import_conf *c, const char *path, struct weft_import *import) {
+    return weft_arena_format(weft_import_arena(import), "{kind: msccl, file: %s%s}", weft_import_quote(import, path),
+                             c->verify ? "" : ", verify: off");
+}
+
 /// Whether the algorithm ends with a size and the slots of connections, found by executing it without a network.
-static enum weft_status try_size(struct weft_import *import, const struct weft_import_file *file, uint32_t ranks,
-                                 weft_bytes size, struct weft_error *ret_error) {
+static enum weft_status try_size(const char *collective, uint32_t ranks, weft_bytes size,
+                                 struct weft_error *ret_error) {
     struct weft__text_stream text;
     FILE *out = weft__text_stream_open(&text);
     fprintf(out,
             "topology: {kind: single, hosts: %" PRIu32 "}\n"
-            "workload: [{kind: collective, collective: {kind: msccl, file: %s}, size: %" PRIu64 "B}]\n",
-            ranks, weft_import_quote(import, file->path), size);
+            "workload: [{kind: collective, collective: %s, size: %" PRIu64 "B}]\n",
+            ranks, collective, size);
     const char *whole = weft__text_stream_text(&text);
     struct weft_scenario_file *scenario = NULL;
     struct weft_simulation *simulation = NULL;
@@ -278,23 +287,23 @@ enum { FACTOR = 4, SIZES_TRIED = 8 };
 
 /// The sizes that the file is for (minBytes, maxBytes), or else 1 to 64 MiB, as far as the algorithm ends with them: if
 /// all ranks send before they receive, it ends only while that fits into the buffers of its connections.
-static enum weft_status choose_sizes(struct weft_import *import, const struct weft_import_file *file,
-                                     const struct weft__msccl *m, struct sizes *ret, struct weft_error *ret_error) {
+static enum weft_status choose_sizes(const char *collective, const struct weft__msccl *m, struct sizes *ret,
+                                     struct weft_error *ret_error) {
     const weft_bytes limit = UINT64_C(1) << 40;
     weft_bytes last = m->max_bytes && m->max_bytes < limit ? m->max_bytes : UINT64_C(64) << 20;
     weft_bytes first = m->min_bytes && m->min_bytes <= last ? m->min_bytes : last / 64 ? last / 64 : 1;
     if (m->min_bytes > last && m->min_bytes <= limit) first = last = m->min_bytes;
-    enum weft_status status = try_size(import, file, m->ranks, first, ret_error);
+    enum weft_status status = try_size(collective, m->ranks, first, ret_error);
     for (uint32_t tries = 0; status && tries < SIZES_TRIED && first > FACTOR; tries++) {
         first /= FACTOR;
         last = first;
         ret->cut = true;
-        status = try_size(import, file, m->ranks, first, ret_error);
+        status = try_size(collective, m->ranks, first, ret_error);
     }
     ret->first = ret->last = first;
     while (!status && ret->last <= last / FACTOR) {
         struct weft_error larger;
-        ret->cut = try_size(import, file, m->ranks, ret->last * FACTOR, &larger) != WEFT_OK;
+        ret->cut = try_size(collective, m->ranks, ret->last * FACTOR, &larger) != WEFT_OK;
         if (ret->cut) break;
         ret->last *= FACTOR;
     }
@@ -348,7 +357,7 @@ static enum weft_status make(const void *conf, const struct weft_import_file *fi
     struct weft__msccl *m;
     enum weft_status status = weft_import_once(file, files, "algorithm", ret_error);
     if (!status) status = weft__msccl_read(file->path, WEFT_NOWHERE, weft_import_arena(import), &m, ret_error);
-    if (!status) status = weft__msccl_play(m, true, ret_error);
+    if (!status) status = weft__msccl_play(m, c->verify, ret_error);
     if (status) return status;
     bool servers = m->ranks > GPUS_PER_SERVER && m->ranks % GPUS_PER_SERVER == 0;
     uint64_t gpus = c->gpus ? c->gpus : servers ? GPUS_PER_SERVER : 1;
@@ -358,12 +367,12 @@ static enum weft_status make(const void *conf, const struct weft_import_file *fi
     weft_import_need_hosts(import, m->ranks);
     struct sizes sizes = {0};
     char first[32], last[32];
-    status = choose_sizes(import, file, m, &sizes, ret_error);
+    status = choose_sizes(collective_of(c, file->path, import), m, &sizes, ret_error);
     if (status) return status;
     weft_import_say(import, WEFT_IMPORT_WORKLOAD,
-                    "- kind: collective\n  collective: {kind: msccl, file: %s}\n  size: %s\n  size_max: %s\n"
+                    "- kind: collective\n  collective: %s\n  size: %s\n  size_max: %s\n"
                     "  factor: %d\n  ranks: %" PRIu32 "\n",
-                    weft_import_quote(import, file->written), format_size(sizes.first, first),
+                    collective_of(c, file->written, import), format_size(sizes.first, first),
                     format_size(sizes.last, last), FACTOR, m->ranks);
     if (gpus > 1) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  server: {gpus: %" PRIu64 "}\n", gpus);
     say_notes(m, file, gpus, import);

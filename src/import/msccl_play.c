@@ -182,7 +182,10 @@ static enum weft_status do_step(struct play *p, struct lane *l, struct weft_erro
         if (sender) value += p->wire[sender->wire + sender->taken++];
         uint64_t read = s->does & WEFT__MSCCL_READS ? *cell_at(p, l->gpu, s->src_buffer, s->src + k) : 1;
         if (p->verify && (!read || (s->does & WEFT__MSCCL_ADDS && !*dst)))
-            return fault(p, l, "it reads a chunk that nothing has been put into; expected one that is full", ret_error);
+            return fault(p, l,
+                         "it reads a chunk that nothing has been put into; expected one that is full (verify: off "
+                         "executes it all the same)",
+                         ret_error);
         if (s->does & WEFT__MSCCL_READS) value += read;
         if (s->does & WEFT__MSCCL_ADDS) value += *dst;
         if (dst) *dst = value;

@@ -226,7 +226,9 @@ static enum weft_status read_value(const struct attribute *a, json_t *object, st
     json_object_foreach(object, key, value) {
         const char *unit = a->unit;
         if (status || !is_attribute(a, key, &unit)) continue;
-        if (given) return BAD(place, "both %.40s and %.40s of a link; expected one of them", given, key);
+        if (given)
+            return BAD(place, "both %.40s and %.40s of a link; expected one of them, or its name in %s", given, key,
+                       a->quantity == WEFT__RATE ? "rate_key" : "delay_key");
         given = key;
         status = parse_value(a, key, unit, value, place, ret, ret_error);
     }

@@ -21,7 +21,7 @@ static enum weft_status make(struct weft_simulation *s, const struct weft_scenar
     if (!status) status = weft_simulation_check(c, s->topology, ret_error);
     if (!status)
         status = (counts && !hosts_differ(c) ? weft_workload_count : weft_workload_new)(
-            c->workload, c->workloads, s->topology, c->run.seed, c->arena, &s->workload, ret_error);
+            c->workload, c->workloads, s->topology, c->run.seed, c->run.until_ps, c->arena, &s->workload, ret_error);
     if (!status) status = weft_simulation_check_workload(c, s->topology, s->workload, ret_error);
     return status;
 }

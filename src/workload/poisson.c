@@ -100,6 +100,9 @@ static enum weft_status poisson_expand(const void *conf, struct weft_place place
     enum weft_status status = check_pairs(c, place, ret_error);
     if (!status) status = weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error);
     if (!status && *c->dst) status = weft_topology_select_hosts(topology, c->dst, place, &dst, &n_dst, ret_error);
+    if (!status && !strcmp(c->distribution, "fixed") && !c->common.size_bytes)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "size: 0B, and a load of endless flows means nothing; expected at least 1B");
     if (!status && strcmp(c->distribution, "fixed"))
         status = weft__sizes_load(c->distribution, place, w->arena, &sizes, ret_error);
     if (status) return status;

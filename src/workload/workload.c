@@ -37,6 +37,11 @@ static void grow(struct weft_workload *w, uint64_t flows) {
     w->flows_capacity = (uint32_t)capacity;
 }
 
+/// Of a flow of so many bytes; 0: endless.
+static uint64_t qps_of(const struct weft_workload_common *common, weft_bytes bytes) {
+    return common->qps < bytes || !bytes ? common->qps : bytes;
+}
+
 /// Whether there may be `flows` more flows of `qps` queue pairs each, including their repetitions.
 static enum weft_status check(const struct weft_workload *w, const struct weft_workload_common *common,
                               struct weft_place place, uint64_t flows, uint64_t qps, struct weft_error *ret_error) {
@@ -78,7 +83,7 @@ enum weft_status weft__workload_add_counted(struct weft_workload *w, const struc
 
 enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
                                         struct weft_place place, uint64_t flows, struct weft_error *ret_error) {
-    uint64_t qps = common->qps < common->size_bytes ? common->qps : common->size_bytes;
+    uint64_t qps = qps_of(common, common->size_bytes);
     enum weft_status status = check(w, common, place, flows, qps, ret_error);
     if (!status && !w->counts) grow(w, w->flows + flows * common->repeat);
     return status;
@@ -112,7 +117,7 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
             "hosts of one",
             common->group, t->node[t->host[src]].name, t->node[t->host[dst]].name, t->network[from].name,
             t->network[to].name);
-    uint64_t qps = common->qps < bytes ? common->qps : bytes;
+    uint64_t qps = qps_of(common, bytes);
     enum weft_status status = check(w, common, place, 1, qps, ret_error);
     uint64_t all = sat_mul(bytes, common->repeat);
     if (!status) status = check_bytes(w, common, place, all, ret_error);
@@ -138,6 +143,7 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
         .destination_port = common->destination_port,
         .path = common->path,
         .messages = common->messages,
+        .endless = !bytes,
     };
     for (uint64_t r = 0; r < common->repeat; r++, flow.start_ps += common->interval_ps)
         w->flow[w->flows++] = flow;
@@ -181,9 +187,40 @@ static enum weft_status check_groups(const struct weft_workload *w, struct weft_
     return WEFT_OK;
 }
 
+/// What the host of an endless flow can send until the run ends, with ports in all networks, and one byte: the flow
+/// does not finish.
+static weft_bytes endless_bytes(const struct weft_workload *w, const struct weft_flow *f, weft_time_ps until) {
+    const struct weft_topology *t = w->topology;
+    weft_time_ps start = f->waits ? 0 : f->start_ps;
+    double seconds = until > start ? (double)(until - start) / (double)WEFT_PS_PER_S : 0;
+    const struct weft_link_info *link = &t->link[t->port[t->node[t->host[f->src]].port0].link];
+    double bits = (double)link->rate_bps * t->networks * seconds;
+    return bits < 8e18 ? (weft_bytes)(bits / 8) + f->qps : BYTES_MAX + 1;
+}
+
+/// Gives endless flows of an entry their bytes.
+static enum weft_status end_flows(struct weft_workload *w, const struct weft_model_conf *entry, uint32_t e,
+                                  weft_time_ps until, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    for (uint32_t f = w->entry_flow[e]; f < w->flows && !status; f++) {
+        struct weft_flow *flow = &w->flow[f];
+        if (!flow->endless) continue;
+        if (until == WEFT_TIME_NEVER)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place,
+                                  "group '%s' has flows of size 0, which have no end; expected run.until",
+                                  w->group[flow->group]);
+        const struct weft_workload_common common = {.group = w->group[flow->group]};
+        flow->bytes = endless_bytes(w, flow, until);
+        status = check_bytes(w, &common, entry->place, flow->bytes, ret_error);
+        w->bytes += flow->bytes;
+    }
+    return status;
+}
+
 static enum weft_status make(const struct weft_model_conf *entry, uint32_t entries,
-                             const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena, bool counts,
-                             struct weft_workload **ret_workload, struct weft_error *ret_error) {
+                             const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
+                             struct weft_arena *arena, bool counts, struct weft_workload **ret_workload,
+                             struct weft_error *ret_error) {
     struct weft_workload *w = weft_arena_alloc(arena, 1, sizeof *w);
     w->counts = counts;
     w->arena = arena;
@@ -197,6 +234,8 @@ static enum weft_status make(const struct weft_model_conf *entry, uint32_t entri
                                       : ops->expand(entry[e].conf, entry[e].place, topology, seed, e, w, ret_error);
         if (status) return status;
         if (ops->expand && !ops->jitters) add_jitter(w, entry[e].conf, seed, e);
+        status = end_flows(w, &entry[e], e, until, ret_error);
+        if (status) return status;
         w->entry_flow[e + 1] = w->flows;
     }
     enum weft_status status = check_groups(w, ret_error);
@@ -206,15 +245,17 @@ static enum weft_status make(const struct weft_model_conf *entry, uint32_t entri
 }
 
 enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t entries,
-                                   const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
-                                   struct weft_workload **ret_workload, struct weft_error *ret_error) {
-    return make(entry, entries, topology, seed, arena, false, ret_workload, ret_error);
+                                   const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
+                                   struct weft_arena *arena, struct weft_workload **ret_workload,
+                                   struct weft_error *ret_error) {
+    return make(entry, entries, topology, seed, until, arena, false, ret_workload, ret_error);
 }
 
 enum weft_status weft_workload_count(const struct weft_model_conf *entry, uint32_t entries,
-                                     const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
-                                     struct weft_workload **ret_workload, struct weft_error *ret_error) {
-    return make(entry, entries, topology, seed, arena, true, ret_workload, ret_error);
+                                     const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
+                                     struct weft_arena *arena, struct weft_workload **ret_workload,
+                                     struct weft_error *ret_error) {
+    return make(entry, entries, topology, seed, until, arena, true, ret_workload, ret_error);
 }
 
 struct pair {

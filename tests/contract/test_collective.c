@@ -288,7 +288,7 @@ static struct weft_workload *compile(const struct weft_model *model, const char 
     struct weft_error error = {0};
     if (weft_tree_parse("test", text, strlen(text), built->arena, &tree, &error) ||
         weft_params_load(entry.model->params, tree, entry.conf, built->arena, &error) ||
-        weft_workload_new(&entry, 1, built->t, 1, built->arena, &w, &error))
+        weft_workload_new(&entry, 1, built->t, 1, WEFT_TIME_NEVER, built->arena, &w, &error))
         fail_msg("%s: %s", text, error.text);
     return w;
 }

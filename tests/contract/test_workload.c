@@ -31,7 +31,7 @@ static struct weft_workload *expand_as_written(const struct fixture *f, const ch
     struct weft_error error = {0};
     if (weft_tree_parse("test", text, strlen(text), f->built.arena, &tree, &error) ||
         weft_params_load(f->model->params, tree, entry.conf, f->built.arena, &error) ||
-        weft_workload_new(&entry, 1, f->built.t, seed, f->built.arena, &w, &error))
+        weft_workload_new(&entry, 1, f->built.t, seed, WEFT_TIME_NEVER, f->built.arena, &w, &error))
         fail_msg("%s: %s", f->model->name, error.text);
     return w;
 }

@@ -119,6 +119,11 @@ static void circle_of_control(void **state) {
     weft_arena_free(arena);
     assert_non_null(load_with(false));
     weft_arena_free(arena);
+    put("x.0.json", "[{}, {\"id\": 5, \"type\": 4, \"data_deps\": [5]}]");
+    assert_null(load());
+    assert_non_null(strstr(error.text, "in a circle: node 5 waits for node 5"));
+    assert_null(strstr(error.text, "ctrl_deps")); // it would not help
+    weft_arena_free(arena);
 }
 
 int main(void) {

@@ -65,7 +65,7 @@ static struct weft_workload *expand(struct fixture *f, const char *text, uint64_
     struct weft_model_conf entry;
     memset(&f->error, 0, sizeof f->error);
     if (!load_model(WEFT_KIND_WORKLOAD, text, f->arena, &entry, &f->error))
-        weft_workload_new(&entry, 1, f->built.t, seed, f->arena, &w, &f->error);
+        weft_workload_new(&entry, 1, f->built.t, seed, WEFT_TIME_NEVER, f->arena, &w, &f->error);
     return w;
 }
 
@@ -113,7 +113,9 @@ static void flow(void **state) {
     bad(f, "{kind: flow, src: host-2, dst: host-2}", "itself");
     bad(f, "{kind: flow, src: host-9, dst: host-2}", "host-9");
     bad(f, "{kind: flow, src: host-1}", "dst");
-    bad(f, "{kind: flow, src: host-1, dst: host-2, size: 0B}", "size");
+    bad(f, "{kind: flow, src: host-1, dst: host-2, size: 0B}",
+        "flows of size 0, which have no end; expected run.until");
+    bad(f, "{kind: poisson, size: 0B}", "size: 0B");
     bad(f, "{kind: flow, src: host-1, dst: host-2, size: -5MB}", "size");
     bad(f, "{kind: flow, src: host-1, dst: host-2, size: 1000000TB}", "size");
     bad(f, "{kind: flow, src: host-1, dst: host-2, repeat: 1099511627776}", "repeat");
@@ -397,8 +399,8 @@ static void seeds_and_entries_have_streams_of_their_own(void **state) {
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(load_model(WEFT_KIND_WORKLOAD, texts[1], f->arena, &entry[i], &f->error), WEFT_OK);
     struct weft_workload *one, *two;
-    assert_int_equal(weft_workload_new(entry, 1, f->built.t, 1, f->arena, &one, NULL), WEFT_OK);
-    assert_int_equal(weft_workload_new(entry, 2, f->built.t, 1, f->arena, &two, NULL), WEFT_OK);
+    assert_int_equal(weft_workload_new(entry, 1, f->built.t, 1, WEFT_TIME_NEVER, f->arena, &one, NULL), WEFT_OK);
+    assert_int_equal(weft_workload_new(entry, 2, f->built.t, 1, WEFT_TIME_NEVER, f->arena, &two, NULL), WEFT_OK);
     assert_true(two->flows > one->flows && one->flows > 0);
     assert_int_not_equal(two->flow[0].start_ps, two->flow[one->flows].start_ps);
     two->flows = one->flows; // the second entry does not change the first

@@ -24,22 +24,6 @@ static char *import_one(const char *format, const char *path) {
     return text;
 }
 
-/// With parameters of the importer.
-static char *import_set(const char *format, const char *set, const char *const *path, uint32_t paths) {
-    char *text = NULL;
-    size_t size;
-    struct weft_error error = {0};
-    struct weft_tree *tree = NULL;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    FILE *out = open_memstream(&text, &size);
-    if (!weft_tree_parse("set", set, strlen(set), arena, &tree, &error))
-        weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), tree, path, paths, folder, out, NULL, &error);
-    fclose(out);
-    weft_arena_free(arena);
-    assert_string_equal(error.text, "");
-    return text;
-}
-
 static void has(const char *text, const char *what) {
     if (!strstr(text, what)) fail_msg("'%s' is not in:\n%s", what, text);
 }
@@ -173,6 +157,7 @@ static void infragraph_ring_compressed(void **state) {
 /// Devices in files of their own, alone or in a list: read in place too. An instance without a device is left out
 /// unless an edge ends at it.
 static void infragraph_files(void **state) {
+    remove(put("graph.json", "")); // of another test
     struct weft_error error;
     const char *path[] = {
         put("net.json",
@@ -192,7 +177,8 @@ static void infragraph_files(void **state) {
     run_free(&r);
     free(import("infragraph", path, 2, &error));
     has(error.text, "net.json:2:");
-    has(error.text, "no device 'sw'");
+    has(error.text, "no device 'sw' in the files given; ");
+    has(error.text, "/switch.json defines it: expected that file, too");
     const char *twice[] = {path[0], path[1], path[2], path[2]};
     free(import("infragraph", twice, 4, &error));
     has(error.text, "switch.json:1:1: a second device 'sw'");
@@ -201,7 +187,15 @@ static void infragraph_files(void **state) {
     has(error.text, "wrong.json:1:13: devices: expected a list");
     const char *alone = path[2];
     free(import("infragraph", &alone, 1, &error));
-    has(error.text, "no edges between instances");
+    has(error.text, "no edges between instances; ");
+    has(error.text, "/net.json has instances of 'sw': expected that file, too");
+    remove(put("net.json", ""));
+    free(import("infragraph", &alone, 1, &error));
+    has(error.text, "expected the links of a network: the file with instances of these devices, too");
+    const char *within = put("within.json", "{\"name\": \"card\", \"components\": [{\"name\": \"absent\", \"choice\": "
+                                            "\"device\", \"count\": 1}]}");
+    free(import("infragraph", &within, 1, &error));
+    has(error.text, "within.json:1:33: no device 'absent'; expected a file that defines it, beside the others");
 }
 
 /// The first schema had no counts: there are as many as connections mention.

@@ -94,6 +94,11 @@ static void what_htsim_files_cannot_say(void **state) {
         {"htsim", "nodes 4\ntiers 2\npodsize 3\n" TIER("0", "1", "2", "Radix_Up 2\n") TIER("1", "1", "2", ""),
          ":1:1: Nodes 4, Podsize 3"},
         {"htsim", CM("0->4 start 0 size 1"), ":3:1: from 0 to 4 of 4 nodes"},
+        {"htsim", "nodes 4\ntiers 2\npodsize 4\n" TIER("0", "100001", "2", "Radix_Up 2\n"),
+         "100001 Gbit/s; expected at most"},
+        {"htsim", "nodes 4\ntiers 2\npodsize 4\ntier 0\nDownlink_Latency_ns 1000000001\n",
+         ":5:21: 1000000001 ns; expected"},
+        {"htsim", CM("0->1 id 1 msg start 0 size 1"), ":3:11: 'msg'; expected start, size"},
         {"htsim", CM("0->0 start 0 size 1"), ":3:1: from node 0 to itself"},
         {"htsim", CM("0->x start 0 size 1"), ":3:1: the destination: "},
         {"htsim", CM("0->1 start 0"), ":3:1: a flow needs start or trigger, and a size"},
@@ -122,6 +127,27 @@ static void what_htsim_files_cannot_say(void **state) {
     assert_non_null(strstr(error.text, "two.cm:5:1: a failed link of an agg switch; in a fat tree of two tiers"));
 }
 
+/// A flow of size 0 sends until the run ends, at htsim_roce's -end: with frames of 9064 B its 200 Gbit/s are full, but
+/// for the first round. A second one over a queue pair each, in half the time, shares with it.
+static void endless_flows(void **state) {
+    const char *path = put("endless.cm", "Nodes 4\nConnections 2\n0->1 start 0 size 0\n2->3 start 0 size 2000000\n");
+    struct run r = run_import("htsim", &path, 1);
+    const struct weft_flow_outcome *f = r.outcome->flow;
+    assert_int_equal(r.outcome->end, WEFT_END_UNTIL);
+    assert_true(f[0].end_ps == WEFT_TIME_NEVER && f[1].end_ps != WEFT_TIME_NEVER);
+    double most = 1e-3 * 200e9 / 8 * 9000 / 9064;
+    assert_true((double)f[0].delivered_bytes < most && (double)f[0].delivered_bytes > .998 * most);
+    run_free(&r);
+    r = run_once("topology: {kind: single, hosts: 3, rate: 100Gbps}\nrun: {until: 1ms}\n"
+                 "workload:\n- {kind: flow, src: host-0, dst: host-2, size: 0B, qps: 2}\n"
+                 "- {kind: flow, src: host-1, dst: host-2, size: 0B, qps: 2, start: 500us}\n");
+    f = r.outcome->flow;
+    assert_true(f[0].end_ps == WEFT_TIME_NEVER && f[1].end_ps == WEFT_TIME_NEVER);
+    double ratio = (double)f[0].delivered_bytes / (double)f[1].delivered_bytes; // 1 + 1/2 halves to 1/2
+    if (ratio < 2.9 || ratio > 3.1) fail_msg("%g", ratio);
+    run_free(&r);
+}
+
 /// Flows alone: the headroom that is told is that of the network assumed, 3 x 200 Gbit/s x 150 ns.
 static void hpcc_flows_alone(void **state) {
     struct weft_error error;
@@ -136,6 +162,7 @@ int main(void) {
         cmocka_unit_test(a_fat_tree_and_its_flows),
         cmocka_unit_test(aggregation_switches_have_their_own_cores),
         cmocka_unit_test(what_htsim_files_cannot_say),
+        cmocka_unit_test(endless_flows),
         cmocka_unit_test(hpcc_flows_alone),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -122,6 +122,22 @@ static void all_pairs(void **state) {
     run_free(&r);
 }
 
+/// The setting that would accept a file is named, and weft import has it.
+static void import_without_verifying(void **state) {
+    static char text[1 << 16];
+    FILE *file = fopen(sample(), "r");
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    memcpy(strstr(text, "coll=\"allreduce\""), "coll=\"alltoall\" ", 16);
+    const char *path = put("other.xml", text);
+    struct weft_error error;
+    free(import("msccl", &path, 1, &error));
+    assert_non_null(strstr(error.text, "expected what coll says (verify: off"));
+    char *made = import_set("msccl", "{verify: off}", &path, 1);
+    assert_non_null(strstr(made, "collective: {kind: msccl, file: other.xml, verify: off}"));
+    free(made);
+}
+
 /// In groups of a job, some of them within a server; over sizes, repeated, with local work that takes its time.
 static void in_a_job(void **state) {
     char text[2048];
@@ -438,6 +454,7 @@ int main(void) {
         cmocka_unit_test(connections_carry_what_steps_send),
         cmocka_unit_test(a_long_one_is_checked_at_once),
         cmocka_unit_test(a_group_of_another_size),
+        cmocka_unit_test(import_without_verifying),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

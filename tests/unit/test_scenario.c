@@ -345,7 +345,8 @@ static void example_in_docs(void **state) {
         if (weft_topology_new(&scenario->topology, scenario->topology_tree, scenario->events_tree, scenario->arena, &t,
                               &error) ||
             weft_simulation_check(scenario, t, &error) ||
-            weft_workload_new(scenario->workload, scenario->workloads, t, 1, scenario->arena, &w, &error))
+            weft_workload_new(scenario->workload, scenario->workloads, t, 1, WEFT_TIME_NEVER, scenario->arena, &w,
+                              &error))
             fail_msg("%s", error.text);
         assert_int_equal(w->flows, 4);
     }
