@@ -40,13 +40,18 @@ enum weft_collective_goal {
 };
 
 /// The order of the ranks of a server in each channel of rings and trees, as NCCL finds it for a machine. A ring goes
-/// through it in every server; in a tree it is a chain, whose first rank has the parent.
+/// through the servers in turn, each in its order; in a tree a server is a chain, whose first rank has the parent.
 struct weft_channel_order {
+    uint32_t servers;         ///< different ones, for all in turn
     uint32_t channels, ranks; ///< ranks: of a server
-    const uint32_t *rank;     ///< [channel * ranks + k]: the k-th, as its number in the server
-    const uint32_t *place;    ///< [channel * ranks + number]: its k
+    const uint32_t *rank;     ///< [(server * channels + channel) * ranks + k]: the k-th, as its number in the server
+    const uint32_t *place;    ///< [(server * channels + channel) * ranks + number]: its k
     uint32_t child[2];        ///< which of the chain has the lower child, and the higher one, in the tree of servers
 };
+static inline const uint32_t *weft_channel_row(const struct weft_channel_order *o, const uint32_t *rows,
+                                               uint32_t server, uint32_t channel) {
+    return &rows[((size_t)(server % o->servers) * o->channels + channel % o->channels) * o->ranks];
+}
 
 /// Over whom, and how much.
 struct weft_collective_shape {

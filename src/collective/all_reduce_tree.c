@@ -62,12 +62,12 @@ static uint32_t renumber(uint32_t n, uint32_t x, bool second, bool back) {
 /// come before.
 static uint32_t chain_rank(const struct weft_collective_shape *shape, uint32_t half, uint32_t server, uint32_t k) {
     uint32_t g = shape->per_server;
-    if (shape->order) return server * g + shape->order->rank[half % shape->order->channels * g + k];
+    if (shape->order) return server * g + weft_channel_row(shape->order, shape->order->rank, server, half)[k];
     return server * g + (half + k) % g;
 }
 static uint32_t chain_place(const struct weft_collective_shape *shape, uint32_t half, uint32_t rank) {
     uint32_t g = shape->per_server;
-    if (shape->order) return shape->order->place[half % shape->order->channels * g + rank % g];
+    if (shape->order) return weft_channel_row(shape->order, shape->order->place, rank / g, half)[rank % g];
     return (rank % g + g - half % g) % g;
 }
 

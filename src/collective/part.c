@@ -153,14 +153,14 @@ struct weft_sent weft__loops_sent(const struct weft__loops *loops, uint32_t peer
 
 uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t channel, uint32_t position) {
     uint32_t g = shape->per_server, server = position / g, k = position % g, c = channel % g;
-    if (shape->order) return server * g + shape->order->rank[channel % shape->order->channels * g + k];
+    if (shape->order) return server * g + weft_channel_row(shape->order, shape->order->rank, server, channel)[k];
     uint32_t at = server % 2 ? (c + 2 * g - 1 - k) % g : (c + k) % g;
     return server * g + at;
 }
 
 uint32_t weft__ring_position(const struct weft_collective_shape *shape, uint32_t channel, uint32_t rank) {
     uint32_t g = shape->per_server, server = rank / g, at = rank % g, c = channel % g;
-    if (shape->order) return server * g + shape->order->place[channel % shape->order->channels * g + at];
+    if (shape->order) return server * g + weft_channel_row(shape->order, shape->order->place, server, channel)[at];
     uint32_t k = server % 2 ? (c + 2 * g - 1 - at) % g : (at + g - c) % g;
     return server * g + k;
 }

@@ -34,7 +34,7 @@ static const char *recognise(const struct weft_import_file *file) {
 struct maker {
     const struct import_conf *conf;
     const struct weft_import_file *file, *server_file, *channels_file; ///< the first file of a kind, or NULL
-    uint32_t files, servers, gpus;
+    uint32_t files, servers, gpus, channels;                           ///< channels: files with them
     struct weft__nccl_servers list;
     struct weft__nccl_server server; ///< the first; without GPUs: no file has one
     struct weft__nccl_graphs graphs;
@@ -62,40 +62,46 @@ static enum weft_status read_servers(struct maker *m) {
     }
     if (m->list.n) m->server = m->list.server[0];
     m->servers = weft__nccl_servers_count(&m->list, m->conf->servers);
-    if (!m->conf->servers && m->list.n < 2) ASSUMED(m, "2 servers that are alike (servers)");
     if (differ) ASSUMED(m, "NVLinks of all servers as in %s: %" PRIu32 " have others", m->server_file->written, differ);
     return WEFT_OK;
 }
 
-/// Whether the channels use GPUs of the server.
-static enum weft_status check_channels(const struct maker *m) {
+/// Whether the channels of a server use its GPUs.
+static enum weft_status check_channels(const struct maker *m, const struct weft_import_file *file, uint32_t number,
+                                       const struct weft__nccl_graphs *graphs) {
+    const struct weft__nccl_server *server = &m->list.server[number % m->list.n];
     for (uint32_t k = 0; k < WEFT__NCCL_ALGORITHMS; k++) {
-        const struct weft__nccl_graph *g = &m->graphs.of[k];
+        const struct weft__nccl_graph *g = &graphs->of[k];
         for (uint32_t i = 0; i < g->channels * g->gpus; i++)
-            if (weft__nccl_gpu_find(&m->server, g->gpu[i]) == WEFT_NONE)
-                return weft_error_set(m->error, WEFT_ERROR_INPUT, (struct weft_place){.file = m->channels_file->path},
+            if (weft__nccl_gpu_find(server, g->gpu[i]) == WEFT_NONE)
+                return weft_error_set(m->error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
                                       "channel %" PRIu32 " of graph %" PRIu32 " has GPU %" PRId64
                                       "; expected one of the %" PRIu32 " in %s",
-                                      i / g->gpus, k, (int64_t)g->gpu[i], m->server.gpus, m->server_file->path);
+                                      i / g->gpus, k, (int64_t)g->gpu[i], server->gpus, m->server_file->path);
     }
     return WEFT_OK;
 }
 
+/// Files of channels are those of the servers in turn.
 static enum weft_status read_channels(struct maker *m) {
-    struct weft__nccl_graphs other, *g = &m->graphs;
     enum weft_status status = WEFT_OK;
-    for (uint32_t f = 0; f < m->files && !status; f++)
-        if (m->file[f].what == channels_file)
-            status = weft__nccl_graphs_read(m->file[f].path, WEFT_NOWHERE, weft_import_arena(m->import),
-                                            &m->file[f] == m->channels_file ? g : &other, m->error);
-    if (status || !m->channels_file) return status;
-    uint32_t gpus = g->of[g->of[WEFT__NCCL_RING].channels ? WEFT__NCCL_RING : WEFT__NCCL_TREE].gpus;
-    if (m->gpus && m->gpus != gpus)
-        return weft_error_set(m->error, WEFT_ERROR_INPUT, (struct weft_place){.file = m->channels_file->path},
-                              "has channels of %" PRIu32 " GPUs, and %s has %" PRIu32 "; expected those of the server",
-                              gpus, m->server_file->path, m->gpus);
-    m->gpus = gpus;
-    return m->server_file ? check_channels(m) : WEFT_OK;
+    for (uint32_t f = 0; f < m->files; f++) {
+        struct weft__nccl_graphs own, *g = m->channels ? &own : &m->graphs;
+        if (m->file[f].what != channels_file) continue;
+        status = weft__nccl_graphs_read(m->file[f].path, WEFT_NOWHERE, weft_import_arena(m->import), g, m->error);
+        if (status) return status;
+        uint32_t gpus = g->of[g->of[WEFT__NCCL_RING].channels ? WEFT__NCCL_RING : WEFT__NCCL_TREE].gpus;
+        if (m->gpus && m->gpus != gpus)
+            return weft_error_set(m->error, WEFT_ERROR_INPUT, (struct weft_place){.file = m->file[f].path},
+                                  "has channels of %" PRIu32 " GPUs, and %s has %" PRIu32
+                                  "; expected those of the server",
+                                  gpus, m->server_file ? m->server_file->path : m->channels_file->path, m->gpus);
+        m->gpus = gpus;
+        if (m->server_file) status = check_channels(m, &m->file[f], m->channels, g);
+        if (status) return status;
+        m->channels++;
+    }
+    return WEFT_OK;
 }
 
 // --- what is said -------------------------------------------------------------------------------------------------
@@ -113,11 +119,13 @@ static bool say_servers(const struct maker *m) {
     for (uint32_t s = 0; s < m->list.n; s++)
         for (uint32_t h = 0; h < m->list.server[s].hosts; h++) {
             const struct weft__nccl_host *host = &m->list.server[s].host[h];
-            weft_rate_bps rate = weft__nccl_link_rate(host);
-            unknown += !rate;
-            bounded += rate && fabs((double)rate - host->mbps * 1e6) >= 1;
+            weft_rate_bps own = m->conf->common.rate_bps, rate = weft__nccl_link_rate(host, own);
+            unknown += host->unrated;
+            bounded += fabs((double)rate - host->mbps * 1e6 - host->unrated * (double)own) >= 1;
         }
-    if (unknown) ASSUMED(m, "links of %" PRIu32 " GPUs of which no file says how fast NICs are (rate)", unknown);
+    char rate[32];
+    weft__quantity_format(WEFT__RATE, m->conf->common.rate_bps, rate, sizeof rate);
+    if (unknown) ASSUMED(m, "%s for %" PRIu32 " NICs whose speed no file says (rate)", rate, unknown);
     if (bounded)
         ASSUMED(m, "links of %" PRIu32 " hosts, whose NICs have another speed: weft's links are 10Mbps to 100Tbps",
                 bounded);
@@ -175,8 +183,14 @@ static void say_server_line(const struct maker *m) {
     if (bps) {
         weft__quantity_format(WEFT__RATE, used, rate, sizeof rate);
         weft_import_say(m->import, WEFT_IMPORT_WORKLOAD, ", rate: %s", rate);
-        ASSUMED(m, "GPUs of a server talk at %s each way, what NCCL reckons with for %s (server.rate; latency)", rate,
-                m->server.gpu[0].nvlinks ? "these NVLinks" : "this PCI link");
+        const struct weft__nccl_gpu *gpu = &m->server.gpu[0];
+        const char *what = weft_arena_format(weft_import_arena(m->import), "%" PRIu32 " XGMI links of %g GB/s (%s)",
+                                             gpu->nvlinks, gpu->xgmi_gigabytes, gpu->chip ? gpu->chip : "");
+        ASSUMED(m, "GPUs of a server talk at %s each way, what %s reckons with for %s (server.rate; latency)", rate,
+                gpu->chip ? "RCCL" : "NCCL",
+                !gpu->nvlinks ? "this PCI link"
+                : gpu->chip   ? what
+                              : "these NVLinks");
     } else {
         ASSUMED(m,
                 "the network within a server: no file says NVLinks or PCI speeds of all GPUs (server.rate, latency)");
@@ -185,15 +199,22 @@ static void say_server_line(const struct maker *m) {
     if (differ) ASSUMED(m, "that rate for all GPUs: some have a faster one");
 }
 
+/// The files of a kind: one, or a list.
+static void say_files(const struct maker *m, const char *key, const char *what, uint32_t n) {
+    weft_import_say(m->import, WEFT_IMPORT_WORKLOAD, "    %s:%s", key, n > 1 ? "\n" : " ");
+    for (uint32_t f = 0; f < m->files; f++)
+        if (m->file[f].what == what)
+            weft_import_say(m->import, WEFT_IMPORT_WORKLOAD, "%s%s\n", n > 1 ? "    - " : "",
+                            weft_import_quote(m->import, m->file[f].written));
+}
+
 static void say_workload(const struct maker *m) {
     bool ring = m->graphs.of[WEFT__NCCL_RING].channels > 0;
     weft_import_say(m->import, WEFT_IMPORT_WORKLOAD, "- kind: collective\n");
     if (m->channels_file) {
-        weft_import_say(m->import, WEFT_IMPORT_WORKLOAD, "  collective:\n    kind: nccl\n    file: %s\n",
-                        weft_import_quote(m->import, m->channels_file->written));
-        if (m->server_file)
-            weft_import_say(m->import, WEFT_IMPORT_WORKLOAD, "    server: %s\n",
-                            weft_import_quote(m->import, m->server_file->written));
+        weft_import_say(m->import, WEFT_IMPORT_WORKLOAD, "  collective:\n    kind: nccl\n");
+        say_files(m, "file", channels_file, m->channels);
+        if (m->server_file) say_files(m, "server", server_file, m->list.n);
         weft_import_say(m->import, WEFT_IMPORT_WORKLOAD, "    collective: %s\n",
                         ring ? "all_reduce_ring" : "all_reduce_tree");
     } else {
@@ -213,8 +234,23 @@ static void note_files(const struct maker *m) {
         if (m->graphs.of[k].channels)
             FOUND(m, "%s: %s in %" PRIu32 " channels of %" PRIu32 " GPUs", m->channels_file->written, names[k],
                   m->graphs.of[k].channels, m->graphs.of[k].gpus);
+    if (m->channels > 1) FOUND(m, "%" PRIu32 " files of channels: those of the servers in turn", m->channels);
     if (m->graphs.of[WEFT__NCCL_RING].channels && m->graphs.of[WEFT__NCCL_TREE].channels)
         FOUND(m, "the scenario uses the rings; collective: all_reduce_tree in the collective uses the trees");
+    if (s->unbelievable)
+        LOST(m, "the speed of %" PRIu32 " NICs, %" PRId64 " Mbit/s: no NIC is that fast", s->unbelievable,
+                 s->unbelievable_mbps);
+    if (s->is_static)
+        FOUND(m,
+              "%s is a list of PCI devices (NCCL_TOPO_FILE): GPUs by the order of buses; NCCL finds links between GPUs "
+              "when it starts",
+              m->server_file->written);
+    if (s->meshed)
+        ASSUMED(m, "any two GPUs of a server talk at that rate: the links between pairs of GPUs are one switch here%s",
+                s->unlinked ? "" : ", and each pair has one");
+    if (s->unlinked)
+        LOST(m, "that data between %" PRIu32 " pairs of GPUs without a link of their own is forwarded by others",
+                 s->unlinked);
     if (s->slow) LOST(m, "%" PRIu32 " NICs that are not half as fast as the fastest", s->slow);
     if (m->graphs.others) LOST(m, "%" PRIu32 " graphs of other algorithms (CollNet, NVLS)", m->graphs.others);
     uint32_t pooled = 0, shared = 0;
@@ -240,6 +276,8 @@ static enum weft_status make(const void *conf, const struct weft_import_file *fi
     m.gpus = m.server.gpus;
     if (!status) status = read_channels(&m);
     if (status) return status;
+    if (!m.conf->servers && m.channels > m.servers) m.servers = m.channels;
+    if (!m.conf->servers && m.list.n < 2 && m.channels < 2) ASSUMED(&m, "2 servers that are alike (servers)");
     uint64_t hosts = (uint64_t)(m.server_file ? weft__nccl_hosts_max(&m.list) : m.gpus) * m.servers;
     if (hosts < 2 || m.servers > 65535)
         return weft_error_set(

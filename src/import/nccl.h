@@ -12,17 +12,20 @@ struct weft__nccl_server {
     uint32_t gpus, nics;
     /// By rank, or by dev where there are no ranks.
     struct weft__nccl_gpu {
-        int64_t dev, rank; ///< rank -1: not said
-        uint32_t sm, nvlinks;
-        double pci_gbps;   ///< of its own link, each direction; 0: not given
-        uint32_t host;     ///< index of its NICs
-        uint32_t path[64]; ///< internal: elements that it is in
+        int64_t dev, rank;     ///< rank -1: not said
+        uint32_t sm, nvlinks;  ///< nvlinks: or XGMI links
+        const char *chip;      ///< of AMD: "gfx942" or "908"; NULL: not AMD's
+        double xgmi_gigabytes; ///< per second and XGMI link, each direction
+        const char *busid;     ///< of its PCI device, or NULL
+        double pci_gbps;       ///< of its own link, each direction; 0: not given
+        uint32_t host;         ///< index of its NICs
+        uint32_t path[64];     ///< internal: elements that it is in
         uint32_t depth;
     } * gpu;
     struct weft__nccl_nic {
         int64_t dev;
         const char *name;
-        double mbps;
+        double mbps;   ///< 0: not known
         uint32_t host; ///< index; WEFT_NONE: no GPU uses it
         uint32_t path[64];
         uint32_t depth;
@@ -30,9 +33,15 @@ struct weft__nccl_server {
     uint32_t hosts;
     /// NICs that the same GPUs use, as one; by its first GPU. Each GPU has the whole of them while it sends alone.
     struct weft__nccl_host {
-        double mbps; ///< together; 0: the file has no NIC
+        double mbps;      ///< together, those that have a speed
+        uint32_t unrated; ///< NICs without a speed; 1 if the file has no NIC
         uint32_t nics, gpus, *gpu;
     } * host;
+    bool is_static;        ///< the file has PCI devices alone, neither <gpu> nor links
+    bool meshed;           ///< its NVLinks or XGMI links go from GPU to GPU
+    uint32_t unlinked;     ///< then: pairs of GPUs without a link
+    uint32_t unbelievable; ///< NICs with a speed that is too high, which is not used
+    int64_t unbelievable_mbps;
     uint32_t slow; ///< NICs omitted because they are less than half as fast as the fastest
 };
 
@@ -65,8 +74,8 @@ enum weft_status weft__nccl_servers_add(struct weft__nccl_servers *list, const c
                                         struct weft_arena *arena, struct weft_error *ret_error);
 /// The number of servers: as requested or, for 0, the number of files, but at least 2.
 uint32_t weft__nccl_servers_count(const struct weft__nccl_servers *list, uint64_t asked);
-/// The rate of a host's link, within weft's bounds; 0: it has no NIC.
-weft_rate_bps weft__nccl_link_rate(const struct weft__nccl_host *host);
+/// The rate of a host's link, within weft's bounds; `otherwise`: of a NIC whose speed is not known.
+weft_rate_bps weft__nccl_link_rate(const struct weft__nccl_host *host, weft_rate_bps otherwise);
 /// The largest number of hosts of a server.
 uint32_t weft__nccl_hosts_max(const struct weft__nccl_servers *list);
 

@@ -34,9 +34,8 @@ uint32_t weft__nccl_hosts_max(const struct weft__nccl_servers *list) {
     return most;
 }
 
-weft_rate_bps weft__nccl_link_rate(const struct weft__nccl_host *host) {
-    double bps = host->mbps * 1e6;
-    if (!(bps > 0)) return 0;
+weft_rate_bps weft__nccl_link_rate(const struct weft__nccl_host *host, weft_rate_bps otherwise) {
+    double bps = host->mbps * 1e6 + host->unrated * (double)otherwise;
     if (bps < (double)WEFT__RATE_MIN) return WEFT__RATE_MIN;
     return bps > (double)WEFT__RATE_MAX ? WEFT__RATE_MAX : (weft_rate_bps)bps;
 }
@@ -98,8 +97,7 @@ static void add_server(const struct maker *m, uint32_t server) {
 static weft_rate_bps add_link(const struct maker *m, uint32_t server, uint32_t k, uint32_t sw) {
     const struct weft__nccl_server *s = server_at(m->list, server);
     if (k >= s->hosts) return 0;
-    weft_rate_bps rate = weft__nccl_link_rate(&s->host[k]);
-    if (!rate) rate = m->conf->rate_bps;
+    weft_rate_bps rate = weft__nccl_link_rate(&s->host[k], m->conf->rate_bps);
     weft_topology_add_link(m->b, sw, m->first[server] + k, rate, m->conf->delay_ps, 0);
     return rate;
 }

@@ -336,14 +336,128 @@ static void bad_shares(void **state) {
     }
 }
 
+// --- AMD's files, and lists of PCI devices ------------------------------------------------------------------------
+
+#define AMD(busid, dev, gcn, links)                                                                                    \
+    "<pci busid='" busid "' class='0x120000' link_speed='32.0 GT/s PCIe' link_width='16'><gpu dev='" dev "' sm='304' " \
+    "gcn='" gcn "' arch='38911' rank='" dev "' gdr='1'>" links "</gpu></pci>"
+#define XGMI(target, count) "<xgmi target='" target "' count='" count "' tclass='0x120000'/>"
+
+/// RCCL's topo.h: 48 GB/s a link of gfx94x and gfx95x, 36 of gfx90a, 24 of all before; older files have bare numbers.
+static void links_of_amd(void **state) {
+    static const struct {
+        const char *text;
+        double gigabytes;
+        uint32_t unlinked;
+    } cases[] = {
+        {AMD("a", "0", "gfx942", XGMI("b", "1")) AMD("b", "1", "gfx942", XGMI("a", "1")), 48, 0},
+        {AMD("a", "0", "942", XGMI("b", "2")) AMD("b", "1", "942", XGMI("a", "2")), 96, 0},
+        {AMD("a", "0", "gfx950", XGMI("b", "1") XGMI("c", "1")) AMD("b", "1", "gfx950", XGMI("a", "1") XGMI("c", "1"))
+             AMD("c", "2", "gfx950", XGMI("a", "1") XGMI("b", "1")),
+         96, 0},
+        {AMD("a", "0", "gfx90a", XGMI("b", "4")) AMD("b", "1", "gfx90a", XGMI("a", "4")), 144, 0},
+        {AMD("a", "0", "910", XGMI("b", "1")) AMD("b", "1", "910", XGMI("a", "1")), 36, 0},
+        {AMD("a", "0", "908", XGMI("b", "1") XGMI("c", "1")) AMD("b", "1", "908", XGMI("a", "1") XGMI("d", "1"))
+             AMD("c", "2", "908", XGMI("a", "1") XGMI("d", "1")) AMD("d", "3", "908", XGMI("b", "1") XGMI("c", "1")),
+         48, 2}, // a square: two pairs have no link
+        {AMD("a", "0", "gfx942", "") AMD("b", "1", "gfx942", ""), 32. * 16 * 128 / 130 / 8, 0}, // PCI
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[4096];
+        snprintf(text, sizeof text, "<system version='2'><cpu>%s</cpu></system>", cases[i].text);
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft__nccl_server s;
+        struct weft_error error = {0};
+        if (weft__nccl_server_read(put("s.xml", text), WEFT_NOWHERE, arena, &s, &error)) fail_msg("%s", error.text);
+        for (uint32_t g = 0; g < s.gpus; g++)
+            if (fabs(weft__nccl_gpu_gbps(&s.gpu[g]) - 8 * cases[i].gigabytes) > 1e-9)
+                fail_msg("%zu: %g Gbit/s", i, weft__nccl_gpu_gbps(&s.gpu[g]));
+        assert_int_equal(s.unlinked, cases[i].unlinked);
+        weft_arena_free(arena);
+    }
+}
+
+/// Two GPUs of AMD and the rate in the scenario: XGMI, not PCI. A NIC of 200 Tbit/s is not believed.
+static void an_import_of_amd(void **state) {
+    static const char text[] = "<system version='2'><cpu><pci>" AMD("a", "0", "gfx942", XGMI("b", "1"))
+        NIC("0", "400000") "</pci><pci>" AMD("b", "1", "gfx942", XGMI("a", "1"))
+            NIC("1", "200000000") "</pci></cpu></system>";
+    const char *path = put("amd.xml", text);
+    struct weft_error error;
+    char *written = import("nccl", &path, 1, &error);
+    static const char *const says[] = {
+        "GPUs of a server talk at 384Gbps each way, what RCCL reckons with for 1 XGMI links of 48 GB/s (gfx942)",
+        "the speed of 1 NICs, 200000000 Mbit/s: no NIC is that fast",
+        "200Gbps for 1 NICs whose speed no file says (rate)", "server: {gpus: 2, rate: 384Gbps}"};
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+        if (!strstr(written, says[i])) fail_msg("%s\n%s", written, says[i]);
+    free(written);
+    struct run r = run_import("nccl", &path, 1);
+    assert_int_equal(rate_of(&r, "leaf-0->host-0"), UINT64_C(400000000000));
+    assert_int_equal(rate_of(&r, "leaf-1->host-1"), UINT64_C(200000000000));
+    run_free(&r);
+}
+
+#define DEVICE(busid, class) "<pci busid='" busid "' class='" class "' link_speed='32.0 GT/s' link_width='16'/>"
+
+/// Files of cloud images (NCCL_TOPO_FILE): PCI devices by their class, NICs with <net> or without. A VGA controller and
+/// a bridge are no GPUs.
+static void lists_of_devices(void **state) {
+    static const char bare[] = "<system version='1'><cpu><pci class='0x060400'>" DEVICE("0000:21:00.0", "0x020000")
+        DEVICE("0000:22:00.0", "0x030200")
+            DEVICE("0000:23:00.0", "0x030200") "</pci><pci class='0x060400'>" DEVICE("0000:10:00.0", "0x020700")
+                DEVICE("0000:11:00.0", "0x120000") "</pci>" DEVICE("0000:99:00.0", "0x030000") "</cpu></system>";
+    const char *path = put("static.xml", bare);
+    struct run r = run_import("nccl", &path, 1);
+    assert_int_equal(r.workload->job[0].ranks, 2 * 3);
+    assert_int_equal(r.topology->hosts, 2 * 2);
+    assert_int_equal(rate_of(&r, "leaf-0->host-0"), UINT64_C(200000000000)); // --set rate
+    assert_int_equal(r.topology->nic[r.topology->machine[0].nic0].gpus, 1);  // GPU 0 is that of the first bus
+    assert_int_equal(r.topology->nic[r.topology->machine[0].nic0 + 1].gpus, 2);
+    run_free(&r);
+    path = put("static.xml", "<system><pci>" DEVICE("0000:22:00.0", "0x030200") NIC("0", "400000") "</pci></system>");
+    r = run_import("nccl", &path, 1);
+    assert_int_equal(rate_of(&r, "switch-0->host-0"), UINT64_C(400000000000));
+    run_free(&r);
+}
+
+/// Servers whose channels are in different orders, as those of different machines are.
+static void channels_of_each_server(void **state) {
+    static const char ring[] =
+        "<graphs version='1'><graph id='0' pattern='4' nchannels='1'><channel><net dev='0'/><gpu "
+        "dev='%d'/><gpu dev='%d'/><gpu dev='%d'/><net dev='0'/></channel>%s</graph></graphs>";
+    char one[512], two[1024];
+    snprintf(one, sizeof one, ring, 0, 1, 2, "");
+    snprintf(two, sizeof two, ring, 2, 0, 1, "<channel><gpu dev='0'/><gpu dev='1'/><gpu dev='2'/></channel>");
+    const char *paths[] = {put("one.xml", one), put("two.xml", two)};
+    struct run r = run_import("nccl", paths, 2);
+    const struct weft_job *job = &r.workload->job[0];
+    assert_int_equal(job->ranks, 6);
+    static const uint32_t next[] = {1, 2, 5, 4, 0, 3};  // 0 1 2, then 5 3 4
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < job->connections; c++) {
+        if (job->connection[c].communicator != job->op[job->ops - 1].communicator) continue; // a barrier's
+        assert_int_equal(job->connection[c].dst, next[job->connection[c].src]);
+        n++;
+    }
+    assert_int_equal(n, 6); // one channel: those that both have
+    assert_int_equal(r.outcome->job[0].ranks_done, 6);
+    run_free(&r);
+    paths[1] = put("two.xml", "<graphs><graph id='0' pattern='4'><channel><gpu dev='0'/></channel></graph></graphs>");
+    struct weft_error error;
+    free(import("nccl", paths, 2, &error));
+    assert_non_null(strstr(error.text, "two.xml: has channels of 1 GPUs, and"));
+}
+
 #define GRAPH(body) "<graphs version='1'><graph id='0' pattern='4' nchannels='1'>\n" body "</graph></graphs>"
 
 static void bad_files(void **state) {
     static const struct bad_file bad[] = {
         {"nccl", "<system>", "1:9: no element found"},
-        {"nccl", "<system/>", "1:1: no <gpu> is in it"},
-        {"nccl", "<system version='2'><gpu dev='0'/></system>", "1:1: <system> has version=\"2\"; expected"},
-        {"nccl", "<graphs version='2'/>", "1:1: <graphs> has version=\"2\"; expected"},
+        {"nccl", "<system/>", "1:1: no <gpu> is in it, and no <pci> with the class of a GPU"},
+        {"nccl", "<system version='3'><gpu dev='0'/></system>", "1:1: <system> has version=\"3\"; expected"},
+        {"nccl", "<graphs version='3'/>", "1:1: <graphs> has version=\"3\"; expected"},
+        {"nccl", "<system><gpu dev='0'><xgmi count='0'/></gpu></system>", "<xgmi> has count=\"0\""},
         {"nccl", "<system>\n<gpu/></system>", "2:1: <gpu> has no attribute 'dev'"},
         {"nccl", "<system>\n<gpu dev='0'/>\n<gpu dev='0'/></system>", "3:1: another GPU of the file has this dev"},
         {"nccl", "<system><gpu dev='0'><nvlink count='0'/></gpu></system>", "<nvlink> has count=\"0\""},
@@ -425,6 +539,10 @@ int main(void) {
         cmocka_unit_test(gpus_together_share_the_nic),
         cmocka_unit_test(shared_nics_are_placed),
         cmocka_unit_test(bad_shares),
+        cmocka_unit_test(links_of_amd),
+        cmocka_unit_test(an_import_of_amd),
+        cmocka_unit_test(lists_of_devices),
+        cmocka_unit_test(channels_of_each_server),
         cmocka_unit_test(servers_in_place),
         cmocka_unit_test(bad_files),
         cmocka_unit_test(depth),
