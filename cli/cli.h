@@ -114,6 +114,8 @@ enum { WEFT_CLI_TEXT = 32 };
 const char *weft_cli_bytes_text(weft_bytes bytes, char text[WEFT_CLI_TEXT]);
 /// Prints "weft: ..." to standard error and returns the exit status.
 int weft_cli_fail(const struct weft_error *error);
+/// The same, and all other mistakes of the scenario if the error is one that its values have; `file` may be NULL.
+int weft_cli_fail_scenario(const struct weft_error *error, const struct weft_scenario_file *file);
 /// The number of the variant that --variant names (0 without it). An unknown name is an error.
 enum weft_status weft_cli_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
                                   uint32_t *ret_variant, struct weft_error *ret_error);

@@ -279,8 +279,8 @@ static enum weft_status begin(struct work *work, struct weft_error *error) {
     return status;
 }
 
-static int end(const struct weft_error *error, enum weft_status status) {
-    if (error->status) weft_cli_fail(error);
+static int end(const struct work *work, const struct weft_error *error, enum weft_status status) {
+    if (error->status) weft_cli_fail_scenario(error, work->read);
     return (int)status;
 }
 
@@ -288,11 +288,11 @@ static int end(const struct weft_error *error, enum weft_status status) {
 static int run_saved(int argc, char **argv) {
     struct weft_error error = {0};
     enum weft_status status = weft_cli_checkpoint_begin(&saving, argc, &argv, &error);
-    if (status) return end(&error, status);
+    if (status) return end(&(struct work){0}, &error, status);
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct work *work = weft_arena_alloc(arena, 1, sizeof *work);
     int exit_status = weft_cli_parse(&command, argc, argv, &work->o);
-    if (exit_status == WEFT_CLI_GO) exit_status = end(&error, begin(work, &error));
+    if (exit_status == WEFT_CLI_GO) exit_status = end(work, &error, begin(work, &error));
     work_end(work);
     return exit_status;
 }
@@ -307,13 +307,13 @@ int weft_cli_run(int argc, char **argv) {
     struct weft_error error = {0};
     int exit_status = weft_cli_parse(&command, argc, argv, &work.o);
     if (exit_status == WEFT_CLI_GO && saving.resume)
-        exit_status = end(&error, resume(&work.o, &error));
+        exit_status = end(&work, &error, resume(&work.o, &error));
     else if (exit_status == WEFT_CLI_GO && !work.o.operands)
         exit_status = expect_scenario();
     else if (exit_status == WEFT_CLI_GO && saving.every)
         exit_status = run_saved(argc, argv);
     else if (exit_status == WEFT_CLI_GO)
-        exit_status = end(&error, begin(&work, &error));
+        exit_status = end(&work, &error, begin(&work, &error));
     work_end(&work);
     return exit_status;
 }
