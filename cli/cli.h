@@ -24,6 +24,7 @@ enum weft_cli_accept {
     WEFT_CLI_QUIET = 32,    ///< --quiet
     WEFT_CLI_CAPTURE = 64,  ///< --capture PORTS, which is --set capture.ports=PORTS
     WEFT_CLI_WRITES = 512,  ///< --allow-write PATH, repeated
+    WEFT_CLI_HINTS = 1024,  ///< --no-hints
     WEFT_CLI_REPLACE = 256, ///< --force, of a command that writes a file for its user to edit
 };
 
@@ -63,7 +64,7 @@ struct weft_cli_options {
     bool oversubscribe; ///< more of them than processors, if so many are asked for
     bool pin;           ///< each of them to a NUMA node
     bool force;         ///< `out` may hold results, and a file that is to be written may be there
-    bool json, quiet;
+    bool json, quiet, no_hints;
     char **operand;
     uint32_t operands;
     struct weft_arena *arena;

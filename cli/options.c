@@ -31,6 +31,7 @@ enum common {
     ALLOW_WRITE,
     JSON,
     QUIET,
+    NO_HINTS,
     COLOR,
     HELP,
     COMMONS
@@ -58,6 +59,7 @@ static const struct {
                      WEFT_CLI_WRITES},
     [JSON] = {"json", NULL, "one JSON object on standard output, nothing else", WEFT_CLI_JSON},
     [QUIET] = {"quiet", NULL, "no progress", WEFT_CLI_QUIET},
+    [NO_HINTS] = {"no-hints", NULL, "leave out the hints that follow the results", WEFT_CLI_HINTS},
     [COLOR] = {"color", "WHEN", "colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
     [HELP] = {"help", NULL, "this text", 0},
 };
@@ -219,6 +221,9 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         return true;
     case QUIET:
         o->quiet = true;
+        return true;
+    case NO_HINTS:
+        o->no_hints = true;
         return true;
     case COLOR:
         if (weft_cli_terminal_color(value)) return true;

@@ -34,8 +34,8 @@ static const struct weft_cli_command command = {
         "Ctrl-C (or SIGTERM) ends the run and reports the results so far.\n"
         "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 the network stalled, or\n"
         "simulated time (100 days) was over, 5 the digest of a repeated run differs, 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_CAPTURE |
-              WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_HINTS | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT |
+              WEFT_CLI_CAPTURE | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 0,
     .operands_max = 1,
     .option = own,
@@ -219,6 +219,7 @@ static enum weft_status report(struct work *work, enum weft_status status, struc
     else
         weft_cli_print_results(stdout, &results, o->json);
     if (!o->quiet && !o->json) mention_ranks(work->s.outcome);
+    if (!table_name) weft_cli_print_hints(o, &work->run, 1, 1);
     mention_checkpoint(work);
     if (!status && stored->variant) status = weft_cli_compare_digests(stored, work->s.outcome, error);
     if (!status && stored->digest && !stored->interrupted && !o->quiet && !o->json)
