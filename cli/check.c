@@ -7,6 +7,8 @@
 
 #include "check_memory.h"
 #include "claims.h"
+#include "terminal.h"
+#include "weft/hints.h"
 #include "weft/result.h"
 #include "weft/sweep.h"
 
@@ -32,7 +34,7 @@ static const struct weft_cli_command command = {
         "Validates a scenario: every variant with its topology and its workload, its claims with their metrics, and\n"
         "the points of its sweep. It writes nothing, and without --memory it runs nothing.\n"
         "Exit status: 0 all good, 2 an error, reported with file, line and column.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_HINTS | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON,
     .operands_min = 1,
     .operands_max = 1,
 };
@@ -116,7 +118,7 @@ struct check {
     const struct weft_scenario_file *file;
     struct weft_cli_claims claims;
     const char **captures; ///< [variants]
-    const char *hint;      ///< of the first variant that has one
+    struct weft_hints hints;
 };
 
 static enum weft_status check_variant(struct check *c, uint32_t variant, struct weft__json *j,
@@ -136,8 +138,10 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
     if (!status) status = weft_cli_simulation_claim_files(&s, variant, c->o->out, c->captures, c->o->arena, ret_error);
     if (!status && j) print_json(j, &s, memory ? &estimate : NULL);
     if (!status && !j) print_text(&s);
-    if (!status && !j && !c->hint) c->hint = weft_cli_hint(&s, c->o->arena);
     if (!status && !j && memory) print_estimate(&estimate);
+    if (!status) weft_cli_mention_empty(&s);
+    struct weft_run run = {.scenario = s.scenario, .topology = s.topology, .workload = s.workload};
+    if (!status) weft_hints_add(&c->hints, &run);
     weft_cli_simulation_deinit(&s);
     return status;
 }
@@ -172,13 +176,14 @@ static enum weft_status check_all(const struct weft_cli_options *o, const struct
                                   struct weft__json *j, struct weft_error *ret_error) {
     uint32_t first, n = o->variant ? 1 : weft_scenario_variants(file);
     enum weft_status status = weft_cli_variant(o, file, &first, ret_error);
-    struct check c = {.o = o, .file = file};
+    struct check c = {.o = o, .file = file, .hints = {.arena = o->arena, .seeds = 1}};
     c.captures = weft_arena_alloc(o->arena, weft_scenario_variants(file), sizeof *c.captures);
     if (!status) status = weft_cli_claims_init(&c.claims, file, o->arena, ret_error);
     if (!status) status = check_sweep(o, file, ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
         status = check_variant(&c, first + i, j, ret_error);
-    if (!status) weft_cli_print_hints(c.hint);
+    weft_cli_terminal_flush();
+    if (!status && !j && !o->no_hints) weft_hints_print(stderr, &c.hints);
     return status;
 }
 

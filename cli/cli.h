@@ -24,6 +24,7 @@ enum weft_cli_accept {
     WEFT_CLI_QUIET = 32,    ///< --quiet
     WEFT_CLI_CAPTURE = 64,  ///< --capture PORTS, which is --set capture.ports=PORTS
     WEFT_CLI_WRITES = 512,  ///< --allow-write PATH, repeated
+    WEFT_CLI_HINTS = 1024,  ///< --no-hints
     WEFT_CLI_REPLACE = 256, ///< --force, of a command that writes a file for its user to edit
 };
 
@@ -63,7 +64,7 @@ struct weft_cli_options {
     bool oversubscribe; ///< more of them than processors, if so many are asked for
     bool pin;           ///< each of them to a NUMA node
     bool force;         ///< `out` may hold results, and a file that is to be written may be there
-    bool json, quiet;
+    bool json, quiet, no_hints;
     char **operand;
     uint32_t operands;
     struct weft_arena *arena;
@@ -114,6 +115,8 @@ enum { WEFT_CLI_TEXT = 32 };
 const char *weft_cli_bytes_text(weft_bytes bytes, char text[WEFT_CLI_TEXT]);
 /// Prints "weft: ..." to standard error and returns the exit status.
 int weft_cli_fail(const struct weft_error *error);
+/// The same, and all other mistakes of the scenario if the error is one that its values have; `file` may be NULL.
+int weft_cli_fail_scenario(const struct weft_error *error, const struct weft_scenario_file *file);
 /// The number of the variant that --variant names (0 without it). An unknown name is an error.
 enum weft_status weft_cli_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
                                   uint32_t *ret_variant, struct weft_error *ret_error);

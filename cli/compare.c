@@ -37,7 +37,8 @@ static const struct weft_cli_command command = {
         "scenario as in its file; `weft verify` checks them in any case.\n"
         "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled, 5\n"
         "the result of a claim was unexpected, 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_HINTS | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON |
+              WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = options,
@@ -100,10 +101,7 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
         show_nccl_tests(c);
     else
         weft_cli_print_results(stdout, &results, c->o->json);
-    const char *hint = NULL;
-    for (uint32_t v = 0; v < variants && !hint && !c->o->json && !csv && c->table; v++)
-        hint = weft_cli_hint(&c->s[v * c->seeds], c->o->arena);
-    weft_cli_print_hints(hint);
+    if (!csv && c->table) weft_cli_print_hints(c->o, c->run, results.runs, c->seeds);
     if (output.status) *error = output;
     return output.status ? output.status : status ? status : claims;
 }

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli.h"
 #include "terminal.h"
+#include "weft/claim.h"
 #include "weft/report.h"
 
 /// Order of `common`; an option's own number in struct option.val is 256 + its place.
@@ -30,6 +31,7 @@ enum common {
     ALLOW_WRITE,
     JSON,
     QUIET,
+    NO_HINTS,
     COLOR,
     HELP,
     COMMONS
@@ -57,6 +59,7 @@ static const struct {
                      WEFT_CLI_WRITES},
     [JSON] = {"json", NULL, "one JSON object on standard output, nothing else", WEFT_CLI_JSON},
     [QUIET] = {"quiet", NULL, "no progress", WEFT_CLI_QUIET},
+    [NO_HINTS] = {"no-hints", NULL, "leave out the hints that follow the results", WEFT_CLI_HINTS},
     [COLOR] = {"color", "WHEN", "colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
     [HELP] = {"help", NULL, "this text", 0},
 };
@@ -218,6 +221,9 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         return true;
     case QUIET:
         o->quiet = true;
+        return true;
+    case NO_HINTS:
+        o->no_hints = true;
         return true;
     case COLOR:
         if (weft_cli_terminal_color(value)) return true;
@@ -422,6 +428,60 @@ enum weft_status weft_cli_scenario_read(const struct weft_cli_options *o, struct
     return status ? status : weft_cli_allow_writes(o, *ret_file, ret_error);
 }
 
+enum { MISTAKES_SHOWN = 20 };
+
+struct mistakes {
+    const struct weft_error *first;
+    struct weft_arena *arena;
+    const struct weft_error *mistake[MISTAKES_SHOWN];
+    uint32_t n, more;
+    bool has_first; ///< the first error is one of them
+};
+
+/// How long the text is without the variant, which several may share.
+static size_t common_length(const struct weft_error *e) {
+    const char *variant = strstr(e->text, " (variant ");
+    return variant ? (size_t)(variant - e->text) : strlen(e->text);
+}
+
+static bool is_same_mistake(const struct weft_error *a, const struct weft_error *b) {
+    size_t n = common_length(a);
+    return n == common_length(b) && !strncmp(a->text, b->text, n);
+}
+
+static void add_mistake(void *context, const struct weft_error *error) {
+    struct mistakes *m = context;
+    bool known = is_same_mistake(error, m->first);
+    m->has_first |= known;
+    for (uint32_t i = 0; i < m->n && !known; i++)
+        known = is_same_mistake(error, m->mistake[i]);
+    if (known) return;
+    if (m->n == MISTAKES_SHOWN) {
+        m->more++;
+        return;
+    }
+    struct weft_error *copy = weft_arena_alloc(m->arena, 1, sizeof *copy);
+    *copy = *error;
+    m->mistake[m->n++] = copy;
+}
+
+int weft_cli_fail_scenario(const struct weft_error *error, const struct weft_scenario_file *file) {
+    weft_cli_fail(error);
+    if (!file || error->status != WEFT_ERROR_INPUT) return (int)error->status;
+    struct mistakes m = {.first = error, .arena = weft_arena_new(WEFT_MEMORY_SCENARIO)};
+    for (uint32_t v = 0; v < weft_scenario_variants(file); v++)
+        m.more += weft_scenario_mistakes(file, v, add_mistake, &m);
+    struct weft_claim *claim;
+    struct weft_error of_claims = {0};
+    uint32_t claims;
+    if (weft_claims_new(file, m.arena, &claim, &claims, &of_claims)) add_mistake(&m, &of_claims);
+    for (uint32_t i = 0; i < m.n && m.has_first; i++)
+        weft_cli_fail(m.mistake[i]);
+    if (m.more && m.has_first) fprintf(stderr, "weft: and %s\n", weft__counted(m.more, "more mistake").text);
+    weft_arena_free(m.arena);
+    return (int)error->status;
+}
+
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,
                          enum weft_status (*act)(const struct weft_cli_options *options,
                                                  const struct weft_scenario_file *file, struct weft_error *ret_error)) {
@@ -432,7 +492,7 @@ int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char 
     if (exit_status == WEFT_CLI_GO) {
         enum weft_status status = weft_cli_scenario_read(&o, &file, &error);
         if (!status) status = act(&o, file, &error);
-        if (error.status) weft_cli_fail(&error);
+        if (error.status) weft_cli_fail_scenario(&error, file);
         exit_status = (int)status;
     }
     weft_scenario_file_free(file);

@@ -34,8 +34,8 @@ static const struct weft_cli_command command = {
         "Ctrl-C (or SIGTERM) ends the run and reports the results so far.\n"
         "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 the network stalled, or\n"
         "simulated time (100 days) was over, 5 the digest of a repeated run differs, 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_CAPTURE |
-              WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_HINTS | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT |
+              WEFT_CLI_CAPTURE | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 0,
     .operands_max = 1,
     .option = own,
@@ -218,8 +218,8 @@ static enum weft_status report(struct work *work, enum weft_status status, struc
         weft_report_nccl_tests(stdout, &work->run);
     else
         weft_cli_print_results(stdout, &results, o->json);
-    if (!table_name && !o->json) weft_cli_print_hints(weft_cli_hint(&work->s, o->arena));
     if (!o->quiet && !o->json) mention_ranks(work->s.outcome);
+    if (!table_name) weft_cli_print_hints(o, &work->run, 1, 1);
     mention_checkpoint(work);
     if (!status && stored->variant) status = weft_cli_compare_digests(stored, work->s.outcome, error);
     if (!status && stored->digest && !stored->interrupted && !o->quiet && !o->json)
@@ -280,8 +280,8 @@ static enum weft_status begin(struct work *work, struct weft_error *error) {
     return status;
 }
 
-static int end(const struct weft_error *error, enum weft_status status) {
-    if (error->status) weft_cli_fail(error);
+static int end(const struct work *work, const struct weft_error *error, enum weft_status status) {
+    if (error->status) weft_cli_fail_scenario(error, work->read);
     return (int)status;
 }
 
@@ -289,11 +289,11 @@ static int end(const struct weft_error *error, enum weft_status status) {
 static int run_saved(int argc, char **argv) {
     struct weft_error error = {0};
     enum weft_status status = weft_cli_checkpoint_begin(&saving, argc, &argv, &error);
-    if (status) return end(&error, status);
+    if (status) return end(&(struct work){0}, &error, status);
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct work *work = weft_arena_alloc(arena, 1, sizeof *work);
     int exit_status = weft_cli_parse(&command, argc, argv, &work->o);
-    if (exit_status == WEFT_CLI_GO) exit_status = end(&error, begin(work, &error));
+    if (exit_status == WEFT_CLI_GO) exit_status = end(work, &error, begin(work, &error));
     work_end(work);
     return exit_status;
 }
@@ -308,13 +308,13 @@ int weft_cli_run(int argc, char **argv) {
     struct weft_error error = {0};
     int exit_status = weft_cli_parse(&command, argc, argv, &work.o);
     if (exit_status == WEFT_CLI_GO && saving.resume)
-        exit_status = end(&error, resume(&work.o, &error));
+        exit_status = end(&work, &error, resume(&work.o, &error));
     else if (exit_status == WEFT_CLI_GO && !work.o.operands)
         exit_status = expect_scenario();
     else if (exit_status == WEFT_CLI_GO && saving.every)
         exit_status = run_saved(argc, argv);
     else if (exit_status == WEFT_CLI_GO)
-        exit_status = end(&error, begin(&work, &error));
+        exit_status = end(&work, &error, begin(&work, &error));
     work_end(&work);
     return exit_status;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation.h"
-#include "weft/hint.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,7 +18,9 @@
 #include "base/units.h"
 #include "progress.h"
 #include "ranks.h"
+#include "terminal.h"
 #include "weft/checkpoint.h"
+#include "weft/hints.h"
 #include "weft/sweep.h"
 
 static atomic_bool interrupted; ///< read by all threads that run something
@@ -176,6 +177,14 @@ static void mention_capture_size(const struct weft_cli_simulation *s, const stru
             weft_cli_bytes_text(bytes, expected), weft_cli_bytes_text(s->scenario->capture.limit_bytes, limit));
 }
 
+bool weft_cli_mention_empty(const struct weft_cli_simulation *s) {
+    const struct weft_workload *w = s->workload;
+    if (w->flows || w->counted_flows || w->jobs || w->rmas) return false;
+    fprintf(stderr, "weft: %s: the workload is empty: no host sends\n",
+            weft__text_shown(s->scenario->path, s->scenario->arena));
+    return true;
+}
+
 /// A run in which no host sends ends at once, unless it has a duration: then neighbours may still exchange LLDP.
 static enum weft_status check_workload(const struct weft_cli_simulation *s, struct weft_error *ret_error) {
     const struct weft_workload *w = s->workload;
@@ -185,8 +194,7 @@ static enum weft_status check_workload(const struct weft_cli_simulation *s, stru
             ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->scenario->path},
             "the workload is empty: nothing would be run; expected entries under workload, or run.until "
             "for a network in which no host sends");
-    fprintf(stderr, "weft: %s: the workload is empty: no host sends\n",
-            weft__text_shown(s->scenario->path, s->scenario->arena));
+    weft_cli_mention_empty(s);
     return WEFT_OK;
 }
 
@@ -342,16 +350,6 @@ void weft_cli_print_results(FILE *file, const struct weft_cli_results *r, bool j
     if (!json && r->claims) weft_report_claims(file, r->claim, r->claims);
 }
 
-const char *weft_cli_hint(const struct weft_cli_simulation *s, struct weft_arena *arena) {
-    return weft_hint_values(s->scenario, s->topology, s->workload, arena);
-}
-
-void weft_cli_print_hints(const char *hint) {
-    if (!hint) return;
-    fflush(stdout);
-    fprintf(stderr, "weft: %s\n", hint);
-}
-
 struct draft {
     const char *name;
     FILE *file;
@@ -459,6 +457,16 @@ enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_r
         status = weft_cli_replace_file(weft_arena_format(arena, "%s/result.json", dir), write_json, results, ret_error);
     weft_arena_free(arena);
     return status;
+}
+
+void weft_cli_print_hints(const struct weft_cli_options *o, const struct weft_run *run, uint32_t runs, uint32_t seeds) {
+    if (o->no_hints || o->json) return;
+    struct weft_hints hints = {.arena = weft_arena_new(WEFT_MEMORY_RESULT), .seeds = seeds};
+    for (uint32_t i = 0; i < runs; i++)
+        weft_hints_add(&hints, &run[i]);
+    weft_cli_terminal_flush();
+    weft_hints_print(stderr, &hints);
+    weft_arena_free(hints.arena);
 }
 
 void weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan) {

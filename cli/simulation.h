@@ -33,11 +33,6 @@ void weft_cli_simulation_deinit(struct weft_cli_simulation *s);
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error);
 
-/// Prints what the user should know about a scenario (weft/hint.h), on standard error.
-void weft_cli_print_hints(const char *hint);
-/// The hint about a simulation, in `arena`; NULL: there is none.
-const char *weft_cli_hint(const struct weft_cli_simulation *s, struct weft_arena *arena);
-
 /// Adds a file that the run writes into the folder of its results; a name that begins with / is elsewhere.
 void weft_cli_add_file(struct weft_run *run, const char *name);
 
@@ -61,6 +56,11 @@ enum weft_status weft_cli_simulation_claim_files(const struct weft_cli_simulatio
                                                  const char **taken, struct weft_arena *arena,
                                                  struct weft_error *ret_error);
 
+/// Reports on standard error that the workload is empty, if it is.
+bool weft_cli_mention_empty(const struct weft_cli_simulation *s);
+/// Prints the hints about these runs (`seeds` of each variant) to standard error, after what was printed before, unless
+/// the output is for programs or the user wants none.
+void weft_cli_print_hints(const struct weft_cli_options *o, const struct weft_run *run, uint32_t runs, uint32_t seeds);
 /// JSON that is printed when it is complete: {"variants": [...]}; if one of them is wrong, nothing is printed.
 struct weft_cli_variants {
     struct weft__json json;

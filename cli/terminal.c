@@ -179,6 +179,14 @@ void weft_cli_terminal_raw(void) {
     terminal.raw = true;
 }
 
+void weft_cli_terminal_flush(void) {
+    fflush(stdout);
+    if (!terminal.file || terminal.raw) return;
+    end_table();
+    end_text();
+    fflush(terminal.file);
+}
+
 bool weft_cli_terminal_end(void) {
     bool written = !fflush(stdout) && !ferror(stdout);
     if (!terminal.file) return written;

@@ -12,6 +12,8 @@ void weft_cli_terminal_begin(void);
 bool weft_cli_terminal_color(const char *when);
 /// The output is for programs: from now on it is the same on a terminal as in a file.
 void weft_cli_terminal_raw(void);
+/// Prints everything kept so far, before something is printed to standard error.
+void weft_cli_terminal_flush(void);
 /// Prints everything kept. False, with errno: something could not be written.
 bool weft_cli_terminal_end(void);
 

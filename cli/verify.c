@@ -71,7 +71,7 @@ static int verify(struct verify *v, struct weft_error *ret_error) {
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no scenario with claims");
     if (!status && sources) return (int)verify_sources(v, sources, ret_error);
     for (struct verified *s = v->first; s && !status; s = s->next)
-        status = verify_prepare(v, s, ret_error);
+        status = verify_prepare(v, v->preparing = s, ret_error);
     if (!status) {
         verify_journal_open(v);
         status = verify_run(v, ret_error);
@@ -92,7 +92,7 @@ int weft_cli_verify(int argc, char **argv) {
     struct verify v = {.o = &o, .last = &v.first, .last_task = &v.task};
     if (exit_status == WEFT_CLI_GO) {
         exit_status = verify(&v, &error);
-        if (error.status) weft_cli_fail(&error);
+        if (error.status) weft_cli_fail_scenario(&error, v.preparing ? v.preparing->file : NULL);
     }
     for (struct verified *s = v.first; s; s = s->next)
         weft_scenario_file_free(s->file);

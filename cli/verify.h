@@ -63,6 +63,7 @@ struct verify {
     uint32_t seeds;                    ///< of --seeds; 0: each claim has its own
     uint64_t *seed;
     bool teeth, all, interrupted;
+    struct verified *preparing;                 ///< the scenario that was prepared last
     struct verify_task *bucket[VERIFY_BUCKETS]; ///< by key
     uint32_t claimless;                         ///< files without claims
     FILE *journal;                              ///< NULL: there is nowhere to keep one

@@ -20,6 +20,7 @@ enum { DEPTH_MAX = 16 };
 static enum weft_status add_file(struct verify *v, const char *path, struct weft_error *ret_error) {
     struct verified *s = weft_arena_alloc(v->o->arena, 1, sizeof *s);
     s->path = weft_arena_text(v->o->arena, path);
+    v->preparing = s;
     s->shown = weft__text_shown(s->path, v->o->arena);
     enum weft_status status = weft_scenario_file_read(path, v->o->setting, v->o->settings, &s->file, ret_error);
     if (status) return status;

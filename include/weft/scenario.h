@@ -134,6 +134,10 @@ enum weft_status weft_scenario_fabric(const struct weft_scenario_file *file, uin
                                       struct weft_error *ret_error);
 enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32_t variant,
                                    struct weft_scenario **ret_scenario, struct weft_error *ret_error);
+/// Calls on_mistake for every mistake that binding the variant finds, in the order of its sections: the first is the
+/// error of weft_scenario_new. Returns how many more there are.
+uint32_t weft_scenario_mistakes(const struct weft_scenario_file *file, uint32_t variant,
+                                void (*on_mistake)(void *context, const struct weft_error *error), void *context);
 void weft_scenario_free(struct weft_scenario *scenario);
 /// The configuration of a node by its name.
 const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node);

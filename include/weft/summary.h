@@ -26,6 +26,10 @@ struct weft_line_summary {
     uint32_t links;
 };
 
+/// The layers of all networks together, highest tier first, in `arena`; their number. Cheap: looks at each port once.
+uint32_t weft_topology_layers(const struct weft_topology *t, struct weft_arena *arena,
+                              struct weft_layer_summary **ret_layer);
+
 struct weft_topology_summary {
     uint32_t layers, lines;
     struct weft_layer_summary *layer; ///< highest tier first

@@ -41,23 +41,29 @@ enum weft_status weft_error_set(struct weft_error *ret_error, enum weft_status s
 
 enum { WORD_MAX = 63 };
 
-/// Levenshtein distance, ignoring case; words are cut at WORD_MAX.
+static bool is_same(char a, char b) {
+    return !strncasecmp(&a, &b, 1);
+}
+
+/// Edits that make one word the other: a letter more, less or other, or two neighbours exchanged (optimal string
+/// alignment; Damerau, CACM 1964). Ignores case; words are cut at WORD_MAX.
 static unsigned edit_distance(const char *a, const char *b) {
     unsigned na = (unsigned)strnlen(a, WORD_MAX), nb = (unsigned)strnlen(b, WORD_MAX);
-    unsigned row[WORD_MAX + 1];
+    unsigned before[WORD_MAX + 1] = {0}, row[WORD_MAX + 1], next[WORD_MAX + 1];
     for (unsigned j = 0; j <= nb; j++)
         row[j] = j;
     for (unsigned i = 1; i <= na; i++) {
-        unsigned diagonal = row[0];
-        row[0] = i;
+        next[0] = i;
         for (unsigned j = 1; j <= nb; j++) {
-            unsigned above = row[j];
-            unsigned best = diagonal + (strncasecmp(&a[i - 1], &b[j - 1], 1) != 0);
-            if (above + 1 < best) best = above + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            row[j] = best;
-            diagonal = above;
+            unsigned best = row[j - 1] + !is_same(a[i - 1], b[j - 1]);
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (next[j - 1] + 1 < best) best = next[j - 1] + 1;
+            bool exchanged = i > 1 && j > 1 && is_same(a[i - 1], b[j - 2]) && is_same(a[i - 2], b[j - 1]);
+            if (exchanged && before[j - 2] + 1 < best) best = before[j - 2] + 1;
+            next[j] = best;
         }
+        memcpy(before, row, sizeof row);
+        memcpy(row, next, sizeof row);
     }
     return row[nb];
 }

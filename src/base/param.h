@@ -3,6 +3,7 @@
 #ifndef WEFT_BASE_PARAM_H
 #define WEFT_BASE_PARAM_H
 
+#include "base/mistakes.h"
 #include "weft/model.h"
 
 /// weft_params_load for a table at `path` ("devices.0.switch").
@@ -13,6 +14,13 @@ enum weft_status weft__params_load_at(const struct weft_param_table *table, cons
 enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,
                                      const char *path, struct weft_model_conf *ret_model, struct weft_arena *arena,
                                      struct weft_error *ret_error);
+/// The same two, which go on after a mistake; `mistakes` (may be NULL) gets all, the error the first.
+enum weft_status weft__params_load_all(const struct weft_param_table *table, const struct weft_tree *tree,
+                                       const char *path, void *conf, struct weft_arena *arena,
+                                       struct weft__mistakes *mistakes, struct weft_error *ret_error);
+enum weft_status weft__model_load_all(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,
+                                      const char *path, struct weft_model_conf *ret_model, struct weft_arena *arena,
+                                      struct weft__mistakes *mistakes, struct weft_error *ret_error);
 /// One value from text; errors refer to it as `path`.
 enum weft_status weft__param_parse_at(const struct weft_param *row, const char *text, struct weft_place place,
                                       const char *path, void *conf, struct weft_arena *arena,

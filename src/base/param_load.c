@@ -6,17 +6,31 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "base/synonyms.h"
 
 enum { NAMES_MAX = 128 };
 
 /// Arguments that the functions below share.
 struct load {
     struct weft_arena *arena;
-    struct weft_error *error;
-    struct weft_place around; ///< the innermost section that the user wrote: the place of defaults within it
+    struct weft_error *error;        ///< the first mistake
+    struct weft__mistakes *mistakes; ///< all of them; NULL: nobody wants more than the first
+    struct weft_place around;        ///< the innermost section that the user wrote: the place of defaults within it
 };
 
-#define FAIL(l, place, ...) weft_error_set((l)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+/// Notes a mistake; loading goes on, to find more.
+static enum weft_status take(struct load *l, const struct weft_error *own) {
+    if (own->status && l->mistakes) weft__mistakes_add(l->mistakes, own);
+    if (own->status && l->error && !l->error->status) *l->error = *own;
+    return own->status;
+}
+
+#define FAIL(l, place, ...)                                                                                            \
+    ({                                                                                                                 \
+        struct weft_error own_ = {0};                                                                                  \
+        weft_error_set(&own_, WEFT_ERROR_INPUT, place, __VA_ARGS__);                                                   \
+        take(l, &own_);                                                                                                \
+    })
 
 const char *weft__path_join(char *text, size_t size, const char *path, const char *name) {
     if (snprintf(text, size, "%s%s%s", path, *path ? "." : "", name) < 0) *text = 0;
@@ -65,7 +79,9 @@ static enum weft_status load_value(struct load *l, const struct weft_param *row,
     if (!ok)
         return FAIL(l, tree->place, "%s: found %s; expected %s", path, type_name(tree->type),
                     weft__param_expected(row));
-    return weft__param_parse_at(row, text, tree->place, path, conf, l->arena, l->error);
+    struct weft_error own = {0};
+    weft__param_parse_at(row, text, tree->place, path, conf, l->arena, &own);
+    return take(l, &own);
 }
 
 static bool names_list(const struct weft_param_table *table, const char *key) {
@@ -148,7 +164,9 @@ static enum weft_status fail_unknown(struct load *l, const struct weft_param_tab
     for (const char *const *name = table->models; name && *name && n < NAMES_MAX; name++)
         names[n++] = *name;
     if (!n) return FAIL(l, child->key_place, "%s: unknown key; %s has no parameters", path, table->name);
-    const char *nearest = weft_error_nearest(child->key, names, n);
+    char key[64];
+    const char *nearest = weft__synonym_find(child->key, names, n, key, sizeof key);
+    if (!nearest) nearest = weft_error_nearest(child->key, names, n);
     if (nearest) return FAIL(l, child->key_place, "%s: unknown key; did you mean \"%s\"?", path, nearest);
     char expected[512];
     weft__names_expected(child->key, names, n, expected, sizeof expected);
@@ -228,10 +246,11 @@ static enum weft_status lay_over_preset(struct load *l, const struct weft_param_
         leaf->key = v->key;
         leaf->text = v->text;
     }
-    enum weft_status status = weft_tree_override(NULL, deep, l->arena, &base, l->error);
-    if (!status) status = weft_tree_override(base, *tree, l->arena, &all, l->error);
+    struct weft_error own = {0};
+    enum weft_status status = weft_tree_override(NULL, deep, l->arena, &base, &own);
+    if (!status) status = weft_tree_override(base, *tree, l->arena, &all, &own);
     if (!status) *tree = all;
-    return status;
+    return take(l, &own);
 }
 
 static const char *default_of(const struct weft_param *row, const struct weft_param_preset *preset) {
@@ -273,21 +292,30 @@ static enum weft_status check_needs(struct load *l, const struct weft_param *row
                 row->needs);
 }
 
+/// Whether a model whose parameters may be beside it cannot be found: then its parameters cannot be known either.
+static bool lacks_model(const struct weft_param_table *table, const struct weft_tree *tree) {
+    for (uint32_t i = 0; i < table->n; i++)
+        if (table->rows[i].beside && !chosen_table(&table->rows[i], tree)) return true;
+    return false;
+}
+
 static enum weft_status check_keys(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
                                    bool is_model, const char *path) {
+    enum weft_status all = WEFT_OK;
+    bool lacks = lacks_model(table, tree);
     for (uint32_t i = 0; i < tree->n; i++) {
         const struct weft_tree *child = tree->child[i];
         char child_path[WEFT__PATH_MAX];
         weft__path_join(child_path, sizeof child_path, path, child->key);
         const struct weft_param *row = weft_param_find(table, child->key);
         enum weft_status status = row ? check_needs(l, row, tree, child, child_path) : WEFT_OK;
-        if (status) return status;
+        if (status) all = status;
         if (row || names_list(table, child->key)) continue;
         if (is_model && !strcmp(child->key, "kind")) continue;
-        if (is_beside(table, tree, child->key)) continue;
-        return fail_unknown(l, table, tree, child, child_path);
+        if (lacks || is_beside(table, tree, child->key)) continue;
+        all = fail_unknown(l, table, tree, child, child_path);
     }
-    return WEFT_OK;
+    return all;
 }
 
 static enum weft_status check_table(struct load *l, const struct weft_param_table *table, const char *path,
@@ -307,20 +335,28 @@ static enum weft_status load_rows(struct load *l, const struct weft_param_table 
         tree && tree->type == WEFT_TREE_MAP ? check_keys(l, table, tree, is_model, path) : WEFT_OK;
     const struct weft_param_preset *preset = preset_of(table, tree);
     if (preset && !status) status = lay_over_preset(l, table, preset, &tree);
-    for (uint32_t i = 0; i < table->n && !status; i++) {
+    bool all_known = !status; // else what is missing may be there under another name
+    for (uint32_t i = 0; i < table->n; i++) {
         const struct weft_param *row = &table->rows[i];
         bool twice;
         const struct weft_tree *child = said_of(table, row, tree, &twice);
         char child_path[WEFT__PATH_MAX];
         weft__path_join(child_path, sizeof child_path, path, row->name);
-        if (twice)
-            return FAIL(l, child->key_place, "%s: said twice, as %s too; expected one of them", child_path, child->key);
-        if (!child && !row->dflt && row->type != WEFT_PARAM_MODEL)
-            return FAIL(l, l->around, "%s is missing (%s); expected %s", child_path, row->help,
-                        weft__param_expected(row));
+        if (twice) {
+            status =
+                FAIL(l, child->key_place, "%s: said twice, as %s too; expected one of them", child_path, child->key);
+            continue;
+        }
+        if (!child && !row->dflt && row->type != WEFT_PARAM_MODEL) {
+            status = !all_known ? WEFT_ERROR_INPUT
+                                : FAIL(l, l->around, "%s is missing (%s); expected %s", child_path, row->help,
+                                       weft__param_expected(row));
+            continue;
+        }
         const char *row_path = row->beside && chosen_table(row, tree) ? path : child_path;
-        if (row->beside) status = gather_beside(l, row, tree, path, &child);
-        if (!status) status = load_row(l, row, default_of(row, preset), child, row_path, conf);
+        enum weft_status of_row = row->beside ? gather_beside(l, row, tree, path, &child) : WEFT_OK;
+        if (!of_row) of_row = load_row(l, row, default_of(row, preset), child, row_path, conf);
+        if (of_row) status = of_row;
     }
     return status ? status : check_table(l, table, path, conf);
 }
@@ -334,11 +370,17 @@ static enum weft_status load_table(struct load *l, const struct weft_param_table
     return status;
 }
 
+enum weft_status weft__params_load_all(const struct weft_param_table *table, const struct weft_tree *tree,
+                                       const char *path, void *conf, struct weft_arena *arena,
+                                       struct weft__mistakes *mistakes, struct weft_error *ret_error) {
+    struct load l = {.arena = arena, .error = ret_error, .mistakes = mistakes};
+    return load_table(&l, table, tree, false, path, conf);
+}
+
 enum weft_status weft__params_load_at(const struct weft_param_table *table, const struct weft_tree *tree,
                                       const char *path, void *conf, struct weft_arena *arena,
                                       struct weft_error *ret_error) {
-    struct load l = {.arena = arena, .error = ret_error};
-    return load_table(&l, table, tree, false, path, conf);
+    return weft__params_load_all(table, tree, path, conf, arena, NULL, ret_error);
 }
 
 enum weft_status weft_params_load(const struct weft_param_table *table, const struct weft_tree *tree, void *conf,
@@ -346,14 +388,19 @@ enum weft_status weft_params_load(const struct weft_param_table *table, const st
     return weft__params_load_at(table, tree, table->name, conf, arena, ret_error);
 }
 
-static enum weft_status fail_model(struct load *l, enum weft_model_kind kind, const char *name, struct weft_place place,
-                                   const char *path) {
+static enum weft_status fail_model(struct load *l, enum weft_model_kind kind, const char *name,
+                                   const struct weft_tree *tree, struct weft_place place, const char *path) {
+    static const char *const other_kinds[] = {"type", "model", "name", "algorithm"};
     const char *names[NAMES_MAX];
     uint32_t n = 0;
     for (; n < weft_model_count(kind) && n < NAMES_MAX; n++)
         names[n] = weft_model_at(kind, n)->name;
     char expected[512];
     weft__names_expected(name ? name : "", names, n, expected, sizeof expected);
+    const struct weft_tree *other = NULL;
+    for (size_t i = 0; i < sizeof other_kinds / sizeof *other_kinds && !name && !other; i++)
+        other = said(tree, other_kinds[i]);
+    if (other) return FAIL(l, other->key_place, "%s.%s: unknown key; did you mean \"kind\"?", path, other->key);
     if (!name) return FAIL(l, place, "%s: which kind? %s", path, expected);
     return FAIL(l, place, "%s: no %s \"%.80s\"; %s", path, weft_kind_name(kind), name, expected);
 }
@@ -370,7 +417,7 @@ static enum weft_status load_model(struct load *l, enum weft_model_kind kind, co
     if (named) name = named->text;
     const struct weft_model *model = name ? weft_model_find(kind, name) : NULL;
     assert(model || named || !name); // the table's own default exists
-    if (!model) return fail_model(l, kind, name, place, path);
+    if (!model) return fail_model(l, kind, name, tree, place, path);
     ret_model->model = model;
     ret_model->place = around;
     ret_model->tree = tree;
@@ -378,11 +425,17 @@ static enum weft_status load_model(struct load *l, enum weft_model_kind kind, co
     return load_table(l, model->params, tree, true, path, ret_model->conf);
 }
 
+enum weft_status weft__model_load_all(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,
+                                      const char *path, struct weft_model_conf *ret_model, struct weft_arena *arena,
+                                      struct weft__mistakes *mistakes, struct weft_error *ret_error) {
+    struct load l = {.arena = arena, .error = ret_error, .mistakes = mistakes};
+    return load_model(&l, kind, name, tree, path, ret_model);
+}
+
 enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,
                                      const char *path, struct weft_model_conf *ret_model, struct weft_arena *arena,
                                      struct weft_error *ret_error) {
-    struct load l = {.arena = arena, .error = ret_error};
-    return load_model(&l, kind, name, tree, path, ret_model);
+    return weft__model_load_all(kind, name, tree, path, ret_model, arena, NULL, ret_error);
 }
 
 /// `beside`: the path of its parameters.

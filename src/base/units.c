@@ -138,6 +138,48 @@ static bool is_divisible(enum weft__quantity quantity) {
     return quantity != WEFT__BYTES && quantity != WEFT__COUNT;
 }
 
+/// What people write for units, and what weft wants instead: the unit of 1000, and that of 1024 if they may mean it.
+static const struct {
+    enum weft__quantity quantity;
+    const char *words, *unit, *binary;
+} informal[] = {
+    {WEFT__BYTES, " b byte bytes ", "B", NULL},
+    {WEFT__BYTES, " k kb kib ", "KB", "KiB"},
+    {WEFT__BYTES, " m mb mib ", "MB", "MiB"},
+    {WEFT__BYTES, " g gb gib ", "GB", "GiB"},
+    {WEFT__BYTES, " t tb tib ", "TB", "TiB"},
+    {WEFT__TIME, " n nsec nsecs nanoseconds ", "ns", NULL},
+    {WEFT__TIME, " u usec usecs microseconds \xc2\xb5s \xce\xbcs ", "us", NULL},
+    {WEFT__TIME, " m msec msecs milliseconds ", "ms", NULL},
+    {WEFT__TIME, " sec secs second seconds ", "s", NULL},
+};
+
+/// "64k": "64KB" (decimal) or "64KiB" (binary); the example of the quantity if the unit is not known.
+static const char *instead_of(enum weft__quantity quantity, const char *text, const char *unit, char *ret,
+                              size_t size) {
+    char word[16] = " ";
+    size_t n = strlen(unit);
+    snprintf(ret, size, "%s", quantities[quantity].expected);
+    if (n + 3 > sizeof word) return ret;
+    for (size_t i = 0; i < n; i++)
+        word[i + 1] = (char)tolower((unsigned char)unit[i]);
+    word[n + 1] = ' ';
+    int digits = (int)(unit - text) < 40 ? (int)(unit - text) : 0;
+    while (digits && text[digits - 1] == ' ')
+        digits--;
+    for (size_t i = 0; i < sizeof informal / sizeof *informal && digits; i++) {
+        if (informal[i].quantity != quantity || !strstr(informal[i].words, word)) continue;
+        const char *unit_of = informal[i].unit, *binary = informal[i].binary;
+        if (binary)
+            snprintf(ret, size, "\"%.*s%s\" (decimal) or \"%.*s%s\" (binary)", digits, text, unit_of, digits, text,
+                     binary);
+        else
+            snprintf(ret, size, "\"%.*s%s\"", digits, text, unit_of);
+        break;
+    }
+    return ret;
+}
+
 /// `cut`: a fraction of the base unit is cut off, unless that unit is indivisible.
 static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint64_t *ret_value, char *why,
                   size_t size) {
@@ -156,6 +198,7 @@ static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint
     const char *unit_text = end + strspn(end, " ");
     const struct unit *unit = unit_find(quantity, unit_text);
     if (!unit) {
+        char instead[160];
         if (!*unit_text)
             snprintf(why, size, "\"%.80s\" has no unit; expected %s", text, q->expected);
         else if (quantity == WEFT__BYTES && strchr("kKMGT", *unit_text) && !unit_text[1])
@@ -163,7 +206,7 @@ static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint
                      *unit_text == 'k' ? 'K' : *unit_text, *unit_text == 'k' ? 'K' : *unit_text);
         else
             snprintf(why, size, "\"%.80s\": \"%.80s\" is not a unit (%s); expected %s", text, unit_text, q->units_text,
-                     q->expected);
+                     instead_of(quantity, start, unit_text, instead, sizeof instead));
         return false;
     }
     unsigned __int128 value;

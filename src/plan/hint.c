@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "weft/advice.h"
 #include "weft/cc.h"
-#include "weft/hint.h"
+#include "weft/hints.h"
 
 enum { FAR = 2 }; // rates further apart than this are different ones (assumed)
 

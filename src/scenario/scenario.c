@@ -64,10 +64,33 @@ struct bind {
     struct weft_scenario *scenario;
     const struct weft_tree *root;
     struct weft_arena *arena;
-    struct weft_error *error;
+    struct weft_error *error;        ///< the first mistake
+    struct weft__mistakes *mistakes; ///< all of them; NULL: nobody wants more than the first
 };
 
-#define FAIL(b, place, ...) weft_error_set((b)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+/// Notes a mistake; binding goes on with the next section, to find more.
+static enum weft_status take(struct bind *b, const struct weft_error *own) {
+    if (own->status && b->mistakes) weft__mistakes_add(b->mistakes, own);
+    if (own->status && b->error && !b->error->status) *b->error = *own;
+    return own->status;
+}
+
+#define FAIL(b, place, ...)                                                                                            \
+    ({                                                                                                                 \
+        struct weft_error own_ = {0};                                                                                  \
+        weft_error_set(&own_, WEFT_ERROR_INPUT, place, __VA_ARGS__);                                                   \
+        take(b, &own_);                                                                                                \
+    })
+
+static enum weft_status load_params(struct bind *b, const struct weft_param_table *table, const struct weft_tree *tree,
+                                    const char *path, void *conf) {
+    return weft__params_load_all(table, tree, path, conf, b->arena, b->mistakes, b->error);
+}
+
+/// The status of two parts: the first that failed.
+static enum weft_status worse(enum weft_status first, enum weft_status second) {
+    return first ? first : second;
+}
 
 /// A section of the file; NULL if it is missing or empty.
 static const struct weft_tree *section(const struct weft_tree *map, const char *key) {
@@ -89,7 +112,7 @@ static enum weft_status load_head(struct bind *b) {
         if (tree) return FAIL(b, tree->key_place, "%s: cannot be overridden", fixed[i]);
     }
     struct weft__scenario_head head;
-    enum weft_status status = weft__params_load_at(&weft__scenario_table, b->root, "", &head, b->arena, b->error);
+    enum weft_status status = load_params(b, &weft__scenario_table, b->root, "", &head);
     if (status) return status;
     b->scenario->name = *head.name ? head.name : stem(b->arena, b->scenario->path);
     b->scenario->about = head.about;
@@ -101,7 +124,8 @@ static enum weft_status load_topology(struct bind *b) {
     if (!tree) return FAIL(b, b->root->place, "topology is missing: expected a kind and its parameters");
     b->scenario->topology_tree = tree;
     b->scenario->events_tree = section(b->root, "events");
-    return weft__model_load_at(WEFT_KIND_TOPOLOGY, NULL, tree, "topology", &b->scenario->topology, b->arena, b->error);
+    return weft__model_load_all(WEFT_KIND_TOPOLOGY, NULL, tree, "topology", &b->scenario->topology, b->arena,
+                                b->mistakes, b->error);
 }
 
 /// `tree`: of each section, NULL if the user sets nothing in it; `entry`: the map that contains, or would contain,
@@ -113,11 +137,11 @@ static enum weft_status load_device(struct bind *b, struct weft_device_conf *dev
     make_sections(device, b->arena);
     device->tree = entry;
     device->defaults = b->root;
-    for (uint32_t i = 0; i < WEFT__DEVICE_SECTIONS && !status; i++) {
+    for (uint32_t i = 0; i < WEFT__DEVICE_SECTIONS; i++) {
         char child_path[WEFT__PATH_MAX];
         weft__path_join(child_path, sizeof child_path, path, weft__device_sections[i]);
-        status = weft__params_load_at(weft__device_section_table(i), tree[i] ? tree[i] : &empty, child_path,
-                                      weft__device_section_conf(device, i), b->arena, b->error);
+        status = worse(status, load_params(b, weft__device_section_table(i), tree[i] ? tree[i] : &empty, child_path,
+                                           weft__device_section_conf(device, i)));
     }
     return status;
 }
@@ -129,9 +153,9 @@ static enum weft_status over_default(struct bind *b, const struct weft_tree *ent
     *ret_tree = over ? over : base;
     if (!over || over->type != WEFT_TREE_MAP) return WEFT_OK;
     struct weft_tree *merged;
-    enum weft_status status = weft_tree_override(base, over, b->arena, &merged, b->error);
-    if (!status) *ret_tree = merged;
-    return status;
+    struct weft_error own = {0};
+    if (!weft_tree_override(base, over, b->arena, &merged, &own)) *ret_tree = merged;
+    return take(b, &own);
 }
 
 /// Notes which sections `own` has, an entry of `devices` or the scenario itself. Settings of the command line apply to
@@ -152,7 +176,7 @@ static enum weft_status load_device_entry(struct bind *b, const struct weft_tree
     snprintf(path, sizeof path, "devices.%u", i);
     struct weft__device_head head;
     const struct weft_tree *tree[WEFT__DEVICE_SECTIONS];
-    enum weft_status status = weft__params_load_at(&weft__device_table, entry, path, &head, b->arena, b->error);
+    enum weft_status status = load_params(b, &weft__device_table, entry, path, &head);
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS && !status; k++)
         status = over_default(b, entry, weft__device_sections[k], &tree[k]);
     if (!status) status = load_device(b, device, entry, tree, path);
@@ -185,8 +209,8 @@ static enum weft_status load_devices(struct bind *b) {
         tree[k] = section(b->root, weft__device_sections[k]);
     status = load_device(b, &device[0], b->root, tree, "");
     note_sections(&device[0], b->root);
-    for (uint32_t i = 0; i < n && !status; i++)
-        status = load_device_entry(b, list->child[i], i, &device[i + 1]);
+    for (uint32_t i = 0; i < n; i++)
+        status = worse(status, load_device_entry(b, list->child[i], i, &device[i + 1]));
     return status;
 }
 
@@ -197,11 +221,11 @@ static enum weft_status load_workload(struct bind *b) {
     if (status) return status;
     b->scenario->workload = weft_arena_alloc(b->arena, n, sizeof *b->scenario->workload);
     b->scenario->workloads = n;
-    for (uint32_t i = 0; i < n && !status; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         char path[WEFT__PATH_MAX];
         snprintf(path, sizeof path, "workload.%u", i);
-        status = weft__model_load_at(WEFT_KIND_WORKLOAD, NULL, list->child[i], path, &b->scenario->workload[i],
-                                     b->arena, b->error);
+        status = worse(status, weft__model_load_all(WEFT_KIND_WORKLOAD, NULL, list->child[i], path,
+                                                    &b->scenario->workload[i], b->arena, b->mistakes, b->error));
     }
     return status;
 }
@@ -209,32 +233,30 @@ static enum weft_status load_workload(struct bind *b) {
 static enum weft_status load_capture(struct bind *b) {
     const struct weft_tree *tree = section(b->root, "capture"), *ports = section(tree, "ports");
     b->scenario->capture_place = ports ? ports->place : WEFT_NOWHERE;
-    return weft__params_load_at(&weft_capture_table, tree, "capture", &b->scenario->capture, b->arena, b->error);
+    return load_params(b, &weft_capture_table, tree, "capture", &b->scenario->capture);
 }
 
 /// Loads the file's fabric and solves it.
 static enum weft_status load_fabric(struct bind *b) {
-    enum weft_status status = weft_fabric_load(b->root, b->arena, &b->scenario->fabric, b->error);
-    if (!status) status = weft_fabric_expand(b->root, &b->scenario->fabric, b->arena, &b->root, b->error);
+    struct weft_error own = {0};
+    enum weft_status status = weft_fabric_load(b->root, b->arena, &b->scenario->fabric, &own);
+    if (!status) status = weft_fabric_expand(b->root, &b->scenario->fabric, b->arena, &b->root, &own);
     b->scenario->tree = b->root;
-    return status;
+    return take(b, &own);
 }
 
+/// Every section, even after a mistake in one: the user sees them all at once.
 static enum weft_status bind_all(struct bind *b) {
-    enum weft_status status = load_head(b);
-    if (!status) status = load_fabric(b);
-    if (!status) status = load_topology(b);
-    if (!status) status = load_devices(b);
-    if (!status) status = load_workload(b);
-    if (!status)
-        status = weft__params_load_at(&weft_run_table, section(b->root, "run"), "run", &b->scenario->run, b->arena,
-                                      b->error);
+    enum weft_status status = load_head(b); // with an unknown key a section may be there under another name
+    status = worse(status, load_fabric(b));
+    if (!status || section(b->root, "topology")) status = worse(status, load_topology(b));
+    status = worse(status, load_devices(b));
+    status = worse(status, load_workload(b));
+    status = worse(status, load_params(b, &weft_run_table, section(b->root, "run"), "run", &b->scenario->run));
     b->scenario->control_tree = section(b->root, "control");
-    if (!status)
-        status = weft__params_load_at(&weft_control_table, section(b->root, "control"), "control",
-                                      &b->scenario->control, b->arena, b->error);
-    if (!status) status = load_capture(b);
-    return status;
+    status = worse(status,
+                   load_params(b, &weft_control_table, section(b->root, "control"), "control", &b->scenario->control));
+    return worse(status, load_capture(b));
 }
 
 /// The file's tree, overridden by its variant and then by the settings.
@@ -258,26 +280,50 @@ static void name_variant(const struct weft_scenario *scenario, uint32_t variants
         snprintf(error->text + used, sizeof error->text - used, " (variant %s)", scenario->variant);
 }
 
-enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32_t variant,
-                                   struct weft_scenario **ret_scenario, struct weft_error *ret_error) {
-    assert(variant < file->variants);
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    struct weft_scenario *scenario = weft_arena_alloc(arena, 1, sizeof *scenario);
+static enum weft_status bind_variant(const struct weft_scenario_file *file, uint32_t variant, struct bind *b) {
+    struct weft_arena *arena = b->arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_scenario *scenario = b->scenario = weft_arena_alloc(arena, 1, sizeof *scenario);
     scenario->arena = arena;
     scenario->file = file;
     scenario->path = file->path;
     scenario->variant = file->variant[variant].name;
     scenario->case_name = file->variant[variant].case_name;
-    struct bind b = {.scenario = scenario, .arena = arena, .error = ret_error};
-    enum weft_status status = apply_overrides(&b, file, variant);
-    if (!status) status = bind_all(&b);
+    struct weft_error own = {0};
+    struct bind overriding = {.scenario = scenario, .arena = arena, .error = &own};
+    if (apply_overrides(&overriding, file, variant)) return take(b, &own);
+    b->root = overriding.root;
+    return bind_all(b);
+}
+
+enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32_t variant,
+                                   struct weft_scenario **ret_scenario, struct weft_error *ret_error) {
+    assert(variant < file->variants);
+    struct bind b = {.error = ret_error};
+    enum weft_status status = bind_variant(file, variant, &b);
     if (status) {
-        name_variant(scenario, file->variants, ret_error);
-        weft_scenario_free(scenario);
+        name_variant(b.scenario, file->variants, ret_error);
+        weft_scenario_free(b.scenario);
     } else {
-        *ret_scenario = scenario;
+        *ret_scenario = b.scenario;
     }
     return status;
+}
+
+uint32_t weft_scenario_mistakes(const struct weft_scenario_file *file, uint32_t variant,
+                                void (*on_mistake)(void *context, const struct weft_error *error), void *context) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft__mistakes mistakes = {.arena = arena};
+    struct weft_error first = {0};
+    struct bind b = {.error = &first, .mistakes = &mistakes};
+    bind_variant(file, variant, &b);
+    for (uint32_t i = 0; i < mistakes.n; i++) {
+        name_variant(b.scenario, file->variants, mistakes.error[i]);
+        on_mistake(context, mistakes.error[i]);
+    }
+    uint32_t left_out = mistakes.left_out;
+    weft_scenario_free(b.scenario);
+    weft_arena_free(arena);
+    return left_out;
 }
 
 enum weft_status weft_scenario_tree(const struct weft_scenario_file *file, uint32_t variant, struct weft_arena *arena,

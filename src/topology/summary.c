@@ -67,6 +67,15 @@ static void add_node(struct weft_topology_summary *s, const struct weft_topology
     if (ratio > layer->oversubscription_max) layer->oversubscription_max = ratio;
 }
 
+uint32_t weft_topology_layers(const struct weft_topology *t, struct weft_arena *arena,
+                              struct weft_layer_summary **ret_layer) {
+    struct weft_topology_summary s = {0};
+    for (uint32_t n = 0; n < t->nodes; n++)
+        if (!is_processor(t, n)) add_node(&s, t, n);
+    *ret_layer = settle(s.layer, s.layers, sizeof *s.layer, arena);
+    return s.layers;
+}
+
 static int by_line(const void *a, const void *b) {
     const struct weft_line_summary *x = a, *y = b;
     for (unsigned end = 0; end < 2; end++)

@@ -171,6 +171,82 @@ static void listed(void **state) {
     assert_true(cases > 40);
 }
 
+/// All mistakes at once, one a line with its place, by every command that reads the scenario; each once, whatever the
+/// number of variants, and none that follows from another.
+static void several(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *lines;
+    } cases[] = {
+        {"topology: {kind: leaf_spine, leafs: 2, delay: 5}\n"
+         "workload: [{kind: incast, srcs: host-1, dst: host-0, size: 64k}, {kind: flow, bytes: 1, src: a, receiver: "
+         "b}]\n"
+         "switch: {ecn: on, aqm: {kind: wred, pmax: 0.1, kmin: 1KB}}\n"
+         "host: {cc: dcqn}\nrnu: {seed: 1}\nvariants: {x: {}, y: {host.mtu: 1}}\n",
+         "5:1: rnu: unknown key; did you mean \"run\"?\n"
+         "1:30: topology.leafs: unknown key; did you mean \"leaves\"?\n"
+         "1:47: topology.delay: \"5\" has no unit; \n"
+         "4:12: host.cc: no cc \"dcqn\"; did you mean \"dcqcn\"?\n"
+         "3:10: switch.ecn: unknown key; did you mean \"aqm\"?\n"
+         "3:37: switch.aqm.pmax: unknown key; did you mean \"max_probability\"?\n"
+         "3:48: switch.aqm.kmin: unknown key; did you mean \"min\"?\n"
+         "2:27: workload.0.srcs: unknown key; did you mean \"sources\"?\n"
+         "2:60: workload.0.size: \"64k\": \"k\" is not a unit\n"
+         "2:79: workload.1.bytes: unknown key; did you mean \"size\"?\n"
+         "2:97: workload.1.receiver: unknown key; did you mean \"dst\"?\n"
+         "6:33: host.mtu: \"1\" has no unit\n"},
+        {"topology: {type: single}\nhost: {transport: roce, timeout: 1ms}\n"
+         "devices: [{match: a, switch: {buffer: {sizes: 1MB}}}, {match: b, host: {cc: none, mtus: 1KB}}, {mtach: c}]\n"
+         "capture: {prots: a}\ncontrol: {x: 1}\n",
+         "1:12: topology.type: unknown key; did you mean \"kind\"?\n"
+         "2:19: host.transport: no transport \"roce\"\n"
+         "3:40: devices.0.switch.buffer.sizes: unknown key; did you mean \"size\"?\n"
+         "3:84: devices.1.host.mtus: unknown key; did you mean \"mtu\"?\n"
+         "3:98: devices.2.mtach: unknown key; did you mean \"match\"?\n"
+         "5:11: control.x: unknown key; \n"
+         "4:11: capture.prots: unknown key; did you mean \"ports\"?\n"},
+        {"topology: single\nhost: {mtu: 1}\nclaims: [{text: a, that: 1 < 2}]\n",
+         "3:26: claims.0.that: names no metric\n2:13: host.mtu: \"1\" has no unit\n"},
+    };
+    static const char *const commands[] = {"check", "run", "compare", "topo", "verify"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t c = 0; c < sizeof commands / sizeof *commands; c++) {
+            struct outcome o;
+            char *argv[] = {(char *)"weft", (char *)commands[c], (char *)scenario_name, NULL};
+            bool claims = strstr(cases[i].text, "claims");
+            if ((c == 4) != claims && c) continue; // verify wants claims; the others do not judge them first
+            write_scenario(cases[i].text, strlen(cases[i].text));
+            run_program(argv, &o);
+            assert_int_equal(o.status, 2);
+            char *rest = o.err, *wanted = strdup(cases[i].lines), *left = wanted, *line;
+            while ((line = strsep(&left, "\n")) && *line) {
+                char *got = strsep(&rest, "\n"), place[200];
+                snprintf(place, sizeof place, "weft: s.yaml:%s", line);
+                if (!got || !strstr(got, place)) fail_msg("%s: \"%s\"; expected \"%s\"", commands[c], got, place);
+            }
+            if (rest && *rest) fail_msg("%s: more: \"%s\"", commands[c], rest);
+            free(wanted);
+        }
+}
+
+/// Of very many mistakes the first ones are shown, and the number of the rest.
+static void very_many(void **state) {
+    (void)state;
+    char text[8192];
+    size_t n = (size_t)sprintf(text, "topology: single\nworkload:\n");
+    for (int i = 0; i < 100; i++)
+        n += (size_t)sprintf(text + n, "  - {kind: flow, src: a, dst: b, key-%d: 1}\n", i);
+    write_scenario(text, n);
+    struct outcome o;
+    char *argv[] = {(char *)"weft", (char *)"check", (char *)scenario_name, NULL};
+    run_program(argv, &o);
+    assert_int_equal(o.status, 2);
+    assert_non_null(strstr(o.err, "s.yaml:3:34: workload.0.key-0: unknown key"));
+    assert_non_null(strstr(o.err, "s.yaml:23:34: workload.20.key-20: unknown key"));
+    assert_null(strstr(o.err, "key-21"));
+    assert_non_null(strstr(o.err, "\nweft: and 79 more mistakes\n"));
+}
+
 static double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -227,10 +303,11 @@ static void odd_words(void **state) {
     enum { LONG = 1 << 20 };
     char *text = malloc(LONG);
     memset(text, 'a', LONG);
-    memcpy(text, "host: {mtu: ", 12);
+    static const char head[] = "topology: single\nhost: {mtu: ";
+    memcpy(text, head, sizeof head - 1);
     memcpy(text + LONG - 2, "}\n", 2);
     write_scenario(text, LONG);
-    refuse("a long word", NULL, "topology is missing");
+    refuse("a long word", NULL, "aaaa\": expected a size");
     memset(text, 'a', LONG);
     memcpy(text, "topology: ", 10);
     write_scenario(text, LONG);
@@ -260,8 +337,9 @@ static void no_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(listed), cmocka_unit_test(large_file), cmocka_unit_test(garbage),
-        cmocka_unit_test(deep),   cmocka_unit_test(odd_words),  cmocka_unit_test(no_file),
+        cmocka_unit_test(listed),    cmocka_unit_test(large_file), cmocka_unit_test(garbage),
+        cmocka_unit_test(several),   cmocka_unit_test(very_many),  cmocka_unit_test(deep),
+        cmocka_unit_test(odd_words), cmocka_unit_test(no_file),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

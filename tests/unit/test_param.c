@@ -122,7 +122,7 @@ static void parameters_beside_a_model(void **state) {
         {"mim: 10KB\n", "s.yaml:1:1: box.mim: unknown key; did you mean \"min\"?"},
         {"aqm: none\nmin: 10KB\n", "s.yaml:2:1: box.min: unknown key"},
         {"aqm: {min: 10KB}\nmin: 10KB\n", "s.yaml:2:1: box.min: it is in aqm as well; expected it once"},
-        {"aqm: gone\nmin: 10KB\n", "s.yaml:2:1: box.min: unknown key"},
+        {"aqm: gone\nmin: 10KB\n", "s.yaml:1:6: box.aqm: no aqm \"gone\""}, // whose parameters are not known
         {"aqm: gone\n", "s.yaml:1:6: box.aqm: no aqm \"gone\""},
         {"aqm: [wred]\n", "s.yaml:1:6: box.aqm: found a list"},
     };

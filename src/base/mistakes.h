@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// All mistakes of an input, where a function that returns the first goes on to look for more.
+#ifndef WEFT_BASE_MISTAKES_H
+#define WEFT_BASE_MISTAKES_H
+
+#include "weft/error.h"
+#include "weft/memory.h"
+
+enum { WEFT__MISTAKES_MAX = 50 };
+
+struct weft__mistakes {
+    struct weft_arena *arena;
+    struct weft_error **error; ///< in the order in which they were found, each text once
+    uint32_t n, left_out;      ///< left_out: how many more there are
+};
+
+/// Keeps a copy, unless there is one with this text already, or with this place and message.
+void weft__mistakes_add(struct weft__mistakes *m, const struct weft_error *error);
+
+#endif

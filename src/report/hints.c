@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of hints. To add one: a function that calls say() if it applies, and its name in the list.
+#include "weft/hints.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "weft/aqm.h"
+#include "weft/sim.h"
+#include "weft/summary.h"
+#include "weft/transport.h"
+
+enum { TEXT = 400 };
+
+__attribute__((format(printf, 2, 3))) static void say(struct weft_hints *h, const char *format, ...) {
+    char text[TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    uint32_t i = 0;
+    while (i < h->n && strcmp(h->hint[i].text, text))
+        i++;
+    if (i == WEFT_HINTS_MAX) return;
+    if (i == h->n) h->hint[h->n++].text = weft_arena_text(h->arena, text);
+    h->hint[i].runs++;
+}
+
+/// Each layer with less to the layers above it than to those below. A millionth less is rounding.
+static void say_oversubscribed(struct weft_hints *h) {
+    struct weft_layer_summary *layer;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t n = weft_topology_layers(h->now->topology, arena, &layer);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_layer_summary *l = &layer[i];
+        char up[32], down[32];
+        if (!l->up_bps || (double)l->down_bps < 1.000001 * (double)l->up_bps) continue;
+        weft_format_rate(l->up_bps, up, sizeof up);
+        weft_format_rate(l->down_bps, down, sizeof down);
+        say(h, "layer %s is oversubscribed %.3g:1: %s down, %s up (weft topo shows all layers)", l->name,
+            (double)l->down_bps / (double)l->up_bps, down, up);
+    }
+    weft_arena_free(arena);
+}
+
+static bool goes_back_n(const struct weft_host_conf *host) {
+    const struct weft_transport_ops *ops = host->transport.model->ops;
+    return !strcmp(host->transport.model->name, "roce_rc") && !(ops->sacks && ops->sacks(host->transport.conf));
+}
+
+/// Facts about lossy go-back-N: S. Zhu et al., SIGCOMM 2015, section 2, on losses; phase effects: Floyd and Jacobson,
+/// "On traffic phase effects in packet-switched gateways", 1992.
+static void say_phase(struct weft_hints *h) {
+    const struct weft_device_conf *d = &h->now->scenario->device[0];
+    const struct weft_outcome *o = h->now->outcome;
+    if (!h->now->topology->switches || d->sw.pfc.priorities || strcmp(d->sw.aqm.model->name, "none")) return;
+    if (!goes_back_n(&d->host) || (o && !o->drops[WEFT_DROP_BUFFER_FULL])) return;
+    say(h,
+        "go-back-N%s without PFC or marks: all clocks are equal and nothing jitters, so of two senders into a full "
+        "queue one may win every time; goodput is too high and shares are too unequal, and seeds do not show it",
+        o ? " lost packets" : "");
+}
+
+static void say_values(struct weft_hints *h) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const char *text = weft_hint_values(h->now->scenario, h->now->topology, h->now->workload, arena);
+    if (text) say(h, "%s", text);
+    weft_arena_free(arena);
+}
+
+static void say_ideal_host(struct weft_hints *h) {
+    const struct weft_host_conf *host = &h->now->scenario->device[0].host;
+    if (host->processing_ps || host->work_request_ps || host->work_request_qp_ps) return;
+    say(h,
+        "hosts take no time of their own (host.processing and host.work_request are 0ns): messages, small ones above "
+        "all, are faster than those of real hosts");
+}
+
+static void say_one_seed(struct weft_hints *h) {
+    const struct weft_run *run = h->now;
+    if (!run->outcome || h->seeds > 1 || !weft_simulation_draws(run->scenario, run->topology)) return;
+    say(h,
+        "one seed: another may give other figures (paths, arrivals); weft compare --seeds 1..8 gives means and their "
+        "intervals");
+}
+
+/// In the order in which they are printed.
+static void (*const list[])(struct weft_hints *h) = {
+    say_oversubscribed,
+    say_phase,
+    say_values,
+    say_ideal_host,
+    say_one_seed,
+};
+
+void weft_hints_add(struct weft_hints *h, const struct weft_run *run) {
+    h->now = run;
+    h->runs++;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        list[i](h);
+}
+
+void weft_hints_print(FILE *file, const struct weft_hints *h) {
+    for (uint32_t i = 0; i < h->n; i++) {
+        fprintf(file, "weft: hint: %s", h->hint[i].text);
+        if (h->hint[i].runs < h->runs)
+            fprintf(file, " (%" PRIu32 " of %" PRIu32 " %s)", h->hint[i].runs, h->runs,
+                    h->seeds > 1 ? "runs" : "variants");
+        fputc('\n', file);
+    }
+}

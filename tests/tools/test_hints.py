@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Hints: each where it applies and nowhere else, once, on standard error after the results; --quiet keeps them."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+WEFT = os.environ["WEFT"]
+LEAVES = "topology: {{kind: leaf_spine, leaves: 2, spines: {spines}, hosts_per_leaf: 4}}\n"
+INCAST = "workload: [{kind: incast, sources: host-1..3, dst: host-0, size: 300KB, group: g}]\n"
+LOSSY = ("switch: {pfc: {priorities: none}, buffer: {kind: static, size: 50KB, xoff: 40KB, xon: 30KB}}\n"
+         "host: {pfc: {priorities: none}}\n")
+WORDS = {"oversubscribed": "is oversubscribed", "phase": "go-back-N", "ideal": "hosts take no time", "seed": "one seed:"}
+
+
+class Hints(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.at = Path(folder.name)
+
+    def weft(self, command, text, *options, status=0):
+        (self.at / "s.yaml").write_text(text)
+        done = subprocess.run([WEFT, command, "s.yaml", *options], capture_output=True, text=True, timeout=120, cwd=self.at)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def hints(self, command, text, *options):
+        """The names of the hints, in their order; each line is one of them."""
+        lines = [line for line in self.weft(command, text, *options).stderr.splitlines() if line.startswith("weft: hint: ")]
+        found = [[name for name, word in WORDS.items() if word in line] for line in lines]
+        self.assertTrue(all(len(names) == 1 for names in found), lines)
+        return [names[0] for names in found]
+
+    def test_oversubscription(self):
+        for spines, rates, ratio in ((1, "", "4:1"), (3, "", "1.33:1"), (4, "", None), (8, "", None), (4, ", spine_rate: 100Gbps", "2:1")):
+            text = LEAVES.format(spines=spines).replace("}", rates + "}") + INCAST
+            for command in ("check", "run"):
+                done = self.weft(command, text, "--quiet") if command == "run" else self.weft(command, text)
+                shown = [line for line in done.stderr.splitlines() if "oversubscribed" in line]
+                self.assertEqual(len(shown), bool(ratio), (text, done.stderr))
+                self.assertTrue(not ratio or f"layer leaf is oversubscribed {ratio}: " in shown[0], shown)
+
+    def test_each_layer_once(self):
+        text = ("topology: {kind: clos3, pods: 2, access_per_pod: 2, aggregation_per_pod: 1, core: 1, hosts_per_access: 4}\n" + INCAST)
+        shown = [line for line in self.weft("check", text).stderr.splitlines() if "oversubscribed" in line]
+        self.assertEqual(sorted(line.split()[3] for line in shown), ["access", "aggregation"])
+        text += "variants: {a: {}, b: {host.cc: dcqcn}, c: {topology.core: 2}}\n"
+        shown = [line for line in self.weft("compare", text, "--quiet").stderr.splitlines() if "oversubscribed" in line]
+        self.assertEqual(len(shown), 2)
+        self.assertEqual(sum("(2 of 3 variants)" in line for line in shown), 1)
+
+    def test_phase(self):
+        text = LEAVES.format(spines=4) + INCAST
+        for more, check, run in (("", False, False), (LOSSY, True, True), (LOSSY.replace("50KB", "5MB"), True, False),
+                                 (LOSSY.replace("host: {", "host: {retransmission: selective, "), False, False),
+                                 (LOSSY.replace("switch: {", "switch: {aqm: wred, "), False, False)):
+            self.assertEqual("phase" in self.hints("check", text + more), check, more)
+            self.assertEqual("phase" in self.hints("run", text + more), run, more)
+
+    def test_ideal_host(self):
+        text = LEAVES.format(spines=4) + INCAST
+        self.assertIn("ideal", self.hints("run", text))
+        for key in ("processing", "work_request", "work_request_qp"):
+            self.assertNotIn("ideal", self.hints("run", text, "--set", f"host.{key}=1us"))
+
+    def test_one_seed(self):
+        text = LEAVES.format(spines=4) + INCAST.replace("host-1..3", "host-4..7")
+        single = "topology: {kind: single, hosts: 4}\n" + INCAST
+        self.assertIn("seed", self.hints("run", text))
+        self.assertIn("seed", self.hints("compare", text))
+        self.assertNotIn("seed", self.hints("check", text))
+        self.assertNotIn("seed", self.hints("compare", text, "--seeds", "1..2"))
+        self.assertNotIn("seed", self.hints("run", single))  # nothing is drawn
+
+    def test_where_they_are_printed(self):
+        text = LEAVES.format(spines=1) + INCAST
+        plain = self.weft("run", text)
+        self.assertNotIn("hint", plain.stdout)
+        self.assertEqual(self.hints("run", text, "--quiet"), self.hints("run", text))
+        for option in ("--no-hints", "--json"):
+            self.assertNotIn("hint", self.weft("run", text, option).stderr)
+        json.loads(self.weft("compare", text, "--json").stdout)
+        for options in (["--csv"], ["--no-hints"], ["--json"]):
+            self.assertNotIn("hint", self.weft("compare", text, *options).stderr)
+        self.assertNotIn("hint", self.weft("check", text, "--no-hints").stderr)
+        shown = subprocess.run(["sh", "-c", f'"{WEFT}" run s.yaml 2>&1'], capture_output=True, text=True, cwd=self.at).stdout.splitlines()
+        first = next(i for i, line in enumerate(shown) if line.startswith("weft: hint"))
+        self.assertTrue(all(line.startswith("weft: hint") for line in shown[first:]), shown)
+
+    def test_an_empty_workload_is_reported(self):
+        for text in ("topology: single\n", "topology: single\nrun: {until: 1ms}\n"):
+            self.assertIn("weft: s.yaml: the workload is empty: no host sends", self.weft("check", text).stderr)
+        self.assertNotIn("empty", self.weft("check", LEAVES.format(spines=1) + INCAST).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
