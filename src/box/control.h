@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may happen to a box in the control plane of its fabric: `control: {events: [...]}`. The reader of such events
-// uses this and needs to know no kind of box.
+// What may happen to a box in the control plane of its fabric, `control: {events: [...]}`, and what else it has of the
+// section `control`. The readers of both use this and need to know no kind of box.
 #ifndef WEFT_BOX_CONTROL_H
 #define WEFT_BOX_CONTROL_H
 
 #include "weft/control.h"
 
 struct weft__box_control {
-    const char *one, *several; ///< in messages: "a TiN", "TiNs"
-    uint32_t whats;            ///< 1 << enum weft_control_what: what may happen to a single one
-    const char *expected;      ///< these in words, and what may happen to several
+    const char *one, *several;   ///< in messages: "a TiN", "TiNs"
+    uint32_t whats;              ///< 1 << enum weft_control_what: what may happen to a single one
+    const char *expected;        ///< these in words, and what may happen to several
+    const char *const *sections; ///< of `control` that it goes by; the last is NULL
 };
 
 /// For a kind of node; NULL: it does not take part in a control plane.

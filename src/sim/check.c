@@ -130,11 +130,10 @@ static void look_at_value(void *context, const char *path, const char *value, co
         s->differs = true;
 }
 
-static bool is_unasked(const struct weft__box *box, const char *key) {
-    const char *const *unasked = box->unasked;
-    while (unasked && *unasked && strcmp(*unasked, key) != 0)
-        unasked++;
-    return unasked && *unasked;
+static bool has_name(const char *const *name, const char *wanted) {
+    while (name && *name && strcmp(*name, wanted) != 0)
+        name++;
+    return name && *name;
 }
 
 /// A node that reads the entry's section `switch`; WEFT_NONE: one of them asks for the key, or there is none.
@@ -145,7 +144,7 @@ static uint32_t find_deaf(const struct weft_scenario *scenario, const struct wef
         const struct weft__box *box = weft__box_of(&t->node[n]);
         if (box->pfc != weft__ethernet_pfc) continue; // a host, or cells only
         if (d && weft_scenario_device(scenario, t->node[n].name) != &scenario->device[d]) continue;
-        if (!is_unasked(box, key)) return WEFT_NONE;
+        if (!has_name(box->unasked, key)) return WEFT_NONE;
         deaf = n;
     }
     return deaf;
@@ -171,6 +170,26 @@ static enum weft_status check_asked(const struct weft_scenario *scenario, const 
                     "out, or empty where a variant has this topology",
                     s.path, t->node[deaf].name, weft__box_name(t->node[deaf].box));
         }
+    }
+    return WEFT_OK;
+}
+
+/// A section of `control` by which no node goes would have no effect.
+static enum weft_status check_control(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                      struct weft_error *ret_error) {
+    const struct weft_tree *control = scenario->control_tree;
+    for (uint32_t i = 0; control && control->type == WEFT_TREE_MAP && i < control->n; i++) {
+        const struct weft_tree *child = control->child[i];
+        bool is_read = !strcmp(child->key, "events") || child->type == WEFT_TREE_NULL || !child->n;
+        for (uint32_t n = 0; n < t->nodes && !is_read; n++) {
+            const struct weft__box_control *own = weft__box_of(&t->node[n])->control;
+            is_read = own && has_name(own->sections, child->key);
+        }
+        if (!is_read && !is_for_all(scenario, child->place))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, child->key_place,
+                                  "control.%s: has no effect on any node of %s; expected it left out, or empty where a "
+                                  "variant has this topology",
+                                  child->key, t->kind);
     }
     return WEFT_OK;
 }
@@ -408,6 +427,7 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     if (!status) status = check_controller(scenario, topology, ret_error);
     if (!status) status = check_sections(scenario, topology, ret_error);
     if (!status) status = check_asked(scenario, topology, ret_error);
+    if (!status) status = check_control(scenario, topology, ret_error);
     if (!status) status = check_route(scenario, topology, ret_error);
     if (!status) status = check_retry(scenario, topology, ret_error);
     if (!status) status = weft__check_credit(scenario, topology, ret_error);

@@ -43,6 +43,10 @@ FILES = {"cables": (["cables/cables.csv"], "topology"), "graphml": (["graphml/gr
 WORKLOAD_FILE = {"capture": "capture.pcapng", "chakra": "chakra", "csv": "flows.csv", "goal": "ring.goal", "inspector": "inspector.jsonl",
                  "simai": "simai.txt", "hpcc": "hpcc/flows.txt", "htsim": "htsim/flows.cm"}
 
+# Sections of `control` by the boxes that go by them; and keys of `switch` that these boxes do not go by.
+CONTROL = {"interface_node": ("reachability", "fsdb", "bgp"), "tin": ("bootstrap", "sdn", "timesync")}
+UNASKED = ("queueing", "arbiter", "fabric_patience", "fabric_speedup", "sfc", "sfc_proxy", "processing", "forwarding", "route")
+
 
 def read_schema(weft):
     return json.loads(subprocess.run([weft, "models", "--json"], capture_output=True, text=True, check=True).stdout)
@@ -327,6 +331,16 @@ class Scenario:
         self.used.add("sweep")
         self.sweeps = True
 
+    def leave_out_unasked(self, out):
+        """Mostly without what no box of the network goes by, which is refused."""
+        if self.chance(10):
+            return
+        for box, keys in CONTROL.items():
+            for key in keys if box not in self.boxes else ():
+                out.get("control", {}).pop(key, None)
+        for key in UNASKED if self.boxes & set(CONTROL) else ():
+            out.get("switch", {}).pop(key, None)
+
     def settings(self, out):
         """What devices and the run are set to."""
         for box in sorted(self.boxes):
@@ -353,6 +367,7 @@ class Scenario:
                 out[name] = self.section(name, 20)
         if out.get("dcbx"):
             out["dcbx"] |= {"enabled": self.one_of(True, False), "interval": self.one_of("7us", "50us"), "ttl": "1s"}
+        self.leave_out_unasked(out)
         events = self.events()
         if events:
             out["events"] = events

@@ -146,7 +146,10 @@ static uint32_t in_recorded_port(const struct weft__network *net, uint64_t more)
     return weft__dsf_ethernet_port(net->topology, weft__dsf_of(net)->eligible->node_of_in[more >> 16], more & 0xffff);
 }
 
+static const char *const in_sections[] = {"reachability", "fsdb", "bgp", NULL};
+
 static const struct weft__box_control in_control = {
+    .sections = in_sections,
     .one = "an interface node",
     .several = "interface nodes",
     .whats = 1 << WEFT_CONTROL_CRASH | 1 << WEFT_CONTROL_RESTART | 1 << WEFT_CONTROL_SHUT | 1 << WEFT_CONTROL_MOVE |

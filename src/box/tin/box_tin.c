@@ -181,7 +181,10 @@ static void tin_host_terms(const struct weft__network *net, uint32_t port, struc
         find_downs(timeline, cliques->shape->tin_of_node[tin], net->arena_host, ret);
 }
 
+static const char *const tin_sections[] = {"bootstrap", "sdn", "timesync", NULL};
+
 static const struct weft__box_control tin_control = {
+    .sections = tin_sections,
     .one = "a TiN",
     .several = "TiNs",
     .whats = 1 << WEFT_CONTROL_REBOOT | 1 << WEFT_CONTROL_CORRUPT | 1 << WEFT_CONTROL_JUMP,
