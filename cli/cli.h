@@ -97,6 +97,12 @@ void weft_cli_command_help(uint32_t i);
 bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *ret_number);
 /// Whether it is a folder written by --out.
 bool weft_cli_is_result(const char *path);
+/// Makes a folder, for this process alone until it ends; `shared`: and for others that share it.
+enum weft_status weft_cli_own_folder(const char *path, bool shared, struct weft_error *ret_error);
+/// Likewise the folder of --out, for this process alone until it ends; later calls do nothing. `shared`: for tasks of
+/// one sweep, too. `fresh`: it must not hold results, unless --force says so.
+enum weft_status weft_cli_out_folder(const struct weft_cli_options *o, bool shared, bool fresh,
+                                     struct weft_error *ret_error);
 /// Reads the scenario that the first operand names: a file, or a folder of results, which contains its scenario.
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *options, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error);

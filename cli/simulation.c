@@ -256,12 +256,13 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     if (status) sim.capture_file = NULL;
     mention_binding(options);
     if (!status && s->resumed) {
-        status = weft_simulate_on(s->checkpoint, &sim, &s->outcome, ret_error);
+        status = options->out ? weft_cli_out_folder(options, false, false, ret_error) : WEFT_OK;
+        if (!status) status = weft_simulate_on(s->checkpoint, &sim, &s->outcome, ret_error);
     } else if (!status) {
         weft_memory_reset_max();
         status = check_workload(s, ret_error);
         if (options->out && !status)
-            status = weft_report_folder(options->out, ret_error); // better said before the run than after it
+            status = weft_cli_out_folder(options, false, true, ret_error); // better said before the run than after it
         if (!status && sim.capture_file) mention_capture_size(s, options);
         if (!status) status = weft_simulate(s->scenario, s->topology, s->workload, &sim, &s->outcome, ret_error);
     }

@@ -254,6 +254,7 @@ bool sweep_is_quantile(const char *text, size_t length) {
 
 enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error) {
     enum weft_status status = build_points(s, ret_error);
+    if (!status && s->o->out) status = weft_cli_out_folder(s->o, s->share.tasks > 1, false, ret_error);
     return status ? status : weft_report_folder(s->folder, ret_error);
 }
 
@@ -278,5 +279,6 @@ enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *r
         sweep_load(s, i);
     }
     share_out(s, hash, runs);
+    if (s->merge && s->o->out) return weft_cli_out_folder(s->o, false, false, ret_error);
     return build ? sweep_build(s, ret_error) : WEFT_OK;
 }

@@ -287,7 +287,7 @@ enum weft_status trace_clique_write_csv(const char *dir, const struct clique_vie
                                        {"transitions.csv", csv_transitions},
                                        {"messages.csv", csv_messages}};
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    enum weft_status status = weft_report_folder(dir, ret_error);
+    enum weft_status status = weft_cli_own_folder(dir, false, ret_error);
     for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)
         status = weft_cli_replace_file(weft_arena_format(arena, "%s/%s", dir, files[i].name), write_csv,
                                        &(struct csv_of){&files[i], v}, ret_error);

@@ -102,6 +102,11 @@ static inline uint32_t why_assert_iteration(const struct explained *e, uint32_t 
     return ret_why->steps;
 }
 
+static inline bool has_ended(const struct explained *e, uint32_t job, uint32_t iteration) {
+    const struct weft_job_outcome *o = &e->outcome->job[job];
+    return (e->run.workload->job[job].schedule ? o->end_ps : o->iteration_end_ps[iteration]) != WEFT_TIME_NEVER;
+}
+
 /// All that have ended, of all jobs; how many steps their critical paths have.
 static inline uint32_t why_assert_iterations(struct run *r, const char *text) {
     struct explained *e = explain(r, text);
@@ -109,7 +114,7 @@ static inline uint32_t why_assert_iterations(struct run *r, const char *text) {
     uint32_t steps = 0;
     for (uint32_t j = 0; j < r->workload->jobs; j++)
         for (uint32_t i = 0; i < (r->workload->job[j].schedule ? 1 : r->workload->job[j].iterations); i++)
-            steps += why_assert_iteration(e, j, i, &why, text);
+            if (has_ended(e, j, i)) steps += why_assert_iteration(e, j, i, &why, text);
     explained_free(e);
     return steps;
 }

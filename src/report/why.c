@@ -44,14 +44,16 @@ static int by_arrival(const void *a, const void *b) {
     return weft__why_by_packet(a, b);
 }
 
-/// Frames are sorted by queue pair, so those of a flow are together.
+/// Those that arrive at a host, and so at the flow's destination: at any of its ports, if its NIC has several. Frames
+/// are sorted by queue pair, so those of a flow are together.
 static void find_lasts(struct weft_whys *y) {
     const struct weft_topology *t = y->run->topology;
     y->last = weft_arena_alloc(y->arena, y->frames, sizeof *y->last);
     for (uint64_t i = 0, first; i < y->frames;) {
-        uint32_t flow = weft__why_flow_of(y, y->frame[i]->qp), dst = t->host[y->run->workload->flow[flow].dst];
+        uint32_t flow = weft__why_flow_of(y, y->frame[i]->qp);
         for (first = y->lasts; i < y->frames && y->frame[i]->qp < y->qp0[flow + 1]; i++)
-            if (weft__why_far_node(y, y->frame[i]->port) == dst) y->last[y->lasts++] = y->frame[i];
+            if (t->node[weft__why_far_node(y, y->frame[i]->port)].role == WEFT_NODE_HOST)
+                y->last[y->lasts++] = y->frame[i];
         if (y->lasts > first) qsort(&y->last[first], y->lasts - first, sizeof *y->last, by_arrival);
     }
 }
@@ -68,8 +70,10 @@ struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_fo
     y->rma = weft_arena_alloc(arena, follow->rma ? y->own.n : 0, sizeof *y->rma);
     y->finished = weft_arena_alloc(arena, w->flows, sizeof *y->finished);
     y->qp0 = weft_arena_alloc(arena, w->flows + (size_t)1, sizeof *y->qp0);
-    for (uint32_t i = 0; i < w->flows; i++)
-        y->qp0[i + 1] = y->qp0[i] + w->flow[i].qps;
+    for (uint32_t i = 0; i < w->flows; i++) { // a queue pair carries at least one byte
+        const struct weft_flow *flow = &w->flow[i];
+        y->qp0[i + 1] = y->qp0[i] + (flow->qps < flow->bytes ? flow->qps : (uint32_t)flow->bytes);
+    }
     for (uint64_t i = 0; i < y->own.n; i++) {
         const struct weft_followed *f = &y->own.followed[i];
         if (is_data(f)) y->frame[y->frames++] = f;

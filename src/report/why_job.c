@@ -241,6 +241,17 @@ static enum weft_status refuse(const struct walk *x, const char *why, struct wef
                           w->group[x->job->group], x->iteration, why);
 }
 
+/// With the first cause that the explanation of a stall has.
+static const char *why_not_ended(const struct walk *x) {
+    const struct weft_outcome *o = x->y->run->outcome;
+    const char *cause = o->stall ? strstr(o->stall, "cause: ") : NULL;
+    if (!o->stall) return "did not end";
+    if (strstr(o->stall, "PFC cycle of")) return "did not end: the run stalled in a PFC cycle (a deadlock)";
+    if (!cause) return "did not end: the run stalled, and its summary says who waits for whom";
+    cause += strlen("cause: ");
+    return weft_arena_format(x->y->arena, "did not end: the run stalled; %.*s", (int)strcspn(cause, "\n"), cause);
+}
+
 static enum weft_status begin(struct walk *x, const struct weft_whys *y, uint32_t job, uint32_t iteration,
                               struct weft_error *ret_error) {
     const struct weft_workload *w = y->run->workload;
@@ -256,7 +267,7 @@ static enum weft_status begin(struct walk *x, const struct weft_whys *y, uint32_
                               "job %s: no iteration %u, expected a number below %u", w->group[x->job->group], iteration,
                               iterations);
     if ((x->job->schedule ? o->end_ps : o->iteration_end_ps[iteration]) == WEFT_TIME_NEVER)
-        return refuse(x, "did not end", ret_error);
+        return refuse(x, why_not_ended(x), ret_error);
     x->from_ps = iteration ? o->iteration_end_ps[iteration - 1] : x->job->start_ps;
     if (!find_end(x)) return refuse(x, "was not followed", ret_error);
     find_notes(x);

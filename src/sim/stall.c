@@ -200,6 +200,7 @@ char *weft__network_explain_stall(const struct weft__network *net) {
     const struct weft__shared *shared;
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
         if (shared->explain) shared->explain(text, net);
+    weft__stall_causes(text, net);
     say_flows(text, net);
     say_triggers(text, net);
     say_schedules(text, net);

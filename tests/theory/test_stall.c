@@ -240,6 +240,62 @@ static void operations_without_answer_are_named(void **state) {
 
 // Simulated time has an end, 100 days, and comes to it: timers beyond it do not wrap round. Each of these is under way
 // then.
+// --- causes -------------------------------------------------------------------------------------------------------
+
+static void assert_stalls(const char *text, const char *const *says) {
+    struct run r = run_once(text);
+    assert_int_equal(r.status, WEFT_ERROR_STALL);
+    for (; *says; says++)
+        assert_says(&r, *says);
+    run_free(&r);
+}
+#define SAYS(...)                                                                                                      \
+    (const char *const[]) {                                                                                            \
+        __VA_ARGS__, NULL                                                                                              \
+    }
+#define LEAVES "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4}\n"
+#define RING_JOB                                                                                                       \
+    "workload: [{kind: collective, group: ring, collective: all_reduce_ring, size: 1MB, hosts: host-0..7}]\n"
+#define INCAST "workload: [{kind: incast, sources: host-0..3, dst: host-5, size: 1MB}]\n"
+
+static void a_dead_link_is_named(void **state) {
+    assert_stalls(LEAVES RING_JOB "events: [{at: 0ms, link: host-3--leaf-0, state: down}]\n",
+                  SAYS("cause: link host-3--leaf-0 is down since 0ns; ", "cause: no route from host-2 to host-3",
+                       "cause: packets were lost: link_down ",
+                       "host-2 -> host-3 (flow 2): cause: clear-to-sends for "));
+    assert_stalls(LEAVES INCAST "events: [{at: 10us, link: host-5--leaf-1, state: down}]\n",
+                  SAYS("cause: link host-5--leaf-1 is down since 10us; ", "cause: no route from host-0 to host-5"));
+}
+
+static void all_uplinks_down_are_named(void **state) {
+    assert_stalls(LEAVES INCAST
+                  "events: [{at: 10us, link: leaf-0/4, state: down}, {at: 10us, link: leaf-0/5, state: down}]\n",
+                  SAYS("cause: link leaf-0--spine-0 is down since 10us; ", "cause: link leaf-0--spine-1 is down since",
+                       "cause: no route from host-0 to host-5"));
+}
+
+static void losses_without_timeout_are_named(void **state) {
+    assert_stalls("topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4, bit_error_rate: 1e-6}\n"
+                  "host: {timeout: never}\nrun: {stall: 1ms}\n" INCAST,
+                  SAYS("cause: packets were lost: bit_error ", "host.timeout is never"));
+    assert_stalls(LEAVES INCAST "host: {timeout: never}\nrun: {stall: 1ms}\n"
+                                "switch: {pfc: {priorities: none}, buffer: {kind: static, size: 40KB, xoff: 40KB, "
+                                "xon: 30KB}}\n",
+                  SAYS("cause: packets were lost: buffer_full ", "host.timeout is never", "leaf-"));
+}
+
+static void trimmed_without_nack_are_named(void **state) {
+    assert_stalls(LEAVES INCAST "host: {timeout: never}\nrun: {stall: 1ms}\n"
+                                "switch: {pfc: {priorities: none}, aqm: {kind: trim, min: 20KB, max: 40KB, "
+                                "depth: 60KB}}\n",
+                  SAYS("trimmed ", "cause: packets are trimmed, and host.transport does not answer trimmed ones"));
+}
+
+static void a_host_that_takes_nothing_is_named(void **state) {
+    assert_stalls(LEAVES INCAST "host: {drain_rate: 1bps}\nrun: {stall: 1ms}\n",
+                  SAYS("cause: host-5 pauses its switch; host.drain_rate: 1bps"));
+}
+
 static void time_ends(void **state) {
     static const char *const text[] = {
         // 8640 iterations of 1000 s, and a little more for each
@@ -280,12 +336,23 @@ static void a_stall_that_may_last_is_none_of_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deadlock_is_found_and_named),           cmocka_unit_test(no_deadlock_without_pfc),
-        cmocka_unit_test(program_exits_4_and_prints_the_cycle),  cmocka_unit_test(slow_is_not_stalled),
-        cmocka_unit_test(a_dead_flow_does_not_end_others),       cmocka_unit_test(a_queue_without_credits_is_named),
-        cmocka_unit_test(a_port_that_is_paused_is_named),        cmocka_unit_test(a_lost_request_is_named),
-        cmocka_unit_test(an_rts_queue_without_cts_is_named),     cmocka_unit_test(packets_without_cts_are_named),
-        cmocka_unit_test(operations_without_answer_are_named),   cmocka_unit_test(time_ends),
+        cmocka_unit_test(deadlock_is_found_and_named),
+        cmocka_unit_test(no_deadlock_without_pfc),
+        cmocka_unit_test(program_exits_4_and_prints_the_cycle),
+        cmocka_unit_test(slow_is_not_stalled),
+        cmocka_unit_test(a_dead_flow_does_not_end_others),
+        cmocka_unit_test(a_queue_without_credits_is_named),
+        cmocka_unit_test(a_port_that_is_paused_is_named),
+        cmocka_unit_test(a_lost_request_is_named),
+        cmocka_unit_test(an_rts_queue_without_cts_is_named),
+        cmocka_unit_test(packets_without_cts_are_named),
+        cmocka_unit_test(a_dead_link_is_named),
+        cmocka_unit_test(all_uplinks_down_are_named),
+        cmocka_unit_test(losses_without_timeout_are_named),
+        cmocka_unit_test(trimmed_without_nack_are_named),
+        cmocka_unit_test(a_host_that_takes_nothing_is_named),
+        cmocka_unit_test(operations_without_answer_are_named),
+        cmocka_unit_test(time_ends),
         cmocka_unit_test(a_stall_that_may_last_is_none_of_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
