@@ -5,6 +5,9 @@ MESON_OPTIONS ?=
 DEMO_SCENARIO ?= scenarios/foundation/demo.yaml
 DEMO_ARGS ?=
 FUZZ_SECONDS ?= 20
+RANDOM_SEEDS ?= 5000
+RANDOM_FIRST ?= 1
+RANDOM_JOBS ?= 2
 PREFIX ?= /usr/local
 DESTDIR ?=
 BENCH_ARGS ?= engine
@@ -19,7 +22,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build build-tests mpi dist deb install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread arm64 fuzz mutation \
+.PHONY: build build-tests mpi dist deb install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread arm64 random fuzz mutation \
         bench format format-check lint readme figures choosing validation clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
@@ -111,6 +114,12 @@ sanitize-address: setup-tests ## run the tests under the address and undefined s
 sanitize-thread: setup-tests ## run the tests of the engine under the thread sanitizer
 	@$(call build-in,$(BUILD)-tsan,-Db_sanitize=thread $(SANITIZE))
 	@$(call run-tests,$(BUILD)-tsan,--suite threads --timeout-multiplier 16)
+
+random: setup ## run RANDOM_SEEDS (5000) random scenarios from RANDOM_FIRST (1) under the sanitizers, RANDOM_JOBS (2) at a time; resumable
+	@test -f $(BUILD)-asan/build.ninja || meson setup $(BUILD)-asan -Db_sanitize=address$(,)undefined $(SANITIZE)
+	@ninja -C $(BUILD)-asan weft
+	@WEFT=$(abspath $(BUILD)-asan/weft) WEFT_RANDOM_RANKS=1000000000 WEFT_RANDOM_JOURNAL=$(abspath $(BUILD)-asan/random_scenarios) \
+	WEFT_RANDOM_JOBS=$(RANDOM_JOBS) nice -n 19 tests/tools/test_random_scenarios.py $(RANDOM_SEEDS) $(RANDOM_FIRST)
 
 fuzz: setup ## run every fuzz target for FUZZ_SECONDS (20) each; needs clang
 	@tools/setup clang

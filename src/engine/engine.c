@@ -462,15 +462,6 @@ static struct weft__report sum_reports(const struct weft__engine *e, uint32_t pa
     return e->conf.ranks ? weft__exchange_sum(e, &own) : own;
 }
 
-/// Whether nothing has progressed for too long, if nothing does until `time`.
-static bool is_stalled(const struct weft__engine *e, const struct weft__report *all, weft_time_ps time) {
-    // a flow that has yet to start counts as activity
-    bool active =
-        (all->started > all->finished || all->under_way_bytes) && all->started + e->conf.waiting >= e->conf.work;
-    weft_time_ps since = all->progress_ps > e->conf.settled_ps ? all->progress_ps : e->conf.settled_ps;
-    return active && time > since && time - since > e->conf.stall_ps;
-}
-
 /// Whether the run is over, and how. Every worker computes the same from the same sums.
 static bool is_over(const struct weft__engine *e, const struct weft__report *all, enum weft_end *ret_end) {
     *ret_end = WEFT_END_PAUSED;
@@ -485,14 +476,14 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     if (all->next_window == WEFT__NO_WINDOW || begin >= e->conf.until_ps) {
         weft_time_ps end = e->conf.until_ps < e->pause_ps ? e->conf.until_ps : e->pause_ps;
         bool endless = e->conf.until_ps == WEFT_TIME_NEVER;
-        *ret_end = endless || is_stalled(e, all, end) ? WEFT_END_STALL : WEFT_END_UNTIL;
+        *ret_end = endless || weft__reports_stalled(e, all, end) ? WEFT_END_STALL : WEFT_END_UNTIL;
         return true;
     }
     *ret_end = WEFT_END_PAUSED;
     if (begin > e->pause_ps) return true;
     if (e->conf.rests && !all->under_way_bytes && all->progress_ps > e->rested_ps) return true;
     *ret_end = WEFT_END_STALL;
-    return is_stalled(e, all, begin);
+    return weft__reports_stalled(e, all, begin);
 }
 
 /// Packets in its logs for this window, but for its leaves.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of what all workers have counted, and of what is on links at the end.
+#include "engine/ranks.h"
 #include "engine/side.h"
 
 struct weft__tally weft__engine_tally(const struct weft__engine *e) {
@@ -19,6 +20,14 @@ struct weft__tally weft__engine_tally(const struct weft__engine *e) {
         if (t->last_ps > sum.last_ps) sum.last_ps = t->last_ps;
     }
     return sum;
+}
+
+bool weft__reports_stalled(const struct weft__engine *e, const struct weft__report *all, weft_time_ps time) {
+    // a flow that has yet to start counts as activity
+    bool active =
+        (all->started > all->finished || all->under_way_bytes) && all->started + e->conf.waiting >= e->conf.work;
+    weft_time_ps since = all->progress_ps > e->conf.settled_ps ? all->progress_ps : e->conf.settled_ps;
+    return active && time > since && time - since > e->conf.stall_ps;
 }
 
 /// What is on links.

@@ -60,6 +60,11 @@ def looks(folder, seed, schema):
                 [*off, "--set", "run.round_trips=true", "--set", "run.count_flows=true"]):
         if not refused(folder, *[word for word in how if word not in ("--out", "out")]):
             compare(first, result(folder, *how), *how)
+    exact = ["--set", "run.fast_forward=exact", *off[2:]]
+    if not refused(folder, *exact):  # skips what provably repeats, and so may be used at any time
+        other = result(folder, *exact)
+        expect(all(first[key] == other[key] for key in ("digest", "sim_time_ps", "end")), "run.fast_forward=exact changed",
+               *[(first[key], other[key]) for key in ("digest", "sim_time_ps", "end")])
     captured = [*off[:2], *off[4:], "--set", "capture.ports=*", "--set", "capture.content=headers"]
     if not refused(folder, *captured):
         compare(first, result(folder, *captured), "a capture")
@@ -181,9 +186,26 @@ def twice(folder, scenario):
         expect(bps[name] is None or abs(2 * group["throughput_bps"] - bps[name]) <= 1e-9 * bps[name], "twice the time: throughput_bps of", name)
 
 
+def dead(folder):
+    """Nothing happens any more long before run.until: without a timer left and with samples alike, the network has stalled."""
+    scenario = {"topology": {"kind": "leaf_spine", "leaves": 2, "spines": 1, "hosts_per_leaf": 2},
+                "events": [{"at": "5us", "link": "leaf-0--spine-0", "state": "down"}], "host": {"timeout": "never"},
+                "workload": [{"kind": "flow", "src": "host-0", "dst": "host-3", "size": "1MB"}],
+                "run": {"until": "500ms", "stall": "100us", "detection": "0ns"}}
+    (folder / "dead.yaml").write_text(json.dumps(scenario))
+    first = result(folder, name="dead.yaml")
+    expect(first["end"] == "stall", "a dead network ended by", first["end"])
+    compare(first, result(folder, "--set", "run.sample_interval=10us", name="dead.yaml"), "samples of a dead network")
+    still = result(folder, "--set", "run.stall=never", name="dead.yaml")
+    expect((still["end"], still["sim_time_ps"]) == ("until", 500 * 10**9), "run.until of a dead network", still["end"], still["sim_time_ps"])
+    expect(still["digest"] == first["digest"], "nothing happens in a dead network, but the digest changes")
+
+
 def main():
     count, seed = (int(sys.argv[1]) if len(sys.argv) > 1 else 6), (int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     schema, bad, ran, first = random_scenario.read_schema(WEFT), 0, 0, seed
+    with tempfile.TemporaryDirectory(prefix="weft-looking-") as root:
+        dead(Path(root))
     while ran < count or seed < first + count:
         with tempfile.TemporaryDirectory(prefix="weft-looking-") as root:
             try:

@@ -5,7 +5,8 @@ the digest is the same with 1, 2 and 3 threads and over 2 ranks, the schema acce
 and SQLite have the same figures; a sweep has for each point what a run with its values has, with any number of threads. Refused: exit 2, one message that says where, nothing written.
 
 test_random_scenarios.py [COUNT [FIRST]]   COUNT seeds from FIRST on (10 from 1). Each outcome is a line of the file
-WEFT_RANDOM_JOURNAL, if that is set; seeds that it has of the same program are not run again. WEFT_SANITIZED: weft under sanitizers, run too."""
+WEFT_RANDOM_JOURNAL, if that is set; seeds that it has of the same program are not run again. WEFT_SANITIZED: weft under sanitizers, run too.
+WEFT_RANDOM_JOBS: so many scenarios at a time (1)."""
 import collections
 import hashlib
 import json
@@ -16,6 +17,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import random_scenario
@@ -206,6 +208,17 @@ def open_journal(path):
     return dict(line.split(" ", 1) for line in lines[1:]) if lines[:1] == [program] else {}
 
 
+def judge(seed, schema, known):
+    """The outcome of a seed, and what is wrong."""
+    if str(seed) in known:
+        return seed, known[str(seed)], None
+    with tempfile.TemporaryDirectory(prefix="weft-random-") as root:
+        try:
+            return seed, one(Path(root), seed, schema), None
+        except (Wrong, ValueError, KeyError, subprocess.TimeoutExpired, jsonschema.ValidationError if jsonschema else Wrong) as error:
+            return seed, "wrong", f"{type(error).__name__} {str(error)[:2000]}"
+
+
 def main():
     count, first = (int(sys.argv[1]) if len(sys.argv) > 1 else 10), (int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     schema = random_scenario.read_schema(WEFT)
@@ -214,23 +227,17 @@ def main():
         sys.exit(f"no scenario of 1000 uses {never}")
     journal = os.environ.get("WEFT_RANDOM_JOURNAL")
     known = open_journal(Path(journal)) if journal else {}
-    outcomes, wrong = collections.Counter(), 0
-    for seed in range(first, first + count):
-        outcome = known.get(str(seed))
-        if outcome is None:
-            with tempfile.TemporaryDirectory(prefix="weft-random-") as root:
-                try:
-                    outcome = one(Path(root), seed, schema)
-                except (Wrong, ValueError, KeyError, subprocess.TimeoutExpired, jsonschema.ValidationError if jsonschema else Wrong) as error:
-                    outcome = "wrong"
-                    print(f"seed {seed}: {type(error).__name__} {str(error)[:2000]}", flush=True)
-            if journal and outcome != "wrong":
+    outcomes = collections.Counter()
+    with ThreadPoolExecutor(int(os.environ.get("WEFT_RANDOM_JOBS", "1"))) as pool:
+        for seed, outcome, why in pool.map(lambda seed: judge(seed, schema, known), range(first, first + count)):
+            if why:
+                print(f"seed {seed}: {why}", flush=True)
+            elif journal and str(seed) not in known:
                 with open(journal, "a", encoding="utf-8") as file:
                     file.write(f"{seed} {outcome}\n")
-        outcomes[outcome] += 1
-    wrong = outcomes["wrong"]
+            outcomes[outcome] += 1
     print(f"{count} scenarios: " + ", ".join(f"{n} {name}" for name, n in sorted(outcomes.items())))
-    sys.exit(bool(wrong))
+    sys.exit(bool(outcomes["wrong"]))
 
 
 if __name__ == "__main__":
