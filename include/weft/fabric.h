@@ -55,8 +55,17 @@ struct weft_fabric_cable {
 };
 
 /// What the solver says.
+/// A part with its figures in proportion to another rate.
+struct weft_fabric_multiplied {
+    const struct weft_fabric_part *of;
+    struct weft_fabric_part part;
+    char name[112], source[448];
+};
+
 struct weft_fabric_plan {
     const struct weft_blueprint_conf *conf;
+    struct weft_fabric_multiplied part[WEFT_FABRIC_LAYERS_MAX];
+    uint32_t multiplied;
     char reason[256]; ///< why it cannot be built; "": it can
     uint32_t layers, cables;
     struct weft_fabric_layer layer[WEFT_FABRIC_LAYERS_MAX]; ///< lowest first

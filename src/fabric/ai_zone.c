@@ -70,13 +70,14 @@ static void list(const struct conf *own, const struct size *s, struct weft_fabri
     const struct weft_fabric_part *spine = weft__fabric_part(&c->spine, &c->leaf);
     uint64_t racks = s->zones * s->racks;
     plan->host_ports = racks * s->down;
-    weft__fabric_layer(plan, "rtsw", &c->leaf, racks, s->down + s->ctsws * s->parallel, s->leaf_radix, c->rate_bps);
-    weft__fabric_layer(plan, "ctsw", spine, s->zones * s->ctsws, s->racks * s->parallel + s->ctsw_up, s->spine_radix,
-                       c->rate_bps);
+    weft__fabric_layer(plan, "rtsw", weft__fabric_chip(plan, &c->leaf), racks, s->down + s->ctsws * s->parallel,
+                       s->leaf_radix, c->rate_bps);
+    weft__fabric_layer(plan, "ctsw", weft__fabric_chip(plan, spine), s->zones * s->ctsws,
+                       s->racks * s->parallel + s->ctsw_up, s->spine_radix, c->rate_bps);
     weft__fabric_cable(plan, "host to RTSW", plan->host_ports, 1, c->rate_bps, c->host_m);
     weft__fabric_cable(plan, "RTSW to CTSW", racks * s->ctsws * s->parallel, 2, c->rate_bps, c->leaf_m);
     if (s->zones == 1) return;
-    weft__fabric_layer(plan, "atsw", weft__fabric_part(&c->core, spine), s->atsws,
+    weft__fabric_layer(plan, "atsw", weft__fabric_chip(plan, weft__fabric_part(&c->core, spine)), s->atsws,
                        s->zones * s->ctsws * s->ctsw_parallel, s->core_radix, c->rate_bps);
     weft__fabric_cable(plan, "CTSW to ATSW", s->zones * s->ctsws * s->ctsw_up, 2, c->rate_bps, c->spine_m);
 }

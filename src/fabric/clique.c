@@ -80,7 +80,10 @@ static void list(const struct conf *own, const struct size *s, struct weft_fabri
     weft__fabric_cable(plan, "within pods", tins * local / 2, 2, lane, own->backplane_m);
     if (pairs) weft__fabric_cable(plan, "between pods", pairs, 2, lane, c->leaf_m);
     if (!s->gateways) return;
-    weft__fabric_layer(plan, "spine", &c->spine, s->spines, weft__up(s->gateways, s->spines), own->gateway_spine_ports,
+    double capacity = (double)own->gateway_spine_ports * (double)ethernet;
+    const struct weft_fabric_part *spine = &c->spine;
+    if (spine->rate_bps) spine = weft__fabric_multiplied(plan, spine, fmax(1, capacity / (double)spine->rate_bps));
+    weft__fabric_layer(plan, "spine", spine, s->spines, weft__up(s->gateways, s->spines), own->gateway_spine_ports,
                        ethernet);
     weft__fabric_cable(plan, "gateway to spine", s->gateways, 2, ethernet, c->spine_m);
 }

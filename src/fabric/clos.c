@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folded Clos of one kind of Ethernet switch: two layers while a spine has a port for every leaf, then three. It uses
-// the fewest spines possible, with as many links to each leaf as that takes, but at least spines_min.
+// A folded Clos of one kind of Ethernet switch: a single leaf while it takes all hosts, two layers while a spine has a
+// port for every leaf, then three. It uses the fewest spines possible, with as many links to each leaf as that takes,
+// but at least spines_min.
 #include "fabric/fabric.h"
 
 #define LLU(x) (unsigned long long)(x)
@@ -32,6 +33,20 @@ static bool calc_leaf(const struct weft_blueprint_conf *c, struct weft_fabric_pl
     return true;
 }
 
+/// All hosts at one leaf: nothing above it would carry a packet.
+static void one_leaf(const struct weft_blueprint_conf *c, const struct size *s, struct weft_fabric_plan *plan) {
+    weft_time_ps host = weft__fabric_delay(c, c->host_m);
+    plan->host_ports = s->down;
+    weft__fabric_layer(plan, "leaf", weft__fabric_chip(plan, &c->leaf), 1, s->down, s->leaf_radix, c->rate_bps);
+    weft__fabric_cable(plan, "host to leaf", plan->host_ports, 1, c->rate_bps, c->host_m);
+    plan->links = 2;
+    plan->switches = 1;
+    plan->way_ps = 2 * host;
+    weft__fabric_say(plan,
+                     "{kind: leaf_spine, leaves: 1, spines: 0, hosts_per_leaf: %llu, rate: %llubps, delay: %llups}",
+                     LLU(s->down), LLU(c->rate_bps), LLU(host));
+}
+
 static bool two_layers(const struct weft_blueprint_conf *c, const struct size *s, struct weft_fabric_plan *plan) {
     uint64_t parallel;
     uint64_t spines =
@@ -39,8 +54,10 @@ static bool two_layers(const struct weft_blueprint_conf *c, const struct size *s
     if (!spines) return false;
     const struct weft_fabric_part *spine = weft__fabric_part(&c->spine, &c->leaf);
     plan->host_ports = s->leaves * s->down;
-    weft__fabric_layer(plan, "leaf", &c->leaf, s->leaves, s->down + spines * parallel, s->leaf_radix, c->rate_bps);
-    weft__fabric_layer(plan, "spine", spine, spines, s->leaves * parallel, s->spine_radix, c->rate_bps);
+    weft__fabric_layer(plan, "leaf", weft__fabric_chip(plan, &c->leaf), s->leaves, s->down + spines * parallel,
+                       s->leaf_radix, c->rate_bps);
+    weft__fabric_layer(plan, "spine", weft__fabric_chip(plan, spine), spines, s->leaves * parallel, s->spine_radix,
+                       c->rate_bps);
     weft__fabric_cable(plan, "host to leaf", plan->host_ports, 1, c->rate_bps, c->host_m);
     weft__fabric_cable(plan, "leaf to spine", s->leaves * spines * parallel, 2, c->rate_bps, c->leaf_m);
     weft_time_ps host = weft__fabric_delay(c, c->host_m), up = weft__fabric_delay(c, c->leaf_m);
@@ -73,10 +90,12 @@ static bool three_layers(const struct weft_blueprint_conf *c, struct size *s, st
     uint64_t core_radix = weft__fabric_radix(c, core), leaves = pods * access;
     if (pods * core_parallel > core_radix) return false;
     plan->host_ports = leaves * s->down;
-    weft__fabric_layer(plan, "access", &c->leaf, leaves, s->down + spines * parallel, s->leaf_radix, c->rate_bps);
-    weft__fabric_layer(plan, "aggregation", spine, pods * spines, access * parallel + cores * core_parallel,
-                       s->spine_radix, c->rate_bps);
-    weft__fabric_layer(plan, "core", core, spines * cores, pods * core_parallel, core_radix, c->rate_bps);
+    weft__fabric_layer(plan, "access", weft__fabric_chip(plan, &c->leaf), leaves, s->down + spines * parallel,
+                       s->leaf_radix, c->rate_bps);
+    weft__fabric_layer(plan, "aggregation", weft__fabric_chip(plan, spine), pods * spines,
+                       access * parallel + cores * core_parallel, s->spine_radix, c->rate_bps);
+    weft__fabric_layer(plan, "core", weft__fabric_chip(plan, core), spines * cores, pods * core_parallel, core_radix,
+                       c->rate_bps);
     weft__fabric_cable(plan, "host to leaf", plan->host_ports, 1, c->rate_bps, c->host_m);
     weft__fabric_cable(plan, "leaf to spine", leaves * spines * parallel, 2, c->rate_bps, c->leaf_m);
     weft__fabric_cable(plan, "spine to core", pods * spines * cores * core_parallel, 2, c->rate_bps, c->spine_m);
@@ -100,6 +119,10 @@ static void solve(const void *conf, struct weft_fabric_plan *plan) {
     const struct weft_fabric_part *spine = weft__fabric_part(&c->spine, &c->leaf);
     struct size s = {.leaf_radix = weft__fabric_radix(c, &c->leaf), .spine_radix = weft__fabric_radix(c, spine)};
     if (!calc_leaf(c, plan, &s)) return;
+    if (s.leaves == 1) {
+        one_leaf(c, &s, plan);
+        return;
+    }
     if (two_layers(c, &s, plan) || (own->layers_max > 2 && three_layers(c, &s, plan))) return;
     if (own->layers_max == 2)
         weft__fabric_fail(plan, "%llu leaves of %llu hosts: two layers end at %llu, the ports of a spine",

@@ -173,7 +173,7 @@ static void list(const struct conf *own, const struct size *s, struct weft_fabri
     uint64_t rdsws = zones * s->rdsws, per_rdsw = s->fdsws * v * s->lanes;
     uint64_t radix = weft__fabric_radix(c, &c->leaf);
     plan->host_ports = rdsws * s->down;
-    weft__fabric_layer(plan, "rdsw", &c->leaf, rdsws, s->down + per_rdsw,
+    weft__fabric_layer(plan, "rdsw", weft__fabric_chip(plan, &c->leaf), rdsws, s->down + per_rdsw,
                        radix == UINT32_MAX ? radix : radix + own->leaf_lanes, c->rate_bps);
     weft__fabric_layer(plan, "fdsw", &c->spine, zones * s->fdsws, v * (s->rdsws * s->lanes + up), v * own->device_lanes,
                        lane);

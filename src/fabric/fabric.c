@@ -53,6 +53,31 @@ uint64_t weft__fabric_radix(const struct weft_blueprint_conf *c, const struct we
     return part->rate_bps ? part->rate_bps / c->rate_bps : UINT32_MAX;
 }
 
+const struct weft_fabric_part *weft__fabric_multiplied(struct weft_fabric_plan *plan,
+                                                       const struct weft_fabric_part *part, double factor) {
+    if (fabs(factor - 1) < 1e-9) return part;
+    for (uint32_t i = 0; i < plan->multiplied; i++)
+        if (plan->part[i].of == part) return &plan->part[i].part;
+    assert(plan->multiplied < WEFT_FABRIC_LAYERS_MAX);
+    struct weft_fabric_multiplied *m = &plan->part[plan->multiplied++];
+    *m = (struct weft_fabric_multiplied){.of = part, .part = *part};
+    m->part.rate_bps = (weft_rate_bps)llround((double)part->rate_bps * factor);
+    m->part.buffer_bytes = (weft_bytes)llround((double)part->buffer_bytes * factor);
+    m->part.watts *= factor;
+    m->part.price *= factor;
+    snprintf(m->name, sizeof m->name, "%.80s, times %.3g", part->name, factor);
+    snprintf(m->source, sizeof m->source, "assumed in proportion to the rate; %.400s", part->source);
+    m->part.name = m->name;
+    m->part.source = m->source;
+    return &m->part;
+}
+
+const struct weft_fabric_part *weft__fabric_chip(struct weft_fabric_plan *plan, const struct weft_fabric_part *part) {
+    const struct weft_blueprint_conf *c = plan->conf;
+    if (!c->radix || !part->rate_bps) return part;
+    return weft__fabric_multiplied(plan, part, (double)c->radix * (double)c->rate_bps / (double)part->rate_bps);
+}
+
 weft_time_ps weft__fabric_delay(const struct weft_blueprint_conf *c, double metres) {
     return c->phy_ps + (weft_time_ps)llround(metres * 5000);
 }
@@ -122,7 +147,8 @@ uint32_t weft_fabric_items(const struct weft_fabric_plan *plan, struct weft_fabr
     uint32_t n = 0;
     for (uint32_t i = 0; i < plan->layers; i++)
         ret[n++] = (struct weft_fabric_item){plan->layer[i].part, (double)plan->layer[i].chips};
-    ret[n++] = (struct weft_fabric_item){&c->nic, (double)c->hosts};
+    uint64_t nics = c->nic.rate_bps ? weft__up(c->rate_bps, c->nic.rate_bps) : 1;
+    ret[n++] = (struct weft_fabric_item){&c->nic, (double)(c->hosts * nics)};
     ret[n] = (struct weft_fabric_item){&c->optic, 0};
     for (uint32_t i = 0; i < plan->cables; i++)
         ret[n].n += modules(c, &plan->cable[i]);

@@ -18,7 +18,7 @@ static void solve(const void *conf, struct weft_fabric_plan *plan) {
         return;
     }
     weft_time_ps delay = weft__fabric_delay(c, c->host_m);
-    weft__fabric_layer(plan, "switch", &c->leaf, 1, c->hosts, radix, c->rate_bps);
+    weft__fabric_layer(plan, "switch", weft__fabric_chip(plan, &c->leaf), 1, c->hosts, radix, c->rate_bps);
     weft__fabric_cable(plan, "host to switch", c->hosts, 1, c->rate_bps, c->host_m);
     plan->host_ports = c->hosts;
     plan->links = 2;

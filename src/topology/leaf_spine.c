@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two layers: every leaf to every spine by the same number of parallel links (a folded Clos network; Clos 1953).
+#include <stdio.h>
+
 #include "topology/builder.h"
 
 struct leaf_spine_conf {
@@ -12,7 +14,7 @@ struct leaf_spine_conf {
 #define T struct leaf_spine_conf
 static const struct weft_param rows[] = {
     WEFT_UINT(T, leaves, "leaves", "8", "1", "65535", "leaf switches"),
-    WEFT_UINT(T, spines, "spines", "8", "1", "65535", "spine switches"),
+    WEFT_UINT(T, spines, "spines", "8", "0", "65535", "spine switches; 0: none above a single leaf"),
     WEFT_UINT(T, hosts_per_leaf, "hosts_per_leaf", "8", "1", "65535", "hosts per leaf"),
     WEFT_UINT(T, parallel, "parallel", "1", "1", "4096", "links between a leaf and a spine"),
     WEFT__COMMON_LINE_ROWS(T),
@@ -22,6 +24,11 @@ static const struct weft_param rows[] = {
 
 static const char *leaf_spine_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
+    if (!c->spines && c->leaves > 1) {
+        snprintf(text, size, "spines is 0 and leaves %llu; expected spines, or a single leaf",
+                 (unsigned long long)c->leaves);
+        return text;
+    }
     const char *bad = weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
     return bad ? bad : weft__check_own_rate("spine_rate", c->spine_rate_bps, text, size);
 }

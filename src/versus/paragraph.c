@@ -28,13 +28,19 @@ static const char *value_text(const struct saying *s, uint32_t c, double value) 
 }
 
 static void say_noise(const struct saying *s, const struct weft_versus_place *place, uint32_t n) {
-    uint32_t noise = 0, said = 0;
+    uint32_t noise = 0, said = 0, between = 0, last = 0;
     for (uint32_t i = 1; i < n; i++)
         noise += place[i].noise;
     if (!noise) return;
     fputs(" Within noise of it: ", s->file);
-    for (uint32_t i = 1; i < n; i++)
+    for (uint32_t i = 1; i < n; i++) {
         if (place[i].noise) fprintf(s->file, "%s%s", said++ ? ", " : "", name_of(s, place[i].fabric));
+        if (place[i].noise) last = i;
+    }
+    for (uint32_t i = 1; i < last; i++) // faster than one that may be as fast as the first
+        if (!place[i].noise)
+            fprintf(s->file, "%s%s",
+                    between++ ? ", " : "; between them, but beyond noise: ", name_of(s, place[i].fabric));
     fputc('.', s->file);
 }
 

@@ -227,26 +227,28 @@ static void say_counts(FILE *file, const struct weft_versus *v, bool of_map) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const char **name = weft_arena_alloc(arena, v->fabrics + 1, sizeof *name);
     uint32_t *leads = weft_arena_alloc(arena, v->fabrics + 1, sizeof *leads), names = 0, places = 0, said = 0,
-             noise = 0;
+             noise = 0, alone = 0;
     for (uint32_t f = 0; f < v->fabrics; f++)
         if (!is_among(v->fabric[f].name, name, names)) name[names++] = v->fabric[f].name;
+    bool several = names > (v->ruler == WEFT_NONE ? 1 : 2);
     for (uint32_t s = 0; s < v->scales; s++)
         for (uint32_t c = 0; c < v->n_cases; c++) {
             if (of_map && !is_on_map(&v->cases[c])) continue;
             const struct weft__versus_lead lead = weft__versus_lead(v, s, c, arena);
             places++;
             noise += lead.noise;
-            for (uint32_t i = 0; i < names && lead.first && !lead.noise; i++)
+            bool is_alone = several && lead.first && !lead.second; // others have nothing of what fails there
+            alone += is_alone;
+            for (uint32_t i = 0; i < names && lead.first && !lead.noise && !is_alone; i++)
                 leads[i] += !strcmp(name[i], lead.first);
         }
     fprintf(file, "Of %u %s", places, of_map ? "places of the map" : "cases");
     for (uint32_t most = places; most; most--)
         for (uint32_t i = 0; i < names; i++)
             if (leads[i] == most) fprintf(file, "%s %s leads in %u", said++ ? "," : "", name[i], most);
-    if (noise)
-        fprintf(file, "%s in %u the first two cannot be told apart.", said ? ";" : ":", noise);
-    else
-        fputs(said ? "." : " none has a leader.", file);
+    if (noise) fprintf(file, "%s in %u the first two cannot be told apart", said++ ? ";" : ":", noise);
+    if (alone) fprintf(file, "%s in %u only one fabric has a time", said++ ? ";" : ":", alone);
+    fputs(said ? "." : " none has a leader.", file);
     weft_arena_free(arena);
 }
 

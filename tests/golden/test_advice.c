@@ -24,16 +24,17 @@ static const char incast[] = "name: mine\n"
                              "variants: {plain: {}, tagged: {switch.aqm.max: 5MB}}\n";
 
 /// Marks begin late: earlier ones do better.
-static const char marked[] = "name: marked\n"
-                             "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 8, rate: 100G}\n"
-                             "switch:\n"
-                             "  aqm: {kind: wred, min: 600KB, max: 700KB, max_probability: 100%}\n"
-                             "  buffer: {kind: static, size: 400KB, xoff: 340KB, xon: 330KB}\n"
-                             "  pfc: {priorities: [3]}\n"
-                             "host: {cc: {kind: dcqcn, additive_increase: 1G, hyper_increase: 2G}, pfc: {priorities: [3]}}\n"
-                             "workload:\n"
-                             "  - {kind: incast, sources: \"host-8..11\", dst: host-0, size: 4MB, group: incast}\n"
-                             "variants: {plain: {}, tagged: {switch.aqm.max: 800KB}}\n";
+static const char marked[] =
+    "name: marked\n"
+    "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 8, rate: 100G}\n"
+    "switch:\n"
+    "  aqm: {kind: wred, min: 600KB, max: 700KB, max_probability: 100%}\n"
+    "  buffer: {kind: static, size: 400KB, xoff: 340KB, xon: 330KB}\n"
+    "  pfc: {priorities: [3]}\n"
+    "host: {cc: {kind: dcqcn, additive_increase: 1G, hyper_increase: 2G}, pfc: {priorities: [3]}}\n"
+    "workload:\n"
+    "  - {kind: incast, sources: \"host-8..11\", dst: host-0, size: 4MB, group: incast}\n"
+    "variants: {plain: {}, tagged: {switch.aqm.max: 800KB}}\n";
 
 static int set_up(void **state) {
     static struct fixture f;

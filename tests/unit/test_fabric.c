@@ -68,6 +68,67 @@ static void ports_add_up(void **state) {
         }
 }
 
+/// No chip has more ports in use, or lanes, than the part that is billed has rate for, and the bill of a radix is that
+/// of chips of so many ports: whatever the hosts' rate.
+static void parts_have_the_capacity(void **state) {
+    static const char *const rates[] = {"fabric.rate=100G", "fabric.rate=400G", "fabric.rate=800G", "fabric.rate=1.6T"};
+    for (uint32_t i = 0; i < weft_blueprint_count(); i++)
+        for (unsigned k = 0; k < 4 * (sizeof sizes / sizeof *sizes); k++) {
+            struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+            const char *name = weft_blueprint_at(i)->name;
+            struct weft_scenario_file *file = file_of(name, sizes[k / 4], rates[k % 4]);
+            const struct weft_fabric_plan *p = plan_of(file, arena);
+            for (uint32_t l = 0; l < p->layers && !*p->reason; l++) {
+                const struct weft_fabric_layer *layer = &p->layer[l];
+                bool both = !strcmp(layer->name, "rdsw") || !strcmp(layer->name, "edsw"); // ports and lanes
+                if (!layer->part->rate_bps || both) continue;
+                if ((double)layer->ports * (double)layer->rate_bps > 1.001 * (double)layer->part->rate_bps)
+                    fail_msg("%s, %u hosts, %s: %s has %llu ports of %llu bit/s, and a %s", name, sizes[k / 4],
+                             rates[k % 4], layer->name, (unsigned long long)layer->ports,
+                             (unsigned long long)layer->rate_bps, layer->part->name);
+            }
+            struct weft_fabric_item item[WEFT_FABRIC_ITEMS_MAX];
+            uint32_t items = *p->reason ? 0 : weft_fabric_items(p, item);
+            for (uint32_t n = 0; n < items; n++)
+                if (item[n].part == &p->conf->nic && item[n].part->rate_bps)
+                    assert_true(item[n].n * (double)item[n].part->rate_bps >=
+                                (double)p->conf->hosts * (double)p->conf->rate_bps);
+            weft_scenario_file_free(file);
+            weft_arena_free(arena);
+        }
+}
+
+/// With a radix, chips of that many ports are billed: 16 ports of 400G are a quarter of a 25.6T chip and an eighth of
+/// one of 51.2T.
+static void radix_is_billed(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_scenario_file *file = file_of("roce-ecmp", 256, "fabric.radix=16");
+    const struct weft_fabric_plan *p = plan_of(file, arena);
+    assert_int_equal(p->layers, 3);
+    for (uint32_t l = 0; l < 3; l++) {
+        assert_int_equal(p->layer[l].ports_max, 16);
+        assert_int_equal(p->layer[l].part->rate_bps, UINT64_C(6400000000000));
+        assert_true(p->layer[l].part->watts > 62 && p->layer[l].part->watts < 114); // 455 / 4, 500 / 8
+    }
+    assert_true(weft_fabric_bill(p).watts < 22000); // 53664 with whole chips
+    weft_scenario_file_free(file);
+    weft_arena_free(arena);
+}
+
+/// All hosts at one leaf: no spine is built or billed.
+static void one_leaf_stands_alone(void **state) {
+    static const unsigned hosts[] = {2, 16, 17};
+    for (unsigned k = 0; k < 3; k++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_scenario_file *file = file_of("roce-ecmp", hosts[k], NULL);
+        const struct weft_fabric_plan *p = plan_of(file, arena);
+        assert_int_equal(weft_fabric_bill(p).chips, hosts[k] <= 16 ? 1 : 4);
+        assert_int_equal(p->layers, hosts[k] <= 16 ? 1 : 2);
+        weft_scenario_file_free(file);
+        weft_arena_free(arena);
+    }
+}
+
 /// The network that is built has the plan's hosts and links, and the bisection that the oversubscription allows.
 static void check_network(const char *name, const struct weft_fabric_plan *p, const struct weft_scenario *s,
                           double bisection_least) {
@@ -210,11 +271,10 @@ static void settings_in_proportion(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ports_add_up),
-        cmocka_unit_test(plans_are_built),
-        cmocka_unit_test(bisection_is_as_asked),
-        cmocka_unit_test(ends_are_known),
-        cmocka_unit_test(devices_keep_their_memory),
+        cmocka_unit_test(ports_add_up),           cmocka_unit_test(parts_have_the_capacity),
+        cmocka_unit_test(radix_is_billed),        cmocka_unit_test(one_leaf_stands_alone),
+        cmocka_unit_test(plans_are_built),        cmocka_unit_test(bisection_is_as_asked),
+        cmocka_unit_test(ends_are_known),         cmocka_unit_test(devices_keep_their_memory),
         cmocka_unit_test(settings_in_proportion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
