@@ -85,7 +85,8 @@ static void type_real(struct weft__json *j) {
 
 static void type_time(struct weft__json *j, const struct weft_param *row) {
     char pattern[128];
-    snprintf(pattern, sizeof pattern, NUMBER "(ps|ns|us|ms|s)$|^%s$", row->choices ? row->choices[0] : "never");
+    snprintf(pattern, sizeof pattern, NUMBER "(ps|ns|us|ms|s|nsec|usec|msec|sec|\xc2\xb5s|\xce\xbcs)$|^%s$",
+             row->choices ? row->choices[0] : "never");
     type_pattern(j, pattern);
 }
 
@@ -95,10 +96,10 @@ static void type_of(struct weft__json *j, const struct weft_param *row) {
         type_time(j, row);
         return;
     case WEFT_PARAM_RATE:
-        type_pattern(j, NUMBER "([kMGT]?bps)$");
+        type_pattern(j, NUMBER "([kKmMgGtT]?(bps|b|bE|b/s|bit|bit/s|bits/s)|[kKmMgGtT])$");
         return;
     case WEFT_PARAM_BYTES:
-        type_pattern(j, NUMBER "(B|[KMGT]i?B)$");
+        type_pattern(j, NUMBER "(B|kB|[KMGT]i?B)$");
         return;
     case WEFT_PARAM_UINT:
         type_uint(j, row);

@@ -51,18 +51,13 @@ static const char *sonic_recognise(const struct weft_import_file *file) {
         "\"ACL_TABLE\"", "\"DEVICE_METADATA\"", "\"DEVICE_NEIGHBOR\"", "\"BGP_NEIGHBOR\"", "\"DSCP_TO_TC_MAP\"",
         "\"TC_TO_",      "\"MAP_PFC_",          "\"PFC_PRIORITY_TO_",  "\"WRED_PROFILE\"", "\"SCHEDULER\"",
         "\"QUEUE\""};
-    static const char *const dumped[] = {
-        "\"PORT|",      "\"PORT_QOS_MAP|",       "\"CABLE_LENGTH|",    "\"PFC_WD|",
-        "\"ACL_TABLE|", "\"ACL_RULE|",           "\"DEVICE_METADATA|", "\"DEVICE_NEIGHBOR|",
-        "\"BGP_",       "\"DSCP_TO_TC_MAP|",     "\"QUEUE|",           "\"CRM|",
-        "\"COPP_",      "\"LOOPBACK_INTERFACE|", "\"FEATURE|",         "\"BUFFER_"};
     if (is_lookup(file->head)) return "profiles";
     if (file->head[strspn(file->head, " \t\r\n")] != '{') return NULL;
     for (uint32_t t = 0; t < sizeof tables / sizeof *tables; t++)
         if (strstr(file->head, tables[t])) return "config_db";
-    for (uint32_t t = 0; t < sizeof dumped / sizeof *dumped; t++)
-        if (strstr(file->head, dumped[t])) return "config_db";
-    return NULL;
+    const char *key = file->head + strspn(file->head, " \t\r\n{"); // of a dump: "TABLE|key"
+    size_t table = *key == '"' ? strspn(key + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") : 0;
+    return table && key[1 + table] == '|' ? "config_db" : NULL;
 }
 
 static void say_mask(FILE *out, uint8_t mask) {

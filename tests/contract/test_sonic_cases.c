@@ -261,6 +261,9 @@ static void parts_and_dumps(void **state) {
         weft(f, "import sonic " SONIC_DATA "buffers.json " SONIC_DATA "ports.json " SONIC_DATA "qos.json --out a.yaml"),
         0);
     assert_int_equal(weft(f, "import sonic " SONIC_DATA "dump.json --out b.yaml"), 0);
+    put(f, "c.json", json_pack("{s{ss}}", "SYSLOG_SERVER|10.0.0.1", "NULL", "NULL"));
+    assert_int_equal(weft(f, "import c.json"), 0); // recognised by the form of its keys
+    has(f, "config_db (sonic)");
     assert_int_equal(weft(f, "check a.yaml"), 0);
     assert_int_equal(weft(f, "check b.yaml"), 0);
     assert_int_equal(weft(f, "import sonic " SONIC_DATA "sn5600.json " SONIC_DATA "sn2700.json " SONIC_DATA "qos.json"),

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "scenario/scenario.h"
 
 /// What the program prints; NULL if it exits with another status. To be freed.
@@ -106,6 +107,24 @@ static void assert_resolves(const json_t *root, const json_t *value) {
     json_object_foreach((json_t *)(uintptr_t)value, key, child) assert_resolves(root, child);
 }
 
+/// An editor accepts the spellings of units that weft accepts, and no others.
+static void assert_same_units(const struct weft_param *row, const regex_t *regex, const char *pattern) {
+    static const char *const units[] = {"",     "G",    "g",         "T",   "k",    "K",  "m",   "M",    "bps",
+                                        "Gbps", "gbps", "Gb/s",      "GbE", "Gbit", "b",  "b/s", "GB/s", "GBps",
+                                        "B",    "kB",   "KB",        "KiB", "kiB",  "Gb", "ps",  "us",   "s",
+                                        "usec", "sec",  "\xc2\xb5s", "min", " us",  " G"};
+    static const enum weft__quantity quantities[] = {
+        [WEFT_PARAM_TIME] = WEFT__TIME, [WEFT_PARAM_RATE] = WEFT__RATE, [WEFT_PARAM_BYTES] = WEFT__BYTES};
+    if (row->type != WEFT_PARAM_TIME && row->type != WEFT_PARAM_RATE && row->type != WEFT_PARAM_BYTES) return;
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        char text[32], why[256];
+        uint64_t value;
+        snprintf(text, sizeof text, "5%s", units[u]);
+        bool read = weft__quantity_parse(quantities[row->type], text, &value, why, sizeof why);
+        if (read != !regexec(regex, text, 0, NULL, 0)) fail_msg("%s: %s and %s", row->name, text, pattern);
+    }
+}
+
 /// A default written as the user would write it matches the pattern that editors hold it against.
 static void assert_default_matches(const struct weft_param *row, const json_t *property) {
     const char *pattern = json_string_value(json_object_get(property, "pattern"));
@@ -114,6 +133,7 @@ static void assert_default_matches(const struct weft_param *row, const json_t *p
     assert_int_equal(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB), 0);
     if (regexec(&regex, row->dflt, 0, NULL, 0)) fail_msg("%s: %s does not match %s", row->name, row->dflt, pattern);
     assert_int_not_equal(regexec(&regex, "soon", 0, NULL, 0), 0);
+    assert_same_units(row, &regex, pattern);
     regfree(&regex);
 }
 
