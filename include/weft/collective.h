@@ -60,6 +60,8 @@ struct weft_collective_shape {
     weft_bytes bytes;                       ///< size
     uint32_t root;                          ///< where there is one
     const struct weft_channel_order *order; ///< of per_server ranks each; NULL: as the collective has it
+    uint32_t per_nic;                       ///< so many of these share a NIC; 0: each has its own
+    bool pxn;                               ///< servers are as NCCL has found them, and it would use PXN
 };
 
 /// What every collective shares; first member of every configuration.
@@ -127,10 +129,12 @@ struct weft_collective_ops {
     /// Optional, for whom sends to many: every rank sends to so many others at least. Too many are refused before they
     /// are looked for.
     uint32_t (*peers_min)(const void *conf, const struct weft_collective_shape *shape);
-    /// Optional, for whom every rank sends straight to every other: bytes of the part for `dst`, whoever sends it. Then
-    /// connections can be counted without being made.
+    /// Optional: ranks pass on what others send (PXN).
+    bool (*relays)(const void *conf, const struct weft_collective_shape *shape);
+    /// Optional, for whom every rank sends straight to every other, if it does not relay: bytes of the part for `dst`,
+    /// whoever sends it. Then connections can be counted without being made.
     weft_bytes (*part_for)(const void *conf, const struct weft_collective_shape *shape, uint32_t dst);
-    /// Optional: channels in use, if there are some in which nothing is sent.
+    /// Optional: channels in use, if that is not the largest one in which something is sent.
     uint32_t (*channels)(const void *conf, const struct weft_collective_shape *shape);
     /// Optional, for whom does the same loop over and over: the size with which it does the first one, and the last.
     weft_bytes (*shortened)(const void *conf, const struct weft_collective_shape *shape);

@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // All-to-all: every rank sends a part of its own to every other. Source: NCCL has no kernel for it; nccl-tests and
 // frameworks issue one send and one receive per peer in a group, and so do we. Volume: each rank sends (n - 1) / n of
-// the size.
-#include "pairs.h"
+// the size; with PXN (exchange.h) what is for other rails crosses the server first.
+#include "exchange.h"
 
-struct conf {
-    struct weft_collective_common common;
-};
-static const struct weft_param rows[] = {WEFT__PAIRS_ROWS(struct conf)};
+static const struct weft_param rows[] = {WEFT__PAIRS_ROWS(struct weft__exchange_conf),
+                                         WEFT__EXCHANGE_ROW(struct weft__exchange_conf)};
 static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_CHECKED("all_to_all", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE_CHECKED("all_to_all", struct weft__exchange_conf, rows, weft__collective_check);
 
 static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
-    const struct conf *c = conf;
-    return weft__pairs_steps(&c->common, shape, lane, weft__part_max(shape));
+    return weft__exchange_steps(conf, shape, lane, weft__part_max(shape));
 }
 
 static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  uint64_t index, struct weft_step *ret_step) {
-    const struct conf *c = conf;
     uint32_t src, dst;
-    weft_bytes start =
-        weft__pairs_step(&c->common, shape, rank, lane, index, weft__part_max(shape), ret_step, &src, &dst);
+    weft_bytes start = weft__exchange_step(conf, shape, rank, lane, index, weft__part_max(shape), ret_step, &src, &dst);
     weft_bytes begin = weft__part(shape->bytes, dst, shape->ranks);
     weft__pairs_cut(ret_step, start, weft__part(shape->bytes, dst + UINT64_C(1), shape->ranks) - begin);
     ret_step->offset = src * shape->bytes + begin + start;
@@ -33,8 +28,7 @@ static weft_bytes part_for(const void *conf, const struct weft_collective_shape 
 
 static void send_to(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
                     struct weft_sent *ret_sent) {
-    uint32_t dst = (uint32_t)((rank + index + UINT64_C(1)) % shape->ranks);
-    *ret_sent = weft__pairs_sent(conf, shape, rank, index + 1, part_for(conf, shape, dst));
+    *ret_sent = weft__exchange_sent(conf, shape, rank, index, part_for);
 }
 
 /// The number of non-empty parts is at most the number of bytes.
@@ -44,10 +38,12 @@ static uint32_t peers_min(const void *conf, const struct weft_collective_shape *
 }
 
 static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
-                                               .lanes = weft__pairs_lanes,
+                                               .lanes = weft__exchange_lanes,
+                                               .channels = weft__exchange_channels,
+                                               .relays = weft__exchange_relays,
                                                .steps = steps,
                                                .step = step,
-                                               .sends = weft__pairs_sends,
+                                               .sends = weft__exchange_sends,
                                                .send = send_to,
                                                .peers_min = peers_min,
                                                .part_for = part_for};

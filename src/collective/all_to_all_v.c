@@ -4,14 +4,15 @@
 // model). Otherwise like all_to_all.
 #include <math.h>
 
-#include "pairs.h"
+#include "exchange.h"
 
 struct conf {
-    struct weft_collective_common common;
+    struct weft__exchange_conf exchange;
     double skew;
 };
 static const struct weft_param rows[] = {
-    WEFT__PAIRS_ROWS(struct conf),
+    WEFT__PAIRS_ROWS(struct weft__exchange_conf),
+    WEFT__EXCHANGE_ROW(struct weft__exchange_conf),
     WEFT_REAL(struct conf, skew, "skew", "2", "1", "1000000",
               "the first rank gets this many times the bytes of the last (assumed)"),
 };
@@ -39,14 +40,15 @@ static weft_bytes part_max(const struct conf *c, const struct weft_collective_sh
 
 static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
     const struct conf *c = conf;
-    return weft__pairs_steps(&c->common, shape, lane, part_max(c, shape));
+    return weft__exchange_steps(&c->exchange, shape, lane, part_max(c, shape));
 }
 
 static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
     uint32_t src, dst;
-    weft_bytes start = weft__pairs_step(&c->common, shape, rank, lane, index, part_max(c, shape), ret_step, &src, &dst);
+    weft_bytes start =
+        weft__exchange_step(&c->exchange, shape, rank, lane, index, part_max(c, shape), ret_step, &src, &dst);
     weft__pairs_cut(ret_step, start, part(c, shape, src, dst));
     ret_step->offset = src * shape->bytes + begin_of(c, shape, dst) + start;
 }
@@ -57,8 +59,7 @@ static weft_bytes part_for(const void *conf, const struct weft_collective_shape 
 
 static void send_to(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
                     struct weft_sent *ret_sent) {
-    uint32_t dst = (uint32_t)((rank + index + UINT64_C(1)) % shape->ranks);
-    *ret_sent = weft__pairs_sent(conf, shape, rank, index + 1, part_for(conf, shape, dst));
+    *ret_sent = weft__exchange_sent(conf, shape, rank, index, part_for);
 }
 
 /// No part is empty if the smallest, for the last rank, should have two bytes: rounding takes away less than one.
@@ -69,10 +70,12 @@ static uint32_t peers_min(const void *conf, const struct weft_collective_shape *
 }
 
 static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
-                                               .lanes = weft__pairs_lanes,
+                                               .lanes = weft__exchange_lanes,
+                                               .channels = weft__exchange_channels,
+                                               .relays = weft__exchange_relays,
                                                .steps = steps,
                                                .step = step,
-                                               .sends = weft__pairs_sends,
+                                               .sends = weft__exchange_sends,
                                                .send = send_to,
                                                .peers_min = peers_min,
                                                .part_for = part_for,

@@ -10,22 +10,18 @@ uint32_t weft__pairs_lanes(const void *conf, const struct weft_collective_shape 
     return 2 * (channels < peers ? channels : peers);
 }
 
-static uint64_t chunks_of(const struct weft_collective_common *common, weft_bytes part) {
-    return part / common->chunk_bytes + (part % common->chunk_bytes != 0);
-}
-
 uint64_t weft__pairs_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                            uint32_t lane, weft_bytes part_max) {
     uint32_t channels = weft__pairs_lanes(common, shape) / 2, peers = shape->ranks - 1, channel = lane / 2;
     uint64_t rounds = channel < peers ? (peers - channel + channels - 1) / channels : 0;
-    return rounds * chunks_of(common, part_max);
+    return rounds * weft__pairs_chunks(common, part_max);
 }
 
 weft_bytes weft__pairs_step(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                             uint32_t rank, uint32_t lane, uint64_t index, weft_bytes part_max,
                             struct weft_step *ret_step, uint32_t *ret_src, uint32_t *ret_dst) {
     uint32_t n = shape->ranks, channels = weft__pairs_lanes(common, shape) / 2;
-    uint64_t chunks = chunks_of(common, part_max), distance = 1 + lane / 2 + index / chunks * channels;
+    uint64_t chunks = weft__pairs_chunks(common, part_max), distance = 1 + lane / 2 + index / chunks * channels;
     bool sends = lane % 2 == 0;
     uint32_t peer = (uint32_t)((rank + (sends ? distance : n - distance)) % n);
     weft__step_clear(ret_step, lane / 2);
@@ -47,7 +43,7 @@ struct weft_sent weft__pairs_sent(const struct weft_collective_common *common,
         .channel = (distance - 1) % channels,
         .bytes = bytes,
         .message_bytes_max = bytes < common->chunk_bytes ? bytes : common->chunk_bytes,
-        .messages = chunks_of(common, bytes),
+        .messages = weft__pairs_chunks(common, bytes),
     };
 }
 
@@ -63,6 +59,6 @@ uint64_t weft__rooted_steps(const struct weft_collective_common *common, const s
     if (sends == root_sends) return is_root ? weft__pairs_steps(common, shape, lane, part_max) : 0;
     uint32_t distance = ((root_sends ? rank + n - shape->root : shape->root + n - rank) % n);
     if (is_root || (distance - 1) % channels != lane / 2) return 0;
-    *ret_first = (distance - 1) / channels * chunks_of(common, part_max);
-    return chunks_of(common, part_max);
+    *ret_first = (distance - 1) / channels * weft__pairs_chunks(common, part_max);
+    return weft__pairs_chunks(common, part_max);
 }

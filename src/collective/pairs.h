@@ -9,6 +9,10 @@
 /// NCCL: chunks of 128 KiB over the network, one for each of 8 steps.
 #define WEFT__PAIRS_ROWS(T) WEFT_COLLECTIVE_ROWS(T, "128KiB", "128KiB", "8")
 
+/// The number of chunks of a part.
+static inline uint64_t weft__pairs_chunks(const struct weft_collective_common *common, weft_bytes part) {
+    return part / common->chunk_bytes + (part % common->chunk_bytes != 0);
+}
 uint32_t weft__pairs_lanes(const void *conf, const struct weft_collective_shape *shape); ///< conf: begins with common
 /// For a largest part of `part_max` bytes; smaller ones leave steps empty.
 uint64_t weft__pairs_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,

@@ -260,6 +260,9 @@ static void note_files(const struct maker *m) {
     }
     if (shared)
         FOUND(m, "NICs of a server that GPUs share: %" PRIu32 "; a GPU that sends alone has the whole NIC", shared);
+    if (m->server_file && s->gpus > 1 && s->hosts > 1)
+        ASSUMED(m,
+                "PXN for all-to-alls, as NCCL has it by default: collective: {kind: all_to_all, pxn: off} is without");
     if (pooled) ASSUMED(m, "GPUs with several NICs use them as if they were one, of their speed together");
 }
 

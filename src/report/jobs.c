@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "text.h"
+#include "weft/place.h"
 
 #include "base/units.h"
 
@@ -76,6 +77,28 @@ static void print_collectives(FILE *file, const struct weft_run *run, uint32_t j
     }
 }
 
+/// How all-to-alls cross servers of several GPUs: the first that does so speaks for all.
+static void print_pxn(FILE *file, const struct weft_job *job) {
+    for (uint32_t i = 0; i < job->ops; i++) {
+        const struct weft_job_op *op = &job->op[i];
+        if (!op->name || !op->ops->relays || op->shape.per_server < 2 || op->shape.ranks <= op->shape.per_server)
+            continue;
+        if (op->ops->relays(op->conf, &op->shape))
+            fprintf(file,
+                    "  PXN: messages of %s for another rail go over the server's network to the GPU on it, as in NCCL "
+                    "(pxn)\n",
+                    op->name);
+        else if (job->places && job->places->rails)
+            fprintf(file,
+                    "  no PXN: messages of %s go from rail to rail over the network; NCCL sends them on the rail of "
+                    "their destination (pxn: on)\n",
+                    op->name);
+        else
+            continue;
+        return;
+    }
+}
+
 static void print_schedule(FILE *file, const struct weft_run *run, uint32_t job) {
     const struct weft_job *j = &run->workload->job[job];
     const struct weft_job_outcome *o = &run->outcome->job[job];
@@ -105,6 +128,7 @@ void weft__report_jobs_table(FILE *file, const struct weft_run *run) {
                 s.name, weft__counted(s.ranks, "rank").text, s.finished,
                 weft__counted(run->workload->job[k].iterations, "iteration").text, mean, most, exposed);
         print_collectives(file, run, k);
+        print_pxn(file, &run->workload->job[k]);
         weft__report_admission_table(file, run, k);
     }
 }

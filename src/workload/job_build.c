@@ -50,19 +50,25 @@ uint32_t weft__job_server(const struct weft_job *job, const struct weft_topology
     return weft_server_of(&job->server, topology, job->host[rank]).server;
 }
 
-/// How many ranks of a group are consecutive in a server, if that number is the same everywhere; else 1.
-static uint32_t per_server(const struct weft_job *job, const struct weft_topology *topology,
-                           const struct weft_job_op *op) {
+/// What is asked about a rank: its server, or its host.
+typedef uint32_t at_fn(const struct weft_job *job, const struct weft_topology *topology, uint32_t rank);
+
+static uint32_t host_at(const struct weft_job *job, const struct weft_topology *topology, uint32_t rank) {
+    return job->host[rank];
+}
+
+/// How many ranks of a group are consecutive in a server, or on a host, if that number is the same everywhere; else 1.
+static uint32_t consecutive(const struct weft_job *job, const struct weft_topology *topology,
+                            const struct weft_job_op *op, at_fn *at) {
     uint32_t n = op->shape.ranks, run = 1, first = op->group ? op->group->rank[0] : 0;
     uint32_t members = op->group ? n : job->ranks;
-    while (run < n &&
-           weft__job_server(job, topology, weft_job_member(op, first, run)) == weft__job_server(job, topology, first))
+    while (run < n && at(job, topology, weft_job_member(op, first, run)) == at(job, topology, first))
         run++;
     if (n % run) return 1;
     for (uint32_t i = 0; i < members; i++) {
         uint32_t r = op->group ? op->group->rank[i] : i;
         uint32_t head = weft_job_member(op, r, weft_job_number(op, r) / run * run);
-        if (weft__job_server(job, topology, r) != weft__job_server(job, topology, head)) return 1;
+        if (at(job, topology, r) != at(job, topology, head)) return 1;
     }
     return run;
 }
@@ -76,7 +82,9 @@ void weft__job_collective(const struct weft_job *job, const struct weft_topology
     op->goal = op->ops->goal;
     op->stride = stride;
     op->shape = (struct weft_collective_shape){.ranks = ranks, .per_server = 1, .bytes = size};
-    op->shape.per_server = per_server(job, topology, op);
+    op->shape.per_server = consecutive(job, topology, op, weft__job_server);
+    op->shape.per_nic = consecutive(job, topology, op, host_at);
+    op->shape.pxn = topology->machine_nic && topology->machine_nic[job->host[0]].machine_gpus;
 }
 
 // --- connections --------------------------------------------------------------------------------------------------

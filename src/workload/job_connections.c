@@ -100,7 +100,7 @@ static void note_channel(const struct walked *w, uint32_t channel) {
 
 static void note(const struct walked *w, const struct weft_sent *sent) {
     if (!sent->bytes) return;
-    note_channel(w, sent->channel);
+    if (!w->op->ops->channels) note_channel(w, sent->channel);
     note_sent(w, sent);
 }
 
@@ -111,7 +111,7 @@ void weft__finder_add_op(struct weft__finder *f, uint32_t rank, const struct wef
     uint32_t sends = ops->sends ? ops->sends(op->conf, &op->shape, number) : 0;
     uint32_t lanes = ops->sends ? 0 : ops->lanes(op->conf, &op->shape);
     struct weft_sent sent[WEFT_STEP_PEERS];
-    if (channels) note_channel(&w, channels - 1);
+    if (channels && op->shape.bytes) note_channel(&w, channels - 1);
     for (uint32_t k = 0; k < sends; k++) {
         ops->send(op->conf, &op->shape, number, k, sent);
         note(&w, sent);

@@ -278,9 +278,10 @@ static struct weft_workload *compile(const struct weft_model *model, const char 
                                      struct weft_collective_shape shape, const struct built *built) {
     char text[1024];
     snprintf(text, sizeof text,
-             "{size: %" PRIu64 "B, root: %" PRIu32 ", server: {gpus: %" PRIu32 "}, collective: {kind: %s%s%s}}",
-             shape.bytes, shape.root, shape.per_server, model->name, parameters ? ", " : "",
-             parameters ? parameters : "");
+             "{size: %" PRIu64 "B, root: %" PRIu32 ", server: {gpus: %" PRIu32 ", nics: %" PRIu32
+             "}, collective: {kind: %s%s%s}}",
+             shape.bytes, shape.root, shape.per_server, shape.per_nic ? shape.per_server / shape.per_nic : 0,
+             model->name, parameters ? ", " : "", parameters ? parameters : "");
     struct weft_model_conf entry = {.model = model_of(WEFT_KIND_WORKLOAD, "collective")};
     entry.conf = weft_arena_alloc(built->arena, 1, entry.model->params->conf_size);
     struct weft_tree *tree;
@@ -296,7 +297,8 @@ static struct weft_workload *compile(const struct weft_model *model, const char 
 static void play(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape,
                  uint64_t seed) {
     char text[64];
-    snprintf(text, sizeof text, "topology: {kind: single, hosts: %" PRIu32 "}", shape.ranks);
+    snprintf(text, sizeof text, "topology: {kind: single, hosts: %" PRIu32 "}",
+             shape.ranks / (shape.per_nic ? shape.per_nic : 1));
     struct built built = build_text(text);
     if (!built.t) fail_msg("%s", built.error.text);
     const struct weft_workload *w = compile(model, parameters, shape, &built);
@@ -311,7 +313,8 @@ static void play(const struct weft_model *model, const char *parameters, struct 
         p.connection[i].sender_lane = p.connection[i].receiver_lane = WEFT_NONE;
     run(&p, seed);
     check_content(&p);
-    if (!strstr(parameters ? parameters : "", "server:")) check_volume(&p); // a relay sends a second time
+    if (!strstr(parameters ? parameters : "", "server:") && !strstr(parameters ? parameters : "", "pxn:"))
+        check_volume(&p); // a relay sends a second time
     for (uint32_t r = 0; r < shape.ranks; r++)
         free(p.store[r].range);
     free(p.store);
@@ -334,7 +337,8 @@ static void every_rank_gets_what_it_should(void **state) {
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
                 if (sizes[s] > 100000 && over[k][0] > 13) continue; // time
                 play(general_collective(m), parameters[(k + s) % 3],
-                     (struct weft_collective_shape){over[k][0], over[k][1], sizes[s], over[k][0] / 2, NULL}, k * 5 + s);
+                     (struct weft_collective_shape){over[k][0], over[k][1], sizes[s], over[k][0] / 2, NULL, 0, false},
+                     k * 5 + s);
             }
 }
 
@@ -373,14 +377,67 @@ static void channels_of_nccl(void **state) {
                          "file: %s, collective: {kind: %s, chunk: 10KB, slice: 3KB, slots: 5}%s", path, inner[i],
                          relays ? server : "");
                 play(model_of(WEFT_KIND_COLLECTIVE, "nccl"), parameters,
-                     (struct weft_collective_shape){4 * servers, 4, 65537, servers / 2, NULL}, i * 9 + servers);
+                     (struct weft_collective_shape){4 * servers, 4, 65537, servers / 2, NULL, 0, false},
+                     i * 9 + servers);
             }
     unlink(path);
 }
 
+/// All bytes that a rank's steps, or its sends, have for each rank in each channel.
+static weft_bytes *exchanged(const struct weft_collective_ops *ops, const void *conf,
+                             const struct weft_collective_shape *shape, uint32_t rank, bool steps) {
+    enum { CHANNELS = 128 };
+    weft_bytes *sum = calloc((size_t)shape->ranks * CHANNELS, sizeof *sum);
+    struct weft_sent sent;
+    struct weft_step step;
+    for (uint32_t i = 0; !steps && i < ops->sends(conf, shape, rank); i++) {
+        ops->send(conf, shape, rank, i, &sent);
+        sum[sent.peer * CHANNELS + sent.channel] += sent.bytes;
+    }
+    for (uint32_t lane = 0; steps && lane < ops->lanes(conf, shape); lane++)
+        for (uint64_t n = 0; n < ops->steps(conf, shape, rank, lane); n++) {
+            ops->step(conf, shape, rank, lane, n, &step);
+            if (step.send[0] != WEFT_NONE) sum[step.send[0] * CHANNELS + step.channel] += step.bytes;
+        }
+    return sum;
+}
+
+/// All-to-alls whose messages go by the GPU on the rail of their destination: the same exchange, and nothing goes from
+/// rail to rail over the network.
+static void exchanges_by_pxn(void **state) {
+    static const char *const names[] = {"all_to_all", "all_to_all_v"};
+    static const uint32_t over[][3] = {{4, 2, 1}, {6, 3, 1}, {8, 4, 2}, {12, 4, 1}, {16, 8, 4}, {20, 4, 2}, {9, 3, 1}};
+    static const char *const parameters[] = {"pxn: on", "pxn: on, chunk: 1KB, slice: 1KB, channels: 3, slots: 2",
+                                             "pxn: on, chunk: 3KB, slice: 3KB, channels: 64, slots: 2"};
+    static const weft_bytes sizes[] = {1, 17, 4099, 70001};
+    for (size_t i = 0; i < 2 * sizeof over / sizeof *over * sizeof sizes / sizeof *sizes; i++) {
+        const uint32_t *o = over[i / 2 % (sizeof over / sizeof *over)];
+        struct weft_collective_shape shape = {
+            .ranks = o[0], .per_server = o[1], .bytes = sizes[i % 4], .per_nic = o[2]};
+        const struct weft_model *model = model_of(WEFT_KIND_COLLECTIVE, names[i % 2]);
+        const struct weft_collective_ops *ops = model->ops;
+        play(model, parameters[i % 3], shape, i);
+        char map[128];
+        snprintf(map, sizeof map, "{%s}", parameters[i % 3]);
+        void *conf = conf_of(model, map);
+        assert_true(ops->relays(conf, &shape));
+        for (uint32_t r = 0; r < shape.ranks; r++) {
+            weft_bytes *steps = exchanged(ops, conf, &shape, r, true), *sends = exchanged(ops, conf, &shape, r, false);
+            assert_memory_equal(steps, sends, (size_t)shape.ranks * 128 * sizeof *steps);
+            for (uint32_t d = 0; d < shape.ranks; d++)
+                for (uint32_t c = 0; c < 128; c++)
+                    if (steps[d * 128 + c] && d / o[1] != r / o[1])
+                        assert_int_equal(r % o[1] / o[2], d % o[1] / o[2]); // the same rail
+            free(steps);
+            free(sends);
+        }
+        free(conf);
+    }
+}
+
 static void defaults_with_a_real_size(void **state) {
     for (uint32_t m = 0; m < general_collectives(); m++)
-        play(general_collective(m), NULL, (struct weft_collective_shape){16, 8, 64 << 20, 0, NULL}, m);
+        play(general_collective(m), NULL, (struct weft_collective_shape){16, 8, 64 << 20, 0, NULL, 0, false}, m);
 }
 
 static void end(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape) {
@@ -401,7 +458,8 @@ static void samples_of_files(void **state) {
         char file[512];
         if (!((const struct weft_collective_ops *)model->ops)->load) continue;
         for (weft_bytes size = 4; size < 100000000; size *= 77)
-            end(model, sample_of(model, file, sizeof file), (struct weft_collective_shape){4, 4, size, 0, NULL});
+            end(model, sample_of(model, file, sizeof file),
+                (struct weft_collective_shape){4, 4, size, 0, NULL, 0, false});
         played++;
     }
     assert_int_equal(played + general_collectives(), weft_model_count(WEFT_KIND_COLLECTIVE));
@@ -414,7 +472,7 @@ static void shares_are_even(void **state) {
         const char *name;
         double factor;
     } scheme[] = {{"all_reduce_ring", 2}, {"reduce_scatter", 1}, {"all_gather", 1}, {"all_to_all", 1}};
-    const struct weft_collective_shape shape = {24, 8, 1 << 20, 0, NULL};
+    const struct weft_collective_shape shape = {24, 8, 1 << 20, 0, NULL, 0, false};
     for (size_t i = 0; i < sizeof scheme / sizeof *scheme; i++) {
         const struct weft_model *model = weft_model_find(WEFT_KIND_COLLECTIVE, scheme[i].name);
         const struct weft_collective_ops *ops = model->ops;
@@ -438,9 +496,10 @@ static void shares_are_even(void **state) {
 }
 
 static const struct weft_collective_shape shapes[] = {
-    {1, 1, 1000, 0, NULL},     {2, 1, 1, 0, NULL},         {2, 2, 100003, 0, NULL},   {3, 1, 7, 0, NULL},
-    {8, 4, 65537, 0, NULL},    {16, 8, 1 << 20, 0, NULL},  {17, 1, 1000003, 0, NULL}, {24, 8, 900001, 0, NULL},
-    {5, 1, 12345678, 0, NULL}, {64, 8, 64 << 20, 0, NULL}, {6, 3, 0, 0, NULL}};
+    {1, 1, 1000, 0, NULL, 0, false},      {2, 1, 1, 0, NULL, 0, false},       {2, 2, 100003, 0, NULL, 0, false},
+    {3, 1, 7, 0, NULL, 0, false},         {8, 4, 65537, 0, NULL, 0, false},   {16, 8, 1 << 20, 0, NULL, 0, false},
+    {17, 1, 1000003, 0, NULL, 0, false},  {24, 8, 900001, 0, NULL, 0, false}, {5, 1, 12345678, 0, NULL, 0, false},
+    {64, 8, 64 << 20, 0, NULL, 0, false}, {6, 3, 0, 0, NULL, 0, false}};
 static const char *const parameters[] = {NULL, "{chunk: 10KB, slice: 3KB, channels: 3, slots: 5}",
                                          "{chunk: 1KB, slice: 1KB, channels: 5, slots: 2}"};
 
@@ -634,7 +693,7 @@ static void peers_are_as_many_as_said(void **state) {
 static void rings_keep_to_rails(void **state) {
     const struct weft_model *model = weft_model_find(WEFT_KIND_COLLECTIVE, "all_reduce_ring");
     const struct weft_collective_ops *ops = model->ops;
-    const struct weft_collective_shape shape = {32, 8, 1 << 20, 0, NULL};
+    const struct weft_collective_shape shape = {32, 8, 1 << 20, 0, NULL, 0, false};
     void *conf = conf_of(model, NULL);
     uint32_t sends[8] = {0};
     for (uint32_t r = 0; r < shape.ranks; r++)
@@ -656,7 +715,7 @@ static void a_server_is_inner_in_one_tree(void **state) {
     const struct weft_collective_ops *ops = model->ops;
     void *conf = conf_of(model, NULL);
     for (uint32_t n = 2; n < 70; n++) {
-        const struct weft_collective_shape shape = {n, 1, 1 << 20, 0, NULL};
+        const struct weft_collective_shape shape = {n, 1, 1 << 20, 0, NULL, 0, false};
         uint32_t both = 0;
         for (uint32_t r = 0; r < n; r++) {
             uint32_t inner = 0;
@@ -677,7 +736,7 @@ static void large_ones_cost_nothing(void **state) {
     for (uint32_t m = 0; m < general_collectives(); m++) {
         const struct weft_model *model = general_collective(m);
         const struct weft_collective_ops *ops = model->ops;
-        const struct weft_collective_shape shape = {1024, 8, UINT64_C(1) << 34, 0, NULL};
+        const struct weft_collective_shape shape = {1024, 8, UINT64_C(1) << 34, 0, NULL, 0, false};
         void *conf = conf_of(model, NULL);
         weft_bytes before = 0, after = 0;
         for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
@@ -723,6 +782,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rank_gets_what_it_should),
         cmocka_unit_test(channels_of_nccl),
+        cmocka_unit_test(exchanges_by_pxn),
         cmocka_unit_test(defaults_with_a_real_size),
         cmocka_unit_test(samples_of_files),
         cmocka_unit_test(shares_are_even),

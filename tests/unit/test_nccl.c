@@ -12,6 +12,7 @@
 
 #include "import/nccl.h"
 #include "import_files.h"
+#include "report/jobs.h"
 #include "weft/outcome.h"
 #include "weft/place.h"
 #include "weft/report.h"
@@ -269,6 +270,70 @@ static void gpus_together_share_the_nic(void **state) {
     run_free(&own);
 }
 
+/// A job of one all-to-all of 8 MiB on servers of 8 GPUs, over `network`.
+static struct run all_to_all(unsigned servers, const char *network, const char *pxn) {
+    return RUN(run_once,
+               "topology: {kind: nccl, file: %s/topo.xml, servers: %u, network: %s, delay: 500ns}\n"
+               "workload:\n- {kind: collective, size: 8MiB, collective: {kind: all_to_all%s}, server: {gpus: 8, rate: "
+               "2.9664Tbps}}\n",
+               folder, servers, network, pxn);
+}
+
+/// nccl-tests 130: with PXN a network of rails is as good as one switch, and each GPU sends (R - g) / R of its data
+/// through its NIC, so busbw is NIC x (R - 1) / (R - g). Without it, messages collide in the spines.
+static void all_to_alls_on_rails(void **state) {
+    for (unsigned nics = 2; nics <= 8; nics *= 4) {
+        put("topo.xml", server_of(nics));
+        for (unsigned servers = 2; servers <= 4; servers *= 2) {
+            double ranks = 8 * servers, expected = nics / 8. * GOODPUT * (ranks - 1) / (ranks - 8);
+            struct run rail = all_to_all(servers, "rail", ""), single = all_to_all(servers, "single", "");
+            struct run off = all_to_all(servers, "rail", ", pxn: off");
+            if (busbw_of(&rail) < 0.96 * expected || busbw_of(&rail) > 1.005 * expected)
+                fail_msg("%u NICs, %u servers: %g GB/s, expected %g", nics, servers, busbw_of(&rail), expected);
+            assert_true(fabs(busbw_of(&rail) / busbw_of(&single) - 1) < 0.01);
+            assert_true(busbw_of(&off) < 0.9 * busbw_of(&rail) || nics == 2);
+            // what is sent over the network stays on its rail
+            const struct weft_job *job = &rail.workload->job[0];
+            for (uint32_t c = 0; c < job->connections; c++)
+                if (job->connection[c].flow != WEFT_NONE)
+                    assert_int_equal(job->host[job->connection[c].src] % nics,
+                                     job->host[job->connection[c].dst] % nics);
+            run_free(&rail);
+            run_free(&single);
+            run_free(&off);
+        }
+    }
+}
+
+/// auto: on for servers from NCCL's files, off elsewhere; the report says which.
+static void who_uses_pxn(void **state) {
+    static const char form[] =
+        "topology: {kind: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}\nworkload: [{kind: "
+        "collective, size: 1MiB, collective: {kind: all_to_all%s}, server: {gpus: 4, cabling: "
+        "rail}}]\n";
+    static const struct {
+        const char *pxn, *says;
+        bool relays;
+    } cases[] = {{"", "no PXN: messages of all_to_all", false},
+                 {", pxn: off", "no PXN: messages of all_to_all", false},
+                 {", pxn: on", "  PXN: messages of all_to_all", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run r = RUN(run_text, form, cases[i].pxn);
+        const struct weft_job_op *op = &r.workload->job[0].op[r.workload->job[0].ops - 1];
+        assert_int_equal(op->ops->relays(op->conf, &op->shape), cases[i].relays);
+        const struct weft_run run = {
+            .scenario = r.scenario, .topology = r.topology, .workload = r.workload, .outcome = r.outcome};
+        char *text;
+        size_t size;
+        FILE *file = open_memstream(&text, &size);
+        weft__report_jobs_table(file, &run);
+        fclose(file);
+        if (!strstr(text, cases[i].says)) fail_msg("%s: %s", cases[i].pxn, text);
+        free(text);
+        run_free(&r);
+    }
+}
+
 /// GPUs that share NICs have lines of their own in a rank file, and any number of threads the same run.
 static void shared_nics_are_placed(void **state) {
     put("topo.xml", server_of(2));
@@ -433,7 +498,7 @@ static void channels_of_each_server(void **state) {
     struct run r = run_import("nccl", paths, 2);
     const struct weft_job *job = &r.workload->job[0];
     assert_int_equal(job->ranks, 6);
-    static const uint32_t next[] = {1, 2, 5, 4, 0, 3};  // 0 1 2, then 5 3 4
+    static const uint32_t next[] = {1, 2, 5, 4, 0, 3}; // 0 1 2, then 5 3 4
     uint32_t n = 0;
     for (uint32_t c = 0; c < job->connections; c++) {
         if (job->connection[c].communicator != job->op[job->ops - 1].communicator) continue; // a barrier's
@@ -538,6 +603,8 @@ int main(void) {
         cmocka_unit_test(a_gpu_alone_has_the_nic),
         cmocka_unit_test(gpus_together_share_the_nic),
         cmocka_unit_test(shared_nics_are_placed),
+        cmocka_unit_test(all_to_alls_on_rails),
+        cmocka_unit_test(who_uses_pxn),
         cmocka_unit_test(bad_shares),
         cmocka_unit_test(links_of_amd),
         cmocka_unit_test(an_import_of_amd),
