@@ -158,7 +158,7 @@ static enum weft_status read_object(struct reader *r, const json_t *object, stru
 
 enum weft_status weft__inspector_read(const char *path, struct weft_place place, struct weft__inspector_log *log,
                                       struct weft_error *ret_error) {
-    struct reader r = {.at = {path, 1, 1}};
+    struct reader r = {.at = {.file = path, .line = 1, .column = 1}};
     struct weft_error why = {0};
     enum weft_status status = weft__lines_open(&r.lines, path, place, ret_error);
     if (status) return status;
