@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "simulation.h"
 #include "weft/follow.h"
 
 #include "base/units.h"
@@ -44,7 +45,7 @@ static const struct weft_cli_command command = {
         "te: CPU seconds that the controller of traffic engineering takes to place all demands of an AI zone.\n"
         "fast-forward: time saved by run.fast_forward on a set of jobs, beside full runs\n"
         "(docs/fast-forward-results.md; the last job takes long).",
-    .accept = WEFT_CLI_SET | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_JSON | WEFT_CLI_QUIET | WEFT_CLI_REPLACE,
     .operands_min = 1,
     .operands_max = 1,
     .option = own_options,
@@ -303,6 +304,8 @@ int weft_cli_bench(int argc, char **argv) {
                 o.operand[0]);
         status = WEFT_ERROR_INPUT;
     }
+    if (status == WEFT_CLI_GO && save_path && weft_cli_can_write_file("--save", save_path, &o, &error))
+        status = weft_cli_fail(&error);
     if (status == WEFT_CLI_GO && compare_path &&
         weft_bench_saved_read(compare_path, benchmark->name, benchmark->hop, o.arena, &saved, &error))
         status = weft_cli_fail(&error);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "ranks.h"
@@ -136,8 +137,25 @@ static int run_command(int argc, char **argv) {
     return call.status;
 }
 
+/// Before anything runs: a command that ends by a signal says so. Commands that have results to show catch the signal
+/// themselves from then on (weft_cli_catch_interrupt).
+static void on_early_signal(int number) {
+    static const char text[] = "weft: interrupted before anything was run\n";
+    (void)number;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(WEFT_ERROR_SYSTEM);
+    _exit(WEFT_INTERRUPTED);
+}
+
+static void catch_early_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = on_early_signal}, before;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == SIG_DFL) sigaction(numbers[i], &action, NULL);
+}
+
 int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN); // writing too large a file must return an error
+    catch_early_signals();
     int status;
     if (!weft_cli_ranks_begin(&argc, &argv, &status)) return status;
     json_set_alloc_funcs(allocate, free);

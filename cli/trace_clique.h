@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "cli.h"
 #include "weft/clique_trace.h"
 #include "weft/scenario.h"
 
@@ -17,6 +18,7 @@ struct clique_view {
 void trace_clique_print(const struct clique_view *view);
 void trace_clique_print_json(FILE *file, const struct clique_view *view);
 /// Writes bootstrap.csv, timesync.csv and transitions.csv to `dir`, which is created if it does not exist.
-enum weft_status trace_clique_write_csv(const char *dir, const struct clique_view *view, struct weft_error *ret_error);
+enum weft_status trace_clique_write_csv(const char *dir, const struct clique_view *view,
+                                        const struct weft_cli_options *o, struct weft_error *ret_error);
 
 #endif

@@ -281,13 +281,16 @@ static void write_csv(FILE *file, const void *context) {
     of->csv->write(file, of->view);
 }
 
-enum weft_status trace_clique_write_csv(const char *dir, const struct clique_view *v, struct weft_error *ret_error) {
+enum weft_status trace_clique_write_csv(const char *dir, const struct clique_view *v, const struct weft_cli_options *o,
+                                        struct weft_error *ret_error) {
     static const struct csv files[] = {{"bootstrap.csv", csv_bootstrap},
                                        {"timesync.csv", csv_timesync},
                                        {"transitions.csv", csv_transitions},
                                        {"messages.csv", csv_messages}};
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     enum weft_status status = weft_cli_own_folder(dir, false, ret_error);
+    for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)
+        status = weft_cli_can_write_file("--csv", weft_arena_format(arena, "%s/%s", dir, files[i].name), o, ret_error);
     for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)
         status = weft_cli_replace_file(weft_arena_format(arena, "%s/%s", dir, files[i].name), write_csv,
                                        &(struct csv_of){&files[i], v}, ret_error);

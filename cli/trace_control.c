@@ -31,7 +31,7 @@ static const struct weft_cli_command command = {
         "For a Clique of TiNs: sizes of its state, the bootstrap, the controller's reaction to failures, sessions\n"
         "and reboots, and the errors of clocks.\n"
         "With variants: the first, or the one that --variant names.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON | WEFT_CLI_REPLACE,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
@@ -224,7 +224,7 @@ static enum weft_status show_clique(const struct weft_scenario *s, const struct 
         trace_clique_print_json(stdout, &view);
     else
         trace_clique_print(&view);
-    return form.csv ? trace_clique_write_csv(form.csv, &view, ret_error) : WEFT_OK;
+    return form.csv ? trace_clique_write_csv(form.csv, &view, o, ret_error) : WEFT_OK;
 }
 
 static enum weft_status show(const struct weft_scenario *s, const struct weft_cli_options *o,

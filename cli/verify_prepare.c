@@ -26,6 +26,7 @@ static enum weft_status add_file(struct verify *v, const char *path, struct weft
     if (status) return status;
     if (!weft_scenario_claims(s->file)) {
         weft_scenario_file_free(s->file);
+        v->preparing = NULL;
         v->claimless++;
         return WEFT_OK;
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "simulation.h"
 #include "weft/chakra.h"
@@ -50,7 +51,7 @@ static const struct weft_cli_command command = {
         "without clear-to-send. SCENARIO may also be a schedule in GOAL, text or binary; its first bytes tell\n"
         "which.\n"
         "Exit status: 0 done, 2 bad input, 4 steps that wait for one another for ever.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON | WEFT_CLI_REPLACE,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
@@ -333,7 +334,8 @@ static enum weft_status say_stuck(const struct view *v, const struct weft_scenar
 }
 
 /// Writes the job's operations: a trace names collectives, and the program that replays it chooses their algorithms.
-static enum weft_status write_chakra(const struct view *v, const struct weft_scenario *s, struct weft_arena *arena,
+static enum weft_status write_chakra(const struct view *v, const struct weft_scenario *s,
+                                     const struct weft_cli_options *o, struct weft_arena *arena,
                                      struct weft_error *ret_error) {
     const struct weft_schedule *schedule;
     struct weft_place place = {.file = s->path};
@@ -342,16 +344,23 @@ static enum weft_status write_chakra(const struct view *v, const struct weft_sce
                               "%s and %s; expected one job, and no flows, for traces",
                               weft__counted(v->w->jobs, "job").text,
                               weft__counted(v->dag.connections - v->dag.connection0[v->w->jobs], "flow").text);
-    enum weft_status status = weft_job_schedule(&v->w->job[0], s->path, arena, &schedule, ret_error);
+    enum weft_status status = WEFT_OK;
+    static const char *const first[] = {"groups.json", "0.et"}; // of the files: they are written together
+    for (unsigned i = 0; i < sizeof first / sizeof *first && !status; i++) {
+        const char *path = weft_arena_format(arena, "%s.%s", as_schedule.chakra, first[i]);
+        if (!access(path, F_OK)) status = weft_cli_can_write_file("--chakra", path, o, ret_error);
+    }
+    if (!status) status = weft_job_schedule(&v->w->job[0], s->path, arena, &schedule, ret_error);
     return status ? status : weft_chakra_write(schedule, as_schedule.chakra, ret_error);
 }
 
-static enum weft_status show_schedule(const struct view *v, const struct weft_scenario *s, bool json,
-                                      struct weft_arena *arena, struct weft_error *ret_error) {
+static enum weft_status show_schedule(const struct view *v, const struct weft_scenario *s,
+                                      const struct weft_cli_options *o, struct weft_arena *arena,
+                                      struct weft_error *ret_error) {
     struct weft_schedule *schedule;
     enum weft_status status = weft_dag_schedule(&v->dag, s->path, arena, &schedule, ret_error);
     if (!status) status = weft_schedule_check(schedule, ret_error);
-    return status ? status : weft_cli_schedule(schedule, &as_schedule, json, ret_error);
+    return status ? status : weft_cli_schedule(schedule, &as_schedule, o, ret_error);
 }
 
 static enum weft_status workload(const struct weft_cli_options *o, const struct weft_scenario_file *file,
@@ -363,9 +372,9 @@ static enum weft_status workload(const struct weft_cli_options *o, const struct 
     struct view v = {.t = s.topology, .w = s.workload};
     if (!status) status = choose_units(&v, s.arena, ret_error);
     if (!status) v.dag = weft_dag_of(v.w, s.arena);
-    if (!status && as_schedule.chakra) status = write_chakra(&v, s.scenario, s.arena, ret_error);
+    if (!status && as_schedule.chakra) status = write_chakra(&v, s.scenario, o, s.arena, ret_error);
     if (!status && (as_schedule.goal || as_schedule.loggops)) {
-        status = show_schedule(&v, s.scenario, o->json, s.arena, ret_error);
+        status = show_schedule(&v, s.scenario, o, s.arena, ret_error);
         weft_cli_simulation_deinit(&s);
         return status;
     }

@@ -18,7 +18,7 @@ struct weft_cli_schedule {
 int weft_cli_goal(const struct weft_cli_command *command, const struct weft_cli_schedule *options, int argc,
                   char **argv);
 /// Processes a schedule, and shows its content.
-enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct weft_cli_schedule *options, bool json,
-                                   struct weft_error *ret_error);
+enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct weft_cli_schedule *options,
+                                   const struct weft_cli_options *o, struct weft_error *ret_error);
 
 #endif

@@ -81,18 +81,18 @@ static void write_goal(FILE *file, const void *schedule) {
     weft_goal_write(file, schedule);
 }
 
-enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct weft_cli_schedule *options, bool json,
-                                   struct weft_error *ret_error) {
+enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct weft_cli_schedule *options,
+                                   const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct view v = {.options = options, .s = s};
     struct weft_loggops model;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     enum weft_status status = WEFT_OK;
-    if (options->goal) status = weft_cli_can_replace_file("--goal", options->goal, ret_error);
+    if (options->goal) status = weft_cli_can_write_file("--goal", options->goal, o, ret_error);
     if (!status && options->loggops)
         status = weft_loggops_parse(options->loggops, (struct weft_place){.file = "--loggops"}, &model, ret_error);
     if (!status && options->loggops) status = weft_loggops_run(s, &model, arena, &v.result, ret_error);
     if (!status && options->goal) status = weft_cli_replace_file(options->goal, write_goal, s, ret_error);
-    if (!status) (json ? print_json : print_text)(&v);
+    if (!status) (o->json ? print_json : print_text)(&v);
     weft_arena_free(arena);
     return status;
 }
@@ -110,7 +110,7 @@ static enum weft_status show(const struct weft_cli_options *o, const struct weft
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--chakra"},
                                 "'%s' is a schedule; expected a scenario", o->operand[0]);
     if (!status) status = weft_goal_load(o->operand[0], WEFT_NOWHERE, arena, &s, ret_error);
-    if (!status) status = weft_cli_schedule(s, options, o->json, ret_error);
+    if (!status) status = weft_cli_schedule(s, options, o, ret_error);
     weft_arena_free(arena);
     return status;
 }

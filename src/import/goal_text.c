@@ -259,7 +259,7 @@ static enum weft_status read_rank(struct reader *r, uint32_t rank) {
 enum weft_status weft__goal_read_text(struct weft__goal_input *in, struct weft_arena *arena,
                                       struct weft_schedule **ret_schedule, struct weft_error *ret_error) {
     struct weft_schedule_builder b;
-    struct reader r = {.in = in, .here = {in->name, 0, 1}, .b = &b, .error = ret_error};
+    struct reader r = {.in = in, .here = {.file = in->name, .column = 1}, .b = &b, .error = ret_error};
     enum weft_status status = WEFT_OK;
     uint64_t ranks;
     if (!next_statement(&r, &status)) {

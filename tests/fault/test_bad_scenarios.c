@@ -196,13 +196,13 @@ static void several(void **state) {
          "2:97: workload.1.receiver: unknown key; did you mean \"dst\"?\n"
          "6:33: host.mtu: \"1\" has no unit\n"},
         {"topology: {type: single}\nhost: {transport: roce, timeout: 1ms}\n"
-         "devices: [{match: a, switch: {buffer: {sizes: 1MB}}}, {match: b, host: {cc: none, mtus: 1KB}}, {mtach: c}]\n"
+         "devices: [{match: a, switch: {buffer: {sizes: 1MB}}}, {match: b, switch: {pfc: {quant: 1}}}, {mtach: c}]\n"
          "capture: {prots: a}\ncontrol: {x: 1}\n",
          "1:12: topology.type: unknown key; did you mean \"kind\"?\n"
          "2:19: host.transport: no transport \"roce\"\n"
          "3:40: devices.0.switch.buffer.sizes: unknown key; did you mean \"size\"?\n"
-         "3:84: devices.1.host.mtus: unknown key; did you mean \"mtu\"?\n"
-         "3:98: devices.2.mtach: unknown key; did you mean \"match\"?\n"
+         "3:81: devices.1.switch.pfc.quant: unknown key; did you mean \"quanta\"?\n"
+         "3:95: devices.2.mtach: unknown key; did you mean \"match\"?\n"
          "5:11: control.x: unknown key; \n"
          "4:11: capture.prots: unknown key; did you mean \"ports\"?\n"},
         {"topology: single\nhost: {mtu: 1}\nclaims: [{text: a, that: 1 < 2}]\n",

@@ -63,10 +63,10 @@ static void first_variant_and_the_others_mentioned(void **state) {
     assert_non_null(strstr(f->err, "running variant 'pfc'"));
     assert_non_null(strstr(f->err, "'slow'"));
     assert_null(strchr(f->err, '\r')); // no progress in a pipe
-    assert_int_equal(weft(f, "run s.yaml --variant slow"), 0);
+    assert_int_equal(weft(f, "run s.yaml --variant slow --no-hints"), 0);
     assert_string_equal(f->err, "");
     assert_non_null(strstr(f->out, "variant slow"));
-    assert_int_equal(weft(f, "run s.yaml --quiet"), 0);
+    assert_int_equal(weft(f, "run s.yaml --quiet --no-hints"), 0);
     assert_string_equal(f->err, "");
 }
 
@@ -104,7 +104,7 @@ static void same_digest_on_any_number_of_threads(void **state) {
 
 static void compare(void **state) {
     struct fixture *f = *state;
-    assert_int_equal(weft(f, "compare s.yaml"), 0);
+    assert_int_equal(weft(f, "compare s.yaml --no-hints"), 0);
     assert_ptr_equal(
         strstr(f->out, "small\n8 hosts, 4 switches, 4 flows; 2 variants, seed 1; changes are against pfc\n"), f->out);
     assert_string_equal(f->err, "");
@@ -133,7 +133,7 @@ static void compare_of_chosen_variants(void **state) {
     write_text(f, "claimed.yaml", claimed);
     assert_int_equal(weft(f, "compare claimed.yaml"), 0);
     assert_non_null(strstr(f->out, "slow is slower"));
-    assert_int_equal(weft(f, "compare claimed.yaml --variant slow"), 0);
+    assert_int_equal(weft(f, "compare claimed.yaml --variant slow --no-hints"), 0);
     assert_null(strstr(f->out, "slow is slower"));
     assert_string_equal(f->err, "weft: with --variant no claim is judged\n");
 }

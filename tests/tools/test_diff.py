@@ -138,7 +138,7 @@ class Diff(unittest.TestCase):
         for arguments, said in (
                 (["one"], "B is missing; expected a second folder"),
                 (["one", "nowhere"], "nowhere/results.sqlite: is not there"),
-                (["one", "one", "--variant", "pcf"], "no variant 'pcf'; expected pfc"),
+                (["one", "one", "--variant", "pcf"], "no variant 'pcf'; did you mean \"pfc\"? expected pfc"),
                 (["one", "many", "--table", "gruops"], "--table gruops: no such table"),
                 (["one", "one", "--with", "pfc"], "--with: expected --variant as well")):
             with self.subTest(arguments):

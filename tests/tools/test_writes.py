@@ -5,9 +5,11 @@ names in it do nothing to a terminal or a spreadsheet."""
 import itertools
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -154,6 +156,49 @@ class Writes(unittest.TestCase):
         done = weft("sweep", path, "--quiet", cwd=self.home)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("--allow-write PATH", done.stdout + done.stderr)
+
+
+class Options(unittest.TestCase):
+    def test_a_file_that_exists_stays_without_force(self):
+        """Every option that names a file to be written."""
+        with tempfile.TemporaryDirectory() as folder:
+            at = Path(folder)
+            (at / "s.yaml").write_text(JOB)
+            (at / "clique.yaml").write_text("topology: {kind: dragonfly, pods: 1, tins: 2, nics: 2, rate: 100Gbps}\n")
+            self.assertEqual(weft("run", "s.yaml", "--quiet", "--out", "r", cwd=at).returncode, 0)
+            cases = [(["workload", "s.yaml", "--goal", "f"], "f"), (["workload", "s.yaml", "--chakra", "f"], "f.groups.json"),
+                     (["workload", "s.yaml", "--chakra", "g"], "g.0.et"), (["bench", "engine", "--save", "f"], "f"),
+                     (["report", "r", "--out", "f"], "f"), (["topo", "s.yaml", "--svg", "f"], "f"),
+                     (["why", "r", "--perfetto", "f"], "f"), (["place", "s.yaml", "--out", "f"], "f")]
+            for command, name in cases:
+                (at / name).write_text("mine")
+                done = weft(*command, cwd=at)
+                self.assertEqual(done.returncode, 2, (command, done.stderr))
+                self.assertEqual((at / name).read_text(), "mine", command)
+            self.assertEqual(weft("workload", "s.yaml", "--goal", "f", "--force", cwd=at).returncode, 0)
+            self.assertIn("num_ranks", (at / "f").read_text())
+
+
+class Signals(unittest.TestCase):
+    def test_an_early_signal_is_reported(self):
+        """SIGTERM and Ctrl-C before anything runs: one line and 130, whatever the command."""
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = Path(folder) / "s.yaml"
+            os.mkfifo(fifo)  # a scenario that is never complete
+            holder = os.open(fifo, os.O_RDWR)
+            try:
+                for command in ("run", "compare", "verify", "sweep", "versus", "check", "tune"):
+                    for number in (signal.SIGTERM, signal.SIGINT):
+                        process = subprocess.Popen([WEFT, command, str(fifo)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                        fds = Path(f"/proc/{process.pid}/fd")
+                        while process.poll() is None and str(fifo) not in {os.path.realpath(fd) for fd in fds.glob("*")}:
+                            time.sleep(0.01)  # until it reads
+                        process.send_signal(number)
+                        out, err = process.communicate(timeout=30)
+                        self.assertEqual((process.returncode, out, err.strip()),
+                                         (130, "", "weft: interrupted before anything was run"), (command, number))
+            finally:
+                os.close(holder)
 
 
 class Shown(unittest.TestCase):
