@@ -131,6 +131,8 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
         status = weft_cli_simulation_init(&s, c->file, variant, ret_error);
         if (!status) status = weft_cli_claims_check(&c->claims, variant, &s, ret_error);
     }
+    // Without a section `workload` a scenario is about its network alone.
+    if (!status && s.scenario->workloads) status = weft_cli_simulation_sends(&s, ret_error);
     s.one_of_several = !c->o->variant && weft_scenario_variants(c->file) > 1;
     if (!status) status = weft_cli_simulation_claim_capture(&s, variant, c->captures, c->o->arena, ret_error);
     if (!status && j) print_json(j, &s, memory ? &estimate : NULL);

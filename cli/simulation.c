@@ -133,13 +133,13 @@ static void mention_capture_size(const struct weft_cli_simulation *s, const stru
             weft_cli_bytes_text(bytes, expected), weft_cli_bytes_text(s->scenario->capture.limit_bytes, limit));
 }
 
-/// A run in which no host sends ends at once, unless it has a duration: then neighbours may still exchange LLDP.
-static enum weft_status check_workload(const struct weft_cli_simulation *s, struct weft_error *ret_error) {
+enum weft_status weft_cli_simulation_sends(const struct weft_cli_simulation *s, struct weft_error *ret_error) {
     const struct weft_workload *w = s->workload;
     if (w->flows || w->jobs || w->rmas) return WEFT_OK;
     if (s->scenario->run.until_ps == WEFT_TIME_NEVER)
         return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->scenario->path},
+            ret_error, WEFT_ERROR_INPUT,
+            s->scenario->workloads ? s->scenario->workload[0].place : (struct weft_place){.file = s->scenario->path},
             "the workload is empty: nothing would be run; expected entries under workload, or run.until "
             "for a network in which no host sends");
     fprintf(stderr, "weft: %s: the workload is empty: no host sends\n", s->scenario->path);
@@ -205,7 +205,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
         status = weft_simulate_on(s->checkpoint, &sim, &s->outcome, ret_error);
     } else {
         weft_memory_reset_max();
-        status = check_workload(s, ret_error);
+        status = weft_cli_simulation_sends(s, ret_error);
         if (options->out && !status)
             status = weft_report_folder(options->out, ret_error); // better said before the run than after it
         if (!status && sim.capture_file) mention_capture_size(s, options);
