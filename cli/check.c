@@ -134,6 +134,8 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
         status = weft_cli_simulation_init(&s, c->file, variant, ret_error);
         if (!status) status = weft_cli_claims_check(&c->claims, variant, &s, ret_error);
     }
+    // Without a section `workload` a scenario is about its network alone.
+    if (!status && s.scenario->workloads) status = weft_cli_simulation_sends(&s, ret_error);
     s.one_of_several = !c->o->variant && weft_scenario_variants(c->file) > 1;
     if (!status) status = weft_cli_simulation_claim_files(&s, variant, c->o->out, c->captures, c->o->arena, ret_error);
     if (!status && j) print_json(j, &s, memory ? &estimate : NULL);
@@ -146,29 +148,38 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
     return status;
 }
 
-/// The first run of every point of the section `sweep`, short of running it.
+/// A point of the section `sweep`: whether its values are good, and, `built`, whether they go together.
+static enum weft_status check_point(const struct weft_sweep *sweep, uint32_t p, bool built,
+                                    struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const struct weft_scenario_file *point = weft_sweep_file(sweep, p, sweep->seed ? 0 : WEFT_NONE, arena);
+    uint32_t variant = sweep->point[p].variant;
+    struct weft_scenario *scenario = NULL;
+    struct weft_cli_simulation s = {0};
+    enum weft_status status = weft_scenario_new(point, variant, &scenario, ret_error);
+    if (!status && built) status = weft_cli_simulation_count(&s, point, variant, ret_error);
+    if (status && built) {
+        size_t used = strlen(ret_error->text);
+        snprintf(ret_error->text + used, sizeof ret_error->text - used, ", in %s",
+                 weft_sweep_run_name(sweep, p, scenario->run.seed, arena));
+    }
+    weft_cli_simulation_deinit(&s);
+    weft_scenario_free(scenario);
+    weft_arena_free(arena);
+    return status;
+}
+
+/// The values of all points, then the first run of each, short of running it: the order of weft sweep.
 static enum weft_status check_sweep(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                     struct weft_error *ret_error) {
     struct weft_sweep_options all = {.variant = WEFT_NONE};
     struct weft_sweep *sweep;
     if (!weft_scenario_sweep(file) || o->set) return WEFT_OK;
     enum weft_status status = weft_sweep_new(file, &all, o->arena, &sweep, ret_error);
-    for (uint32_t p = 0; !status && p < sweep->points; p++) {
-        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-        const struct weft_scenario_file *point = weft_sweep_file(sweep, p, sweep->seed ? 0 : WEFT_NONE, arena);
-        struct weft_scenario *scenario = NULL;
-        struct weft_cli_simulation s = {0};
-        status = weft_scenario_new(point, sweep->point[p].variant, &scenario, ret_error);
-        if (!status) status = weft_cli_simulation_count(&s, point, sweep->point[p].variant, ret_error);
-        if (status && scenario) { // its values are good, and do not go together
-            size_t used = strlen(ret_error->text);
-            snprintf(ret_error->text + used, sizeof ret_error->text - used, ", in %s",
-                     weft_sweep_run_name(sweep, p, scenario->run.seed, arena));
-        }
-        weft_cli_simulation_deinit(&s);
-        weft_scenario_free(scenario);
-        weft_arena_free(arena);
-    }
+    for (uint32_t p = 0; !status && p < sweep->points; p++)
+        status = check_point(sweep, p, false, ret_error);
+    for (uint32_t p = 0; !status && p < sweep->points; p++)
+        status = check_point(sweep, p, true, ret_error);
     return status;
 }
 

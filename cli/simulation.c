@@ -185,13 +185,13 @@ bool weft_cli_mention_empty(const struct weft_cli_simulation *s) {
     return true;
 }
 
-/// A run in which no host sends ends at once, unless it has a duration: then neighbours may still exchange LLDP.
-static enum weft_status check_workload(const struct weft_cli_simulation *s, struct weft_error *ret_error) {
+enum weft_status weft_cli_simulation_sends(const struct weft_cli_simulation *s, struct weft_error *ret_error) {
     const struct weft_workload *w = s->workload;
     if (w->flows || w->jobs || w->rmas) return WEFT_OK;
     if (s->scenario->run.until_ps == WEFT_TIME_NEVER)
         return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->scenario->path},
+            ret_error, WEFT_ERROR_INPUT,
+            s->scenario->workloads ? s->scenario->workload[0].place : (struct weft_place){.file = s->scenario->path},
             "the workload is empty: nothing would be run; expected entries under workload, or run.until "
             "for a network in which no host sends");
     weft_cli_mention_empty(s);
@@ -260,7 +260,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
         if (!status) status = weft_simulate_on(s->checkpoint, &sim, &s->outcome, ret_error);
     } else if (!status) {
         weft_memory_reset_max();
-        status = check_workload(s, ret_error);
+        status = weft_cli_simulation_sends(s, ret_error);
         if (options->out && !status)
             status = weft_cli_out_folder(options, false, true, ret_error); // better said before the run than after it
         if (!status && sim.capture_file) mention_capture_size(s, options);

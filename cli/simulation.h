@@ -27,6 +27,9 @@ enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const s
 /// The same for a run that will not happen: flows of jobs' all-to-alls are only counted.
 enum weft_status weft_cli_simulation_count(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
                                            uint32_t variant, struct weft_error *ret_error);
+/// Refuses a run in which no host sends: it would end at once, unless it has a duration, when neighbours may still
+/// exchange LLDP.
+enum weft_status weft_cli_simulation_sends(const struct weft_cli_simulation *s, struct weft_error *ret_error);
 void weft_cli_simulation_deinit(struct weft_cli_simulation *s);
 /// Runs it, with progress. Even after a status of STALL, CONSERVATION or INTERRUPTED there is an outcome. *ret_run
 /// points into `s`.

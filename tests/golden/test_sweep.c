@@ -245,8 +245,8 @@ static void failures(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "sweep sparse.yaml --out f"), 1);
     assert_non_null(
-        strstr(f->err, "weft: point 1 (host.mtu=4096B), seed 4 failed: sparse.yaml: the workload is empty"));
-    assert_non_null(strstr(f->out, "\npoint 0, seed 1 failed: sparse.yaml: the workload is empty"));
+        strstr(f->err, "weft: point 1 (host.mtu=4096B), seed 4 failed: sparse.yaml:3:12: the workload is empty"));
+    assert_non_null(strstr(f->out, "\npoint 0, seed 1 failed: sparse.yaml:3:12: the workload is empty"));
     assert_non_null(strstr(f->out, "best by g.fct.mean (the least): no point has a value with every seed\n"));
     assert_int_equal(query(f, "f", "SELECT count(*) FROM runs WHERE state = 'failed' AND message LIKE '%empty%'"), 6);
     assert_int_equal(query(f, "f", "SELECT count(*) FROM sweep"), 6);

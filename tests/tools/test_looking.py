@@ -60,6 +60,13 @@ def looks(folder, seed, schema):
                 [*off, "--set", "run.round_trips=true", "--set", "run.count_flows=true"]):
         if not refused(folder, *[word for word in how if word not in ("--out", "out")]):
             compare(first, result(folder, *how), *how)
+    followed = [flow for flow in first["flows"] if flow["fct_ps"] is not None]
+    if followed:  # weft why runs what is in out/ again, and compares the digest itself
+        flow = draw.choice(followed)
+        status, out, err = run(folder, WEFT, "why", "out", str(flow["flow"]), "--json", "--quiet")
+        expect(status in (0, 2), "following flow", flow["flow"], status, err)
+        parts = [part["time_ps"] for part in json.loads(out)["parts"]] if not status else [flow["fct_ps"]]
+        expect(sum(parts) == flow["fct_ps"], "followed, flow", flow["flow"], "takes", sum(parts), "ps, and not", flow["fct_ps"])
     exact = ["--set", "run.fast_forward=exact", *off[2:]]
     if not refused(folder, *exact):  # skips what provably repeats, and so may be used at any time
         other = result(folder, *exact)
