@@ -30,6 +30,7 @@ struct weft__nccl_server {
         uint32_t path[64];
         uint32_t depth;
     } * nic;
+    bool *near; ///< [gpu * nics + nic]: no other NIC is nearer to the GPU
     uint32_t hosts;
     /// NICs that the same GPUs use, as one; by its first GPU. Each GPU has the whole of them while it sends alone.
     struct weft__nccl_host {

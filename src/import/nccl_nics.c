@@ -24,17 +24,25 @@ static uint32_t common(const struct weft__nccl_gpu *g, const struct weft__nccl_n
     return k;
 }
 
-static bool is_near(const struct weft__nccl_server *s, const struct weft__nccl_gpu *g, uint32_t nic) {
-    uint32_t most = 0;
-    for (uint32_t k = 0; k < s->nics; k++)
-        if (common(g, &s->nic[k]) > most) most = common(g, &s->nic[k]);
-    return common(g, &s->nic[nic]) == most;
+static void find_near(struct weft__nccl_server *s, struct weft_arena *arena) {
+    s->near = weft_arena_alloc(arena, (size_t)s->gpus * s->nics, sizeof *s->near);
+    for (uint32_t g = 0; g < s->gpus; g++) {
+        uint32_t most = 0;
+        for (uint32_t k = 0; k < s->nics; k++)
+            if (common(&s->gpu[g], &s->nic[k]) > most) most = common(&s->gpu[g], &s->nic[k]);
+        for (uint32_t k = 0; k < s->nics; k++)
+            s->near[(size_t)g * s->nics + k] = common(&s->gpu[g], &s->nic[k]) == most;
+    }
+}
+
+static bool is_near(const struct weft__nccl_server *s, uint32_t gpu, uint32_t nic) {
+    return s->near[(size_t)gpu * s->nics + nic];
 }
 
 /// How the nearest NICs of a GPU relate to those of another: NICs nest like the elements of the file.
 static bool near_the_same(const struct weft__nccl_server *s, uint32_t gpu, uint32_t other) {
     for (uint32_t k = 0; k < s->nics; k++)
-        if (is_near(s, &s->gpu[gpu], k) != is_near(s, &s->gpu[other], k)) return false;
+        if (is_near(s, gpu, k) != is_near(s, other, k)) return false;
     return true;
 }
 
@@ -43,7 +51,7 @@ static bool has_nearer(const struct weft__nccl_server *s, uint32_t gpu) {
     for (uint32_t other = 0; other < s->gpus; other++) {
         bool some = false, more = false;
         for (uint32_t k = 0; k < s->nics; k++) {
-            bool own = is_near(s, &s->gpu[gpu], k), of_other = is_near(s, &s->gpu[other], k);
+            bool own = is_near(s, gpu, k), of_other = is_near(s, other, k);
             some |= own && of_other;
             more |= own && !of_other;
         }
@@ -56,7 +64,7 @@ static bool has_nearer(const struct weft__nccl_server *s, uint32_t gpu) {
 static void take_nics(struct weft__nccl_server *s, uint32_t gpu, bool one) {
     uint32_t *nic = weft_memory_new(WEFT_MEMORY_SCENARIO, s->nics, sizeof *nic), n = 0, before = 0, all = 0;
     for (uint32_t k = 0; k < s->nics; k++)
-        if (is_near(s, &s->gpu[gpu], k)) nic[n++] = k;
+        if (is_near(s, gpu, k)) nic[n++] = k;
     for (uint32_t other = 0; other < s->gpus; other++) {
         bool same = near_the_same(s, gpu, other);
         before += same && other < gpu;
@@ -100,6 +108,7 @@ static void order_hosts(struct weft__nccl_server *s, struct weft_arena *arena) {
 /// As in NCCL (topo.cc, ncclTopoGetLocalNet), GPUs that have the same nearest NICs use these in turn.
 void weft__nccl_share_nics(struct weft__nccl_server *s, struct weft_arena *arena) {
     drop_slow(s);
+    find_near(s, arena);
     s->host = weft_arena_alloc(arena, s->gpus, sizeof *s->host);
     for (uint32_t one = 0; one < 2 && s->nics; one++)
         for (uint32_t g = 0; g < s->gpus; g++)
@@ -117,6 +126,6 @@ uint32_t weft__nccl_nic_host(const struct weft__nccl_server *s, int64_t dev) {
         nic++;
     if (nic == s->nics) return WEFT_NONE;
     for (uint32_t k = 0; k < s->gpus && s->nic[nic].host == WEFT_NONE; k++)
-        if (is_near(s, &s->gpu[k], nic)) return s->gpu[k].host;
+        if (is_near(s, k, nic)) return s->gpu[k].host;
     return s->nic[nic].host;
 }
