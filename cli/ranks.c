@@ -49,12 +49,14 @@ bool weft_cli_ranks_begin(int *argc, char ***argv, int *ret_status) {
     char path[4096];
     if (!is_run(*argc, *argv) || !find_launcher(&size, &rank)) return true;
     if (find_beside("weft-mpi", path, sizeof path)) execv(path, *argv);
-    char machine[65] = "";
-    gethostname(machine, sizeof machine - 1); // weft-mpi may be missing on some machines only
-    fprintf(stderr,
-            "weft: started %lu times for one run, which takes weft-mpi beside this program; `make mpi` builds it (rank "
-            "%lu, %s)\n",
-            size, rank, machine);
+    char machine[65] = ""; // weft-mpi may be missing on some of them only
+    gethostname(machine, sizeof machine - 1);
+    if (rank)
+        fprintf(stderr, "weft: rank %lu on %s: no weft-mpi beside this program\n", rank, machine);
+    else
+        fprintf(stderr,
+                "weft: started %lu times for one run, which takes weft-mpi beside this program; `make mpi` builds it\n",
+                size);
     *ret_status = 2;
     return false;
 }
