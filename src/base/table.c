@@ -43,8 +43,9 @@ static void normalise(const char *field, char name[WEFT__TABLE_NAME]) {
 
 /// Splits "size_kb" into "size" and "KB".
 static void split_unit(char name[WEFT__TABLE_NAME], char unit[8]) {
-    static const char *const units[] = {"ps",  "ns",  "us", "ms", "s",    "B",    "KB",   "MB",   "GB",  "TB", "KiB",
-                                        "MiB", "GiB", "m",  "km", "cm", "ft", "in", "Mbps", "Gbps", "Tbps", "kbps", "bps", NULL};
+    static const char *const units[] = {"ps", "ns", "us",   "ms",   "s",    "B",    "KB",  "MB",
+                                        "GB", "TB", "KiB",  "MiB",  "GiB",  "m",    "km",  "cm",
+                                        "ft", "in", "Mbps", "Gbps", "Tbps", "kbps", "bps", NULL};
     char *end = strrchr(name, '_');
     unit[0] = 0;
     for (const char *const *u = units; *u && end; u++)

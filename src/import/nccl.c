@@ -239,7 +239,7 @@ static void note_files(const struct maker *m) {
         FOUND(m, "the scenario uses the rings; collective: all_reduce_tree in the collective uses the trees");
     if (s->unbelievable)
         LOST(m, "the speed of %" PRIu32 " NICs, %" PRId64 " Mbit/s: no NIC is that fast", s->unbelievable,
-                 s->unbelievable_mbps);
+             s->unbelievable_mbps);
     if (s->is_static)
         FOUND(m,
               "%s is a list of PCI devices (NCCL_TOPO_FILE): GPUs by the order of buses; NCCL finds links between GPUs "
@@ -250,7 +250,7 @@ static void note_files(const struct maker *m) {
                 s->unlinked ? "" : ", and each pair has one");
     if (s->unlinked)
         LOST(m, "that data between %" PRIu32 " pairs of GPUs without a link of their own is forwarded by others",
-                 s->unlinked);
+             s->unlinked);
     if (s->slow) LOST(m, "%" PRIu32 " NICs that are not half as fast as the fastest", s->slow);
     if (m->graphs.others) LOST(m, "%" PRIu32 " graphs of other algorithms (CollNet, NVLS)", m->graphs.others);
     uint32_t pooled = 0, shared = 0;

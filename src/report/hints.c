@@ -88,11 +88,7 @@ static void say_one_seed(struct weft_hints *h) {
 
 /// In the order in which they are printed.
 static void (*const list[])(struct weft_hints *h) = {
-    say_oversubscribed,
-    say_phase,
-    say_values,
-    say_ideal_host,
-    say_one_seed,
+    say_oversubscribed, say_phase, say_values, say_ideal_host, say_one_seed,
 };
 
 void weft_hints_add(struct weft_hints *h, const struct weft_run *run) {

@@ -22,13 +22,6 @@ static const char *reason_of_box(const struct weft_run *run) {
     return NULL;
 }
 
-static weft_time_ps sum_counter(const struct weft_outcome *o, size_t offset) {
-    weft_time_ps sum = 0;
-    for (uint32_t i = 0; i < o->ports * WEFT_PRIORITIES; i++)
-        sum += *(const uint64_t *)(const void *)((const char *)&o->counters[i] + offset);
-    return sum;
-}
-
 /// A switch whose route model keeps state; NULL: there is none.
 static const char *choosing_route(const struct weft_run *run) {
     for (uint32_t i = 0; i < run->topology->switches; i++) {
@@ -43,8 +36,8 @@ static const char *choosing_route(const struct weft_run *run) {
 static bool tell_counted(FILE *file, const struct weft_run *run) {
     const struct weft_outcome *o = run->outcome;
     char paused[TEXT], waited[TEXT];
-    weft_time_ps pause = sum_counter(o, offsetof(struct weft_counters, paused_ps));
-    weft_time_ps credit = sum_counter(o, offsetof(struct weft_counters, credit_wait_ps));
+    struct weft_counters sum = weft_outcome_sum(o, 0, o->ports);
+    weft_time_ps pause = sum.paused_ps, credit = sum.credit_wait_ps;
     weft_format_time(pause, paused, sizeof paused);
     weft_format_time(credit, waited, sizeof waited);
     if (o->flow[0].packets_again)

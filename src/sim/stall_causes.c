@@ -11,10 +11,7 @@
 #include "transport/program.h"
 
 static uint64_t drops_at(const struct weft__network *net, uint32_t port) {
-    uint64_t n = 0;
-    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        n += net->outcome->counters[(size_t)p * net->topology->ports + port].drops;
-    return n;
+    return weft_outcome_sum(net->outcome, port, 1).drops;
 }
 
 static void say_links(FILE *text, const struct weft__network *net, weft_time_ps now) {

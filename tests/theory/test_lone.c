@@ -87,10 +87,7 @@ static void assert_at_least(const struct run *r, const char *text) {
 }
 
 static uint64_t paused(const struct weft_outcome *o) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < o->ports * WEFT_PRIORITIES; i++)
-        sum += o->counters[i].paused_ps;
-    return sum;
+    return weft_outcome_sum(o, 0, o->ports).paused_ps;
 }
 
 static const char *const routes[] = {
