@@ -101,7 +101,7 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
         show_nccl_tests(c);
     else
         weft_cli_print_results(stdout, &results, c->o->json);
-    if (!csv && c->table) weft_cli_print_hints(c->o, c->run, results.runs, c->seeds);
+    if (!csv && c->table && !output.status) weft_cli_print_hints(c->o, c->run, results.runs, c->seeds);
     if (output.status) *error = output;
     return output.status ? output.status : status ? status : claims;
 }
@@ -129,6 +129,7 @@ static enum weft_status compare(const struct weft_cli_options *o, const struct w
     c.run = weft_arena_alloc(o->arena, runs, sizeof *c.run);
     c.memory = weft_arena_alloc(o->arena, runs, sizeof(struct weft_memory *));
     enum weft_status status = prepare(&c, error);
+    if (!status && o->out) status = weft_cli_out_folder(o, false, true, error); // once, for the threads of all runs
     if (!status) {
         weft_cli_catch_interrupt();
         status = compare_run(&c, error);

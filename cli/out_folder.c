@@ -15,6 +15,7 @@
 #include "weft/report.h"
 
 static const char *locked; ///< path that this process has, until it ends
+static int lock_fd = -1;   ///< of the folder, or of a file in it
 
 /// 0, or an error number: EWOULDBLOCK if another process has the folder. It takes no memory of weft's, whose layout is
 /// the same on all ranks.
@@ -22,13 +23,19 @@ static int lock_folder(const char *path, bool shared) {
     const int how = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
     char name[PATH_MAX];
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); // closed when the process ends
-    if (fd >= 0 && !flock(fd, how)) return 0;
+    if (fd >= 0 && !flock(fd, how)) return lock_fd = fd, 0;
     if (fd < 0 || errno == EWOULDBLOCK) return errno;
     close(fd);
     if ((size_t)snprintf(name, sizeof name, "%s/.lock", path) >= sizeof name) return ENAMETOOLONG;
     fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) return errno;
+    lock_fd = fd;
     return flock(fd, how) && errno == EWOULDBLOCK ? EWOULDBLOCK : 0; // nothing can be locked there
+}
+
+void weft_cli_out_folder_forked(void) {
+    if (lock_fd >= 0) close(lock_fd);
+    lock_fd = -1;
 }
 
 enum weft_status weft_cli_own_folder(const char *path, bool shared, struct weft_error *ret_error) {

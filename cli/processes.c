@@ -128,6 +128,7 @@ static void limit_time(weft_time_ps timeout_ps) {
 static _Noreturn void be_run(struct running *r, const struct process *process, pid_t parent) {
     for (uint32_t i = 0; i < r->p->at_a_time; i++)
         r->process[i].pid = 0;
+    weft_cli_out_folder_forked();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (r->p->timeout_ps) limit_time(r->p->timeout_ps);
     dup2(fileno(process->out), STDOUT_FILENO);

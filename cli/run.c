@@ -219,7 +219,7 @@ static enum weft_status report(struct work *work, enum weft_status status, struc
     else
         weft_cli_print_results(stdout, &results, o->json);
     if (!o->quiet && !o->json) mention_ranks(work->s.outcome);
-    if (!table_name) weft_cli_print_hints(o, &work->run, 1, 1);
+    if (!table_name && !output.status) weft_cli_print_hints(o, &work->run, 1, 1);
     mention_checkpoint(work);
     if (!status && stored->variant) status = weft_cli_compare_digests(stored, work->s.outcome, error);
     if (!status && stored->digest && !stored->interrupted && !o->quiet && !o->json)

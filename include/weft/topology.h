@@ -159,7 +159,7 @@ struct weft_topology_ops {
 /// Builds and validates: in each network at least two hosts, every node reachable from every other and from no other
 /// network; every host with exactly one link and that to a switch, links of DSF fabric nodes to DSF nodes only (and of
 /// level 2 to fabric nodes only), links between TiNs among a TiN's first 64, at most 4096 TiNs, no node without links,
-/// no self-link, names unique (of ports: at their node), rates 1 Gbit/s to 3.2 Tbit/s, at most 2^24 nodes and links,
+/// no self-link, names unique (of ports: at their node), rates 10 Mbit/s to 100 Tbit/s, at most 2^24 nodes and links,
 /// 65535 ports a node and 65535 switches with hosts. `tree` and `events` are the user's `topology:` and `events:`
 /// sections or NULL. Place of errors: the user's line where there is one. An event is {at: 1ms, link: NAME, state:
 /// down|up}; NAME as for weft_topology_find_link, or a glob over port names

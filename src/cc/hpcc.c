@@ -28,7 +28,7 @@ static const struct weft_param hpcc_rows[] = {
               "T: the longest round trip of the network without queues (the paper's simulations: 13us)"),
     WEFT_BYTES(struct hpcc_conf, header_bytes, "int_header", "42B", "0B", "256B",
                "telemetry in each data packet and ACK: space for five ports of 8 B (the paper, section 4.1)"),
-    WEFT_RATE(struct hpcc_conf, min_rate_bps, "min_rate", "0bps", "0bps", "3.2Tbps",
+    WEFT_RATE(struct hpcc_conf, min_rate_bps, "min_rate", "0bps", "0bps", "100Tbps",
               "no window is less than this rate times base_rtt (the authors' simulator: 100Mbps); 0bps: one byte"),
 };
 static const struct weft_param_table hpcc_params = WEFT_PARAM_TABLE("hpcc", struct hpcc_conf, hpcc_rows);

@@ -32,7 +32,7 @@ const char *weft__dsf_check(const void *conf, char *text, size_t size) {
     if (link < WEFT__RATE_MIN) {
         char found[32];
         weft_format_rate(link, found, sizeof found);
-        snprintf(text, size, "lane_rate x lane_coding is %s; expected 1Gbps or more", found);
+        snprintf(text, size, "lane_rate x lane_coding is %s; expected 10Mbps or more", found);
         return text;
     }
     const char *bad =

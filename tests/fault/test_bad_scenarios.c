@@ -191,7 +191,7 @@ static void several(void **state) {
          "3:37: switch.aqm.pmax: unknown key; did you mean \"max_probability\"?\n"
          "3:48: switch.aqm.kmin: unknown key; did you mean \"min\"?\n"
          "2:27: workload.0.srcs: unknown key; did you mean \"sources\"?\n"
-         "2:60: workload.0.size: \"64k\": \"k\" is not a unit\n"
+         "2:60: workload.0.size: \"64k\": \"k\" may be 1000 or 1024; expected KB or KiB\n"
          "2:79: workload.1.bytes: unknown key; did you mean \"size\"?\n"
          "2:97: workload.1.receiver: unknown key; did you mean \"dst\"?\n"
          "6:33: host.mtu: \"1\" has no unit\n"},

@@ -307,7 +307,7 @@ static void mistakes_are_said(void **state) {
     } mistakes[] = {
         {"timeline nowhere", "nowhere/results.sqlite: is not there, or cannot be read"},
         {"timeline r --variant pcf",
-         "--variant pcf: no such variant in the results; expected one of pfc, slow-host, quiet"},
+         "--variant pcf: no such variant in the results; did you mean \"pfc\"? expected one of pfc, slow-host, quiet"},
         {"timeline r --why gpu-x/0", "--why gpu-x/0: no such port"},
         {"timeline r --from 5", "--from 5: "},
         {"timeline r --priority 8", "--priority 8: out of range 0 to 7"},

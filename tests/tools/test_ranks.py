@@ -339,7 +339,7 @@ class Test(unittest.TestCase):
             os.kill(launcher.pid, number)
             err = self.ended(launcher, pids)
             self.assertEqual(launcher.returncode, 130 if number == signal.SIGUSR1 else 1, err)
-            said = [line for line in err.split("\n") if line.startswith("weft: ") and "capture.limit" not in line]
+            said = [line for line in err.split("\n") if line.startswith("weft: ") and "capture.limit" not in line and "hint:" not in line]
             self.assertLessEqual(len(said), 1, err)
             self.assertEqual(list(out.glob("*.tmp")), [], err)
             if number == signal.SIGUSR1:

@@ -303,7 +303,7 @@ static void refused(void **state) {
         const char *text, *place, *words;
     } cases[] = {
         {"topology: {kind: dsf_l1_zone, rdsws: 12}", "t.yaml:1:", "rdsws 12 is not a multiple of rails 8"},
-        {"topology: {kind: dsf_l1_zone, lane_rate: 2Gbps, lane_coding: 0.25}", "t.yaml:1:", "500Mbps"},
+        {"topology: {kind: dsf_l1_zone, lane_rate: 10Mbps, lane_coding: 0.25}", "t.yaml:1:", "2.5Mbps"},
         {"topology: {kind: dsf_region, hyperport: 3}",
          "t.yaml:1:", "superspine_links 4 is not a multiple of hyperport 3"},
         {LIST("  - {name: f, role: switch, box: dsf_fabric}\n", "  - {from: r, to: f, members: 2}\n"),
