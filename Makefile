@@ -9,6 +9,7 @@ RANDOM_SEEDS ?= 5000
 RANDOM_FIRST ?= 1
 RANDOM_JOBS ?= 2
 PREFIX ?= /usr/local
+PART ?= 1/1
 DESTDIR ?=
 BENCH_ARGS ?= engine
 
@@ -95,11 +96,12 @@ test: build-tests ## run every test but the long ones
 
 # Random scenarios run under the sanitizers too.
 test-long: export WEFT_SANITIZED = $(abspath $(BUILD)-asan/weft)
-test-long: build-tests ## run the long tests
+test-long: build-tests ## run the long tests; PART=I/N: a part of them
+	@tools/long-part $(BUILD) $(PART) >/dev/null
 	@test -f $(BUILD)-asan/build.ninja || meson setup $(BUILD)-asan -Db_sanitize=address$(,)undefined $(SANITIZE)
 	@ninja -C $(BUILD)-asan weft
 	@$(MAKE) -s mpi || echo "make test-long: the tests over several processes are skipped"
-	@$(call run-tests,$(BUILD),--suite long)
+	@$(call run-tests,$(BUILD),--suite long $$(tools/long-part $(BUILD) $(PART)))
 
 arm64: ## build for arm64, and by emulation compare digests and run tests of bytes, numbers and threads
 	@tools/setup arm64

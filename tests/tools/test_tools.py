@@ -56,6 +56,31 @@ class Summary(unittest.TestCase):
             self.assertEqual(run("test-summary", build)[0], 1)
 
 
+class LongParts(unittest.TestCase):
+    """Parts of make test-long: together all long tests, each once."""
+
+    def part(self, text):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        meson = Path(folder.name) / "meson" # as meson test --list prints tests
+        meson.write_text("#!/bin/sh\nfor i in 1 2 3 4 5 6 7; do echo \"weft:golden+long / test_$i\"; done\n")
+        meson.chmod(0o755)
+        return subprocess.run([TOOLS / "long-part", "build", text], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PATH": f"{folder.name}:{os.environ['PATH']}"})
+
+    def test_parts_are_all_of_it(self):
+        names = [self.part(f"{i}/3").stdout.split() for i in (1, 2, 3)]
+        self.assertEqual(names[0], ["test_1", "test_4", "test_7"])
+        self.assertEqual(sorted(sum(names, [])), [f"test_{i}" for i in range(1, 8)])
+        self.assertEqual(len(self.part("1/1").stdout.split()), 7)
+
+    def test_what_is_no_part(self):
+        for text in ("0/3", "4/3", "3", "x", "1/x", "", "1/2/3", "/3", "3/"):
+            done = self.part(text)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), text)
+            self.assertIn("expected I/N", done.stderr)
+
+
 class Layers(unittest.TestCase):
     def faults(self, name, text):
         with tempfile.TemporaryDirectory() as root:
