@@ -62,10 +62,11 @@ enum brackets { BRACKETS_SET, BRACKETS_EITHER, BRACKETS_LIST, BRACKETS_BAD };
 
 /// What stands in brackets, [p, end): numbers with several digits, such as "16-31" or "08,12", are a list. Where each
 /// has one digit, "0-7", list and set of characters are the same; and digits alone, "[05]", are a set. What is neither
-/// clearly, "!16-31" or "a-c,10", is bad: a set in patterns, and an error in choices of hosts.
+/// clearly, "!16-31", "a-c,10" or "16..31", is bad: patterns match nothing by it, and choices of hosts refuse it.
 static enum brackets kind_of(const char *p, const char *end) {
     bool list = false, longer = false;
     for (const char *c = p; c < end; c++) {
+        if (c > p && c[-1] == '.' && *c == '.') return BRACKETS_BAD;
         list |= *c == '-' || *c == ',';
         longer |= c > p && c[-1] >= '0' && c[-1] <= '9' && *c >= '0' && *c <= '9';
     }
@@ -106,7 +107,9 @@ static const char *match_element(const char *p, const char *end, const char *nam
                                  struct reached *to) {
     const char *close = NULL;
     if (*p == '[') in_set(p + 1, end, 'x', &close); // never closed: '[' is an ordinary character
-    bool list = close && kind_of(p + 1, close - 1) == BRACKETS_LIST, star = *p == '*', before = false;
+    enum brackets kind = close ? kind_of(p + 1, close - 1) : BRACKETS_SET;
+    bool list = kind == BRACKETS_LIST, star = *p == '*', before = false;
+    if (kind == BRACKETS_BAD) return close;
     for (size_t i = 0; i <= n; i++) {
         const char *after;
         before |= from->at[i];
@@ -254,6 +257,14 @@ static enum weft_status choose_name(struct choice *c, const char *name, enum how
                           nearest ? "'" : "");
 }
 
+/// Chooses the NICs of the machines that match, in the network, if one is named; returns how many.
+static uint32_t choose_machines(struct choice *c, const char *glob) {
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < c->t->machines; m++)
+        if (weft_glob_match(glob, c->t->machine[m].name)) n += choose_nics(c, m);
+    return n;
+}
+
 static enum weft_status choose_glob(struct choice *c, const char *glob) {
     bool any = false;
     for (uint32_t h = 0; h < c->t->hosts; h++) {
@@ -263,17 +274,14 @@ static enum weft_status choose_glob(struct choice *c, const char *glob) {
         choose(c, h);
         any = true;
     }
-    if (any) return WEFT_OK;
+    if (any || (c->t->networks == 1 && choose_machines(c, glob))) return WEFT_OK;
     return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no host matches '%s'; hosts are %s to %s", glob,
                           c->t->node[c->t->host[0]].name, c->t->node[c->t->host[c->t->hosts - 1]].name);
 }
 
 static enum weft_status choose_machine_glob(struct choice *c, const char *glob) {
     const struct weft_topology *t = c->t;
-    uint32_t n = 0;
-    for (uint32_t m = 0; m < t->machines; m++)
-        if (weft_glob_match(glob, t->machine[m].name)) n += choose_nics(c, m);
-    if (n) return WEFT_OK;
+    if (choose_machines(c, glob)) return WEFT_OK;
     return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
                           "no machine that matches '%s' has a NIC in a network '%s'; machines are %s to %s", glob,
                           c->network, t->machine[0].name, t->machine[t->machines - 1].name);
