@@ -257,31 +257,43 @@ static enum weft_status choose_name(struct choice *c, const char *name, enum how
                           nearest ? "'" : "");
 }
 
-/// Chooses the NICs of the machines that match, in the network, if one is named; returns how many.
-static uint32_t choose_machines(struct choice *c, const char *glob) {
-    uint32_t n = 0;
-    for (uint32_t m = 0; m < c->t->machines; m++)
-        if (weft_glob_match(glob, c->t->machine[m].name)) n += choose_nics(c, m);
-    return n;
+/// Whether a pattern matches a host: by its name, or, unless a NIC of its machine does so, by that of the machine.
+static void match_hosts(const struct choice *c, const char *glob, bool *ret_match) {
+    const struct weft_topology *t = c->t;
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        const struct weft_node_info *node = &t->node[t->host[h]];
+        bool by_name = glob[0] == node->name[0]; // "*" is every host except the control processors of TiNs
+        ret_match[h] = (!weft_node_is_processor(node) || by_name) && weft_glob_match(glob, node->name);
+    }
+    for (uint32_t m = 0; t->networks == 1 && m < t->machines; m++) {
+        const struct weft_nic_info *nic = &t->nic[t->machine[m].nic0];
+        bool any = !weft_glob_match(glob, t->machine[m].name);
+        for (uint32_t i = 0; i < t->machine[m].nics && !any; i++)
+            any = ret_match[nic[i].host];
+        for (uint32_t i = 0; i < t->machine[m].nics && !any; i++)
+            ret_match[nic[i].host] = true;
+    }
 }
 
 static enum weft_status choose_glob(struct choice *c, const char *glob) {
-    bool any = false;
+    bool *match = weft_memory_new(WEFT_MEMORY_TOPOLOGY, c->t->hosts, sizeof *match), any = false;
+    match_hosts(c, glob, match);
     for (uint32_t h = 0; h < c->t->hosts; h++) {
-        const struct weft_node_info *node = &c->t->node[c->t->host[h]];
-        bool by_name = glob[0] == node->name[0]; // "*" is every host except the control processors of TiNs
-        if ((weft_node_is_processor(node) && !by_name) || !weft_glob_match(glob, node->name)) continue;
-        choose(c, h);
-        any = true;
+        if (match[h]) choose(c, h);
+        any |= match[h];
     }
-    if (any || (c->t->networks == 1 && choose_machines(c, glob))) return WEFT_OK;
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, match, c->t->hosts * sizeof *match);
+    if (any) return WEFT_OK;
     return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no host matches '%s'; hosts are %s to %s", glob,
                           c->t->node[c->t->host[0]].name, c->t->node[c->t->host[c->t->hosts - 1]].name);
 }
 
 static enum weft_status choose_machine_glob(struct choice *c, const char *glob) {
     const struct weft_topology *t = c->t;
-    if (choose_machines(c, glob)) return WEFT_OK;
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < t->machines; m++)
+        if (weft_glob_match(glob, t->machine[m].name)) n += choose_nics(c, m);
+    if (n) return WEFT_OK;
     return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
                           "no machine that matches '%s' has a NIC in a network '%s'; machines are %s to %s", glob,
                           c->network, t->machine[0].name, t->machine[t->machines - 1].name);
