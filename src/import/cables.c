@@ -309,6 +309,7 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
              "cables between switches: Slurm's file says neither how many there are nor their speed, so there is one "
              "for every %s hosts below (oversubscription), of %s (rate)",
              each, rate_text(own.rate_bps, import));
+        if (list.core) NOTE(ASSUMED, "a switch %s that joins what has none above it in Slurm's file", list.core);
     }
     if (*list.ignored) NOTE(LOST, "columns %s", weft_import_quote(import, list.ignored));
     return WEFT_OK;

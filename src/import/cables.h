@@ -29,6 +29,7 @@ struct weft__cable_list {
     struct weft__cable_fact *fact;
     uint32_t cables, facts;
     uint32_t outside;    ///< cables left out: planned, or to something that is not a port of a device
+    const char *core;    ///< a switch that joins trees of such files, which have none above; NULL: none
     uint32_t shapes;     ///< files that give the shape of a network, not its cables (Slurm)
     const char *ignored; ///< unknown columns, or ""
 };

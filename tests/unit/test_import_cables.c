@@ -105,6 +105,37 @@ static void slurm(void **state) {
     run_free(&r);
 }
 
+/// A line may go on after a backslash; a switch may be below two others, which then share its cables; trees of their
+/// own are joined, and the import says so.
+static void slurm_shapes(void **state) {
+    static const struct {
+        const char *text;
+        uint32_t hosts, switches, links;
+        const char *core;
+    } cases[] = {
+        {"SwitchName=s0 Nodes=n[0-1],\\\nn[2-3]\nSwitchName=s1 \\\n  Nodes=n4\nSwitchName=t Switches=s[0-1]\n", 5, 3,
+         5 + 4 + 1, NULL},
+        {"SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7]\n", 8, 3, 8 + 2 * 4, "a switch core that joins"},
+        {"SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7]\nSwitchName=a Switches=s[0-1]\n"
+         "SwitchName=b Switches=s[0-1]\n",
+         8, 4, 8 + 4 * 2, NULL},
+        {"SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7]\nSwitchName=m0 Switches=s[0-1]\n"
+         "SwitchName=m1 Switches=s[0-1]\nSwitchName=t Switches=m[0-1]\n",
+         8, 5, 8 + 4 * 2 + 2 * 4, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = put("t.conf", cases[i].text);
+        struct run r = run_import("cables", &path, 1);
+        assert_size(&r, cases[i].hosts, cases[i].switches, cases[i].links);
+        run_free(&r);
+        struct weft_error error;
+        char *text = import("cables", &path, 1, &error);
+        if (!strstr(text, cases[i].core ? cases[i].core : "a switch core") != !cases[i].core) fail_msg("%s", text);
+        free(text);
+    }
+}
+
 /// Blocks are switches below one of their own; 100 nodes give 50 bundles of two cables each.
 static void slurm_blocks(void **state) {
     const char *path =
@@ -236,11 +267,17 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ibnetdiscover), cmocka_unit_test(ibnetdiscover_equal_names),
-        cmocka_unit_test(slurm),         cmocka_unit_test(slurm_blocks),
-        cmocka_unit_test(containerlab),  cmocka_unit_test(dot),
-        cmocka_unit_test(netbox),        cmocka_unit_test(neighbours_in_tables),
-        cmocka_unit_test(mistakes),      cmocka_unit_test(neighbours_of_arista),
+        cmocka_unit_test(ibnetdiscover),
+        cmocka_unit_test(ibnetdiscover_equal_names),
+        cmocka_unit_test(slurm),
+        cmocka_unit_test(slurm_blocks),
+        cmocka_unit_test(slurm_shapes),
+        cmocka_unit_test(containerlab),
+        cmocka_unit_test(dot),
+        cmocka_unit_test(netbox),
+        cmocka_unit_test(neighbours_in_tables),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(neighbours_of_arista),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
