@@ -192,6 +192,47 @@ static void netbox(void **state) {
     run_free(&r);
 }
 
+#define NETBOX_END(device, port)                                                                                       \
+    "{\"object_type\": \"dcim.interface\", \"object\": {\"device\": {\"name\": \"" device "\"}, \"name\": \"" port     \
+    "\"}}"
+#define NETBOX_CABLE(a, b, status)                                                                                     \
+    "{\"a_terminations\": [" a "], \"b_terminations\": [" b "], \"status\": {\"value\": \"" status "\"}}"
+#define NETBOX_CABLES                                                                                                  \
+    NETBOX_CABLE(NETBOX_END("leaf-1", "Ethernet1"), NETBOX_END("gpu-1", "eth0") "," NETBOX_END("gpu-2", "eth0"),       \
+                 "connected")                                                                                          \
+    "," NETBOX_CABLE(NETBOX_END("gpu-3", "eth0") "," NETBOX_END("gpu-4", "eth0"),                                      \
+                     NETBOX_END("leaf-1", "Ethernet5") "," NETBOX_END("leaf-1", "Ethernet6"), "connected")
+
+/// A breakout is as many cables as its ends, with names at the one port; a trunk joins the ends in order. A page of
+/// several is told, and what is left out where the network lacks it.
+static void netbox_breakouts(void **state) {
+    const char *path = put("nb.json", "{\"next\": \"https://x/?offset=2\", \"results\": [" NETBOX_CABLES "]}");
+    struct weft_error error;
+    (void)state;
+    struct run r = run_import("cables", &path, 1);
+    assert_size(&r, 4, 1, 4);
+    assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet1:1"), "gpu-1");
+    assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet1:2"), "gpu-2");
+    assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet6"), "gpu-4");
+    run_free(&r);
+    char *text = import("cables", &path, 1, &error);
+    assert_has(text, "the cables of further pages");
+    free(text);
+    path = put("nb.json", "{\"next\": null, \"results\": [" NETBOX_CABLES "]}");
+    text = import("cables", &path, 1, &error);
+    assert_null(strstr(text, "further pages"));
+    free(text);
+    path = put("nb.json", "[" NETBOX_CABLES ", " NETBOX_CABLE(
+                              NETBOX_END("leaf-1", "Ethernet9"), NETBOX_END("leaf-2", "Ethernet9"),
+                              "planned") ", " NETBOX_CABLE(NETBOX_END("leaf-2", "Ethernet1"),
+                                                           NETBOX_END("gpu-5", "eth0") "," NETBOX_END("gpu-6", "eth0"),
+                                                           "connected") "]");
+    text = import("cables", &path, 1, &error);
+    free(text);
+    assert_has(error.text, "in parts");
+    assert_has(error.text, "; left out: 1 cable, planned");
+}
+
 /// The same neighbours as SONiC, as Arista and as Cumulus print them, each named after its file.
 static void neighbours_in_tables(void **state) {
     const char *path[] = {put("leaf-1.txt",
@@ -275,6 +316,7 @@ int main(void) {
         cmocka_unit_test(containerlab),
         cmocka_unit_test(dot),
         cmocka_unit_test(netbox),
+        cmocka_unit_test(netbox_breakouts),
         cmocka_unit_test(neighbours_in_tables),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(neighbours_of_arista),
