@@ -276,6 +276,18 @@ static void say_conf(const struct weft__cables_conf *c, const struct weft__cable
     }
 }
 
+/// What is wrong with the network may be for want of the cables that are left out.
+static void say_outside(const struct weft__cable_list *list, struct weft_error *error) {
+    if (!error || (!list->outside && !list->next_page)) return;
+    size_t used = strlen(error->text);
+    if (list->next_page)
+        snprintf(error->text + used, sizeof error->text - used, "; the file is one page, and another follows (next)");
+    else
+        snprintf(error->text + used, sizeof error->text - used,
+                 "; left out: %s, planned or not between two ports of devices",
+                 weft__counted(list->outside, "cable").text);
+}
+
 static enum weft_status cables_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                     struct weft_import *import, struct weft_error *ret_error) {
     const struct import_conf *c = conf;
@@ -293,7 +305,10 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
         status = weft__cables_read(file[f].path, (struct weft_place){.file = file[f].path}, &own, &list, ret_error);
     }
     if (!status) status = finish(&list, &own, place, &cables, ret_error);
-    if (!status) status = weft__file_graph_check(&cables.graph, false, place, weft_import_arena(import), ret_error);
+    if (!status) {
+        status = weft__file_graph_check(&cables.graph, false, place, weft_import_arena(import), ret_error);
+        if (status) say_outside(&list, ret_error);
+    }
     if (status) return status;
     SAY("  kind: cables\n  file:\n");
     for (uint32_t f = 0; f < files; f++)
@@ -309,7 +324,9 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
              "cables between switches: Slurm's file says neither how many there are nor their speed, so there is one "
              "for every %s hosts below (oversubscription), of %s (rate)",
              each, rate_text(own.rate_bps, import));
+        if (list.core) NOTE(ASSUMED, "a switch %s that joins what has none above it in Slurm's file", list.core);
     }
+    if (list.next_page) NOTE(LOST, "the cables of further pages: the file is one page of NetBox's API (next)");
     if (*list.ignored) NOTE(LOST, "columns %s", weft_import_quote(import, list.ignored));
     return WEFT_OK;
 }

@@ -28,9 +28,11 @@ struct weft__cable_list {
     struct weft__cable *cable;
     struct weft__cable_fact *fact;
     uint32_t cables, facts;
-    uint32_t outside;    ///< cables left out: planned, or to something that is not a port of a device
-    uint32_t shapes;     ///< files that give the shape of a network, not its cables (Slurm)
-    const char *ignored; ///< unknown columns, or ""
+    uint32_t outside;      ///< cables left out: planned, or to something that is not a port of a device
+    const char *core;      ///< a switch that joins trees of such files, which have none above; NULL: none
+    const char *next_page; ///< of NetBox's API, which a file is a page of; NULL: none
+    uint32_t shapes;       ///< files that give the shape of a network, not its cables (Slurm)
+    const char *ignored;   ///< unknown columns, or ""
 };
 
 struct weft__cables_conf {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cables in JSON of other programs: neighbours of an Arista switch ("show lldp neighbors | json", and "detail"), and
 // cables of NetBox (api/dcim/cables). Sources: Arista EOS command API; NetBox REST API 2.10 to 4.
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -69,20 +70,20 @@ static enum weft_status read_eos(const struct weft_tree *neighbors, const char *
 
 // --- NetBox -------------------------------------------------------------------------------------------------------
 
-/// The termination of one end: in a list of `object`s since 3.3, alone before. NULL: none, or several (a breakout).
-static const struct weft_tree *netbox_end(const struct weft_tree *cable, bool b) {
+/// How many terminations an end has: a list since 3.3, one before; several are a trunk or a breakout.
+static uint32_t netbox_ends(const struct weft_tree *cable, bool b) {
     const struct weft_tree *list = weft_tree_find(cable, b ? "b_terminations" : "a_terminations");
-    if (!list) return weft_tree_find(cable, b ? "termination_b" : "termination_a");
-    return list->type == WEFT_TREE_LIST && list->n == 1 ? weft_tree_find(list->child[0], "object") : NULL;
+    return !list ? 1 : list->type == WEFT_TREE_LIST ? list->n : 0;
 }
 
-/// Device A's end must be an interface; consoles, power and panels are no links.
-static bool is_interface(const struct weft_tree *cable, bool b) {
+/// The k-th termination of one end, which must be an interface: consoles, power and panels are no links; else NULL.
+static const struct weft_tree *netbox_end(const struct weft_tree *cable, bool b, uint32_t k) {
     const struct weft_tree *list = weft_tree_find(cable, b ? "b_terminations" : "a_terminations");
-    const char *type = list && list->type == WEFT_TREE_LIST && list->n == 1
-                           ? text_of(list->child[0], "object_type")
-                           : text_of(cable, b ? "termination_b_type" : "termination_a_type");
-    return !type || !strcmp(type, "dcim.interface");
+    const char *type =
+        list ? text_of(list->child[k], "object_type") : text_of(cable, b ? "termination_b_type" : "termination_a_type");
+    if (type && strcmp(type, "dcim.interface") != 0) return NULL;
+    return list ? weft_tree_find(list->child[k], "object")
+                : weft_tree_find(cable, b ? "termination_b" : "termination_a");
 }
 
 static enum weft_status netbox_length(const struct weft_tree *cable, const struct weft__cables_conf *conf,
@@ -95,6 +96,26 @@ static enum weft_status netbox_length(const struct weft_tree *cable, const struc
     return weft__cables_delay(length, name, cable->place, conf, ret_delay_ps, ret_error);
 }
 
+/// Each pair of terminations is a cable; the port at the one end of a breakout is as many, "Ethernet1:1" onwards.
+static void add_netbox(struct weft__cable_list *list, const struct weft_tree *cable, weft_time_ps delay_ps) {
+    uint32_t n[2] = {netbox_ends(cable, false), netbox_ends(cable, true)}, most = n[0] > n[1] ? n[0] : n[1];
+    bool paired = n[0] == n[1] || (n[0] && n[1] && n[0] + n[1] == most + 1);
+    if (!paired || !most) list->outside++;
+    for (uint32_t k = 0; paired && k < most; k++) {
+        struct weft__cable c = {.place = cable->place, .delay_ps = delay_ps};
+        for (unsigned e = 0; e < 2; e++) {
+            const struct weft_tree *end = netbox_end(cable, e, n[e] == 1 ? 0 : k);
+            c.device[e] = end ? text_of(weft_tree_find(end, "device"), "name") : NULL;
+            c.port[e] = end ? text_of(end, "name") : NULL;
+            if (c.port[e] && n[e] < most) c.port[e] = weft_arena_format(list->arena, "%s:%" PRIu32, c.port[e], k + 1);
+        }
+        if (c.device[0] && c.device[1])
+            weft__cables_add(list, &c);
+        else
+            list->outside++;
+    }
+}
+
 static enum weft_status read_netbox(const struct weft_tree *results, const struct weft__cables_conf *conf,
                                     struct weft__cable_list *list, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
@@ -102,17 +123,13 @@ static enum weft_status read_netbox(const struct weft_tree *results, const struc
         const struct weft_tree *cable = results->child[i];
         const struct weft_tree *state = weft_tree_find(cable, "status");
         const char *is = state && state->type == WEFT_TREE_MAP ? text_of(state, "value") : text_of(cable, "status");
-        struct weft__cable c = {.place = cable->place};
-        bool link = !is || !strcmp(is, "connected");
-        for (unsigned e = 0; e < 2; e++) {
-            const struct weft_tree *end = netbox_end(cable, e);
-            c.device[e] = text_of(weft_tree_find(end, "device"), "name");
-            c.port[e] = text_of(end, "name");
-            link &= c.device[e] && is_interface(cable, e);
+        weft_time_ps delay_ps = 0;
+        if (is && strcmp(is, "connected") != 0) {
+            list->outside++;
+            continue;
         }
-        if (link) status = netbox_length(cable, conf, &c.delay_ps, ret_error);
-        if (!status && link) weft__cables_add(list, &c);
-        list->outside += !link;
+        status = netbox_length(cable, conf, &delay_ps, ret_error);
+        if (!status) add_netbox(list, cable, delay_ps);
     }
     return status;
 }
@@ -137,6 +154,8 @@ bool weft__cables_read_json(const struct weft_tree *root, const struct weft__cab
     if (cables->type != WEFT_TREE_LIST || !cables->n ||
         (!weft_tree_find(cables->child[0], "a_terminations") && !weft_tree_find(cables->child[0], "termination_a")))
         return false;
+    const char *next = text_of(root, "next");
+    if (results && next && strcasecmp(next, "null") != 0) list->next_page = next;
     *ret_status = read_netbox(cables, file->conf, list, ret_error);
     return true;
 }

@@ -20,7 +20,9 @@ enum { CABLES_MAX = 64, DEPTH_MAX = 32, NAMES_MAX = 1 << 20 };
 struct branch {
     const char *name;
     const char *nodes, *switches; ///< host lists; NULL: none
-    bool below;                   ///< another switch
+    uint32_t above;               ///< switches that have it below them
+    bool added;                   ///< with all that is below it
+    double hosts;                 ///< below it, its part of those that others have below them as well
     struct weft_place place;
 };
 
@@ -50,27 +52,40 @@ static enum weft_status add_branch(struct slurm *s, const struct branch *b, stru
 // --- topology.conf ------------------------------------------------------------------------------------------------
 
 /// A line "SwitchName=s0 Nodes=tux[0-5]"; keys in any case, values perhaps in quotes.
-static enum weft_status take_line(struct slurm *s, struct weft__lines *lines, struct weft_error *ret_error) {
-    struct branch b = {.place = {.file = lines->path, .line = lines->place.line, .column = 1}};
+static enum weft_status take_line(struct slurm *s, char *line, struct weft_place place, struct weft_error *ret_error) {
+    struct branch b = {.place = place};
     bool known = false;
-    for (char *word; (word = weft__lines_word(lines)) && *word != '#';) {
+    char *rest = NULL;
+    for (char *word = strtok_r(line, " \t", &rest); word && *word != '#'; word = strtok_r(NULL, " \t", &rest)) {
         char *value = strchr(word, '=');
         if (!value)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place,
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                                   "'%.40s'; expected key=value, such as SwitchName=s0", word);
         *value++ = 0;
         size_t n = strlen(value);
         if (n > 1 && *value == '"' && value[n - 1] == '"') value[n - 1] = 0, value++;
-        const char *kept = weft_arena_text(s->arena, value);
         known |= !strcasecmp(word, "BlockSizes") || !strcasecmp(word, "LinkSpeed");
-        if (!strcasecmp(word, "SwitchName") || !strcasecmp(word, "BlockName")) b.name = kept;
-        if (!strcasecmp(word, "Nodes")) b.nodes = kept;
-        if (!strcasecmp(word, "Switches")) b.switches = kept;
+        if (!strcasecmp(word, "SwitchName") || !strcasecmp(word, "BlockName")) b.name = value;
+        if (!strcasecmp(word, "Nodes")) b.nodes = value;
+        if (!strcasecmp(word, "Switches")) b.switches = value;
     }
     if (!b.name && known) return WEFT_OK;
     if (!b.name)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, b.place, "expected SwitchName= or BlockName= in the line");
     return add_branch(s, &b, ret_error);
+}
+
+/// The rest of a line that ends with a backslash stands on the next one. *line, in the arena, becomes all of it.
+static enum weft_status join_lines(struct slurm *s, struct weft__lines *lines, char **line,
+                                   struct weft_error *ret_error) {
+    bool more = true;
+    enum weft_status status = WEFT_OK;
+    for (size_t n; !status && more && (n = strlen(*line)) && (*line)[n - 1] == '\\';) {
+        (*line)[n - 1] = 0;
+        status = weft__lines_next(lines, &more, ret_error);
+        if (!status && more) *line = weft_arena_format(s->arena, "%s%s", *line, lines->line);
+    }
+    return status;
 }
 
 static enum weft_status read_conf(struct slurm *s, struct weft_error *ret_error) {
@@ -80,7 +95,11 @@ static enum weft_status read_conf(struct slurm *s, struct weft_error *ret_error)
     if (status) return status;
     while (!status && more) {
         status = weft__lines_next_full(&lines, &more, ret_error);
-        if (!status && more) status = take_line(s, &lines, ret_error);
+        if (status || !more) break;
+        struct weft_place place = {.file = lines.path, .line = lines.place.line, .column = 1};
+        char *line = weft_arena_format(s->arena, "%s", lines.line);
+        status = join_lines(s, &lines, &line, ret_error);
+        if (!status) status = take_line(s, line, place, ret_error);
     }
     weft__lines_close(&lines);
     return status;
@@ -150,42 +169,42 @@ static void add_cables(struct slurm *s, const struct branch *b, const char *belo
 }
 
 /// As many cables as the hosts below send at their rate, divided by the oversubscription; in bundles if they are many.
-static void add_uplinks(struct slurm *s, const struct branch *above, const char *below, uint64_t hosts) {
+static void add_uplinks(struct slurm *s, const struct branch *above, const char *below, double hosts) {
     weft_rate_bps rate = s->file->conf->rate_bps;
-    double wanted = (double)hosts / s->file->conf->oversubscription;
+    double wanted = hosts / s->file->conf->oversubscription;
     uint64_t cables = wanted < 1 ? 1 : (uint64_t)(wanted + 0.999999);
     uint64_t bundle = (cables + CABLES_MAX - 1) / CABLES_MAX, most = WEFT__RATE_MAX / rate;
     if (bundle > most) bundle = most ? most : 1;
     add_cables(s, above, below, (uint32_t)((cables + bundle - 1) / bundle), bundle * rate);
 }
 
-/// Adds what is below a branch; how many hosts are. A circle goes deeper than any tree.
-static enum weft_status add_below(struct slurm *s, const struct branch *b, unsigned depth, uint64_t *ret_hosts,
-                                  struct weft_error *ret_error) {
+/// Adds what is below a branch, once. A circle goes deeper than any tree.
+static enum weft_status add_below(struct slurm *s, struct branch *b, unsigned depth, struct weft_error *ret_error) {
     const char **name = NULL;
     uint32_t n = 0;
     if (depth == DEPTH_MAX)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->place, "%.60s is below itself, or %d switches deep",
                               b->name, DEPTH_MAX);
+    if (b->added) return WEFT_OK;
     weft__cables_tell(s->list, b->name, WEFT__CABLE_SWITCH);
     enum weft_status status = b->nodes ? expand(s, b->nodes, b->place, &name, &n, ret_error) : WEFT_OK;
     for (uint32_t i = 0; i < n && !status; i++) {
         weft__cables_tell(s->list, name[i], WEFT__CABLE_HOST);
         add_cables(s, b, name[i], 1, s->file->conf->rate_bps);
     }
-    *ret_hosts = n;
+    b->hosts = n;
     n = 0;
     if (!status && b->switches) status = expand(s, b->switches, b->place, &name, &n, ret_error);
     for (uint32_t i = 0; i < n && !status; i++) {
-        const struct branch *below = find_branch(s, name[i]);
-        uint64_t hosts = 0;
+        struct branch *below = find_branch(s, name[i]);
         if (!below)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->place, "switch %.60s has no line of its own",
                                   name[i]);
-        status = add_below(s, below, depth + 1, &hosts, ret_error);
-        if (!status) add_uplinks(s, b, below->name, hosts);
-        *ret_hosts += hosts;
+        status = add_below(s, below, depth + 1, ret_error);
+        if (!status) add_uplinks(s, b, below->name, below->hosts / below->above);
+        b->hosts += below->hosts / below->above;
     }
+    b->added = true;
     return status;
 }
 
@@ -198,30 +217,35 @@ static enum weft_status mark_below(struct slurm *s, struct weft_error *ret_error
         status = expand(s, s->branch[i].switches, s->branch[i].place, &name, &n, ret_error);
         for (uint32_t k = 0; k < n && !status; k++) {
             struct branch *below = find_branch(s, name[k]);
-            if (below) below->below = true;
+            if (below) below->above++;
         }
     }
     return status;
 }
 
-/// Several switches or blocks with nothing above them are joined by one more.
+/// Several switches or blocks with nothing above them are joined by one more, unless they have the same switches below.
 static enum weft_status add_all(struct slurm *s, struct weft_error *ret_error) {
     enum weft_status status = mark_below(s, ret_error);
     struct branch core = {.name = "core", .place = {.file = s->file->path, .line = 1, .column = 1}};
-    const struct branch **top = weft_arena_alloc(s->arena, s->branches + 1, sizeof(struct branch *));
     uint32_t tops = 0;
-    for (uint32_t i = 0; i < s->branches; i++)
-        if (!s->branch[i].below) top[tops++] = &s->branch[i];
+    bool shared = false;
+    for (uint32_t i = 0; i < s->branches; i++) {
+        tops += !s->branch[i].above;
+        shared |= s->branch[i].above > 1;
+    }
     if (!status && !tops)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, core.place,
                               "every switch is below another; expected a tree");
     while (find_branch(s, core.name))
         core.name = weft_arena_format(s->arena, "%s-0", core.name);
-    if (tops > 1) weft__cables_tell(s->list, core.name, WEFT__CABLE_SWITCH);
-    for (uint32_t i = 0; i < tops && !status; i++) {
-        uint64_t hosts = 0;
-        status = add_below(s, top[i], 0, &hosts, ret_error);
-        if (!status && tops > 1) add_uplinks(s, &core, top[i]->name, hosts);
+    bool joined = tops > 1 && !shared;
+    if (joined) weft__cables_tell(s->list, core.name, WEFT__CABLE_SWITCH);
+    if (joined) s->list->core = core.name;
+    for (uint32_t i = 0; i < s->branches && !status; i++) {
+        struct branch *top = &s->branch[i];
+        if (top->above) continue;
+        status = add_below(s, top, 0, ret_error);
+        if (!status && joined) add_uplinks(s, &core, top->name, top->hosts);
     }
     return status;
 }

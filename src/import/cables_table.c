@@ -141,7 +141,7 @@ static enum weft_status check_speed(const struct weft__table_row *row, struct we
     const char *text = row->text[SPEED];
     bool bare = text && !text[strspn(text, "0123456789. ")];
     return check_value(row, SPEED, bare ? 100 * WEFT__RATE_MIN : WEFT__RATE_MIN, WEFT__RATE_MAX,
-                       bare ? "1Gbps to 100Tbps (speed_unit is that of numbers without a unit)" : "10Mbps to 100Tbps",
+                       bare ? "1Gbps to 100Tbps of a number without a unit (speed_unit)" : "10Mbps to 100Tbps",
                        ret_error);
 }
 

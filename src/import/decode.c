@@ -95,6 +95,16 @@ static bool take_uet(struct weft_decode *d, const struct weft_frame *f) {
     return true;
 }
 
+/// The first frame that is nothing else: what to look for if no RoCE is found.
+static void take_other(struct weft_decode *d, const struct weft_frame *f, bool cut) {
+    if (d->others++) return;
+    d->other_type = inner_type(f);
+    d->other_cut = cut;
+    if (f->layers & WEFT_LAYER_IPV4) d->other_protocol = f->ipv4.protocol;
+    if (f->layers & WEFT_LAYER_IPV6) d->other_protocol = f->ipv6.next_header;
+    if (f->layers & WEFT_LAYER_UDP) d->other_port = f->udp.dst_port;
+}
+
 static void take_frame(struct weft_decode *d, const struct weft_capture_frame *raw) {
     const struct weft_capture_interface *interface = weft_capture_interface_at(d->reader, raw->interface);
     struct weft_capture_frame cooked, inner;
@@ -131,10 +141,23 @@ static void take_frame(struct weft_decode *d, const struct weft_capture_frame *r
     } else if (is_uet(&frame)) {
         if (!take_uet(d, &frame) && raw->captured == raw->bytes && !d->broken++) d->broken_first = raw->number;
     } else {
-        d->others++;
+        take_other(d, &frame, status == WEFT_WIRE_TRUNCATED && raw->captured < raw->bytes);
     }
     bool cut = status == WEFT_WIRE_TRUNCATED && raw->captured < raw->bytes;
     if (status && !cut && !d->broken++) d->broken_first = raw->number;
+}
+
+/// No RoCE at all: says what there is instead.
+static void warn_of_others(struct weft_decode *d) {
+    char what[WEFT_DECODE_TEXT] = "";
+    if (d->roce || d->uets || d->pauses + d->lldp_frames >= d->others) return;
+    if (d->other_port)
+        snprintf(what, sizeof what, ", UDP port %u", d->other_port);
+    else if (d->other_protocol)
+        snprintf(what, sizeof what, ", IP protocol %u", d->other_protocol);
+    weft__decode_warn(
+        d, "no RoCE in it (UDP port 4791, ethertype 0x8915): the first of the other frames has ethertype 0x%04x%s%s",
+        d->other_type, what, d->other_cut ? ", and is cut within its headers (snap length)" : "");
 }
 
 static void warn(struct weft_decode *d) {
@@ -157,6 +180,7 @@ static void warn(struct weft_decode *d) {
                           "more than %" PRIu32 " conversations: %" PRIu64
                           " packets of later ones are in the total only (--conversations)",
                           d->conf.conversations_max, d->uncounted);
+    warn_of_others(d);
 }
 
 static enum weft_status check_links(const struct weft_decode *d, struct weft_error *ret_error) {

@@ -202,12 +202,13 @@ static void note_ahead(struct judge *j, const struct weft_sonic_profile *p, cons
     f->note = true;
 }
 
-/// NVIDIA's formula is public, so its result is the value to set. Of other chips it has only the cells right.
+/// NVIDIA's formula is public, so its result is the value to set. Of other chips it has only the cells right: what
+/// lacks them alone gets no patch, since one by the bound would leave the finding as it is.
 static void set_headroom(struct judge *j, const struct weft_sonic_profile *p, struct after *a,
                          struct weft_sonic_finding *f) {
     weft_bytes need = a->ahead_bytes > a->need_bytes ? a->ahead_bytes : a->need_bytes;
     if (j->s->nvidia && a->cells_bytes > need) need = a->cells_bytes;
-    if (p->computed || need <= p->xoff_bytes) return;
+    if (p->computed || need <= p->xoff_bytes || (!j->s->nvidia && p->xoff_bytes >= a->need_bytes)) return;
     a->xoff_bytes = (need + KIB - 1) / KIB * KIB;
     if (p->size_bytes >= p->xoff_bytes) a->size_bytes += a->xoff_bytes - p->xoff_bytes;
     change(j, f, "BUFFER_PROFILE", p->name, "xoff", true, number(j, a->xoff_bytes));

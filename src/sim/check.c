@@ -247,6 +247,25 @@ static enum weft_status check_matches(const struct weft_scenario *scenario, cons
     return WEFT_OK;
 }
 
+/// A pattern of ports to sample that matches none is a mistake, too.
+static enum weft_status check_sampling(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                       struct weft_error *ret_error) {
+    const char *ports = scenario->run.sample_ports;
+    if (!scenario->run.sample_interval_ps) return WEFT_OK;
+    for (uint32_t p = 0; p < t->ports; p++) {
+        char name[160];
+        weft_topology_port_name(t, p, name, sizeof name);
+        if (weft_glob_match(ports, name)) return WEFT_OK;
+    }
+    const struct weft_tree *run = weft_tree_find(scenario->tree, "run");
+    const struct weft_tree *said = run ? weft_tree_find(run, "sample_ports") : NULL;
+    struct weft_place place = said ? said->place : WEFT_NOWHERE;
+    if (is_for_all(scenario, place)) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                          "run.sample_ports: no port matches \"%s\"; ports are called like %s/0", ports,
+                          t->node[0].name);
+}
+
 static enum weft_status check_capture(const struct weft_scenario *scenario, const struct weft_topology *t,
                                       struct weft_error *ret_error) {
     uint32_t *port, n;
@@ -424,6 +443,7 @@ static enum weft_status check_boxes(const struct weft_scenario *scenario, const 
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error) {
     enum weft_status status = check_matches(scenario, topology, ret_error);
+    if (!status) status = check_sampling(scenario, topology, ret_error);
     if (!status) status = check_controller(scenario, topology, ret_error);
     if (!status) status = check_sections(scenario, topology, ret_error);
     if (!status) status = check_asked(scenario, topology, ret_error);

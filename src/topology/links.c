@@ -40,10 +40,15 @@ static enum weft_status unknown_link(const struct weft_topology *t, const char *
                           info->ports - 1);
 }
 
+/// By the name of a port, or of the link as "a--b" from either end.
 static bool link_matches(const struct weft_topology *t, uint32_t link, const char *glob) {
     for (unsigned end = 0; end < 2; end++) {
-        char name[128];
-        weft_topology_port_name(t, t->link[link].port[end], name, sizeof name);
+        uint32_t port = t->link[link].port[end];
+        char name[264];
+        weft_topology_port_name(t, port, name, sizeof name);
+        if (weft_glob_match(glob, name)) return true;
+        snprintf(name, sizeof name, "%s--%s", t->node[t->port[port].node].name,
+                 t->node[t->port[t->port[port].peer].node].name);
         if (weft_glob_match(glob, name)) return true;
     }
     return false;
@@ -59,8 +64,10 @@ static enum weft_status select_matching(const struct weft_topology *t, const cha
     *ret_n = n;
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, found, t->links * sizeof *found);
     if (n) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no port matches '%s'; ports are called like %s/0", glob,
-                          t->node[0].name);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                          "no link matches '%s'; expected such as \"%s/*\" or "
+                          "\"%s--*\"",
+                          glob, t->node[0].name, t->node[0].name);
 }
 
 enum weft_status weft__topology_select_links(const struct weft_topology *t, const char *text, struct weft_place place,

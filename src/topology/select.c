@@ -62,10 +62,11 @@ enum brackets { BRACKETS_SET, BRACKETS_EITHER, BRACKETS_LIST, BRACKETS_BAD };
 
 /// What stands in brackets, [p, end): numbers with several digits, such as "16-31" or "08,12", are a list. Where each
 /// has one digit, "0-7", list and set of characters are the same; and digits alone, "[05]", are a set. What is neither
-/// clearly, "!16-31" or "a-c,10", is bad: a set in patterns, and an error in choices of hosts.
+/// clearly, "!16-31", "a-c,10" or "16..31", is bad: patterns match nothing by it, and choices of hosts refuse it.
 static enum brackets kind_of(const char *p, const char *end) {
     bool list = false, longer = false;
     for (const char *c = p; c < end; c++) {
+        if (c > p && c[-1] == '.' && *c == '.') return BRACKETS_BAD;
         list |= *c == '-' || *c == ',';
         longer |= c > p && c[-1] >= '0' && c[-1] <= '9' && *c >= '0' && *c <= '9';
     }
@@ -106,7 +107,9 @@ static const char *match_element(const char *p, const char *end, const char *nam
                                  struct reached *to) {
     const char *close = NULL;
     if (*p == '[') in_set(p + 1, end, 'x', &close); // never closed: '[' is an ordinary character
-    bool list = close && kind_of(p + 1, close - 1) == BRACKETS_LIST, star = *p == '*', before = false;
+    enum brackets kind = close ? kind_of(p + 1, close - 1) : BRACKETS_SET;
+    bool list = kind == BRACKETS_LIST, star = *p == '*', before = false;
+    if (kind == BRACKETS_BAD) return close;
     for (size_t i = 0; i <= n; i++) {
         const char *after;
         before |= from->at[i];
@@ -254,15 +257,32 @@ static enum weft_status choose_name(struct choice *c, const char *name, enum how
                           nearest ? "'" : "");
 }
 
-static enum weft_status choose_glob(struct choice *c, const char *glob) {
-    bool any = false;
-    for (uint32_t h = 0; h < c->t->hosts; h++) {
-        const struct weft_node_info *node = &c->t->node[c->t->host[h]];
+/// Whether a pattern matches a host: by its name, or, unless a NIC of its machine does so, by that of the machine.
+static void match_hosts(const struct choice *c, const char *glob, bool *ret_match) {
+    const struct weft_topology *t = c->t;
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        const struct weft_node_info *node = &t->node[t->host[h]];
         bool by_name = glob[0] == node->name[0]; // "*" is every host except the control processors of TiNs
-        if ((weft_node_is_processor(node) && !by_name) || !weft_glob_match(glob, node->name)) continue;
-        choose(c, h);
-        any = true;
+        ret_match[h] = (!weft_node_is_processor(node) || by_name) && weft_glob_match(glob, node->name);
     }
+    for (uint32_t m = 0; t->networks == 1 && m < t->machines; m++) {
+        const struct weft_nic_info *nic = &t->nic[t->machine[m].nic0];
+        bool any = !weft_glob_match(glob, t->machine[m].name);
+        for (uint32_t i = 0; i < t->machine[m].nics && !any; i++)
+            any = ret_match[nic[i].host];
+        for (uint32_t i = 0; i < t->machine[m].nics && !any; i++)
+            ret_match[nic[i].host] = true;
+    }
+}
+
+static enum weft_status choose_glob(struct choice *c, const char *glob) {
+    bool *match = weft_memory_new(WEFT_MEMORY_TOPOLOGY, c->t->hosts, sizeof *match), any = false;
+    match_hosts(c, glob, match);
+    for (uint32_t h = 0; h < c->t->hosts; h++) {
+        if (match[h]) choose(c, h);
+        any |= match[h];
+    }
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, match, c->t->hosts * sizeof *match);
     if (any) return WEFT_OK;
     return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no host matches '%s'; hosts are %s to %s", glob,
                           c->t->node[c->t->host[0]].name, c->t->node[c->t->host[c->t->hosts - 1]].name);

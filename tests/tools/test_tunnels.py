@@ -210,6 +210,14 @@ class Tunnels(unittest.TestCase):
                 decoded = self.decode(self.wrap(wrap))
                 self.assertEqual(decoded["capture"]["unwraps"], 0)
                 self.assertEqual(decoded["capture"]["others"], len(self.frames))
+                self.assertIn("no RoCE in it", decoded["warnings"][-1]["text"])
+        for kept, wrap, what in ((50, lambda f: f, "ethertype 0x0800, UDP port 4791, and is cut within its headers"),
+                                 (1 << 18, NOT_WRAPPED["another-port"], "ethertype 0x0800, UDP port 4788"),
+                                 (1 << 18, lambda f: over_ipv4(50, f), "ethertype 0x0800, IP protocol 50"),
+                                 (1 << 18, lambda f: ethernet(0x8847, f), "ethertype 0x8847")):
+            decoded = self.decode(self.wrap(wrap), kept=kept)
+            self.assertTrue(decoded["warnings"][-1]["text"].endswith(what + ("" if kept > 50 else " (snap length)")), what)
+        self.assertEqual(self.bare["warnings"], [])
 
     def test_every_length_of_a_wrapped_frame(self):
         """No length crashes, and none is decoded as something it is not."""

@@ -105,6 +105,37 @@ static void slurm(void **state) {
     run_free(&r);
 }
 
+/// A line may go on after a backslash; a switch may be below two others, which then share its cables; trees of their
+/// own are joined, and the import says so.
+static void slurm_shapes(void **state) {
+    static const struct {
+        const char *text;
+        uint32_t hosts, switches, links;
+        const char *core;
+    } cases[] = {
+        {"SwitchName=s0 Nodes=n[0-1],\\\nn[2-3]\nSwitchName=s1 \\\n  Nodes=n4\nSwitchName=t Switches=s[0-1]\n", 5, 3,
+         5 + 4 + 1, NULL},
+        {"SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7]\n", 8, 3, 8 + 2 * 4, "a switch core that joins"},
+        {"SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7]\nSwitchName=a Switches=s[0-1]\n"
+         "SwitchName=b Switches=s[0-1]\n",
+         8, 4, 8 + 4 * 2, NULL},
+        {"SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7]\nSwitchName=m0 Switches=s[0-1]\n"
+         "SwitchName=m1 Switches=s[0-1]\nSwitchName=t Switches=m[0-1]\n",
+         8, 5, 8 + 4 * 2 + 2 * 4, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = put("t.conf", cases[i].text);
+        struct run r = run_import("cables", &path, 1);
+        assert_size(&r, cases[i].hosts, cases[i].switches, cases[i].links);
+        run_free(&r);
+        struct weft_error error;
+        char *text = import("cables", &path, 1, &error);
+        if (!strstr(text, cases[i].core ? cases[i].core : "a switch core") != !cases[i].core) fail_msg("%s", text);
+        free(text);
+    }
+}
+
 /// Blocks are switches below one of their own; 100 nodes give 50 bundles of two cables each.
 static void slurm_blocks(void **state) {
     const char *path =
@@ -159,6 +190,47 @@ static void netbox(void **state) {
     assert_int_equal(link_at(r.topology, "leaf-1/Ethernet1")->delay_ps, 7620);
     assert_int_equal(link_at(r.topology, "leaf-1/Ethernet2")->delay_ps, 150000);
     run_free(&r);
+}
+
+#define NETBOX_END(device, port)                                                                                       \
+    "{\"object_type\": \"dcim.interface\", \"object\": {\"device\": {\"name\": \"" device "\"}, \"name\": \"" port     \
+    "\"}}"
+#define NETBOX_CABLE(a, b, status)                                                                                     \
+    "{\"a_terminations\": [" a "], \"b_terminations\": [" b "], \"status\": {\"value\": \"" status "\"}}"
+#define NETBOX_CABLES                                                                                                  \
+    NETBOX_CABLE(NETBOX_END("leaf-1", "Ethernet1"), NETBOX_END("gpu-1", "eth0") "," NETBOX_END("gpu-2", "eth0"),       \
+                 "connected")                                                                                          \
+    "," NETBOX_CABLE(NETBOX_END("gpu-3", "eth0") "," NETBOX_END("gpu-4", "eth0"),                                      \
+                     NETBOX_END("leaf-1", "Ethernet5") "," NETBOX_END("leaf-1", "Ethernet6"), "connected")
+
+/// A breakout is as many cables as its ends, with names at the one port; a trunk joins the ends in order. A page of
+/// several is told, and what is left out where the network lacks it.
+static void netbox_breakouts(void **state) {
+    const char *path = put("nb.json", "{\"next\": \"https://x/?offset=2\", \"results\": [" NETBOX_CABLES "]}");
+    struct weft_error error;
+    (void)state;
+    struct run r = run_import("cables", &path, 1);
+    assert_size(&r, 4, 1, 4);
+    assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet1:1"), "gpu-1");
+    assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet1:2"), "gpu-2");
+    assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet6"), "gpu-4");
+    run_free(&r);
+    char *text = import("cables", &path, 1, &error);
+    assert_has(text, "the cables of further pages");
+    free(text);
+    path = put("nb.json", "{\"next\": null, \"results\": [" NETBOX_CABLES "]}");
+    text = import("cables", &path, 1, &error);
+    assert_null(strstr(text, "further pages"));
+    free(text);
+    path = put("nb.json", "[" NETBOX_CABLES ", " NETBOX_CABLE(
+                              NETBOX_END("leaf-1", "Ethernet9"), NETBOX_END("leaf-2", "Ethernet9"),
+                              "planned") ", " NETBOX_CABLE(NETBOX_END("leaf-2", "Ethernet1"),
+                                                           NETBOX_END("gpu-5", "eth0") "," NETBOX_END("gpu-6", "eth0"),
+                                                           "connected") "]");
+    text = import("cables", &path, 1, &error);
+    free(text);
+    assert_has(error.text, "in parts");
+    assert_has(error.text, "; left out: 1 cable, planned");
 }
 
 /// The same neighbours as SONiC, as Arista and as Cumulus print them, each named after its file.
@@ -236,11 +308,18 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ibnetdiscover), cmocka_unit_test(ibnetdiscover_equal_names),
-        cmocka_unit_test(slurm),         cmocka_unit_test(slurm_blocks),
-        cmocka_unit_test(containerlab),  cmocka_unit_test(dot),
-        cmocka_unit_test(netbox),        cmocka_unit_test(neighbours_in_tables),
-        cmocka_unit_test(mistakes),      cmocka_unit_test(neighbours_of_arista),
+        cmocka_unit_test(ibnetdiscover),
+        cmocka_unit_test(ibnetdiscover_equal_names),
+        cmocka_unit_test(slurm),
+        cmocka_unit_test(slurm_blocks),
+        cmocka_unit_test(slurm_shapes),
+        cmocka_unit_test(containerlab),
+        cmocka_unit_test(dot),
+        cmocka_unit_test(netbox),
+        cmocka_unit_test(netbox_breakouts),
+        cmocka_unit_test(neighbours_in_tables),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(neighbours_of_arista),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -132,6 +132,8 @@ static void servers_are_devices(void **state) {
         expect_ranks(topology, more, ranks);
         expect_ranks(topology, "  hosts: \"gpu-1*,gpu-4*\"", ranks);
         expect_ranks(topology, "  hosts: \"gpu-4,gpu-1\"", ranks); // devices
+        expect_ranks(topology, "  hosts: \"gpu-[1,4]\"", ranks);
+        expect_error(topology, "  hosts: \"gpu-?\"", "server: 2 of 4 servers have fewer than 2 NICs");
         // gpu-2 and gpu-3 are not one server
         snprintf(expected, sizeof expected,
                  "ranks: 6 take 3 servers of 2 GPUs, but of 4 servers 2 are free; NICs are missing: %s",

@@ -431,6 +431,13 @@ static void whole_switch_fails(void **state) {
         assert_true(!i || t->event[i].link != t->event[i - 1].link);
     }
     built_free(&b);
+    t = good(&b, "topology: {kind: ai_zone, racks: 5}\nevents:\n- {at: 1ms, link: 'ctsw-[1,3]--*', state: down}\n");
+    assert_int_equal(t->events, 10); // by the names of links, from either end
+    built_free(&b);
+    t = good(&b,
+             "topology: {kind: ai_zone, racks: 5}\nevents:\n- {at: 1ms, link: 'rtsw-[0-2]--ctsw-1', state: down}\n");
+    assert_int_equal(t->events, 3);
+    built_free(&b);
 }
 
 static void bad_events(void **state) {
@@ -444,7 +451,8 @@ static void bad_events(void **state) {
         {"[{at: 1ms, link: access-0--core-0, state: down}]", "t.yaml:2:26: ", "not neighbours"},
         {"[{at: 1ms, link: access-0--kore-0, state: down}]", "t.yaml:2:26: ", "nearest: 'core-0'"},
         {"[{at: 1ms, link: access-0, state: down}]", "t.yaml:2:26: ", "\"access-0/*\" is all of its links"},
-        {"[{at: 1ms, link: 'kore-*', state: down}]", "t.yaml:2:26: ", "no port matches"},
+        {"[{at: 1ms, link: 'kore-*', state: down}]", "t.yaml:2:26: ", "no link matches"},
+        {"[{at: 1ms, link: 'host-[0..1]--*', state: down}]", "t.yaml:2:26: ", "no link matches"},
         {"[{at: 1ms, link: access-0/8, state: gone}]", "t.yaml:2:", "state"},
         {"[{at: 1, link: access-0/8, state: down}]", "t.yaml:2:", "at"},
         {"[{link: access-0/8, state: down}]", "t.yaml:2:", "at"},
@@ -549,6 +557,10 @@ static void globs(void **state) {
         {"host-?[05]", "host-15", true}, // digits alone: characters
         {"host-[0145]", "host-4", true},
         {"host-[0145]", "host-0145", false},
+        {"host-[1..3]", "host-1", false}, // neither a list nor characters
+        {"host-[16..31]", "host-3", false},
+        {"host-[!16-31]", "host-4", false},
+        {"host-[a-f,10]", "host-b", false},
         {"[1-10][1-10][1-10][1-10][1-10][1-10][1-10][1-10]x", "1111111111111111111111111111111111111111", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -600,6 +612,8 @@ static void host_lists(void **state) {
         {"host-[!16-31]", "'[!16-31]' is neither"},
         {"host-[05-7]*", "'[05-7]' is neither"},
         {"host-[1-010]", "'[1-010]' is neither"},
+        {"host-[1..3]", "'[1..3]' is neither"},
+        {"host-[16..31]", "'[16..31]' is neither"},
         {"host-[1-3a-f]", "1 2 3"},
         {"hots-[10-12]", "no host 'hots-10'"},
     };
