@@ -70,7 +70,7 @@ static void look_at_pfc(const struct weft_run *run, uint32_t node, const struct 
                         plan.xoff_bytes);
 }
 const struct weft__mechanism weft__mechanism_pfc = {.name = "PFC",
-                                                    .nothing = "no pause frame",
+                                                    .nothing = "no switch sent a pause frame",
                                                     .watched = "fullest input",
                                                     .counter = offsetof(struct weft_counters, pfc_tx_xoff),
                                                     .look = look_at_pfc};
