@@ -41,7 +41,9 @@ void weft__mechanism_add(const struct weft__mechanism *is, const struct weft_run
                          struct weft__mechanism_use *use) {
     const struct weft_node_info *info = &run->topology->node[node];
     uint32_t devices = use->devices;
+    uint64_t nearest = use->nearest, limit = use->limit;
     is->look(run, node, conf, arena, use);
+    if (!use->watched || use->nearest != nearest || use->limit != limit) use->watched = is->watched;
     if (!is->counter || use->devices == devices) return;
     const struct weft_counters sum = weft_outcome_sum(run->outcome, info->port0, info->ports);
     use->acts += counter_in(&sum, is->counter);
@@ -68,7 +70,7 @@ static void look_at_pfc(const struct weft_run *run, uint32_t node, const struct 
                         plan.xoff_bytes);
 }
 const struct weft__mechanism weft__mechanism_pfc = {.name = "PFC",
-                                                    .nothing = "no pause frame",
+                                                    .nothing = "no switch sent a pause frame",
                                                     .watched = "fullest input",
                                                     .counter = offsetof(struct weft_counters, pfc_tx_xoff),
                                                     .look = look_at_pfc};

@@ -12,6 +12,7 @@ struct weft__mechanism_use {
     uint64_t acts;           ///< by all devices
     uint64_t nearest, limit; ///< of the device that came nearest: the most it saw, and the limit above which it acts;
                              ///< limit 0: no fixed limit
+    const char *watched;     ///< what that device goes by
 };
 /// A device saw `most`, and acts above `limit`.
 void weft__mechanism_saw(struct weft__mechanism_use *use, uint64_t most, uint64_t limit);

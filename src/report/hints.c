@@ -45,18 +45,37 @@ static void say_oversubscribed(struct weft_hints *h) {
     weft_arena_free(arena);
 }
 
-static bool goes_back_n(const struct weft_host_conf *host) {
-    const struct weft_transport_ops *ops = host->transport.model->ops;
-    return !strcmp(host->transport.model->name, "roce_rc") && !(ops->sacks && ops->sacks(host->transport.conf));
+static const struct weft_device_conf *conf_of(const struct weft_run *run, uint32_t node) {
+    return weft_scenario_device(run->scenario, run->topology->node[node].name);
+}
+
+static bool goes_back_n(const struct weft_run *run) {
+    for (uint32_t h = 0; h < run->topology->hosts; h++) {
+        const struct weft_model_conf *transport = &conf_of(run, run->topology->host[h])->host.transport;
+        const struct weft_transport_ops *ops = transport->model->ops;
+        if (!strcmp(transport->model->name, "roce_rc") && !(ops->sacks && ops->sacks(transport->conf))) return true;
+    }
+    return false;
+}
+
+/// Whether a switch has neither PFC nor marks and, after a run, has dropped packets.
+static bool has_lossy(const struct weft_run *run) {
+    const struct weft_topology *t = run->topology;
+    for (uint32_t i = 0; i < t->switches; i++) {
+        const struct weft_node_info *node = &t->node[t->switch_node[i]];
+        const struct weft_switch_conf *conf = &conf_of(run, t->switch_node[i])->sw;
+        if (conf->pfc.priorities || strcmp(conf->aqm.model->name, "none")) continue;
+        if (!run->outcome || weft_outcome_sum(run->outcome, node->port0, node->ports).drops) return true;
+    }
+    return false;
 }
 
 /// Facts about lossy go-back-N: S. Zhu et al., SIGCOMM 2015, section 2, on losses; phase effects: Floyd and Jacobson,
 /// "On traffic phase effects in packet-switched gateways", 1992.
 static void say_phase(struct weft_hints *h) {
-    const struct weft_device_conf *d = &h->now->scenario->device[0];
     const struct weft_outcome *o = h->now->outcome;
-    if (!h->now->topology->switches || d->sw.pfc.priorities || strcmp(d->sw.aqm.model->name, "none")) return;
-    if (!goes_back_n(&d->host) || (o && !o->drops[WEFT_DROP_BUFFER_FULL])) return;
+    if (o && !o->drops[WEFT_DROP_BUFFER_FULL]) return;
+    if (!has_lossy(h->now) || !goes_back_n(h->now)) return;
     say(h,
         "go-back-N%s without PFC or marks: all clocks are equal and nothing jitters, so of two senders into a full "
         "queue one may win every time; goodput is too high and shares are too unequal, and seeds do not show it",
@@ -71,8 +90,10 @@ static void say_values(struct weft_hints *h) {
 }
 
 static void say_ideal_host(struct weft_hints *h) {
-    const struct weft_host_conf *host = &h->now->scenario->device[0].host;
-    if (host->processing_ps || host->work_request_ps || host->work_request_qp_ps) return;
+    for (uint32_t i = 0; i < h->now->topology->hosts; i++) {
+        const struct weft_host_conf *host = &conf_of(h->now, h->now->topology->host[i])->host;
+        if (host->processing_ps || host->work_request_ps || host->work_request_qp_ps) return;
+    }
     say(h,
         "hosts take no time of their own (host.processing and host.work_request are 0ns): messages, small ones above "
         "all, are faster than those of real hosts");

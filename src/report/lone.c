@@ -53,27 +53,41 @@ static bool tell_counted(FILE *file, const struct weft_run *run) {
     return true;
 }
 
+/// Whether congestion control held the flow back: one that goes by CNPs sends at line rate until the first.
+static bool is_slowed(const struct weft_run *run, const struct weft_model_conf *cc) {
+    const struct weft_cc_ops *ops = cc->model->ops;
+    return strcmp(cc->model->name, "none") && (!ops->on_cnp || run->outcome->flow[0].cnps);
+}
+
+static const char *separator(bool *ret_any) {
+    bool any = *ret_any;
+    *ret_any = true;
+    return any ? "; " : "";
+}
+
+/// All that may have held it back, as the run does not count which did.
 static void tell_configured(FILE *file, const struct weft_run *run) {
     const struct weft_flow *flow = &run->workload->flow[0];
     const struct weft_topology *t = run->topology;
     const struct weft_host_conf *host = &weft_scenario_device(run->scenario, t->node[t->host[flow->src]].name)->host;
     const char *box = reason_of_box(run), *route = choosing_route(run);
-    if (strcmp(host->cc.model->name, "none"))
-        fprintf(file, "host.cc %s: a flow does not have the line rate all the time%s%s", host->cc.model->name,
-                box ? "; " : "", box ? box : "");
-    else if (box)
-        fputs(box, file);
-    else if (t->events)
-        fputs("links failed or changed (events)", file);
-    else if (host->window_bytes)
-        fprintf(file, "host.window allows %llu B in flight", (unsigned long long)host->window_bytes);
-    else if (((const struct weft_transport_ops *)host->transport.model->ops)->path)
+    bool any = false;
+    if (is_slowed(run, &host->cc))
+        fprintf(file, "%shost.cc %s: a flow does not have the line rate all the time", separator(&any),
+                host->cc.model->name);
+    if (box) fprintf(file, "%s%s", separator(&any), box);
+    if (t->events && t->event[0].time_ps < run->outcome->flow[0].end_ps)
+        fprintf(file, "%slinks failed or changed (events)", separator(&any));
+    if (host->window_bytes && host->window_bytes < flow->bytes)
+        fprintf(file, "%shost.window allows %llu B in flight", separator(&any), (unsigned long long)host->window_bytes);
+    if (any) return;
+    if (((const struct weft_transport_ops *)host->transport.model->ops)->path)
         fprintf(file, "host.transport %s: its window of packets, or the paths it chooses by what comes back",
                 host->transport.model->name);
     else if (route)
         fprintf(file, "switch.route %s: the paths that it chose", route);
     else
-        fputs("`weft why` with --flow 0 shows where", file);
+        fputs("`weft why` shows where", file);
 }
 
 void weft__report_lone(FILE *file, const struct weft_run *run) {

@@ -74,7 +74,7 @@ void weft__report_mechanisms_table(FILE *file, const struct weft_run *run) {
         if (row[i].use.acts) continue;
         weft__report_nearest(&row[i], nearest, sizeof nearest);
         fprintf(file, "%-6s %s: %s", label, row[i].is->name, weft__report_nothing(row, n, i, arena));
-        if (*nearest) fprintf(file, "; %s %s", row[i].is->watched, nearest);
+        if (*nearest) fprintf(file, "; %s %s", row[i].use.watched ? row[i].use.watched : row[i].is->watched, nearest);
         putc('\n', file);
         label = "";
     }

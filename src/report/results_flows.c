@@ -192,7 +192,9 @@ static const struct weft_result_column flows_columns[] = {
     WEFT_RESULT_CALL(flow_slowdown, "slowdown", REAL,
                      "completion time over that of the same flow alone in the empty network"),
     CAME(delivered_bytes, BYTES, "bytes that the receiver has"),
-    CAME(cnps, COUNT, "CNPs that the sender received, and marks that ACKs echoed to it (host.ecn_echo: ack)"),
+    CAME(cnps, COUNT,
+         "CNPs that the sender received, and marks that ACKs echoed to it (host.ecn_echo: ack; of transport uet, "
+         "always)"),
     CAME(packets_again, COUNT, "packets sent more than once"),
     CAME(sfc_messages, COUNT, "source flow control messages that the sender received"),
     CAME(sfc_paused_ps, TIME,

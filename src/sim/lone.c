@@ -476,9 +476,22 @@ static weft_time_ps follow_flow(struct weft__lone *x, uint32_t less) {
     return x->unreachable || end > WEFT_TIME_MAX ? WEFT_TIME_NEVER : end;
 }
 
+/// Packets of each queue pair in a shortened flow: so many that the first still sends when the last starts, for only
+/// then do more of them take longer evenly.
+static uint64_t find_head(const struct weft__lone *x) {
+    const struct weft_topology *t = x->ways.t;
+    const struct weft_flow *flow = x->flow->flow;
+    uint64_t head = FRAMES_HEAD / x->senders + 2;
+    if (flow->verb == WEFT_VERB_READ || !x->host->work_request_ps) return head;
+    weft_rate_bps rate = t->link[weft_topology_port(t, t->host[flow->src], 0)->link].rate_bps;
+    weft_time_ps time = weft__speed_time(weft__speed_of(rate), x->flow->qp->mtu);
+    uint64_t until = x->planes * (x->senders * x->host->work_request_ps / time + 1);
+    return until > head ? until : head;
+}
+
 /// A long flow, if its time grows evenly with its packets; 0: it does not.
 static weft_time_ps extend(struct weft__lone *x, uint32_t packets) {
-    uint32_t head = FRAMES_HEAD / x->senders + 2;
+    uint64_t head = find_head(x);
     uint64_t step = x->parts * (x->senders > FRAMES_WHOLE / TURNS ? TURNS / 6 : TURNS);
     if (!step || packets < head + 4 * step) return 0;
     uint64_t steps = (packets - head) / step;

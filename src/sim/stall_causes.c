@@ -14,16 +14,31 @@ static uint64_t drops_at(const struct weft__network *net, uint32_t port) {
     return weft_outcome_sum(net->outcome, port, 1).drops;
 }
 
-static void say_links(FILE *text, const struct weft__network *net, weft_time_ps now) {
+/// Since when links are out of service; WEFT_TIME_NEVER: they are not.
+static weft_time_ps *find_down(const struct weft__network *net, struct weft_arena *arena) {
     const struct weft_topology *t = net->topology;
+    weft_time_ps *since = weft_arena_alloc(arena, t->links, sizeof *since);
+    for (uint32_t link = 0; link < t->links; link++)
+        since[link] = WEFT_TIME_NEVER;
+    for (uint32_t i = 0; i < t->events && weft_outcome_reached(net->outcome, t->event[i].time_ps); i++) {
+        weft_time_ps *of_link = &since[t->event[i].link];
+        if (t->event[i].up)
+            *of_link = WEFT_TIME_NEVER;
+        else if (*of_link == WEFT_TIME_NEVER) // not down already
+            *of_link = t->event[i].time_ps;
+    }
+    return since;
+}
+
+static void say_links(FILE *text, const struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const weft_time_ps *since_ps = find_down(net, arena);
     struct weft__stall_list list = {.text = text, .title = "links out of service"};
     for (uint32_t link = 0; link < t->links; link++) {
-        const struct weft_link_event *last = NULL;
-        for (uint32_t i = 0; i < t->events; i++)
-            if (t->event[i].link == link && t->event[i].time_ps <= now) last = &t->event[i];
-        if (!last || last->up || !weft__stall_line(&list)) continue;
+        if (since_ps[link] == WEFT_TIME_NEVER || !weft__stall_line(&list)) continue;
         char since[32];
-        weft_format_time(last->time_ps, since, sizeof since);
+        weft_format_time(since_ps[link], since, sizeof since);
         uint32_t end = 0;
         while (t->port[end].link != link)
             end++;
@@ -34,6 +49,7 @@ static void say_links(FILE *text, const struct weft__network *net, weft_time_ps 
                 weft__counted(lost, "packet").text);
     }
     weft__stall_end(&list);
+    weft_arena_free(arena);
 }
 
 static bool has_route(const struct weft__network *net, uint32_t src, uint32_t dst) {
@@ -77,17 +93,22 @@ static bool answers_trimmed(const struct weft__network *net) {
     return ((const struct weft_transport_ops *)host->transport.model->ops)->on_trimmed;
 }
 
+/// What came twice is there.
+static bool is_loss(uint32_t drop) {
+    return drop != WEFT_DROP_DUPLICATE;
+}
+
 static void say_drops(FILE *text, const struct weft__network *net) {
     const struct weft_outcome *o = net->outcome;
     const struct weft_topology *t = net->topology;
     uint64_t all = 0;
     for (uint32_t d = 0; d < WEFT_DROPS; d++)
-        all += o->drops[d];
+        all += is_loss(d) ? o->drops[d] : 0;
     if (!all) return;
     const char *before = "  cause: packets were lost: ";
     fputs("losses\n", text);
     for (uint32_t d = 0; d < WEFT_DROPS; d++)
-        if (o->drops[d]) {
+        if (is_loss(d) && o->drops[d]) {
             fprintf(text, "%s%s %llu", before, weft_drop_names[d], (unsigned long long)o->drops[d]);
             before = ", ";
         }
@@ -143,7 +164,7 @@ static void say_connections(FILE *text, const struct weft__network *net) {
 }
 
 void weft__stall_causes(FILE *text, const struct weft__network *net) {
-    say_links(text, net, net->outcome->sim_time_ps);
+    say_links(text, net);
     say_routes(text, net);
     say_drops(text, net);
     say_hosts(text, net);

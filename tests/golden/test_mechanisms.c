@@ -62,7 +62,7 @@ static void idle_ones_are_named(void **state) {
     assert_int_equal(number(json_object_get(all, "DCQCN"), "devices"), 3);
     assert_int_equal(weft(f, "run s.yaml"), 0);
     assert_non_null(strstr(f->out, "\nidle   "));
-    assert_non_null(strstr(f->out, "PFC: no pause frame; fullest input "));
+    assert_non_null(strstr(f->out, "PFC: no switch sent a pause frame; fullest input "));
     assert_non_null(strstr(f->out, "SFC: no message; deepest watched queue 10"));
     assert_non_null(strstr(f->out, " of 400KB\n"));
     assert_non_null(strstr(f->out, "DCQCN: no CNP: no packet marked or dropped by AQM\n"));
@@ -70,7 +70,7 @@ static void idle_ones_are_named(void **state) {
     assert_int_equal(weft(f, "run s.yaml --set switch.aqm=none"), 0);
     assert_non_null(strstr(f->out, "DCQCN: no CNP: no switch marks packets (switch.aqm)\n"));
     assert_int_equal(weft(f, "compare s.yaml"), 0);
-    assert_non_null(strstr(f->out, "\nidle   PFC: no pause frame"));
+    assert_non_null(strstr(f->out, "\nidle   PFC: no switch sent a pause frame"));
 }
 
 static void those_that_act_are_not(void **state) {

@@ -158,11 +158,12 @@ static void long_flows(void **state) {
     static const char *const loads[] = {"size: 64MiB", "size: 64MiB, qps: 5", "size: 67108865B, qps: 16"};
     for (uint32_t i = 0; i < COUNT(loads) * COUNT(rates); i++) {
         const char *const *rate = rates[i / COUNT(loads)];
-        char *text = text_of("topology: {kind: leaf_spine, leaves: 2, spines: 4, hosts_per_leaf: 2, host_rate: %s, "
-                             "spine_rate: %s}\nswitch: {route: %s, buffer: {kind: static, size: 2GB, xoff: 1GB, "
-                             "xon: 1GB}}\nhost: {out_of_order: accept}\nworkload: [{kind: flow, src: host-0, "
-                             "dst: host-2, %s}]\n",
-                             rate[0], rate[1], i % 2 ? "spray" : "ecmp", loads[i % COUNT(loads)]);
+        char *text =
+            text_of("topology: {kind: leaf_spine, leaves: 2, spines: 4, hosts_per_leaf: 2, host_rate: %s, "
+                    "spine_rate: %s}\nswitch: {route: %s, buffer: {kind: static, size: 2GB, xoff: 1GB, "
+                    "xon: 1GB}}\nhost: {out_of_order: accept, work_request: %s}\nworkload: [{kind: flow, "
+                    "src: host-0, dst: host-2, %s}]\n",
+                    rate[0], rate[1], i % 2 ? "spray" : "ecmp", i / 2 % 2 ? "50us" : "0ns", loads[i % COUNT(loads)]);
         struct run r = run_drawn(text);
         assert_int_equal(run_fct(&r, 0), r.outcome->flow[0].ideal_ps);
         run_free(&r);

@@ -265,6 +265,9 @@ static void a_dead_link_is_named(void **state) {
                        "host-2 -> host-3 (flow 2): cause: clear-to-sends for "));
     assert_stalls(LEAVES INCAST "events: [{at: 10us, link: host-5--leaf-1, state: down}]\n",
                   SAYS("cause: link host-5--leaf-1 is down since 10us; ", "cause: no route from host-0 to host-5"));
+    assert_stalls(LEAVES INCAST "events: [{at: 10us, link: host-5--leaf-1, state: down}, {at: 20us, link: "
+                                "host-5--leaf-1, state: down}]\n",
+                  SAYS("cause: link host-5--leaf-1 is down since 10us; "));
 }
 
 static void all_uplinks_down_are_named(void **state) {

@@ -67,6 +67,34 @@ class Hints(unittest.TestCase):
         for key in ("processing", "work_request", "work_request_qp"):
             self.assertNotIn("ideal", self.hints("run", text, "--set", f"host.{key}=1us"))
 
+    def test_other_devices(self):
+        """What entries of devices have set is not denied."""
+        text = LEAVES.format(spines=4) + INCAST + LOSSY
+        devices = "devices: [{match: 'leaf-*', switch: {aqm: wred}}, {match: host-1, host: {processing: 500ns}}]\n"
+        self.assertIn("phase", self.hints("run", text))
+        self.assertNotIn("phase", self.hints("run", text + devices))  # only leaves drop
+        self.assertNotIn("phase", self.hints("check", text + "devices: [{match: '*-?', switch: {aqm: wred}}]\n"))
+        self.assertNotIn("ideal", self.hints("run", text + devices))
+
+    def test_reasons_of_a_lone_flow(self):
+        text = LEAVES.format(spines=1) + "workload: [{kind: flow, src: host-0, dst: host-7, size: 1MB}]\n"
+        event = "events: [{{at: {}, link: leaf-0--spine-0, state: up}}]\n"
+        for more, reason in (("host: {window: 8KB}\n", "host.window allows 8000 B in flight"),
+                             ("host: {window: 8KB, cc: dcqcn}\n", "host.window allows 8000 B in flight"),  # there is no CNP
+                             ("host: {window: 8KB}\n" + event.format("1s"), "host.window allows 8000 B in flight"),
+                             ("host: {window: 8KB}\n" + event.format("1us"), "links failed or changed (events); host.window allows 8000 B in flight"),
+                             ("host: {window: 2MB, cc: swift}\n", "host.cc swift: a flow does not have the line rate all the time")):
+            lines = [line for line in self.weft("run", text + more, "--quiet").stdout.splitlines() if line.startswith("alone  ")]
+            self.assertEqual([line.split(": ", 1)[1] for line in lines], [reason], more)
+
+    def test_what_came_nearest(self):
+        """An idle mechanism of two kinds of boxes: the depth shown is of what its name says."""
+        text = ("topology: {kind: dsf_region, zones: 2, rdsws: 2, rails: 1, virtual_devices: 1, fdsws: 2, sdsws: 2, hosts_per_rdsw: 2, edsws: 2, "
+                "edge_fdsws: 2, edsw_superspines: 1, superspine_links: 1, superspine_groups: 1}\n"
+                "workload: [{kind: incast, sources: '*', dst: host-1, size: 1MB}]\nswitch: {aqm: {kind: wred, min: 90MB, max: 99MB}}\n")
+        shown = self.weft("run", text, "--quiet").stdout
+        self.assertRegex(shown, "idle   ECN: no packet marked or dropped by AQM; deepest queue [0-9.]+MB of 90MB\n")
+
     def test_one_seed(self):
         text = LEAVES.format(spines=4) + INCAST.replace("host-1..3", "host-4..7")
         single = "topology: {kind: single, hosts: 4}\n" + INCAST

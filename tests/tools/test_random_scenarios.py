@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random scenarios (random_scenario.py): whatever one is, `check` and `run` agree on it. Accepted: no byte is lost or invented,
 the digest is the same with 1, 2 and 3 threads and over 2 ranks, the schema accepts the scenario, JSON is valid, and table, JSON
-and SQLite have the same figures; a sweep has for each point what a run with its values has, with any number of threads. Refused: exit 2, one message that says where, nothing written.
+and SQLite have the same figures; a sweep has for each point what a run with its values has, with any number of threads. Refused: exit 2, messages that say where, nothing written.
 
 test_random_scenarios.py [COUNT [FIRST]]   COUNT seeds from FIRST on (10 from 1). Each outcome is a line of the file
 WEFT_RANDOM_JOURNAL, if that is set; seeds that it has of the same program are not run again. WEFT_SANITIZED: weft under sanitizers, run too.
@@ -121,8 +121,9 @@ def refused(folder, scenario, check):
         status, out, err = run(folder, WEFT, "sweep", "s.yaml", "--json", "--quiet")
     expect(status == 2 and not out, "check refuses, run does not:", status, check[2])
     expect(err == check[2], "check says", check[2], "and run", err)
-    expect(len([line for line in err.splitlines() if line.startswith("weft: ")]) == 1, "not one message:", err)
-    expect(PLACE.match(err), "without a place:", err)
+    messages = [line for line in err.splitlines() if line.startswith("weft: ")]  # one for each mistake, none twice
+    expect(messages and len(set(messages)) == len(messages) and err.startswith("weft: "), "not a message for each mistake:", err)
+    expect(all(PLACE.match(line) for line in messages), "without a place:", err)
     expect(not (folder / "out").exists(), "refused, but out/ was written")
     if not scenario.sweeps:
         status, out, err = run(folder, WEFT, "compare", "s.yaml", "--json", "--quiet")
