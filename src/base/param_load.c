@@ -163,7 +163,7 @@ static enum weft_status fail_unknown(struct load *l, const struct weft_param_tab
         names[n++] = *name;
     for (const char *const *name = table->models; name && *name && n < NAMES_MAX; name++)
         names[n++] = *name;
-    if (!n) return FAIL(l, child->key_place, "%s: unknown key; %s has no parameters", path, table->name);
+    if (!n) return FAIL(l, child->key_place, "%s: unknown key; \"%s\" has no parameters", path, table->name);
     char key[64];
     const char *nearest = weft__synonym_find(child->key, names, n, key, sizeof key);
     if (!nearest) nearest = weft_error_nearest(child->key, names, n);
