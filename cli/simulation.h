@@ -103,7 +103,7 @@ enum weft_status weft_cli_can_write_file(const char *option, const char *path, c
                                          struct weft_error *ret_error);
 /// Says on standard error that the file is written.
 void weft_cli_mention_file(const char *path, const struct weft_cli_options *o);
-/// Prints what an import lost, one loss a line, on standard error; also with --quiet.
+/// Prints the losses of an import on standard error, one per line; with --quiet too.
 void weft_cli_print_losses(const char *losses);
 /// Writes results.sqlite and result.json into the folder, and removes what the runs of older results there have written
 /// beside them and these have not.

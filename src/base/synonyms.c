@@ -92,7 +92,7 @@ static bool has_word(const char *words, const char *word) {
     return false;
 }
 
-/// The first of the keys whose first part is one of the names.
+/// Returns the first key whose first part is one of `names`.
 static const char *find_key(const char *keys, const char *const *names, uint32_t n, char *ret_key, size_t size) {
     for (size_t length; (length = next_word(&keys)); keys += length) {
         size_t part = strcspn(keys, " .");
