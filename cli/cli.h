@@ -61,8 +61,8 @@ struct weft_cli_options {
     const char **allow_write; ///< paths below which a scenario may name files for writing
     uint32_t allow_writes;
     uint32_t threads;   ///< 1 if not given
-    bool oversubscribe; ///< more of them than processors, if so many are asked for
-    bool pin;           ///< each of them to a NUMA node
+    bool oversubscribe; ///< allows more threads than processors
+    bool pin;           ///< pins each thread to a NUMA node
     bool force;         ///< `out` may hold results, and a file that is to be written may be there
     bool json, quiet, no_hints;
     char **operand;

@@ -137,8 +137,8 @@ static int run_command(int argc, char **argv) {
     return call.status;
 }
 
-/// Before anything runs: a command that ends by a signal says so. Commands that have results to show catch the signal
-/// themselves from then on (weft_cli_catch_interrupt).
+/// Before anything runs: a command that ends by a signal reports it. Commands that have results to show catch the
+/// signal themselves from then on (weft_cli_catch_interrupt).
 static void on_early_signal(int number) {
     static const char text[] = "weft: interrupted before anything was run\n";
     (void)number;

@@ -216,7 +216,7 @@ static void choose(struct advising *a) {
                                       a->best ? "does less well" : "does no better than what is in force");
     }
     if (a->best) return;
-    uint32_t kept = 0; // values of a model that is not in force
+    uint32_t kept = 0; // values of models that are not selected
     for (uint32_t i = 0; i < a->advice.rows; i++)
         if (a->advice.row[i].current) a->advice.row[kept++] = a->advice.row[i];
     a->advice.rows = kept;
@@ -309,7 +309,7 @@ static const char *change_text(const struct advising *a, const struct pair *p) {
     return fabs(change) < 0.05 ? "same" : weft_arena_format(a->o->arena, "%+.1f%%", change);
 }
 
-/// The columns of the curve: what flows and jobs take, marks and pauses.
+/// Columns of the curve: completion times of flows and jobs, marks, pauses.
 static bool is_column(const struct pair *p) {
     static const char *const ends[] = {"completion, mean", ": iteration", "packets marked", "pause frames"};
     for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {

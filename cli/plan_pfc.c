@@ -107,7 +107,7 @@ static void json_pfc(struct weft__json *j, const struct weft_plan_pfc_conf *c) {
     weft__json_end_array(j);
 }
 
-/// RoCE's packets have at most 4096 B, so a larger MTU is that of the port, and of frames of other classes.
+/// RoCE packets have at most 4096 B: a larger MTU is the port's, for frames of other classes.
 static void set_ahead(struct weft_plan_pfc_conf *c) {
     c->ahead_mtu_bytes = c->port_mtu_bytes;
     if (c->mtu_bytes <= ROCE_MTU_MAX) return;

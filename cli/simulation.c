@@ -390,6 +390,18 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
     return status;
 }
 
+enum weft_status weft_cli_replace_in_folder(const char *dir, const char *name,
+                                            void (*write)(FILE *file, const void *context), const void *context,
+                                            struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const char *path = weft_arena_format(arena, "%s/%s", dir, name);
+    struct stat target;
+    if (!lstat(path, &target) && S_ISLNK(target.st_mode)) unlink(path);
+    enum weft_status status = weft_cli_replace_file(path, write, context, ret_error);
+    weft_arena_free(arena);
+    return status;
+}
+
 /// Whether another name would also fail.
 static bool is_of_machine(int number) {
     return number == ENOSPC || number == EDQUOT || number == EIO || number == EMFILE || number == ENFILE;
@@ -454,8 +466,7 @@ enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_r
     enum weft_status status = weft_report_sqlite(dir, results->run, results->runs, ret_error);
     for (uint32_t i = 0; i < files && !status; i++)
         if (!writes_file(results, file[i])) unlink(weft_arena_format(arena, "%s/%s", dir, file[i]));
-    if (!status)
-        status = weft_cli_replace_file(weft_arena_format(arena, "%s/result.json", dir), write_json, results, ret_error);
+    if (!status) status = weft_cli_replace_in_folder(dir, "result.json", write_json, results, ret_error);
     weft_arena_free(arena);
     return status;
 }

@@ -91,14 +91,19 @@ struct weft_cli_results {
 /// Replaces a file: completely or not at all, and in that case an older one stays. Through a symbolic link: its target.
 enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *file, const void *context),
                                        const void *context, struct weft_error *ret_error);
-/// Whether that can be done, as far as can be known before there is something to write. Errors name `option`.
+/// Replaces a file of a result folder. A symbolic link there is replaced too: the user named the folder, not its
+/// target.
+enum weft_status weft_cli_replace_in_folder(const char *dir, const char *name,
+                                            void (*write)(FILE *file, const void *context), const void *context,
+                                            struct weft_error *ret_error);
+/// Whether a file can be replaced, as far as can be known before there is something to write. Errors name `option`.
 enum weft_status weft_cli_can_replace_file(const char *option, const char *path, struct weft_error *ret_error);
 /// Likewise for a file that its user may have edited since: only --force replaces it.
 enum weft_status weft_cli_can_write_file(const char *option, const char *path, const struct weft_cli_options *o,
                                          struct weft_error *ret_error);
 /// Says on standard error that the file is written.
 void weft_cli_mention_file(const char *path, const struct weft_cli_options *o);
-/// Prints what an import lost, one loss a line, on standard error; also with --quiet.
+/// Prints the losses of an import on standard error, one per line; with --quiet too.
 void weft_cli_print_losses(const char *losses);
 /// Writes results.sqlite and result.json into the folder, and removes what the runs of older results there have written
 /// beside them and these have not.

@@ -292,8 +292,7 @@ enum weft_status trace_clique_write_csv(const char *dir, const struct clique_vie
     for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)
         status = weft_cli_can_write_file("--csv", weft_arena_format(arena, "%s/%s", dir, files[i].name), o, ret_error);
     for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)
-        status = weft_cli_replace_file(weft_arena_format(arena, "%s/%s", dir, files[i].name), write_csv,
-                                       &(struct csv_of){&files[i], v}, ret_error);
+        status = weft_cli_replace_in_folder(dir, files[i].name, write_csv, &(struct csv_of){&files[i], v}, ret_error);
     weft_arena_free(arena);
     return status;
 }

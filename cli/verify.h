@@ -13,7 +13,7 @@ struct verify_reading {
     struct verified *of;
     struct weft_cli_claims claims; ///< the file's claims with this reading's values
     const uint64_t *seed;          ///< NULL: the seed of the configuration
-    bool *judged;                  ///< [claims]: the ones that this setting and this seed are for
+    bool *judged;                  ///< [claims]: true for those that this setting and this seed belong to
     bool teeth;                    ///< it is the setting that must break them
     const char **setting;          ///< of its runs
     uint32_t settings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verify has measured, so that the same verify continues after a kill: one line per task, "KEY STATUS VALUE...",
+// Measurements of a verify, so that the same verify continues after a kill: one line per task, "KEY STATUS VALUE...",
 // and a checksum of the line before it, so that a damaged line is not taken for a result. The file's name is a hash of
 // this program, of every task and of every claim, so its content is always about these.
 #include <errno.h>

@@ -248,7 +248,7 @@ static bool is_for_seed(const struct verify *v, const struct verify_reading *r, 
     return r->seed ? is_among(*r->seed, c->own_seed, c->own_seeds) : !c->own_seeds;
 }
 
-/// `judged`: the claims that the setting is for.
+/// `judged`: the claims that this setting belongs to.
 static struct verify_reading *new_readings(const struct verify *v, struct verified *s, const struct weft_claim *without,
                                            const bool *judged) {
     struct weft_arena *arena = v->o->arena;

@@ -184,8 +184,7 @@ static enum weft_status write_folder(struct versus *x, struct weft_error *ret_er
                  {"versus.html", write_page}, {"versus.csv", write_csv},   {"map.csv", write_map_csv}};
     enum weft_status status = weft_sweep_sqlite(x->sweep.o->out, &x->sweep.r, ret_error);
     for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)
-        status = weft_cli_replace_file(weft_arena_format(x->sweep.o->arena, "%s/%s", x->sweep.o->out, files[i].name),
-                                       files[i].write, x, ret_error);
+        status = weft_cli_replace_in_folder(x->sweep.o->out, files[i].name, files[i].write, x, ret_error);
     return status;
 }
 

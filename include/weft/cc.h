@@ -41,8 +41,8 @@ struct weft_cc_pull {
     weft_time_ps ahead_ps; ///< of its line: so much it grants, while nobody asks, to each that has what it asked for
 };
 
-/// The line rate that the values in force are of, and the parameter that shows it. A rate of 0: they follow the line's
-/// rate, depend on none, or are the user's own.
+/// The line rate for which the current values were chosen, and the parameter that shows it. A rate of 0: they follow
+/// the line's rate, depend on none, or are the user's own.
 struct weft_cc_values {
     weft_rate_bps rate_bps;
     const char *key;

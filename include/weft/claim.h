@@ -107,7 +107,7 @@ static inline bool weft_claim_is_to_hold(const struct weft_claim *claim) {
 }
 /// With how many of so many seeds the claim has to turn out as expected; WEFT_CLAIM_SEEDS_MEAN is one judgement: 1.
 uint32_t weft_claim_seeds_needed(const struct weft_claim *claim, uint32_t seeds);
-/// Whether so many seeds can judge the claim: a mean needs two, "at least 6 of 8" needs enough that one must hold.
+/// Whether `seeds` seeds can judge the claim: a mean needs two, "at least 6 of 8" needs enough that one must hold.
 bool weft_claim_is_judged(const struct weft_claim *claim, uint32_t seeds);
 /// A claim and what came of it.
 struct weft_claim_result {

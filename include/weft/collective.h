@@ -45,7 +45,7 @@ struct weft_channel_order {
     uint32_t servers;         ///< different ones, for all in turn
     uint32_t channels, ranks; ///< ranks: of a server
     const uint32_t *rank;     ///< [(server * channels + channel) * ranks + k]: the k-th, as its number in the server
-    const uint32_t *place;    ///< [(server * channels + channel) * ranks + number]: its k
+    const uint32_t *place;    ///< the inverse of `rank`: [(server * channels + channel) * ranks + number] is k
     uint32_t child[2];        ///< which of the chain has the lower child, and the higher one, in the tree of servers
 };
 static inline const uint32_t *weft_channel_row(const struct weft_channel_order *o, const uint32_t *rows,
@@ -60,8 +60,8 @@ struct weft_collective_shape {
     weft_bytes bytes;                       ///< size
     uint32_t root;                          ///< where there is one
     const struct weft_channel_order *order; ///< of per_server ranks each; NULL: as the collective has it
-    uint32_t per_nic;                       ///< so many of these share a NIC; 0: each has its own
-    bool pxn;                               ///< servers are as NCCL has found them, and it would use PXN
+    uint32_t per_nic;                       ///< GPUs that share a NIC; 0: each has its own
+    bool pxn;                               ///< servers come from NCCL's files, and NCCL would use PXN
 };
 
 /// What every collective shares; first member of every configuration.
@@ -129,7 +129,7 @@ struct weft_collective_ops {
     /// Optional, for whom sends to many: every rank sends to so many others at least. Too many are refused before they
     /// are looked for.
     uint32_t (*peers_min)(const void *conf, const struct weft_collective_shape *shape);
-    /// Optional: ranks pass on what others send (PXN).
+    /// Optional: true if ranks forward messages of other ranks (PXN).
     bool (*relays)(const void *conf, const struct weft_collective_shape *shape);
     /// Optional, for whom every rank sends straight to every other, if it does not relay: bytes of the part for `dst`,
     /// whoever sends it. Then connections can be counted without being made.

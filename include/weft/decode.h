@@ -224,7 +224,7 @@ enum { WEFT_DECODE_TEXT = 64 };
 const char *weft_decode_address_text(const struct weft_decode_address *address, char text[WEFT_DECODE_TEXT]);
 /// Of a conversation, a pause or a difference: one of the file, or a mirrored port, whose speed is not known.
 const struct weft_capture_interface *weft_decode_interface_at(const struct weft_decode *decode, uint32_t interface);
-/// All their numbers are below this.
+/// Upper limit of interface numbers, mirrored ports included.
 uint32_t weft_decode_interfaces(const struct weft_decode *decode);
 /// The interface's name, or its number.
 const char *weft_decode_interface_text(const struct weft_decode *decode, uint32_t interface,

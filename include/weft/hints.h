@@ -11,11 +11,11 @@ struct weft_hints {
     struct weft_arena *arena;
     struct {
         const char *text;
-        uint32_t runs; ///< for which it was given
+        uint32_t runs; ///< number of runs with this hint
     } hint[WEFT_HINTS_MAX];
     uint32_t n, runs;
     uint32_t seeds;             ///< of each variant
-    const struct weft_run *now; ///< the run that is looked at
+    const struct weft_run *now; ///< the run that weft_hints_add examines
 };
 
 /// A congestion control whose values are of another line rate than the hosts have: no default and no preset is scaled.

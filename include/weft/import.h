@@ -102,7 +102,7 @@ void weft_import_need_hosts(struct weft_import *import, uint32_t hosts);
 /// The hosts of the workload made for a topology that has none: those of the first plane, where a host is in several.
 /// `hosts` lives as long as the import; NULL: all.
 void weft_import_choose_hosts(struct weft_import *import, const char *hosts);
-/// Its servers of several GPUs, likewise: "{gpus: 8, rate: 3600Gbps}"; NULL: none.
+/// Its servers of several GPUs; same lifetime as `hosts`: "{gpus: 8, rate: 3600Gbps}"; NULL: none.
 void weft_import_choose_server(struct weft_import *import, const char *server);
 /// NICs that each of them needs, WEFT_IMPORT_PLANES_MAX at most: host N is then nic-0-host-N.
 void weft_import_need_planes(struct weft_import *import, uint32_t planes);

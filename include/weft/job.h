@@ -123,14 +123,14 @@ struct weft_host_gpus {
 /// Servers are the topology's machines if it has them, else equal parts of a network's hosts.
 struct weft_host_gpus weft_server_of(const struct weft_server_conf *server, const struct weft_topology *topology,
                                      uint32_t host);
-/// How many NICs the machine of a host lacks for such a server: links that are dead, or in no file. 0: it is whole, or
+/// Number of NICs that a host's machine lacks for such a server (links that are dead or in no file). 0: none, or
 /// there are no machines.
 uint32_t weft_server_missing(const struct weft_server_conf *server, const struct weft_topology *topology,
                              uint32_t host);
 static inline uint32_t weft_host_gpu(const struct weft_host_gpus *h, uint32_t k) {
     return h->number ? h->number[k] : h->first + k;
 }
-/// Which of the GPUs of a host has that number; WEFT_NONE: none.
+/// Index of the host's GPU with that number in its server; WEFT_NONE: no such GPU.
 static inline uint32_t weft_host_gpu_find(const struct weft_host_gpus *h, uint32_t gpu) {
     uint32_t k = 0;
     while (k < h->gpus && weft_host_gpu(h, k) != gpu)

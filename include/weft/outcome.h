@@ -259,7 +259,7 @@ static inline struct weft_counters *weft_outcome_at(const struct weft_outcome *o
 uint64_t weft_outcome_digest(const struct weft_outcome *outcome);
 /// Summed over all priorities of `ports` ports from `port0` on, those that are a maximum too.
 struct weft_counters weft_outcome_sum(const struct weft_outcome *outcome, uint32_t port0, uint32_t ports);
-/// The same over all ports.
+/// The sum over all priorities of all ports.
 struct weft_counters weft_outcome_counters(const struct weft_outcome *outcome);
 /// Whether what was due at this time has happened: a run that run.until ends has no event at that time.
 static inline bool weft_outcome_reached(const struct weft_outcome *o, weft_time_ps time) {

@@ -32,7 +32,7 @@ struct weft_sonic_finding {
     const char *reason; ///< of the first port of which it holds
     uint32_t ports;     ///< of which it holds; 0: it is not about a port
     uint32_t changes;   ///< 0: no patch can mend it
-    bool note;          ///< no fault: what a sound value does not cover
+    bool note;          ///< not a fault: a case that a sound value does not cover
     struct weft_sonic_change change[2];
 };
 

@@ -268,9 +268,9 @@ enum weft_claim_verdict {
     WEFT_CLAIM_FAILS,
     WEFT_CLAIM_HOLDS_AFTER_ALL
 };
-/// As in JSON, in small letters.
+/// The verdict's name in JSON, in small letters.
 extern const char *const weft_claim_verdict_names[];
-/// As printed: what is unexpected is in capitals.
+/// The verdict's printed name; unexpected ones are in capitals.
 extern const char *const weft_claim_verdict_titles[];
 /// The verdict on a claim that holds with `hold` of so many seeds; on a mean: `hold` is 1 if the means hold.
 enum weft_claim_verdict weft_claim_verdict(const struct weft_claim *claim, uint32_t hold, uint32_t seeds);

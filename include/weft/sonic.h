@@ -11,11 +11,11 @@
 
 enum { WEFT_SONIC_CLASSES = 16 }; // traffic classes: sonic-types.yang, tc_type
 
-/// What is public about the chip of a platform. Bytes that are 0: not public.
+/// Public figures of a platform's chip. A value of 0 bytes is not public.
 struct weft_sonic_chip {
     const char *platform, *name; ///< part of the platform's name, and the chip
     weft_bytes cell_bytes;       ///< buffer cell
-    weft_bytes small_bytes;      ///< the smallest packet that comes at line rate, as headroom tables count it
+    weft_bytes small_bytes;      ///< smallest packet at line rate that headroom tables assume
     weft_bytes pipeline_bytes, mac_phy_bytes;
     weft_bytes peer_bytes; ///< response of the sender in the device's tables; 0: what IEEE 802.3 allows
     weft_time_ps tile_ps, gearbox_ps;
@@ -27,7 +27,7 @@ bool weft_sonic_chip_find(const char *platform, const char *hwsku, const struct 
 
 struct weft_plan_pfc_conf;
 struct weft_sonic;
-/// What the file says of the chip and of its traffic, for the formula of a headroom as in the device's tables.
+/// The chip and traffic of the file, as input of the headroom formula that the device's tables use.
 void weft_sonic_set_chip(const struct weft_sonic *sonic, struct weft_plan_pfc_conf *conf);
 
 struct weft_sonic_pool {

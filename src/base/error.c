@@ -45,7 +45,7 @@ static bool is_same(char a, char b) {
     return !strncasecmp(&a, &b, 1);
 }
 
-/// Edits that make one word the other: a letter more, less or other, or two neighbours exchanged (optimal string
+/// Number of edits between two words: a letter more, less or other, or two neighbours exchanged (optimal string
 /// alignment; Damerau, CACM 1964). Ignores case; words are cut at WORD_MAX.
 static unsigned edit_distance(const char *a, const char *b) {
     unsigned na = (unsigned)strnlen(a, WORD_MAX), nb = (unsigned)strnlen(b, WORD_MAX);

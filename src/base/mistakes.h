@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All mistakes of an input, where a function that returns the first goes on to look for more.
+// Collects all mistakes of an input: a function that returns the first one continues and adds the others.
 #ifndef WEFT_BASE_MISTAKES_H
 #define WEFT_BASE_MISTAKES_H
 

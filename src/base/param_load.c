@@ -14,7 +14,7 @@ enum { NAMES_MAX = 128 };
 struct load {
     struct weft_arena *arena;
     struct weft_error *error;        ///< the first mistake
-    struct weft__mistakes *mistakes; ///< all of them; NULL: nobody wants more than the first
+    struct weft__mistakes *mistakes; ///< gets every mistake; NULL: only the first is wanted
     struct weft_place around;        ///< the innermost section that the user wrote: the place of defaults within it
 };
 
@@ -163,7 +163,7 @@ static enum weft_status fail_unknown(struct load *l, const struct weft_param_tab
         names[n++] = *name;
     for (const char *const *name = table->models; name && *name && n < NAMES_MAX; name++)
         names[n++] = *name;
-    if (!n) return FAIL(l, child->key_place, "%s: unknown key; %s has no parameters", path, table->name);
+    if (!n) return FAIL(l, child->key_place, "%s: unknown key; \"%s\" has no parameters", path, table->name);
     char key[64];
     const char *nearest = weft__synonym_find(child->key, names, n, key, sizeof key);
     if (!nearest) nearest = weft_error_nearest(child->key, names, n);
@@ -292,7 +292,7 @@ static enum weft_status check_needs(struct load *l, const struct weft_param *row
                 row->needs);
 }
 
-/// Whether a model whose parameters may be beside it cannot be found: then its parameters cannot be known either.
+/// True if a model with parameters beside it is unknown: its parameters are unknown too.
 static bool lacks_model(const struct weft_param_table *table, const struct weft_tree *tree) {
     for (uint32_t i = 0; i < table->n; i++)
         if (table->rows[i].beside && !chosen_table(&table->rows[i], tree)) return true;
@@ -335,7 +335,7 @@ static enum weft_status load_rows(struct load *l, const struct weft_param_table 
         tree && tree->type == WEFT_TREE_MAP ? check_keys(l, table, tree, is_model, path) : WEFT_OK;
     const struct weft_param_preset *preset = preset_of(table, tree);
     if (preset && !status) status = lay_over_preset(l, table, preset, &tree);
-    bool all_known = !status; // else what is missing may be there under another name
+    bool all_known = !status; // after a mistake a missing key may be there under another name
     for (uint32_t i = 0; i < table->n; i++) {
         const struct weft_param *row = &table->rows[i];
         bool twice;

@@ -17,13 +17,15 @@ static const struct {
     {"kmin k_min kmin_map min_th minth min_thresh min_threshold low_threshold ecn_min green_min_threshold", "min"},
     {"kmax k_max kmax_map max_th maxth max_thresh max_threshold high_threshold ecn_max green_max_threshold", "max"},
     {"ecn red wred ecn_marking marking mark ecn_threshold queue_management aqm_model", "aqm switch.aqm"},
+    {"wred_profile kmax_map kmin_map pmax_map trim trimming packet_trimming", "aqm switch.aqm"},
     // buffers and PFC
     {"buf buffers buffer_size shared_buffer shared_memory memory packet_buffer mmu", "buffer switch.buffer size"},
+    {"size buffer_pool pool_size total_size", "total"},
     {"xoff_threshold xoff_th pause_threshold pause_on pfc_threshold pfc_on", "xoff"},
     {"xon_threshold xon_th resume_threshold resume pause_off pfc_off", "xon"},
     {"dynamic_th dynamic_threshold dt_alpha shared_alpha alpha_th", "alpha"},
     {"hdrm headroom_size pg_headroom", "headroom"},
-    {"pause flow_control priority_flow_control pfc_enable lossless", "pfc switch.pfc"},
+    {"pause flow_control priority_flow_control pfc_enable lossless port_qos_map", "pfc switch.pfc"},
     // who sends how much to whom
     {"srcs senders sender sources_hosts froms", "sources src"},
     {"src sources source from", "src sources"},
@@ -33,6 +35,10 @@ static const struct {
     {"prio tc traffic_class pg pcp cos", "priority"},
     {"start_time begin at", "start"},
     {"period gap", "interval"},
+    {"kind type action", "state"},
+    {"op operation opcode", "verb"},
+    {"nchannels num_channels", "channels"},
+    {"tp pp dp ep cp tensor_parallel pipeline_parallel data_parallel expert_parallel", "dimensions"},
     {"times repeats", "repeat"},
     {"collective_type op", "collective"},
     {"flows traffic workloads traffic_matrix", "workload"},
@@ -47,6 +53,7 @@ static const struct {
     {"ber error_rate loss_rate", "bit_error_rate"},
     {"network topo net", "topology"},
     {"routing ecmp lb load_balancing load_balance hash", "route switch.route"},
+    {"spray strat strategy", "route switch.route"},
     {"switches router routers", "switch"},
     // hosts
     {"nic nics hosts server servers endpoint", "host"},
@@ -58,6 +65,7 @@ static const struct {
     // runs, and sections at the top
     {"simulation sim settings global", "run"},
     {"duration stop stop_time end end_time sim_time simulation_time simulator_stop_time max_time", "until run.until"},
+    {"sample sampling sample_period sampling_interval", "sample_interval run.sample_interval"},
     {"random_seed rng_seed rng rand_seed", "seed run.seed"},
     {"aqm", "switch.aqm"},
     {"buffer", "switch.buffer"},
@@ -84,7 +92,7 @@ static bool has_word(const char *words, const char *word) {
     return false;
 }
 
-/// The first of the keys whose first part is one of the names.
+/// Returns the first key whose first part is one of `names`.
 static const char *find_key(const char *keys, const char *const *names, uint32_t n, char *ret_key, size_t size) {
     for (size_t length; (length = next_word(&keys)); keys += length) {
         size_t part = strcspn(keys, " .");

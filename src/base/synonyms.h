@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that other tools, papers and vendors use for what weft calls otherwise.
+// Words of other tools, papers and vendors, and the keys of weft with the same meaning.
 #ifndef WEFT_BASE_SYNONYMS_H
 #define WEFT_BASE_SYNONYMS_H
 

@@ -138,7 +138,7 @@ static bool is_divisible(enum weft__quantity quantity) {
     return quantity != WEFT__BYTES && quantity != WEFT__COUNT;
 }
 
-/// What people write for units, and what weft wants instead: the unit of 1000, and that of 1024 if they may mean it.
+/// Units as people write them, and the units that weft accepts: the unit of 1000, and that of 1024 if they may mean it.
 static const struct {
     enum weft__quantity quantity;
     const char *words, *unit, *binary;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may happen to a box in the control plane of its fabric, `control: {events: [...]}`, and what else it has of the
+// Events of a box in the control plane of its fabric, `control: {events: [...]}`, and its other parts of the
 // section `control`. The readers of both use this and need to know no kind of box.
 #ifndef WEFT_BOX_CONTROL_H
 #define WEFT_BOX_CONTROL_H

@@ -38,7 +38,7 @@ struct weft__mechanisms {
 /// Of a kind of node.
 const struct weft__mechanisms *weft__box_mechanisms(uint32_t kind);
 
-/// Adds what the node has of it to the sum over devices.
+/// Adds the node's counts of the mechanism to the sum over devices.
 void weft__mechanism_add(const struct weft__mechanism *is, const struct weft_run *run, uint32_t node,
                          const struct weft_device_conf *conf, struct weft_arena *arena,
                          struct weft__mechanism_use *use);

@@ -27,7 +27,7 @@ uint64_t weft__exchange_steps(const struct weft__exchange_conf *conf, const stru
 
 enum role { SENDS, RECEIVES, RELAYS };
 
-/// A message's way: from `src` to `dst`, by `relay` unless WEFT_NONE.
+/// Path of a message: from `src` to `dst`, through `relay` unless that is WEFT_NONE.
 struct route {
     uint32_t src, relay, dst;
 };

@@ -84,7 +84,7 @@ struct weft__cables_form {
 /// NULL: no form of cables.
 const struct weft__cables_form *weft__cables_form(const char *head);
 
-/// Adds the content of a file, whatever its form.
+/// Adds the content of a file of any supported form.
 enum weft_status weft__cables_read(const char *path, struct weft_place place, const struct weft__cables_conf *conf,
                                    struct weft__cable_list *list, struct weft_error *ret_error);
 /// The delay of a cable of that length, whose unit is `unit` unless the text has one.

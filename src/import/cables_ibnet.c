@@ -45,7 +45,7 @@ struct ib_net {
 
 // --- lines --------------------------------------------------------------------------------------------------------
 
-/// The text between the next two quotes, whose end *text becomes; NULL: there is none.
+/// The text between the next two quotes; NULL: none. Sets *text to the second quote.
 static const char *quoted(struct ib_net *n, const char **text) {
     const char *from = *text ? strchr(*text, '"') : NULL, *to = from ? strchr(from + 1, '"') : NULL;
     if (!to) return NULL;

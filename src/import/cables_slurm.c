@@ -273,7 +273,7 @@ enum weft_status weft__cables_read_slurm_yaml(const struct weft__cables_file *fi
     return read_slurm(file, list, read_yaml, ret_error);
 }
 
-/// A line begins with that word, in any case.
+/// True if a line of `head` begins with the word; case is ignored.
 static bool has_line(const char *head, const char *word) {
     for (const char *line = head; line; line = strchr(line, '\n')) {
         line += strspn(line, " \t\r\n");

@@ -54,7 +54,7 @@ static const struct weft__column columns[COLUMNS] = {
     [ROLE_A] = {"role A", " role_a a_role type_a a_type local_role local_type source_role src_role ", .text = true},
     [ROLE_B] = {"role B", " role_b b_role type_b b_type remote_role remote_type destination_role dst_role capability ",
                 .text = true},
-    // NetBox: what a cable ends at, whether it is there yet, and the unit of its length
+    // NetBox: type of a cable's end, its status, and the unit of its length
     [KIND_A] = {"kind A", " side_a_type termination_a_type ", .text = true},
     [KIND_B] = {"kind B", " side_b_type termination_b_type ", .text = true},
     [STATUS] = {"status", " status cable_status ", .text = true},
@@ -104,7 +104,7 @@ enum weft_status weft__cables_delay(const char *length, const char *unit, struct
     return WEFT_OK;
 }
 
-/// Ends at something that is not an interface, or is not there yet.
+/// True if the cable ends at something other than an interface, or is only planned.
 static bool is_no_link(const struct weft__table_row *row) {
     const char *status = row->text[STATUS];
     for (enum column c = KIND_A; c <= KIND_B; c++)
@@ -136,7 +136,7 @@ static enum weft_status add_cable(const struct weft__table_row *row, struct weft
     return status;
 }
 
-/// Between the speeds that a link may have. 100 without a unit is rather 100 Gbit/s than what the unit makes of it.
+/// Checks a link's speed. A number without a unit may not be below 1 Gbit/s: 100 rather means 100 Gbit/s.
 static enum weft_status check_speed(const struct weft__table_row *row, struct weft_error *ret_error) {
     const char *text = row->text[SPEED];
     bool bare = text && !text[strspn(text, "0123456789. ")];
@@ -288,7 +288,7 @@ enum weft_status weft__cables_read_columns(const struct weft__cables_file *file,
         if (!begun) {
             begun = read_aligned_header(lines.line, &aligned);
         } else if (is_ruler(lines.line)) {
-            ends = list->cables > before; // below the rows; what follows is a total
+            ends = list->cables > before; // the table ends at its total line
         } else {
             status = add_aligned(&lines, &aligned, file, list, &ends, ret_error);
         }

@@ -243,7 +243,7 @@ static enum weft_status read_line(struct reader *r, struct weft_error *ret_error
     return status;
 }
 
-/// Lists the keys of `fixed` whose value weft does otherwise.
+/// Lists the keys of `fixed` whose value weft cannot reproduce.
 static void find_odd(struct reader *r) {
     struct weft__hpcc_config *c = r->c;
     uint64_t mode = c->cc_mode ? c->cc_mode : WEFT__HPCC_DCQCN;

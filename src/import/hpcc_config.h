@@ -14,7 +14,7 @@ struct weft__hpcc_map {
     double value[WEFT__HPCC_RATES];
 };
 
-/// Values of CC_MODE that HPCC's simulator and its forks agree on.
+/// CC_MODE values with the same meaning in HPCC's simulator and all forks.
 enum weft__hpcc_cc {
     WEFT__HPCC_DCQCN = 1,
     WEFT__HPCC_HPCC = 3,

@@ -118,7 +118,7 @@ static void say_timely(struct weft_import *import, const struct weft__hpcc_confi
         "in the paper, only those between the thresholds");
 }
 
-/// A rate there, with a window that shrinks with it; here a window.
+/// The peer has a rate and a window that shrinks with it; weft has the window only.
 static void say_dctcp(struct weft_import *import, const struct weft__hpcc_config *c,
                       const struct weft__hpcc_rates *rates) {
     weft_bytes window = rates->longest.window, mtu = c->mtu_bytes ? c->mtu_bytes : 1000;
@@ -141,7 +141,7 @@ static void say_dctcp(struct weft_import *import, const struct weft__hpcc_config
         packets);
 }
 
-/// What is nearest to modes that weft has no model of, or that forks use for different ones.
+/// Nearest models for CC_MODE values that weft lacks or that forks define differently.
 static void say_other(struct weft_import *import, uint64_t mode) {
     static const struct {
         uint64_t mode;

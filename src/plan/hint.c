@@ -8,7 +8,7 @@
 #include "weft/cc.h"
 #include "weft/hints.h"
 
-enum { FAR = 2 }; // rates further apart than this are different ones (assumed)
+enum { FAR = 2 }; // a larger ratio of rates gives a hint (assumed)
 
 /// A parameter with its value times rate / of.
 static const char *scaled(const struct weft_model_conf *cc, const struct weft_cc_values *values, weft_rate_bps rate,
@@ -44,7 +44,7 @@ static const char *hint_of(const struct weft_scenario *s, const struct weft_topo
                            struct weft_arena *arena) {
     const struct weft_cc_ops *ops = cc->model->ops;
     struct weft_cc_values values = ops->values_of ? ops->values_of(cc->conf) : (struct weft_cc_values){0};
-    if (!values.rate_bps || (rate < FAR * values.rate_bps && values.rate_bps < FAR * rate)) return NULL;
+    if (!values.rate_bps || (rate <= FAR * values.rate_bps && values.rate_bps <= FAR * rate)) return NULL;
     char now[64], of[32], has[32];
     const struct weft_param *row = weft_param_find(cc->model->params, values.key);
     weft_param_format(row, cc->conf, now, sizeof now);
@@ -52,7 +52,8 @@ static const char *hint_of(const struct weft_scenario *s, const struct weft_topo
     weft_format_rate(rate, has, sizeof has);
     const char *plan = !strncmp(cc->model->name, "dcqcn", 5) ? planned(s, t, w, arena) : NULL;
     return weft_arena_format(arena, "host.cc: %s has values of %s (%s: %s), and %s has %s; %s %s", cc->model->name, of,
-                             values.key, now, host, has, plan ? "weft plan dcqcn would set" : "in proportion it is",
+                             values.key, now, host, has,
+                             plan ? "weft plan dcqcn would set" : "in proportion to the rate it would be",
                              plan ? plan : scaled(cc, &values, rate, arena));
 }
 

@@ -77,8 +77,8 @@ static void say_phase(struct weft_hints *h) {
     if (o && !o->drops[WEFT_DROP_BUFFER_FULL]) return;
     if (!has_lossy(h->now) || !goes_back_n(h->now)) return;
     say(h,
-        "go-back-N%s without PFC or marks: all clocks are equal and nothing jitters, so of two senders into a full "
-        "queue one may win every time; goodput is too high and shares are too unequal, and seeds do not show it",
+        "go-back-N%s without PFC or marks: all clocks are equal and nothing jitters, so one of two senders into a full "
+        "queue may win every time; goodput is too high, shares are too unequal, and other seeds do not show it",
         o ? " lost packets" : "");
 }
 
@@ -94,17 +94,15 @@ static void say_ideal_host(struct weft_hints *h) {
         const struct weft_host_conf *host = &conf_of(h->now, h->now->topology->host[i])->host;
         if (host->processing_ps || host->work_request_ps || host->work_request_qp_ps) return;
     }
-    say(h,
-        "hosts take no time of their own (host.processing and host.work_request are 0ns): messages, small ones above "
-        "all, are faster than those of real hosts");
+    say(h, "hosts take no time (host.processing and host.work_request are 0ns), so messages finish sooner than on real "
+           "hosts, small ones most of all");
 }
 
 static void say_one_seed(struct weft_hints *h) {
     const struct weft_run *run = h->now;
     if (!run->outcome || h->seeds > 1 || !weft_simulation_draws(run->scenario, run->topology)) return;
-    say(h,
-        "one seed: another may give other figures (paths, arrivals); weft compare --seeds 1..8 gives means and their "
-        "intervals");
+    say(h, "one seed: another draws other paths and arrivals, and figures may differ; weft compare --seeds 1..8 shows "
+           "means with their intervals");
 }
 
 /// In the order in which they are printed.

@@ -65,7 +65,7 @@ struct bind {
     const struct weft_tree *root;
     struct weft_arena *arena;
     struct weft_error *error;        ///< the first mistake
-    struct weft__mistakes *mistakes; ///< all of them; NULL: nobody wants more than the first
+    struct weft__mistakes *mistakes; ///< gets every mistake; NULL: only the first is wanted
 };
 
 /// Notes a mistake; binding goes on with the next section, to find more.
@@ -273,7 +273,7 @@ static enum weft_status apply_overrides(struct bind *b, const struct weft_scenar
     return status;
 }
 
-/// Names the variant, because the same file may be good in one variant and bad in another.
+/// Appends the variant's name: a file can be valid in one variant and invalid in another.
 static void name_variant(const struct weft_scenario *scenario, uint32_t variants, struct weft_error *error) {
     size_t used = error ? strlen(error->text) : 0;
     if (error && variants > 1)

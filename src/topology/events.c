@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links that go down and up: [{at: 1ms, link: "access-0/8", state: down}, ...].
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/param.h"
 #include "topology/builder.h"
 
 struct event_conf {
@@ -38,10 +40,12 @@ static void add(struct events *events, const struct event_conf *conf, uint32_t l
 }
 
 static enum weft_status read_event(struct events *events, const struct weft_topology *t, const struct weft_tree *tree,
-                                   struct weft_error *ret_error) {
+                                   uint32_t number, struct weft_error *ret_error) {
     struct event_conf conf;
     uint32_t *link, n;
-    enum weft_status status = weft_params_load(&event_table, tree, &conf, t->arena, ret_error);
+    char path[32];
+    snprintf(path, sizeof path, "events.%u", number);
+    enum weft_status status = weft__params_load_all(&event_table, tree, path, &conf, t->arena, NULL, ret_error);
     if (!status)
         status = weft__topology_select_links(t, conf.link, weft_tree_find(tree, "link")->place, &link, &n, ret_error);
     for (uint32_t i = 0; !status && i < n; i++)
@@ -83,7 +87,7 @@ enum weft_status weft__topology_read_events(struct weft_topology *t, const struc
     struct events events = {0};
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < tree->n && !status; i++)
-        status = read_event(&events, t, tree->child[i], ret_error);
+        status = read_event(&events, t, tree->child[i], i, ret_error);
     if (!status) status = keep(t, &events, ret_error);
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, events.item, events.capacity * sizeof *events.item);
     return status;

@@ -64,12 +64,15 @@ static void by_model(void **state) {
         {"--set host.cc=dcqcn_connectx", "dcqcn_connectx has values of 100Gbps (additive_increase: 50Mbps)"},
         {"--set 'host.cc={kind: dcqcn_connectx, preset: hpcc}'", "values of 100Gbps (additive_increase: 20Mbps)"},
         {"--set 'host.cc={kind: dcqcn_connectx, preset: connectx}'", NULL},
+        {"--set host.cc=dcqcn_connectx --set topology.rate=200G", NULL},
         {"--set host.cc=timely",
-         "values of 10Gbps (additive_increase: 10Mbps), and host-0 has 400Gbps; in proportion it "
-         "is additive_increase: 400Mbps"},
-        {"--set host.cc=hpcc", "values of 100Gbps (w_ai: 80B), and host-0 has 400Gbps; in proportion it is w_ai: 320B"},
+         "values of 10Gbps (additive_increase: 10Mbps), and host-0 has 400Gbps; in proportion to "
+         "the rate it would be additive_increase: 400Mbps"},
+        {"--set host.cc=hpcc", "values of 100Gbps (w_ai: 80B), and host-0 has 400Gbps; in proportion to the "
+                               "rate it would be w_ai: 320B"},
         {"--set host.cc=none --set 'devices=[{match: host-3, host: {cc: timely}}]'", "and host-3 has 400Gbps"},
-        {"--set 'workload=[{kind: permutation, size: 1MB}]'", "in proportion it is additive_increase: 400Mbps"},
+        {"--set 'workload=[{kind: permutation, size: 1MB}]'",
+         "in proportion to the rate it would be additive_increase: 400Mbps"},
     };
     struct fixture *f = *state;
     write_text(f, "a.yaml", incast);

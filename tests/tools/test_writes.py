@@ -112,6 +112,21 @@ class Writes(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue((self.home / "capture.pcapng").exists() and (self.at / "elsewhere" / "c").exists())
 
+    def test_links_in_a_result_folder_are_replaced(self):
+        """Somebody else's folder may have a link where weft writes a result; its target is not weft's to write."""
+        secret = self.at / "elsewhere" / "secret"
+        for i, (name, command) in enumerate((("result.json", ["run"]), ("results.sqlite", ["run", "--force"]),
+                                             ("result.json", ["compare", "--force"]),
+                                             ("versus.json", ["versus", "--fabrics", "star", "--hosts", "8", "--force"]),
+                                             ("sweep.sqlite", ["sweep", "--vary", "run.seed=[1,2]", "--force"]))):
+            out = self.home / f"o{i}"
+            out.mkdir()
+            (out / name).symlink_to(secret)
+            path = self.write("workload: [{kind: all_to_all, size: 4KiB}]\n" if command[0] == "versus" else NETWORK)
+            done = weft(*command, path, "--quiet", "--out", out, cwd=self.home)
+            self.assertEqual(secret.read_text(), "secret", (name, command))
+            self.assertEqual((done.returncode, (out / name).is_symlink()), (0, False), (name, command, done.stderr))
+
     def test_a_foreign_file_stays(self):
         foreign = self.scenario / "notes.txt"
         for content in (b"notes", b"\n\r\r\n" + bytes(40) + b"another program", b"weft 0.1.0"):

@@ -234,7 +234,7 @@ static void errors(void **state) {
         {"delay: {a: 1ns}\n", "box.delay: found a map; expected a time such as"},
         {"hosts: [[a]]\n", "box.hosts: found a list; expected a text or a list of texts"},
         {"cc: nome\n", "s.yaml:1:5: box.cc: no cc \"nome\"; did you mean \"none\"?"},
-        {"cc: {kind: none, gain: 1}\n", "s.yaml:1:18: box.cc.gain: unknown key; none has no parameters"},
+        {"cc: {kind: none, gain: 1}\n", "s.yaml:1:18: box.cc.gain: unknown key; \"none\" has no parameters"},
         {"cc: [none]\n", "box.cc: found a list; expected the name of a cc, or a map with its kind and parameters"},
         {"cc: {kind: [none]}\n", "s.yaml:1:12: box.cc: found a list; expected the name of a cc"},
         {"[1, 2]\n", "s.yaml:1:1: box: found a list; expected a map of parameters"},

@@ -200,7 +200,7 @@ static void wait_for_lanes(struct weft__node *node, struct weft__in *in, struct 
     in->waiting = number;
 }
 
-/// The AQM judges by the packets that stay behind.
+/// The AQM decides by the depth without the packet that leaves.
 static void mark_leaving(struct weft__in *in, struct weft_packet *p, const struct weft__voq *v) {
     if (!weft__ether_judge_leaving(&in->ether, p, v->bytes)) return;
     p->ecn = WEFT_ECN_CE;

@@ -69,7 +69,7 @@ static inline uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint
     return sw->scheduler->pick(&sw->port[out].scheduler, sw->conf->scheduler.conf, mask);
 }
 
-/// The AQM judges by the packets that stay behind.
+/// The AQM decides by the depth without the packet that leaves.
 static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_packet *p, uint32_t out) {
     struct weft__port_queue *queue = weft__port_queue_of(&sw->port[out], p->priority);
     if (!(sw->conf->aqm_priorities >> p->priority & 1)) return;
