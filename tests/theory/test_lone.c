@@ -226,12 +226,29 @@ static void over_cells(void **state) {
     }
 }
 
+/// One frame alone over a Clique: as many cells as its payload needs, the last one shorter, whichever endpoint sends
+/// it.
+static void one_frame_over_a_clique(void **state) {
+    for (uint32_t size = 1; size <= 4096; size += 65) {
+        char *text = text_of("topology: {kind: dragonfly, pods: 2, tins: 2, hosts_per_tin: 2}\n"
+                             "workload: [{kind: flow, src: host-0, dst: host-%u, size: %uB}]\n",
+                             size % 2 ? 2u : 5u, size);
+        struct run r = run_drawn(text);
+        const struct weft_flow_outcome *f = &r.outcome->flow[0];
+        if (f->end_ps - f->start_ps != f->ideal_ps)
+            fail_msg("%s took %" PRIu64 " ps, its ideal is %" PRIu64, text, f->end_ps - f->start_ps, f->ideal_ps);
+        run_free(&r);
+        free(text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone_on_ethernet),
         cmocka_unit_test(long_flows),
         cmocka_unit_test(among_others),
         cmocka_unit_test(over_cells),
+        cmocka_unit_test(one_frame_over_a_clique),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

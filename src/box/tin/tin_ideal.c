@@ -94,12 +94,15 @@ bool weft__tin_cross(const struct weft__ways *ways, const struct weft__lone_fram
     uint64_t others = conf->ip_endpoints - conf->nic_endpoints; // the Ethernet port's, or all
     uint64_t endpoints = others > conf->nic_endpoints ? others : conf->nic_endpoints;
     uint64_t turns = (cells + endpoints - 1) / endpoints;
+    uint32_t last = payload - (cells - 1) * WEFT_GNET_PAYLOAD + WEFT_GNET_DATA_HEAD_BYTES;
+    bool alone = (cells - 1) % endpoints == 0; // the last cell, which is shorter, in the last turn
     weft_rate_bps rate = conf->endpoint_rate_bps;
     *ret = (struct weft__crossing){.node = f->node, .whole = true};
-    struct way way = find_way(ways, &ret->node, f->dst, wire);
+    struct way way = find_way(ways, &ret->node, f->dst, alone ? last : wire);
     way.time_ps += conf->processing_ps + conf->fall_through_ps;
     weft_time_ps signals = 2 * weft_tin_cell_ps(WEFT_GNET_CELL_MIN, rate, 0) + way.signals_ps + 2 * way.time_ps;
     if (f->bytes > conf->rts_early_bytes) signals = signals > f->rest_ps ? signals - f->rest_ps : 0;
-    ret->time_ps = signals + way.time_ps + turns * weft_tin_cell_ps(wire, rate, 0) + way.data_ps;
+    ret->time_ps = signals + way.time_ps + (turns - 1) * weft_tin_cell_ps(wire, rate, 0) +
+                   weft_tin_cell_ps(alone ? last : wire, rate, 0) + way.data_ps;
     return true;
 }
