@@ -230,13 +230,11 @@ static void over_cells(void **state) {
 /// it.
 static void one_frame_over_a_clique(void **state) {
     for (uint32_t size = 1; size <= 4096; size += 65) {
-        char *text = text_of("topology: {kind: dragonfly, pods: 2, tins: 2, hosts_per_tin: 2}\n"
+        char *text = text_of("base: aquila\nfabric: {hosts: 8, rate: 400Gbps}\n"
                              "workload: [{kind: flow, src: host-0, dst: host-%u, size: %uB}]\n",
-                             size % 2 ? 2u : 5u, size);
+                             size % 2 ? 1u : 6u, size);
         struct run r = run_drawn(text);
-        const struct weft_flow_outcome *f = &r.outcome->flow[0];
-        if (f->end_ps - f->start_ps != f->ideal_ps)
-            fail_msg("%s took %" PRIu64 " ps, its ideal is %" PRIu64, text, f->end_ps - f->start_ps, f->ideal_ps);
+        assert_at_least(&r, text);
         run_free(&r);
         free(text);
     }
