@@ -59,7 +59,7 @@ static void tell_configured(FILE *file, const struct weft_run *run) {
     const struct weft_host_conf *host = &weft_scenario_device(run->scenario, t->node[t->host[flow->src]].name)->host;
     const char *box = reason_of_box(run), *route = choosing_route(run);
     if (strcmp(host->cc.model->name, "none"))
-        fprintf(file, "host.cc %s: a flow does not have the line rate all the time%s%s", host->cc.model->name,
+        fprintf(file, "host.cc %s keeps the flow below the line rate part of the time%s%s", host->cc.model->name,
                 box ? "; " : "", box ? box : "");
     else if (box)
         fputs(box, file);

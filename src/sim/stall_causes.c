@@ -85,7 +85,7 @@ static void say_drops(FILE *text, const struct weft__network *net) {
         all += o->drops[d];
     if (!all) return;
     const char *before = "  cause: packets were lost: ";
-    fputs("losses\n", text);
+    fputs("losses:\n", text);
     for (uint32_t d = 0; d < WEFT_DROPS; d++)
         if (o->drops[d]) {
             fprintf(text, "%s%s %llu", before, weft_drop_names[d], (unsigned long long)o->drops[d]);
