@@ -213,7 +213,7 @@ static void choose(struct advising *a) {
         r->recommended = a->best ? value_of(a, r, a->best) : r->current ? r->current : "";
         if (!strcmp(formula, r->recommended)) continue;
         r->margin = weft_arena_format(a->o->arena, "by the runs below: the formula's %s %s", formula,
-                                      a->best ? "does less well" : "does no better than what is in force");
+                                      a->best ? "takes longer" : "gains nothing over the current value");
     }
     if (a->best) return;
     uint32_t kept = 0; // values of models that are not selected

@@ -118,7 +118,7 @@ struct weft_job {
 struct weft_host_gpus {
     uint32_t server, gpus;
     uint32_t first;         ///< their numbers are first, first + 1, ...
-    const uint32_t *number; ///< or, unless NULL, these
+    const uint32_t *number; ///< unless NULL, their numbers in place of `first`, first + 1, ...
 };
 /// Servers are the topology's machines if it has them, else equal parts of a network's hosts.
 struct weft_host_gpus weft_server_of(const struct weft_server_conf *server, const struct weft_topology *topology,

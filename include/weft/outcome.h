@@ -257,11 +257,11 @@ static inline struct weft_counters *weft_outcome_at(const struct weft_outcome *o
 
 /// Digest over every flow's completion times, every counter and every drop; equal for equal results.
 uint64_t weft_outcome_digest(const struct weft_outcome *outcome);
-/// Summed over all priorities of `ports` ports from `port0` on, those that are a maximum too.
+/// Sums over all priorities of `ports` ports from `port0` on; counters that are a maximum are summed too.
 struct weft_counters weft_outcome_sum(const struct weft_outcome *outcome, uint32_t port0, uint32_t ports);
 /// The sum over all priorities of all ports.
 struct weft_counters weft_outcome_counters(const struct weft_outcome *outcome);
-/// Whether what was due at this time has happened: a run that run.until ends has no event at that time.
+/// Whether events of this time have happened: a run that run.until ends executes none at that time.
 static inline bool weft_outcome_reached(const struct weft_outcome *o, weft_time_ps time) {
     return time < o->sim_time_ps || (time == o->sim_time_ps && o->end != WEFT_END_UNTIL);
 }

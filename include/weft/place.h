@@ -16,8 +16,8 @@ struct weft_place_slot {
     uint32_t zone;        ///< 0..zones-1, by first slot
     uint32_t rack;        ///< 0..racks-1, by first slot
     uint32_t block;       ///< 0..blocks-1, by first slot
-    const uint32_t *host; ///< of each of its GPUs; GPUs that share a NIC have the same one
-    const uint32_t *gpu;  ///< their numbers in the server
+    const uint32_t *host; ///< host of each GPU; GPUs that share a NIC have the same host
+    const uint32_t *gpu;  ///< number of each GPU in the server
 };
 
 /// What a unit exchanges with another in an iteration, both ways together.

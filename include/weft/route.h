@@ -79,7 +79,7 @@ struct weft_route_program {
     /// In place of all entries: none. Then those of the new plan, one by one.
     void (*clear)(void *state, const void *conf);
     void (*enter)(void *state, const void *conf, uint32_t in, uint32_t edge, uint32_t out);
-    /// All entries of another state of the same switch, in place of its own.
+    /// Replaces all entries of a switch's state by those of another state of the same switch.
     void (*copy)(void *state, const void *from);
     /// Packets so far that followed an entry, and that did not.
     void (*counts)(const void *state, uint64_t *ret_by_entry, uint64_t *ret_by_fallback);

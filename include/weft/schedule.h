@@ -135,7 +135,7 @@ struct weft_schedule *weft_schedule_end(struct weft_schedule_builder *b);
 
 /// "file:line", "file: node N" or "file: byte N", for messages.
 const char *weft_schedule_where(const struct weft_schedule *s, uint32_t rank, uint32_t step, char *text, size_t size);
-/// The same without the file: "line 3", "node 3", "byte 3".
+/// The place without the file's name: "line 3", "node 3", "byte 3".
 const char *weft_schedule_number_of(const struct weft_schedule *s, uint32_t rank, uint32_t step, char *text,
                                     size_t size);
 /// What a step is, as "receive of 8 bytes from rank 3, tag 4".

@@ -76,7 +76,7 @@ enum { WEFT_SWEEP_VALUES_MAX = 100000, WEFT_SWEEP_RUNS_MAX = 1000000, WEFT_SWEEP
 /// takes the values only binding a point can say.
 enum weft_status weft_sweep_new(const struct weft_scenario_file *file, const struct weft_sweep_options *options,
                                 struct weft_arena *arena, struct weft_sweep **ret_sweep, struct weft_error *ret_error);
-/// What a run of a point is called in messages.
+/// Name of a point's run in messages.
 const char *weft_sweep_run_name(const struct weft_sweep *sweep, uint32_t point, uint64_t seed,
                                 struct weft_arena *arena);
 /// The file with the values of a point and a seed (of the list; WEFT_NONE: that of the scenario) laid over it: a view

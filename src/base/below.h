@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a path leads, symbolic links included: for names that come from an untrusted file.
+// Resolves paths with symbolic links, for names from an untrusted file.
 #ifndef WEFT_BASE_BELOW_H
 #define WEFT_BASE_BELOW_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comma-separated values (RFC 4180). A cell of text that a spreadsheet would take for a formula begins with an
-// apostrophe (OWASP, "CSV Injection"): names come from files that somebody else may have written.
+// apostrophe (OWASP, "CSV Injection"): names can come from an untrusted file.
 #ifndef WEFT_BASE_CSV_H
 #define WEFT_BASE_CSV_H
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Whether it begins like a formula and is neither a number nor a sign alone.
+/// Whether a cell begins like a formula and is neither a number nor a single sign.
 static inline bool weft__csv_is_formula(const char *text) {
     if (!*text || !strchr("=+-@\t\r", *text) || !text[1]) return false;
     char *end;

@@ -25,7 +25,7 @@ void weft__json_close(struct weft__json_file *file);
 struct weft_place *weft__json_places(const struct weft__json_file *file, const char *key, size_t n,
                                      struct weft_arena *arena);
 
-/// Objects one after another in a stream, or those of a list. One is in memory.
+/// Reads the objects of a stream or list one at a time; one object is in memory.
 struct weft__json_objects {
     FILE *file;
     size_t bytes_max;        ///< of an object

@@ -14,7 +14,7 @@ struct weft__mistakes {
     uint32_t n, left_out;      ///< left_out: how many more there are
 };
 
-/// Keeps a copy, unless there is one with this text already, or with this place and message.
+/// Adds a copy of the error, unless one with the same text, or the same place and message, is there.
 void weft__mistakes_add(struct weft__mistakes *m, const struct weft_error *error);
 
 #endif

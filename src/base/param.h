@@ -14,7 +14,8 @@ enum weft_status weft__params_load_at(const struct weft_param_table *table, cons
 enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,
                                      const char *path, struct weft_model_conf *ret_model, struct weft_arena *arena,
                                      struct weft_error *ret_error);
-/// The same two, which go on after a mistake; `mistakes` (may be NULL) gets all, the error the first.
+/// Like weft_params_load and weft_model_load, but they continue after a mistake: `mistakes` (may be NULL) gets all, the
+/// error the first.
 enum weft_status weft__params_load_all(const struct weft_param_table *table, const struct weft_tree *tree,
                                        const char *path, void *conf, struct weft_arena *arena,
                                        struct weft__mistakes *mistakes, struct weft_error *ret_error);

@@ -76,7 +76,8 @@ static inline void weft__histograms_each(struct weft_histogram *first, size_t by
 
 /// What boxes of one network share in a run. Boxes of several kinds may share the same.
 struct weft__shared {
-    /// Optional: whether it can be made; the only place for a refusal, so that `weft check` refuses what a run refuses.
+    /// Optional: checks whether the box can be built. Only this may refuse, so that `weft check` and a run refuse the
+    /// same.
     enum weft_status (*check)(const struct weft__plan *plan, struct weft_error *ret_error);
     /// Returns the state: in net's arenas, except for what `free` frees.
     void *(*make)(struct weft__network *net);
@@ -131,8 +132,8 @@ struct weft__box {
     struct weft__box_reaction (*reaction)(const struct weft_device_conf *conf, const struct weft_topology *t,
                                           uint32_t port);
     const struct weft_pfc_conf *(*pfc)(const struct weft_device_conf *conf); ///< of its Ethernet ports
-    /// Optional: keys of the section `switch` of which its Ethernet ports ask nothing; the last is NULL. A scenario
-    /// that sets one where no node asks for it is refused.
+    /// Optional: keys of the section `switch` that its Ethernet ports do not use; the last is NULL. A scenario
+    /// that sets a key which no node uses is refused.
     const char *const *unasked;
     /// Optional: whether it never sends pause frames or LLDP to its neighbours.
     bool (*is_quiet)(const struct weft_device_conf *conf);

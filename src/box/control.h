@@ -8,9 +8,9 @@
 
 struct weft__box_control {
     const char *one, *several;   ///< in messages: "a TiN", "TiNs"
-    uint32_t whats;              ///< 1 << enum weft_control_what: what may happen to a single one
-    const char *expected;        ///< these in words, and what may happen to several
-    const char *const *sections; ///< of `control` that it goes by; the last is NULL
+    uint32_t whats;              ///< 1 << enum weft_control_what: events of a single box
+    const char *expected;        ///< text for errors: these events, and those of several boxes
+    const char *const *sections; ///< sections of `control` that it reads; the last is NULL
 };
 
 /// For a kind of node; NULL: it does not take part in a control plane.

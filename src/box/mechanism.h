@@ -27,7 +27,7 @@ struct weft__mechanism {
     size_t
         counter; ///< offset in weft_counters of what counts its acts at the ports of a device; 0: it adds them itself
     /// Adds what a node has of it, if it is configured there: a device, what it saw, and its acts unless they have a
-    /// counter. `arena`: to work in. NULL: it is of no box.
+    /// counter. `arena`: for working memory. NULL: no box has the mechanism.
     void (*look)(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
                  struct weft_arena *arena, struct weft__mechanism_use *use);
 };
@@ -49,7 +49,7 @@ uint64_t weft__mechanism_most(const struct weft_run *run, uint32_t node, uint8_t
 /// ECN of a box whose AQM does not go by the queues of its ports: the queues that it goes by held up to `most`.
 void weft__mechanism_look_at_ecn(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
                                  weft_bytes most, struct weft__mechanism_use *use);
-/// Rows of the same name are one: a box that differs in what it looks at has its own with these.
+/// Rows with the same name are merged: a box that measures something else has a row of its own with that name.
 #define WEFT__MECHANISM_ECN                                                                                            \
     .name = "ECN", .nothing = "no packet marked or dropped by AQM",                                                    \
     .counter = offsetof(struct weft_counters, ecn_marked)

@@ -16,7 +16,7 @@ struct weft__box_results {
     /// In the order of the JSON; a table precedes those that are part of it.
     const struct weft_result_table *const *table;
     uint32_t tables;
-    const char *lone; ///< why a flow alone takes longer than its ideal
+    const char *lone; ///< reason why a flow alone takes longer than its ideal
 };
 
 /// For a kind of node; NULL: nothing, or an earlier kind has the same.

@@ -41,7 +41,7 @@ struct weft__ways {
     const struct weft_flow_path *path; ///< of the workload; NULL: no flow names one
     const void **programmed; ///< [switches] states of a run, whose entries new ones have, too; NULL: there are none
     uint64_t seed;
-    struct weft_route_queues queues; ///< what route models with state see; at first all are empty
+    struct weft_route_queues queues; ///< queue depths for route models with state; at first 0
 };
 struct weft__ways weft__ways_new(const struct weft_topology *topology, const struct weft_device_conf **device,
                                  const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena);

@@ -29,7 +29,7 @@ uint32_t weft__exchange_lanes(const void *conf, const struct weft_collective_sha
 uint32_t weft__exchange_channels(const void *conf, const struct weft_collective_shape *shape);
 uint32_t weft__exchange_sends(const void *conf, const struct weft_collective_shape *shape, uint32_t rank);
 bool weft__exchange_relays(const void *conf, const struct weft_collective_shape *shape);
-/// As weft__pairs_steps and weft__pairs_step.
+/// Same contract as weft__pairs_steps and weft__pairs_step.
 uint64_t weft__exchange_steps(const struct weft__exchange_conf *conf, const struct weft_collective_shape *shape,
                               uint32_t lane, weft_bytes part_max);
 weft_bytes weft__exchange_step(const struct weft__exchange_conf *conf, const struct weft_collective_shape *shape,

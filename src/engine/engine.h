@@ -96,7 +96,7 @@ struct weft__tally {
     int64_t unawaited_bytes;          ///< in flight, but the end of a run does not wait for them
     uint64_t started, finished;       ///< pieces of work
     weft_time_ps progress_ps;         ///< the last time that something started or new data arrived
-    weft_time_ps last_ps;             ///< last event that was not a look
+    weft_time_ps last_ps;             ///< last event; samples do not count
     uint64_t count[WEFT__COUNTS_MAX]; ///< the nodes define their meaning (link/measure.h)
 };
 

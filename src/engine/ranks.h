@@ -34,7 +34,7 @@ struct weft__report {
 };
 /// The sum over workers first to end - 1.
 struct weft__report weft__reports_sum(const struct weft__report *report, uint32_t first, uint32_t end);
-/// Whether by the sums of all workers nothing has progressed for too long, if nothing does until `time`.
+/// Whether no worker has made progress for too long, given that none does until `time`.
 bool weft__reports_stalled(const struct weft__engine *engine, const struct weft__report *all, weft_time_ps time);
 
 struct weft__exchange; ///< an engine's

@@ -62,7 +62,7 @@ uint64_t weft__fabric_radix(const struct weft_blueprint_conf *c, const struct we
 /// The part as it is billed, and as switches have its memory: with a radix, a chip of so many ports at the hosts' rate,
 /// with watts, memory and price in proportion.
 const struct weft_fabric_part *weft__fabric_chip(struct weft_fabric_plan *plan, const struct weft_fabric_part *part);
-/// The part with rate, watts, memory and price times a factor: no such chip exists, or it is another one.
+/// The part with rate, watts, memory and price times a factor; such a chip need not exist.
 const struct weft_fabric_part *weft__fabric_multiplied(struct weft_fabric_plan *plan,
                                                        const struct weft_fabric_part *part, double factor);
 weft_time_ps weft__fabric_delay(const struct weft_blueprint_conf *c, double metres);

@@ -74,7 +74,7 @@ struct weft__cables_file {
     const struct weft__cables_conf *conf;
 };
 
-/// A form in which cables are written down, known by the head of a file. The first that recognises a file reads it.
+/// A format of cable lists, recognised by a file's first bytes. The first format that recognises a file reads it.
 struct weft__cables_form {
     const char *name;
     bool (*recognise)(const char *head);

@@ -17,7 +17,7 @@ struct weft__chakra_json {
 };
 /// Whether the name of a file says that it is JSON.
 bool weft__chakra_json_named(const char *path);
-/// Whether a text that begins so looks like a trace.
+/// Whether the first bytes of a text look like a trace.
 bool weft__chakra_json_recognise(const char *head);
 
 /// Reads the metadata: *ret_version is the version of the schema, in the arena; NULL: not given.

@@ -7,7 +7,7 @@
 #include "import/hpcc_window.h"
 #include "weft/import.h"
 
-/// What the configuration depends on in the topology.
+/// Figures of the topology that the configuration's sections need.
 struct weft__hpcc_rates {
     weft_rate_bps host_bps, port_bps;  ///< of hosts, and the greatest of all links
     weft_bytes headroom_bytes;         ///< three times the data in flight on a link

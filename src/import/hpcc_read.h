@@ -18,7 +18,7 @@ struct weft__hpcc_link {
     struct weft_place place;
 };
 
-/// What follows the last link or flow, which ns-3 does not read.
+/// Lines after the last link or flow; ns-3 does not read them.
 struct weft__hpcc_rest {
     int line;       ///< the first that is not empty; 0: none
     uint32_t alike; ///< how many lines look like further links or flows
@@ -30,7 +30,7 @@ struct weft__hpcc_topology {
     uint32_t nodes, switches, nvswitches, links;
     uint32_t gpus_per_server; ///< 0: HPCC's form, without servers
     const char *gpu_type;     ///< of SimAI's form
-    bool nvlink_only;         ///< there are no other switches than NVSwitches, which count as switches then
+    bool nvlink_only;         ///< all switches are NVSwitches; they then count as switches
     bool has_tors;            ///< the form of ns3-datacenter, whose first line says how many switches are ToRs
     uint8_t *role;            ///< [nodes], enum weft__hpcc_role
     struct weft__hpcc_link *link;

@@ -11,7 +11,7 @@ struct weft__hpcc_longest {
     weft_bytes window; ///< the greatest bandwidth-delay product of two hosts
     uint64_t rtt_ns;   ///< the longest round trip of two
 };
-/// All 0: there are no two hosts, or the network is too large to search.
+/// All 0 if there are fewer than two hosts, or if the network is too large to search.
 struct weft__hpcc_longest weft__hpcc_window(const struct weft__hpcc_topology *topology, weft_bytes mtu,
                                             struct weft_arena *arena);
 

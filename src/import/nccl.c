@@ -125,7 +125,7 @@ static bool say_servers(const struct maker *m) {
         }
     char rate[32];
     weft__quantity_format(WEFT__RATE, m->conf->common.rate_bps, rate, sizeof rate);
-    if (unknown) ASSUMED(m, "%s for %" PRIu32 " NICs whose speed no file says (rate)", rate, unknown);
+    if (unknown) ASSUMED(m, "%s for %s whose speed no file says (rate)", rate, weft__counted(unknown, "NIC").text);
     if (bounded)
         ASSUMED(m, "links of %" PRIu32 " hosts, whose NICs have another speed: weft's links are 10Mbps to 100Tbps",
                 bounded);
@@ -238,7 +238,7 @@ static void note_files(const struct maker *m) {
     if (m->graphs.of[WEFT__NCCL_RING].channels && m->graphs.of[WEFT__NCCL_TREE].channels)
         FOUND(m, "the scenario uses the rings; collective: all_reduce_tree in the collective uses the trees");
     if (s->unbelievable)
-        LOST(m, "the speed of %" PRIu32 " NICs, %" PRId64 " Mbit/s: no NIC is that fast", s->unbelievable,
+        LOST(m, "the speed of %s, %" PRId64 " Mbit/s: no NIC is that fast", weft__counted(s->unbelievable, "NIC").text,
              s->unbelievable_mbps);
     if (s->is_static)
         FOUND(m,
@@ -249,10 +249,11 @@ static void note_files(const struct maker *m) {
         ASSUMED(m, "any two GPUs of a server talk at that rate: the links between pairs of GPUs are one switch here%s",
                 s->unlinked ? "" : ", and each pair has one");
     if (s->unlinked)
-        LOST(m, "that data between %" PRIu32 " pairs of GPUs without a link of their own is forwarded by others",
-             s->unlinked);
-    if (s->slow) LOST(m, "%" PRIu32 " NICs that are not half as fast as the fastest", s->slow);
-    if (m->graphs.others) LOST(m, "%" PRIu32 " graphs of other algorithms (CollNet, NVLS)", m->graphs.others);
+        LOST(m, "forwarding by GPUs: %s of GPUs without a link of their own exchange data through other GPUs",
+             weft__counted(s->unlinked, "pair").text);
+    if (s->slow) LOST(m, "%s with less than half the speed of the fastest", weft__counted(s->slow, "NIC").text);
+    if (m->graphs.others)
+        LOST(m, "%s of other algorithms (CollNet, NVLS)", weft__counted(m->graphs.others, "graph").text);
     uint32_t pooled = 0, shared = 0;
     for (uint32_t h = 0; h < s->hosts; h++) {
         pooled += s->host[h].nics > 1;

@@ -402,17 +402,18 @@ static void note_rest(struct weft__sonic_making *m) {
         if (!differ++) first = s->port[p].name;
     }
     if (differ)
-        NOTE(LOST, "what differs at %" PRIu32 " ports (%.60s is one) from %.60s: weft's switch is the same at all",
-             differ, first, m->port->name);
+        NOTE(
+            LOST,
+            "settings of %s that differ from those of %.60s (the first is %.60s): all ports of weft's switch are equal",
+            weft__counted(differ, "port").text, m->port->name, first);
     for (uint32_t t = 0; t < WEFT_SONIC_CLASSES; t++)
         groups += weft_sonic_at(m->port, WEFT_SONIC_TC_TO_PG, t) != weft_sonic_at(m->port, WEFT_SONIC_TC_TO_QUEUE, t);
     if (groups)
-        NOTE(LOST,
-             "that %" PRIu32 " classes have a priority group of another number than their queue: in weft a "
-             "priority has both",
-             groups);
+        NOTE(LOST, "the queues of %s: their number differs from the priority group's, and in weft a priority is both",
+             weft__counted(groups, "traffic class").text);
     if (queues)
-        NOTE(LOST, "profiles of BUFFER_QUEUE at %" PRIu32 " ports: weft's buffer has no limits by output", queues);
+        NOTE(LOST, "profiles of BUFFER_QUEUE at %s: weft's buffer has no limit per output",
+             weft__counted(queues, "port").text);
     if (*s->unread) NOTE(LEFT_OUT, "tables and fields without a parameter: %s", s->unread);
 }
 

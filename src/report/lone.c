@@ -73,7 +73,7 @@ static void tell_configured(FILE *file, const struct weft_run *run) {
     const char *box = reason_of_box(run), *route = choosing_route(run);
     bool any = false;
     if (is_slowed(run, &host->cc))
-        fprintf(file, "%shost.cc %s: a flow does not have the line rate all the time", separator(&any),
+        fprintf(file, "%shost.cc %s keeps the flow below the line rate part of the time", separator(&any),
                 host->cc.model->name);
     if (box) fprintf(file, "%s%s", separator(&any), box);
     if (t->events && t->event[0].time_ps < run->outcome->flow[0].end_ps)

@@ -106,7 +106,7 @@ static void say_drops(FILE *text, const struct weft__network *net) {
         all += is_loss(d) ? o->drops[d] : 0;
     if (!all) return;
     const char *before = "  cause: packets were lost: ";
-    fputs("losses\n", text);
+    fputs("losses:\n", text);
     for (uint32_t d = 0; d < WEFT_DROPS; d++)
         if (is_loss(d) && o->drops[d]) {
             fprintf(text, "%s%s %llu", before, weft_drop_names[d], (unsigned long long)o->drops[d]);

@@ -32,9 +32,8 @@ class Readme(unittest.TestCase):
             file.write_text(scenario)
             self.assertEqual(weft(folder, "run", "first.yaml", "--out", "first", "--quiet")[0], 0)
             self.assertEqual(weft(folder, "why", "first", "10", "--quiet"), (0, shown.strip(), ""))
-            for error, (right, wrong) in zip(errors.splitlines(), [("xoff:", "xof:"), ("740KB", "740")], strict=True):
-                file.write_text(scenario.replace(right, wrong))
-                self.assertEqual(weft(folder, "run", "first.yaml"), (2, "", error))
+            file.write_text(scenario.replace("xoff:", "xof:").replace("700KB", "700"))
+            self.assertEqual(weft(folder, "run", "first.yaml"), (2, "", errors.strip()))
 
 
 class ExitStatus(unittest.TestCase):

@@ -452,8 +452,8 @@ static void an_import_of_amd(void **state) {
     char *written = import("nccl", &path, 1, &error);
     static const char *const says[] = {
         "GPUs of a server talk at 384Gbps each way, what RCCL reckons with for 1 XGMI links of 48 GB/s (gfx942)",
-        "the speed of 1 NICs, 200000000 Mbit/s: no NIC is that fast",
-        "200Gbps for 1 NICs whose speed no file says (rate)", "server: {gpus: 2, rate: 384Gbps}"};
+        "the speed of 1 NIC, 200000000 Mbit/s: no NIC is that fast",
+        "200Gbps for 1 NIC whose speed no file says (rate)", "server: {gpus: 2, rate: 384Gbps}"};
     for (size_t i = 0; i < sizeof says / sizeof *says; i++)
         if (!strstr(written, says[i])) fail_msg("%s\n%s", written, says[i]);
     free(written);
