@@ -109,10 +109,11 @@ static void json_pfc(struct weft__json *j, const struct weft_plan_pfc_conf *c) {
 
 /// RoCE packets have at most 4096 B: a larger MTU is the port's, for frames of other classes.
 static void set_ahead(struct weft_plan_pfc_conf *c) {
+    if (c->mtu_bytes > ROCE_MTU_MAX) {
+        if (c->mtu_bytes > c->port_mtu_bytes) c->port_mtu_bytes = c->mtu_bytes;
+        c->mtu_bytes = ROCE_MTU_MAX;
+    }
     c->ahead_mtu_bytes = c->port_mtu_bytes;
-    if (c->mtu_bytes <= ROCE_MTU_MAX) return;
-    if (c->mtu_bytes > c->ahead_mtu_bytes) c->ahead_mtu_bytes = c->mtu_bytes;
-    c->mtu_bytes = ROCE_MTU_MAX;
 }
 
 static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o, struct weft__json *j,

@@ -161,6 +161,10 @@ static void note_servers(const struct weft__hpcc_topology *t, struct weft_import
         weft_import_note(import, WEFT_IMPORT_LOST,
                          "NVLink of %" PRIu64 "Gbps: weft has 7200Gbps within a server at most",
                          t->nvlink_bps / 1000000000);
+    if (server && t->nvlink_most_bps > t->nvlink_bps)
+        weft_import_note(import, WEFT_IMPORT_LOST,
+                         "NVLinks of up to %" PRIu64 "Gbps: all servers have the %" PRIu64 "Gbps of the slowest GPU",
+                         t->nvlink_most_bps / 1000000000, t->nvlink_bps / 1000000000);
     if (server && 2 * t->nvlink_delay_ps < SERVER_LATENCY_MIN)
         weft_import_note(import, WEFT_IMPORT_ASSUMED,
                          "100ns of latency within servers, the least that weft has; two links there have %" PRIu64 "ns",

@@ -172,17 +172,19 @@ static enum weft_status read_link(struct weft__lines *lines, const struct weft__
     return status;
 }
 
-/// The network within servers, as one of the GPUs has it.
-static void find_nvlink(struct weft__hpcc_topology *t) {
-    uint32_t gpu = WEFT_NONE;
+/// The network within servers, as the GPU with the slowest links to NVSwitches has it.
+static void find_nvlink(struct weft__hpcc_topology *t, struct weft_arena *arena) {
+    weft_rate_bps *sum = weft_arena_alloc(arena, t->nodes, sizeof *sum); // by node
     for (uint32_t i = 0; i < t->links; i++) {
         const struct weft__hpcc_link *l = &t->link[i];
         if (!weft__hpcc_is_nvlink(t, l)) continue;
-        uint32_t end = t->role[l->src] == WEFT__HPCC_HOST ? l->src : l->dst;
-        if (gpu == WEFT_NONE) gpu = end;
-        if (end != gpu) continue;
-        t->nvlink_bps += l->rate_bps;
-        t->nvlink_delay_ps = l->delay_ps;
+        sum[t->role[l->src] == WEFT__HPCC_HOST ? l->src : l->dst] += l->rate_bps;
+        if (l->delay_ps > t->nvlink_delay_ps) t->nvlink_delay_ps = l->delay_ps;
+    }
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        if (!sum[n]) continue;
+        if (!t->nvlink_bps || sum[n] < t->nvlink_bps) t->nvlink_bps = sum[n];
+        if (sum[n] > t->nvlink_most_bps) t->nvlink_most_bps = sum[n];
     }
 }
 
@@ -196,7 +198,7 @@ static enum weft_status read_topology(struct weft__lines *lines, struct weft_are
         t->link = weft__arena_grow(arena, t->link, i, sizeof *t->link);
         status = read_link(lines, t, &t->link[i], ret_error);
     }
-    if (!status) find_nvlink(t);
+    if (!status) find_nvlink(t, arena);
     return status ? status : read_rest(lines, "link", 5, 2, &t->rest, ret_error);
 }
 

@@ -34,8 +34,8 @@ struct weft__hpcc_topology {
     bool has_tors;            ///< the form of ns3-datacenter, whose first line says how many switches are ToRs
     uint8_t *role;            ///< [nodes], enum weft__hpcc_role
     struct weft__hpcc_link *link;
-    weft_rate_bps nvlink_bps;     ///< of a GPU to its NVSwitches together; 0: there are none
-    weft_time_ps nvlink_delay_ps; ///< of one of these links
+    weft_rate_bps nvlink_bps, nvlink_most_bps; ///< of the slowest and the fastest GPU to its NVSwitches; 0: none
+    weft_time_ps nvlink_delay_ps;              ///< of one of these links
     struct weft__hpcc_rest rest;
     struct weft__planes planes; ///< links without those to NVSwitches
     uint32_t *at;               ///< [planes.links], of `link`

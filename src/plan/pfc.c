@@ -36,7 +36,7 @@ static const struct weft_param pfc_rows[] = {
     WEFT_TIME(struct weft_plan_pfc_conf, phy_ps, "phy", "0ns", "0ns", "1ms",
               "of both PHYs of the link together, one way (bound)"),
     WEFT_BYTES(struct weft_plan_pfc_conf, mtu_bytes, "mtu", "4096B", "64B", "10240B",
-               "payload of a full packet; above 4096B, the most that RoCE has, it is a port_mtu (bound)"),
+               "payload of a full packet; above 4096B, the most that RoCE has, it is a port_mtu"),
     WEFT_BYTES(struct weft_plan_pfc_conf, buffer_bytes, "buffer", "0B", "0B", "1TB",
                "of the port and priority; 0B: not asked about"),
     WEFT_BYTES(struct weft_plan_pfc_conf, xoff_bytes, "xoff", "0B", "0B", "1TB", "threshold to judge; 0B: none"),

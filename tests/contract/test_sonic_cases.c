@@ -294,6 +294,9 @@ static void largest_mtu(void **state) {
         snprintf(arguments, sizeof arguments, "plan pfc --cable 300m --rate %s", rates[i]);
         assert_int_equal(weft(f, arguments), 0);
         has(f, "= 242162B");
+        strcat(arguments, " --formula sonic");
+        assert_int_equal(weft(f, arguments), 0);
+        has(f, "port MTU 9KiB");
     }
     assert_int_equal(weft(f, "plan pfc --rate 400Gbps --cable 300m --port-mtu 1500B"), 0);
     has(f, "= 237102B");

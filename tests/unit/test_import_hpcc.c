@@ -255,6 +255,26 @@ static void nvlink_rates(void **state) {
     }
 }
 
+/// GPUs whose NVLinks have several rates: the slowest counts, whichever comes first, and that is told.
+static void nvlinks_of_several_rates(void **state) {
+    static const char *const rates[][2] = {{"3600Gbps", "7200Gbps"}, {"7200Gbps", "3600Gbps"}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char text[300], *losses;
+        struct weft_error error;
+        snprintf(text, sizeof text,
+                 "4 2 1 1 4 H100\n2 3\n0 2 %s 0.000025ms 0\n1 2 %s 0.000025ms 0\n0 3 400Gbps 0.0005ms 0\n"
+                 "1 3 400Gbps 0.0005ms 0\n",
+                 rates[i][0], rates[i][1]);
+        const char *path = put("nvlink.txt", text);
+        char *made = import_with_losses("hpcc", &path, 1, &losses, &error);
+        has(made, "server: {gpus: 2, rate: 3600Gbps, latency: 100ns}");
+        has(losses, "lost: NVLinks of up to 7200Gbps: all servers have the 3600Gbps of the slowest GPU");
+        free(made);
+        free(losses);
+    }
+}
+
 /// The first line promises four links and five follow, as in ns-3 without the last one: worst first, and for flows too.
 static void less_than_promised(void **state) {
     const char *path = put("parts.txt", "6 2 4\n4 5\n0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n2 5 100Gbps 1us 0\n"
@@ -504,6 +524,7 @@ int main(void) {
         cmocka_unit_test(failures_and_errors),
         cmocka_unit_test(first_lines),
         cmocka_unit_test(nvlink_rates),
+        cmocka_unit_test(nvlinks_of_several_rates),
         cmocka_unit_test(less_than_promised),
         cmocka_unit_test(losses_on_the_terminal),
         cmocka_unit_test(simai_networks),
