@@ -120,13 +120,17 @@ weft_time_ps weft__rma_pace(struct weft__endpoint *end, uint32_t qp, uint32_t ps
     return psn + 1 == m->psn_end ? pipe->next_ps : 0;
 }
 
+/// Messages before this one that have not come in full may be there, but none after it is read: its sender may still
+/// write that.
 uint32_t weft__rma_last_payload(const struct weft__endpoint *end, const struct weft_packet *p) {
     struct weft__rma_pipe *pipe;
-    uint32_t slots = connection_of(end, p->qp, &pipe)->slots, k = 0;
-    while (k < slots && pipe->message[k].psn_end != p->psn + 1)
-        k++;
-    assert(k < slots);
-    return last_payload(pipe->message[k].bytes, end->hosts->qp[p->qp].mtu);
+    const struct weft__rma_connection *c = connection_of(end, p->qp, &pipe);
+    uint32_t came = pipe == &c->request ? c->came : c->answered, m = came;
+    while (pipe->message[m % c->slots].psn_end != p->psn + 1) {
+        m++;
+        assert(m - came < c->slots);
+    }
+    return last_payload(pipe->message[m % c->slots].bytes, end->hosts->qp[p->qp].mtu);
 }
 
 // --- client -------------------------------------------------------------------------------------------------------

@@ -171,6 +171,28 @@ static void long_flows(void **state) {
     }
 }
 
+/// Connections of jobs send whole messages over queue pairs in turn, few or small ones over some of them only.
+static void messages_of_jobs(void **state) {
+    static const char *const networks[] = {
+        "{kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 2}",
+        "{kind: networks, networks: {a: {kind: single, hosts: 4}, b: {kind: single, hosts: 4}}}",
+    };
+    struct weft_random random = weft_random_stream(4, 0, WEFT_RANDOM_WORKLOAD);
+    for (uint64_t i = 0; i < 100; i++) {
+        bool planes = draw(&random, 2);
+        char *text = text_of("topology: %s\nhost: {mtu: %" PRIu64 "B, planes: %s}\nworkload: [{kind: collective, "
+                             "collective: all_to_all, size: %" PRIu64 "B, qps: %" PRIu64 ", admission: none, "
+                             "qp_scaling: %s%s}]\nrun: {seed: %" PRIu64 "}\n",
+                             networks[planes], 64 + draw(&random, 4000), planes ? "queue_pair" : "separate",
+                             1 + draw(&random, draw(&random, 2) ? 3000 : 2000000), 1 + draw(&random, 5),
+                             draw(&random, 2) ? "split" : "round_robin", planes ? ", hosts: \"a-host-*\"" : "", 1 + i);
+        struct run r = run_drawn(text);
+        assert_at_least(&r, text);
+        run_free(&r);
+        free(text);
+    }
+}
+
 static void among_others(void **state) {
     struct weft_random random = weft_random_stream(2, 0, WEFT_RANDOM_WORKLOAD);
     for (uint64_t i = 0; i < 120; i++) {
@@ -242,11 +264,8 @@ static void one_frame_over_a_clique(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alone_on_ethernet),
-        cmocka_unit_test(long_flows),
-        cmocka_unit_test(among_others),
-        cmocka_unit_test(over_cells),
-        cmocka_unit_test(one_frame_over_a_clique),
+        cmocka_unit_test(alone_on_ethernet), cmocka_unit_test(long_flows), cmocka_unit_test(messages_of_jobs),
+        cmocka_unit_test(among_others),      cmocka_unit_test(over_cells), cmocka_unit_test(one_frame_over_a_clique),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ class Hints(unittest.TestCase):
                              ("host: {window: 8KB, cc: dcqcn}\n", "host.window allows 8000 B in flight"),  # there is no CNP
                              ("host: {window: 8KB}\n" + event.format("1s"), "host.window allows 8000 B in flight"),
                              ("host: {window: 8KB}\n" + event.format("1us"), "links failed or changed (events); host.window allows 8000 B in flight"),
-                             ("host: {window: 2MB, cc: swift}\n", "host.cc swift: a flow does not have the line rate all the time")):
+                             ("host: {window: 2MB, cc: swift}\n", "host.cc swift keeps the flow below the line rate part of the time")):
             lines = [line for line in self.weft("run", text + more, "--quiet").stdout.splitlines() if line.startswith("alone  ")]
             self.assertEqual([line.split(": ", 1)[1] for line in lines], [reason], more)
 

@@ -161,6 +161,18 @@ class Test(unittest.TestCase):
         for scaling in ("split", "round_robin"):
             self.same(self.write("collective.yaml", COLLECTIVE.replace("SCALING", scaling)), None, [2, 3])
 
+    def test_collective_in_a_clique(self):
+        """Clear-to-sends of hosts and of TiNs have numbers of different things in the same field. Not every flow is of the job."""
+        scenario = """topology: {kind: dragonfly, pods: 3, tins: 3, hosts_per_tin: 2, gateways: 2, spines: 2, tors: 2, hosts_per_tor: 2}
+host: {mtu: 664B}
+workload:
+  - {kind: collective, collective: {kind: scatter, channels: 1}, size: 16KB, repeat: 2, server: {nics: 1, cabling: rail}}
+  - {kind: incast, sources: "*", dst: host-3, size: 70001B, start: 777ns}
+  - {kind: incast, sources: "*", dst: host-1, size: 1B, start: 777ns}
+run: {seed: 70102, until: 400us}
+"""
+        self.same(self.write("clique.yaml", scenario), None, [2, 3])
+
     def test_fast_forward(self):
         """Ranks skip nothing; only the first of them says so, in an outcome that all have."""
         for mode in ("exact", "steady"):

@@ -11,7 +11,8 @@
 //   RTS       qp, kind, priority: the packet's; psn: the slot in the ingress buffer, and the packet's length; ecn,
 //   flags
 //             and dscp: how often that slot has been used, modulo 2^11, which identifies outdated answers
-//   CTS, CTD  qp: the slot in the ingress buffer; psn: the slot in the egress buffer (CTS); ecn, flags, dscp as in RTS
+//   CTS, CTD  qp: the slot in the ingress buffer; psn: the slot in the egress buffer (CTS); ecn, flags, dscp as in RTS;
+//             kind: ACK
 //   IP data   all other fields are the packet's
 //   Req, Resp qp, psn, kind, priority, ecn, flags, dscp: their endpoint's
 //

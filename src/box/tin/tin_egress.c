@@ -66,7 +66,7 @@ static void answer(struct weft__node *node, struct weft__tin *tin, struct weft__
         .qp = rts->psn & 0xffff,
         .psn = fetch,
         .entropy = weft__gnet_head(type, 0, weft__gnet_is_traced(rts)) & 0x3fffu,
-        .kind = rts->kind,
+        .kind = WEFT_PACKET_ACK, // not the packet's: with a slot for qp, nothing of a queue pair goes to other ranks
         .priority = rts->priority,
         .ecn = rts->ecn,
         .flags = rts->flags,
