@@ -31,7 +31,7 @@ static const char ethernet[] = "topology: {kind: fat_tree, k: 8, rate: 200Gbps, 
                                "switch: {aqm: {kind: wred, min: 100KB, max: 400KB}}\n"
                                "events: [{at: 200us, link: edge-0--aggregation-0, state: down}]\n"
                                "workload: [{kind: permutation, size: 12MB}]\n"
-                               "run: {detection: 20us, sample_interval: 10us, sample_ports: core-0-*}\n";
+                               "run: {detection: 20us, sample_interval: 10us, sample_ports: core-0/*}\n";
 static const char dsf[] = "topology: {kind: dsf_l1_zone, rdsws: 8, hosts_per_rdsw: 4}\n"
                           "switch: {buffer: {kind: dynamic, total: 64MiB}}\n"
                           "workload: [{kind: all_to_all, size: 1MB}]\n";

@@ -83,7 +83,7 @@ host: {cc: dcqcn, timeout: 300us}
 switch: {aqm: {kind: wred, min: 100KB, max: 400KB}}
 events: [{at: 200us, link: edge-0--aggregation-0, state: down}]
 workload: [{kind: permutation, size: 12MB}]
-run: {detection: 20us, sample_interval: 10us, sample_ports: core-0-*}
+run: {detection: 20us, sample_interval: 10us, sample_ports: core-0/*}
 """
 SAVED_JOB = """
 topology: {kind: leaf_spine, leaves: 8, spines: 4, hosts_per_leaf: 4, rate: 200Gbps}
