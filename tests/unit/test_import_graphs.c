@@ -523,7 +523,8 @@ static void several_sonic_switches(void **state) {
 
 static void what_cables_cannot_be(void **state) {
     static const struct bad_file bad[] = {
-        {"cables", LINE("a,p,b,q,100,1"), ":2:9: '100'; expected 1Gbps to 100Tbps (speed_unit"},
+        {"cables", LINE("a,p,b,q,100,1"),
+         ":2:9: '100'; expected 1Gbps to 100Tbps of a number without a unit (speed_unit"},
         {"cables", LINE("a,p,b,q,fast,1"), ":2:9: "},
         {"cables", LINE("a,p,b,q,100G,0"), ":2:14: '0'; expected 1mm to 1000km"},
         {"cables", LINE("a,p,b,q"), ":2:"},
