@@ -35,7 +35,7 @@ enum weft_import_section {
     WEFT_IMPORT_SECTIONS
 };
 
-/// What was found, and what is not as in the files: the losses, worst first, and then the rest.
+/// Kinds of remarks, in the order in which they are printed: losses, worst first, then what was found and assumed.
 enum weft_import_note {
     WEFT_IMPORT_BROKEN, ///< a loss: a run of the scenario fails or is not of the network in the files
     WEFT_IMPORT_LOST,   ///< a loss: results differ from those that the files mean

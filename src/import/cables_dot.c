@@ -14,7 +14,6 @@ enum { TEXT_MAX = 4096, CHAIN_MAX = 256 };
 struct dot {
     struct weft__lines lines;
     struct weft__cable_list *list;
-    bool ended;
     char token[TEXT_MAX]; ///< "" : the file has ended
     bool quoted;
     struct weft_place place; ///< of the token

@@ -30,10 +30,6 @@ static enum weft_status read_end(const struct weft_tree *tree, struct weft_arena
     return WEFT_OK;
 }
 
-static bool is_outside(const struct weft_tree *nodes, const char *name) {
-    return !weft_tree_find(nodes, name);
-}
-
 static enum weft_status read_link(const struct weft_tree *link, const struct weft_tree *nodes,
                                   struct weft__cable_list *list, struct weft_error *ret_error) {
     const struct weft_tree *ends = weft_tree_find(link, "endpoints");
@@ -49,7 +45,7 @@ static enum weft_status read_link(const struct weft_tree *link, const struct wef
     for (uint32_t e = 0; e < 2 && !status; e++)
         status = read_end(ends->child[e], list->arena, &c.device[e], &c.port[e], ret_error);
     if (status) return status;
-    if (is_outside(nodes, c.device[0]) || is_outside(nodes, c.device[1]))
+    if (!weft_tree_find(nodes, c.device[0]) || !weft_tree_find(nodes, c.device[1]))
         list->outside++;
     else
         weft__cables_add(list, &c);
