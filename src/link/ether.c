@@ -210,7 +210,7 @@ bool weft__ether_send(struct weft__ether *e, struct weft__node *node, struct wef
     q->bytes += p->bytes;
     if (q->bytes > q->bytes_max) q->bytes_max = q->bytes;
     queue->bytes += p->bytes;
-    if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
+    weft__port_count_depth(queue, queue->bytes);
     weft__port_push(port, e->pool, p->priority, p);
     if (port->busy_until_ps <= w->now_ps)
         weft__ether_kick(e, node, w, k);

@@ -29,7 +29,6 @@ struct weft__switch {
     weft_bytes aqm_pass_bytes; ///< at or below this depth no port asks the AQM
     struct weft_buffer_fixed fixed;
     uint32_t ports;
-    bool plain;               ///< it has only what most switches have: switch_plain.c
     uint8_t fetched_priority; ///< prefetch the queues of this priority before it is known which will be served: a guess
     uint8_t lossless;         ///< lossless priorities of a plain switch
     bool counts_hops;         ///< of packets, because frames are captured
@@ -118,6 +117,8 @@ struct weft__switch_setup {
 };
 
 extern const struct weft__node_ops weft__switch_ops, weft__switch_plain_ops;
+/// Whether it has only what most switches have, and so runs by weft__switch_plain_ops. `lldp`: its ports have LLDP.
+bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp);
 extern const struct weft__ether_ops weft__switch_ether_ops;
 
 /// switch_trim.c. Trims the packet if possible. False: its header found no room and is dropped.

@@ -2,7 +2,6 @@
 // Prepares a switch for a run, and collects its state at the end.
 #include "base/bits.h"
 #include "box/switch/switch.h"
-#include "weft/credit.h"
 #include "weft/memory.h"
 
 static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) {
@@ -102,14 +101,11 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
                                     sw->aqm->thresholds ? thresholds : NULL, conf->aqm_priorities, setup->arena);
     }
 
-    sw->plain = sw->buffer->fixed && !setup->lldp && !sw->arbitrated && !sw->has_cut_through &&
-                !weft_credit_grants(&conf->credit) && conf->trust == WEFT_TRUST_DSCP && !sw->aqm_leaving &&
-                !sw->trace && !sw->route_state && sw->by_tuple && !sw->scheduler->on_sent &&
-                sw->sfc_watch_bytes == UINT64_MAX;
-    if (sw->plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
+    bool plain = weft__switch_is_plain(sw, setup->lldp);
+    if (plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
     sw->lossless = (uint8_t)conf->pfc.priorities;
     sw->counts_hops = setup->captured;
-    node->ops = sw->plain ? &weft__switch_plain_ops : &weft__switch_ops;
+    node->ops = plain ? &weft__switch_plain_ops : &weft__switch_ops;
     node->state = sw;
     weft__timers_init(&node->timers, WEFT__ETHER_KEYS_A_PORT * sw->ports + 2);
     if (sw->sampled) weft__timer_set(&node->timers, weft__switch_key_sample(sw), 0);

@@ -68,7 +68,7 @@ static inline void weft__switch_queue(struct weft__port *port, struct weft__port
         weft__port_counters(port, p->priority)->ecn_marked++;
     }
     queue->bytes += p->bytes;
-    if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
+    weft__port_count_depth(queue, queue->bytes);
 }
 
 // --- what will be needed is brought into the cache ----------------------------------------------------------------
