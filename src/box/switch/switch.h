@@ -26,13 +26,13 @@ struct weft__switch {
     // line 2: used by every packet
     const struct weft_switch_conf *conf;
     struct weft_packet_pool *pool;
-    weft_bytes aqm_pass_bytes; ///< at or below this depth no port asks the AQM
+    weft_bytes aqm_ask_bytes; ///< from this depth on a port asks the AQM about a packet that arrives
     struct weft_buffer_fixed fixed;
     uint32_t ports;
     uint8_t fetched_priority; ///< prefetch the queues of this priority before it is known which will be served: a guess
     uint8_t lossless;         ///< lossless priorities of a plain switch
     bool counts_hops;         ///< of packets, because frames are captured
-    weft_bytes mark_bytes;    ///< for an AQM that marks departing packets: at or below this depth it is not asked
+    weft_bytes leave_ask_bytes; ///< with aqm_leaving: from this depth on, of what stays behind the packet
     bool arbitrated, has_cut_through, aqm_leaving;
     bool by_tuple;  ///< the route model uses weft_route_hash
     uint32_t edges; ///< that set_of covers

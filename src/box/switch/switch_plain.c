@@ -82,7 +82,7 @@ static __attribute__((noinline)) void serve_as_well(struct weft__node *node, str
 static inline void wait(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
                         struct weft__port *port, uint32_t priority) {
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
-    enum weft_aqm_verdict verdict = weft__switch_verdict(sw, p, port, queue);
+    enum weft_aqm_verdict verdict = weft__switch_verdict(sw, w->now_ps, p, port, queue);
     struct weft_buffer_group *group = group_of(sw, p->port, priority);
     bool fits = group->level + p->bytes <= sw->fixed.size_bytes;
     bool busy = port->busy_until_ps > w->now_ps;
@@ -225,8 +225,8 @@ static void plain_run(struct weft__node *node, struct weft__worker *w, const str
 bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp) {
     bool queues = sw->buffer->fixed && !sw->arbitrated && !sw->has_cut_through && !sw->scheduler->on_sent;
     bool links = !lldp && !weft_credit_grants(&sw->conf->credit) && sw->conf->trust == WEFT_TRUST_DSCP;
-    return queues && links && !sw->aqm_leaving && !sw->trace && !sw->route_state && sw->by_tuple &&
-           sw->sfc_watch_bytes == UINT64_MAX;
+    return queues && links && !sw->aqm_leaving && !sw->ether.aqm_bytes && !sw->trace && !sw->route_state &&
+           sw->by_tuple && sw->sfc_watch_bytes == UINT64_MAX;
 }
 
 const struct weft__node_ops weft__switch_plain_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = plain_run};
