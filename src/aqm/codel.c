@@ -8,6 +8,7 @@
 // has seen that the packet behind is bad, too. The square root is calculated, where Linux iterates Newton's method.
 #include <math.h>
 
+#include "base/still.h"
 #include "weft/aqm.h"
 
 struct codel_conf {
@@ -108,12 +109,24 @@ static enum weft_aqm_verdict codel_on_dequeue(void *state, const void *conf, con
     return c->marks && fact->ecn_capable ? WEFT_AQM_MARK : WEFT_AQM_DROP;
 }
 
+/// What happened long ago does not matter to begin_dropping.
+static void codel_still(const void *state, const void *conf, struct weft__still *still) {
+    const struct codel_state *s = state;
+    const struct codel_conf *c = conf;
+    weft__still_mix(still, s->dropping);
+    if (s->first_above_ps) weft__still_mix_since(still, s->first_above_ps);
+    if (!s->dropping && !is_recent(s, c, still->now_ps)) return;
+    weft__still_mix(still, (uint64_t)s->count << 32 | s->last_count);
+    weft__still_mix_since(still, s->drop_next_ps);
+}
+
 static const struct weft_aqm_ops ops = {
     .on_enqueue = codel_on_enqueue,
     .pass = codel_pass,
     .wants_dequeue = codel_wants_dequeue,
     .on_dequeue = codel_on_dequeue,
     .state_size = codel_state_size,
+    .still = codel_still,
 };
 
 const struct weft_model weft__aqm_codel = {

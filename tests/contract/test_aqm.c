@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every AQM with random queues: it marks only ECN-capable packets, touches nothing in an empty queue, and gives the
-// same verdicts for the same stream.
+// same verdicts for the same stream. What a model with a state tells of it (weft_model_still) is all that it acts by,
+// whatever time it is.
 #include "models.h"
 
+#include "base/still.h"
 #include "weft/aqm.h"
 
-enum { PACKETS = 50000 };
+enum { PACKETS = 50000, HISTORIES = 60, HISTORY = 40, FUTURE = 400 };
 
 /// A queue of a model, and what happens there. In a bad stretch packets wait long.
 struct queue {
@@ -91,9 +93,53 @@ static void all_judge(void **state) {
     each_model(WEFT_KIND_AQM, judges);
 }
 
+/// After a history, what the model tells of its state, and the verdicts in a future that is the same for all.
+struct seen {
+    uint64_t told[2], then;
+};
+
+static struct seen look_at(const struct weft_aqm_ops *ops, const void *conf, unsigned history, weft_time_ps begin) {
+    struct queue q = queue_of(ops, conf, history, begin);
+    go_on(&q, history % 7 * HISTORY);
+    struct weft__still still = {.now_ps = q.now_ps};
+    ops->still(q.state, conf, &still);
+    q.random = q.marks = weft_random_stream(99, 0, WEFT_RANDOM_TEST);
+    q.bad = true;
+    struct seen seen = {{still.all[0], still.all[1]}, go_on(&q, FUTURE)};
+    free(q.state);
+    return seen;
+}
+
+static unsigned models_told, pairs_alike, pairs_unlike;
+
+static void tells_all(const struct weft_model *model, const void *conf) {
+    const struct weft_aqm_ops *ops = model->ops;
+    if (!ops->still) return;
+    models_told++;
+    assert_true(weft_aqm_state_size(ops, conf) > 0);
+    struct seen seen[HISTORIES];
+    for (unsigned i = 0; i < HISTORIES; i++) {
+        seen[i] = look_at(ops, conf, i, 1000000000);
+        struct seen later = look_at(ops, conf, i, 987654321987);
+        assert_memory_equal(&seen[i], &later, sizeof later);
+        for (unsigned k = 0; k < i; k++) {
+            bool alike = seen[k].told[0] == seen[i].told[0];
+            assert_int_equal(alike, seen[k].told[1] == seen[i].told[1]);
+            if (alike) assert_int_equal(seen[k].then, seen[i].then);
+            *(alike ? &pairs_alike : &pairs_unlike) += 1;
+        }
+    }
+}
+
+static void what_is_told_decides(void **state) {
+    each_model(WEFT_KIND_AQM, tells_all);
+    assert_true(models_told > 0 && pairs_alike > 0 && pairs_unlike > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_judge),
+        cmocka_unit_test(what_is_told_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
