@@ -46,7 +46,9 @@ struct weft_aqm_ops {
     bool (*by_port)(const void *conf); ///< with for_port
     /// Optional; set both or neither. True if this configuration needs on_dequeue.
     bool (*wants_dequeue)(const void *conf);
-    /// Hot. A packet is the next to leave its queue. PASS, MARK or DROP; the box then asks about the packet behind it.
+    /// Hot. A packet is the next to leave its queue. PASS, MARK or DROP; after DROP the box asks about the packet
+    /// behind it. A model without a state passes every packet that leaves no more than the first of its thresholds
+    /// behind, or nothing.
     enum weft_aqm_verdict (*on_dequeue)(void *state, const void *conf, const struct weft_aqm_fact *,
                                         struct weft_random *);
     size_t (*state_size)(const void *conf); ///< optional; of one queue's state, 0: none
