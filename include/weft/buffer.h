@@ -39,12 +39,17 @@ struct weft_buffer_fixed {
 };
 #define WEFT_BUFFER_FIXED_MAX "4GB" ///< for rows: a group's level is 32 bits
 
+/// Counts so many bytes in the group.
+static inline void weft_buffer_count_level(struct weft_buffer_group *g, uint32_t level) {
+    if (level > g->level_max) g->level_max = level;
+}
+
 static inline enum weft_buffer_answer weft_buffer_fixed_admit(const struct weft_buffer_fixed *fixed,
                                                               struct weft_buffer_group *g, uint32_t bytes,
                                                               bool lossless) {
     if (g->level + bytes > fixed->size_bytes) return WEFT_BUFFER_DROP;
     g->level += bytes;
-    if (g->level > g->level_max) g->level_max = g->level;
+    weft_buffer_count_level(g, g->level);
     return g->level > fixed->xoff_bytes && lossless ? WEFT_BUFFER_XOFF : WEFT_BUFFER_OK;
 }
 
@@ -101,6 +106,7 @@ struct weft_buffer_ops {
     weft_bytes (*level_max)(const void *state, const void *conf, uint32_t port, uint32_t priority);
     /// Required. NULL, or which invariant is broken (sum of groups = pool used, ...).
     const char *(*check)(const void *state, const void *conf);
+    weft_model_still *still; ///< optional
 };
 
 #endif

@@ -70,6 +70,7 @@ struct weft_cc_ops {
     struct weft_cc_values (*values_of)(const void *conf); ///< optional: without it, of no rate
     /// Optional. Data packets collect telemetry, and acknowledgements bring it back; so much longer is each frame.
     weft_bytes (*telemetry_bytes)(const void *conf);
+    weft_model_still *still; ///< optional
 };
 
 /// Whether senders wait for credit of receivers.

@@ -5,7 +5,7 @@
 
 #include "weft/model.h"
 
-/// State of one output port; small, inside the port.
+/// State of one output port; small, inside the port. A box compares all of it before a stretch of a run is skipped.
 struct weft_scheduler_state {
     int32_t credit[WEFT_PRIORITIES]; ///< bytes a weighted priority may still send in its turn
     uint8_t turn;                    ///< the weighted priority whose turn it is

@@ -23,8 +23,10 @@ enum weft_spray_news {
 enum { WEFT_SPRAY_VALUES_MAX = 1 << WEFT_PACKET_ENTROPY_BITS };
 
 struct weft_spray_ops {
-    size_t (*state_size)(const void *conf); ///< required; of a queue pair, zeroed at first
-    uint32_t (*values)(const void *conf);   ///< required; how many there are: a power of 2
+    /// Required; of a queue pair, zeroed at first. It is a part of the transport's state of a sender, so the transport
+    /// says what of it matters when a stretch of a run is to be skipped (weft_transport_ops.still_sender).
+    size_t (*state_size)(const void *conf);
+    uint32_t (*values)(const void *conf); ///< required; how many there are: a power of 2
     /// Required. Keeps a copy of the stream if it draws. `planes`: ports of the NIC, in as many networks, that packets
     /// of the queue pair may take; at least 1.
     void (*start)(void *state, const void *conf, const struct weft_random *random, uint32_t planes);

@@ -7,7 +7,7 @@ struct none_conf {
 };
 static const struct weft_param_table none_params = {.name = "none", .conf_size = sizeof(struct none_conf)};
 
-static enum weft_aqm_verdict none_on_enqueue(const void *conf, weft_bytes queue_bytes, uint32_t bytes, bool ecn_capable,
+static enum weft_aqm_verdict none_on_enqueue(void *state, const void *conf, const struct weft_aqm_fact *fact,
                                              struct weft_random *random) {
     return WEFT_AQM_PASS;
 }

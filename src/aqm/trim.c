@@ -51,12 +51,12 @@ static bool draw(const struct trim_conf *c, weft_bytes q, struct weft_random *ra
     return weft_random_unit(random) * (double)(c->max_bytes - c->min_bytes) < (double)(q - c->min_bytes);
 }
 
-static enum weft_aqm_verdict trim_on_enqueue(const void *conf, weft_bytes queue_bytes, uint32_t bytes, bool ecn_capable,
+static enum weft_aqm_verdict trim_on_enqueue(void *state, const void *conf, const struct weft_aqm_fact *fact,
                                              struct weft_random *random) {
     const struct trim_conf *c = conf;
-    if (queue_bytes && queue_bytes + bytes > c->depth_bytes) return WEFT_AQM_TRIM;
-    if (c->mark_at == WEFT__MARK_AT_DEPARTURE || !ecn_capable) return WEFT_AQM_PASS;
-    return draw(c, queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
+    if (fact->queue_bytes && fact->queue_bytes + fact->bytes > c->depth_bytes) return WEFT_AQM_TRIM;
+    if (c->mark_at == WEFT__MARK_AT_DEPARTURE || !fact->ecn_capable) return WEFT_AQM_PASS;
+    return draw(c, fact->queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
 }
 
 static weft_bytes trim_pass(const void *conf) {
@@ -76,9 +76,9 @@ static bool trim_wants_dequeue(const void *conf) {
     return ((const struct trim_conf *)conf)->mark_at == WEFT__MARK_AT_DEPARTURE;
 }
 
-static enum weft_aqm_verdict trim_on_dequeue(const void *conf, weft_bytes queue_bytes, bool ecn_capable,
+static enum weft_aqm_verdict trim_on_dequeue(void *state, const void *conf, const struct weft_aqm_fact *fact,
                                              struct weft_random *random) {
-    return ecn_capable && draw(conf, queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
+    return fact->ecn_capable && draw(conf, fact->queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
 }
 
 static struct weft_aqm_trim trim_trim(const void *conf) {

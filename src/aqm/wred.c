@@ -103,22 +103,27 @@ static double calc_probability(const struct wred_conf *c, weft_bytes q) {
     return c->max_probability * (double)(q - c->min_bytes) / (double)(c->max_bytes - c->min_bytes);
 }
 
-/// Whether the packet is marked, at a depth above min. Does not draw if the answer is certain, so that random streams
-/// do not depend on it.
-static bool draw(const struct wred_conf *c, weft_bytes q, struct weft_random *random) {
-    if (q > c->max_bytes) return true;
+/// Kept out of the path of packets whose verdict is certain.
+static __attribute__((noinline)) bool draw_between(const struct wred_conf *c, weft_bytes q,
+                                                   struct weft_random *random) {
     double p = calc_probability(c, q);
     return p >= 1 || (p > 0 && weft_random_unit(random) < p);
 }
 
-static enum weft_aqm_verdict wred_on_enqueue(const void *conf, weft_bytes queue_bytes, uint32_t bytes, bool ecn_capable,
+/// Whether the packet is marked, at a depth above min. Does not draw if the answer is certain, so that random streams
+/// do not depend on it.
+static inline bool draw(const struct wred_conf *c, weft_bytes q, struct weft_random *random) {
+    return q > c->max_bytes || draw_between(c, q, random);
+}
+
+static enum weft_aqm_verdict wred_on_enqueue(void *state, const void *conf, const struct weft_aqm_fact *fact,
                                              struct weft_random *random) {
     const struct wred_conf *c = conf;
-    if (queue_bytes <= c->min_bytes) return WEFT_AQM_PASS;
-    if (queue_bytes > c->drop_bytes) return WEFT_AQM_DROP;
-    if (ecn_capable ? c->mark_at == WEFT__MARK_AT_DEPARTURE : !c->drop_incapable) return WEFT_AQM_PASS;
-    if (!draw(c, queue_bytes, random)) return WEFT_AQM_PASS;
-    return ecn_capable ? WEFT_AQM_MARK : WEFT_AQM_DROP;
+    if (fact->queue_bytes <= c->min_bytes) return WEFT_AQM_PASS;
+    if (fact->queue_bytes > c->drop_bytes) return WEFT_AQM_DROP;
+    if (fact->ecn_capable ? c->mark_at == WEFT__MARK_AT_DEPARTURE : !c->drop_incapable) return WEFT_AQM_PASS;
+    if (!draw(c, fact->queue_bytes, random)) return WEFT_AQM_PASS;
+    return fact->ecn_capable ? WEFT_AQM_MARK : WEFT_AQM_DROP;
 }
 
 static weft_bytes wred_pass(const void *conf) {
@@ -136,10 +141,11 @@ static bool wred_wants_dequeue(const void *conf) {
     return ((const struct wred_conf *)conf)->mark_at == WEFT__MARK_AT_DEPARTURE;
 }
 
-static enum weft_aqm_verdict wred_on_dequeue(const void *conf, weft_bytes queue_bytes, bool ecn_capable,
+static enum weft_aqm_verdict wred_on_dequeue(void *state, const void *conf, const struct weft_aqm_fact *fact,
                                              struct weft_random *random) {
     const struct wred_conf *c = conf;
-    return ecn_capable && queue_bytes > c->min_bytes && draw(c, queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
+    bool asks = fact->ecn_capable && fact->queue_bytes > c->min_bytes;
+    return asks && draw(c, fact->queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
 }
 
 static bool wred_by_port(const void *conf) {

@@ -83,13 +83,15 @@ static const void *aqm_of_port(const struct weft_run *run, uint32_t port, const 
     return aqm->for_port ? aqm->for_port(conf->aqm.conf, rate, arena) : conf->aqm.conf;
 }
 
-/// Whether the node has an AQM that marks or drops. Adds its drops; it is not known which devices dropped.
+/// Whether the node has an AQM that marks or drops by thresholds of depth. Counts any that acts, and adds its drops; it
+/// is not known which devices dropped.
 static bool has_aqm(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
                     struct weft__mechanism_use *use) {
     const struct weft_aqm_ops *aqm = conf->sw.aqm.model->ops;
-    if (!aqm->thresholds || !conf->sw.aqm_priorities || !ethernet_ports(run->topology, node)) return false;
+    if (!weft_aqm_acts(aqm, conf->sw.aqm.conf) || !conf->sw.aqm_priorities || !ethernet_ports(run->topology, node))
+        return false;
     if (!use->devices++) use->acts += run->outcome->drops[WEFT_DROP_AQM];
-    return true;
+    return aqm->thresholds != NULL;
 }
 
 void weft__mechanism_look_at_ecn(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,

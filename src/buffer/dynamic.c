@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/still.h"
 #include "base/units.h"
 #include "buffer/lossless.h"
 #include "weft/buffer.h"
@@ -374,6 +375,15 @@ static const char *dynamic_check(const void *state, const void *conf) {
     return s->shared_used <= s->shared_size ? NULL : "the shared pool holds more than its size";
 }
 
+static void dynamic_still(const void *state, const void *conf, struct weft__still *still) {
+    const struct dynamic_state *s = state;
+    weft__still_mix(still, s->shared_used << 1 | s->changed);
+    for (uint32_t g = 0; g < s->groups; g++) {
+        weft__still_mix(still, s->group[g].pool);
+        weft__still_mix(still, s->group[g].headroom);
+    }
+}
+
 static const struct weft_buffer_ops dynamic_ops = {
     .fit = dynamic_fit,
     .fit_ports = dynamic_fit_ports,
@@ -391,6 +401,7 @@ static const struct weft_buffer_ops dynamic_ops = {
     .room = dynamic_room,
     .level_max = dynamic_level_max,
     .check = dynamic_check,
+    .still = dynamic_still,
 };
 
 const struct weft_model weft__buffer_dynamic = {

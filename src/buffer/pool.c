@@ -61,6 +61,7 @@ static const struct weft_buffer_ops pool_ops = {
     .room = pool_room,
     .level_max = weft__shared_level_max,
     .check = weft__shared_check,
+    .still = weft__shared_still,
 };
 
 const struct weft_model weft__buffer_pool = {

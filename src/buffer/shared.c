@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/still.h"
 #include "buffer/levels.h"
 #include "buffer/lossless.h"
 
@@ -231,4 +232,14 @@ const char *weft__shared_check(const void *state, const void *conf) {
         }
     }
     return NULL;
+}
+
+void weft__shared_still(const void *state, const void *conf, struct weft__still *still) {
+    const struct shared_state *s = state;
+    for (uint32_t i = 0; i < s->rooms * WEFT_PRIORITIES; i++)
+        weft__still_mix(still, s->used[i]);
+    for (uint32_t g = 0; g < s->ports * WEFT_PRIORITIES; g++) { // with nothing held, nothing is held in any room
+        weft__still_mix(still, s->group[g].level);
+        weft__still_mix(still, (uint64_t)s->group[g].headroom << 32 | s->group[g].held);
+    }
 }

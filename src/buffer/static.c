@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/still.h"
 #include "buffer/levels.h"
 #include "buffer/lossless.h"
 #include "weft/buffer.h"
@@ -151,6 +152,12 @@ static const char *static_check(const void *state, const void *conf) {
     return NULL;
 }
 
+static void static_still(const void *state, const void *conf, struct weft__still *still) {
+    const struct static_state *s = state;
+    for (uint32_t g = 0; g < s->groups; g++)
+        weft__still_mix(still, group_of(s, g / WEFT_PRIORITIES, g % WEFT_PRIORITIES)->level);
+}
+
 static const struct weft_buffer_ops static_ops = {
     .fit = static_fit,
     .plan = static_plan,
@@ -168,6 +175,7 @@ static const struct weft_buffer_ops static_ops = {
     .room = static_room,
     .level_max = static_level_max,
     .check = static_check,
+    .still = static_still,
 };
 
 const struct weft_model weft__buffer_static = {

@@ -16,7 +16,9 @@ void weft__ether_init(struct weft__ether *e, const struct weft__ether_setup *set
     e->row_bytes = setup->rows->ports * (uint32_t)sizeof *e->queue;
     e->buffer = conf->buffer.model->ops;
     e->aqm = conf->aqm.model->ops;
-    e->marks_leaving = e->aqm->wants_dequeue && e->aqm->wants_dequeue(conf->aqm.conf);
+    e->asks_leaving = e->aqm->wants_dequeue && e->aqm->wants_dequeue(conf->aqm.conf);
+    e->aqm_bytes = (uint32_t)weft_aqm_state_size(e->aqm, conf->aqm.conf);
+    if (e->aqm_bytes) e->aqm_at = weft__arena_lines(setup->arena, setup->aqm_queues, e->aqm_bytes);
     e->scheduler = conf->scheduler.model->ops;
     e->buffer_state = weft__arena_lines(setup->arena, 1, e->buffer->state_size(conf->buffer.conf, setup->ports));
     e->buffer->init(e->buffer_state, conf->buffer.conf, setup->ports, conf->pfc.priorities);
@@ -134,14 +136,19 @@ static uint8_t sendable(const struct weft__ether *e, weft_time_ps now, uint32_t 
     return ready ? weft__ether_sendable(&e->conf->pfc, &e->port[k], now, ready) : 0;
 }
 
-/// Sends a frame of port `k` at one of the priorities (a non-empty mask). Returns its bytes on the wire.
+/// Sends a frame of port `k` at one of the priorities (a non-empty mask). Returns its bytes on the wire; 0: the AQM
+/// drops it, and another may be sent.
 static uint32_t send_one(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
                          uint8_t mask) {
     struct weft__port *port = &e->port[k];
     uint32_t priority = e->scheduler->pick(&port->scheduler, e->conf->scheduler.conf, mask);
     struct weft_packet p;
     weft__port_pop(port, e->pool, priority, &p);
-    if (__builtin_expect(e->marks_leaving, 0) && e->ops->on_leaving) e->ops->on_leaving(node, w, k, &p);
+    if (__builtin_expect(e->asks_leaving, 0) && e->ops->on_leaving && !e->ops->on_leaving(node, w, k, &p)) {
+        weft__ether_drop(e, w, &p, k, WEFT_DROP_AQM);
+        leave(e, node, w, k, &p);
+        return 0;
+    }
     weft__port_send(port, w, &p);
     if (e->scheduler->on_sent)
         e->scheduler->on_sent(&port->scheduler, e->conf->scheduler.conf, priority, p.bytes + WEFT_WIRE_OVERHEAD);
@@ -150,7 +157,8 @@ static uint32_t send_one(struct weft__ether *e, struct weft__node *node, struct 
 }
 
 /// One of the group's ports is free: the port whose turn it is sends, and no other does until its frame is complete.
-static void serve_group(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
+/// False: that frame was dropped, and it is another's turn.
+static bool serve_group(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
                         struct weft__ether_group *group) {
     uint32_t ready = 0;
     for (uint32_t i = 0; i < group->ports; i++) {
@@ -158,9 +166,10 @@ static void serve_group(struct weft__ether *e, struct weft__node *node, struct w
         bool may = e->port[k].busy_until_ps <= w->now_ps && !e->port[k].pending && sendable(e, w->now_ps, k);
         ready |= (uint32_t)may << i;
     }
-    if (!ready) return;
+    if (!ready) return true;
     uint32_t one = weft__share_pick(&group->share, ready), k = group->port[one];
     uint32_t bytes = send_one(e, node, w, k, sendable(e, w->now_ps, k));
+    if (!bytes) return false;
     weft__share_charge(&group->share, one, bytes);
     weft_time_ps until = w->now_ps + weft__speed_time(group->speed, bytes);
     for (uint32_t i = 0; i < group->ports; i++) {
@@ -168,15 +177,18 @@ static void serve_group(struct weft__ether *e, struct weft__node *node, struct w
         if (port->busy_until_ps < until) port->busy_until_ps = until;
         weft__ether_arm(port, node, w->now_ps, group->port[i], port->ready);
     }
+    return true;
 }
 
 static void serve(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
     if (__builtin_expect(e->group[k] != NULL, 0)) {
-        serve_group(e, node, w, e->group[k]);
+        while (!serve_group(e, node, w, e->group[k]))
+            continue;
         return;
     }
-    uint8_t mask = sendable(e, w->now_ps, k);
-    if (mask) send_one(e, node, w, k, mask);
+    uint8_t mask;
+    while (e->port[k].busy_until_ps <= w->now_ps && (mask = sendable(e, w->now_ps, k)))
+        if (send_one(e, node, w, k, mask)) return;
 }
 
 void weft__ether_kick(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
@@ -210,7 +222,7 @@ bool weft__ether_send(struct weft__ether *e, struct weft__node *node, struct wef
     q->bytes += p->bytes;
     if (q->bytes > q->bytes_max) q->bytes_max = q->bytes;
     queue->bytes += p->bytes;
-    if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
+    weft__port_count_depth(queue, queue->bytes);
     weft__port_push(port, e->pool, p->priority, p);
     if (port->busy_until_ps <= w->now_ps)
         weft__ether_kick(e, node, w, k);
@@ -245,21 +257,21 @@ void weft__ether_drop_full(struct weft__ether *e, struct weft__worker *w, const 
     weft__ether_drop(e, w, p, p->port, lossless ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
 }
 
+enum weft_aqm_verdict weft__ether_judge_leaving(struct weft__ether *e, const void *conf, weft_time_ps now,
+                                                const struct weft_packet *p, struct weft__ether_aqm_queue queue) {
+    if (!(e->conf->aqm_priorities >> p->priority & 1)) return WEFT_AQM_PASS;
+    struct weft_aqm_fact fact;
+    weft__ether_aqm_describe(now, p, queue, now - p->time_ps, &fact);
+    return e->aqm->on_dequeue(weft__ether_aqm_state(e, queue.number), conf, &fact, &e->ecn_random);
+}
+
 bool weft__ether_judge(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, uint32_t k,
-                       weft_bytes depth, bool *ret_mark) {
-    *ret_mark = false;
-    if (!(e->conf->aqm_priorities >> p->priority & 1)) return true;
-    enum weft_aqm_verdict verdict =
-        e->aqm->on_enqueue(e->conf->aqm.conf, depth, p->bytes, p->ecn != WEFT_ECN_NOT_ECT, &e->ecn_random);
+                       struct weft__ether_aqm_queue queue, bool *ret_mark) {
+    enum weft_aqm_verdict verdict = weft__ether_judge_arriving(e, e->conf->aqm.conf, w->now_ps, p, queue);
     *ret_mark = verdict == WEFT_AQM_MARK;
     if (verdict < WEFT_AQM_DROP) return true;
     weft__ether_drop(e, w, p, k, WEFT_DROP_AQM);
     return false;
-}
-
-bool weft__ether_judge_leaving(struct weft__ether *e, const struct weft_packet *p, weft_bytes depth) {
-    return e->conf->aqm_priorities >> p->priority & 1 &&
-           e->aqm->on_dequeue(e->conf->aqm.conf, depth, p->ecn != WEFT_ECN_NOT_ECT, &e->ecn_random) == WEFT_AQM_MARK;
 }
 
 bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, bool *ret_xoff) {

@@ -8,7 +8,7 @@
 // timers exist; the caller connects ether.port[] like any ports. During a run it calls
 //
 //   weft__ether_on_local   for frames that end at this port (weft_packet_is_local)
-//   weft__ether_judge      to mark or drop a frame by the depth of its queue, if the box has a queue at that point
+//   weft__ether_judge      to mark or drop a frame that joins a queue, if the box has a queue at that point
 //   weft__ether_enter      to admit a frame; weft__ether_hold if the frame has not left at once
 //   weft__ether_release    when a frame leaves the ingress buffer, sent or discarded
 //   weft__ether_send       to send a frame by one of its ports, through an output queue
@@ -54,8 +54,9 @@ struct weft__ether_ops {
                         bool xoff);
     /// A frame of this size has left its output queue, sent or discarded.
     void (*on_left)(struct weft__node *node, struct weft__worker *w, uint32_t k, uint32_t priority, uint32_t bytes);
-    /// If marks_leaving: a frame at the head of its output queue leaves for the wire; it may be marked.
-    void (*on_leaving)(struct weft__node *node, struct weft__worker *w, uint32_t k, struct weft_packet *p);
+    /// If asks_leaving: a frame at the head of its output queue leaves for the wire; it may be marked. False: it is to
+    /// be dropped instead.
+    bool (*on_leaving)(struct weft__node *node, struct weft__worker *w, uint32_t k, struct weft_packet *p);
     /// Pauses from the neighbour may have changed.
     void (*on_pauses)(struct weft__node *node, struct weft__worker *w, uint32_t k);
 };
@@ -86,7 +87,9 @@ struct weft__ether {
     const struct weft_aqm_ops *aqm;
     const struct weft_scheduler_ops *scheduler;
     struct weft_random ecn_random;
-    bool marks_leaving; ///< the AQM is asked about frames that leave, too
+    bool asks_leaving;     ///< the AQM is asked about frames that leave, too
+    uint32_t aqm_bytes;    ///< of the AQM's state of a queue; 0: it has none
+    unsigned char *aqm_at; ///< [queues]: states, of aqm_bytes each; a box that adds queues moves it
     bool full; ///< the box is nearly full: whatever the buffer model says, every arriving frame counts as above XOFF
     // output queues
     struct weft__ether_queues *queues; ///< [ports]; NULL: frames wait elsewhere
@@ -105,6 +108,7 @@ struct weft__ether_setup {
     uint32_t who;                  ///< seeds its random numbers
     struct weft_packet_pool *pool; ///< NULL: no output queues
     weft_bytes queues_bytes;
+    uint32_t aqm_queues; ///< that the AQM is asked about, numbered from 0; 0: they are added during the run
     struct weft_arena *arena;
 };
 void weft__ether_init(struct weft__ether *e, const struct weft__ether_setup *setup);
@@ -121,12 +125,45 @@ void weft__ether_drop(struct weft__ether *e, struct weft__worker *w, const struc
 
 // --- frames that come ---------------------------------------------------------------------------------------------
 
-/// AQM verdict, from the `depth` of the queue that the frame joins. False: dropped, and counted at port `k`. *ret_mark:
-/// mark the frame, and count it at that queue, if it is admitted.
+/// A queue that the AQM is asked about: its number, and its bytes besides the frame in question.
+struct weft__ether_aqm_queue {
+    uint32_t number;
+    weft_bytes bytes;
+};
+/// The AQM's state of a queue, or NULL.
+static inline void *weft__ether_aqm_state(const struct weft__ether *e, uint32_t queue) {
+    return e->aqm_bytes ? e->aqm_at + (size_t)queue * e->aqm_bytes : NULL;
+}
+/// Describes a frame and its queue to the AQM.
+static inline void weft__ether_aqm_describe(weft_time_ps now, const struct weft_packet *p,
+                                            struct weft__ether_aqm_queue queue, weft_time_ps waited,
+                                            struct weft_aqm_fact *ret) {
+    ret->now_ps = now;
+    ret->waited_ps = waited;
+    ret->queue_bytes = queue.bytes;
+    ret->bytes = p->bytes;
+    ret->ecn_capable = p->ecn != WEFT_ECN_NOT_ECT;
+}
+/// The AQM's verdict on a frame that joins the queue, and, if asks_leaving, on the next that leaves it, which joined it
+/// at p->time_ps. `conf`: the AQM's, of that port.
+static inline enum weft_aqm_verdict weft__ether_judge_arriving(struct weft__ether *e, const void *conf,
+                                                               weft_time_ps now, const struct weft_packet *p,
+                                                               struct weft__ether_aqm_queue queue) {
+    if (!(e->conf->aqm_priorities >> p->priority & 1)) return WEFT_AQM_PASS;
+    struct weft_aqm_fact fact;
+    weft__ether_aqm_describe(now, p, queue, 0, &fact);
+    return e->aqm->on_enqueue(weft__ether_aqm_state(e, queue.number), conf, &fact, &e->ecn_random);
+}
+enum weft_aqm_verdict weft__ether_judge_leaving(struct weft__ether *e, const void *conf, weft_time_ps now,
+                                                const struct weft_packet *p, struct weft__ether_aqm_queue queue);
+/// Asks about a frame that joins a queue in a box whose ports have one configuration. False: dropped, and counted at
+/// port `k`. *ret_mark: mark the frame, and count it at that queue, if it is admitted.
 bool weft__ether_judge(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, uint32_t k,
-                       weft_bytes depth, bool *ret_mark);
-/// If marks_leaving: whether to mark a frame that leaves its queue with that `depth` behind it.
-bool weft__ether_judge_leaving(struct weft__ether *e, const struct weft_packet *p, weft_bytes depth);
+                       struct weft__ether_aqm_queue queue, bool *ret_mark);
+/// The number of the queue of a port and priority, for boxes whose queues are of ports.
+static inline uint32_t weft__ether_aqm_number(uint32_t k, uint32_t priority) {
+    return k * WEFT_PRIORITIES + priority;
+}
 /// Admission at p->port. False: dropped and counted. *ret_xoff: its ingress group is now above XOFF.
 bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, bool *ret_xoff);
 /// Tells the neighbour at `k` to pause or resume a priority. `out`: the port whose packet caused it, or WEFT_NONE.

@@ -315,11 +315,19 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
     return true;
 }
 
+/// Counts a frame of the queue that is sent.
+static inline void weft__port_count_sent(struct weft__port_queue *queue, uint32_t bytes) {
+    queue->tx_packets++;
+    queue->tx_bytes += bytes;
+}
+/// Counts so many bytes in the queue.
+static inline void weft__port_count_depth(struct weft__port_queue *queue, weft_bytes depth) {
+    if (depth > queue->bytes_max) queue->bytes_max = depth;
+}
+
 /// Sends and counts a frame of a queue.
 static inline bool weft__port_send(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
-    struct weft__port_queue *q = weft__port_queue_of(port, packet->priority);
-    q->tx_packets++;
-    q->tx_bytes += packet->bytes;
+    weft__port_count_sent(weft__port_queue_of(port, packet->priority), packet->bytes);
     return weft__port_transmit(port, w, packet, port->delay_data_ps);
 }
 

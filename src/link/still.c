@@ -3,8 +3,14 @@
 
 #include "link/port.h"
 
-void weft__still_mix_random(struct weft__still *s, const struct weft_random *random) {
-    weft__still_mix(s, random->drawn);
+const char *weft__model_still(const struct weft_model *model, weft_model_still *still, const void *state,
+                              const void *conf, struct weft__still *s, struct weft_arena *arena) {
+    if (!state) return NULL;
+    if (!still)
+        return weft_arena_format(arena, "%s %s keeps a state, and does not say what of it matters",
+                                 weft_kind_name(model->kind), model->name);
+    still(state, conf, s);
+    return NULL;
 }
 
 void weft__port_still(const struct weft__port *port, struct weft__still *s) {

@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "plan/plan.h"
 #include "weft/advice.h"
+#include "weft/aqm.h"
 #include "weft/sim.h"
 
 enum { KB = 1000, TEXT = 64 };
@@ -219,7 +220,10 @@ static void judge_ecn(struct site *s, weft_bytes bound) {
     const struct weft_model_conf *aqm = &s->sw->aqm;
     weft_bytes xoff = s->place.conf.pfc_threshold_bytes, kmin = number_of(aqm, "min"), kmax = number_of(aqm, "max");
     if (!is(aqm, "wred")) {
-        add_finding(s, "switch.aqm marks nothing: congestion control that goes by ECN never hears of a queue");
+        add_finding(s,
+                    weft_aqm_acts(aqm->model->ops, aqm->conf)
+                        ? FORMAT("switch.aqm %s has other thresholds than these: only wred is judged", aqm->model->name)
+                        : "switch.aqm marks nothing: congestion control that goes by ECN never hears of a queue");
         return;
     }
     if (kmin >= s->top_bytes)
@@ -300,7 +304,8 @@ static void judge_dcqcn(struct site *s, weft_time_ps cnp_interval) {
         add_finding(s, FORMAT("alpha_timer %s is no longer than cnp_interval %s: alpha decays between two CNPs of a "
                               "lasting queue",
                               TIME(number_of(cc, "alpha_timer")), TIME(cnp_interval)));
-    if (!is(&s->sw->aqm, "wred")) add_finding(s, "switch.aqm marks nothing: no CNP is ever sent (weft plan ecn)");
+    if (!weft_aqm_acts(s->sw->aqm.model->ops, s->sw->aqm.conf))
+        add_finding(s, "switch.aqm marks nothing: no CNP is ever sent (weft plan ecn)");
     if (!s->host->ecn) add_finding(s, "host.ecn is off: no packet can be marked (weft plan ecn)");
 }
 

@@ -21,6 +21,7 @@
 #include "link/measure.h"
 #include "sim/paths.h"
 #include "transport/endpoint.h"
+#include "weft/aqm.h"
 
 enum {
     LOOK_PS = 5000000,      ///< 5 us between two checks while flows coast, or may soon
@@ -446,7 +447,9 @@ static const char *refuse_node(const struct weft__network *net, uint32_t i) {
     const struct weft__box *box = weft__box_of(node);
     if (box->coast) return box->coast->refuse(net, i);
     if (box->each_count) return "flows through a fabric of cells, all of whose links they share";
-    const struct weft_route_ops *route = net->device[i]->sw.route.model->ops;
+    const struct weft_switch_conf *sw = &net->device[i]->sw;
+    if (weft_aqm_state_size(sw->aqm.model->ops, sw->aqm.conf)) return "an AQM that keeps a state (switch.aqm)";
+    const struct weft_route_ops *route = sw->route.model->ops;
     return route->choose ? "a route model that keeps a state (switch.route)" : NULL;
 }
 

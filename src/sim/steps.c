@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "link/still.h"
+#include "base/still.h"
 #include "transport/program.h"
 
 enum {

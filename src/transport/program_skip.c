@@ -3,7 +3,7 @@
 // iterations that are not run because they would bring nothing new.
 #include <string.h>
 
-#include "link/still.h"
+#include "base/still.h"
 #include "transport/program.h"
 #include "weft/memory.h"
 

@@ -257,6 +257,7 @@ static const struct need {
     {"switch.aqm.wred.drop_incapable", {"host.ecn=false"}},
     {"switch.aqm.wred.mark_at", {"switch.aqm.max=2MB", "switch.aqm.max_probability=100%"}},
     {"switch.aqm.trim.", {"switch.aqm.min=5KB", "switch.aqm.max=20KB", "switch.aqm.depth=40KB"}},
+    {"switch.aqm.codel.", {"switch.aqm.target=1us", "switch.aqm.interval=20us", "switch.aqm.least=0B"}},
     {"switch.buffer.dynamic.alpha_by_rate", {FASTER}},
     {"switch.buffer.dynamic.",
      {"switch.buffer.total=400KB", "switch.buffer.headroom=10KB", "switch.buffer.reserve=1KB"}},

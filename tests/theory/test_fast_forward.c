@@ -538,9 +538,9 @@ static void refuses(void **state) {
     const struct {
         const char *more, *run, *expected;
     } cases[] = {
-        {ONE_SWITCH "host: {cc: dcqcn}\n", "exact", "host.cc"},
-        {ONE_SWITCH "host: {out_of_order: accept}\n", "exact", "state of its own"},
-        {CLOS "switch: {route: load_aware}\n", "exact", "route model"},
+        {ONE_SWITCH "host: {cc: dcqcn}\n", "exact", "cc dcqcn keeps a state"},
+        {ONE_SWITCH "host: {out_of_order: accept}\n", "exact", "transport roce_rc keeps a state"},
+        {CLOS "switch: {route: load_aware}\n", "exact", "route load_aware keeps a state"},
         {CLOS "events: [{at: 1ms, link: leaf-0/4, state: down}]\n", "steady", "events"},
         {ONE_SWITCH, "steady, sample_interval: 1us", "sample_interval"},
         {ONE_SWITCH "dcbx: {enabled: on}\n", "exact", "LLDP"},
@@ -571,6 +571,7 @@ static void refuses_flows(void **state) {
         {DSF, "steady", "fabric of cells"},
         {ONE_SWITCH "host: {retransmission: selective}\n", "steady", "state of its own"},
         {CLOS "switch: {route: spray}\n", "steady", "route model"},
+        {CLOS "switch: {aqm: codel}\n", "steady", "AQM that keeps a state"},
         {ONE_SWITCH, "steady, round_trips: on", "round_trips"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -14,8 +14,15 @@ static unsigned count(const struct weft_aqm_ops *ops, const void *conf, weft_byt
                       enum weft_aqm_verdict verdict, unsigned trials, struct weft_random *random) {
     unsigned n = 0;
     for (unsigned i = 0; i < trials; i++)
-        n += ops->on_enqueue(conf, depth, 1000, capable, random) == verdict;
+        n += ops->on_enqueue(NULL, conf,
+                             &(struct weft_aqm_fact){.queue_bytes = depth, .bytes = 1000, .ecn_capable = capable},
+                             random) == verdict;
     return n;
+}
+
+static enum weft_aqm_verdict leave(const struct weft_aqm_ops *ops, const void *conf, weft_bytes depth, bool capable,
+                                   struct weft_random *random) {
+    return ops->on_dequeue(NULL, conf, &(struct weft_aqm_fact){.queue_bytes = depth, .ecn_capable = capable}, random);
 }
 
 // Four standard deviations of a binomial, at each depth and over all of them.
@@ -59,13 +66,13 @@ static void marks_at_departure(void **state) {
     assert_true(ops->wants_dequeue(conf));
     assert_int_equal(count(ops, conf, 900000, true, WEFT_AQM_PASS, 100, &random), 100);
     assert_int_equal(count(ops, conf, 1000001, true, WEFT_AQM_DROP, 100, &random), 100);
-    assert_int_equal(ops->on_dequeue(conf, 100000, true, &random), WEFT_AQM_PASS);
-    assert_int_equal(ops->on_dequeue(conf, 400001, true, &random), WEFT_AQM_MARK);
-    assert_int_equal(ops->on_dequeue(conf, 400001, false, &random), WEFT_AQM_PASS);
+    assert_int_equal(leave(ops, conf, 100000, true, &random), WEFT_AQM_PASS);
+    assert_int_equal(leave(ops, conf, 400001, true, &random), WEFT_AQM_MARK);
+    assert_int_equal(leave(ops, conf, 400001, false, &random), WEFT_AQM_PASS);
     assert_int_equal(random.drawn, 0);
     double trials = 20000, p = .1, n = 0;
     for (unsigned i = 0; i < 20000; i++)
-        n += ops->on_dequeue(conf, 250000, true, &random) == WEFT_AQM_MARK;
+        n += leave(ops, conf, 250000, true, &random) == WEFT_AQM_MARK;
     assert_true(fabs(n / trials - p) <= 4 * sqrt(p * (1 - p) / trials));
     free(conf);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The DSF interface node: a Jericho chip in an RDSW or EDSW. Life of a packet: it arrives at an Ethernet port
-// (on_frame) as at a switch; the AQM marks it by the depth of its virtual output queue (VOQ), now or when it leaves the
-// VOQ, the buffer admits it at its port and priority and decides whether its neighbour must pause, and it waits in the
-// VOQ of the port, anywhere in the fabric, by which it will leave (dsf_in_voq.c). The VOQ asks that port for credits;
-// the port grants them at its own rate, VOQ by VOQ (dsf_in_credit.c). Against its credits the packet is cut into cells,
-// which are spread over all lanes that lead to its interface node. There cells become packets again, in order
-// (dsf_in_reassembly.c), and wait shortly for their port (weft__ether_send).
+// (on_frame) as at a switch; the AQM marks or drops it when it joins its virtual output queue (VOQ) or when it leaves
+// the VOQ, the buffer admits it at its port and priority and decides whether its neighbour must pause, and it waits in
+// the VOQ of the port, anywhere in the fabric, by which it will leave (dsf_in_voq.c). The VOQ asks that port for
+// credits; the port grants them at its own rate, VOQ by VOQ (dsf_in_credit.c). Against its credits the packet is cut
+// into cells, which are spread over all lanes that lead to its interface node. There cells become packets again, in
+// order (dsf_in_reassembly.c), and wait shortly for their port (weft__ether_send).
 //
 // Sources: Meta, "Disaggregated Scheduled Fabric: Scaling Meta's AI Journey" (engineering blog, 2025); FBOSS
 // (Jericho3Asic, SaiPlatform); Broadcom's SDK for Jericho 2 (OpenBCM 6.5.24: presets of VOQs, cells, control cells).
@@ -39,7 +39,8 @@ static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__
         weft__ether_drop_full(&in->ether, w, p);
         return;
     }
-    if (!weft__ether_judge(&in->ether, w, p, in_port, in->voq[voq].bytes, &mark)) return;
+    if (!weft__ether_judge(&in->ether, w, p, in_port, (struct weft__ether_aqm_queue){voq, in->voq[voq].bytes}, &mark))
+        return;
     if (!weft__ether_enter(&in->ether, w, p, &xoff)) return;
     if (mark) {
         p->ecn = WEFT_ECN_CE;

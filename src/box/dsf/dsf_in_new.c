@@ -81,6 +81,7 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
         .arena = arena,
     };
     weft__ether_init(&in->ether, &ether);
+    in->ether.aqm_at = NULL; // grows with the VOQs
     weft__spray_init(&in->spray, setup->eligible, setup->ins, in->slot, setup->conf->spray == WEFT_SPRAY_PERMUTATION,
                      setup->seed, setup->who, arena);
     in->sampled = setup->sampled;
@@ -181,6 +182,7 @@ void weft__in_deinit(void *state) {
     weft_memory_free(WEFT_MEMORY_QUEUE, in->stream, in->stream_capacity * sizeof *in->stream);
     weft_memory_free(WEFT_MEMORY_QUEUE, in->voq, in->voq_capacity * sizeof *in->voq);
     weft_memory_free(WEFT_MEMORY_QUEUE, in->voq_marked, in->voq_capacity * sizeof *in->voq_marked);
+    weft_memory_free(WEFT_MEMORY_QUEUE, in->ether.aqm_at, (size_t)in->voq_capacity * in->ether.aqm_bytes);
     weft_memory_free(WEFT_MEMORY_QUEUE, in->flow, in->flow_capacity * sizeof *in->flow);
     weft__numbers_deinit(&in->voqs);
     weft__numbers_deinit(&in->flows);

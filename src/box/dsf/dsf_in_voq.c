@@ -13,6 +13,8 @@
 //
 // Credits do not depend on the node's own lanes. When the lanes carry less than its ports can fill (after link
 // failures), packets wait in their VOQs, in turn, until the lane of their next cell has little waiting.
+#include <string.h>
+
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
 
@@ -27,10 +29,14 @@ uint32_t weft__in_voq(struct weft__in *in, uint32_t to, uint32_t port, uint32_t 
         in->voq = weft_memory_resize(WEFT_MEMORY_QUEUE, in->voq, v * sizeof *in->voq, capacity * sizeof *in->voq);
         in->voq_marked = weft_memory_resize(WEFT_MEMORY_QUEUE, in->voq_marked, v * sizeof *in->voq_marked,
                                             capacity * sizeof *in->voq_marked);
+        unsigned char *aqm = in->ether.aqm_at;
+        uint32_t bytes = in->ether.aqm_bytes;
+        if (bytes) in->ether.aqm_at = weft_memory_resize(WEFT_MEMORY_QUEUE, aqm, v * bytes, capacity * bytes);
         in->voq_capacity = capacity;
     }
     in->voq[v] = (struct weft__voq){.to = to, .port = (uint16_t)port, .priority = (uint8_t)priority};
     in->voq_marked[v] = 0;
+    if (in->ether.aqm_bytes) memset(weft__ether_aqm_state(&in->ether, v), 0, in->ether.aqm_bytes);
     return v;
 }
 
@@ -200,11 +206,21 @@ static void wait_for_lanes(struct weft__node *node, struct weft__in *in, struct 
     in->waiting = number;
 }
 
-/// The AQM decides by the depth without the packet that leaves.
-static void mark_leaving(struct weft__in *in, struct weft_packet *p, const struct weft__voq *v) {
-    if (!weft__ether_judge_leaving(&in->ether, p, v->bytes)) return;
-    p->ecn = WEFT_ECN_CE;
-    in->voq_marked[v - in->voq]++;
+/// The AQM's verdict on a packet that leaves its VOQ. False: dropped and counted; its balance remains.
+static bool judge_leaving(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
+                          struct weft__voq *v) {
+    uint32_t number = (uint32_t)(v - in->voq);
+    enum weft_aqm_verdict verdict = weft__ether_judge_leaving(&in->ether, in->ether.conf->aqm.conf, w->now_ps, p,
+                                                              (struct weft__ether_aqm_queue){number, v->bytes});
+    if (verdict == WEFT_AQM_MARK) {
+        p->ecn = WEFT_ECN_CE;
+        in->voq_marked[number]++;
+    }
+    if (verdict < WEFT_AQM_DROP) return true;
+    v->balance += p->bytes;
+    weft__ether_drop(&in->ether, w, p, p->port, WEFT_DROP_AQM);
+    weft__ether_release(&in->ether, node, w, p);
+    return false;
 }
 
 static void send_first(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__voq *v,
@@ -217,7 +233,7 @@ static void send_first(struct weft__node *node, struct weft__in *in, struct weft
     v->bytes -= p.bytes;
     in->voq_bytes -= p.bytes;
     v->active_ps = w->now_ps;
-    if (__builtin_expect(in->ether.marks_leaving, 0)) mark_leaving(in, &p, v);
+    if (__builtin_expect(in->ether.asks_leaving, 0) && !judge_leaving(node, in, w, &p, v)) return;
     weft_histogram_add(&in->counts.seen->voq_ns, (w->now_ps - p.time_ps) / WEFT_PS_PER_NS);
     if (__builtin_expect(in->lanes.follow != NULL, 0)) {
         weft__lanes_follow_stage(&in->lanes, w->now_ps, &p, p.qp, WEFT_STAGE_CLEARED);

@@ -213,10 +213,23 @@ void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);
 /// Bytes of received frames that wait for the host. (Packets waiting to be sent have not been injected.)
 weft_bytes weft__nic_held(const void *state);
 
+/// Counts a frame that leaves.
+static inline void weft__nic_count_sent(struct weft__worker *w, struct weft__port_queue *queue, uint32_t bytes) {
+    w->tally.injected_bytes += bytes;
+    weft__port_count_sent(queue, bytes);
+}
+/// Counts a frame with new payload of the queue pair.
+static inline void weft__nic_count_payload(struct weft__worker *w, struct weft_qp_receiver *r,
+                                           const struct weft_packet *p, uint32_t payload) {
+    w->tally.delivered_bytes += p->bytes;
+    weft__count(w, WEFT__COUNT_PAYLOAD_BYTES, payload);
+    r->delivered_bytes += payload;
+    w->tally.progress_ps = w->now_ps;
+}
 /// A frame leaves. Frames lost on the link take no room at the neighbour.
 static inline void weft__nic_put(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
-    w->tally.injected_bytes += p->bytes;
-    if (weft__port_send(&nic->port, w, p)) nic->room_bytes -= p->bytes;
+    weft__nic_count_sent(w, weft__port_queue_of(&nic->port, p->priority), p->bytes);
+    if (weft__port_transmit(&nic->port, w, p, nic->port.delay_data_ps)) nic->room_bytes -= p->bytes;
 }
 /// Key of a timer of its port.
 static inline uint32_t weft__nic_key(const struct weft__nic *nic, uint32_t what) {

@@ -4,7 +4,8 @@
 // so what happens to nearly all of them is written out here, with the transport as part of the code: a packet comes in
 // its order and is acknowledged, an acknowledgement comes, the next packet leaves when it is the port's turn. All else
 // is left to nic.c, whose way does the same with the same state: first and last packets, marks, losses, messages that
-// begin or end, pauses, round trips that are noted, other packets and other timers.
+// begin or end, pauses, round trips that are noted, other packets and other timers. What is counted is counted by the
+// functions that nic.c uses, too; tests/contract/test_plain.c compares both paths.
 #include "box/nic/nic.h"
 #include "transport/roce_rc.h"
 #include "weft/credit.h"
@@ -15,9 +16,7 @@ static inline struct weft_packet *put(struct weft__nic *nic, struct weft__worker
                                       weft_time_ps *ret_time) {
     struct weft__port *port = &nic->port;
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
-    w->tally.injected_bytes += bytes;
-    queue->tx_packets++;
-    queue->tx_bytes += bytes;
+    weft__nic_count_sent(w, queue, bytes);
     weft__port_take(port, w, bytes);
     *ret_time = port->busy_until_ps - port->gap_ps + port->delay_data_ps;
     return weft__send_slot(w, port->peer_inbox, *ret_time);
@@ -60,10 +59,8 @@ static inline bool take_data(struct weft__node *node, struct weft__nic *nic, str
     if (p->side | p->spare || !weft__roce_rc_is_expected(r, qp, p)) return false;
     bool message = qp->packets == WEFT_QP_MESSAGES;
     if (message && p->flags & WEFT_PACKET_LAST) return false;
-    w->tally.delivered_bytes += p->bytes;
-    weft__count(w, WEFT__COUNT_PAYLOAD_BYTES, qp->mtu);
-    r->delivered_bytes += qp->mtu;
-    w->tally.progress_ps = r->progress_ps = w->now_ps;
+    weft__nic_count_payload(w, r, p, qp->mtu);
+    r->progress_ps = w->now_ps;
     r->expected = p->psn + 1;
     r->nak_sent = false;
     if (!weft__roce_rc_owes_ack(r, nic->conf->transport.conf, p)) return true;
@@ -92,8 +89,8 @@ static inline bool take_ack(struct weft__node *node, struct weft__nic *nic, stru
 static inline void send_control(struct weft__nic *nic, struct weft__worker *w, uint32_t priority) {
     struct weft__fifo *fifo = &nic->backlog[priority].control;
     const struct weft_packet *p = weft__fifo_head(fifo);
-    w->tally.injected_bytes += p->bytes;
-    weft__port_send(&nic->port, w, p);
+    weft__nic_count_sent(w, weft__port_queue_of(&nic->port, priority), p->bytes);
+    weft__port_transmit(&nic->port, w, p, nic->port.delay_data_ps);
     weft__fifo_drop(fifo, nic->end.pool);
     if (!fifo->n) nic->control_mask &= (uint8_t) ~(1u << priority);
 }

@@ -49,11 +49,7 @@ static inline uint32_t payload_of(const struct weft__nic *nic, const struct weft
 }
 
 static inline void deliver(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
-    uint32_t payload = payload_of(nic, p);
-    w->tally.delivered_bytes += p->bytes;
-    weft__count(w, WEFT__COUNT_PAYLOAD_BYTES, payload);
-    nic->end.hosts->receiver[p->qp].delivered_bytes += payload;
-    w->tally.progress_ps = w->now_ps;
+    weft__nic_count_payload(w, &nic->end.hosts->receiver[p->qp], p, payload_of(nic, p));
 }
 
 static void notify(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,

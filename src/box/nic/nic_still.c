@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that determines a NIC's future while nothing is in flight (link/still.h). Two kinds of timers do not
+// Everything that determines a NIC's future while nothing is in flight (base/still.h). Two kinds of timers do not
 // count. First, the timer of a sender with nothing outstanding: when it fires, it only checks how long ago there was
 // progress (IBTA local ACK timeout, roce_rc.c). Second, timers of what has yet to start, which the code that skips time
 // moves.
@@ -14,12 +14,22 @@ static const char *refuse(const struct weft__nic *nic) {
     if (nic->end.driven) return "a program drives the hosts";
     if (nic->end.hosts->hold) return "source flow control";
     if (nic->end.hosts->triggers) return "flows that wait for others";
-    if (nic->end.hosts->sender_state || nic->end.hosts->receiver_state)
-        return "a transport that keeps a state of its own: of packets out of order, or of selective acknowledgements";
     if (nic->conf->drain_rate_bps) return "host.drain_rate";
     if (nic->port.credit) return "credit-based flow control of links";
-    if (nic->cc->state_size(nic->conf->cc.conf)) return "congestion control that keeps a state (host.cc)";
     return NULL;
+}
+
+/// The states that models keep of a queue pair at this end: `sends`, or it receives.
+static const char *mix_models(const struct weft__nic *nic, uint32_t qp, bool sends, struct weft__still *s,
+                              struct weft_arena *arena) {
+    const struct weft__hosts *hosts = nic->end.hosts;
+    const struct weft_model_conf *transport = &nic->conf->transport, *cc = &nic->conf->cc;
+    void **state = sends ? hosts->sender_state : hosts->receiver_state;
+    weft_model_still *still = sends ? nic->transport->still_sender : nic->transport->still_receiver;
+    const char *refused =
+        weft__model_still(transport->model, still, state ? state[qp] : NULL, transport->conf, s, arena);
+    if (refused || !sends || !nic->cc->state_size(cc->conf)) return refused;
+    return weft__model_still(cc->model, nic->cc->still, hosts->sender[qp].cc, cc->conf, s, arena);
 }
 
 static void mix_sender(const struct weft__nic *nic, uint32_t qp, struct weft__still *s) {
@@ -103,10 +113,16 @@ const char *weft__nic_still(const struct weft__network *net, uint32_t node, stru
     if (!takes_all) weft__still_mix(ret, (uint64_t)nic->room_bytes);
     weft__still_mix(ret, (uint64_t)nic->control_mask | (uint64_t)nic->ready_mask << 8 | (uint64_t)nic->is_down << 16 |
                              (uint64_t)nic->work.n << 32);
-    for (uint32_t k = 0; k < nic->sends; k++)
+    for (uint32_t k = 0; k < nic->sends; k++) {
+        refused = mix_models(nic, nic->send_qp[k], true, ret, net->outcome->arena);
+        if (refused) return refused;
         mix_sender(nic, nic->send_qp[k], ret);
-    for (uint32_t k = 0; k < nic->receives; k++)
+    }
+    for (uint32_t k = 0; k < nic->receives; k++) {
+        refused = mix_models(nic, nic->receive_qp[k], false, ret, net->outcome->arena);
+        if (refused) return refused;
         mix_receiver(nic, nic->receive_qp[k], ret);
+    }
     if (nic->end.gpu) weft__gpu_still(&nic->end, ret);
     mix_timers(&net->engine.node[node], nic, ret);
     return NULL;

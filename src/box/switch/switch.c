@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Ethernet switch. Life of a packet: it arrives (on_packet) a fixed processing delay after its last bit; the routes
-// give the equal-cost ports and the route model picks one; the AQM model marks or drops by the depth of that egress
-// queue; the buffer model admits it at its ingress port and priority, or not, and reports whether that group is now
-// above XOFF; the packet is sent at once if nothing blocks it, else the queueing model keeps it. When the port is free
-// the scheduler picks a priority and, in input-queued architectures, the arbiter picks the input. When its first bit is
-// sent, the packet stops counting, and its ingress group may fall to XON.
+// give the equal-cost ports and the route model picks one; the AQM model may mark or drop it as it joins that egress
+// queue, or as it leaves it; the buffer model admits it at its ingress port and priority, or not, and reports whether
+// that group is now above XOFF; the packet is sent at once if nothing blocks it, else the queueing model keeps it. When
+// the port is free the scheduler picks a priority and, in input-queued architectures, the arbiter picks the input. When
+// its first bit is sent, the packet stops counting, and its ingress group may fall to XON.
 //
 // Sources: IEEE 802.1Q clauses 8.6 and 36; queueing architectures as in IEEE 802.1 dw-chen-sfc. Differences: buffer
 // space is freed when transmission begins rather than cell by cell; a frame in the ingress pipeline is not yet in the
@@ -30,12 +30,17 @@ static __attribute__((cold, noinline)) void trace_left(struct weft__switch *sw, 
     weft__trace_dequeued(sw->trace, now, out, p->priority, weft__port_queue_of(&sw->port[out], p->priority)->bytes);
 }
 
-void weft__switch_drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
+static void count_drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
                        uint32_t out, enum weft_drop reason) {
     weft__count_drop(w, reason, p);
     weft__port_counters(&sw->port[port], p->priority)->drops++;
-    weft__port_freed(&sw->port[p->port], w, p->priority, p->bytes); // the watchdog's have no credit
     if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_drop(sw, w->now_ps, p, port, out, reason);
+}
+
+void weft__switch_drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
+                       uint32_t out, enum weft_drop reason) {
+    weft__port_freed(&sw->port[p->port], w, p->priority, p->bytes);
+    count_drop(sw, w, p, port, out, reason);
 }
 
 /// The packet's first bit leaves: it no longer counts.
@@ -69,45 +74,54 @@ static inline uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint
     return sw->scheduler->pick(&sw->port[out].scheduler, sw->conf->scheduler.conf, mask);
 }
 
-/// The AQM decides by the depth without the packet that leaves.
-static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_packet *p, uint32_t out) {
-    struct weft__port_queue *queue = weft__port_queue_of(&sw->port[out], p->priority);
-    if (!(sw->conf->aqm_priorities >> p->priority & 1)) return;
-    if (sw->aqm->on_dequeue(sw->aqm_conf[out], queue->bytes - p->bytes, p->ecn != WEFT_ECN_NOT_ECT,
-                            &sw->ether.ecn_random) != WEFT_AQM_MARK)
-        return;
-    p->ecn = WEFT_ECN_CE;
-    weft__port_counters(&sw->port[out], p->priority)->ecn_marked++;
-    if (__builtin_expect(sw->trace != NULL, 0)) weft__trace_marked(sw->trace, now, p, out, queue->bytes - p->bytes);
+/// The AQM's verdict on a packet that is the next to leave. False: it is dropped and counted, and the port is still
+/// free, unless a neighbour had to be told that there is room.
+static __attribute__((noinline)) bool judge_leaving(struct weft__node *node, struct weft__switch *sw,
+                                                    struct weft__worker *w, struct weft_packet *p, uint32_t out) {
+    weft_bytes depth = weft__port_queue_of(&sw->port[out], p->priority)->bytes - p->bytes;
+    if (depth < sw->leave_ask_bytes) return true;
+    struct weft__ether_aqm_queue queue = {weft__ether_aqm_number(out, p->priority), depth};
+    enum weft_aqm_verdict verdict = weft__ether_judge_leaving(&sw->ether, sw->aqm_conf[out], w->now_ps, p, queue);
+    if (verdict == WEFT_AQM_MARK) {
+        p->ecn = WEFT_ECN_CE;
+        weft__port_counters(&sw->port[out], p->priority)->ecn_marked++;
+        if (__builtin_expect(sw->trace != NULL, 0)) weft__trace_marked(sw->trace, w->now_ps, p, out, depth);
+    }
+    if (verdict < WEFT_AQM_DROP) return true;
+    count_drop(sw, w, p, out, out, WEFT_DROP_AQM);
+    leave_buffer(node, sw, w, p, out);
+    return false;
 }
 
-static inline void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+/// False: the AQM has dropped the packet instead.
+static inline bool transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                             struct weft_packet *p, uint32_t out) {
     struct weft__port *port = &sw->port[out];
-    if (__builtin_expect(sw->aqm_leaving, 0) &&
-        weft__port_queue_of(port, p->priority)->bytes - p->bytes > sw->mark_bytes)
-        mark_leaving(sw, w->now_ps, p, out);
+    if (__builtin_expect(sw->aqm_leaving, 0) && !judge_leaving(node, sw, w, p, out)) return false;
     weft__port_send(port, w, p);
     if (sw->scheduler->on_sent)
         sw->scheduler->on_sent(&port->scheduler, sw->conf->scheduler.conf, p->priority, p->bytes + WEFT_WIRE_OVERHEAD);
     leave_buffer(node, sw, w, p, out);
+    return true;
 }
 
 /// A free port of an output-queued switch sends the next packet.
 static void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
-    uint8_t ready = sw->port[out].ready;
-    if (!ready) return;
-    uint8_t mask = sendable(sw, w->now_ps, out, ready);
-    if (!mask) return;
-    uint32_t priority = pick_priority(sw, out, mask);
+    struct weft__port *port = &sw->port[out];
     struct weft_packet p;
-    weft__port_pop(&sw->port[out], sw->pool, priority, &p);
-    transmit(node, sw, w, &p, out);
+    do {
+        uint8_t ready = port->ready;
+        if (!ready) return;
+        uint8_t mask = sendable(sw, w->now_ps, out, ready);
+        if (!mask) return;
+        weft__port_pop(port, sw->pool, pick_priority(sw, out, mask), &p);
+    } while (!transmit(node, sw, w, &p, out) && port->busy_until_ps <= w->now_ps);
 }
 
-static inline enum weft_aqm_verdict verdict_at(struct weft__switch *sw, const struct weft_packet *p, uint32_t out) {
+static inline enum weft_aqm_verdict verdict_at(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p,
+                                               uint32_t out) {
     const struct weft__port *port = &sw->port[out];
-    return weft__switch_verdict(sw, p, port, weft__port_queue_of(port, p->priority));
+    return weft__switch_verdict(sw, now, p, port, weft__port_queue_of(port, p->priority));
 }
 
 void weft__switch_kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
@@ -156,7 +170,7 @@ static void purge(struct weft__node *node, struct weft__switch *sw, struct weft_
                 take_first(sw, out, p, &packet);
             else
                 weft__port_pop(&sw->port[out], sw->pool, p, &packet);
-            weft__switch_drop(sw, w, &packet, out, out, WEFT_DROP_PFC_WATCHDOG);
+            count_drop(sw, w, &packet, out, out, WEFT_DROP_PFC_WATCHDOG);
             leave_buffer(node, sw, w, &packet, out);
         }
     }
@@ -282,10 +296,13 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
     sw->queued[in]--;
     weft_time_ps time = weft__port_time(&sw->port[in], p.bytes + WEFT_WIRE_OVERHEAD);
     if (sw->conf->fabric_speedup > 1) time = (weft_time_ps)((double)time / sw->conf->fabric_speedup);
+    if (!transmit(node, sw, w, &p, out)) {
+        sw->arbitrate = true; // the input and the output are still free
+        return;
+    }
     weft__bits_set(sw->busy_inputs, in);
     sw->input_until_ps[in] = w->now_ps + time;
     if (sw->queued[in]) arm_input(node, sw, w->now_ps, in);
-    transmit(node, sw, w, &p, out);
     arm(node, sw, w->now_ps, out);
 }
 
@@ -413,10 +430,10 @@ static __attribute__((cold, noinline)) uint32_t route_now(struct weft__switch *s
     return port[sw->route->choose(sw->route_state, sw->conf->route.conf, &query, &queues)];
 }
 
-enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, const struct weft_packet *p, uint32_t out) {
-    if (!(sw->conf->aqm_priorities >> p->priority & 1)) return WEFT_AQM_PASS;
-    return sw->aqm->on_enqueue(sw->aqm_conf[out], weft__port_queue_of(&sw->port[out], p->priority)->bytes, p->bytes,
-                               p->ecn != WEFT_ECN_NOT_ECT, &sw->ether.ecn_random);
+enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p,
+                                         uint32_t out, weft_bytes depth) {
+    struct weft__ether_aqm_queue queue = {weft__ether_aqm_number(out, p->priority), depth};
+    return weft__ether_judge_arriving(&sw->ether, sw->aqm_conf[out], now, p, queue);
 }
 
 /// Applies the AQM's verdict, then admission; false: dropped and counted. *ret_xoff: its ingress group is now above
@@ -503,7 +520,7 @@ static void pass_message(struct weft__node *node, struct weft__switch *sw, struc
     else if (weft__switch_intercept(sw, w, p, out))
         weft__switch_kick(node, sw, w, out);
     else
-        weft__switch_forward(node, sw, w, p, out, verdict_at(sw, p, out));
+        weft__switch_forward(node, sw, w, p, out, verdict_at(sw, w->now_ps, p, out));
 }
 
 void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
@@ -586,7 +603,7 @@ static __attribute__((cold, noinline)) void on_unrouted(struct weft__node *node,
     if (out == WEFT_NONE)
         weft__switch_drop(sw, w, packet, packet->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
     else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
-        weft__switch_forward(node, sw, w, packet, out, verdict_at(sw, packet, out));
+        weft__switch_forward(node, sw, w, packet, out, verdict_at(sw, w->now_ps, packet, out));
 }
 
 void weft__switch_take_rare(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
@@ -604,7 +621,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     if (__builtin_expect(packet->kind >= WEFT_PACKET_SFCM || out == WEFT_NONE, 0))
         weft__switch_take_rare(node, sw, w, packet, out);
     else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
-        forward(node, sw, w, packet, out, verdict_at(sw, packet, out));
+        forward(node, sw, w, packet, out, verdict_at(sw, w->now_ps, packet, out));
 }
 
 // --- timers -------------------------------------------------------------------------------------------------------
@@ -620,7 +637,8 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
 static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
     struct weft_packet p = sw->deferred[port];
     sw->deferred[port].bytes = 0; // no longer held there
-    weft__switch_forward(node, sw, w, &p, p.node, verdict_at(sw, &p, p.node));
+    p.time_ps = w->now_ps;
+    weft__switch_forward(node, sw, w, &p, p.node, verdict_at(sw, w->now_ps, &p, p.node));
 }
 
 void weft__switch_on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {

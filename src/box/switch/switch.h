@@ -26,14 +26,13 @@ struct weft__switch {
     // line 2: used by every packet
     const struct weft_switch_conf *conf;
     struct weft_packet_pool *pool;
-    weft_bytes aqm_pass_bytes; ///< at or below this depth no port asks the AQM
+    weft_bytes aqm_ask_bytes; ///< from this depth on a port asks the AQM about a packet that arrives
     struct weft_buffer_fixed fixed;
     uint32_t ports;
-    bool plain;               ///< it has only what most switches have: switch_plain.c
     uint8_t fetched_priority; ///< prefetch the queues of this priority before it is known which will be served: a guess
     uint8_t lossless;         ///< lossless priorities of a plain switch
     bool counts_hops;         ///< of packets, because frames are captured
-    weft_bytes mark_bytes;    ///< for an AQM that marks departing packets: at or below this depth it is not asked
+    weft_bytes leave_ask_bytes; ///< with aqm_leaving: from this depth on, of what stays behind the packet
     bool arbitrated, has_cut_through, aqm_leaving;
     bool by_tuple;  ///< the route model uses weft_route_hash
     uint32_t edges; ///< that set_of covers
@@ -118,6 +117,8 @@ struct weft__switch_setup {
 };
 
 extern const struct weft__node_ops weft__switch_ops, weft__switch_plain_ops;
+/// Whether it has only what most switches have, and so runs by weft__switch_plain_ops. `lldp`: its ports have LLDP.
+bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp);
 extern const struct weft__ether_ops weft__switch_ether_ops;
 
 /// switch_trim.c. Trims the packet if possible. False: its header found no room and is dropped.

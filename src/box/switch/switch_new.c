@@ -2,7 +2,6 @@
 // Prepares a switch for a run, and collects its state at the end.
 #include "base/bits.h"
 #include "box/switch/switch.h"
-#include "weft/credit.h"
 #include "weft/memory.h"
 
 static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) {
@@ -42,6 +41,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
         .ports = setup->ports,
         .seed = setup->seed,
         .who = setup->index,
+        .aqm_queues = setup->ports * WEFT_PRIORITIES,
         .arena = setup->arena,
     };
     weft__ether_init(&sw->ether, &ether);
@@ -54,21 +54,24 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->scheduler = sw->ether.scheduler;
     sw->aqm = sw->ether.aqm;
     sw->aqm_conf = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->aqm_conf);
-    sw->aqm_pass_bytes = UINT64_MAX;
+    sw->aqm_ask_bytes = UINT64_MAX;
     for (uint32_t k = 0; k < sw->ports; k++) {
         sw->aqm_conf[k] = setup->link && sw->aqm->for_port
                               ? sw->aqm->for_port(conf->aqm.conf, setup->link[k].rate_bps, setup->arena)
                               : conf->aqm.conf;
         weft_bytes pass = sw->aqm->pass(sw->aqm_conf[k]);
-        if (pass < sw->aqm_pass_bytes) sw->aqm_pass_bytes = pass;
+        if (pass < sw->aqm_ask_bytes) sw->aqm_ask_bytes = pass + 1;
     }
+    if (sw->ether.aqm_bytes) sw->aqm_ask_bytes = 0; // it is asked about every packet
     sw->queueing = conf->queueing.model->ops;
     sw->route = conf->route.model->ops;
-    sw->aqm_leaving = sw->ether.marks_leaving;
-    if (sw->aqm_leaving && sw->aqm->thresholds && !(sw->aqm->by_port && sw->aqm->by_port(conf->aqm.conf))) {
+    sw->aqm_leaving = sw->ether.asks_leaving;
+    sw->leave_ask_bytes = !sw->ether.aqm_bytes;
+    if (sw->aqm_leaving && !sw->ether.aqm_bytes && sw->aqm->thresholds &&
+        !(sw->aqm->by_port && sw->aqm->by_port(conf->aqm.conf))) {
         weft_bytes thresholds[WEFT_EVENT_THRESHOLDS];
         sw->aqm->thresholds(conf->aqm.conf, thresholds);
-        sw->mark_bytes = thresholds[WEFT_EVENT_MIN];
+        sw->leave_ask_bytes = thresholds[WEFT_EVENT_MIN] + 1;
     }
     sw->fetched_priority = conf->pfc.priorities ? (uint8_t)__builtin_ctz(conf->pfc.priorities) : 3;
     sw->route_state = setup->route_state;
@@ -102,14 +105,11 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
                                     sw->aqm->thresholds ? thresholds : NULL, conf->aqm_priorities, setup->arena);
     }
 
-    sw->plain = sw->buffer->fixed && !setup->lldp && !sw->arbitrated && !sw->has_cut_through &&
-                !weft_credit_grants(&conf->credit) && conf->trust == WEFT_TRUST_DSCP && !sw->aqm_leaving &&
-                !sw->trace && !sw->route_state && sw->by_tuple && !sw->scheduler->on_sent &&
-                sw->sfc_watch_bytes == UINT64_MAX;
-    if (sw->plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
+    bool plain = weft__switch_is_plain(sw, setup->lldp);
+    if (plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
     sw->lossless = (uint8_t)conf->pfc.priorities;
     sw->counts_hops = setup->captured;
-    node->ops = sw->plain ? &weft__switch_plain_ops : &weft__switch_ops;
+    node->ops = plain ? &weft__switch_plain_ops : &weft__switch_ops;
     node->state = sw;
     weft__timers_init(&node->timers, WEFT__ETHER_KEYS_A_PORT * sw->ports + 2);
     if (sw->sampled) weft__timer_set(&node->timers, weft__switch_key_sample(sw), 0);

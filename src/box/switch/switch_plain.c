@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plain switch: output queues, a fixed buffer, ECMP by the 5-tuple, priorities by DSCP, no weights, nothing recorded
-// (switch_new.c has the exact conditions). Most packet hops in most runs are through plain switches, so a frame's path
-// through one is written out here, with those models inlined. Rare cases are left to switch.c, which does the same with
-// the same state: a frame that the AQM drops or trims, a storm, a full buffer, a pause, signals.
+// (weft__switch_is_plain has the exact conditions). Most packet hops in most runs are through plain switches, so a
+// frame's path through one is written out here, with those models inlined. Rare cases are left to switch.c, which does
+// the same with the same state: a frame that the AQM drops or trims, a storm, a full buffer, a pause, signals. What is
+// counted is counted by the functions that switch.c uses, too; tests/contract/test_plain.c compares both paths.
 #include "box/switch/switch_way.h"
+#include "weft/credit.h"
 
 static inline struct weft_buffer_group *group_of(const struct weft__switch *sw, uint32_t in, uint32_t priority) {
     return &weft__ether_queue(&sw->ether, in, priority)->group;
@@ -30,10 +32,9 @@ static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct
     uint32_t level = group->level + bytes;
     if (__builtin_expect(level > sw->fixed.size_bytes, 0)) return false;
     struct weft__port_queue *queue = weft__port_queue_of(port, priority); // which is empty
-    if (level > group->level_max) group->level_max = level;
-    if (bytes > queue->bytes_max) queue->bytes_max = bytes;
-    queue->tx_packets++;
-    queue->tx_bytes += bytes;
+    weft_buffer_count_level(group, level);
+    weft__port_count_depth(queue, bytes);
+    weft__port_count_sent(queue, bytes);
     weft__port_transmit_plain(port, w, p);
     review(node, sw, w, in, group, priority, port);
     return true;
@@ -45,8 +46,7 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     const struct weft_packet *p = weft__fifo_head(&queue->fifo);
     uint32_t in = p->port, bytes = p->bytes;
-    queue->tx_packets++;
-    queue->tx_bytes += bytes;
+    weft__port_count_sent(queue, bytes);
     weft__port_transmit(port, w, p,
                         port->delay_data_ps); // which may note the bytes sent and the depth, with this packet
     queue->bytes -= bytes;
@@ -82,7 +82,7 @@ static __attribute__((noinline)) void serve_as_well(struct weft__node *node, str
 static inline void wait(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
                         struct weft__port *port, uint32_t priority) {
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
-    enum weft_aqm_verdict verdict = weft__switch_verdict(sw, p, port, queue);
+    enum weft_aqm_verdict verdict = weft__switch_verdict(sw, w->now_ps, p, port, queue);
     struct weft_buffer_group *group = group_of(sw, p->port, priority);
     bool fits = group->level + p->bytes <= sw->fixed.size_bytes;
     bool busy = port->busy_until_ps > w->now_ps;
@@ -220,6 +220,13 @@ static inline void on_timer(struct weft__node *node, struct weft__worker *w, uin
 static void plain_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
                       weft_time_ps end) {
     weft__node_run_turns(node, w, arrival, n, end, on_packet, on_turn, on_timer);
+}
+
+bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp) {
+    bool queues = sw->buffer->fixed && !sw->arbitrated && !sw->has_cut_through && !sw->scheduler->on_sent;
+    bool links = !lldp && !weft_credit_grants(&sw->conf->credit) && sw->conf->trust == WEFT_TRUST_DSCP;
+    return queues && links && !sw->aqm_leaving && !sw->ether.aqm_bytes && !sw->trace && !sw->route_state &&
+           sw->by_tuple && sw->sfc_watch_bytes == UINT64_MAX;
 }
 
 const struct weft__node_ops weft__switch_plain_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = plain_run};

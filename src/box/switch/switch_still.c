@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that determines a switch's future while nothing is in flight (link/still.h). All empty buffers are equal:
-// buffer models count only what they hold, and maxima, which matter only for results.
+// Everything that determines a switch's future while nothing is in flight (base/still.h): its own state, and that of
+// its models, which they mix themselves (weft_model_still).
 #include "box/box.h"
 #include "box/switch/switch.h"
 
 static const char *refuse(const struct weft__switch *sw) {
-    if (sw->route_state) return "a route model that keeps a state: of flowlets, or of loads";
     if (sw->arbitrated) return "switches with queues at inputs";
     if (sw->sfc_watch_bytes != UINT64_MAX) return "source flow control";
     if (sw->te) return "traffic engineering";
@@ -14,16 +13,35 @@ static const char *refuse(const struct weft__switch *sw) {
     return NULL;
 }
 
+static const char *mix_models(const struct weft__switch *sw, struct weft__still *s, struct weft_arena *arena) {
+    const struct weft_switch_conf *c = sw->conf;
+    const struct one {
+        const struct weft_model_conf *model;
+        weft_model_still *still;
+        const void *state;
+    } one[] = {
+        {&c->route, sw->route->still, sw->route_state},
+        {&c->queueing, sw->queueing->still, sw->queueing_state},
+        {&c->arbiter, sw->arbitrated ? sw->arbiter->still : NULL, sw->arbiter_state},
+        {&c->buffer, sw->buffer->still, sw->buffer_state},
+    };
+    const char *refused = NULL;
+    for (uint32_t i = 0; !refused && i < sizeof one / sizeof *one; i++)
+        refused = weft__model_still(one[i].model->model, one[i].still, one[i].state, one[i].model->conf, s, arena);
+    for (uint32_t q = 0; !refused && sw->ether.aqm_bytes && q < sw->ports * WEFT_PRIORITIES; q++)
+        refused = weft__model_still(c->aqm.model, sw->aqm->still, weft__ether_aqm_state(&sw->ether, q),
+                                    sw->aqm_conf[q / WEFT_PRIORITIES], s, arena);
+    return refused;
+}
+
 const char *weft__switch_still(const struct weft__network *net, uint32_t node, struct weft__still *ret) {
     const struct weft__switch *sw = weft__network_state(net, node);
     const struct weft__timers *timers = &net->engine.node[node].timers;
-    const char *refused = refuse(sw);
+    const char *refused = mix_models(sw, ret, net->outcome->arena);
+    if (!refused) refused = refuse(sw);
     if (refused) return refused;
-    for (uint32_t k = 0; k < sw->ports; k++) {
+    for (uint32_t k = 0; k < sw->ports; k++)
         weft__port_still(&sw->port[k], ret);
-        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            weft__still_mix(ret, sw->buffer->level(sw->buffer_state, sw->conf->buffer.conf, k, p));
-    }
     weft__still_mix_random(ret, &sw->ether.ecn_random);
     weft__still_mix(ret, sw->epochs_left);
     for (uint32_t key = 0; key < timers->keys; key++)

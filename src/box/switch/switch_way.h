@@ -49,15 +49,17 @@ static inline uint32_t weft__switch_candidates(struct weft__switch *sw, const st
 
 // --- the AQM, and what waits --------------------------------------------------------------------------------------
 
-/// The verdict of an AQM that does not pass all packets at this depth.
-enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, const struct weft_packet *p, uint32_t out);
+/// The verdict of an AQM that does not pass all packets at this depth of the queue of `out`.
+enum weft_aqm_verdict weft__switch_judge(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p,
+                                         uint32_t out, weft_bytes depth);
 
 /// Of a packet for that queue of the port.
-static inline enum weft_aqm_verdict weft__switch_verdict(struct weft__switch *sw, const struct weft_packet *p,
-                                                         const struct weft__port *port,
+static inline enum weft_aqm_verdict weft__switch_verdict(struct weft__switch *sw, weft_time_ps now,
+                                                         const struct weft_packet *p, const struct weft__port *port,
                                                          const struct weft__port_queue *queue) {
-    bool pass = __builtin_expect(queue->bytes <= sw->aqm_pass_bytes, 1);
-    return pass ? WEFT_AQM_PASS : weft__switch_judge(sw, p, (uint32_t)(port - sw->port));
+    weft_bytes depth = queue->bytes;
+    bool pass = __builtin_expect(depth < sw->aqm_ask_bytes, 1);
+    return pass ? WEFT_AQM_PASS : weft__switch_judge(sw, now, p, (uint32_t)(port - sw->port), depth);
 }
 
 /// A packet that has been admitted is in the account of its queue, of that port.
@@ -68,7 +70,7 @@ static inline void weft__switch_queue(struct weft__port *port, struct weft__port
         weft__port_counters(port, p->priority)->ecn_marked++;
     }
     queue->bytes += p->bytes;
-    if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
+    weft__port_count_depth(queue, queue->bytes);
 }
 
 // --- what will be needed is brought into the cache ----------------------------------------------------------------

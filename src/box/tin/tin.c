@@ -430,6 +430,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
         .who = setup->who,
         .pool = setup->pool,
         .queues_bytes = WEFT_TIME_NEVER, // limited by the window of CTSs
+        .aqm_queues = ports * WEFT_PRIORITIES,
         .arena = setup->arena,
     };
     weft__ether_init(&tin->ether, &ether);

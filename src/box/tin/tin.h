@@ -45,6 +45,7 @@ static inline uint32_t weft__tin_fetch_slot(const struct weft_packet *cell) {
 struct weft__tin_fetch {
     struct weft_packet packet;  ///< bytes: of its cells that have arrived
     weft_time_ps since_ps;      ///< asked for
+    weft_time_ps joined_ps;     ///< its RTS joined the queue of RTSs
     struct weft__tin_link link; ///< in the list of incomplete ones, or of free slots
     uint32_t next;              ///< next fetch of its flow
     uint16_t bytes, port;       ///< bytes: of the frame
@@ -209,7 +210,7 @@ void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct wef
 /// A cell starts to cross to an endpoint; see weft__gnet.on_crossing.
 uint32_t weft__tin_on_crossing(struct weft__tin *tin, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
 /// A packet leaves for the wire.
-void weft__tin_on_leaving(struct weft__node *node, struct weft__worker *w, uint32_t k, struct weft_packet *p);
+bool weft__tin_on_leaving(struct weft__node *node, struct weft__worker *w, uint32_t k, struct weft_packet *p);
 void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
                        const struct weft_packet *cell);
 /// Sends CTSs, as far as windows and pauses allow.

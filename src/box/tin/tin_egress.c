@@ -3,9 +3,10 @@
 // queued. The port's scheduler chooses among priorities that its neighbour does not pause, and fetches packets: it
 // sends a CTS if the egress buffer has reserved room, while at most a window is in flight. An RTS that finds too much
 // announced ahead of it is answered by a CTD. Packets of a flow leave in the order of their CTSs, each when it is
-// complete; the AQM of the TiN (switch.aqm) may mark or drop it by the depth of the RTS queue at that time, or mark it
-// by that depth when it leaves for the wire. A packet that is not complete after reassembly_timeout has lost a cell and
-// is given up: its bytes were counted where they were lost, the packet is counted here.
+// complete; the AQM of the TiN (switch.aqm) may mark or drop it by the depth of the RTS queue at that time, or when it
+// leaves for the wire, by that depth or by its wait since its RTS came. A packet that is not complete after
+// reassembly_timeout has lost a cell and is given up: its bytes were counted where they were lost, the packet is
+// counted here.
 #include "box/tin/tin.h"
 #include "weft/memory.h"
 
@@ -110,6 +111,7 @@ static void fetch(struct weft__node *node, struct weft__tin *tin, struct weft__w
     *f = (struct weft__tin_fetch){
         .packet = {.qp = rts->qp, .kind = rts->kind},
         .since_ps = w->now_ps,
+        .joined_ps = rts->time_ps,
         .next = WEFT_NONE,
         .bytes = (uint16_t)rts_bytes(rts),
         .port = (uint16_t)k,
@@ -213,9 +215,17 @@ static void mark(struct weft__tin *tin, weft_time_ps now, struct weft_packet *p,
     if (tin->trace) weft__trace_marked(tin->trace, now, p, node_port(tin, k), tin->port[k].rts_bytes[p->priority]);
 }
 
-void weft__tin_on_leaving(struct weft__node *node, struct weft__worker *w, uint32_t k, struct weft_packet *p) {
+/// What the AQM watches: a packet joins with its RTS, and leaves for the wire.
+static struct weft__ether_aqm_queue queue_of(const struct weft__tin *tin, const struct weft_packet *p, uint32_t k) {
+    return (struct weft__ether_aqm_queue){weft__ether_aqm_number(k, p->priority), tin->port[k].rts_bytes[p->priority]};
+}
+
+bool weft__tin_on_leaving(struct weft__node *node, struct weft__worker *w, uint32_t k, struct weft_packet *p) {
     struct weft__tin *tin = node->state;
-    if (weft__ether_judge_leaving(&tin->ether, p, tin->port[k].rts_bytes[p->priority])) mark(tin, w->now_ps, p, k);
+    enum weft_aqm_verdict verdict =
+        weft__ether_judge_leaving(&tin->ether, tin->ether.conf->aqm.conf, w->now_ps, p, queue_of(tin, p, k));
+    if (verdict == WEFT_AQM_MARK) mark(tin, w->now_ps, p, k);
+    return verdict < WEFT_AQM_DROP;
 }
 
 /// A packet is complete and its turn has come. Restores the queue pair's fields, which cells have overwritten.
@@ -225,11 +235,12 @@ static void deliver(struct weft__node *node, struct weft__tin *tin, struct weft_
     p.dst = host_of(tin, &p);
     p.entropy = tin->hosts->qp[p.qp].entropy & 0x3fffu;
     p.bytes = tin->fetch[slot].bytes;
+    p.time_ps = tin->fetch[slot].joined_ps;
     w->tally.injected_bytes += WEFT__TIN_L2_BYTES;
     free_slot(tin, slot);
     if (__builtin_expect(tin->gnet.follow_log != NULL, 0))
         weft__tin_follow_stage(tin, w->now_ps, &p, p.psn, WEFT_STAGE_DELIVERED);
-    bool marked, stays = weft__ether_judge(&tin->ether, w, &p, k, tin->port[k].rts_bytes[p.priority], &marked);
+    bool marked, stays = weft__ether_judge(&tin->ether, w, &p, k, queue_of(tin, &p, k), &marked);
     if (marked) mark(tin, w->now_ps, &p, k);
     if (!stays || !weft__ether_send(&tin->ether, node, w, &p, k))
         tin->port[k].egress_bytes -= p.bytes; // the caller grants
