@@ -109,16 +109,6 @@ enum weft_status weft_fabric_find(const struct weft_topology *t, const struct we
     return status;
 }
 
-bool weft_reach_leads(const struct weft_topology *t, uint32_t node, uint32_t port, uint32_t dst) {
-    const struct weft_port_info *p = weft_topology_port(t, node, port);
-    if (node == dst || !weft_topology_link_is_fabric(t, p->link)) return false;
-    const struct weft_node_info *n = &t->node[node];
-    uint32_t peer = t->port[p->peer].node;
-    if (!n->fabric_level) return true;
-    if (n->fabric_level == 2) return t->node[peer].cluster == t->node[dst].cluster;
-    return n->cluster == t->node[dst].cluster ? peer == dst : t->node[peer].fabric_level == 2;
-}
-
 /// Ports of a device's links.
 static uint16_t port_of(const struct weft_topology *t, const struct weft_fabric *f, uint32_t device, uint32_t slot) {
     const struct weft_fabric_link *l = &f->link[f->at[f->device[device].link0 + slot]];
