@@ -63,6 +63,9 @@ void weft__loop_piece(const struct weft__loop_step *at, uint32_t block, struct w
 static inline weft_bytes weft__part_max(const struct weft_collective_shape *shape) {
     return shape->bytes / shape->ranks + (shape->bytes % shape->ranks != 0);
 }
+static inline weft_bytes weft__part_bytes(const struct weft_collective_shape *shape, uint32_t part) {
+    return weft__part(shape->bytes, part + UINT64_C(1), shape->ranks) - weft__part(shape->bytes, part, shape->ranks);
+}
 /// Limits a piece of a part of the largest size to the size of part `part`, and moves its offset into the array.
 void weft__place_in_part(const struct weft_collective_shape *shape, uint32_t part, struct weft_step *step);
 
