@@ -95,6 +95,8 @@ uint32_t weft_cli_command_find(const char *name);
 void weft_cli_command_help(uint32_t i);
 /// Parses a whole number; false, with a message on standard error, if it is none, or not within min..max.
 bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *ret_number);
+/// The folder of a file; "": the current one.
+const char *weft_cli_folder_of(const char *path, struct weft_arena *arena);
 /// Whether it is a folder written by --out.
 bool weft_cli_is_result(const char *path);
 /// Makes a folder, for this process alone until it ends; `shared`: and for others that share it.

@@ -505,6 +505,11 @@ const char *weft_cli_bytes_text(weft_bytes bytes, char text[WEFT_CLI_TEXT]) {
     return text;
 }
 
+const char *weft_cli_folder_of(const char *path, struct weft_arena *arena) {
+    const char *slash = strrchr(path, '/');
+    return slash ? weft_arena_format(arena, "%.*s", slash == path ? 1 : (int)(slash - path), path) : "";
+}
+
 int weft_cli_fail(const struct weft_error *error) {
     fprintf(stderr, "weft: %s\n", error->text);
     return (int)error->status;

@@ -27,3 +27,11 @@ void *weft__memory_grow_to(void *list, size_t n, size_t *room, size_t size) {
     *room = more;
     return list;
 }
+
+void *weft__memory_grow_small(enum weft_memory_kind kind, void *list, uint32_t *room, uint32_t n, size_t size) {
+    if (n <= *room) return list;
+    uint32_t after = 2 * n + 6;
+    list = weft_memory_resize(kind, list, *room * size, after * size);
+    *room = after;
+    return list;
+}

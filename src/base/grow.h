@@ -12,5 +12,7 @@ void *weft__arena_grow(struct weft_arena *arena, void *list, size_t n, size_t si
 void *weft__memory_grow(void *list, size_t n, uint32_t *room, size_t size);
 /// Makes room for `n` elements in total; the capacity is a power of two.
 void *weft__memory_grow_to(void *list, size_t n, size_t *room, size_t size);
+/// The same for small lists of which there are very many: memory of `kind`, and room for 2 n + 6 elements.
+void *weft__memory_grow_small(enum weft_memory_kind kind, void *list, uint32_t *room, uint32_t n, size_t size);
 
 #endif

@@ -6,6 +6,7 @@
 // last are alike, so the maximum over paths through (k,h) is taken over three classes of frames instead of n. Where
 // neither holds (a connection of a job, whose messages come one after another; several paths through a fabric of cells)
 // the form is a bound: no hop is slower than the NIC.
+#include "base/order.h"
 #include "sim/lone.h"
 #include "sim/paths.h"
 #include "weft/memory.h"
@@ -103,10 +104,6 @@ static void make_bound(struct path *path) {
     }
 }
 
-static weft_time_ps max_time(weft_time_ps a, weft_time_ps b) {
-    return a > b ? a : b;
-}
-
 static weft_time_ps one_frame(const struct path *path, uint32_t bytes) {
     weft_time_ps start = 0;
     for (uint32_t i = 0; i < path->hops; i++) {
@@ -179,8 +176,8 @@ static weft_time_ps cross_path(const struct path *path, const struct path *last,
         weft_time_ps b = a + (alike && h->wire->serialisation == WEFT_SERIALISATION_WHOLE_NS
                                   ? (t->frames - 2) * frame_time(h, t->middle)
                                   : frames_time(h, between, t->frames - 2));
-        if (t->frames > 2) b = max_time(b, start_b + frame_time(h, t->middle));
-        weft_time_ps c = max_time(b, start_c) + frame_time(h, t->last);
+        if (t->frames > 2) b = weft__greater(b, start_b + frame_time(h, t->middle));
+        weft_time_ps c = weft__greater(b, start_c) + frame_time(h, t->last);
         start_a = next_start(h, h->reach_ps, a, t->first);
         start_b = next_start(h, h->reach_ps, b, t->middle);
         start_c = next_start(h, last->hop[i].reach_ps, c, t->last);

@@ -276,3 +276,9 @@ enum weft_status weft_topology_new(const struct weft_model_conf *model, const st
     if (!status) *ret_topology = t;
     return status;
 }
+
+bool weft_topology_has_hosts(const struct weft_topology *t, uint32_t node) {
+    for (uint32_t k = 0; k < t->node[node].ports; k++)
+        if (t->node[t->port[weft_topology_port(t, node, k)->peer].node].role == WEFT_NODE_HOST) return true;
+    return false;
+}

@@ -6,18 +6,11 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "box/dsf/dsf_net.h"
 #include "weft/memory.h"
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
-
-static void *grow(void *array, uint32_t *capacity, uint32_t needed, size_t size) {
-    if (needed <= *capacity) return array;
-    uint32_t after = 2 * needed + 6;
-    array = weft_memory_resize(KIND, array, *capacity * size, after * size);
-    *capacity = after;
-    return array;
-}
 
 struct weft_eligible *weft_eligible_new(const struct weft_topology *t) {
     struct weft_eligible *e = weft_memory_new(KIND, 1, sizeof *e);
@@ -34,7 +27,7 @@ struct weft_eligible *weft_eligible_new(const struct weft_topology *t) {
         struct weft_eligible_box *box = &e->box[i];
         if (t->node[i].box != WEFT_BOX_DSF_INTERFACE && t->node[i].box != WEFT_BOX_DSF_FABRIC) continue;
         box->set_of = weft_memory_new(KIND, e->ins, sizeof *box->set_of);
-        box->set = grow(box->set, &box->sets_capacity, 1, sizeof *box->set);
+        box->set = weft__memory_grow_small(KIND, box->set, &box->sets_capacity, 1, sizeof *box->set);
         box->set[0] = (struct weft_eligible_set){0, 0};
         box->sets = 1;
     }
@@ -67,8 +60,8 @@ static uint16_t set_number(struct weft_eligible_box *box, const uint16_t *port, 
     for (uint32_t s = 0; s < box->sets; s++)
         if (is_set(box, s, port, n)) return (uint16_t)(box->latest = s);
     assert(box->sets < UINT16_MAX);
-    box->set = grow(box->set, &box->sets_capacity, box->sets + 1, sizeof *box->set);
-    box->port = grow(box->port, &box->ports_capacity, box->ports + n, sizeof *box->port);
+    box->set = weft__memory_grow_small(KIND, box->set, &box->sets_capacity, box->sets + 1, sizeof *box->set);
+    box->port = weft__memory_grow_small(KIND, box->port, &box->ports_capacity, box->ports + n, sizeof *box->port);
     memcpy(&box->port[box->ports], port, n * sizeof *port);
     box->set[box->sets] = (struct weft_eligible_set){box->ports, n};
     box->ports += n;
@@ -84,7 +77,8 @@ void weft_eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, weft
         return;
     }
     assert(!box->changes || box->change[box->changes - 1].time_ps <= time);
-    box->change = grow(box->change, &box->changes_capacity, box->changes + 1, sizeof *box->change);
+    box->change =
+        weft__memory_grow_small(KIND, box->change, &box->changes_capacity, box->changes + 1, sizeof *box->change);
     box->change[box->changes++] = (struct weft_eligible_change){time, in, set};
 }
 
