@@ -3,7 +3,6 @@
 // how far its times differ from those of the full run.
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

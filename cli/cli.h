@@ -110,9 +110,6 @@ void weft_cli_out_folder_forked(void);
 /// Reads the scenario that the first operand names: a file, or a folder of results, which contains its scenario.
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *options, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error);
-/// Allows the scenario files for writing below --out and below each --allow-write; weft_cli_scenario_read does so.
-enum weft_status weft_cli_allow_writes(const struct weft_cli_options *options, struct weft_scenario_file *file,
-                                       struct weft_error *ret_error);
 /// Runs a subcommand on one scenario: parses options, reads the file, calls `act`, reports errors, frees everything.
 /// `act` returns the exit status; its error is printed if set.
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,

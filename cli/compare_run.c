@@ -3,9 +3,7 @@
 // outcomes are shown together.
 #include "compare.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"

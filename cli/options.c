@@ -396,8 +396,9 @@ static bool is_folder(const char *path) {
     return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-enum weft_status weft_cli_allow_writes(const struct weft_cli_options *o, struct weft_scenario_file *file,
-                                       struct weft_error *ret_error) {
+/// Allows the scenario files for writing below --out and below each --allow-write; weft_cli_scenario_read does so.
+static enum weft_status allow_write_paths(const struct weft_cli_options *o, struct weft_scenario_file *file,
+                                          struct weft_error *ret_error) {
     enum weft_status status = o->out ? weft_scenario_file_allow_write(file, o->out, ret_error) : WEFT_OK;
     for (uint32_t i = 0; i < o->allow_writes && !status; i++)
         status = weft_scenario_file_allow_write(file, o->allow_write[i], ret_error);
@@ -425,7 +426,7 @@ static enum weft_status read_scenario(const struct weft_cli_options *o, struct w
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *o, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error) {
     enum weft_status status = read_scenario(o, ret_file, ret_error);
-    return status ? status : weft_cli_allow_writes(o, *ret_file, ret_error);
+    return status ? status : allow_write_paths(o, *ret_file, ret_error);
 }
 
 enum { MISTAKES_SHOWN = 20 };

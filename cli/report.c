@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft report: results as one HTML file.
-#include <stdio.h>
 
 #include "why.h"
 

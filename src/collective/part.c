@@ -158,7 +158,7 @@ uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t cha
     return server * g + at;
 }
 
-uint32_t weft__ring_position(const struct weft_collective_shape *shape, uint32_t channel, uint32_t rank) {
+static uint32_t ring_position(const struct weft_collective_shape *shape, uint32_t channel, uint32_t rank) {
     uint32_t g = shape->per_server, server = rank / g, at = rank % g, c = channel % g;
     if (shape->order) return server * g + weft_channel_row(shape->order, shape->order->place, server, channel)[at];
     uint32_t k = server % 2 ? (c + 2 * g - 1 - at) % g : (at + g - c) % g;
@@ -190,7 +190,7 @@ struct weft__channel weft__channel_of(const struct weft_collective_common *commo
 
 struct weft__ring weft__ring_of(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                                 uint32_t rank, uint32_t channel, weft_bytes bytes, uint32_t blocks) {
-    uint32_t n = shape->ranks, position = weft__ring_position(shape, channel, rank);
+    uint32_t n = shape->ranks, position = ring_position(shape, channel, rank);
     struct weft__channel part = weft__channel_of(common, shape, channel, bytes, blocks);
     return (struct weft__ring){
         .position = position,

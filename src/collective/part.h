@@ -85,7 +85,6 @@ static inline void weft__step_clear(struct weft_step *step, uint32_t channel) {
 /// rank; every other server is traversed backwards, so that each hop between servers connects ranks with the same
 /// number, which rail-optimised cabling puts on one switch. (With an odd number of servers the closing hop does not.)
 uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t channel, uint32_t position);
-uint32_t weft__ring_position(const struct weft_collective_shape *shape, uint32_t channel, uint32_t rank);
 
 /// A channel's part of `bytes`, if there are as many channels as lanes, and the loops over it.
 struct weft__channel {

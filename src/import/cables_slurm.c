@@ -3,7 +3,6 @@
 // topology.yaml(5) of Slurm 25. The files say which switch is below which, but neither how many cables there are nor
 // their speed: a node has one of the given rate, and a switch with n nodes below has n / oversubscription of them to
 // the switch above (bundled where there are many). A block is a switch, below one switch of all blocks.
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 // Several files as one infrastructure: their lists are joined, so one may define the devices of another.
 // Keysight/infragraph keeps devices in separate files (yaml/, examples/), some of which contain only a device.
 #include <dirent.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 

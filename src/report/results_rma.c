@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of remote memory access.
-#include <math.h>
 
 #include "rma.h"
 #include "rows.h"

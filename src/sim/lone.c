@@ -6,8 +6,6 @@
 // are followed, and if their times grow evenly, the rest grows so, too.
 #include "sim/lone.h"
 
-#include <string.h>
-
 #include "weft/memory.h"
 #include "weft/transport.h"
 

@@ -12,7 +12,7 @@
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 
-struct weft_eligible *weft_eligible_new(const struct weft_topology *t) {
+static struct weft_eligible *eligible_new(const struct weft_topology *t) {
     struct weft_eligible *e = weft_memory_new(KIND, 1, sizeof *e);
     e->nodes = t->nodes;
     e->in_of_node = weft_memory_new(KIND, t->nodes, sizeof *e->in_of_node);
@@ -68,8 +68,10 @@ static uint16_t set_number(struct weft_eligible_box *box, const uint16_t *port, 
     return (uint16_t)(box->latest = box->sets++);
 }
 
-void weft_eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, weft_time_ps time, const uint16_t *port,
-                       uint32_t n) {
+/// From `time` on cells for `in` leave `node` by the n ports (from 0, ascending) that `port` lists. Of one node and
+/// `in`, in the order of times; time 0 is the start.
+static void eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, weft_time_ps time, const uint16_t *port,
+                         uint32_t n) {
     struct weft_eligible_box *box = &e->box[node];
     uint16_t set = set_number(box, port, n);
     if (!time) {
@@ -101,7 +103,7 @@ static uint32_t search(const struct weft_topology *t, uint32_t from, uint32_t *h
 }
 
 struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t) {
-    struct weft_eligible *e = weft_eligible_new(t);
+    struct weft_eligible *e = eligible_new(t);
     uint32_t *hops = weft_memory_new(KIND, t->nodes, sizeof *hops);
     uint32_t *order = weft_memory_new(KIND, t->nodes, sizeof *order);
     uint16_t *port = weft_memory_new(KIND, UINT16_MAX + 1, sizeof *port);
@@ -115,7 +117,7 @@ struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t) {
                 if (hops[t->port[out->peer].node] == hops[order[i]] - 1 && weft_topology_link_is_fabric(t, out->link))
                     port[n++] = (uint16_t)k;
             }
-            weft_eligible_put(e, order[i], in, 0, port, n);
+            eligible_put(e, order[i], in, 0, port, n);
         }
         for (uint32_t i = 0; i < reached; i++)
             hops[order[i]] = 0;
@@ -154,7 +156,7 @@ void weft__eligible_change(struct weft_eligible *e, const struct weft_reach_time
         }
         const struct weft_eligible_set *set = &box->set[now[event->node][in]];
         uint32_t n = change_set(&box->port[set->first], set->n, event->port, event->usable, port);
-        weft_eligible_put(e, event->node, in, event->time_ps ? event->time_ps : 1, port, n);
+        eligible_put(e, event->node, in, event->time_ps ? event->time_ps : 1, port, n);
         now[event->node][in] = (uint16_t)box->latest;
     }
     for (uint32_t i = 0; i < e->nodes; i++)

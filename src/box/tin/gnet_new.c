@@ -166,8 +166,9 @@ static void each_of(const struct weft__gnet *g, uint32_t first,
             on_cell(context, &g->cells.slot[slot]);
 }
 
-void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
-                     void *context) {
+/// Visits every cell that waits in it or crosses to an endpoint.
+static void gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
+                      void *context) {
     for (uint32_t k = 0; k < g->coming.n; k++)
         on_cell(context, &g->coming.cell[(g->coming.first + k) & (g->coming.capacity - 1)]);
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1) {
@@ -187,7 +188,7 @@ static void add_bytes(void *context, const struct weft_packet *cell) {
 
 weft_bytes weft__gnet_held(const struct weft__gnet *g) {
     weft_bytes bytes = 0;
-    weft__gnet_each(g, add_bytes, &bytes);
+    gnet_each(g, add_bytes, &bytes);
     return bytes;
 }
 

@@ -2,8 +2,6 @@
 // Flows and groups of a Clique.
 #include "control/clique/sdn_tables.h"
 
-#include <string.h>
-
 #include "weft/memory.h"
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;

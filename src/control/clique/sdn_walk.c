@@ -7,7 +7,6 @@
 // circle, none ever becomes the first.
 #include "control/clique/sdn_walk.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "weft/memory.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clocks of a Clique, run over its links.
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

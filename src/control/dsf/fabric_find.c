@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // DSF fabrics in a topology, and their control plane over the failures of a scenario.
-#include <assert.h>
 
 #include "control/dsf/reach_run.h"
 #include "weft/error.h"
