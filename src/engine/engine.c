@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/numa.h"
 #include "base/order.h"
 #include "engine/ranks.h"
@@ -36,13 +37,8 @@ static bool far_before(const struct weft_packet *a, const struct weft_packet *b)
 }
 
 static void far_packet_push(struct weft__worker *w, const struct weft_packet *p) {
-    if (w->far_packets == w->far_packets_capacity) {
-        uint32_t capacity = w->far_packets_capacity ? w->far_packets_capacity * 2 : 64;
-        w->far_packet =
-            weft_memory_resize(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets_capacity * sizeof *w->far_packet,
-                               capacity * sizeof *w->far_packet);
-        w->far_packets_capacity = capacity;
-    }
+    w->far_packet = weft__memory_double(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets, &w->far_packets_capacity, 64,
+                                        sizeof *w->far_packet);
     uint32_t i = w->far_packets++;
     for (; i && far_before(p, &w->far_packet[(i - 1) / 2].packet); i = (i - 1) / 2)
         w->far_packet[i] = w->far_packet[(i - 1) / 2];
@@ -74,13 +70,8 @@ static void far_wake_place(struct weft__worker *w, uint32_t i, struct weft__far_
 static void far_wake_note(struct weft__worker *w, weft_time_ps time, uint32_t node) {
     uint32_t i = w->far_wake_of[node];
     if (i-- == 0) {
-        if (w->far_wakes == w->far_wakes_capacity) {
-            uint32_t capacity = w->far_wakes_capacity ? w->far_wakes_capacity * 2 : 64;
-            w->far_wake =
-                weft_memory_resize(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes_capacity * sizeof *w->far_wake,
-                                   capacity * sizeof *w->far_wake);
-            w->far_wakes_capacity = capacity;
-        }
+        w->far_wake = weft__memory_double(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes, &w->far_wakes_capacity, 64,
+                                          sizeof *w->far_wake);
         i = w->far_wakes++;
     } else if (w->far_wake[i].time_ps <= time) {
         return;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/order.h"
 #include "control/agenda.h"
 #include "weft/memory.h"
@@ -103,11 +104,7 @@ static int64_t error_of(const struct run *r, weft_time_ps now, uint32_t tin) {
 }
 
 static void push(uint64_t **list, uint32_t *n, uint32_t *capacity, uint64_t value) {
-    if (*n == *capacity) {
-        uint32_t wanted = *capacity ? 2 * *capacity : 1024;
-        *list = weft_memory_resize(WEFT_MEMORY_RESULT, *list, *capacity * sizeof **list, wanted * sizeof **list);
-        *capacity = wanted;
-    }
+    *list = weft__memory_double(WEFT_MEMORY_RESULT, *list, *n, capacity, 1024, sizeof **list);
     (*list)[(*n)++] = value;
 }
 
