@@ -110,8 +110,11 @@ void weft_cli_out_folder_forked(void);
 /// Reads the scenario that the first operand names: a file, or a folder of results, which contains its scenario.
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *options, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error);
-/// Runs a subcommand on one scenario: parses options, reads the file, calls `act`, reports errors, frees everything.
-/// `act` returns the exit status; its error is printed if set.
+/// Runs a subcommand: parses options, calls `act`, reports its error if it set one, frees everything. `act` returns the
+/// exit status.
+int weft_cli_act(const struct weft_cli_command *command, int argc, char **argv,
+                 enum weft_status (*act)(const struct weft_cli_options *options, struct weft_error *ret_error));
+/// The same on one scenario, which it reads; an error of its values is reported with all others that they have.
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,
                          enum weft_status (*act)(const struct weft_cli_options *options,
                                                  const struct weft_scenario_file *file, struct weft_error *ret_error));

@@ -164,22 +164,18 @@ static void list_columns(void) {
     weft_cli_table_columns(&weft_decode_packets);
 }
 
-int weft_cli_decode(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    int exit_status = weft_cli_parse(&command, argc, argv, &o);
-    if (exit_status == WEFT_CLI_GO) {
-        struct decoding d = {.arena = o.arena, .json = o.json, .csv = csv_text, .j = {.file = stdout}};
-        enum weft_status status = parse(&d, &error);
-        if (!status && !columns && !o.operands)
-            status = weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "decode: expected a FILE");
-        if (!status && columns)
-            list_columns();
-        else if (!status)
-            status = follow_text ? follow(&d, o.operand[0], &error) : tables(&d, o.operand[0], &error);
-        if (error.status) weft_cli_fail(&error);
-        exit_status = (int)status;
+static enum weft_status decode(const struct weft_cli_options *o, struct weft_error *ret_error) {
+    struct decoding d = {.arena = o->arena, .json = o->json, .csv = csv_text, .j = {.file = stdout}};
+    enum weft_status status = parse(&d, ret_error);
+    if (status) return status;
+    if (columns) {
+        list_columns();
+        return WEFT_OK;
     }
-    weft_cli_options_deinit(&o);
-    return exit_status;
+    if (!o->operands) return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "decode: expected a FILE");
+    return follow_text ? follow(&d, o->operand[0], ret_error) : tables(&d, o->operand[0], ret_error);
+}
+
+int weft_cli_decode(int argc, char **argv) {
+    return weft_cli_act(&command, argc, argv, decode);
 }

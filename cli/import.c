@@ -192,13 +192,5 @@ static enum weft_status import(const struct weft_cli_options *o, struct weft_err
 }
 
 int weft_cli_import(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    int status = weft_cli_parse(&command, argc, argv, &o);
-    if (status == WEFT_CLI_GO) {
-        status = (int)import(&o, &error);
-        if (*error.text) status = weft_cli_fail(&error);
-    }
-    weft_cli_options_deinit(&o);
-    return status;
+    return weft_cli_act(&command, argc, argv, import);
 }

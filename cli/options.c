@@ -483,6 +483,19 @@ int weft_cli_fail_scenario(const struct weft_error *error, const struct weft_sce
     return (int)error->status;
 }
 
+int weft_cli_act(const struct weft_cli_command *command, int argc, char **argv,
+                 enum weft_status (*act)(const struct weft_cli_options *options, struct weft_error *ret_error)) {
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    int exit_status = weft_cli_parse(command, argc, argv, &o);
+    if (exit_status == WEFT_CLI_GO) {
+        exit_status = (int)act(&o, &error);
+        if (error.status) weft_cli_fail(&error);
+    }
+    weft_cli_options_deinit(&o);
+    return exit_status;
+}
+
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,
                          enum weft_status (*act)(const struct weft_cli_options *options,
                                                  const struct weft_scenario_file *file, struct weft_error *ret_error)) {
