@@ -37,8 +37,9 @@ static bool far_before(const struct weft_packet *a, const struct weft_packet *b)
 }
 
 static void far_packet_push(struct weft__worker *w, const struct weft_packet *p) {
-    w->far_packet = weft__memory_double(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets, &w->far_packets_capacity, 64,
-                                        sizeof *w->far_packet);
+    if (w->far_packets == w->far_packets_capacity)
+        w->far_packet = weft__memory_double_now(WEFT_MEMORY_FLIGHT, w->far_packet, &w->far_packets_capacity, 64,
+                                                sizeof *w->far_packet);
     uint32_t i = w->far_packets++;
     for (; i && far_before(p, &w->far_packet[(i - 1) / 2].packet); i = (i - 1) / 2)
         w->far_packet[i] = w->far_packet[(i - 1) / 2];
@@ -70,8 +71,9 @@ static void far_wake_place(struct weft__worker *w, uint32_t i, struct weft__far_
 static void far_wake_note(struct weft__worker *w, weft_time_ps time, uint32_t node) {
     uint32_t i = w->far_wake_of[node];
     if (i-- == 0) {
-        w->far_wake = weft__memory_double(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes, &w->far_wakes_capacity, 64,
-                                          sizeof *w->far_wake);
+        if (w->far_wakes == w->far_wakes_capacity)
+            w->far_wake = weft__memory_double_now(WEFT_MEMORY_TIMER, w->far_wake, &w->far_wakes_capacity, 64,
+                                                  sizeof *w->far_wake);
         i = w->far_wakes++;
     } else if (w->far_wake[i].time_ps <= time) {
         return;
