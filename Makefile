@@ -144,6 +144,7 @@ format-check: ## say which files clang-format 14 would change
 
 lint: format-check ## check layers, licence lines, file sizes and words
 	@tools/check-layers
+	@tools/check-includes
 
 figures: build ## run the scenarios of the studies' figures and draw them (about an hour); FIGURES=dsf/sizes_all_reduce: one, FIGURES=--kept: only draw
 	@tools/setup figures

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft bench: the engine's own benchmarks. Each run is a process of its own, so that its peak memory is its own.
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 // how far its times differ from those of the full run.
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "bench.h"
 #include "weft/memory.h"
 
+#include "base/order.h"
 #include "base/units.h"
 
 #define CLOS "topology: {kind: leaf_spine, leaves: 8, spines: 8, hosts_per_leaf: 8, rate: 400Gbps, delay: 500ns}\n"
@@ -88,11 +88,6 @@ struct figures {
     char refused[160];
 };
 
-static int by_time(const void *a, const void *b) {
-    weft_time_ps x = *(const weft_time_ps *)a, y = *(const weft_time_ps *)b;
-    return (x > y) - (x < y);
-}
-
 /// Lists the times of iterations of the first job, or of flows, in order.
 static uint32_t list_times(const struct weft_outcome *o, weft_time_ps *ret) {
     weft_time_ps before = 0;
@@ -110,7 +105,7 @@ static void tell_times(const struct weft_outcome *o, struct figures *f) {
     uint32_t most = o->jobs ? o->job[0].iterations : o->flows;
     weft_time_ps *time = weft_memory_new(WEFT_MEMORY_RESULT, most, sizeof *time);
     uint32_t n = list_times(o, time);
-    qsort(time, n, sizeof *time, by_time);
+    qsort(time, n, sizeof *time, weft__by_u64);
     for (uint32_t i = 0; i < n; i++)
         f->mean_ps += (double)time[i] / n;
     f->p99_ps = (double)time[(uint64_t)n * 99 / 100];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures that weft bench --save has written, read back for --compare.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/json_read.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "bench.h"
 #include "weft/cspf.h"
 #include "weft/memory.h"
@@ -21,12 +22,6 @@ struct te_row {
     bool every; ///< every host to every rack; or to the next one
     double cpu_s;
 };
-
-static double cpu_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /// What every host sends at its line rate: to the next rack, or in equal parts to all others.
 static uint32_t list_demands(const struct weft_topology *t, const struct weft_routes *r, bool every,
@@ -50,9 +45,9 @@ static struct te_row place(const struct weft_topology *t, bool every) {
     size_t demands = (size_t)t->hosts * (every ? routes->edges - 1 : 1);
     struct weft_cspf_demand *demand = weft_arena_alloc(arena, demands, sizeof *demand);
     struct te_row row = {.hosts = t->hosts, .demands = list_demands(t, routes, every, demand), .every = every};
-    double before = cpu_now();
+    double before = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID);
     row.entries = weft_cspf_place(t, routes, demand, row.demands, NULL, arena)->entries;
-    row.cpu_s = cpu_now() - before;
+    row.cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID) - before;
     weft_routes_free(routes);
     weft_arena_free(arena);
     return row;

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/stream.h"
 #include "weft/memory.h"
 
@@ -18,12 +19,6 @@ enum {
     HOST_BYTES = 9 << 10,      ///< with its part of the switches; measured: 8 to 10 KiB
 };
 #define TRIAL_CPU_S 1.0
-
-static double cpu_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 struct trial {
     const struct weft_cli_options *o;
@@ -35,8 +30,8 @@ struct trial {
 
 static bool go_on(void *context, const struct weft_progress *now) {
     struct trial *t = context;
-    if (t->begun_s <= 0) t->begun_s = cpu_s();
-    return cpu_s() - t->begun_s < TRIAL_CPU_S;
+    if (t->begun_s <= 0) t->begun_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID);
+    return weft__clock_s(CLOCK_PROCESS_CPUTIME_ID) - t->begun_s < TRIAL_CPU_S;
 }
 
 /// How much of the run's work is done: by payload, or by time if that ends it first.
@@ -59,7 +54,8 @@ static void take(struct trial *t, const struct weft_cli_simulation *s) {
     e->cells = o->cell_hops > 0;
     e->ended = o->end != WEFT_END_INTERRUPTED;
     e->part = e->ended ? 1 : part_of(s);
-    double made_s = e->ended ? 0 : t->begun_s - t->start_s, ran_s = cpu_s() - t->start_s - made_s;
+    double made_s = e->ended ? 0 : t->begun_s - t->start_s,
+           ran_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID) - t->start_s - made_s;
     e->hops_per_cpu_s = hops > 0 && ran_s > 0 ? hops / ran_s : NAN;
     e->hops = e->part > 0 ? hops / e->part : NAN;
     e->cpu_s = e->part > 0 ? made_s + ran_s / e->part : NAN;
@@ -70,7 +66,7 @@ static void take(struct trial *t, const struct weft_cli_simulation *s) {
 
 static enum weft_status try_run(struct trial *t, struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
-    t->start_s = cpu_s();
+    t->start_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID);
     enum weft_status status = weft_cli_simulation_init(&s, t->file, t->variant, ret_error);
     if (status) return status;
     struct weft_sim_options how = {.threads = t->o->threads, .on_progress = go_on, .context = t};

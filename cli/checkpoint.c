@@ -2,7 +2,6 @@
 #include "checkpoint.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/hash.h"

@@ -70,7 +70,8 @@ static bool is_of_runs(const struct weft_claim *claim) {
     return true;
 }
 
-bool weft_cli_claims_name(const struct weft_cli_claims *c, uint32_t v) {
+/// Whether there is a claim about variant `v`.
+static bool claims_name(const struct weft_cli_claims *c, uint32_t v) {
     for (uint32_t i = 0; i < c->n; i++)
         for (uint32_t m = 0; m < c->claim[i].metrics; m++)
             if (c->claim[i].metric[m].variant == v) return true;
@@ -113,7 +114,7 @@ static bool is_number(const struct weft_result_column *column) {
 
 enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t v, const struct weft_cli_simulation *s,
                                        struct weft_error *ret_error) {
-    if (!weft_cli_claims_name(c, v)) return WEFT_OK;
+    if (!claims_name(c, v)) return WEFT_OK;
     struct weft_outcome *nothing = weft_outcome_new(s->topology, s->workload);
     struct weft_run run = {
         .scenario = s->scenario, .topology = s->topology, .workload = s->workload, .outcome = nothing};

@@ -17,8 +17,6 @@ struct weft_cli_claims {
 /// Reads them; it is no error if there are none. Everything in `arena`.
 enum weft_status weft_cli_claims_init(struct weft_cli_claims *c, const struct weft_scenario_file *file,
                                       struct weft_arena *arena, struct weft_error *ret_error);
-/// Whether there is a claim about variant `v`.
-bool weft_cli_claims_name(const struct weft_cli_claims *c, uint32_t v);
 /// Called before variant `v` runs: does it measure every metric that claims name for it? A variant measures the same
 /// names whatever happens.
 enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t v, const struct weft_cli_simulation *s,

@@ -111,6 +111,8 @@ uint32_t weft_cli_command_find(const char *name);
 void weft_cli_command_help(uint32_t i);
 /// Parses a whole number; false, with a message on standard error, if it is none, or not within min..max.
 bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *ret_number);
+/// The folder of a file; "": the current one.
+const char *weft_cli_folder_of(const char *path, struct weft_arena *arena);
 /// Whether it is a folder written by --out.
 bool weft_cli_is_result(const char *path);
 /// Makes a folder, for this process alone until it ends; `shared`: and for others that share it.
@@ -124,11 +126,11 @@ void weft_cli_out_folder_forked(void);
 /// Reads the scenario that the first operand names: a file, or a folder of results, which contains its scenario.
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *options, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error);
-/// Allows the scenario files for writing below --out and below each --allow-write; weft_cli_scenario_read does so.
-enum weft_status weft_cli_allow_writes(const struct weft_cli_options *options, struct weft_scenario_file *file,
-                                       struct weft_error *ret_error);
-/// Runs a subcommand on one scenario: parses options, reads the file, calls `act`, reports errors, frees everything.
-/// `act` returns the exit status; its error is printed if set.
+/// Runs a subcommand: parses options, calls `act`, reports its error if it set one, frees everything. `act` returns the
+/// exit status.
+int weft_cli_act(const struct weft_cli_command *command, int argc, char **argv,
+                 enum weft_status (*act)(const struct weft_cli_options *options, struct weft_error *ret_error));
+/// The same on one scenario, which it reads; an error of its values is reported with all others that they have.
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,
                          enum weft_status (*act)(const struct weft_cli_options *options,
                                                  const struct weft_scenario_file *file, struct weft_error *ret_error));

@@ -3,11 +3,10 @@
 // outcomes are shown together.
 #include "compare.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "progress.h"
 #include "weft/sweep.h"
 
@@ -113,15 +112,10 @@ static void run_in_own_memory(struct pool *p, uint32_t i) {
     if (!prepared) c->s[i] = (struct weft_cli_simulation){0};
 }
 
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void show_progress(struct pool *p) {
     uint32_t runs = p->c->n * p->c->seeds;
-    struct weft_cli_runs_progress now = {p->ended, runs, (double)p->ended / runs, now_s() - p->begun_s};
+    struct weft_cli_runs_progress now = {p->ended, runs, (double)p->ended / runs,
+                                         weft__clock_s(CLOCK_MONOTONIC) - p->begun_s};
     weft_cli_progress_runs(&p->progress, &now);
 }
 
@@ -145,7 +139,7 @@ static void *work(void *context) {
 /// Threads start runs in order, so that the runs started are the first ones.
 static enum weft_status run_beside(struct compare *c, struct weft_error *error) {
     uint32_t runs = c->n * c->seeds, threads = c->jobs < runs ? c->jobs : runs, started = 0;
-    struct pool p = {.c = c, .options = *c->o, .begun_s = now_s()};
+    struct pool p = {.c = c, .options = *c->o, .begun_s = weft__clock_s(CLOCK_MONOTONIC)};
     pthread_t *thread = weft_arena_alloc(c->o->arena, threads, sizeof *thread);
     p.options.quiet = true;
     p.end = weft_arena_alloc(c->o->arena, runs, sizeof *p.end);

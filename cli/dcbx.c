@@ -204,30 +204,26 @@ static enum weft_status read_capture(const char *path, struct weft_cli_dcbx *fou
     return status;
 }
 
-int weft_cli_dcbx(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
+static enum weft_status dcbx(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct weft_dcbx_end own;
-    int exit_status = weft_cli_parse(&command, argc, argv, &o);
-    if (exit_status == WEFT_CLI_GO) {
-        struct weft_cli_dcbx found = {.file = weft__text_shown(o.operand[0], o.arena), .own = pfc_text ? &own : NULL};
-        enum weft_status status = WEFT_OK;
-        if (pfc_text)
-            status = parse_own(&own, o.arena, &error);
-        else if (ets_text || app_text || mac_text || capability_text || willing)
-            status = weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                    "the port's configuration needs --pfc, such as --pfc 3 or --pfc none");
-        if (!status) status = read_capture(found.file, &found, o.arena, &error);
-        if (error.status) weft_cli_fail(&error);
-        struct weft__json j = {.file = stdout};
-        if (!status && o.json) {
-            weft_cli_dcbx_json(&found, &j);
-            puts("");
-        } else if (!status) {
-            weft_cli_dcbx_print(&found);
-        }
-        exit_status = (int)status;
+    struct weft_cli_dcbx found = {.file = weft__text_shown(o->operand[0], o->arena), .own = pfc_text ? &own : NULL};
+    enum weft_status status = WEFT_OK;
+    if (pfc_text)
+        status = parse_own(&own, o->arena, ret_error);
+    else if (ets_text || app_text || mac_text || capability_text || willing)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                "the port's configuration needs --pfc, such as --pfc 3 or --pfc none");
+    if (!status) status = read_capture(found.file, &found, o->arena, ret_error);
+    struct weft__json j = {.file = stdout};
+    if (!status && o->json) {
+        weft_cli_dcbx_json(&found, &j);
+        puts("");
+    } else if (!status) {
+        weft_cli_dcbx_print(&found);
     }
-    weft_cli_options_deinit(&o);
-    return exit_status;
+    return status;
+}
+
+int weft_cli_dcbx(int argc, char **argv) {
+    return weft_cli_act(&command, argc, argv, dcbx);
 }

@@ -3,7 +3,6 @@
 #include "dcbx.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #include "base/units.h"
 

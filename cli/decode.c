@@ -136,22 +136,18 @@ static enum weft_status decode_all(struct decoding *d, const char *path, struct 
     return status ? status : weft_cli_answer(d->o, &weft__answer_decode, &decode, print_text, ret_error);
 }
 
-int weft_cli_decode(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    int exit_status = weft_cli_parse(&command, argc, argv, &o);
-    if (exit_status == WEFT_CLI_GO) {
-        struct decoding d = {.o = &o, .arena = o.arena, .j = {.file = stdout}};
-        enum weft_status status = parse(&d, &error);
-        if (!status && !columns && !o.operands)
-            status = weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "decode: expected a FILE");
-        if (!status && columns)
-            weft_cli_tables_markdown(weft__answer_decode.name);
-        else if (!status)
-            status = follow_text ? follow(&d, o.operand[0], &error) : decode_all(&d, o.operand[0], &error);
-        if (error.status) weft_cli_fail(&error);
-        exit_status = (int)status;
+static enum weft_status decode(const struct weft_cli_options *o, struct weft_error *ret_error) {
+    struct decoding d = {.o = o, .arena = o->arena, .j = {.file = stdout}};
+    enum weft_status status = parse(&d, ret_error);
+    if (status) return status;
+    if (columns) {
+        weft_cli_tables_markdown(weft__answer_decode.name);
+        return WEFT_OK;
     }
-    weft_cli_options_deinit(&o);
-    return exit_status;
+    if (!o->operands) return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "decode: expected a FILE");
+    return follow_text ? follow(&d, o->operand[0], ret_error) : decode_all(&d, o->operand[0], ret_error);
+}
+
+int weft_cli_decode(int argc, char **argv) {
+    return weft_cli_act(&command, argc, argv, decode);
 }

@@ -106,11 +106,6 @@ static enum weft_status read_settings(const struct weft_cli_options *o, const st
     return status;
 }
 
-static const char *folder_of(const char *path, struct weft_arena *arena) {
-    const char *slash = strrchr(path, '/');
-    return slash ? weft_arena_format(arena, "%.*s", slash == path ? 1 : (int)(slash - path), path) : "";
-}
-
 static enum weft_status fail_out(struct weft_error *ret_error) {
     return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, (struct weft_place){.file = out_file}, "cannot be written: %s",
                           strerror(errno));
@@ -129,7 +124,8 @@ static enum weft_status write_out(const struct weft_model *importer, const struc
     const char *draft = weft__draft_name(out_file, o->arena);
     FILE *file = weft__file_open(draft, "w");
     if (!file) return fail_out(ret_error);
-    status = weft_import_write(importer, tree, path, paths, folder_of(out_file, o->arena), file, losses, ret_error);
+    status =
+        weft_import_write(importer, tree, path, paths, weft_cli_folder_of(out_file, o->arena), file, losses, ret_error);
     bool failed = ferror(file) != 0;
     failed |= fclose(file) != 0;
     if (!status && (failed || rename(draft, out_file))) status = fail_out(ret_error);
@@ -196,13 +192,5 @@ static enum weft_status import(const struct weft_cli_options *o, struct weft_err
 }
 
 int weft_cli_import(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    int status = weft_cli_parse(&command, argc, argv, &o);
-    if (status == WEFT_CLI_GO) {
-        status = (int)import(&o, &error);
-        if (*error.text) status = weft_cli_fail(&error);
-    }
-    weft_cli_options_deinit(&o);
-    return status;
+    return weft_cli_act(&command, argc, argv, import);
 }

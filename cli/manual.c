@@ -3,7 +3,6 @@
 // groff_man(7).
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli.h"
 

@@ -446,8 +446,9 @@ static bool is_folder(const char *path) {
     return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-enum weft_status weft_cli_allow_writes(const struct weft_cli_options *o, struct weft_scenario_file *file,
-                                       struct weft_error *ret_error) {
+/// Allows the scenario files for writing below --out and below each --allow-write; weft_cli_scenario_read does so.
+static enum weft_status allow_write_paths(const struct weft_cli_options *o, struct weft_scenario_file *file,
+                                          struct weft_error *ret_error) {
     enum weft_status status = o->out ? weft_scenario_file_allow_write(file, o->out, ret_error) : WEFT_OK;
     for (uint32_t i = 0; i < o->allow_writes && !status; i++)
         status = weft_scenario_file_allow_write(file, o->allow_write[i], ret_error);
@@ -475,7 +476,7 @@ static enum weft_status read_scenario(const struct weft_cli_options *o, struct w
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *o, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error) {
     enum weft_status status = read_scenario(o, ret_file, ret_error);
-    return status ? status : weft_cli_allow_writes(o, *ret_file, ret_error);
+    return status ? status : allow_write_paths(o, *ret_file, ret_error);
 }
 
 enum { MISTAKES_SHOWN = 20 };
@@ -532,6 +533,19 @@ int weft_cli_fail_scenario(const struct weft_error *error, const struct weft_sce
     return (int)error->status;
 }
 
+int weft_cli_act(const struct weft_cli_command *command, int argc, char **argv,
+                 enum weft_status (*act)(const struct weft_cli_options *options, struct weft_error *ret_error)) {
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    int exit_status = weft_cli_parse(command, argc, argv, &o);
+    if (exit_status == WEFT_CLI_GO) {
+        exit_status = (int)act(&o, &error);
+        if (error.status) weft_cli_fail(&error);
+    }
+    weft_cli_options_deinit(&o);
+    return exit_status;
+}
+
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,
                          enum weft_status (*act)(const struct weft_cli_options *options,
                                                  const struct weft_scenario_file *file, struct weft_error *ret_error)) {
@@ -553,6 +567,11 @@ int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char 
 const char *weft_cli_bytes_text(weft_bytes bytes, char text[WEFT_CLI_TEXT]) {
     weft_format_bytes(bytes, text, WEFT_CLI_TEXT);
     return text;
+}
+
+const char *weft_cli_folder_of(const char *path, struct weft_arena *arena) {
+    const char *slash = strrchr(path, '/');
+    return slash ? weft_arena_format(arena, "%.*s", slash == path ? 1 : (int)(slash - path), path) : "";
 }
 
 int weft_cli_fail(const struct weft_error *error) {

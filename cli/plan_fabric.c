@@ -217,23 +217,19 @@ static enum weft_status plan_all(const struct weft_cli_options *o, struct fabric
     return n == 1 && *f[0].plan->reason ? WEFT_ERROR_INPUT : WEFT_OK;
 }
 
+static enum weft_status plan_fabrics(const struct weft_cli_options *o, struct weft_error *ret_error) {
+    uint32_t n = o->operands ? o->operands : weft_blueprint_count();
+    struct fabric *f = weft_arena_alloc(o->arena, n, sizeof *f);
+    if (!o->operands == !all || (scenario_path && n != 1))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                              scenario_path ? "--scenario: expected one FABRIC"
+                                            : "plan fabric: expected FABRIC, or --all");
+    enum weft_status status = plan_all(o, f, n, ret_error);
+    for (uint32_t i = 0; i < n; i++)
+        weft_scenario_file_free(f[i].file);
+    return status;
+}
+
 int plan_fabric(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    int exit_status = weft_cli_parse(&command, argc, argv, &o);
-    if (exit_status == WEFT_CLI_GO) {
-        uint32_t n = o.operands ? o.operands : weft_blueprint_count();
-        struct fabric *f = weft_arena_alloc(o.arena, n, sizeof *f);
-        if (!o.operands == !all || (scenario_path && n != 1))
-            exit_status = (int)weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                              scenario_path ? "--scenario: expected one FABRIC"
-                                                            : "plan fabric: expected FABRIC, or --all");
-        else
-            exit_status = (int)plan_all(&o, f, n, &error);
-        for (uint32_t i = 0; i < n; i++)
-            weft_scenario_file_free(f[i].file);
-        if (error.status) weft_cli_fail(&error);
-    }
-    weft_cli_options_deinit(&o);
-    return exit_status;
+    return weft_cli_act(&command, argc, argv, plan_fabrics);
 }

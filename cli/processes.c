@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/processors.h"
 #include "progress.h"
 #include "simulation.h"
@@ -33,12 +34,6 @@ struct running {
     struct weft_cli_progress progress;
     double cost, cost_ended, cost_known, begun_s;
 };
-
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 char *weft_cli_printed(FILE *file, struct weft_arena *arena, size_t *ret_size) {
     fseek(file, 0, SEEK_END);
@@ -95,7 +90,7 @@ static void show_progress(struct running *r) {
         .ended = p->known + r->ended,
         .runs = p->runs,
         .part = r->cost > r->cost_known ? r->cost_ended / (r->cost - r->cost_known) : 0,
-        .wall_s = now_s() - r->begun_s,
+        .wall_s = weft__clock_s(CLOCK_MONOTONIC) - r->begun_s,
     };
     weft_cli_progress_runs(&r->progress, &now);
 }
@@ -197,7 +192,7 @@ static enum weft_status fill(struct running *r, struct weft_error *ret_error) {
 
 enum weft_status weft_cli_processes_run(struct weft_cli_processes *p, struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct running r = {.p = p, .begun_s = now_s()};
+    struct running r = {.p = p, .begun_s = weft__clock_s(CLOCK_MONOTONIC)};
     r.process = weft_arena_alloc(arena, p->at_a_time, sizeof *r.process);
     put_in_order(&r, arena);
     weft_cli_catch_interrupt();

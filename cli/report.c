@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft report: results as one HTML file.
-#include <stdio.h>
 
 #include "why.h"
 
@@ -96,13 +95,5 @@ static enum weft_status report(const struct weft_cli_options *o, struct weft_err
 }
 
 int weft_cli_report(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    int exit_status = weft_cli_parse(&command, argc, argv, &o);
-    if (exit_status == WEFT_CLI_GO) {
-        exit_status = (int)report(&o, &error);
-        if (error.status) weft_cli_fail(&error);
-    }
-    weft_cli_options_deinit(&o);
-    return exit_status;
+    return weft_cli_act(&command, argc, argv, report);
 }

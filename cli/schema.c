@@ -13,13 +13,15 @@
 #include "weft/tin_rma.h"
 
 #define NUMBER "^ *[0-9]+(\\.[0-9]+)? *"
+#define BOOLS "[true,false,\"on\",\"off\",\"yes\",\"no\"]"
+#define TYPE "{\"type\":\"%s\"}"
+#define REFERENCE "{\"$ref\":\"#/$defs/%s\"}"
 
-static void reference(struct weft__json *j, const char *name) {
-    char text[160];
-    snprintf(text, sizeof text, "#/$defs/%s", name);
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "$ref", text);
-    weft__json_end_object(j);
+/// A member whose value is JSON already, with at most one text in it.
+static __attribute__((format(printf, 3, 0))) void member(struct weft__json *j, const char *key, const char *format,
+                                                         const char *text) {
+    weft__json_key(j, key);
+    fprintf(weft__json_value(j), format, text);
 }
 
 static void type_pattern(struct weft__json *j, const char *pattern) {
@@ -27,28 +29,10 @@ static void type_pattern(struct weft__json *j, const char *pattern) {
     weft__json_key_string(j, "pattern", pattern);
 }
 
-/// {"anyOf": [{"type": scalar}, {"type": "array"}]}
-static void scalar_or_list(struct weft__json *j) {
-    weft__json_key(j, "type");
-    weft__json_begin_array(j);
-    weft__json_string(j, "string");
-    weft__json_string(j, "number");
-    weft__json_string(j, "array");
-    weft__json_end_array(j);
-}
-
 static void type_uint(struct weft__json *j, const struct weft_param *row) {
     char why[128];
     uint64_t bound;
-    if (row->otherwise) {
-        weft__json_key(j, "type");
-        weft__json_begin_array(j);
-        weft__json_string(j, "integer");
-        weft__json_string(j, "string");
-        weft__json_end_array(j);
-    } else {
-        weft__json_key_string(j, "type", "integer");
-    }
+    member(j, "type", row->otherwise ? "[\"integer\",\"string\"]" : "\"integer\"", NULL);
     if (row->min && weft__quantity_parse(WEFT__COUNT, row->min, &bound, why, sizeof why))
         weft__json_key_u64(j, "minimum", bound);
     if (row->max && weft__quantity_parse(WEFT__COUNT, row->max, &bound, why, sizeof why))
@@ -63,23 +47,8 @@ static void names(struct weft__json *j, const char *const *name) {
     weft__json_end_array(j);
 }
 
-static void type_bool(struct weft__json *j) {
-    static const char *const words[] = {"on", "off", "yes", "no"};
-    weft__json_key(j, "enum");
-    weft__json_begin_array(j);
-    weft__json_bool(j, true);
-    weft__json_bool(j, false);
-    for (unsigned i = 0; i < 4; i++)
-        weft__json_string(j, words[i]);
-    weft__json_end_array(j);
-}
-
 static void type_real(struct weft__json *j) {
-    weft__json_key(j, "type");
-    weft__json_begin_array(j);
-    weft__json_string(j, "number");
-    weft__json_string(j, "string");
-    weft__json_end_array(j);
+    member(j, "type", "[\"number\",\"string\"]", NULL);
     weft__json_key_string(j, "pattern", "^[-+0-9.eE]+(/[-+0-9.eE]+|%)?$");
 }
 
@@ -108,23 +77,19 @@ static void type_of(struct weft__json *j, const struct weft_param *row) {
         type_real(j);
         return;
     case WEFT_PARAM_BOOL:
-        type_bool(j);
+        member(j, "enum", BOOLS, NULL);
         return;
     case WEFT_PARAM_CHOICE:
         names(j, row->choices);
         return;
     case WEFT_PARAM_DSCP_MAP:
-        weft__json_key(j, "type");
-        weft__json_begin_array(j);
-        weft__json_string(j, "object");
-        weft__json_string(j, "string");
-        weft__json_end_array(j);
+        member(j, "type", "[\"object\",\"string\"]", NULL);
         return;
     case WEFT_PARAM_TEXT:
     case WEFT_PARAM_PROSE:
     case WEFT_PARAM_PRIORITIES:
     case WEFT_PARAM_WEIGHTS:
-        scalar_or_list(j);
+        member(j, "type", "[\"string\",\"number\",\"array\"]", NULL);
         return;
     case WEFT_PARAM_MODEL:
     case WEFT_PARAM_SECTION:
@@ -148,11 +113,9 @@ static void parameter(struct weft__json *j, const struct weft_param *row) {
     weft__json_begin_object(j);
     describe(j, row);
     if (row->type == WEFT_PARAM_SECTION || row->type == WEFT_PARAM_MODEL) {
-        char text[128];
-        snprintf(text, sizeof text, "#/$defs/%s",
-                 row->type == WEFT_PARAM_SECTION ? row->table->name
-                                                 : weft_kind_name((enum weft_model_kind)row->model_kind));
-        weft__json_key_string(j, "$ref", text);
+        member(j, "$ref", "\"#/$defs/%s\"",
+               row->type == WEFT_PARAM_SECTION ? row->table->name
+                                               : weft_kind_name((enum weft_model_kind)row->model_kind));
     } else {
         type_of(j, row);
     }
@@ -166,28 +129,6 @@ static void required(struct weft__json *j, const struct weft_param_table *table,
     for (uint32_t i = 0; i < table->n; i++)
         if (!table->rows[i].dflt) weft__json_string(j, table->rows[i].name);
     weft__json_end_array(j);
-}
-
-/// Names chosen by the user, each with a model, or with another name of the map.
-static void map_of_models(struct weft__json *j, const char *key, enum weft_model_kind kind) {
-    char text[128];
-    snprintf(text, sizeof text, "#/$defs/%s", weft_kind_name(kind));
-    weft__json_key(j, key);
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "type", "object");
-    weft__json_key(j, "additionalProperties");
-    weft__json_begin_object(j);
-    weft__json_key(j, "anyOf");
-    weft__json_begin_array(j);
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "$ref", text);
-    weft__json_end_object(j);
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "type", "string");
-    weft__json_end_object(j);
-    weft__json_end_array(j);
-    weft__json_end_object(j);
-    weft__json_end_object(j);
 }
 
 /// Parameters of all models of a row's kind, which may be beside it. Those with the same name are described once.
@@ -211,24 +152,18 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
     if (model) weft__json_key_string(j, "description", model->summary);
     weft__json_key(j, "properties");
     weft__json_begin_object(j);
-    if (model) {
-        weft__json_key(j, "kind");
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "const", model->name);
-        weft__json_end_object(j);
-    }
+    if (model) member(j, "kind", "{\"const\":\"%s\"}", model->name);
     for (uint32_t i = 0; i < table->n; i++)
         parameter(j, &table->rows[i]);
     for (uint32_t i = 0; i < table->n; i++)
         if (table->rows[i].beside) parameters_beside(j, &table->rows[i]);
-    for (const char *const *list = table->lists; list && *list; list++) {
-        weft__json_key(j, *list);
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "type", table == &weft_sweep_table ? "object" : "array"); // axes by their paths
-        weft__json_end_object(j);
-    }
+    for (const char *const *list = table->lists; list && *list; list++)
+        member(j, *list, TYPE, table == &weft_sweep_table ? "object" : "array"); // axes by their paths
+    // Names chosen by the user, each with a model, or with another name of the map.
     for (const char *const *key = model ? table->models : NULL; key && *key; key++)
-        map_of_models(j, *key, model->kind);
+        member(j, *key,
+               "{\"type\":\"object\",\"additionalProperties\":{\"anyOf\":[" REFERENCE ",{\"type\":\"string\"}]}}",
+               weft_kind_name(model->kind));
     weft__json_end_object(j);
     required(j, table, NULL);
     weft__json_key_bool(j, "additionalProperties", false);
@@ -255,10 +190,8 @@ static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
         weft__json_string(j, weft_model_at(kind, i)->name);
     weft__json_end_array(j);
     weft__json_end_object(j);
-    for (uint32_t i = 0; i < weft_model_count(kind); i++) {
-        snprintf(name, sizeof name, "%s.%s", kind_name, weft_model_at(kind, i)->name);
-        reference(j, name);
-    }
+    for (uint32_t i = 0; i < weft_model_count(kind); i++)
+        fprintf(weft__json_value(j), "{\"$ref\":\"#/$defs/%s.%s\"}", kind_name, weft_model_at(kind, i)->name);
     weft__json_end_array(j);
     weft__json_end_object(j);
 }
@@ -286,22 +219,10 @@ static void define_all(struct weft__json *j) {
     weft__json_end_object(j);
 }
 
-static void key_type(struct weft__json *j, const char *key, const char *type) {
-    weft__json_key(j, key);
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "type", type);
-    weft__json_end_object(j);
-}
-
-static void key_reference(struct weft__json *j, const char *key, const char *name) {
-    weft__json_key(j, key);
-    reference(j, name);
-}
-
 static void box_references(struct weft__json *j) {
     for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_BOX); i++)
-        key_reference(j, weft_model_at(WEFT_KIND_BOX, i)->name, weft_model_at(WEFT_KIND_BOX, i)->name);
-    key_reference(j, "dcbx", "dcbx");
+        member(j, weft_model_at(WEFT_KIND_BOX, i)->name, REFERENCE, weft_model_at(WEFT_KIND_BOX, i)->name);
+    member(j, "dcbx", REFERENCE, "dcbx");
 }
 
 /// "devices": entries with a match and the sections that differ.
@@ -314,76 +235,22 @@ static void devices(struct weft__json *j) {
     weft__json_key_string(j, "type", "object");
     weft__json_key(j, "properties");
     weft__json_begin_object(j);
-    key_type(j, "match", "string");
+    member(j, "match", TYPE, "string");
     box_references(j);
     weft__json_end_object(j);
-    weft__json_key(j, "required");
-    weft__json_begin_array(j);
-    weft__json_string(j, "match");
-    weft__json_end_array(j);
+    member(j, "required", "[\"match\"]", NULL);
     weft__json_key_bool(j, "additionalProperties", false);
     weft__json_end_object(j);
     weft__json_end_object(j);
 }
 
-static void workload(struct weft__json *j) {
-    weft__json_key(j, "workload");
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "type", "array");
-    key_reference(j, "items", "workload");
-    weft__json_end_object(j);
-}
-
-/// "claims": entries of texts.
-static void claims(struct weft__json *j) {
-    static const char *const keys[] = {"text", "source", "checks", "that", "reason", "toothless", "cases"};
-    static const char *const bools[] = {"expected", "control"};
-    weft__json_key(j, "claims");
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "type", "array");
-    weft__json_key(j, "items");
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "type", "object");
-    weft__json_key(j, "properties");
-    weft__json_begin_object(j);
-    for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
-        key_type(j, keys[i], "string");
-    for (unsigned i = 0; i < sizeof bools / sizeof *bools; i++) {
-        weft__json_key(j, bools[i]);
-        weft__json_begin_object(j);
-        type_bool(j);
-        weft__json_end_object(j);
-    }
-    key_type(j, "without", "object");
-    weft__json_key(j, "seeds"); // each, mean or {mean: 1..8} or {at_least: 6, reason: ...}
-    weft__json_begin_object(j);
-    weft__json_end_object(j);
-    weft__json_end_object(j);
-    weft__json_key(j, "required");
-    weft__json_begin_array(j);
-    weft__json_string(j, "text");
-    weft__json_string(j, "that");
-    weft__json_end_array(j);
-    weft__json_key_bool(j, "additionalProperties", false);
-    weft__json_end_object(j);
-    weft__json_end_object(j);
-}
-
-/// A scenario has a topology, or something that makes one.
-static void a_network(struct weft__json *j) {
-    static const char *const keys[] = {"topology", "fabric", "base"};
-    weft__json_key(j, "anyOf");
-    weft__json_begin_array(j);
-    for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
-        weft__json_begin_object(j);
-        weft__json_key(j, "required");
-        weft__json_begin_array(j);
-        weft__json_string(j, keys[i]);
-        weft__json_end_array(j);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-}
+/// Seeds: each, mean or {mean: 1..8} or {at_least: 6, reason: ...}.
+static const char a_claim[] =
+    "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"},\"source\":{\"type\":\"string\"},"
+    "\"checks\":{\"type\":\"string\"},\"that\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
+    "\"toothless\":{\"type\":\"string\"},\"cases\":{\"type\":\"string\"},\"expected\":{\"enum\":" BOOLS "},"
+    "\"control\":{\"enum\":" BOOLS "},\"without\":{\"type\":\"object\"},\"seeds\":{}},"
+    "\"required\":[\"text\",\"that\"],\"additionalProperties\":false}";
 
 void weft_cli_schema(FILE *file) {
     struct weft__json j = {.file = file};
@@ -393,24 +260,25 @@ void weft_cli_schema(FILE *file) {
     weft__json_key_string(&j, "type", "object");
     weft__json_key(&j, "properties");
     weft__json_begin_object(&j);
-    key_type(&j, "name", "string");
-    key_type(&j, "about", "string");
-    key_reference(&j, "fabric", "fabric");
-    key_reference(&j, "topology", "topology");
-    key_type(&j, "events", "array");
+    member(&j, "name", TYPE, "string");
+    member(&j, "about", TYPE, "string");
+    member(&j, "fabric", REFERENCE, "fabric");
+    member(&j, "topology", REFERENCE, "topology");
+    member(&j, "events", TYPE, "array");
     box_references(&j);
     devices(&j);
-    workload(&j);
-    key_reference(&j, "run", "run");
-    key_reference(&j, "control", "control");
-    key_reference(&j, "capture", "capture");
-    key_type(&j, "base", "string");
-    key_type(&j, "cases", "object");
-    key_type(&j, "variants", "object");
-    claims(&j);
-    key_reference(&j, "sweep", "sweep");
+    member(&j, "workload", "{\"type\":\"array\",\"items\":" REFERENCE "}", "workload");
+    member(&j, "run", REFERENCE, "run");
+    member(&j, "control", REFERENCE, "control");
+    member(&j, "capture", REFERENCE, "capture");
+    member(&j, "base", TYPE, "string");
+    member(&j, "cases", TYPE, "object");
+    member(&j, "variants", TYPE, "object");
+    member(&j, "claims", "{\"type\":\"array\",\"items\":%s}", a_claim);
+    member(&j, "sweep", REFERENCE, "sweep");
     weft__json_end_object(&j);
-    a_network(&j);
+    member(&j, "anyOf", "[{\"required\":[\"topology\"]},{\"required\":[\"fabric\"]},{\"required\":[\"base\"]}]",
+           NULL); // what makes a network
     weft__json_key_bool(&j, "additionalProperties", false);
     define_all(&j);
     weft__json_end_object(&j);

@@ -407,7 +407,8 @@ static bool is_of_machine(int number) {
     return number == ENOSPC || number == EDQUOT || number == EIO || number == EMFILE || number == ENFILE;
 }
 
-enum weft_status weft_cli_can_replace_file(const char *option, const char *path, struct weft_error *ret_error) {
+/// Whether a file can be replaced, as far as can be known before there is something to write. Errors name `option`.
+static enum weft_status can_replace_file(const char *option, const char *path, struct weft_error *ret_error) {
     const struct weft_place place = {.file = option};
     struct stat target;
     bool there = !stat(path, &target), is_link = !there && !lstat(path, &target);
@@ -435,7 +436,7 @@ enum weft_status weft_cli_can_write_file(const char *option, const char *path, c
     if (!o->force && !stat(path, &target) && S_ISREG(target.st_mode))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = option},
                               "'%s' exists; expected a name that is free, or --force, which replaces the file", path);
-    return weft_cli_can_replace_file(option, path, ret_error);
+    return can_replace_file(option, path, ret_error);
 }
 
 void weft_cli_mention_file(const char *path, const struct weft_cli_options *o) {

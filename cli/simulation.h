@@ -96,8 +96,6 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
 enum weft_status weft_cli_replace_in_folder(const char *dir, const char *name,
                                             void (*write)(FILE *file, const void *context), const void *context,
                                             struct weft_error *ret_error);
-/// Whether a file can be replaced, as far as can be known before there is something to write. Errors name `option`.
-enum weft_status weft_cli_can_replace_file(const char *option, const char *path, struct weft_error *ret_error);
 /// Likewise for a file that its user may have edited since: only --force replaces it.
 enum weft_status weft_cli_can_write_file(const char *option, const char *path, const struct weft_cli_options *o,
                                          struct weft_error *ret_error);

@@ -303,13 +303,5 @@ static enum weft_status tell(const struct weft_cli_options *o, struct weft_error
 }
 
 int weft_cli_timeline(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    int exit_status = weft_cli_parse(&command, argc, argv, &o);
-    if (exit_status == WEFT_CLI_GO) {
-        exit_status = (int)tell(&o, &error);
-        if (error.status) weft_cli_fail(&error);
-    }
-    weft_cli_options_deinit(&o);
-    return exit_status;
+    return weft_cli_act(&command, argc, argv, tell);
 }

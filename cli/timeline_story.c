@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The story as an indented tree: each line has the time of its first event, and below it what it caused.
 #include <stdlib.h>
-#include <string.h>
 
 #include "timeline.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The output of weft trace-control for a Clique, as JSON and as CSV.
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "simulation.h"

@@ -4,7 +4,6 @@
 #include "trace_control.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "cli.h"
 #include "trace_clique.h"

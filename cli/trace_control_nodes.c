@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FSDB and BGP in weft trace-control.
 #include <inttypes.h>
-#include <string.h>
 
 #include "trace_control.h"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft verify: checks the claims of many scenarios. Each run is a process, several run at the same time, and the claims
 // are judged here.
-#include <stdio.h>
-#include <string.h>
 
-#include "processes.h"
 #include "verify.h"
+#include "processes.h"
 
 static const char *jobs_text, *seeds_text, *sources;
 static bool teeth, all;

@@ -2,10 +2,8 @@
 // Measurements of a verify, so that the same verify continues after a kill: one line per task, "KEY STATUS VALUE...",
 // and a checksum of the line before it, so that a damaged line is not taken for a result. The file's name is a hash of
 // this program, of every task and of every claim, so its content is always about these.
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>

@@ -3,12 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "verify.h"
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /// One metric over seeds. The median of an even number is the mean of the two in the middle.
 struct spread {
@@ -39,7 +35,7 @@ static struct spread spread_of(const struct readings *of, uint32_t metric, doubl
         if (isnan(sorted[k])) return (struct spread){NAN, NAN, NAN, NAN};
         s.mean += sorted[k] / of->n;
     }
-    qsort(sorted, of->n, sizeof *sorted, by_size);
+    qsort(sorted, of->n, sizeof *sorted, weft__by_double);
     s.median = (sorted[(of->n - 1) / 2] + sorted[of->n / 2]) / 2;
     s.least = sorted[0];
     s.most = sorted[of->n - 1];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the results of claims, as text and as JSON.
-#include <math.h>
 #include <string.h>
 
 #include "base/json.h"

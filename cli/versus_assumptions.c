@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "versus.h"
 
 enum { ASSUMPTIONS_MAX = 256 };

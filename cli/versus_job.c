@@ -24,11 +24,6 @@ static void on_guess(void *context, const struct weft_model *importer, const cha
     g->importer = importer;
 }
 
-static const char *folder_of(const char *path, struct weft_arena *arena) {
-    const char *slash = strrchr(path, '/');
-    return slash ? weft_arena_format(arena, "%.*s", slash == path ? 1 : (int)(slash - path), path) : "";
-}
-
 /// Imports a file of another tool, like weft import.
 static enum weft_status import_job(const char *path, const struct weft_model *importer, struct weft_arena *arena,
                                    struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
@@ -39,7 +34,7 @@ static enum weft_status import_job(const char *path, const struct weft_model *im
     if (status) return status;
     FILE *out = weft__text_stream_open(&stream);
     FILE *lost = weft__text_stream_open(&losses);
-    status = weft_import_write(importer, tree, &path, 1, folder_of(path, arena), out, lost, ret_error);
+    status = weft_import_write(importer, tree, &path, 1, weft_cli_folder_of(path, arena), out, lost, ret_error);
     if (!status) {
         weft_cli_print_losses(weft__text_stream_text(&losses));
         const char *text = weft__text_stream_text(&stream);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft workload on a schedule, from a GOAL file or made from a scenario: its content, when each rank ends under
 // LogGOPS, and its form in GOAL.
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "simulation.h"

@@ -29,9 +29,6 @@ struct weft_bgp_rib {
 /// Both return how many paths came or went.
 uint32_t weft_bgp_on_update(struct weft_bgp_rib *rib, uint32_t session, uint64_t announced, uint64_t withdrawn);
 uint32_t weft_bgp_on_closed(struct weft_bgp_rib *rib, uint32_t session);
-/// Share of the traffic to other buildings that goes to an EDSW: of its paths in the first `width_max`, in the order of
-/// sessions.
-double weft_bgp_share(const struct weft_bgp_rib *rib, uint32_t session, uint64_t width_max);
 
 /// What an EDSW has told an RDSW of an aggregate.
 struct weft_bgp_sender {

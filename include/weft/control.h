@@ -170,14 +170,11 @@ struct weft_reach_timeline {
     struct weft_reach_stats stats;
 };
 /// Runs the control plane over `topology->event` and what of `event` drains nodes. Before the first event a port is
-/// usable if weft_reach_leads says so.
+/// usable if it leads to the destination when nothing has failed.
 enum weft_status weft_reach_timeline_new(const struct weft_topology *t, const struct weft_reach_conf *conf,
                                          const struct weft_control_event *event, uint32_t events, uint64_t seed,
                                          struct weft_arena *arena, struct weft_reach_timeline **ret_timeline,
                                          struct weft_error *ret_error);
-/// Whether node `node` sends cells for interface node `dst` by its port `port` when nothing has failed; for DSF nodes
-/// of one fabric.
-bool weft_reach_leads(const struct weft_topology *t, uint32_t node, uint32_t port, uint32_t dst);
 
 /// For the data plane: from `time_ps` on interface node `node` forwards to hosts behind interface node `of`, or no
 /// longer.

@@ -34,11 +34,6 @@ struct weft_eligible {
 };
 
 /// Numbers the interface nodes, in the order of nodes; no box may send anything anywhere yet.
-struct weft_eligible *weft_eligible_new(const struct weft_topology *t);
 void weft_eligible_free(struct weft_eligible *e);
-/// From `time` on cells for `in` leave `node` by the n ports (from 0, ascending) that `port` lists. Of one node and
-/// `in`, in the order of times; time 0 is the start.
-void weft_eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, weft_time_ps time, const uint16_t *port,
-                       uint32_t n);
 
 #endif

@@ -20,6 +20,5 @@ enum weft_status weft_goal_load(const char *path, struct weft_place place, struc
 
 /// Whole nanoseconds: what a compute has beyond is rounded to the nearest. Errors are those of the stream (ferror).
 void weft_goal_write(FILE *file, const struct weft_schedule *s);
-void weft_goal_write_binary(FILE *file, const struct weft_schedule *s);
 
 #endif

@@ -79,10 +79,6 @@ struct weft_counters {
 #undef X
 };
 #define WEFT_COUNTERS (sizeof(struct weft_counters) / sizeof(uint64_t))
-struct weft_counter_info {
-    const char *field, *sai, *help;
-};
-extern const struct weft_counter_info weft_counter_infos[WEFT_COUNTERS]; ///< in struct order
 
 struct weft_flow_outcome {
     weft_time_ps start_ps; ///< WEFT_TIME_NEVER: it waits for a trigger

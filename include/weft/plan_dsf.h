@@ -88,9 +88,6 @@ struct weft_plan_dsf {
 };
 struct weft_plan_dsf weft_plan_calc_dsf(const struct weft_plan_dsf_conf *conf);
 
-/// Credits that a rate uses in a time: ceil(rate x time / credit).
-uint64_t weft_plan_calc_credits(weft_rate_bps rate, weft_time_ps time, weft_bytes credit);
-
 /// Interface nodes of a topology that are alike.
 struct weft_plan_dsf_sort {
     const char *layer, *example; ///< layer, and the first of them

@@ -50,6 +50,10 @@ struct weft_rma {
     struct weft_place place;
 };
 
+static inline bool weft_rma_is_software(const struct weft_rma *rma) {
+    return rma->conf->transport == WEFT_RMA_SOFTWARE;
+}
+
 static inline uint32_t weft_rma_connection(const struct weft_rma *rma, uint32_t client, uint32_t server) {
     return rma->first[client] + server - (rma->self[client] < server);
 }

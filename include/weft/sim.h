@@ -43,11 +43,6 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
                                const struct weft_workload *workload, const struct weft_sim_options *options,
                                struct weft_outcome **ret_outcome, struct weft_error *ret_error);
 
-/// Completion time of a flow alone in the empty network, from first principles: pipelined frames over its path, with
-/// all links up, as its sender's first queue pair would be routed.
-weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const struct weft_topology *topology,
-                                 const struct weft_flow *flow);
-
 /// Can run.seed make a difference? False is certain; true is not: a box that sprays draws, if only where to begin.
 bool weft_simulation_draws(const struct weft_scenario *scenario, const struct weft_topology *topology);
 

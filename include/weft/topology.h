@@ -209,6 +209,12 @@ static inline bool weft_topology_link_is_fabric(const struct weft_topology *t, u
     return from == WEFT_BOX_DSF_FABRIC || to == WEFT_BOX_DSF_FABRIC || (from == WEFT_BOX_TIN && to == WEFT_BOX_TIN);
 }
 
+bool weft_topology_has_hosts(const struct weft_topology *t, uint32_t node);
+
+static inline bool weft_topology_port_is_fabric(const struct weft_topology *t, uint32_t port) {
+    return weft_topology_link_is_fabric(t, t->port[port].link);
+}
+
 static inline const struct weft_port_info *weft_topology_port(const struct weft_topology *t, uint32_t node,
                                                               uint32_t k) {
     return &t->port[t->node[node].port0 + k];

@@ -329,7 +329,7 @@ struct weft_frame {
 /// are 14 bytes (18 with FCS) at all:
 ///   TRUNCATED  a header or a length asks for more than there is (a capture of headers only); ICRC is then payload
 ///   MALFORMED  lengths contradict each other; what is behind the contradiction is payload
-/// Check sums are not judged: weft_frame_faults does.
+/// Check sums are not judged.
 enum weft_wire_status weft_frame_decode(const uint8_t *bytes, size_t size, bool has_fcs, struct weft_frame *ret);
 
 /// The frame as it stands, with its lengths and check sums as they stand. 0: see above, or `layers` is no order of
@@ -352,15 +352,5 @@ void weft_frame_complete(struct weft_frame *);
 /// weft_frame_complete, weft_frame_encode, and what needs the bytes, in the struct and in `ret`: the ICRC and the FCS
 /// if `layers` has them, and the UDP checksum over IPv6.
 size_t weft_frame_build(struct weft_frame *, uint8_t *ret, size_t size);
-
-enum weft_frame_fault {
-    WEFT_FAULT_IPV4_CHECKSUM = 1,
-    WEFT_FAULT_ICRC = 2,
-    WEFT_FAULT_FCS = 4,
-    WEFT_FAULT_UDP_CHECKSUM = 8, ///< not of a datagram that is cut off or has none
-};
-
-/// Which check sums that are there do not agree with `bytes`, which weft_frame_decode took apart into `frame`.
-uint32_t weft_frame_faults(const struct weft_frame *frame, const uint8_t *bytes, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells and ordered sets of GNet as bytes. What is in them is the Aquila paper's (NSDI 2022,
-// sections 3.1, 3.3, 3.4, 3.5 and B.2), the layout is weft's own: none is published. Pure and total like the codecs of
-// weft/wire.h: encoders give the bytes written, or 0 if they do not fit or a field holds more than its bits; decoders
-// write `ret` only with WEFT_GNET_WIRE_OK. The simulation counts cells by the sizes given here (weft/tin.h).
+// Cells of GNet as bytes, for captures. The Aquila paper (NSDI 2022, sections 3.1, 3.3, 3.4, 3.5 and B.2) gives their
+// contents; no layout is published, so this one is weft's own. Encoders are pure and return the bytes written, or 0 if
+// the cell does not fit or a field holds more than its bits. The simulation counts cells by the sizes given here
+// (weft/tin.h).
 //
 // Routing header of every cell:
 //   octet 0, 1   source: pod 7 bits, TiN 4, endpoint 5      4   length of the cell in octets, header included
@@ -15,22 +15,11 @@
 
 #include "weft/types.h"
 
-enum weft_gnet_wire_status {
-    WEFT_GNET_WIRE_OK,
-    WEFT_GNET_WIRE_TRUNCATED, ///< fewer bytes than the header, or than it says
-    WEFT_GNET_WIRE_CRC,
-    WEFT_GNET_WIRE_TYPE,   ///< none of the types, or not the one asked for
-    WEFT_GNET_WIRE_LENGTH, ///< none that a cell of this type has
-    WEFT_GNET_WIRE_FIELD   ///< a field that contradicts others, or a reserved one that is not 0
-};
-extern const char *const weft_gnet_wire_status_names[];
-
 struct weft_gnet_address {
     uint8_t pod, tin, endpoint; ///< 7, 4 and 5 bits
 };
 /// 0 to 65535; fields that do not fit are an error of the caller.
 uint16_t weft_gnet_address_pack(struct weft_gnet_address);
-struct weft_gnet_address weft_gnet_address_unpack(uint16_t address);
 
 enum weft_gnet_type {
     WEFT_GNET_TYPE_RTS = 1,
@@ -58,7 +47,6 @@ struct weft_gnet_header {
     bool trace;
 };
 size_t weft_gnet_header_encode(const struct weft_gnet_header *, uint8_t *ret, size_t size);
-enum weft_gnet_wire_status weft_gnet_header_decode(const uint8_t *bytes, size_t size, struct weft_gnet_header *ret);
 /// Of octets 0 to 6 of a header.
 uint8_t weft_gnet_crc8(const uint8_t *bytes);
 
@@ -132,56 +120,5 @@ struct weft_gnet_cell {
     };
 };
 size_t weft_gnet_cell_encode(const struct weft_gnet_cell *, uint8_t *ret, size_t size);
-/// Octets behind the cell's length are left alone.
-enum weft_gnet_wire_status weft_gnet_cell_decode(const uint8_t *bytes, size_t size, struct weft_gnet_cell *ret);
-
-// ---- ordered sets: 8 octets between cells ----
-
-#define WEFT_GNET_ORDERED_BYTES 8u
-enum weft_gnet_ordered { WEFT_GNET_TIMESYNC = 1, WEFT_GNET_MOS };
-
-/// Octet 0 the kind, 1 status, 2 to 7 time.
-struct weft_gnet_timesync {
-    uint8_t status;  ///< bits that tell how good the sender's clock is
-    uint64_t cycles; ///< 48 bits: the sender's clock when the set goes on the wire
-};
-size_t weft_gnet_timesync_encode(const struct weft_gnet_timesync *, uint8_t *ret, size_t size);
-enum weft_gnet_wire_status weft_gnet_timesync_decode(const uint8_t *bytes, size_t size, struct weft_gnet_timesync *ret);
-
-/// Management ordered set, of a packet over it (PMOS): octet 0 the kind, 1: first 1, last 1, data octets 3, sequence 3;
-/// then six octets of data, unused ones 0.
-#define WEFT_GNET_MOS_DATA 6u
-struct weft_gnet_mos {
-    bool first, last;
-    uint8_t bytes;    ///< 1..6; 6 unless last
-    uint8_t sequence; ///< 3 bits, one more each
-    uint8_t data[WEFT_GNET_MOS_DATA];
-};
-size_t weft_gnet_mos_encode(const struct weft_gnet_mos *, uint8_t *ret, size_t size);
-enum weft_gnet_wire_status weft_gnet_mos_decode(const uint8_t *bytes, size_t size, struct weft_gnet_mos *ret);
-
-/// A packet over MOS: the packet and its CRC-32 (that of Ethernet, lowest octet first), six octets a set.
-#define WEFT_PMOS_BYTES_MAX 2048u
-#define WEFT_PMOS_CRC 4u
-static inline size_t weft_pmos_sets(size_t bytes) {
-    return (bytes + WEFT_PMOS_CRC + WEFT_GNET_MOS_DATA - 1) / WEFT_GNET_MOS_DATA;
-}
-/// All its sets, one after the other: 8 x weft_pmos_sets(bytes) octets, or 0. `sequence`: of the first.
-size_t weft_pmos_encode(const uint8_t *packet, size_t bytes, uint8_t sequence, uint8_t *ret, size_t size);
-
-/// Of a port. All 0 to begin with.
-struct weft_pmos_receiver {
-    uint16_t bytes; ///< of a packet so far
-    uint8_t next;   ///< sequence
-    bool open;      ///< a packet has begun
-    uint8_t data[WEFT_PMOS_BYTES_MAX + WEFT_PMOS_CRC];
-};
-enum weft_pmos_event {
-    WEFT_PMOS_MORE,   ///< taken
-    WEFT_PMOS_PACKET, ///< receiver->data has a packet of receiver->bytes
-    WEFT_PMOS_LOST,   ///< a set is missing; a packet, if one was open, is dropped
-    WEFT_PMOS_BAD     ///< a packet's CRC or length is wrong; it is dropped
-};
-enum weft_pmos_event weft_pmos_on_set(struct weft_pmos_receiver *, const struct weft_gnet_mos *);
 
 #endif

@@ -31,7 +31,5 @@ struct weft_sfcm {
 };
 
 size_t weft_sfcm_encode(const struct weft_sfcm *, uint8_t *ret, size_t size);
-/// MALFORMED: another version.
-enum weft_wire_status weft_sfcm_decode(const uint8_t *bytes, size_t size, struct weft_sfcm *ret);
 
 #endif

@@ -97,7 +97,6 @@ enum weft_ses_opcode { WEFT_SES_WRITE = 1, WEFT_SES_READ = 2, WEFT_SES_SEND = 5 
 #define WEFT_SES_RESPONSE_BYTES 12u
 /// 0: no room, or a field that is too large.
 size_t weft_ses_request_encode(const struct weft_ses_request *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_ses_request_decode(const uint8_t *bytes, size_t size, struct weft_ses_request *ret);
 
 /// NULL: no type that there is.
 const char *weft_pds_type_name(uint8_t type);

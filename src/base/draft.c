@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/draft.h"
+#include "base/stream.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -33,24 +34,17 @@ static pid_t writer_of(const char *file, const char *name) {
     return errno || strcmp(end, ".tmp") ? 0 : (pid_t)id;
 }
 
-static void close_folder(void *folder) {
-    closedir(folder);
-}
-
 static void remove_abandoned(const char *path, struct weft_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *in = !slash ? "." : weft_arena_format(arena, "%.*s", (int)(slash == path ? 1 : slash - path), path);
-    DIR *folder = opendir(in);
-    if (!folder && errno == ENOMEM) weft_memory_fail();
-    if (!folder) return; // the later write reports the reason
     struct weft_memory_cleanup cleanup;
-    weft_memory_cleanup_add(&cleanup, close_folder, folder);
+    DIR *folder = weft__folder_open(in, &cleanup);
+    if (!folder) return; // the later write reports the reason
     for (const struct dirent *entry; (entry = readdir(folder));) {
         pid_t writer = writer_of(entry->d_name, name);
         if (writer > 0 && kill(writer, 0) && errno == ESRCH) unlinkat(dirfd(folder), entry->d_name, 0);
     }
-    weft_memory_cleanup_remove(&cleanup);
-    closedir(folder);
+    weft__folder_close(folder, &cleanup);
 }
 
 /// False: not enough memory.

@@ -167,10 +167,6 @@ uint64_t weft__image_layout(void) {
     return image.table.layout;
 }
 
-static bool is_zero(const unsigned char *memory, size_t n) {
-    return !*memory && !memcmp(memory, memory + 1, n - 1);
-}
-
 static size_t pages_of(uint32_t k) {
     return (image.table.used[k] + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
@@ -180,10 +176,10 @@ static size_t pages_of(uint32_t k) {
 static void give_back_zeros(uint32_t k) {
     unsigned char *at = region(k), *end = at + pages_of(k);
     for (unsigned char *from = at; at < end; from = at) {
-        while (at < end && is_zero(at, PAGE))
+        while (at < end && weft__image_is_zero(at, PAGE))
             at += PAGE;
         if (at - from >= ZEROS_FROM) madvise(from, (size_t)(at - from), MADV_DONTNEED);
-        while (at < end && !is_zero(at, PAGE))
+        while (at < end && !weft__image_is_zero(at, PAGE))
             at += PAGE;
     }
 }
@@ -195,7 +191,8 @@ static bool copy_common(void) {
     if (copy == MAP_FAILED) return false;
     const unsigned char *from = region(COMMON), *end = from + bytes;
     for (unsigned char *to = copy; from < end; from += PAGE, to += PAGE)
-        if (!is_zero(from, PAGE)) memcpy(to, from, PAGE); // a page that nobody has used takes no memory here either
+        if (!weft__image_is_zero(from, PAGE))
+            memcpy(to, from, PAGE); // a page that nobody has used takes no memory here either
     give_back_zeros(CONSTANT);
     give_back_zeros(COMMON);
     image.before = copy;

@@ -12,6 +12,8 @@
 #ifndef WEFT_BASE_IMAGE_H
 #define WEFT_BASE_IMAGE_H
 
+#include <string.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -62,4 +64,9 @@ struct weft__image_piece {
     size_t bytes, room; ///< `room`: the most that it may have
 };
 void weft__image_pieces(struct weft__image_piece ret_piece[WEFT__IMAGE_PIECES]);
+
+static inline bool weft__image_is_zero(const unsigned char *memory, size_t n) {
+    return !*memory && !memcmp(memory, memory + 1, n - 1);
+}
+
 #endif

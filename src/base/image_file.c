@@ -37,18 +37,14 @@ static void write_bytes(struct writer *w, const void *bytes, size_t n, ZSTD_EndD
     }
 }
 
-static bool is_zero(const unsigned char *memory, size_t n) {
-    return !*memory && !memcmp(memory, memory + 1, n - 1);
-}
-
 static void write_piece(struct writer *w, const struct weft__image_piece *piece) {
     for (size_t at = 0, end; at < piece->bytes && !w->failed; at = end) {
         size_t left = piece->bytes - at;
         end = at + (left < PAGE ? left : PAGE);
-        if (is_zero(piece->at + at, end - at)) continue;
+        if (weft__image_is_zero(piece->at + at, end - at)) continue;
         while (end < piece->bytes) {
             left = piece->bytes - end < PAGE ? piece->bytes - end : PAGE;
-            if (is_zero(piece->at + end, left)) break;
+            if (weft__image_is_zero(piece->at + end, left)) break;
             end += left;
         }
         struct run run = {at, end - at};

@@ -229,3 +229,7 @@ json_t *weft__json_objects_next(struct weft__json_objects *o, struct weft_error 
                    other ? "no object" : why.text, o->bytes_max);
     return NULL;
 }
+
+void weft__json_release(void *value) {
+    json_decref(value);
+}

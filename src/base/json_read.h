@@ -36,5 +36,7 @@ struct weft__json_objects {
 };
 /// The next object, which the caller releases; NULL: at the end, or an error. A failure of the stream: ferror.
 json_t *weft__json_objects_next(struct weft__json_objects *o, struct weft_error *ret_error);
+/// json_decref, as a clean-up (weft_memory_cleanup_add).
+void weft__json_release(void *value);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/grow.h"
 #include "weft/memory.h"
 
 struct weft__match_node {
@@ -72,11 +73,7 @@ static uint32_t new_node(struct weft__match *m) {
         m->free = m->node[number - 1].next;
         return number;
     }
-    if (m->nodes == m->nodes_room) {
-        uint32_t room = m->nodes_room ? 2 * m->nodes_room : 8;
-        m->node = weft_memory_resize(WEFT_MEMORY_QP, m->node, m->nodes_room * sizeof *m->node, room * sizeof *m->node);
-        m->nodes_room = room;
-    }
+    m->node = weft__memory_double(WEFT_MEMORY_QP, m->node, m->nodes, &m->nodes_room, 8, sizeof *m->node);
     return ++m->nodes;
 }
 

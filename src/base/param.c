@@ -43,33 +43,20 @@ static enum weft__quantity quantity_of(enum weft_param_type type) {
 }
 
 const char *weft__param_expected(const struct weft_param *row) {
-    switch (row->type) {
-    case WEFT_PARAM_TIME:
-    case WEFT_PARAM_RATE:
-    case WEFT_PARAM_BYTES:
-    case WEFT_PARAM_UINT:
-        return weft__quantity_expected(quantity_of(row->type));
-    case WEFT_PARAM_REAL:
-        return "a number such as \"0.5\", \"1/256\" or \"1%\"";
-    case WEFT_PARAM_BOOL:
-        return "true or false";
-    case WEFT_PARAM_CHOICE:
-        return "a name";
-    case WEFT_PARAM_TEXT:
-    case WEFT_PARAM_PROSE:
-        return "a text or a list of texts";
-    case WEFT_PARAM_PRIORITIES:
-        return "priorities 0 to 7 such as [3, 4], \"0-6\", all or none";
-    case WEFT_PARAM_WEIGHTS:
-        return "one weight, or eight such as [1, 1, 1, 4, 1, 1, 1, 1]";
-    case WEFT_PARAM_DSCP_MAP:
-        return "code points 0 to 63 and their priorities 0 to 7 such as {26: 3, 48: 7}";
-    case WEFT_PARAM_MODEL:
-        return "the name of a model, or a map with its kind and parameters";
-    case WEFT_PARAM_SECTION:
-        return "a map of parameters";
-    }
-    return "";
+    static const char *const expected[] = {
+        [WEFT_PARAM_REAL] = "a number such as \"0.5\", \"1/256\" or \"1%\"",
+        [WEFT_PARAM_BOOL] = "true or false",
+        [WEFT_PARAM_CHOICE] = "a name",
+        [WEFT_PARAM_TEXT] = "a text or a list of texts",
+        [WEFT_PARAM_PROSE] = "a text or a list of texts",
+        [WEFT_PARAM_PRIORITIES] = "priorities 0 to 7 such as [3, 4], \"0-6\", all or none",
+        [WEFT_PARAM_WEIGHTS] = "one weight, or eight such as [1, 1, 1, 4, 1, 1, 1, 1]",
+        [WEFT_PARAM_DSCP_MAP] = "code points 0 to 63 and their priorities 0 to 7 such as {26: 3, 48: 7}",
+        [WEFT_PARAM_MODEL] = "the name of a model, or a map with its kind and parameters",
+        [WEFT_PARAM_SECTION] = "a map of parameters",
+    };
+    const char *text = row->type < sizeof expected / sizeof *expected ? expected[row->type] : NULL;
+    return text ? text : weft__quantity_expected(quantity_of(row->type));
 }
 
 /// "\"x\": expected ..." for the row.

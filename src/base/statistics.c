@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "weft/statistics.h"
 
 /// The probability of -t..t.
@@ -36,11 +37,6 @@ double weft_student_quantile(double p, uint32_t freedom) {
     return high;
 }
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /// `p`: the probability below the upper end of the interval.
 static struct weft_spread spread_of(const double *value, uint32_t n, double p, struct weft_arena *arena) {
     struct weft_spread s = {0, 0, NAN, NAN};
@@ -52,7 +48,7 @@ static struct weft_spread spread_of(const double *value, uint32_t n, double p, s
     for (uint32_t i = 0; i < s.n; i++)
         squares += (sorted[i] - s.mean) * (sorted[i] - s.mean);
     if (!s.n) s.mean = NAN;
-    qsort(sorted, s.n, sizeof *sorted, by_size);
+    qsort(sorted, s.n, sizeof *sorted, weft__by_double);
     if (s.n) s.median = (sorted[(s.n - 1) / 2] + sorted[s.n / 2]) / 2;
     // The mean of equal values may be off in its last bit.
     if (s.n && sorted[0] >= sorted[s.n - 1]) s.mean = sorted[0], squares = 0;

@@ -76,3 +76,23 @@ FILE *weft__file_open(const char *path, const char *mode) {
     if (!file && errno == ENOMEM) weft_memory_fail();
     return file;
 }
+
+void weft__file_close(void *file) {
+    fclose(file);
+}
+
+static void close_folder(void *folder) {
+    closedir(folder);
+}
+
+DIR *weft__folder_open(const char *path, struct weft_memory_cleanup *cleanup) {
+    DIR *folder = opendir(path);
+    if (!folder && errno == ENOMEM) weft_memory_fail();
+    if (folder) weft_memory_cleanup_add(cleanup, close_folder, folder);
+    return folder;
+}
+
+void weft__folder_close(DIR *folder, struct weft_memory_cleanup *cleanup) {
+    weft_memory_cleanup_remove(cleanup);
+    closedir(folder);
+}

@@ -4,6 +4,7 @@
 #ifndef WEFT_BASE_STREAM_H
 #define WEFT_BASE_STREAM_H
 
+#include <dirent.h>
 #include <stdio.h>
 
 #include "weft/memory.h"
@@ -25,5 +26,10 @@ void weft__text_stream_free(struct weft__text_stream *stream);
 
 /// fopen; NULL with errno, which is never ENOMEM. For reading: a named pipe without a writer is empty.
 FILE *weft__file_open(const char *path, const char *mode);
+/// opendir; NULL with errno, which is never ENOMEM. Until weft__folder_close, `cleanup` closes it when memory runs out.
+DIR *weft__folder_open(const char *path, struct weft_memory_cleanup *cleanup);
+void weft__folder_close(DIR *folder, struct weft_memory_cleanup *cleanup);
+/// fclose, as a clean-up (weft_memory_cleanup_add).
+void weft__file_close(void *file);
 
 #endif

@@ -129,7 +129,8 @@ uint32_t weft__timers_pop_heap(struct weft__timers *t) {
     return key;
 }
 
-void weft__timers_forget(struct weft__timers *t, uint32_t key) {
+/// Clears the deadline of a key, if it has one.
+static void timers_forget(struct weft__timers *t, uint32_t key) {
     uint32_t place = t->place[key], i;
     if (place) {
         t->place[key] = 0;
@@ -145,12 +146,12 @@ void weft__timers_forget(struct weft__timers *t, uint32_t key) {
 }
 
 void weft__timer_set(struct weft__timers *t, uint32_t key, weft_time_ps time) {
-    weft__timers_forget(t, key);
+    timers_forget(t, key);
     weft__timer_add(t, key, time);
 }
 
 void weft__timer_cancel(struct weft__timers *t, uint32_t key) {
-    weft__timers_forget(t, key);
+    timers_forget(t, key);
 }
 
 void weft__timers_cancel(struct weft__timers *t, uint32_t key, uint32_t keys) {

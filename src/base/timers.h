@@ -103,9 +103,6 @@ static inline void weft__timer_add(struct weft__timers *t, uint32_t key, weft_ti
         weft__timers_line_up(t, word);
 }
 
-/// Clears the deadline of a key, if it has one.
-void weft__timers_forget(struct weft__timers *t, uint32_t key);
-
 /// The deadline of `key`, or never.
 static inline weft_time_ps weft__timer_at(const struct weft__timers *t, uint32_t key) {
     uint32_t place = t->place[key];

@@ -33,4 +33,15 @@ struct weft__text {
 enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, struct weft_error *ret_error);
 void weft__text_free(struct weft__text *text);
 
+/// The text of a key; NULL: there is none, or an empty one.
+static inline const char *weft__tree_text(const struct weft_tree *map, const char *key) {
+    const struct weft_tree *at = weft_tree_find(map, key);
+    return at && at->type == WEFT_TREE_TEXT && *at->text ? at->text : NULL;
+}
+/// A section of a map; NULL: it is missing or empty.
+static inline const struct weft_tree *weft__tree_section(const struct weft_tree *map, const char *key) {
+    const struct weft_tree *tree = weft_tree_find(map, key);
+    return tree && tree->type != WEFT_TREE_NULL ? tree : NULL;
+}
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/grow.h"
 #include "base/tree.h"
 #include "base/utf8.h"
 #include "weft/tree.h"
@@ -143,12 +144,7 @@ static enum weft_status attach(struct reader *r, struct weft_tree *tree, uint32_
         tree->key_place = f->key_place;
         f->key = NULL;
     }
-    if (f->tree->n == f->capacity) {
-        uint32_t capacity = f->capacity ? 2 * f->capacity : 8;
-        f->child = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->child, f->capacity * sizeof *f->child,
-                                      capacity * sizeof *f->child);
-        f->capacity = capacity;
-    }
+    f->child = weft__memory_double(WEFT_MEMORY_SCENARIO, f->child, f->tree->n, &f->capacity, 8, sizeof *f->child);
     f->child[f->tree->n++] = tree;
     if (f->height < height + 1) f->height = height + 1;
     return WEFT_OK;

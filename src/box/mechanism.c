@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/mechanism.h"
 
-#include <string.h>
-
 #include "box/box.h"
 #include "weft/aqm.h"
 #include "weft/buffer.h"

@@ -16,12 +16,6 @@ const char *const weft_drop_names[WEFT_DROPS] = {
 #undef X
 };
 
-const struct weft_counter_info weft_counter_infos[WEFT_COUNTERS] = {
-#define X(field, type, sai, help) {#field, sai, help},
-    WEFT_PRIORITY_COUNTERS(X)
-#undef X
-};
-
 static struct weft_job_outcome job_new(const struct weft_job *job, struct weft_arena *arena) {
     size_t results = (size_t)job->iterations * job->ops;
     struct weft_job_outcome o = {

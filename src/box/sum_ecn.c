@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Congestion marks, and how receivers answer them.
-#include <inttypes.h>
 
 #include "box/sums.h"
 

@@ -2,7 +2,6 @@
 #include "box/ways.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /// The number of a node, or 0.
 static uint32_t number_of(const struct weft_node_info *node) {

@@ -38,7 +38,7 @@ static const char *claim_check(const void *conf, char *text, size_t size) {
         return NULL;
     return text;
 }
-const struct weft_param_table weft__claim_table =
+static const struct weft_param_table claim_table =
     WEFT_PARAM_TABLE_LISTS("claim", struct weft_claim, claim_rows, claim_check, claim_lists);
 
 struct at_least {
@@ -186,7 +186,7 @@ static enum weft_status load_claim(struct load *l, const struct weft_tree *entry
     char path[64];
     snprintf(path, sizeof path, "claims.%u", i);
     struct weft_claim claim = {0};
-    enum weft_status status = weft__params_load_at(&weft__claim_table, entry, path, &claim, l->arena, l->error);
+    enum weft_status status = weft__params_load_at(&claim_table, entry, path, &claim, l->arena, l->error);
     if (!status) status = load_lists(l, entry, i, &claim);
     if (status) return status;
     claim.place = weft_tree_find(entry, "that")->place;

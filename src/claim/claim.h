@@ -54,6 +54,4 @@ struct weft__claim_word weft__claim_word(const char *text, uint32_t at);
 enum weft_status weft__claim_parse(struct weft_claim *claim, const struct weft_scenario_file *file, const char *path,
                                    struct weft_arena *arena, bool *ret_per_case, struct weft_error *ret_error);
 
-extern const struct weft_param_table weft__claim_table;
-
 #endif

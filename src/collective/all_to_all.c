@@ -17,13 +17,12 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
                  uint64_t index, struct weft_step *ret_step) {
     uint32_t src, dst;
     weft_bytes start = weft__exchange_step(conf, shape, rank, lane, index, weft__part_max(shape), ret_step, &src, &dst);
-    weft_bytes begin = weft__part(shape->bytes, dst, shape->ranks);
-    weft__pairs_cut(ret_step, start, weft__part(shape->bytes, dst + UINT64_C(1), shape->ranks) - begin);
-    ret_step->offset = src * shape->bytes + begin + start;
+    weft__pairs_cut(ret_step, start, weft__part_bytes(shape, dst));
+    ret_step->offset = src * shape->bytes + weft__part(shape->bytes, dst, shape->ranks) + start;
 }
 
 static weft_bytes part_for(const void *conf, const struct weft_collective_shape *shape, uint32_t dst) {
-    return weft__part(shape->bytes, dst + UINT64_C(1), shape->ranks) - weft__part(shape->bytes, dst, shape->ranks);
+    return weft__part_bytes(shape, dst);
 }
 
 static void send_to(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,

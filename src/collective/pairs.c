@@ -50,15 +50,3 @@ struct weft_sent weft__pairs_sent(const struct weft_collective_common *common,
 uint32_t weft__pairs_sends(const void *conf, const struct weft_collective_shape *shape, uint32_t rank) {
     return shape->ranks - 1;
 }
-
-uint64_t weft__rooted_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
-                            uint32_t rank, uint32_t lane, weft_bytes part_max, bool root_sends, uint64_t *ret_first) {
-    uint32_t n = shape->ranks, channels = weft__pairs_lanes(common, shape) / 2;
-    bool sends = lane % 2 == 0, is_root = rank == shape->root;
-    *ret_first = 0;
-    if (sends == root_sends) return is_root ? weft__pairs_steps(common, shape, lane, part_max) : 0;
-    uint32_t distance = ((root_sends ? rank + n - shape->root : shape->root + n - rank) % n);
-    if (is_root || (distance - 1) % channels != lane / 2) return 0;
-    *ret_first = (distance - 1) / channels * weft__pairs_chunks(common, part_max);
-    return weft__pairs_chunks(common, part_max);
-}

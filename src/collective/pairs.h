@@ -21,10 +21,6 @@ uint64_t weft__pairs_steps(const struct weft_collective_common *common, const st
 weft_bytes weft__pairs_step(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                             uint32_t rank, uint32_t lane, uint64_t index, weft_bytes part_max,
                             struct weft_step *ret_step, uint32_t *ret_src, uint32_t *ret_dst);
-/// The same if only the root sends, or only the root receives: other ranks have steps with the root only. *ret_first is
-/// where they begin among those of weft__pairs_step.
-uint64_t weft__rooted_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
-                            uint32_t rank, uint32_t lane, weft_bytes part_max, bool root_sends, uint64_t *ret_first);
 /// Everything sent to the peer at `distance` round the ranks, for a part of `bytes`.
 struct weft_sent weft__pairs_sent(const struct weft_collective_common *common,
                                   const struct weft_collective_shape *shape, uint32_t rank, uint32_t distance,

@@ -158,7 +158,7 @@ uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t cha
     return server * g + at;
 }
 
-uint32_t weft__ring_position(const struct weft_collective_shape *shape, uint32_t channel, uint32_t rank) {
+static uint32_t ring_position(const struct weft_collective_shape *shape, uint32_t channel, uint32_t rank) {
     uint32_t g = shape->per_server, server = rank / g, at = rank % g, c = channel % g;
     if (shape->order) return server * g + weft_channel_row(shape->order, shape->order->place, server, channel)[at];
     uint32_t k = server % 2 ? (c + 2 * g - 1 - at) % g : (at + g - c) % g;
@@ -171,13 +171,12 @@ uint32_t weft__ring_lanes(const void *conf, const struct weft_collective_shape *
 }
 
 void weft__place_in_part(const struct weft_collective_shape *shape, uint32_t part, struct weft_step *step) {
-    weft_bytes begin = weft__part(shape->bytes, part, shape->ranks);
-    weft_bytes bytes = weft__part(shape->bytes, part + UINT64_C(1), shape->ranks) - begin;
+    weft_bytes bytes = weft__part_bytes(shape, part);
     if (step->offset >= bytes)
         step->bytes = 0;
     else if (step->bytes > bytes - step->offset)
         step->bytes = bytes - step->offset;
-    step->offset += begin;
+    step->offset += weft__part(shape->bytes, part, shape->ranks);
 }
 
 struct weft__channel weft__channel_of(const struct weft_collective_common *common,
@@ -191,7 +190,7 @@ struct weft__channel weft__channel_of(const struct weft_collective_common *commo
 
 struct weft__ring weft__ring_of(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                                 uint32_t rank, uint32_t channel, weft_bytes bytes, uint32_t blocks) {
-    uint32_t n = shape->ranks, position = weft__ring_position(shape, channel, rank);
+    uint32_t n = shape->ranks, position = ring_position(shape, channel, rank);
     struct weft__channel part = weft__channel_of(common, shape, channel, bytes, blocks);
     return (struct weft__ring){
         .position = position,
@@ -200,10 +199,6 @@ struct weft__ring weft__ring_of(const struct weft_collective_common *common, con
         .start = part.start,
         .loops = part.loops,
     };
-}
-
-static weft_bytes bytes_of_part(const struct weft_collective_shape *shape, uint32_t part) {
-    return weft__part(shape->bytes, part + UINT64_C(1), shape->ranks) - weft__part(shape->bytes, part, shape->ranks);
 }
 
 /// Smaller parts lack the last byte of the largest. Only the channel that ends there sends less, and one message less
@@ -218,7 +213,7 @@ struct weft_sent weft__ring_parts_sent(const struct weft__ring *ring, const stru
     if (!ring->loops.loops || ring->start + ring->loops.bytes < largest) return sent;
     bool is_whole = shape->bytes % shape->ranks == 0;
     uint64_t smaller = is_whole ? 0 : shape->ranks - shape->bytes % shape->ranks;
-    smaller -= bytes_of_part(shape, left_out) < largest;
+    smaller -= weft__part_bytes(shape, left_out) < largest;
     bool last_is_a_byte = last_bytes(&ring->loops) == ring->loops.last_slices;
     sent.bytes -= smaller;
     sent.messages -= last_is_a_byte ? smaller : 0;

@@ -63,6 +63,9 @@ void weft__loop_piece(const struct weft__loop_step *at, uint32_t block, struct w
 static inline weft_bytes weft__part_max(const struct weft_collective_shape *shape) {
     return shape->bytes / shape->ranks + (shape->bytes % shape->ranks != 0);
 }
+static inline weft_bytes weft__part_bytes(const struct weft_collective_shape *shape, uint32_t part) {
+    return weft__part(shape->bytes, part + UINT64_C(1), shape->ranks) - weft__part(shape->bytes, part, shape->ranks);
+}
 /// Limits a piece of a part of the largest size to the size of part `part`, and moves its offset into the array.
 void weft__place_in_part(const struct weft_collective_shape *shape, uint32_t part, struct weft_step *step);
 
@@ -82,7 +85,6 @@ static inline void weft__step_clear(struct weft_step *step, uint32_t channel) {
 /// rank; every other server is traversed backwards, so that each hop between servers connects ranks with the same
 /// number, which rail-optimised cabling puts on one switch. (With an odd number of servers the closing hop does not.)
 uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t channel, uint32_t position);
-uint32_t weft__ring_position(const struct weft_collective_shape *shape, uint32_t channel, uint32_t rank);
 
 /// A channel's part of `bytes`, if there are as many channels as lanes, and the loops over it.
 struct weft__channel {

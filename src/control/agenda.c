@@ -2,6 +2,7 @@
 // A binary heap.
 #include "control/agenda.h"
 
+#include "base/grow.h"
 #include "weft/memory.h"
 
 static bool is_before(const struct weft__due *a, const struct weft__due *b) {
@@ -9,12 +10,8 @@ static bool is_before(const struct weft__due *a, const struct weft__due *b) {
 }
 
 void weft__agenda_note(struct weft__agenda *agenda, struct weft__due due) {
-    if (agenda->n == agenda->capacity) {
-        uint32_t wanted = agenda->capacity ? 2 * agenda->capacity : 256;
-        agenda->heap = weft_memory_resize(WEFT_MEMORY_TIMER, agenda->heap, agenda->capacity * sizeof *agenda->heap,
-                                          wanted * sizeof *agenda->heap);
-        agenda->capacity = wanted;
-    }
+    agenda->heap =
+        weft__memory_double(WEFT_MEMORY_TIMER, agenda->heap, agenda->n, &agenda->capacity, 256, sizeof *agenda->heap);
     due.sequence = agenda->noted++;
     uint32_t i = agenda->n++;
     for (; i && is_before(&due, &agenda->heap[(i - 1) / 2]); i = (i - 1) / 2)

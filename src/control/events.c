@@ -2,7 +2,6 @@
 // Events of the control plane other than those of links: `control: {events: [{at: 1s, do: crash, node: rdsw-3}, ...]}`.
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "box/control.h"
 #include "weft/memory.h"

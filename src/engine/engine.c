@@ -5,7 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+#include "base/grow.h"
 #include "base/numa.h"
+#include "base/order.h"
 #include "engine/ranks.h"
 #include "engine/side.h"
 #include "weft/memory.h"
@@ -25,10 +28,6 @@ struct weft__active {
 enum { ORDER_BITS = 17 };
 enum { MANY = 12 }; ///< packets at a node; below this they are sorted by comparison
 
-static uint64_t earlier(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
 // --- what lies beyond the ring ------------------------------------------------------------------------------------
 
 /// Order of far packets: by time, then node and port, so that the heap's order never depends on history.
@@ -38,13 +37,9 @@ static bool far_before(const struct weft_packet *a, const struct weft_packet *b)
 }
 
 static void far_packet_push(struct weft__worker *w, const struct weft_packet *p) {
-    if (w->far_packets == w->far_packets_capacity) {
-        uint32_t capacity = w->far_packets_capacity ? w->far_packets_capacity * 2 : 64;
-        w->far_packet =
-            weft_memory_resize(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets_capacity * sizeof *w->far_packet,
-                               capacity * sizeof *w->far_packet);
-        w->far_packets_capacity = capacity;
-    }
+    if (w->far_packets == w->far_packets_capacity)
+        w->far_packet = weft__memory_double_now(WEFT_MEMORY_FLIGHT, w->far_packet, &w->far_packets_capacity, 64,
+                                                sizeof *w->far_packet);
     uint32_t i = w->far_packets++;
     for (; i && far_before(p, &w->far_packet[(i - 1) / 2].packet); i = (i - 1) / 2)
         w->far_packet[i] = w->far_packet[(i - 1) / 2];
@@ -71,18 +66,14 @@ static void far_wake_place(struct weft__worker *w, uint32_t i, struct weft__far_
     w->far_wake_of[wake.node] = i + 1;
 }
 
-/// A node has at most one far wake. One for an earlier time stays in the heap: it visits the node, which then sets its
-/// next wake. So a timer that is pushed back again and again costs nothing here.
+/// A node has at most one far wake. One for an weft__lesser time stays in the heap: it visits the node, which then sets
+/// its next wake. So a timer that is pushed back again and again costs nothing here.
 static void far_wake_note(struct weft__worker *w, weft_time_ps time, uint32_t node) {
     uint32_t i = w->far_wake_of[node];
     if (i-- == 0) {
-        if (w->far_wakes == w->far_wakes_capacity) {
-            uint32_t capacity = w->far_wakes_capacity ? w->far_wakes_capacity * 2 : 64;
-            w->far_wake =
-                weft_memory_resize(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes_capacity * sizeof *w->far_wake,
-                                   capacity * sizeof *w->far_wake);
-            w->far_wakes_capacity = capacity;
-        }
+        if (w->far_wakes == w->far_wakes_capacity)
+            w->far_wake = weft__memory_double_now(WEFT_MEMORY_TIMER, w->far_wake, &w->far_wakes_capacity, 64,
+                                                  sizeof *w->far_wake);
         i = w->far_wakes++;
     } else if (w->far_wake[i].time_ps <= time) {
         return;
@@ -140,7 +131,7 @@ static void far_advance(struct weft__worker *w) {
 /// Notes when to visit a node again for its earliest timer. Inlined: the loop over nodes calls it for every node.
 static inline __attribute__((always_inline)) void schedule_wake(struct weft__worker *w, struct weft__node *node,
                                                                 uint32_t local) {
-    weft_time_ps t = earlier(weft__timers_next(&node->timers), node->due_ps);
+    weft_time_ps t = weft__lesser(weft__timers_next(&node->timers), node->due_ps);
     if (t == node->wake_ps || t >= w->engine->conf.until_ps) return;
     uint64_t window = weft__window_of(w, t);
     if (window == w->window) return; // the node has paused; it is rescheduled when it continues
@@ -302,16 +293,10 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
     return actives;
 }
 
-static uint64_t wall_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 /// With profiling on, charges the time since *begun to a phase.
 static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begun) {
     if (!w->engine->conf.profile) return;
-    uint64_t now = wall_ns();
+    uint64_t now = weft__wall_ns();
     if (*begun) w->phase_ns[phase] += now - *begun;
     *begun = now;
 }
@@ -430,9 +415,9 @@ static uint64_t next_window(const struct weft__worker *w) {
     uint32_t from = (uint32_t)((w->window + 1) % WEFT__RING);
     uint32_t slot = weft__bits_next_without(w->written, NULL, WEFT__RING / 64, from);
     if (slot != WEFT__BITS_NONE) next = w->window + 1 + (slot - from) % WEFT__RING;
-    if (w->far_packets) next = earlier(next, weft__window_of(w, w->far_packet[0].packet.time_ps));
-    if (w->far_wakes) next = earlier(next, weft__window_of(w, w->far_wake[0].time_ps));
-    if (w->far_sent_ps != WEFT_TIME_NEVER) next = earlier(next, weft__window_of(w, w->far_sent_ps));
+    if (w->far_packets) next = weft__lesser(next, weft__window_of(w, w->far_packet[0].packet.time_ps));
+    if (w->far_wakes) next = weft__lesser(next, weft__window_of(w, w->far_wake[0].time_ps));
+    if (w->far_sent_ps != WEFT_TIME_NEVER) next = weft__lesser(next, weft__window_of(w, w->far_sent_ps));
     return next;
 }
 

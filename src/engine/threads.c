@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/processors.h"
 
 enum {
@@ -18,12 +19,6 @@ enum {
     CROWDED_PRICE = 64, ///< the price on a crowded machine, relative to a quiet one: two wake-ups by the kernel instead
                         ///< of two cache lines
 };
-
-static uint64_t wall_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 // --- how many -----------------------------------------------------------------------------------------------------
 
@@ -90,7 +85,7 @@ void weft__threads_note(struct weft__threads *all, const uint32_t *events) {
     bool crowded = is_crowded_anew(all);
     if (++all->load.windows < LOAD_WINDOWS && !crowded) return;
     uint64_t price = all->price;
-    if (wall_ns() < all->crowded_until_ns) price *= CROWDED_PRICE;
+    if (weft__wall_ns() < all->crowded_until_ns) price *= CROWDED_PRICE;
     all->level = weft__calc_thread_level(&all->load, levels, all->level, price);
     for (uint32_t l = 0; l < levels; l++) // older measurements count half in the next choice
         all->load.busiest[l] /= 2;
@@ -122,9 +117,9 @@ static void wait_at_barrier(struct weft__thread *t) {
         return;
     }
     while (atomic_load_explicit(&all->turn, memory_order_acquire) == t->turn) {
-        uint64_t begun_ns = wall_ns();
+        uint64_t begun_ns = weft__wall_ns();
         sched_yield();
-        uint64_t now_ns = wall_ns();
+        uint64_t now_ns = weft__wall_ns();
         if (now_ns - begun_ns <= CROWDED_NS) continue;
         t->crowded = CROWDED_WINDOWS;
         atomic_store_explicit(&all->crowded_ns, now_ns, memory_order_relaxed);

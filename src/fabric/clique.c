@@ -2,6 +2,7 @@
 // An Aquila Clique: pods of ToR-in-NIC chips, connected all-to-all, with as many links between two pods as the ports
 // allow. The paper's chip gives two hosts 100 Gbit/s together over lanes of 28 Gbit/s. For other rates its rates are
 // multiplied while ports and cells stay the same; no such chip exists.
+#include "base/order.h"
 #include "fabric/fabric.h"
 
 #include <math.h>
@@ -39,10 +40,6 @@ struct size {
     double scale; ///< of all rates, relative to the paper's
 };
 
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
 static bool calc(const struct conf *own, struct size *s, struct weft_fabric_plan *plan) {
     const struct weft_blueprint_conf *c = &own->common;
     uint64_t pod_hosts = own->tins * own->hosts_per_tin;
@@ -51,8 +48,8 @@ static bool calc(const struct conf *own, struct size *s, struct weft_fabric_plan
     if (s->pods == 1) s->tins = weft__up(c->hosts, own->hosts_per_tin);
     if (s->tins < 2) s->tins = 2;
     s->scale = (double)c->rate_bps * (double)own->hosts_per_tin / (double)own->nic_bps;
-    s->local = least(own->local_ports / (s->tins - 1), 16);
-    s->global = s->pods > 1 ? least(s->tins * own->global_ports / (s->pods - 1), 64) : 1;
+    s->local = weft__lesser(own->local_ports / (s->tins - 1), 16);
+    s->global = s->pods > 1 ? weft__lesser(s->tins * own->global_ports / (s->pods - 1), 64) : 1;
     s->gateways = (uint64_t)((double)(s->pods * s->tins) * own->gateways);
     s->spines = weft__up(s->gateways, own->gateway_spine_ports);
     if (s->pods > own->pods_max)

@@ -7,6 +7,7 @@
 
 #include "base/param.h"
 #include "base/stream.h"
+#include "base/tree.h"
 #include "base/units.h"
 #include "fabric/fabric.h"
 #include "weft/plan.h"
@@ -21,21 +22,16 @@ struct expand {
     struct weft_error *error;
 };
 
-static const struct weft_tree *section(const struct weft_tree *map, const char *key) {
-    const struct weft_tree *tree = weft_tree_find(map, key);
-    return tree && tree->type != WEFT_TREE_NULL ? tree : NULL;
-}
-
 enum weft_status weft_fabric_load(const struct weft_tree *root, struct weft_arena *arena,
                                   struct weft_model_conf *ret_fabric, struct weft_error *ret_error) {
-    const struct weft_tree *tree = section(root, "fabric");
+    const struct weft_tree *tree = weft__tree_section(root, "fabric");
     *ret_fabric = (struct weft_model_conf){0};
     if (!tree) return WEFT_OK;
     return weft__model_load_at(WEFT_KIND_FABRIC, NULL, tree, "fabric", ret_fabric, arena, ret_error);
 }
 
 static bool read_processing(const struct weft_tree *map, weft_time_ps *ps) {
-    const struct weft_tree *tree = section(section(map, "switch"), "processing");
+    const struct weft_tree *tree = weft__tree_section(weft__tree_section(map, "switch"), "processing");
     char why[128];
     return tree && tree->type == WEFT_TREE_TEXT && weft__quantity_parse(WEFT__TIME, tree->text, ps, why, sizeof why);
 }
@@ -55,7 +51,7 @@ static const char *pattern_of(const struct weft_tree *entry) {
 
 /// The same for a switch of this layer, for which the file's `devices` may set another time.
 static weft_time_ps processing_at(const struct expand *e, const struct weft_fabric_layer *layer) {
-    const struct weft_tree *own = section(e->root, "devices");
+    const struct weft_tree *own = weft__tree_section(e->root, "devices");
     const char *node = weft_arena_format(e->arena, "%s-0", layer->name);
     weft_time_ps ps = processing(e);
     for (uint32_t i = 0; own && own->type == WEFT_TREE_LIST && i < own->n; i++)
@@ -129,7 +125,7 @@ static enum weft_status set(const struct expand *e, const struct weft_tree *entr
 
 /// Lays the fabric's list `settings` over the solver's values.
 static enum weft_status set_all(const struct expand *e, struct weft_tree **root) {
-    const struct weft_tree *list = section(section(e->root, "fabric"), "settings");
+    const struct weft_tree *list = weft__tree_section(weft__tree_section(e->root, "fabric"), "settings");
     if (!list) return WEFT_OK;
     if (list->type != WEFT_TREE_LIST)
         return weft_error_set(e->error, WEFT_ERROR_INPUT, list->place, "fabric.settings: expected a list");
@@ -142,7 +138,8 @@ static enum weft_status set_all(const struct expand *e, struct weft_tree **root)
 // --- buffers ------------------------------------------------------------------------------------------------------
 
 static bool lossless(const struct expand *e) {
-    const struct weft_tree *tree = section(section(section(e->root, "switch"), "pfc"), "priorities");
+    const struct weft_tree *tree =
+        weft__tree_section(weft__tree_section(weft__tree_section(e->root, "switch"), "pfc"), "priorities");
     return !tree || tree->type != WEFT_TREE_TEXT || strcmp(tree->text, "none") != 0;
 }
 
@@ -234,7 +231,7 @@ static enum weft_status entry_over(const struct expand *e, const struct weft_tre
 /// The user's entries of `devices` come after the solver's, so that they take precedence.
 static enum weft_status devices_of(const struct expand *e, const struct weft_tree *solved,
                                    const struct weft_tree **ret_devices) {
-    const struct weft_tree *ours = section(solved, "devices"), *own = section(e->root, "devices");
+    const struct weft_tree *ours = weft__tree_section(solved, "devices"), *own = weft__tree_section(e->root, "devices");
     *ret_devices = own ? own : ours;
     if (!ours || !own || own->type != WEFT_TREE_LIST) return WEFT_OK;
     struct weft_tree *all = weft_arena_alloc(e->arena, 1, sizeof *all);
@@ -277,7 +274,7 @@ static const struct weft_tree *work_of(const struct expand *e, const struct weft
 }
 
 static const struct weft_tree *with_work(const struct expand *e, const struct weft_tree *root) {
-    const struct weft_tree *list = section(root, "workload");
+    const struct weft_tree *list = weft__tree_section(root, "workload");
     if (!list || list->type != WEFT_TREE_LIST) return root;
     struct weft_tree *all = weft_arena_alloc(e->arena, 1, sizeof *all);
     *all = *list;

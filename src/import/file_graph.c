@@ -11,23 +11,17 @@ uint32_t weft__file_graph_hosts(const struct weft__file_graph *g) {
     return hosts;
 }
 
-static uint32_t root_of(uint32_t *parent, uint32_t n) {
-    while (parent[n] != n)
-        n = parent[n] = parent[parent[n]];
-    return n;
-}
-
 uint32_t weft__file_graph_parts(const struct weft__file_graph *g, struct weft_arena *arena, uint32_t **ret_part) {
     uint32_t *parent = weft_arena_alloc(arena, g->nodes, sizeof *parent), parts = 0;
     *ret_part = weft_arena_alloc(arena, g->nodes, sizeof **ret_part);
     for (uint32_t i = 0; i < g->nodes; i++)
         parent[i] = i;
     for (uint32_t i = 0; i < g->links; i++) { // the root of a part is its first node
-        uint32_t a = root_of(parent, g->link[i].end[0]), b = root_of(parent, g->link[i].end[1]);
+        uint32_t a = weft__root_of(parent, g->link[i].end[0]), b = weft__root_of(parent, g->link[i].end[1]);
         parent[a > b ? a : b] = a > b ? b : a;
     }
     for (uint32_t i = 0; i < g->nodes; i++) {
-        uint32_t root = root_of(parent, i);
+        uint32_t root = weft__root_of(parent, i);
         (*ret_part)[i] = root == i ? parts++ : (*ret_part)[root];
     }
     return parts;

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "weft/memory.h"
 
 enum { CHUNK_FIRST = 1008, CHUNK_MOST = 8176, BLOCK = 4 << 20, NOTES_FIRST = 32 }; // bytes, without the header
@@ -167,11 +168,7 @@ void weft__follow_read_sender(const uint32_t **at, struct weft__follow_sender *s
 }
 
 void weft__rank_note(struct weft__rank_log *log, struct weft_rank_note note) {
-    if (log->n == log->room) {
-        uint32_t room = log->room ? 2 * log->room : NOTES_FIRST;
-        log->note = weft_memory_resize(WEFT_MEMORY_SERIES, log->note, log->room * sizeof note, room * sizeof note);
-        log->room = room;
-    }
+    log->note = weft__memory_double(WEFT_MEMORY_SERIES, log->note, log->n, &log->room, NOTES_FIRST, sizeof note);
     log->note[log->n++] = note;
 }
 
@@ -181,11 +178,7 @@ void weft__rank_log_release(struct weft__rank_log *log) {
 }
 
 void weft__rma_note(struct weft__rma_log *log, struct weft_rma_note note) {
-    if (log->n == log->room) {
-        uint32_t room = log->room ? 2 * log->room : NOTES_FIRST;
-        log->note = weft_memory_resize(WEFT_MEMORY_SERIES, log->note, log->room * sizeof note, room * sizeof note);
-        log->room = room;
-    }
+    log->note = weft__memory_double(WEFT_MEMORY_SERIES, log->note, log->n, &log->room, NOTES_FIRST, sizeof note);
     log->note[log->n++] = note;
 }
 

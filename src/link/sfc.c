@@ -5,14 +5,11 @@
 
 #include <assert.h>
 
+#include "base/order.h"
 #include "weft/memory.h"
 
 enum note_of { OF_FLOW, OF_SOURCE, OF_FEEDING_FLOW, OF_FEEDING_INPUT };
 enum { CAPACITY_MIN = 64 };
-
-static weft_time_ps larger(weft_time_ps a, weft_time_ps b) {
-    return a > b ? a : b;
-}
 
 void weft__sfc_init(struct weft__sfc *sfc, const struct weft_model_conf *model, uint32_t queues) {
     *sfc =
@@ -20,7 +17,7 @@ void weft__sfc_init(struct weft__sfc *sfc, const struct weft_model_conf *model, 
     if (!sfc->conf->priorities) return;
     sfc->watch_bytes = sfc->ops->watch(model->conf);
     sfc->memory_ps = sfc->ops->memory ? sfc->ops->memory(model->conf) : 0;
-    sfc->keep_ps = larger(sfc->memory_ps, larger(sfc->conf->interval_ps, sfc->conf->source_interval_ps));
+    sfc->keep_ps = weft__greater(sfc->memory_ps, weft__greater(sfc->conf->interval_ps, sfc->conf->source_interval_ps));
 }
 
 void weft__sfc_deinit(struct weft__sfc *sfc) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/grow.h"
 #include "link/port.h"
 #include "weft/memory.h"
 
@@ -58,12 +59,7 @@ struct weft_event *weft__trace_add(struct weft__trace *t, weft_time_ps now, enum
         if (now < t->unrecorded_ps) t->unrecorded_ps = now;
         return NULL;
     }
-    if (t->n == t->capacity) {
-        uint32_t capacity = t->capacity ? t->capacity * 2 : 64;
-        t->event = weft_memory_resize(WEFT_MEMORY_SERIES, t->event, t->capacity * sizeof *t->event,
-                                      capacity * sizeof *t->event);
-        t->capacity = capacity;
-    }
+    t->event = weft__memory_double(WEFT_MEMORY_SERIES, t->event, t->n, &t->capacity, 64, sizeof *t->event);
     struct weft_event *event = &t->event[t->n++];
     *event = (struct weft_event){.time_ps = now,
                                  .node = t->node,

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "weft/error.h"
 
 enum {
@@ -44,12 +45,6 @@ static struct {
     size_t *at; ///< [columns] how far row_in has been read
 } x;
 
-static uint64_t wall_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 _Noreturn void weft__mpi_fail(const char *what) {
     fprintf(stderr, "weft: %s\n", what);
     MPI_Abort(MPI_COMM_WORLD, WEFT_ERROR_SYSTEM);
@@ -62,14 +57,14 @@ void weft__mpi_await(int requests, MPI_Request *request) {
     if (x.crowded) x.crowded--;
     for (uint32_t tries = 0; MPI_Testall(requests, request, &done, MPI_STATUSES_IGNORE), !done; tries++) {
         if (tries < SPINS) continue;
-        uint64_t begun_ns = wall_ns();
+        uint64_t begun_ns = weft__wall_ns();
         if (x.crowded) {
             nanosleep(&(struct timespec){.tv_nsec = nap_ns}, NULL);
             nap_ns = nap_ns * 2 < NAP_MOST_NS ? nap_ns * 2 : NAP_MOST_NS;
         } else {
             sched_yield();
         }
-        if (!x.crowded && wall_ns() - begun_ns > CROWDED_NS) x.crowded = CROWDED_WAITS;
+        if (!x.crowded && weft__wall_ns() - begun_ns > CROWDED_NS) x.crowded = CROWDED_WAITS;
     }
 }
 
@@ -232,7 +227,7 @@ static void exchange_by_columns(struct weft_ranks *ranks, struct weft_parcel *in
 // --- all ----------------------------------------------------------------------------------------------------------
 
 void weft__mpi_exchange(struct weft_ranks *ranks, struct weft_parcel *out, struct weft_parcel *into) {
-    uint64_t begun_ns = wall_ns();
+    uint64_t begun_ns = weft__wall_ns();
     if (x.rows == 1) {
         exchange_in(&(struct group){0, 1, ranks->n, ranks->self}, ranks, out, into);
     } else {
@@ -241,7 +236,7 @@ void weft__mpi_exchange(struct weft_ranks *ranks, struct weft_parcel *out, struc
         exchange_by_columns(ranks, into, own_row, own_column);
     }
     ranks->exchanges++;
-    ranks->wait_ns += wall_ns() - begun_ns;
+    ranks->wait_ns += weft__wall_ns() - begun_ns;
 }
 
 void weft__mpi_send(struct weft_ranks *ranks, uint32_t to, const void *bytes, size_t n) {

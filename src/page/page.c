@@ -2,7 +2,6 @@
 // A report: one HTML file that contains everything it needs. Its data are the results of a few queries of
 // results.sqlite; each is in the page beside its chart. Where there may be more rows than a chart can show, the query
 // thins them, and the chart's caption says how.
-#include <string.h>
 
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report's data of a sweep, from queries of sweep.sqlite.
-#include <string.h>
 
 #include "page/page.h"
 

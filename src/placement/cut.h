@@ -30,7 +30,4 @@ void weft__cut_search(const struct weft__cut *cut, uint32_t tries, const uint32_
 /// first, both sides in ascending order. The same seed gives the same result.
 void weft__cut_bisect(const struct weft__cut *cut, uint32_t *unit, uint32_t n, uint32_t left, uint32_t seed);
 
-/// The traffic between two units.
-weft_bytes weft__cut_between(const struct weft__cut *cut, uint32_t a, uint32_t b);
-
 #endif

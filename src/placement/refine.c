@@ -28,7 +28,8 @@ struct change {
     int64_t gain;
 };
 
-weft_bytes weft__cut_between(const struct weft__cut *cut, uint32_t a, uint32_t b) {
+/// The traffic between two units.
+static weft_bytes cut_between(const struct weft__cut *cut, uint32_t a, uint32_t b) {
     uint32_t low = cut->first[a], high = cut->first[a + 1];
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -88,7 +89,7 @@ static void consider_move(const struct refine *r, struct change *best, uint32_t 
 
 static void consider_exchange(const struct refine *r, struct change *best, uint32_t a, uint32_t b) {
     int64_t gain = gain_of(r, a, r->bin[b]) + gain_of(r, b, r->bin[a]);
-    consider(best, (struct change){a, b, r->bin[b], gain - 2 * (int64_t)weft__cut_between(r->cut, a, b)});
+    consider(best, (struct change){a, b, r->bin[b], gain - 2 * (int64_t)cut_between(r->cut, a, b)});
 }
 
 /// The best of all moves and exchanges.

@@ -9,7 +9,6 @@
 // ours.
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"

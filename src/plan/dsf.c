@@ -51,7 +51,8 @@ const struct weft_param_table weft_plan_dsf_table = WEFT_PARAM_TABLE("plan dsf",
 
 const char *const weft_plan_dsf_warning_names[] = {"blocking", "starving", "above_cap", "lossy", "skew"};
 
-uint64_t weft_plan_calc_credits(weft_rate_bps rate, weft_time_ps time, weft_bytes credit) {
+/// Credits that a rate uses in a time: ceil(rate x time / credit).
+static uint64_t calc_credits(weft_rate_bps rate, weft_time_ps time, weft_bytes credit) {
     unsigned __int128 bits = (unsigned __int128)rate * time, one = (unsigned __int128)credit * 8 * WEFT_PS_PER_S;
     return (uint64_t)((bits + one - 1) / one);
 }
@@ -80,7 +81,7 @@ static void add_speedup(const T *c, struct weft_plan_dsf *p) {
 
 static void add_loop(const T *c, struct weft_plan_dsf *p) {
     p->rtt_ps = c->rtt_ps ? c->rtt_ps : 2 * (c->delay_ps + (c->nodes + 1) * c->processing_ps);
-    p->credits_needed = weft_plan_calc_credits(c->rate_bps, p->rtt_ps, c->credit_bytes);
+    p->credits_needed = calc_credits(c->rate_bps, p->rtt_ps, c->credit_bytes);
     p->needed_bytes = p->credits_needed * c->credit_bytes;
     p->credits = c->credits ? c->credits : p->credits_needed;
     p->throughput_bps = c->rate_bps;
@@ -148,7 +149,7 @@ static void add_pfc(const T *c, struct weft_plan_dsf *p) {
 static void add_distance(const T *c, struct weft_plan_dsf *p) {
     p->far_ps = (weft_time_ps)llround(c->distance_km * 5.0 * (double)WEFT_PS_PER_US);
     p->far_bytes = weft_plan_calc_bytes(c->rate_bps, 2 * p->far_ps);
-    p->far_credits = weft_plan_calc_credits(c->rate_bps, p->rtt_ps + 2 * p->far_ps, c->credit_bytes);
+    p->far_credits = calc_credits(c->rate_bps, p->rtt_ps + 2 * p->far_ps, c->credit_bytes);
     p->far_pfc = headroom(c, p->far_ps);
 }
 

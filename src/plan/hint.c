@@ -3,7 +3,6 @@
 // of 40G recover ten times more slowly at 400G (docs/dcqcn.md), and nothing in a run's figures says so.
 #include <string.h>
 
-#include "base/units.h"
 #include "weft/advice.h"
 #include "weft/cc.h"
 #include "weft/hints.h"

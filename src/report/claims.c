@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Claims and their results, as text and as JSON.
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/units.h"

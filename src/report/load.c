@@ -2,7 +2,6 @@
 // Load over time: utilisation of links between layers from one sample to the next.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "layers.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of links between layers: balance, collisions, load.
-#include <math.h>
 
 #include "results/rows.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of remote memory access.
-#include <math.h>
 
 #include "results/rows.h"
 #include "rma.h"

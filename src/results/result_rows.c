@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of results for programs that use the library: descriptions, and walks over their rows, each with its own
 // memory, because several threads may read one result.
-#include <math.h>
 #include <stdlib.h>
 
 #include "weft/result.h"

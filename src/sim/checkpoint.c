@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/draft.h"
 #include "base/hash.h"
 #include "base/image.h"
@@ -57,12 +58,6 @@ static uint32_t cpu_of_machine(void) {
 
 static uint64_t sum_of(const struct header *header) {
     return weft__hash(WEFT__HASH_START, header, offsetof(struct header, sum));
-}
-
-static double seconds(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static void note_program(const struct weft_checkpoint_program *program, const struct weft_ranks *ranks) {
@@ -136,8 +131,8 @@ static void write_checkpoint(struct weft__run *run) {
     struct weft_ranks *ranks = run->options.ranks;
     struct note note = {
         .checkpoint = checkpoint,
-        .wall_s = seconds(CLOCK_MONOTONIC) - run->begun_s,
-        .cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s,
+        .wall_s = weft__clock_s(CLOCK_MONOTONIC) - run->begun_s,
+        .cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s,
     };
     if (ranks) {
         note.exchanges = ranks->exchanges;
@@ -168,7 +163,7 @@ bool weft__checkpoint_on(struct weft__run *run) {
     bool interrupted = e->end == WEFT_END_INTERRUPTED;
     e->pausing = e->stopped = false;
     write_checkpoint(run);
-    run->saved_s = seconds(CLOCK_MONOTONIC);
+    run->saved_s = weft__clock_s(CLOCK_MONOTONIC);
     return !interrupted;
 }
 
@@ -266,7 +261,7 @@ enum weft_status weft_checkpoint_read(const char *path, const struct weft_checkp
     if (status) return status;
     weft_memory_figures_set(note.memory);
     struct weft__run *run = note.checkpoint->run;
-    double wall_s = seconds(CLOCK_MONOTONIC), cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double wall_s = weft__clock_s(CLOCK_MONOTONIC), cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID);
     run->assembled_s += wall_s - note.wall_s - run->begun_s;
     run->begun_s = wall_s - note.wall_s;
     run->begun_cpu_s = cpu_s - note.cpu_s;

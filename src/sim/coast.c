@@ -15,7 +15,6 @@
 #include "sim/coast.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "box/box.h"
 #include "link/measure.h"

@@ -6,6 +6,7 @@
 // last are alike, so the maximum over paths through (k,h) is taken over three classes of frames instead of n. Where
 // neither holds (a connection of a job, whose messages come one after another; several paths through a fabric of cells)
 // the form is a bound: no hop is slower than the NIC.
+#include "base/order.h"
 #include "sim/lone.h"
 #include "sim/paths.h"
 #include "weft/memory.h"
@@ -103,10 +104,6 @@ static void make_bound(struct path *path) {
     }
 }
 
-static weft_time_ps max_time(weft_time_ps a, weft_time_ps b) {
-    return a > b ? a : b;
-}
-
 static weft_time_ps one_frame(const struct path *path, uint32_t bytes) {
     weft_time_ps start = 0;
     for (uint32_t i = 0; i < path->hops; i++) {
@@ -179,8 +176,8 @@ static weft_time_ps cross_path(const struct path *path, const struct path *last,
         weft_time_ps b = a + (alike && h->wire->serialisation == WEFT_SERIALISATION_WHOLE_NS
                                   ? (t->frames - 2) * frame_time(h, t->middle)
                                   : frames_time(h, between, t->frames - 2));
-        if (t->frames > 2) b = max_time(b, start_b + frame_time(h, t->middle));
-        weft_time_ps c = max_time(b, start_c) + frame_time(h, t->last);
+        if (t->frames > 2) b = weft__greater(b, start_b + frame_time(h, t->middle));
+        weft_time_ps c = weft__greater(b, start_c) + frame_time(h, t->last);
         start_a = next_start(h, h->reach_ps, a, t->first);
         start_b = next_start(h, h->reach_ps, b, t->middle);
         start_c = next_start(h, last->hop[i].reach_ps, c, t->last);
@@ -226,42 +223,4 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, struct weft__lo
     if (!*lone) *lone = weft__lone_new(ways);
     weft_time_ps time = weft__lone_fct(*lone, f);
     return time ? time : closed_form(ways, f, &path, true);
-}
-
-weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const struct weft_topology *topology,
-                                 const struct weft_flow *flow) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct weft_routes *routes = weft_routes_new(topology, NULL);
-    struct weft__ways ways =
-        weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
-    const struct weft_host_conf *conf = &ways.device[topology->host[flow->src]]->host;
-    struct weft__lone_flow f = {.flow = flow, .planes = weft__planes(topology, ways.device)};
-    struct weft_qp_conf *qp = weft_arena_alloc(arena, flow->qps, sizeof *qp);
-    struct weft_qp_numbers *numbers = weft_arena_alloc(arena, flow->qps, sizeof *numbers);
-    for (uint32_t q = 0; q < flow->qps && q < flow->bytes; q++) {
-        numbers[q] = (struct weft_qp_numbers){.at_src = weft_address_qp(q),
-                                              .at_dst = weft_address_qp(q),
-                                              .src = flow->src,
-                                              .dst = flow->dst,
-                                              .destination_port = flow->destination_port};
-        qp[q] = (struct weft_qp_conf){.src = flow->src,
-                                      .dst = flow->dst,
-                                      .bytes = flow->bytes / flow->qps + (q < flow->bytes % flow->qps),
-                                      .at_src = q,
-                                      .at_dst = q,
-                                      .mtu = (uint16_t)conf->mtu_bytes,
-                                      .entropy = weft__flow_entropy(conf, scenario->run.seed, flow, 0, q),
-                                      .priority = flow->priority,
-                                      .verb = flow->verb};
-        qp[q].packets = (uint32_t)((qp[q].bytes + qp[q].mtu - 1) / qp[q].mtu);
-        f.qps++;
-    }
-    f.qp = qp;
-    ways.qp_numbers = numbers;
-    struct weft__lone *lone = NULL;
-    weft_time_ps time = weft__calc_ideal_fct(&ways, &lone, &f);
-    weft__lone_free(lone);
-    weft_routes_free(routes);
-    weft_arena_free(arena);
-    return time;
 }

@@ -6,8 +6,7 @@
 // are followed, and if their times grow evenly, the rest grows so, too.
 #include "sim/lone.h"
 
-#include <string.h>
-
+#include "base/grow.h"
 #include "weft/memory.h"
 #include "weft/transport.h"
 
@@ -115,12 +114,8 @@ static uint32_t frame_new(struct weft__lone *x) {
         x->free = x->frame[f].next;
         return f;
     }
-    if (x->frames == x->frames_capacity) {
-        uint32_t capacity = x->frames_capacity ? 2 * x->frames_capacity : 1024;
-        x->frame = weft_memory_resize(WEFT_MEMORY_RESULT, x->frame, x->frames_capacity * sizeof *x->frame,
-                                      capacity * sizeof *x->frame);
-        x->frames_capacity = capacity;
-    }
+    x->frame =
+        weft__memory_double(WEFT_MEMORY_RESULT, x->frame, x->frames, &x->frames_capacity, 1024, sizeof *x->frame);
     return x->frames++;
 }
 

@@ -8,14 +8,10 @@ struct build {
     struct weft_arena *arena;
 };
 
-static bool is_software(const struct weft_rma *rma) {
-    return rma->conf->transport == WEFT_RMA_SOFTWARE;
-}
-
 /// The node where a client works: its host, or the box at its host.
 static uint32_t node_of(const struct weft_topology *t, const struct weft_rma *rma, uint32_t client) {
     uint32_t host = t->host[rma->client[client]];
-    return is_software(rma) ? host : t->port[weft_topology_port(t, host, 0)->peer].node;
+    return weft_rma_is_software(rma) ? host : t->port[weft_topology_port(t, host, 0)->peer].node;
 }
 
 static struct weft__rma_pipe pipe_of(const struct build *b, uint32_t qp, uint32_t slots) {
@@ -55,7 +51,7 @@ static void make_hosts(const struct build *b) {
     struct weft__rmas *all = &b->run->all;
     for (uint32_t e = 0; e < b->w->rmas; e++) {
         const struct weft_rma *rma = &b->w->rma[e];
-        if (!is_software(rma)) continue;
+        if (!weft_rma_is_software(rma)) continue;
         for (uint32_t j = 0; j < rma->servers; j++)
             host_at(b, rma->server[j]);
         for (uint32_t i = 0; i < rma->clients; i++)
@@ -68,8 +64,9 @@ static void make_hosts(const struct build *b) {
     for (uint32_t e = 0; e < b->w->rmas; e++) {
         const struct weft_rma *rma = &b->w->rma[e];
         for (uint32_t i = 0; i < rma->clients; i++)
-            b->run->client[e][i] = is_software(rma) ? &b->run->host[rma->client[i]]->client[all->client_at[e][i]]
-                                                    : weft_arena_alloc(b->arena, 1, sizeof ***b->run->client);
+            b->run->client[e][i] = weft_rma_is_software(rma)
+                                       ? &b->run->host[rma->client[i]]->client[all->client_at[e][i]]
+                                       : weft_arena_alloc(b->arena, 1, sizeof ***b->run->client);
     }
 }
 
@@ -85,7 +82,7 @@ struct weft__rma_run *weft__rma_new(struct weft__network *net) {
     b.run->host = weft_arena_alloc(b.arena, net->topology->hosts, sizeof *b.run->host);
     for (uint32_t e = 0; e < w->rmas; e++) {
         all->connection0[e] = all->connections;
-        if (is_software(&w->rma[e])) all->connections += w->rma[e].first[w->rma[e].clients];
+        if (weft_rma_is_software(&w->rma[e])) all->connections += w->rma[e].first[w->rma[e].clients];
         all->client_at[e] = weft_arena_alloc(b.arena, w->rma[e].clients, sizeof **all->client_at);
         b.run->client[e] = weft_arena_alloc(b.arena, w->rma[e].clients, sizeof **b.run->client);
     }
@@ -95,7 +92,7 @@ struct weft__rma_run *weft__rma_new(struct weft__network *net) {
     for (uint32_t q = net->qps; q-- > 0;)
         qp_of_flow[net->qp[q].flow] = q;
     for (uint32_t e = 0; e < w->rmas; e++)
-        if (is_software(&w->rma[e])) make_connections(&b, e, qp_of_flow);
+        if (weft_rma_is_software(&w->rma[e])) make_connections(&b, e, qp_of_flow);
     weft_memory_free(WEFT_MEMORY_QP, qp_of_flow, w->flows * sizeof *qp_of_flow);
     make_hosts(&b);
     for (uint32_t e = 0; e < w->rmas; e++)

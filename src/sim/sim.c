@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/numa.h"
 #include "box/box.h"
 #include "sim/capture.h"
@@ -28,12 +29,6 @@
 #include "weft/checkpoint.h"
 #include "weft/ranks.h"
 #include "weft/transport.h"
-
-static double seconds(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario, const struct weft_topology *t,
                                                   struct weft_arena *arena) {
@@ -370,7 +365,7 @@ static void make_devices(struct weft__network *net) {
 
 static bool on_progress(void *context, const uint64_t *count, weft_time_ps now) {
     struct weft__run *run = context;
-    double wall = seconds(CLOCK_MONOTONIC);
+    double wall = weft__clock_s(CLOCK_MONOTONIC);
     if (wall - run->told_s < 0.05) return true;
     run->told_s = wall;
     run->progress.now_ps = now + weft__fast_forward_skipped(run);
@@ -657,8 +652,8 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
                                  const struct weft_topology *topology, const struct weft_workload *workload,
                                  const struct weft_sim_options *options, struct weft__driver *driver,
                                  struct weft_error *ret_error) {
-    *run = (struct weft__run){.options = *options, .begun_s = seconds(CLOCK_MONOTONIC)};
-    run->begun_cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    *run = (struct weft__run){.options = *options, .begun_s = weft__clock_s(CLOCK_MONOTONIC)};
+    run->begun_cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID);
     enum weft_status status = weft_simulation_check(scenario, topology, ret_error);
     if (!status) status = weft_simulation_check_workload(scenario, topology, workload, ret_error);
     if (!status && driver && topology->hosts &&
@@ -681,7 +676,7 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
     };
     status = assemble(run, ret_error);
     if (status) weft__run_end(run, NULL, NULL);
-    run->assembled_s = run->saved_s = seconds(CLOCK_MONOTONIC);
+    run->assembled_s = run->saved_s = weft__clock_s(CLOCK_MONOTONIC);
     return status;
 }
 
@@ -689,15 +684,15 @@ static void measure(struct weft__run *run) {
     struct weft__network *net = &run->net;
     struct weft_outcome *o = net->outcome;
     o->threads = net->engine.conf.workers;
-    o->wall_s = seconds(CLOCK_MONOTONIC) - run->begun_s;
-    o->cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s;
+    o->wall_s = weft__clock_s(CLOCK_MONOTONIC) - run->begun_s;
+    o->cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s;
     for (uint32_t r = 1; r < o->ranks; r++)
         o->cpu_s += o->rank[r].cpu_s;
-    double ran_s = seconds(CLOCK_MONOTONIC);
+    double ran_s = weft__clock_s(CLOCK_MONOTONIC);
     collect(run);
     if (run->options.profile) {
         o->phase_s[WEFT_PHASE_SETUP] = run->assembled_s - run->begun_s;
-        o->phase_s[WEFT_PHASE_COLLECT] = seconds(CLOCK_MONOTONIC) - ran_s;
+        o->phase_s[WEFT_PHASE_COLLECT] = weft__clock_s(CLOCK_MONOTONIC) - ran_s;
         for (uint32_t k = 0; k < net->engine.conf.workers; k++)
             for (uint32_t p = WEFT_PHASE_GATHER; p <= WEFT_PHASE_WAIT; p++)
                 o->phase_s[p] += (double)net->engine.worker[k].phase_ns[p] * 1e-9;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/stream.h"
 #include "box/box.h"
 #include "box/stall.h"
@@ -37,11 +38,6 @@ static void add_edge(void *context, const struct weft_packet *packet, uint32_t o
         e->capacity = capacity;
     }
     e->edge[e->n++] = edge;
-}
-
-static int by_value(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
 }
 
 static void name_vertex(const struct weft_topology *t, uint32_t vertex, char *name, size_t size) {
@@ -194,7 +190,7 @@ char *weft__network_explain_stall(const struct weft__network *net) {
         const struct weft__box *box = weft__box_of(&net->topology->node[edges.node]);
         if (box->each_waiting) box->each_waiting(weft__network_state(net, edges.node), add_edge, &edges);
     }
-    if (edges.n) qsort(edges.edge, edges.n, sizeof *edges.edge, by_value);
+    if (edges.n) qsort(edges.edge, edges.n, sizeof *edges.edge, weft__by_u64);
     say_cycle(text, &edges, arena);
     say_paused(text, net);
     const struct weft__shared *shared;

@@ -2,7 +2,6 @@
 // Why nothing moves any more: links out of service, destinations without a route, packets that were lost and that
 // nobody sends again, clear-to-sends that did not arrive or were never sent. Each cause is a line that begins with
 // "cause: ".
-#include <string.h>
 
 #include "base/units.h"
 #include "box/box.h"

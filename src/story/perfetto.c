@@ -4,7 +4,6 @@
 #include "weft/perfetto.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/json.h"

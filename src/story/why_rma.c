@@ -59,15 +59,11 @@ static const struct weft_rma *entry_of(const struct weft_why_rma *x, uint32_t en
     return &x->y->run->workload->rma[entry];
 }
 
-static bool is_software(const struct weft_rma *rma) {
-    return rma->conf->transport == WEFT_RMA_SOFTWARE;
-}
-
 /// The node that notes arrivals for a host: for software its own, else the box that it is attached to.
 static uint32_t node_of(const struct weft_why_rma *x, const struct weft_rma *rma, uint32_t host) {
     const struct weft_topology *t = x->y->run->topology;
     uint32_t node = t->host[host];
-    return is_software(rma) ? node : t->port[t->port[t->node[node].port0].peer].node;
+    return weft_rma_is_software(rma) ? node : t->port[t->port[t->node[node].port0].peer].node;
 }
 
 static bool is_of_operation(const struct weft_rma_note *n) {
@@ -365,7 +361,7 @@ static void tell(const struct weft_why_rma *x, const struct weft_why_operation *
     for (const struct weft_rma_note *n = op->first; n <= op->last; n++) {
         if (n->client != op->client || n->entry != op->entry || n->op != op->first->op) continue;
         if (n->what == WEFT_RMA_READY) ready = n;
-        if (is_software(rma))
+        if (weft_rma_is_software(rma))
             add_note_of_software(&t, ready, n);
         else
             add_note(&t, ready, n, op->came);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep as JSON: points with their runs, and statistics of metrics over seeds.
-#include <string.h>
 
 #include "base/json.h"
 #include "sweep/cells.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points: all combinations, zipped values, or a sample.
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/param.h"
 #include "base/units.h"

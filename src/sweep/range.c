@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/units.h"
 
 /// A number as the user wrote it.
@@ -152,11 +153,6 @@ const char *weft__range_at(const struct weft_sweep_range *r, double at, struct w
 
 // --- lists of whole numbers ---------------------------------------------------------------------------------------
 
-static int by_number(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /// The numbers of an item: one, or those of a range.
 static bool add_item(const char *item, uint32_t max, struct weft_arena *arena, uint64_t *number, uint32_t *numbers,
                      char *why, size_t size) {
@@ -194,7 +190,7 @@ bool weft_numbers_parse(const char *text, uint32_t max, struct weft_arena *arena
         at += n;
         if (!*at) break;
     }
-    qsort(number, *ret_numbers, sizeof *number, by_number);
+    qsort(number, *ret_numbers, sizeof *number, weft__by_u64);
     for (uint32_t i = 1; i < *ret_numbers; i++)
         if (number[i] == number[i - 1]) {
             snprintf(why, size, "%" PRIu64 " comes twice; expected each number once", number[i]);

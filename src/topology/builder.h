@@ -3,6 +3,7 @@
 #ifndef WEFT_TOPOLOGY_BUILDER_H
 #define WEFT_TOPOLOGY_BUILDER_H
 
+#include "base/order.h"
 #include "weft/topology.h"
 
 #define WEFT__NODES_MAX ((UINT64_C(1) << 24) - 1) // a packet has 24 bits for a node; one number is the controller
@@ -68,12 +69,6 @@ struct weft_topology_builder {
 /// An error if adding this many exceeds any sensible size; called before anything is allocated.
 enum weft_status weft__topology_check_size(const struct weft_topology_builder *b, uint64_t nodes, uint64_t links,
                                            struct weft_error *ret_error);
-/// Saturating product, for counts from the user.
-static inline uint64_t weft__times(uint64_t a, uint64_t b) {
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 static inline uint64_t weft__plus(uint64_t a, uint64_t b) {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
@@ -190,5 +185,11 @@ struct weft__tiers {
 };
 enum weft_status weft__tiers_build(const struct weft__tiers *tiers, struct weft_topology_builder *b,
                                    struct weft_error *ret_error);
+/// The root of the set that `n` is in, in a forest of parents (union-find); paths are halved.
+static inline uint32_t weft__root_of(uint32_t *parent, uint32_t n) {
+    while (parent[n] != n)
+        n = parent[n] = parent[parent[n]];
+    return n;
+}
 
 #endif

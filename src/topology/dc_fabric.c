@@ -6,7 +6,6 @@
 // every pod to all SSWs of plane j; up to 48 SSWs per plane, 12 of them at first according to other descriptions. The
 // successor of 2019 ("F16") has 16 planes of 100G links. ASSUMED: 16 hosts per rack, 100G everywhere, 50 m and 200 m of
 // fibre.
-#include <stdio.h>
 
 #include "topology/builder.h"
 

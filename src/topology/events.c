@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/param.h"
 #include "topology/builder.h"
 
@@ -30,12 +31,8 @@ struct events {
 };
 
 static void add(struct events *events, const struct event_conf *conf, uint32_t link, struct weft_place place) {
-    if (events->n == events->capacity) {
-        uint32_t wanted = events->capacity ? 2 * events->capacity : 16;
-        events->item = weft_memory_resize(WEFT_MEMORY_TOPOLOGY, events->item, events->capacity * sizeof *events->item,
-                                          wanted * sizeof *events->item);
-        events->capacity = wanted;
-    }
+    events->item =
+        weft__memory_double(WEFT_MEMORY_TOPOLOGY, events->item, events->n, &events->capacity, 16, sizeof *events->item);
     events->item[events->n++] = (struct weft_event){{conf->at_ps, link, conf->state == 1}, place};
 }
 

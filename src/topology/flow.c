@@ -4,6 +4,7 @@
 // network may be a long chain.
 #include "topology/flow.h"
 
+#include "base/grow.h"
 #include "weft/memory.h"
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
@@ -40,11 +41,7 @@ void weft__flow_free(struct weft__flow *f) {
 }
 
 void weft__flow_connect(struct weft__flow *f, uint32_t from, uint32_t to, uint64_t capacity, uint64_t back) {
-    if (f->arcs + 2 > f->capacity) {
-        uint32_t wanted = f->capacity ? 2 * f->capacity : 256;
-        f->arc = weft_memory_resize(KIND, f->arc, f->capacity * sizeof *f->arc, wanted * sizeof *f->arc);
-        f->capacity = wanted;
-    }
+    f->arc = weft__memory_double(KIND, f->arc, f->arcs + 1, &f->capacity, 256, sizeof *f->arc); // for two
     f->arc[f->arcs] = (struct arc){capacity, to, f->first[from]};
     f->first[from] = f->arcs++;
     f->arc[f->arcs] = (struct arc){back, from, f->first[to]};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes, ports and links by name.
 #include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 //       frontend: {kind: leaf_spine, leaves: 2}
 // Their nodes are backend-host-0, backend-rtsw-0, frontend-leaf-0 and so on. "frontend: backend" is another name for
 // the same network: two networks then become one shared network.
-#include <string.h>
 
 #include "base/param.h"
 #include "topology/builder.h"

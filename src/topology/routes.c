@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "topology/graph.h"
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
@@ -48,11 +49,7 @@ static void append_ports(struct work *w, const uint16_t *port, uint32_t n) {
 
 /// Returns the index of the new set among the stored ones.
 static uint32_t make_set(struct work *w, uint32_t sw, const uint16_t *port, uint32_t n, uint32_t hash) {
-    if (w->mades == w->mades_capacity) {
-        uint32_t wanted = w->mades_capacity ? 2 * w->mades_capacity : 1024;
-        w->made = weft_memory_resize(KIND, w->made, w->mades_capacity * sizeof *w->made, wanted * sizeof *w->made);
-        w->mades_capacity = wanted;
-    }
+    w->made = weft__memory_double(KIND, w->made, w->mades, &w->mades_capacity, 1024, sizeof *w->made);
     assert(w->count[sw] <= UINT16_MAX);
     w->made[w->mades] = (struct made_set){sw, w->used, n, w->count[sw]++, hash};
     append_ports(w, port, n);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "topology/builder.h"
 
 const char *const weft_node_box_names[] = {
@@ -12,14 +13,6 @@ const char *const weft_node_box_names[] = {
     NULL};
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
-
-static void *grow(void *array, uint32_t *capacity, uint32_t used, size_t size) {
-    if (used < *capacity) return array;
-    uint32_t wanted = *capacity ? 2 * *capacity : 256;
-    array = weft_memory_resize(KIND, array, *capacity * size, wanted * size);
-    *capacity = wanted;
-    return array;
-}
 
 void weft_topology_add_network(struct weft_topology_builder *b, const char *name) {
     assert(b->network || !b->nodes);
@@ -55,8 +48,8 @@ uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_
                                 uint8_t tier, uint32_t pod, const char *name) {
     assert(b->nodes < WEFT__NODES_MAX);
     uint32_t capacity = b->nodes_capacity;
-    b->node = grow(b->node, &b->nodes_capacity, b->nodes, sizeof *b->node);
-    b->node_place = grow(b->node_place, &capacity, b->nodes, sizeof *b->node_place);
+    b->node = weft__memory_double(KIND, b->node, b->nodes, &b->nodes_capacity, 256, sizeof *b->node);
+    b->node_place = weft__memory_double(KIND, b->node_place, b->nodes, &capacity, 256, sizeof *b->node_place);
     b->node_place[b->nodes] = b->place;
     b->node[b->nodes] =
         (struct weft_node_info){.name = full_name(b, name),
@@ -86,7 +79,7 @@ void weft_topology_set_card(struct weft_topology_builder *b, uint32_t card) {
 void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint32_t to, weft_rate_bps rate,
                             weft_time_ps delay, double bit_error_rate) {
     assert(b->links < WEFT__LINKS_MAX && from < b->nodes && to < b->nodes);
-    b->link = grow(b->link, &b->links_capacity, b->links, sizeof *b->link);
+    b->link = weft__memory_double(KIND, b->link, b->links, &b->links_capacity, 256, sizeof *b->link);
     b->link[b->links++] = (struct weft__link){{from, to}, rate, delay, bit_error_rate, b->place, 1};
 }
 
@@ -275,4 +268,10 @@ enum weft_status weft_topology_new(const struct weft_model_conf *model, const st
     if (!status) status = weft__topology_read_events(t, events, ret_error);
     if (!status) *ret_topology = t;
     return status;
+}
+
+bool weft_topology_has_hosts(const struct weft_topology *t, uint32_t node) {
+    for (uint32_t k = 0; k < t->node[node].ports; k++)
+        if (t->node[t->port[weft_topology_port(t, node, k)->peer].node].role == WEFT_NODE_HOST) return true;
+    return false;
 }

@@ -56,12 +56,6 @@ static enum weft_status check_node(const struct weft_topology_builder *b, uint32
     return WEFT_OK;
 }
 
-static uint32_t root_of(uint32_t *parent, uint32_t n) {
-    while (parent[n] != n)
-        n = parent[n] = parent[parent[n]];
-    return n;
-}
-
 /// The nodes of [first, end) must be connected, have hosts, and have no link to others.
 static enum weft_status check_network(const struct weft_topology_builder *b, uint32_t *parent, uint32_t first,
                                       uint32_t end, const char *name, struct weft_error *ret_error) {
@@ -72,7 +66,7 @@ static enum weft_status check_network(const struct weft_topology_builder *b, uin
     if (hosts < 2)
         return BAD(place, "the network%s%s has %u host(s); expected at least two", *name ? " " : "", name, hosts);
     for (uint32_t n = first; n < end; n++)
-        if (root_of(parent, n) != root_of(parent, first))
+        if (weft__root_of(parent, n) != weft__root_of(parent, first))
             return BAD(b->node_place[n], "the network%s%s is in parts: no path from %s to %s", *name ? " " : "", name,
                        b->node[first].name, b->node[n].name);
     return WEFT_OK;
@@ -83,7 +77,7 @@ static enum weft_status check_networks(const struct weft_topology_builder *b, st
     for (uint32_t n = 0; n < b->nodes; n++)
         parent[n] = n;
     for (uint32_t i = 0; i < b->links; i++)
-        parent[root_of(parent, b->link[i].node[0])] = root_of(parent, b->link[i].node[1]);
+        parent[weft__root_of(parent, b->link[i].node[0])] = weft__root_of(parent, b->link[i].node[1]);
     enum weft_status status = b->network ? WEFT_OK : check_network(b, parent, 0, b->nodes, "", ret_error);
     uint32_t end = b->nodes;
     for (const struct weft__network *n = b->network; n && !status; end = n->node0, n = n->next)

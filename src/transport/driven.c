@@ -5,12 +5,6 @@
 
 #include "weft/memory.h"
 
-void *weft__driven_grow(void *list, size_t size, uint32_t *capacity) {
-    uint32_t before = *capacity;
-    *capacity = before ? 2 * before : 4;
-    return weft_memory_resize(WEFT_MEMORY_QP, list, before * size, *capacity * size);
-}
-
 static void push(struct weft__driven *d, weft_time_ps now, enum weft_drive_event event, uint32_t what) {
     if (d->told == d->notices) d->told = d->notices = 0;
     WEFT__DRIVEN_ROOM(d->notice, d->notices, d->notices_capacity);
@@ -32,7 +26,7 @@ void weft__driven_pause(struct weft__driven *d, struct weft__worker *w, const st
         list->host[list->n++] = d->host;
     }
     while (d->arrivals_capacity < n)
-        d->arrival = weft__driven_grow(d->arrival, sizeof *d->arrival, &d->arrivals_capacity);
+        d->arrival = weft__memory_double_now(WEFT_MEMORY_QP, d->arrival, &d->arrivals_capacity, 4, sizeof *d->arrival);
     if (n) memmove(d->arrival, arrival, n * sizeof *arrival);
     d->arrivals = n;
     d->end_ps = end;

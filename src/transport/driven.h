@@ -5,6 +5,7 @@
 #ifndef WEFT_TRANSPORT_DRIVEN_H
 #define WEFT_TRANSPORT_DRIVEN_H
 
+#include "base/grow.h"
 #include "transport/qp.h"
 #include "weft/drive.h"
 
@@ -72,7 +73,6 @@ void weft__driven_deinit(struct weft__driven *d);
 
 /// Makes room for one more entry in a list that grows by doubling.
 #define WEFT__DRIVEN_ROOM(list, n, capacity)                                                                           \
-    ((n) < (capacity) ? (void)0 : (void)((list) = weft__driven_grow((list), sizeof *(list), &(capacity))))
-void *weft__driven_grow(void *list, size_t size, uint32_t *capacity);
+    ((list) = weft__memory_double(WEFT_MEMORY_QP, (list), (n), &(capacity), 4, sizeof *(list)))
 
 #endif

@@ -22,10 +22,6 @@
 enum { DOUBLINGS_MAX = 10, PART_ALIGN = 128 };
 enum { LOCAL_DATA, LOCAL_CREDIT }; // flags of a packet within a server
 
-static const struct weft__programs *programs_of(const struct weft__endpoint *end) {
-    return end->hosts->programs;
-}
-
 // --- parts --------------------------------------------------------------------------------------------------------
 
 /// The queue pair of the connection that carries part k of message m.
@@ -126,13 +122,13 @@ void weft__gpu_on_arrival(struct weft__node *node, struct weft__endpoint *end, s
     struct weft_packet p;
     weft__fifo_pop(&port->in, end->pool, &p);
     if (port->in.n) weft__timer_set(&node->timers, port->key, weft__fifo_head(&port->in)->time_ps);
-    struct weft__receiving *r = programs_of(end)->wire[p.qp].receiving;
+    struct weft__receiving *r = weft__programs_of(end)->wire[p.qp].receiving;
     wake_receiving(&(struct weft__at){node, end, w, r->program}, r, 1);
 }
 
 void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                          const struct weft_packet *packet) {
-    const struct weft__wire *wire = &programs_of(end)->wire[packet->qp];
+    const struct weft__wire *wire = &weft__programs_of(end)->wire[packet->qp];
     if (packet->flags == LOCAL_CREDIT) {
         struct weft__sending *s = wire->sending;
         struct weft__at at = {node, end, w, s->program};
@@ -252,8 +248,8 @@ weft_time_ps weft__message_pace(struct weft__endpoint *end, uint32_t qp, uint32_
 
 uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p) {
     if (weft__rma_has(end, p->qp)) return weft__rma_last_payload(end, p);
-    const struct weft__receiving *r = programs_of(end)->receiving[p->qp];
-    const struct weft__sending *s = programs_of(end)->wire[r->connection].sending;
+    const struct weft__receiving *r = weft__programs_of(end)->receiving[p->qp];
+    const struct weft__sending *s = weft__programs_of(end)->wire[r->connection].sending;
     uint32_t carrier = p->qp - r->qp, m = r->came[carrier] * (r->parts == 1 ? r->qps : 1u);
     const struct weft__span *span = find_span(s, carrier, m, UINT32_MAX, p->psn);
     assert(span->psn_end == p->psn + 1);
@@ -265,7 +261,7 @@ void weft__message_arrived(struct weft__node *node, struct weft__endpoint *end, 
         weft__rma_arrived(node, end, w, qp);
         return;
     }
-    struct weft__receiving *r = programs_of(end)->receiving[qp];
+    struct weft__receiving *r = weft__programs_of(end)->receiving[qp];
     uint32_t messages = 0;
     r->came[qp - r->qp]++;
     while (has_come(r, r->arrived + messages))
@@ -309,7 +305,7 @@ void weft__message_granted(struct weft__node *node, struct weft__endpoint *end, 
                            uint32_t granted) {
     struct weft__sending *s = end->hosts->carrier[qp].sending;
     struct weft__at at = {node, end, w, s->program};
-    const weft_time_ps *granted_ps = programs_of(end)->wire[s->connection].granted_ps;
+    const weft_time_ps *granted_ps = weft__programs_of(end)->wire[s->connection].granted_ps;
     if (granted <= s->granted) return;
     weft__program_note(&at, WEFT_RANK_CLEARED, s->connection, granted - 1, 0);
     for (; s->granted < granted; s->granted++)
@@ -320,7 +316,7 @@ void weft__message_granted(struct weft__node *node, struct weft__endpoint *end, 
 /// Posts one more buffer, and sends the clear-to-send for it.
 static void post_receive(struct weft__at *at, struct weft__receiving *r) {
     weft__program_note(at, WEFT_RANK_CLEARS, r->connection, r->posted, 0);
-    programs_of(at->end)->wire[r->connection].granted_ps[r->posted++ % r->slots] = at->w->now_ps;
+    weft__programs_of(at->end)->wire[r->connection].granted_ps[r->posted++ % r->slots] = at->w->now_ps;
     at->end->hosts->ops->grant(at->node, at->end, at->w, r->qp, r->posted, (uint32_t)at->p->job->cts_priority, 0);
 }
 
@@ -381,7 +377,7 @@ void weft__message_expect(struct weft__at *at, const struct weft__stream *stream
 }
 
 void weft__message_look(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp) {
-    struct weft__receiving *r = programs_of(end)->receiving[qp];
+    struct weft__receiving *r = weft__programs_of(end)->receiving[qp];
     bool moved = r->arrived != r->arrived_before;
     r->arrived_before = r->arrived;
     r->doublings = moved ? 0 : r->doublings < DOUBLINGS_MAX ? r->doublings + 1 : r->doublings;

@@ -7,10 +7,6 @@
 
 enum { ALL_STREAMS = UINT32_MAX - 1 };
 
-static const struct weft__programs *programs_of(const struct weft__endpoint *end) {
-    return end->hosts->programs;
-}
-
 // --- steps --------------------------------------------------------------------------------------------------------
 
 static struct weft__sending *find_sending(const struct weft__program *p, uint32_t communicator, uint32_t channel,
@@ -36,14 +32,10 @@ static struct weft__receiving *find_receiving(const struct weft__program *p, uin
     return &st->receiving[low];
 }
 
-static const struct weft_job_stage *stage_of(const struct weft__program *p) {
-    return &p->job->stage[weft_job_stage_of(p->job, p->rank)];
-}
-
 /// What a stream does now, or will do next.
 static const struct weft_job_turn *current_turn(const struct weft__program *p, uint32_t stream) {
-    const struct weft_job_order *order = &stage_of(p)->order[stream];
-    return &stage_of(p)->turn[order->turn[p->stream[stream].finished % order->turns]];
+    const struct weft_job_order *order = &weft__program_stage(p)->order[stream];
+    return &weft__program_stage(p)->turn[order->turn[p->stream[stream].finished % order->turns]];
 }
 
 /// As connections of this rank; usually the same as in the previous step.
@@ -185,7 +177,7 @@ static void change_speed(struct weft__at *at) {
 // --- operations ---------------------------------------------------------------------------------------------------
 
 static size_t result_of(const struct weft__program *p, uint32_t stream) {
-    uint32_t iteration = p->stream[stream].finished / stage_of(p)->order[stream].turns;
+    uint32_t iteration = p->stream[stream].finished / weft__program_stage(p)->order[stream].turns;
     return (size_t)iteration * p->job->ops + current_turn(p, stream)->op;
 }
 
@@ -248,7 +240,7 @@ static void wait_for(struct weft__at *at, uint32_t stream) {
 /// Advances by one operation, or ends an iteration. False: a timer will end the operation.
 static bool step_on(struct weft__at *at) {
     struct weft__program *p = at->p;
-    const struct weft_job_stage *stage = stage_of(p);
+    const struct weft_job_stage *stage = weft__program_stage(p);
     if (p->turn == stage->turns) {
         weft__program_note(at, WEFT_RANK_ENDS, 0, p->iteration, 0);
         p->iteration_end_ps[p->iteration++] = at->w->now_ps;
@@ -277,7 +269,7 @@ static bool step_on(struct weft__at *at) {
 
 static void note_exposed(struct weft__program *p, weft_time_ps now) {
     weft_time_ps waited = now - p->waiting_since_ps;
-    uint32_t op = p->waits_for == ALL_STREAMS ? WEFT_NONE : stage_of(p)->turn[p->turn - 1].op;
+    uint32_t op = p->waits_for == ALL_STREAMS ? WEFT_NONE : weft__program_stage(p)->turn[p->turn - 1].op;
     weft__rank_span_add(p, p->waiting_since_ps, now, false, op);
     p->exposed_ps += waited;
     p->iteration_exposed_ps[p->iteration] += waited;
@@ -289,7 +281,7 @@ static void go_on(struct weft__at *at) {
     struct weft__program *p = at->p;
     p->stepping = true; // whatever finishes meanwhile does not call this again
     while (may_go_on(p)) {
-        bool last = p->turn == stage_of(p)->turns && p->waits_for != ALL_STREAMS;
+        bool last = p->turn == weft__program_stage(p)->turns && p->waits_for != ALL_STREAMS;
         if (p->waits_for != WEFT_NONE) note_exposed(p, at->w->now_ps);
         p->waits_for = WEFT_NONE;
         if (last)
@@ -318,7 +310,7 @@ void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end) {
     for (uint32_t k = 0; k < gpu->ports; k++)
         gpu->port[k].key = key++;
     for (uint32_t k = 0; k < gpu->programs; k++) {
-        struct weft__program *p = &programs_of(end)->program[gpu->program[k]];
+        struct weft__program *p = &weft__programs_of(end)->program[gpu->program[k]];
         p->key0 = key;
         uint32_t lane_key = key + 1 + (p->schedule ? p->schedule->cpus : 0);
         for (uint32_t c = 0; c < p->job->communicators; c++) {
@@ -342,7 +334,9 @@ static void on_program_timer(struct weft__at *at, uint32_t key) {
             at->w->tally.started++;
         } else {
             p->computed = true;
-            if (p->spans) weft__rank_span_add(p, p->spans->from_ps, at->w->now_ps, true, stage_of(p)->turn[p->turn].op);
+            if (p->spans)
+                weft__rank_span_add(p, p->spans->from_ps, at->w->now_ps, true,
+                                    weft__program_stage(p)->turn[p->turn].op);
         }
         p->compute_speed = 0;
         p->started = true;
@@ -363,7 +357,7 @@ void weft__gpu_on_timer(struct weft__node *node, struct weft__endpoint *end, str
         return;
     }
     for (uint32_t k = 0; k < gpu->programs; k++) {
-        struct weft__program *p = &programs_of(end)->program[gpu->program[k]];
+        struct weft__program *p = &weft__programs_of(end)->program[gpu->program[k]];
         if (key - p->key0 >= p->keys) continue;
         on_program_timer(&(struct weft__at){node, end, w, p}, key);
         return;

@@ -334,6 +334,13 @@ static inline weft_time_ps weft__true_time(weft_time_ps noted, weft_time_ps skip
 void weft__program_note_true(struct weft__program *p, weft_time_ps skipped);
 void weft__program_settle(struct weft__program *p, weft_time_ps skipped);
 
+static inline const struct weft__programs *weft__programs_of(const struct weft__endpoint *end) {
+    return end->hosts->programs;
+}
+static inline const struct weft_job_stage *weft__program_stage(const struct weft__program *p) {
+    return &p->job->stage[weft_job_stage_of(p->job, p->rank)];
+}
+
 /// Whether the connection has room for one more message; puts one there; takes one that has arrived, and returns its
 /// room.
 bool weft__message_has_room(const struct weft__sending *s);

@@ -3,16 +3,13 @@
 // iterations that are not run because they would bring nothing new.
 #include <string.h>
 
+#include "base/order.h"
 #include "base/still.h"
 #include "transport/program.h"
 #include "weft/memory.h"
 
-static const struct weft__programs *programs_of(const struct weft__endpoint *end) {
-    return end->hosts->programs;
-}
-
 static const struct weft__program *program_at(const struct weft__endpoint *end, uint32_t k) {
-    return &programs_of(end)->program[end->gpu->program[k]];
+    return &weft__programs_of(end)->program[end->gpu->program[k]];
 }
 
 bool weft__gpu_counts(const struct weft__endpoint *end, uint32_t key) {
@@ -23,10 +20,6 @@ bool weft__gpu_counts(const struct weft__endpoint *end, uint32_t key) {
 
 // --- what they depend on ------------------------------------------------------------------------------------------
 
-static const struct weft_job_stage *stage_of(const struct weft__program *p) {
-    return &p->job->stage[weft_job_stage_of(p->job, p->rank)];
-}
-
 static void mix_lane(const struct weft__lane *lane, struct weft__still *s) {
     weft__still_mix(s, lane->index);
     weft__still_mix(s, lane->wait_steps);
@@ -36,7 +29,7 @@ static void mix_lane(const struct weft__lane *lane, struct weft__still *s) {
 
 static void mix_stream(const struct weft__program *p, uint32_t c, struct weft__still *s) {
     const struct weft__stream *st = &p->stream[c];
-    weft__still_mix_into(s->within, st->finished - p->iteration * stage_of(p)->order[c].turns);
+    weft__still_mix_into(s->within, st->finished - p->iteration * weft__program_stage(p)->order[c].turns);
     weft__still_mix(s, (uint64_t)(st->queued - st->finished) << 32 | st->lanes_left);
     if (!st->lanes_left) return;
     weft__still_mix(s, (uint64_t)p->kind[st->op - p->job->op] << 32 | st->part);
@@ -70,7 +63,7 @@ static void mix_connections(const struct weft__program *p, struct weft__still *s
 
 /// The kind of what is next.
 static uint64_t kind_at(const struct weft__program *p, uint32_t turn) {
-    const struct weft_job_stage *stage = stage_of(p);
+    const struct weft_job_stage *stage = weft__program_stage(p);
     return turn == stage->turns ? UINT64_MAX : (uint64_t)stage->turn[turn].part << 32 | p->kind[stage->turn[turn].op];
 }
 
@@ -190,10 +183,6 @@ void weft__program_mark_new(const struct weft__program *p, struct weft_arena *ar
         ret->left_bytes[p->sendings + k] = p->receiving[k].left_bytes;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
 /// A stretch within an iteration, in turns of the program's stage.
 struct part {
     uint32_t from; ///< the first turn whose operation was in progress during it
@@ -202,7 +191,7 @@ struct part {
 };
 
 static struct part part_of(const struct weft__program *p, const struct weft__program_mark *mark) {
-    const struct weft_job_stage *stage = stage_of(p);
+    const struct weft_job_stage *stage = weft__program_stage(p);
     struct part part = {.from = mark->turn - (mark->waits && mark->turn), .to = p->turn, .turns = p->turn - mark->turn};
     for (uint32_t c = 0; c < p->job->communicators; c++) {
         const struct weft_job_order *order = &stage->order[c];
@@ -215,7 +204,7 @@ static struct part part_of(const struct weft__program *p, const struct weft__pro
 
 /// How often operations of the same kinds follow, while the end of the iteration is still to come.
 static uint64_t count_parts(const struct weft__program *p, const struct part *part) {
-    uint32_t turns = stage_of(p)->turns, i = part->from;
+    uint32_t turns = weft__program_stage(p)->turns, i = part->from;
     while (i + part->turns < turns && kind_at(p, i) == kind_at(p, i + part->turns))
         i++;
     return i > part->to ? (i - part->to - 1) / part->turns + 1 : 0;
@@ -230,7 +219,7 @@ uint64_t weft__program_skips_max(const struct weft__program *p, const struct wef
     for (uint32_t k = 0; k < p->sendings + p->receivings; k++) {
         weft_bytes now = k < p->sendings ? p->sending[k].left_bytes : p->receiving[k - p->sendings].left_bytes;
         weft_bytes moved = mark->left_bytes[k] - now;
-        if (moved) times = least(times, now ? (now - 1) / moved : 0);
+        if (moved) times = weft__lesser(times, now ? (now - 1) / moved : 0);
     }
     return times;
 }
@@ -303,7 +292,7 @@ static void skip_iterations(struct weft__program *p, const struct weft__program_
     repeat_left_bytes(p, mark, s->times);
     p->iteration += s->times * period;
     for (uint32_t c = 0; c < p->job->communicators; c++) {
-        uint32_t turns = s->times * period * stage_of(p)->order[c].turns;
+        uint32_t turns = s->times * period * weft__program_stage(p)->order[c].turns;
         p->stream[c].queued += turns;
         p->stream[c].finished += turns;
     }
@@ -313,7 +302,7 @@ static void skip_iterations(struct weft__program *p, const struct weft__program_
 /// the operations of the turns that repeat its turns. An operation of two turns keeps the later one's time.
 static void repeat_op_times(const struct weft__program *p, const struct part *part, const struct weft__stretch *s,
                             weft_time_ps *at) {
-    const struct weft_job_turn *turn = stage_of(p)->turn;
+    const struct weft_job_turn *turn = weft__program_stage(p)->turn;
     weft_time_ps length = s->end_ps - s->begin_ps;
     // From the last one backwards, so that what is noted again is not itself repeated.
     for (uint32_t i = part->to + 1; i-- > part->from;) {
@@ -328,7 +317,7 @@ static void repeat_op_times(const struct weft__program *p, const struct part *pa
 
 static void repeat_op_exposed(const struct weft__program *p, const struct part *part,
                               const struct weft__program_mark *mark, uint32_t times, weft_time_ps *at) {
-    const struct weft_job_turn *turn = stage_of(p)->turn;
+    const struct weft_job_turn *turn = weft__program_stage(p)->turn;
     for (uint32_t i = part->to; i-- > part->from;) { // likewise; each wait of a rank belongs to one turn
         if (!weft_job_turn_blocks(p->job, &turn[i])) continue;
         weft_time_ps more = at[turn[i].op] - mark->op_exposed_ps[turn[i].op];
@@ -350,7 +339,7 @@ void weft__program_note_true(struct weft__program *p, weft_time_ps skipped) {
 }
 
 static void skip_parts(struct weft__program *p, const struct weft__program_mark *mark, const struct weft__stretch *s) {
-    const struct weft_job_stage *stage = stage_of(p);
+    const struct weft_job_stage *stage = weft__program_stage(p);
     struct part part = part_of(p, mark);
     size_t first = (size_t)p->iteration * p->job->ops;
     weft__program_note_true(p, s->skipped_ps);

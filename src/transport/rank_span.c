@@ -5,15 +5,10 @@
 
 #include "transport/program.h"
 
+#include "base/grow.h"
 #include "weft/memory.h"
 
 enum { SPANS_FIRST = 32 };
-
-static void grow(struct weft__rank_spans *s) {
-    uint32_t room = s->room ? 2 * s->room : SPANS_FIRST;
-    s->span = weft_memory_resize(WEFT_MEMORY_RESULT, s->span, s->room * sizeof *s->span, room * sizeof *s->span);
-    s->room = room;
-}
 
 void weft__rank_span_add(struct weft__program *p, weft_time_ps from, weft_time_ps to, bool computes, uint32_t op) {
     struct weft__rank_spans *s = p->spans;
@@ -22,7 +17,7 @@ void weft__rank_span_add(struct weft__program *p, weft_time_ps from, weft_time_p
         s->unrecorded++;
         return;
     }
-    if (s->n == s->room) grow(s);
+    s->span = weft__memory_double(WEFT_MEMORY_RESULT, s->span, s->n, &s->room, SPANS_FIRST, sizeof *s->span);
     s->span[s->n++] = (struct weft_rank_span){from, to, p->rank, p->iteration, op, computes};
 }
 

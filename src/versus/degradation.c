@@ -2,9 +2,7 @@
 // What failures cost: times with a failure relative to those without, what each failure takes with it, and, because
 // readers want both, what growth costs.
 #include <math.h>
-#include <string.h>
 
-#include "base/units.h"
 #include "versus/versus.h"
 
 enum { NAME = 14, CELL = 15 };

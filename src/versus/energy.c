@@ -99,8 +99,8 @@ struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, stru
     return power;
 }
 
-const char *weft__versus_power_text(const struct weft_versus *v, const struct weft__versus_power *p,
-                                    struct weft_arena *arena) {
+static const char *power_text(const struct weft_versus *v, const struct weft__versus_power *p,
+                              struct weft_arena *arena) {
     return weft_arena_format(arena,
                              "%s at %g W instead of %g W: %s uses the least, %s %.3f times that (%.3f as assumed)",
                              p->part->name, p->factor * p->part->watts, p->part->watts, v->fabric[p->with.first].name,
@@ -120,6 +120,6 @@ void weft__versus_energy_text(FILE *file, const struct weft_versus *v) {
                 weft__counted(n / 2, "part").text, turning, n, v->n_cases > 1 ? ": " : "",
                 v->n_cases > 1 ? v->cases[0].name : "");
     for (uint32_t i = 0; i < n && i < turning + SHOWN; i++)
-        fprintf(file, "  %s%s\n", power[i].turns ? "turns: " : "", weft__versus_power_text(v, &power[i], arena));
+        fprintf(file, "  %s%s\n", power[i].turns ? "turns: " : "", power_text(v, &power[i], arena));
     weft_arena_free(arena);
 }

@@ -2,8 +2,6 @@
 // A versus as JSON.
 #include "base/json.h"
 
-#include <math.h>
-
 #include "base/stream.h"
 #include "versus/versus.h"
 

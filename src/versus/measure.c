@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "report/totals.h"
 #include "weft/versus.h"
 
@@ -28,11 +29,6 @@ const char *const weft_versus_why_notes[WEFT_VERSUS_WHY_NOTED] = {
     WEFT_VERSUS_WHY_NOTES(X)
 #undef X
 };
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /// Nearest rank, as in the table of groups; NAN if there is no value.
 static double percentile(const double *sorted, uint32_t n, double p) {
@@ -70,8 +66,8 @@ static void measure_flows(const struct weft_run *run, double *value, struct weft
         slow[slowed++] = fct(run, f) / (double)o->ideal_ps;
         if (is_victim(run, f)) of_victims += slow[slowed - 1], victims++;
     }
-    qsort(time, n, sizeof *time, by_value);
-    qsort(slow, slowed, sizeof *slow, by_value);
+    qsort(time, n, sizeof *time, weft__by_double);
+    qsort(slow, slowed, sizeof *slow, weft__by_double);
     value[WEFT_VERSUS_P50] = percentile(time, n, 0.5);
     value[WEFT_VERSUS_P99] = percentile(time, n, 0.99);
     value[WEFT_VERSUS_P999] = percentile(time, n, 0.999);

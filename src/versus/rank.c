@@ -2,19 +2,17 @@
 // Which fabric leads in a case, and whether the difference exceeds noise.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/units.h"
 #include "versus/versus.h"
 
-uint32_t weft__versus_point(const struct weft_versus *v, uint32_t fabric, uint32_t the_case) {
+static uint32_t versus_point(const struct weft_versus *v, uint32_t fabric, uint32_t the_case) {
     uint32_t variant = v->fabric[fabric].variant;
     return variant == WEFT_NONE || !v->results ? WEFT_NONE : the_case * v->variants + variant;
 }
 
 const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
                                               uint32_t seed) {
-    return &v->results->run[(size_t)weft__versus_point(v, fabric, the_case) * v->results->sweep->seeds + seed];
+    return &v->results->run[(size_t)versus_point(v, fabric, the_case) * v->results->sweep->seeds + seed];
 }
 
 struct weft_versus weft_versus_at(const struct weft_versus *v, uint32_t scale) {

@@ -68,7 +68,8 @@ struct weft__versus_lead weft__versus_lead(const struct weft_versus *v, uint32_t
     return lead;
 }
 
-const char *weft__versus_lead_text(const struct weft__versus_lead *lead, struct weft_arena *arena) {
+/// "star 1.04", "star, noise", "star, alone", "-"
+static const char *lead_text(const struct weft__versus_lead *lead, struct weft_arena *arena) {
     if (!lead->first) return "-";
     if (!lead->second) return weft_arena_format(arena, "%s, alone", lead->first);
     if (lead->noise) return weft_arena_format(arena, "%s, noise", lead->first);
@@ -143,7 +144,7 @@ static void sheet_text(FILE *file, const struct weft_versus *v, const struct wef
         width[i] = (int)strlen(head);
         for (uint32_t s = 0; s < v->scales; s++) {
             const struct weft__versus_lead lead = weft__versus_lead(v, s, sheet->the_case[i], arena);
-            int n = (int)strlen(weft__versus_lead_text(&lead, arena));
+            int n = (int)strlen(lead_text(&lead, arena));
             if (n > width[i]) width[i] = n;
         }
         fprintf(file, "  %*s", width[i], head);
@@ -152,7 +153,7 @@ static void sheet_text(FILE *file, const struct weft_versus *v, const struct wef
         fprintf(file, "\n  %-8llu", (unsigned long long)v->scale[s].hosts);
         for (uint32_t i = 0; i < sheet->cases; i++) {
             const struct weft__versus_lead lead = weft__versus_lead(v, s, sheet->the_case[i], arena);
-            fprintf(file, "  %*s", width[i], weft__versus_lead_text(&lead, arena));
+            fprintf(file, "  %*s", width[i], lead_text(&lead, arena));
         }
     }
     putc('\n', file);

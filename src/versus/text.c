@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A versus as text: a table per case, the map of sizes, where the time went, and a paragraph.
 #include <math.h>
-#include <string.h>
 
 #include "base/units.h"
 #include "report/text.h"

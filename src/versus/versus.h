@@ -6,7 +6,6 @@
 #include "weft/versus.h"
 
 /// The fabric's point in the sweep for a case; WEFT_NONE: it does not run that case.
-uint32_t weft__versus_point(const struct weft_versus *v, uint32_t fabric, uint32_t the_case);
 const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
                                               uint32_t seed);
 struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
@@ -46,8 +45,6 @@ struct weft__versus_power {
 };
 /// Those that change the answer come first, then those that change the lead most. In `arena`.
 struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n);
-const char *weft__versus_power_text(const struct weft_versus *v, const struct weft__versus_power *power,
-                                    struct weft_arena *arena);
 void weft__versus_energy_text(FILE *file, const struct weft_versus *v);
 
 /// For cases of one family that differ in size: who leads which of them, and where the leader changes.
@@ -104,8 +101,6 @@ struct weft__versus_lead {
 };
 struct weft__versus_lead weft__versus_lead(const struct weft_versus *v, uint32_t scale, uint32_t the_case,
                                            struct weft_arena *arena);
-/// "star 1.04", "star, noise", "star, alone", "-"
-const char *weft__versus_lead_text(const struct weft__versus_lead *lead, struct weft_arena *arena);
 
 /// Whether the first of a case and another fabric differ only by noise.
 bool weft__versus_is_noise(const struct weft_versus *v, uint32_t the_case, const char *fabric,

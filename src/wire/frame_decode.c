@@ -152,29 +152,3 @@ enum weft_wire_status weft_frame_decode(const uint8_t *bytes, size_t size, bool 
     if (ret->payload_bytes) ret->payload = bytes + r.at;
     return status;
 }
-
-static size_t ip_header_bytes(const struct weft_frame *f) {
-    return f->layers & WEFT_LAYER_IPV4 ? WEFT_IPV4_BYTES + f->ipv4.options_bytes : WEFT_IPV6_BYTES;
-}
-
-/// Checks the packet from its IP header on, including the ICRC.
-static uint32_t packet_faults(const struct weft_frame *f, const uint8_t *ip, size_t size) {
-    uint32_t faults = 0, icrc;
-    uint16_t checksum;
-    if ((f->layers & WEFT_LAYER_IPV4) && f->ipv4.checksum != weft_ipv4_calc_checksum(&f->ipv4))
-        faults |= WEFT_FAULT_IPV4_CHECKSUM;
-    if (f->layers & WEFT_LAYER_UDP && f->udp.checksum && f->udp.length == size - ip_header_bytes(f) &&
-        (weft_udp_checksum_calc(ip, size, &checksum) || checksum != f->udp.checksum))
-        faults |= WEFT_FAULT_UDP_CHECKSUM;
-    if (f->layers & WEFT_LAYER_ICRC && (weft_icrc_calc(ip, size - WEFT_ICRC_BYTES, &icrc) || icrc != f->icrc))
-        faults |= WEFT_FAULT_ICRC;
-    return faults;
-}
-
-uint32_t weft_frame_faults(const struct weft_frame *f, const uint8_t *bytes, size_t size) {
-    if (weft_frame_bytes(f) != size) return 0; // not encoded from these bytes
-    size_t fcs = f->layers & WEFT_LAYER_FCS ? WEFT_FCS_BYTES : 0;
-    size_t ip_at = WEFT_ETHERNET_BYTES + (f->layers & WEFT_LAYER_VLAN ? WEFT_VLAN_BYTES : 0);
-    uint32_t faults = packet_faults(f, bytes + ip_at, size - fcs - f->padding_bytes - ip_at);
-    return faults | (fcs && f->fcs != weft_fcs_calc(bytes, size - fcs) ? WEFT_FAULT_FCS : 0);
-}

@@ -5,17 +5,11 @@
 #include "weft/wire_gnet.h"
 #include "wire/bytes.h"
 
-const char *const weft_gnet_wire_status_names[] = {"ok", "truncated", "crc", "type", "length", "field", NULL};
-
 enum { POLYNOMIAL = 0x07, PRESET = 0xff };
 
 uint16_t weft_gnet_address_pack(struct weft_gnet_address a) {
     assert(a.pod < 128 && a.tin < 16 && a.endpoint < 32);
     return (uint16_t)(a.pod << 9 | a.tin << 5 | a.endpoint);
-}
-
-struct weft_gnet_address weft_gnet_address_unpack(uint16_t address) {
-    return (struct weft_gnet_address){(uint8_t)(address >> 9), address >> 5 & 15, address & 31};
 }
 
 uint8_t weft_gnet_crc8(const uint8_t *bytes) {
@@ -55,25 +49,6 @@ size_t weft_gnet_header_encode(const struct weft_gnet_header *h, uint8_t *ret, s
     return WEFT_GNET_HEADER_BYTES;
 }
 
-enum weft_gnet_wire_status weft_gnet_header_decode(const uint8_t *bytes, size_t size, struct weft_gnet_header *ret) {
-    if (size < WEFT_GNET_HEADER_BYTES) return WEFT_GNET_WIRE_TRUNCATED;
-    if (weft_gnet_crc8(bytes) != bytes[7]) return WEFT_GNET_WIRE_CRC;
-    uint8_t type = bytes[5] >> 4;
-    if (!type || type >= WEFT_GNET_TYPES) return WEFT_GNET_WIRE_TYPE;
-    if (!fits_type(type, bytes[4])) return WEFT_GNET_WIRE_LENGTH;
-    *ret = (struct weft_gnet_header){
-        .source = weft__get16(bytes),
-        .destination = weft__get16(bytes + 2),
-        .length = bytes[4],
-        .type = type,
-        .hops = bytes[5] & 15,
-        .vc = bytes[6] >> 3,
-        .reserved = bytes[6] & 3,
-        .trace = bytes[6] >> 2 & 1,
-    };
-    return WEFT_GNET_WIRE_OK;
-}
-
 // --- what is behind the header ------------------------------------------------------------------------------------
 
 static size_t encode_rts(const struct weft_gnet_rts *rts, uint8_t *to) {
@@ -85,11 +60,6 @@ static size_t encode_rts(const struct weft_gnet_rts *rts, uint8_t *to) {
     return WEFT_GNET_CELL_BYTES_MIN;
 }
 
-static bool decode_rts(const uint8_t *from, struct weft_gnet_rts *ret) {
-    *ret = (struct weft_gnet_rts){weft__get16(from), from[2] >> 5, from[3], weft__get32(from + 4)};
-    return !(from[2] & 31);
-}
-
 static size_t encode_cts(const struct weft_gnet_cts *cts, bool drop, uint8_t *to) {
     if (cts->drop != drop || (drop && cts->egress)) return 0;
     weft__put32(to, cts->ingress);
@@ -97,23 +67,11 @@ static size_t encode_cts(const struct weft_gnet_cts *cts, bool drop, uint8_t *to
     return WEFT_GNET_CELL_BYTES_MIN;
 }
 
-static bool decode_cts(const uint8_t *from, bool drop, struct weft_gnet_cts *ret) {
-    *ret = (struct weft_gnet_cts){drop, weft__get32(from), weft__get32(from + 4)};
-    return !drop || !ret->egress;
-}
-
 static size_t encode_data(const struct weft_gnet_data *data, struct weft_gnet_header *header, uint8_t *to) {
     if (data->slot > 1023 || data->number > 63 || data->bytes < 8 || data->bytes > WEFT_GNET_DATA_BYTES_MAX) return 0;
     header->source = (uint16_t)(data->slot << 6 | data->number);
     memcpy(to, data->data, data->bytes);
     return WEFT_GNET_DATA_HEAD_BYTES + (size_t)data->bytes;
-}
-
-static bool decode_data(const struct weft_gnet_header *header, const uint8_t *from, size_t size,
-                        struct weft_gnet_data *ret) {
-    *ret = (struct weft_gnet_data){.slot = header->source >> 6, .number = header->source & 63, .bytes = (uint8_t)size};
-    memcpy(ret->data, from, ret->bytes);
-    return true;
 }
 
 enum { ATOMIC_HMAC = 8 };
@@ -152,27 +110,6 @@ static size_t encode_req(const struct weft_gnet_req *req, uint8_t *to) {
     return WEFT_GNET_REQUEST_BYTES;
 }
 
-static bool decode_req(const uint8_t *from, struct weft_gnet_req *ret) {
-    if (is_atomic(from[0])) {
-        *ret = (struct weft_gnet_req){.operation = from[0],
-                                      .bytes = 8,
-                                      .number = weft__get32(from) & 0xffffffu,
-                                      .region = weft__get32(from + 4),
-                                      .address = weft__get64(from + 8),
-                                      .operand = weft__get64(from + 16),
-                                      .compare = weft__get64(from + 24)};
-        memcpy(ret->hmac, from + 32, ATOMIC_HMAC);
-        return is_request(ret);
-    }
-    *ret = (struct weft_gnet_req){.operation = from[0],
-                                  .bytes = weft__get16(from + 2),
-                                  .number = weft__get32(from + 4),
-                                  .region = weft__get32(from + 8),
-                                  .address = weft__get64(from + 16)};
-    memcpy(ret->hmac, from + 24, sizeof ret->hmac);
-    return !from[1] && !weft__get32(from + 12) && is_request(ret);
-}
-
 static size_t encode_resp(const struct weft_gnet_resp *resp, uint8_t *to) {
     if (resp->bytes > WEFT_GNET_RESP_BYTES_MAX || (resp->status && resp->bytes)) return 0;
     weft__put32(to, resp->number);
@@ -181,12 +118,6 @@ static size_t encode_resp(const struct weft_gnet_resp *resp, uint8_t *to) {
     to[7] = 0;
     memcpy(to + 8, resp->data, resp->bytes);
     return WEFT_GNET_RESP_HEAD_BYTES + (size_t)resp->bytes;
-}
-
-static bool decode_resp(const uint8_t *from, size_t size, struct weft_gnet_resp *ret) {
-    *ret = (struct weft_gnet_resp){weft__get32(from), weft__get16(from + 4), from[6], (uint8_t)(size - 8), {0}};
-    memcpy(ret->data, from + 8, ret->bytes);
-    return !from[7] && !(ret->status && ret->bytes);
 }
 
 size_t weft_gnet_cell_encode(const struct weft_gnet_cell *cell, uint8_t *ret, size_t size) {
@@ -217,35 +148,4 @@ size_t weft_gnet_cell_encode(const struct weft_gnet_cell *cell, uint8_t *ret, si
     if (!length || length > size || !weft_gnet_header_encode(&header, bytes, sizeof bytes)) return 0;
     memcpy(ret, bytes, length);
     return length;
-}
-
-enum weft_gnet_wire_status weft_gnet_cell_decode(const uint8_t *bytes, size_t size, struct weft_gnet_cell *ret) {
-    struct weft_gnet_cell cell;
-    enum weft_gnet_wire_status status = weft_gnet_header_decode(bytes, size, &cell.header);
-    if (status) return status;
-    if (size < cell.header.length) return WEFT_GNET_WIRE_TRUNCATED;
-    const uint8_t *from = bytes + WEFT_GNET_HEADER_BYTES;
-    size_t behind = cell.header.length - WEFT_GNET_HEADER_BYTES;
-    bool good = false;
-    switch (cell.header.type) {
-    case WEFT_GNET_TYPE_RTS:
-        good = decode_rts(from, &cell.rts);
-        break;
-    case WEFT_GNET_TYPE_CTS:
-    case WEFT_GNET_TYPE_CTD:
-        good = decode_cts(from, cell.header.type == WEFT_GNET_TYPE_CTD, &cell.cts);
-        break;
-    case WEFT_GNET_TYPE_DATA:
-        good = decode_data(&cell.header, from, behind, &cell.data);
-        break;
-    case WEFT_GNET_TYPE_REQ:
-        good = decode_req(from, &cell.req);
-        break;
-    case WEFT_GNET_TYPE_RESP:
-        good = decode_resp(from, behind, &cell.resp);
-        break;
-    }
-    if (!good) return WEFT_GNET_WIRE_FIELD;
-    *ret = cell;
-    return WEFT_GNET_WIRE_OK;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transport headers of InfiniBand as RoCEv2 carries them: IBTA vol. 1 chapter 9 (BTH, RETH, AETH, AtomicETH,
 // AtomicAckETH, ImmDt, IETH), annex A17 (over UDP; the congestion notification packet).
-#include <assert.h>
 
 #include "weft/wire.h"
 #include "wire/bytes.h"

@@ -16,21 +16,3 @@ size_t weft_sfcm_encode(const struct weft_sfcm *m, uint8_t *ret, size_t size) {
     weft__put16(ret + 16, m->reserved16);
     return WEFT_SFCM_BYTES;
 }
-
-enum weft_wire_status weft_sfcm_decode(const uint8_t *bytes, size_t size, struct weft_sfcm *ret) {
-    if (size < WEFT_SFCM_BYTES) return WEFT_WIRE_TRUNCATED;
-    if (bytes[0] >> 4 != WEFT_SFCM_VERSION) return WEFT_WIRE_MALFORMED;
-    *ret = (struct weft_sfcm){
-        .version = bytes[0] >> 4,
-        .flags = bytes[0] & 15,
-        .priority = bytes[1] >> 5,
-        .reserved1 = bytes[1] & 31,
-        .src_port = weft__get16(bytes + 2),
-        .reserved4 = bytes[4],
-        .dest_qp = weft__get24(bytes + 5),
-        .pause_ns = weft__get32(bytes + 8),
-        .congestion_point = weft__get32(bytes + 12),
-        .reserved16 = weft__get16(bytes + 16),
-    };
-    return WEFT_WIRE_OK;
-}

@@ -91,19 +91,3 @@ size_t weft_ses_request_encode(const struct weft_ses_request *p, uint8_t *ret, s
     weft__put32(ret + 40, p->length);
     return WEFT_SES_REQUEST_BYTES;
 }
-
-enum weft_wire_status weft_ses_request_decode(const uint8_t *bytes, size_t size, struct weft_ses_request *ret) {
-    if (size < WEFT_SES_REQUEST_BYTES) return WEFT_WIRE_TRUNCATED;
-    bool first = bytes[1] & SES_FIRST;
-    *ret = (struct weft_ses_request){
-        .opcode = bytes[0] & SES_OPCODE,
-        .first = first,
-        .last = bytes[1] & SES_LAST,
-        .message = weft__get16(bytes + 2),
-        .key = weft__get64(bytes + 24),
-        .payload = first ? 0 : weft__get16(bytes + 34) & PAYLOAD_MAX,
-        .offset = first ? 0 : weft__get32(bytes + 36),
-        .length = weft__get32(bytes + 40),
-    };
-    return WEFT_WIRE_OK;
-}

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "weft/job.h"
 
 struct maker {
@@ -89,12 +90,8 @@ static void join(struct maker *m, const uint32_t *step, uint32_t n) {
 }
 
 static void note_overlap(struct maker *m, uint32_t step) {
-    if (m->overlapping == m->overlap_room) {
-        uint32_t room = m->overlap_room ? 2 * m->overlap_room : 16;
-        m->overlap = weft_memory_resize(WEFT_MEMORY_SCENARIO, m->overlap, m->overlap_room * sizeof *m->overlap,
-                                        room * sizeof *m->overlap);
-        m->overlap_room = room;
-    }
+    m->overlap =
+        weft__memory_double(WEFT_MEMORY_SCENARIO, m->overlap, m->overlapping, &m->overlap_room, 16, sizeof *m->overlap);
     m->overlap[m->overlapping++] = step;
 }
 

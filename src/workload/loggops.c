@@ -14,14 +14,15 @@
 //
 // Differences: a step starts when its requirements are complete, even if they ran on another CPU stream (in LogGOPSim
 // it starts when its own stream is free, which can be earlier); the match of a rendezvous frees the streams of its send
-// (there, if the receive came later than the message: streams of the sender with the numbers of the receive); a message
-// of 0 bytes takes o and g (there: one byte's O and G less, modulo 2^64). More than 16 steps of a rank that one event
-// releases are queued in order, too (there by std::sort, which leaves equal ones in any order). No noise.
+// (there, if the receive came weft__greater than the message: streams of the sender with the numbers of the receive); a
+// message of 0 bytes takes o and g (there: one byte's O and G less, modulo 2^64). More than 16 steps of a rank that one
+// event releases are queued in order, too (there by std::sort, which leaves equal ones in any order). No noise.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/match.h"
+#include "base/order.h"
 #include "weft/schedule.h"
 
 enum event_kind { EVENT_READY, EVENT_ARRIVED };
@@ -84,7 +85,7 @@ static void push_new(struct run *x, enum event_kind kind, weft_time_ps time, uin
     push(x, (struct event){time, x->order++, rank, step, kind});
 }
 
-/// Queues the event again, for `time`, if that is later. It keeps its place among equal times.
+/// Queues the event again, for `time`, if that is weft__greater. It keeps its place among equal times.
 static bool waits_until(struct run *x, struct event e, weft_time_ps time) {
     if (time <= e.time_ps) return false;
     e.time_ps = time;
@@ -120,10 +121,6 @@ static weft_time_ps of_bytes(uint64_t bytes, weft_time_ps byte_ps) {
     return time < WEFT_TIME_MAX ? time : WEFT_TIME_MAX;
 }
 
-static weft_time_ps later(weft_time_ps a, weft_time_ps b) {
-    return a > b ? a : b;
-}
-
 /// A step of the rank whose requirements are met.
 static void add_released(struct run *x, uint32_t rank, uint32_t step) {
     x->released = grow(x->released, x->releases, &x->releases_room);
@@ -137,7 +134,7 @@ static void release(struct run *x, uint32_t rank, uint32_t step, bool started, w
         uint32_t to = r->edge[e] & ~WEFT_SCHEDULE_AFTER_START;
         if (!(r->edge[e] & WEFT_SCHEDULE_AFTER_START) == started) continue;
         struct state *own = &x->state[rank][to];
-        own->time_ps = later(own->time_ps, time);
+        own->time_ps = weft__greater(own->time_ps, time);
         if (!--own->waits) add_released(x, rank, to);
     }
 }
@@ -155,7 +152,7 @@ static void queue_released(struct run *x, uint32_t rank) {
             uint32_t step = x->released[i].step;
             if (x->released[i].rank != rank || step_at(x, rank, step)->kind != kind) continue;
             weft_time_ps ready = x->state[rank][step].time_ps, cpu = *cpu_of(x, rank, step_at(x, rank, step)->cpu);
-            push_new(x, EVENT_READY, later(ready, cpu), rank, step);
+            push_new(x, EVENT_READY, weft__greater(ready, cpu), rank, step);
         }
 }
 
@@ -164,8 +161,8 @@ static void finish_send(struct run *x, uint32_t rank, uint32_t step, weft_time_p
     const struct weft_schedule_step *s = step_at(x, rank, step);
     if (s->size <= x->m->eager_bytes) return;
     weft_time_ps *cpu = cpu_of(x, rank, s->cpu), *nic = &x->sends[(size_t)rank * x->s->nics + s->nic];
-    *cpu = later(*cpu, now);
-    *nic = later(*nic, now);
+    *cpu = weft__greater(*cpu, now);
+    *nic = weft__greater(*nic, now);
     finish(x, rank, step, now);
 }
 
@@ -180,7 +177,7 @@ static void on_compute(struct run *x, struct event e, const struct weft_schedule
 static void on_send(struct run *x, struct event e, const struct weft_schedule_step *s) {
     const struct weft_loggops *m = x->m;
     weft_time_ps *cpu = cpu_of(x, e.rank, s->cpu), *nic = &x->sends[(size_t)e.rank * x->s->nics + s->nic];
-    if (waits_until(x, e, later(*cpu, *nic))) return;
+    if (waits_until(x, e, weft__greater(*cpu, *nic))) return;
     *cpu = e.time_ps + m->overhead_ps + of_bytes(s->size, m->overhead_byte_ps);
     *nic = e.time_ps + m->gap_ps + of_bytes(s->size, m->gap_byte_ps);
     push_new(x, EVENT_ARRIVED, e.time_ps + m->overhead_ps + m->latency_ps, e.rank, e.step);
@@ -208,7 +205,7 @@ static uint32_t on_receive(struct run *x, struct event e, const struct weft_sche
     if (message == WEFT_NONE) return e.rank;
     uint32_t src = sender_of(x, message), send = message - (uint32_t)x->message0[src];
     finish_send(x, src, send, e.time_ps);
-    finish(x, e.rank, e.step, later(e.time_ps, x->state[src][send].time_ps));
+    finish(x, e.rank, e.step, weft__greater(e.time_ps, x->state[src][send].time_ps));
     return src;
 }
 
@@ -217,9 +214,9 @@ static uint32_t on_receive(struct run *x, struct event e, const struct weft_sche
 static uint32_t on_arrived(struct run *x, struct event e, const struct weft_schedule_step *s) {
     uint32_t dst = s->peer;
     weft_time_ps *cpu = cpu_of(x, dst, s->cpu), *nic = &x->receives[(size_t)dst * x->s->nics + s->nic];
-    if (waits_until(x, e, later(*cpu, *nic))) return dst;
+    if (waits_until(x, e, weft__greater(*cpu, *nic))) return dst;
     weft_time_ps gap = of_bytes(s->size, x->m->gap_byte_ps), copy = of_bytes(s->size, x->m->overhead_byte_ps);
-    *cpu = e.time_ps + x->m->overhead_ps + later(gap, copy);
+    *cpu = e.time_ps + x->m->overhead_ps + weft__greater(gap, copy);
     *nic = e.time_ps + x->m->gap_ps + gap;
     weft_time_ps received = x->state[e.rank][e.step].time_ps = *cpu;
     uint32_t receive = weft__match_message(&x->match[dst], e.rank, s->tag, message_of(x, e.rank, e.step));
@@ -287,7 +284,7 @@ static void collect(const struct run *x, struct weft_arena *arena, struct weft_l
     ret->end_ps = weft_arena_alloc(arena, x->s->ranks, sizeof *ret->end_ps);
     for (uint32_t r = 0; r < x->s->ranks; r++) {
         for (uint32_t c = 0; c < x->s->cpus; c++)
-            ret->end_ps[r] = later(ret->end_ps[r], *cpu_of(x, r, c));
+            ret->end_ps[r] = weft__greater(ret->end_ps[r], *cpu_of(x, r, c));
         if (ret->end_ps[r] <= ret->most_ps) continue;
         ret->most_ps = ret->end_ps[r];
         ret->last = r;

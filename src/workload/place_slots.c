@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "job.h"
 #include "weft/dragonfly.h"
 #include "weft/place.h"
@@ -25,17 +26,12 @@ uint64_t weft__place_pod(const struct weft_topology *t, uint32_t host) {
 
 typedef uint64_t key_fn(const struct weft_topology *t, uint32_t host);
 
-static int by_key(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /// The set of the keys of hosts, as a list of `n`: ascending, padded by repeating its last one.
 static void make_set(const struct weft_topology *t, const uint32_t *host, uint32_t n, key_fn *key, uint64_t *ret_set) {
     uint32_t different = 0;
     for (uint32_t g = 0; g < n; g++)
         ret_set[g] = key(t, host[g]);
-    qsort(ret_set, n, sizeof *ret_set, by_key);
+    qsort(ret_set, n, sizeof *ret_set, weft__by_u64);
     for (uint32_t g = 0; g < n; g++)
         if (!different || ret_set[g] != ret_set[different - 1]) ret_set[different++] = ret_set[g];
     for (uint32_t g = different; g < n; g++)

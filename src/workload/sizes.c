@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/lines.h"
+#include "base/stream.h"
 #include "base/unpack.h"
 
 enum { POINTS_MAX = 4096, LINE_MAX_BYTES = 256 };
@@ -81,10 +82,6 @@ static enum weft_status normalise(struct weft_place place, struct weft__size_poi
     return WEFT_OK;
 }
 
-static void close_file(void *file) {
-    fclose(file);
-}
-
 static enum weft_status load_file(const char *path, struct weft_place place, struct weft_arena *arena,
                                   struct weft__sizes *ret_sizes, struct weft_error *ret_error) {
     path = weft__path_beside(path, place, arena);
@@ -93,7 +90,7 @@ static enum weft_status load_file(const char *path, struct weft_place place, str
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "distribution '%s' cannot be read: %s", path,
                               weft__file_why(errno));
     struct weft_memory_cleanup cleanup;
-    weft_memory_cleanup_add(&cleanup, close_file, file);
+    weft_memory_cleanup_add(&cleanup, weft__file_close, file);
     struct weft__size_point *point = weft_arena_alloc(arena, POINTS_MAX, sizeof *point);
     struct weft_place here = {.file = path, .column = 1};
     uint32_t n = 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "generator.h"
 #include "weft/model.h"
 
@@ -24,11 +25,6 @@ struct weft_random weft__workload_stream(uint64_t seed, uint32_t entry, uint32_t
     return stream;
 }
 
-static uint64_t sat_mul(uint64_t a, uint64_t b) {
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 static void grow(struct weft_workload *w, uint64_t flows) {
     if (flows <= w->flows_capacity) return;
     uint64_t capacity = 2 * (uint64_t)w->flows_capacity; // even single flows can be thousands
@@ -45,13 +41,13 @@ static uint64_t qps_of(const struct weft_workload_common *common, weft_bytes byt
 /// Whether there may be `flows` more flows of `qps` queue pairs each, including their repetitions.
 static enum weft_status check(const struct weft_workload *w, const struct weft_workload_common *common,
                               struct weft_place place, uint64_t flows, uint64_t qps, struct weft_error *ret_error) {
-    uint64_t more = sat_mul(flows, common->repeat), max = common->messages ? JOB_FLOWS_MAX : FLOWS_MAX;
+    uint64_t more = weft__times(flows, common->repeat), max = common->messages ? JOB_FLOWS_MAX : FLOWS_MAX;
     if (more > max - (common->messages ? w->job_flows : w->flows + w->counted_flows - w->job_flows))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "group '%s' asks for %" PRIu64 " flows x repeat %" PRIu64 "; expected at most %" PRIu64
                               " flows in the whole workload",
                               common->group, flows, common->repeat, max);
-    if (sat_mul(more, qps) > QPS_MAX - w->qps)
+    if (weft__times(more, qps) > QPS_MAX - w->qps)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "group '%s' asks for %" PRIu64 " flows of %" PRIu64
                               " queue pairs; expected at most %" PRIu64 " queue pairs in the whole workload",
@@ -119,7 +115,7 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
             t->network[to].name);
     uint64_t qps = qps_of(common, bytes);
     enum weft_status status = check(w, common, place, 1, qps, ret_error);
-    uint64_t all = sat_mul(bytes, common->repeat);
+    uint64_t all = weft__times(bytes, common->repeat);
     if (!status) status = check_bytes(w, common, place, all, ret_error);
     if (status) return status;
     grow(w, w->flows + common->repeat);

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "weft/wire.h"
+#include "wire_decode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,7 +31,7 @@ static void completed(struct weft_frame *frame) {
     enum weft_wire_status status = weft_frame_decode(bytes, size, layers & WEFT_LAYER_FCS, &read);
     if (!(layers & WEFT_LAYER_ICRC)) return; // cut off before its layers ended: what follows is read as more of them
     assert(!status && read.layers == layers);
-    assert(weft_frame_faults(&read, bytes, size) == 0);
+    assert(frame_faults(&read, bytes, size) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     same_again(&frame, data, size);
-    weft_frame_faults(&frame, data, size);
+    frame_faults(&frame, data, size);
     completed(&frame);
     return 0;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "weft/goal.h"
+#include "goal_binary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     weft_goal_recognise(data, size);
     if (!read(data, size, arena, &s, &error) && s->ranks < 1000 && !weft_schedule_check(s, &error)) {
         size_t n_text, n_binary, n_again;
-        char *text = written(weft_goal_write, s, &n_text), *binary = written(weft_goal_write_binary, s, &n_binary);
+        char *text = written(weft_goal_write, s, &n_text), *binary = written(goal_write_binary, s, &n_binary);
         assert(!read(binary, n_binary, arena, &again, &error));
         char *other = written(weft_goal_write, again, &n_again);
         assert(n_again == n_text && !memcmp(text, other, n_text));

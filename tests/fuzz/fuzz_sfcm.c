@@ -3,14 +3,14 @@
 #include <assert.h>
 #include <string.h>
 
-#include "weft/wire_sfcm.h"
+#include "wire_decode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct weft_sfcm message;
     uint8_t again[WEFT_SFCM_BYTES];
-    enum weft_wire_status status = weft_sfcm_decode(data, size, &message);
+    enum weft_wire_status status = sfcm_decode(data, size, &message);
     assert((status == WEFT_WIRE_TRUNCATED) == (size < WEFT_SFCM_BYTES));
     if (status) return 0;
     assert(weft_sfcm_encode(&message, again, sizeof again) == WEFT_SFCM_BYTES);

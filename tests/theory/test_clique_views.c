@@ -9,9 +9,9 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "gnet_decode.h"
 #include "run.h"
 #include "weft/tin_outcome.h"
-#include "weft/wire_gnet.h"
 
 /// Load, links that lose bits, one that fails.
 static const char lossy[] =
@@ -189,7 +189,7 @@ static void captured_cells_are_those_counted(void **state) {
         if (word(first + at) == INTERFACE) assert_int_equal(word(body) & 0xffff, USER0);
         if (word(first + at) != PACKET) continue;
         struct weft_gnet_cell cell;
-        assert_int_equal(weft_gnet_cell_decode(body + 20, word(body + 12), &cell), WEFT_GNET_WIRE_OK);
+        assert_int_equal(gnet_cell_decode(body + 20, word(body + 12), &cell), WEFT_GNET_WIRE_OK);
         assert_int_equal(cell.header.length, word(body + 12));
         types[cell.header.type]++;
         cells++;

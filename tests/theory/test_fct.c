@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "form.h"
+#include "ideal.h"
 #include "run.h"
 
 // 200G: 40 ps a byte. 10000 B by WRITE: 4096, 4096 and 1808 B, frames of 4174, 4158 and 1870 B.
@@ -231,7 +232,7 @@ static void any_path(struct weft_random *random, bool whole) {
                        ", start: %" PRIu64 "ps}]\n",
                        nodes, links, devices, mtu, host_processing, size, verb, qps, start);
     run_assert_complete(&r);
-    uint64_t ideal = weft_calc_ideal_fct(r.scenario, r.topology, &r.workload->flow[0]);
+    uint64_t ideal = calc_ideal_fct(r.scenario, r.topology, &r.workload->flow[0]);
     if (run_fct(&r, 0) != end - start || ideal != r.outcome->flow[0].ideal_ps)
         fail_msg("%s %" PRIu64 " B in %" PRIu64 " B: %" PRIu64 " ps, expected %" PRIu64 "\n%s\n%s", verb, size, mtu,
                  run_fct(&r, 0), end - start, links, devices);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "ideal.h"
 #include "run.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -130,7 +131,7 @@ static void one_flow(struct weft_random *random, uint64_t seed, uint32_t *exact)
     assert_at_least(&r, text);
     bool chooses = route >= 2, draws = chooses || strstr(text, "uet");
     if (!has_reason(&r, text, chooses)) {
-        uint64_t again = weft_calc_ideal_fct(r.scenario, r.topology, &r.workload->flow[0]);
+        uint64_t again = calc_ideal_fct(r.scenario, r.topology, &r.workload->flow[0]);
         if (run_fct(&r, 0) != r.outcome->flow[0].ideal_ps || (!draws && run_fct(&r, 0) != again)) {
             fputs(text, stderr);
             fail_msg("took %" PRIu64 " ps, its ideal is %" PRIu64 " and %" PRIu64, run_fct(&r, 0),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "control/dsf/reach_run.h"
+#include "reach_leads.h"
 #include "weft/scenario.h"
 
 enum { RDSWS = 512, FAILURES = 100, ZONES = 4, ZONE_RDSWS = 128, SDSWS = 128, FDSWS = 40 };
@@ -59,9 +60,8 @@ static void the_fabric_of_a_plane(void **state) {
             uint32_t at = port[zone.topology->port[port[0]].node != node] - zone.topology->node[node].port0;
             assert_int_equal(l->slot[end], k);
             for (uint32_t d = 0; d < RDSWS; d += 31)
-                assert_int_equal(
-                    weft_fabric_leads(zone.f, i, k, d),
-                    weft_reach_leads(zone.topology, node, at, zone.f->device[zone.f->dest_device[d]].node));
+                assert_int_equal(weft_fabric_leads(zone.f, i, k, d),
+                                 reach_leads(zone.topology, node, at, zone.f->device[zone.f->dest_device[d]].node));
         }
 }
 

@@ -12,7 +12,7 @@
 #include "sim/frames.h"
 #include "topologies.h"
 #include "weft/sim.h"
-#include "weft/wire_sfcm.h"
+#include "wire_decode.h"
 
 static struct built built;
 static struct weft__frames frames; // the network's hosts 0 to 3; one queue pair from 1 to 2
@@ -43,7 +43,7 @@ static struct weft_frame build(const struct weft_packet *p) {
     size_t size = weft__frames_build(&frames, p, NULL, 0, bytes);
     assert_int_equal(size, p->bytes - 4);
     assert_int_equal(weft_frame_decode(bytes, size, false, &f), WEFT_WIRE_OK);
-    assert_int_equal(weft_frame_faults(&f, bytes, size), 0);
+    assert_int_equal(frame_faults(&f, bytes, size), 0);
     return f;
 }
 
@@ -212,7 +212,7 @@ static void sfcm(void **state) {
     assert_int_equal(f.ipv4.src, 0x0a000003); // as if host 2 had sent it
     assert_int_equal(f.ipv4.dst, 0x0a000002);
     assert_int_equal(f.udp.dst_port, WEFT_UDP_PORT_SFCM);
-    assert_int_equal(weft_sfcm_decode(f.payload, f.payload_bytes, &m), WEFT_WIRE_OK);
+    assert_int_equal(sfcm_decode(f.payload, f.payload_bytes, &m), WEFT_WIRE_OK);
     assert_int_equal(m.priority, 3);
     assert_int_equal(m.src_port, 0xc123);
     assert_int_equal(m.dest_qp, 9);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "weft/goal.h"
+#include "goal_binary.h"
 
 static struct weft_arena *arena;
 
@@ -96,7 +96,7 @@ static void both_forms_say_the_same(void **state) {
     memset(strstr(text, "/* behind"), ' ', strlen("/* behind it is none */"));
     size_t n_text, n_binary, n_again;
     char *first = written(weft_goal_write, must_load(text, sizeof text - 1), &n_text);
-    char *binary = written(weft_goal_write_binary, must_load(first, n_text), &n_binary);
+    char *binary = written(goal_write_binary, must_load(first, n_text), &n_binary);
     assert_true(weft_goal_recognise(binary, n_binary));
     assert_true(weft_goal_recognise(text, sizeof text - 1));
     assert_false(weft_goal_recognise("topology: {kind: single}\n", 25));
@@ -182,7 +182,7 @@ static void what_is_refused_of_the_binary_form(void **state) {
     struct weft_schedule *s;
     struct weft_error error;
     size_t size;
-    char *binary = written(weft_goal_write_binary, must_load(text, sizeof text - 1), &size);
+    char *binary = written(goal_write_binary, must_load(text, sizeof text - 1), &size);
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         char was = binary[bad[i].at];
         binary[bad[i].at] = (char)bad[i].byte;

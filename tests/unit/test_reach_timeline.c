@@ -10,6 +10,7 @@
 
 #include "control/agenda.h"
 #include "control/dsf/reach_run.h"
+#include "reach_leads.h"
 #include "weft/scenario.h"
 
 static struct {
@@ -48,7 +49,7 @@ static bool is_same_fabric(uint32_t a, uint32_t b) {
 
 /// What is usable at the end: port `k` of `node` towards `dst`, by the events in their order.
 static bool usable_at_end(const struct weft_reach_timeline *timeline, uint32_t node, uint32_t k, uint32_t dst) {
-    bool usable = weft_reach_leads(now.t, node, k, dst);
+    bool usable = reach_leads(now.t, node, k, dst);
     for (uint32_t e = 0; e < timeline->events; e++) {
         const struct weft_reach_event *event = &timeline->event[e];
         if (event->node != node || event->port != k || event->dst != dst) continue;

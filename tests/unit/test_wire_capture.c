@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "weft/packet.h"
-#include "weft/wire.h"
+#include "wire_decode.h"
 
 enum { FRAMES = 120 };
 
@@ -54,7 +54,7 @@ static void linux_rxe(void **state) {
         struct weft_frame frame;
         assert_int_equal(weft_frame_decode(bytes, header->caplen, false, &frame), WEFT_WIRE_OK);
         assert_true(frame.layers & WEFT_LAYER_ICRC);
-        assert_int_equal(weft_frame_faults(&frame, bytes, header->caplen), 0);
+        assert_int_equal(frame_faults(&frame, bytes, header->caplen), 0);
         acks += frame.bth.opcode == WEFT_RC_ACK && (frame.layers & WEFT_LAYER_AETH);
         writes += frame.bth.opcode == WEFT_RC_WRITE_ONLY && (frame.layers & WEFT_LAYER_RETH) &&
                   frame.reth.length == frame.payload_bytes;

@@ -12,7 +12,7 @@
 
 #include "weft/packet.h"
 #include "weft/random.h"
-#include "weft/wire.h"
+#include "wire_decode.h"
 
 enum { FRAME_MAX = 256, RANDOM_TRIES = 100000 };
 
@@ -111,7 +111,7 @@ static void comes_back(const struct weft_frame *built, const uint8_t *bytes, siz
     assert_int_equal(frame.payload_bytes, built->payload_bytes);
     if (frame.payload_bytes) assert_memory_equal(frame.payload, built->payload, frame.payload_bytes);
     assert_int_equal(frame.padding_bytes, built->padding_bytes);
-    assert_int_equal(weft_frame_faults(&frame, bytes, size), 0);
+    assert_int_equal(frame_faults(&frame, bytes, size), 0);
     if (frame.layers & WEFT_LAYER_ICRC) {
         assert_int_equal(frame.icrc, built->icrc);
         assert_int_equal(frame.bth.opcode, built->bth.opcode);
@@ -165,10 +165,10 @@ static void bit_flip(const struct weft_frame *built, const uint8_t *bytes, size_
             flipped[at] ^= (uint8_t)(1 << bit);
             struct weft_frame frame;
             check_promise(flipped, size, has_fcs(built), &frame);
-            uint32_t faults = weft_frame_faults(&frame, flipped, size);
-            assert_int_equal(!(faults & WEFT_FAULT_FCS), !has_fcs(built)); // a CRC finds every single bit
+            uint32_t faults = frame_faults(&frame, flipped, size);
+            assert_int_equal(!(faults & FAULT_FCS), !has_fcs(built)); // a CRC finds every single bit
             if (frame.layers & built->layers & WEFT_LAYER_ICRC && at < covered)
-                assert_int_equal(!(faults & WEFT_FAULT_ICRC), masked_bits(built, ip_at, at) >> bit & 1);
+                assert_int_equal(!(faults & FAULT_ICRC), masked_bits(built, ip_at, at) >> bit & 1);
             flipped[at] ^= (uint8_t)(1 << bit);
         }
 }
@@ -194,7 +194,7 @@ static void random_bytes(void **state) {
         for (size_t n = 0; n < changes; n++)
             bytes[changes == size ? n : weft_random_below(&random, 46)] = (uint8_t)weft_random_u64(&random);
         statuses[check_promise(bytes, size, weft_random_below(&random, 4) == 0, &frame)]++;
-        weft_frame_faults(&frame, bytes, size);
+        frame_faults(&frame, bytes, size);
     }
     for (unsigned i = 0; i < 3; i++)
         assert_in_range(statuses[i], RANDOM_TRIES / 100, RANDOM_TRIES);
@@ -278,13 +278,13 @@ static void udp_checksum(void **state) {
     uint8_t bytes[FRAME_MAX];
     size_t size = weft_frame_build(&f, bytes, sizeof bytes);
     assert_int_not_equal(f.udp.checksum, 0);
-    assert_int_equal(weft_frame_faults(&f, bytes, size), 0);
+    assert_int_equal(frame_faults(&f, bytes, size), 0);
     f.udp.checksum ^= 1;
     weft_frame_encode(&f, bytes, sizeof bytes);
-    assert_int_equal(weft_frame_faults(&f, bytes, size), WEFT_FAULT_UDP_CHECKSUM);
+    assert_int_equal(frame_faults(&f, bytes, size), FAULT_UDP_CHECKSUM);
     f.udp.checksum = 0; // as rdma_rxe sends it
     weft_frame_encode(&f, bytes, sizeof bytes);
-    assert_int_equal(weft_frame_faults(&f, bytes, size), 0);
+    assert_int_equal(frame_faults(&f, bytes, size), 0);
 
     f = sample(WEFT_LAYER_IPV4 | roce, WEFT_RC_ACK, 0);
     size = weft_frame_build(&f, bytes, sizeof bytes);
@@ -294,10 +294,10 @@ static void udp_checksum(void **state) {
     assert_int_equal(weft_udp_checksum_calc(bytes + WEFT_ETHERNET_BYTES, packet, &checksum), WEFT_WIRE_OK);
     f.udp.checksum = checksum;
     weft_frame_encode(&f, bytes, sizeof bytes);
-    assert_int_equal(weft_frame_faults(&f, bytes, size), 0);
+    assert_int_equal(frame_faults(&f, bytes, size), 0);
     f.udp.checksum++;
     weft_frame_encode(&f, bytes, sizeof bytes);
-    assert_int_equal(weft_frame_faults(&f, bytes, size), WEFT_FAULT_UDP_CHECKSUM);
+    assert_int_equal(frame_faults(&f, bytes, size), FAULT_UDP_CHECKSUM);
 }
 
 /// RFC 768: the words of the pseudo header and of a datagram of 11 bytes added up by hand; and a sum of 0 goes as ffff.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells and ordered sets of GNet: the layouts that weft/wire_gnet.h draws; sizes of the Aquila paper (NSDI 2022,
+// Cells of GNet: the layouts that weft/wire_gnet.h draws; sizes of the Aquila paper (NSDI 2022,
 // sections 3.1, 3.3 to 3.5, B.1); whatever is decoded encodes to the same bytes.
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "box/tin/gnet_cell.h"
+#include "gnet_decode.h"
 #include "weft/random.h"
-#include "weft/wire_gnet.h"
 
 static struct weft_gnet_cell sample(enum weft_gnet_type type) {
     struct weft_gnet_cell c = {.header = {.type = (uint8_t)type, .hops = 9, .vc = 31, .trace = true}};
@@ -55,7 +55,7 @@ static void layout(void **state) {
     for (unsigned bit = 0; bit < 56; bit++)
         remainder = remainder >> 7 ? (remainder * 2 ^ 0x107) : remainder * 2;
     assert_int_equal(weft_gnet_crc8(zeros), remainder);
-    struct weft_gnet_address a = weft_gnet_address_unpack(0x5f71);
+    struct weft_gnet_address a = gnet_address_unpack(0x5f71);
     assert_int_equal(a.pod, 47);
     assert_int_equal(a.tin, 11);
     assert_int_equal(a.endpoint, 17);
@@ -71,7 +71,7 @@ static void sizes(void **state) {
         struct weft_gnet_cell c = sample(type), again;
         uint8_t out[WEFT_GNET_CELL_BYTES_MAX], twice[WEFT_GNET_CELL_BYTES_MAX];
         assert_int_equal(weft_gnet_cell_encode(&c, out, sizeof out), bytes[type]);
-        assert_int_equal(weft_gnet_cell_decode(out, bytes[type], &again), WEFT_GNET_WIRE_OK);
+        assert_int_equal(gnet_cell_decode(out, bytes[type], &again), WEFT_GNET_WIRE_OK);
         assert_int_equal(again.header.length, bytes[type]);
         assert_true(again.header.trace);
         assert_int_equal(weft_gnet_cell_encode(&again, twice, sizeof twice), bytes[type]);
@@ -118,7 +118,7 @@ static void operands_fit(void **state) {
                                 0,    0,    0,    0xd1, 1,    2,    3,    4,    5,    6,    7,    8};
     assert_int_equal(weft_gnet_cell_encode(&swap, out, sizeof out), 48);
     assert_memory_equal(out + 8, expected, sizeof expected);
-    assert_int_equal(weft_gnet_cell_decode(out, 48, &again), WEFT_GNET_WIRE_OK);
+    assert_int_equal(gnet_cell_decode(out, 48, &again), WEFT_GNET_WIRE_OK);
     assert_true(again.req.operand == 0xc1 && again.req.compare == 0xd1 && again.req.number == 0xa1a2a3);
     assert_true(again.req.bytes == 8 && again.req.address == 0x1122334455667788 && again.req.region == 0xb1b2b3b4);
     assert_memory_equal(again.req.hmac, swap.req.hmac, sizeof swap.req.hmac);
@@ -131,7 +131,7 @@ static void too_short(void **state) {
         uint8_t out[WEFT_GNET_CELL_BYTES_MAX], none[WEFT_GNET_CELL_BYTES_MAX];
         size_t size = weft_gnet_cell_encode(&c, out, sizeof out);
         for (size_t n = 0; n < size; n++) {
-            assert_int_equal(weft_gnet_cell_decode(out, n, &other), WEFT_GNET_WIRE_TRUNCATED);
+            assert_int_equal(gnet_cell_decode(out, n, &other), WEFT_GNET_WIRE_TRUNCATED);
             assert_int_equal(weft_gnet_cell_encode(&c, none, n), 0);
         }
     }
@@ -152,10 +152,10 @@ static void wrong_bits(void **state) {
                 wrong[a / 8] ^= (uint8_t)(1 << a % 8);
                 if (b != a) wrong[b / 8] ^= (uint8_t)(1 << b % 8);
                 if (c != b) wrong[c / 8] ^= (uint8_t)(1 << c % 8);
-                assert_int_equal(weft_gnet_header_decode(wrong, sizeof wrong, &ret), WEFT_GNET_WIRE_CRC);
+                assert_int_equal(gnet_header_decode(wrong, sizeof wrong, &ret), WEFT_GNET_WIRE_CRC);
             }
     const uint8_t nothing[WEFT_GNET_HEADER_BYTES] = {0};
-    assert_int_equal(weft_gnet_header_decode(nothing, sizeof nothing, &ret), WEFT_GNET_WIRE_CRC);
+    assert_int_equal(gnet_header_decode(nothing, sizeof nothing, &ret), WEFT_GNET_WIRE_CRC);
 }
 
 static enum weft_gnet_wire_status status_with(enum weft_gnet_type type, size_t octet, uint8_t value) {
@@ -164,7 +164,7 @@ static enum weft_gnet_wire_status status_with(enum weft_gnet_type type, size_t o
     assert_true(weft_gnet_cell_encode(&c, bytes, sizeof bytes) > 0);
     bytes[octet] = value;
     bytes[7] = weft_gnet_crc8(bytes);
-    enum weft_gnet_wire_status status = weft_gnet_cell_decode(bytes, sizeof bytes, &ret);
+    enum weft_gnet_wire_status status = gnet_cell_decode(bytes, sizeof bytes, &ret);
     if (status) assert_int_equal(ret.header.source, 0xabcd); // not touched
     return status;
 }
@@ -229,7 +229,7 @@ static void any_bytes(void **state) {
         if (round % 2) in[4] = (uint8_t)(in[4] % 4 * 16 + 16);
         in[7] = weft_gnet_crc8(in);
         struct weft_gnet_cell c;
-        if (weft_gnet_cell_decode(in, sizeof in, &c)) continue;
+        if (gnet_cell_decode(in, sizeof in, &c)) continue;
         good++;
         assert_int_equal(weft_gnet_cell_encode(&c, out, sizeof out), c.header.length);
         assert_memory_equal(in, out, c.header.length);
@@ -237,87 +237,11 @@ static void any_bytes(void **state) {
     assert_true(good > 1000);
 }
 
-// --- ordered sets -------------------------------------------------------------------------------------------------
-
-static void ordered_sets(void **state) {
-    (void)state;
-    uint8_t bytes[WEFT_GNET_ORDERED_BYTES];
-    struct weft_gnet_timesync t = {0x5a, UINT64_C(0x0102030405ff)}, u;
-    assert_int_equal(weft_gnet_timesync_encode(&t, bytes, sizeof bytes), 8);
-    const uint8_t expected[] = {WEFT_GNET_TIMESYNC, 0x5a, 1, 2, 3, 4, 5, 0xff};
-    assert_memory_equal(bytes, expected, sizeof expected);
-    assert_int_equal(weft_gnet_timesync_decode(bytes, 8, &u), WEFT_GNET_WIRE_OK);
-    assert_true(u.status == t.status && u.cycles == t.cycles);
-    assert_int_equal(weft_gnet_timesync_decode(bytes, 7, &u), WEFT_GNET_WIRE_TRUNCATED);
-    struct weft_gnet_mos m = {true, false, 6, 3, {1, 2, 3, 4, 5, 6}}, n;
-    assert_int_equal(weft_gnet_mos_decode(bytes, 8, &n), WEFT_GNET_WIRE_TYPE);
-    t.cycles = UINT64_C(1) << 48;
-    assert_int_equal(weft_gnet_timesync_encode(&t, bytes, sizeof bytes), 0);
-    assert_int_equal(weft_gnet_mos_encode(&m, bytes, sizeof bytes), 8);
-    const uint8_t set[] = {WEFT_GNET_MOS, 0xb3, 1, 2, 3, 4, 5, 6};
-    assert_memory_equal(bytes, set, sizeof set);
-    assert_int_equal(weft_gnet_mos_decode(bytes, 8, &n), WEFT_GNET_WIRE_OK);
-    assert_memory_equal(&m, &n, sizeof m);
-    bytes[1] = 0xab; // 5 octets, but not the last
-    assert_int_equal(weft_gnet_mos_decode(bytes, 8, &n), WEFT_GNET_WIRE_FIELD);
-    m.bytes = 7;
-    assert_int_equal(weft_gnet_mos_encode(&m, bytes, sizeof bytes), 0);
-}
-
-/// What a receiver makes of sets [0, n), without number `without` and with a bit of number `wrong` turned.
-static enum weft_pmos_event receive(struct weft_pmos_receiver *r, const uint8_t *sets, size_t n, size_t without,
-                                    size_t wrong) {
-    enum weft_pmos_event event = WEFT_PMOS_MORE, worst = WEFT_PMOS_MORE;
-    for (size_t s = 0; s < n; s++) {
-        struct weft_gnet_mos m;
-        assert_int_equal(weft_gnet_mos_decode(sets + s * 8, 8, &m), WEFT_GNET_WIRE_OK);
-        if (s == wrong) m.data[0] ^= 4;
-        if (s != without) event = weft_pmos_on_set(r, &m);
-        if (event == WEFT_PMOS_LOST || event == WEFT_PMOS_BAD) worst = event;
-    }
-    return worst ? worst : event;
-}
-
-static void packets_over_sets(void **state) {
-    (void)state;
-    static uint8_t packet[WEFT_PMOS_BYTES_MAX + 1], sets[8 * 400];
-    static struct weft_pmos_receiver r;
-    for (size_t i = 0; i < sizeof packet; i++)
-        packet[i] = (uint8_t)(i * 7);
-    for (size_t bytes = 1; bytes <= WEFT_PMOS_BYTES_MAX; bytes += bytes < 40 ? 1 : 251) {
-        size_t size = weft_pmos_encode(packet, bytes, (uint8_t)(bytes % 8), sets, sizeof sets), n = size / 8;
-        assert_int_equal(n, (bytes + 4 + 5) / 6);
-        assert_int_equal(receive(&r, sets, n, n, n), WEFT_PMOS_PACKET);
-        assert_int_equal(r.bytes, bytes);
-        assert_memory_equal(r.data, packet, bytes);
-        for (size_t s = 0; s < n && n < 60; s++) {
-            enum weft_pmos_event lost =
-                receive(&r, sets, n, s, n); // the last one is missed when the next packet begins
-            if (s + 1 == n && n > 1) lost = receive(&r, sets, n - 1, n, n);
-            assert_int_equal(lost, n == 1 ? WEFT_PMOS_MORE : WEFT_PMOS_LOST);
-            r.open = false;
-            assert_int_equal(receive(&r, sets, n, n, s), WEFT_PMOS_BAD);
-            assert_int_equal(receive(&r, sets, n, n, n), WEFT_PMOS_PACKET); // and goes on
-        }
-    }
-    assert_int_equal(weft_pmos_encode(packet, WEFT_PMOS_BYTES_MAX + 1, 0, sets, sizeof sets), 0);
-    assert_int_equal(weft_pmos_encode(packet, 0, 0, sets, sizeof sets), 0);
-    assert_int_equal(weft_pmos_encode(packet, 20, 0, sets, 31), 0);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layout),
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(simulated_cells_are_as_long),
-        cmocka_unit_test(operands_fit),
-        cmocka_unit_test(too_short),
-        cmocka_unit_test(wrong_bits),
-        cmocka_unit_test(malformed),
-        cmocka_unit_test(more_than_fits),
-        cmocka_unit_test(any_bytes),
-        cmocka_unit_test(ordered_sets),
-        cmocka_unit_test(packets_over_sets),
+        cmocka_unit_test(layout),       cmocka_unit_test(sizes),          cmocka_unit_test(simulated_cells_are_as_long),
+        cmocka_unit_test(operands_fit), cmocka_unit_test(too_short),      cmocka_unit_test(wrong_bits),
+        cmocka_unit_test(malformed),    cmocka_unit_test(more_than_fits), cmocka_unit_test(any_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "weft/random.h"
-#include "weft/wire_sfcm.h"
+#include "wire_decode.h"
 
 static const uint8_t bytes[WEFT_SFCM_BYTES] = {0x12, 0x63, 0xc0, 0x01, 0x04, 0x05, 0x06, 0x07, 0,
                                                0x01, 0x86, 0xa0, 0,    0,    0x01, 0x02, 0x10, 0x11};
@@ -18,7 +18,7 @@ static const uint8_t bytes[WEFT_SFCM_BYTES] = {0x12, 0x63, 0xc0, 0x01, 0x04, 0x0
 static void layout(void **state) {
     (void)state;
     struct weft_sfcm m;
-    assert_int_equal(weft_sfcm_decode(bytes, sizeof bytes, &m), WEFT_WIRE_OK);
+    assert_int_equal(sfcm_decode(bytes, sizeof bytes, &m), WEFT_WIRE_OK);
     assert_int_equal(m.version, 1);
     assert_int_equal(m.flags, 2);
     assert_int_equal(m.priority, 3);
@@ -41,7 +41,7 @@ static void any_bytes(void **state) {
         for (size_t i = 0; i < sizeof in; i++)
             in[i] = (uint8_t)weft_random_u64(&random);
         struct weft_sfcm m = {.pause_ns = 77};
-        enum weft_wire_status status = weft_sfcm_decode(in, sizeof in, &m);
+        enum weft_wire_status status = sfcm_decode(in, sizeof in, &m);
         assert_int_equal(status, in[0] >> 4 == 1 ? WEFT_WIRE_OK : WEFT_WIRE_MALFORMED);
         if (status) {
             assert_int_equal(m.pause_ns, 77); // not touched
@@ -55,11 +55,11 @@ static void any_bytes(void **state) {
 static void too_short(void **state) {
     (void)state;
     struct weft_sfcm m;
-    assert_int_equal(weft_sfcm_decode(bytes, sizeof bytes, &m), WEFT_WIRE_OK);
+    assert_int_equal(sfcm_decode(bytes, sizeof bytes, &m), WEFT_WIRE_OK);
     for (size_t size = 0; size < sizeof bytes; size++) {
         struct weft_sfcm other;
         uint8_t out[WEFT_SFCM_BYTES];
-        assert_int_equal(weft_sfcm_decode(bytes, size, &other), WEFT_WIRE_TRUNCATED);
+        assert_int_equal(sfcm_decode(bytes, size, &other), WEFT_WIRE_TRUNCATED);
         assert_int_equal(weft_sfcm_encode(&m, out, size), 0);
     }
 }

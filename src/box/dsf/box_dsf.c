@@ -5,10 +5,6 @@
 #include "box/dsf/dsf_in.h"
 #include "box/dsf/dsf_net.h"
 
-static bool is_fabric(const struct weft_topology *t, uint32_t port) {
-    return weft_topology_link_is_fabric(t, t->port[port].link);
-}
-
 /// The far end of a fabric link.
 static void connect_lane(struct weft__network *net, uint32_t port, const struct weft__port_setup *setup,
                          struct weft__lanes *lanes, uint32_t lane) {
@@ -45,7 +41,7 @@ static void in_make(struct weft__network *net, uint32_t node) {
     struct weft_arena *arena = net->arena_switch;
     bool *fabric = weft_arena_alloc(arena, info->ports, sizeof *fabric);
     for (uint32_t k = 0; k < info->ports; k++)
-        fabric[k] = is_fabric(t, info->port0 + k);
+        fabric[k] = weft_topology_port_is_fabric(t, info->port0 + k);
     struct weft__in_setup setup = {
         .rows = &net->port_rows,
         .conf = weft__interface_conf(net->device[node]),
@@ -89,7 +85,7 @@ static void in_connect(struct weft__network *net, uint32_t port, const struct we
 
 static struct weft__box_reaction in_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
                                              uint32_t port) {
-    if (!is_fabric(t, port)) return weft__ethernet_reaction(conf, t, port);
+    if (!weft_topology_port_is_fabric(t, port)) return weft__ethernet_reaction(conf, t, port);
     weft_time_ps processing = weft__interface_conf(conf)->processing_ps;
     return (struct weft__box_reaction){
         .processing_ps = processing, .pause_ps = processing, .frame_least_ps = calc_cell_least(t, port)};

@@ -2,7 +2,6 @@
 #include "box/dsf/dsf.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "weft/memory.h"

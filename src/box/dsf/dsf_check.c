@@ -4,12 +4,6 @@
 
 #include "box/dsf/dsf_net.h"
 
-static bool has_hosts(const struct weft_topology *t, uint32_t node) {
-    for (uint32_t k = 0; k < t->node[node].ports; k++)
-        if (t->node[t->port[weft_topology_port(t, node, k)->peer].node].role == WEFT_NODE_HOST) return true;
-    return false;
-}
-
 /// Links of an interface node to Ethernet switches, which lead out of its fabric.
 static uint32_t count_uplinks(const struct weft_topology *t, uint32_t node) {
     uint32_t n = 0, end = t->node[node].port0 + t->node[node].ports;
@@ -28,7 +22,8 @@ static bool leads_out(const struct weft_topology *t, const struct weft_network_i
         if (fabric[n] == before || !count_uplinks(t, n)) continue; // WEFT_NONE: in no fabric
         before = fabric[n];
         for (uint32_t far = network->node0; far < end; far++)
-            if (fabric[far] != before && t->node[far].role == WEFT_NODE_SWITCH && has_hosts(t, far)) return true;
+            if (fabric[far] != before && t->node[far].role == WEFT_NODE_SWITCH && weft_topology_has_hosts(t, far))
+                return true;
     }
     return false;
 }

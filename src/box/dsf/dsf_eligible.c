@@ -6,20 +6,13 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "box/dsf/dsf_net.h"
 #include "weft/memory.h"
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 
-static void *grow(void *array, uint32_t *capacity, uint32_t needed, size_t size) {
-    if (needed <= *capacity) return array;
-    uint32_t after = 2 * needed + 6;
-    array = weft_memory_resize(KIND, array, *capacity * size, after * size);
-    *capacity = after;
-    return array;
-}
-
-struct weft_eligible *weft_eligible_new(const struct weft_topology *t) {
+static struct weft_eligible *eligible_new(const struct weft_topology *t) {
     struct weft_eligible *e = weft_memory_new(KIND, 1, sizeof *e);
     e->nodes = t->nodes;
     e->in_of_node = weft_memory_new(KIND, t->nodes, sizeof *e->in_of_node);
@@ -34,7 +27,7 @@ struct weft_eligible *weft_eligible_new(const struct weft_topology *t) {
         struct weft_eligible_box *box = &e->box[i];
         if (t->node[i].box != WEFT_BOX_DSF_INTERFACE && t->node[i].box != WEFT_BOX_DSF_FABRIC) continue;
         box->set_of = weft_memory_new(KIND, e->ins, sizeof *box->set_of);
-        box->set = grow(box->set, &box->sets_capacity, 1, sizeof *box->set);
+        box->set = weft__memory_grow_small(KIND, box->set, &box->sets_capacity, 1, sizeof *box->set);
         box->set[0] = (struct weft_eligible_set){0, 0};
         box->sets = 1;
     }
@@ -67,16 +60,18 @@ static uint16_t set_number(struct weft_eligible_box *box, const uint16_t *port, 
     for (uint32_t s = 0; s < box->sets; s++)
         if (is_set(box, s, port, n)) return (uint16_t)(box->latest = s);
     assert(box->sets < UINT16_MAX);
-    box->set = grow(box->set, &box->sets_capacity, box->sets + 1, sizeof *box->set);
-    box->port = grow(box->port, &box->ports_capacity, box->ports + n, sizeof *box->port);
+    box->set = weft__memory_grow_small(KIND, box->set, &box->sets_capacity, box->sets + 1, sizeof *box->set);
+    box->port = weft__memory_grow_small(KIND, box->port, &box->ports_capacity, box->ports + n, sizeof *box->port);
     memcpy(&box->port[box->ports], port, n * sizeof *port);
     box->set[box->sets] = (struct weft_eligible_set){box->ports, n};
     box->ports += n;
     return (uint16_t)(box->latest = box->sets++);
 }
 
-void weft_eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, weft_time_ps time, const uint16_t *port,
-                       uint32_t n) {
+/// From `time` on cells for `in` leave `node` by the n ports (from 0, ascending) that `port` lists. Of one node and
+/// `in`, in the order of times; time 0 is the start.
+static void eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, weft_time_ps time, const uint16_t *port,
+                         uint32_t n) {
     struct weft_eligible_box *box = &e->box[node];
     uint16_t set = set_number(box, port, n);
     if (!time) {
@@ -84,7 +79,8 @@ void weft_eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, weft
         return;
     }
     assert(!box->changes || box->change[box->changes - 1].time_ps <= time);
-    box->change = grow(box->change, &box->changes_capacity, box->changes + 1, sizeof *box->change);
+    box->change =
+        weft__memory_grow_small(KIND, box->change, &box->changes_capacity, box->changes + 1, sizeof *box->change);
     box->change[box->changes++] = (struct weft_eligible_change){time, in, set};
 }
 
@@ -107,7 +103,7 @@ static uint32_t search(const struct weft_topology *t, uint32_t from, uint32_t *h
 }
 
 struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t) {
-    struct weft_eligible *e = weft_eligible_new(t);
+    struct weft_eligible *e = eligible_new(t);
     uint32_t *hops = weft_memory_new(KIND, t->nodes, sizeof *hops);
     uint32_t *order = weft_memory_new(KIND, t->nodes, sizeof *order);
     uint16_t *port = weft_memory_new(KIND, UINT16_MAX + 1, sizeof *port);
@@ -121,7 +117,7 @@ struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t) {
                 if (hops[t->port[out->peer].node] == hops[order[i]] - 1 && weft_topology_link_is_fabric(t, out->link))
                     port[n++] = (uint16_t)k;
             }
-            weft_eligible_put(e, order[i], in, 0, port, n);
+            eligible_put(e, order[i], in, 0, port, n);
         }
         for (uint32_t i = 0; i < reached; i++)
             hops[order[i]] = 0;
@@ -160,7 +156,7 @@ void weft__eligible_change(struct weft_eligible *e, const struct weft_reach_time
         }
         const struct weft_eligible_set *set = &box->set[now[event->node][in]];
         uint32_t n = change_set(&box->port[set->first], set->n, event->port, event->usable, port);
-        weft_eligible_put(e, event->node, in, event->time_ps ? event->time_ps : 1, port, n);
+        eligible_put(e, event->node, in, event->time_ps ? event->time_ps : 1, port, n);
         now[event->node][in] = (uint16_t)box->latest;
     }
     for (uint32_t i = 0; i < e->nodes; i++)

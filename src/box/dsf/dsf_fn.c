@@ -74,7 +74,7 @@ static void fn_run(struct weft__node *node, struct weft__worker *w, const struct
     weft__node_run(node, w, arrival, n, end, on_cell, on_timer);
 }
 
-const struct weft__node_ops weft__fn_ops = {.fetch = weft__fn_fetch, .prepare = fn_prepare, .run = fn_run};
+static const struct weft__node_ops fn_ops = {.fetch = weft__fn_fetch, .prepare = fn_prepare, .run = fn_run};
 static const struct weft__node_ops ops_parts = {.fetch = weft__fn_fetch, .prepare = fn_prepare_parts, .run = fn_run};
 
 struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__node *node) {
@@ -94,7 +94,7 @@ struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__n
             &fn->lanes,
             weft__trace_new_of_lanes(setup->node, setup->port0, setup->ports, setup->events_max, setup->arena), slot,
             setup->ports, setup->arena);
-    node->ops = setup->packing ? &ops_parts : &weft__fn_ops;
+    node->ops = setup->packing ? &ops_parts : &fn_ops;
     node->state = fn;
     fn->last = weft_arena_alloc(setup->arena, setup->ports, sizeof *fn->last);
     for (uint32_t k = 0; k < setup->ports; k++)

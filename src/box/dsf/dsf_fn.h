@@ -43,7 +43,6 @@ struct weft__fn_setup {
     struct weft_arena *arena;
 };
 
-extern const struct weft__node_ops weft__fn_ops;
 /// Adds its counts to the sum.
 void weft__fn_finish(struct weft__fn *fn, weft_time_ps now, struct weft_dsf_outcome *sum);
 weft_bytes weft__fn_held(const void *state);

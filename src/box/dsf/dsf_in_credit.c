@@ -11,6 +11,7 @@
 // 0.80 / (r + 1) (OpenBCM 6.5.24, fabric_tune.c: 0.90 x 0.95 x 0.99 x 0.95 for FEC, headers, control and utilisation;
 // levels at device scores of 200, 300, ... 800 in 1000). Here the lane rate is what FEC leaves, so 0.90 is omitted; and
 // the score is the share of marked cells in the last interval.
+#include "base/grow.h"
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
 
@@ -65,11 +66,7 @@ static uint32_t flow_of(struct weft__in *in, uint32_t from, uint32_t port, uint3
     bool is_new;
     uint32_t f = weft__number_of(&in->flows, weft__in_voq_key(from, port, priority), &is_new);
     if (!is_new) return f;
-    if (f == in->flow_capacity) {
-        uint32_t capacity = f ? 2 * f : FLOWS_FIRST;
-        in->flow = weft_memory_resize(WEFT_MEMORY_QUEUE, in->flow, f * sizeof *in->flow, capacity * sizeof *in->flow);
-        in->flow_capacity = capacity;
-    }
+    in->flow = weft__memory_double(WEFT_MEMORY_QUEUE, in->flow, f, &in->flow_capacity, FLOWS_FIRST, sizeof *in->flow);
     in->flow[f] = (struct weft__credit_flow){.from = from, .port = (uint16_t)port, .priority = (uint8_t)priority};
     return f;
 }

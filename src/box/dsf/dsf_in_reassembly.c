@@ -4,6 +4,7 @@
 // up when its first cell, or the first cell of the next packet that has any, is older than the timeout: it has lost
 // cells. Its bytes were counted where they were lost; the packet is counted here. So all packets that a failed link has
 // taken cells from are given up at the same time, without one timeout each.
+#include "base/grow.h"
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
 
@@ -12,12 +13,8 @@ enum { SLOTS_FIRST = 8, STREAMS_FIRST = 8, SLOTS_MOST = (int)(WEFT__CELL_SEQUENC
 static struct weft__in_stream *stream_at(struct weft__in *in, const struct weft_packet *cell) {
     uint32_t key = weft__cell_from(cell) * WEFT_PRIORITIES + cell->priority;
     if (__builtin_expect(in->stream_of[key] != 0, 1)) return &in->stream[in->stream_of[key] - 1];
-    if (in->streams == in->stream_capacity) {
-        uint32_t capacity = in->streams ? 2 * in->streams : STREAMS_FIRST;
-        in->stream = weft_memory_resize(WEFT_MEMORY_QUEUE, in->stream, in->streams * sizeof *in->stream,
-                                        capacity * sizeof *in->stream);
-        in->stream_capacity = capacity;
-    }
+    in->stream = weft__memory_double(WEFT_MEMORY_QUEUE, in->stream, in->streams, &in->stream_capacity, STREAMS_FIRST,
+                                     sizeof *in->stream);
     struct weft__in_stream *s = &in->stream[in->streams++];
     *s = (struct weft__in_stream){
         .slot = weft_memory_new(WEFT_MEMORY_QUEUE, SLOTS_FIRST, sizeof *s->slot),

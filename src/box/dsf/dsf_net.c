@@ -2,10 +2,6 @@
 // What the boxes of a disaggregated scheduled fabric share in a run: builds it, and collects its counts at the end.
 #include "box/dsf/dsf_net.h"
 
-static bool is_fabric(const struct weft_topology *t, uint32_t port) {
-    return weft_topology_link_is_fabric(t, t->port[port].link);
-}
-
 /// Finds where each host is.
 static void find_hosts(struct weft__dsf *dsf, const struct weft_topology *t, struct weft_arena *arena) {
     dsf->in_of_host = weft_arena_alloc(arena, t->hosts, sizeof *dsf->in_of_host);
@@ -14,7 +10,7 @@ static void find_hosts(struct weft__dsf *dsf, const struct weft_topology *t, str
         uint32_t peer = t->port[weft_topology_port(t, t->host[h], 0)->peer].node, port = 0;
         dsf->in_of_host[h] = dsf->eligible->in_of_node[peer];
         for (uint32_t k = t->node[peer].port0; t->port[k].peer != t->node[t->host[h]].port0; k++)
-            port += !is_fabric(t, k);
+            port += !weft_topology_port_is_fabric(t, k);
         dsf->port_of_host[h] = (uint16_t)port;
     }
 }
@@ -115,7 +111,7 @@ const struct weft__shared weft__dsf_shared = {
 
 uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k) {
     uint32_t port = t->node[node].port0;
-    while (is_fabric(t, port) || k--)
+    while (weft_topology_port_is_fabric(t, port) || k--)
         port++;
     return port;
 }

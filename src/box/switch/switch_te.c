@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/grow.h"
 #include "box/switch/switch.h"
 #include "weft/memory.h"
 
 static void note_key(void *context, uint32_t port, uint32_t edge, weft_bytes bytes) {
     struct weft__te_report *r = context;
-    if (r->n == r->capacity) {
-        uint32_t capacity = r->capacity ? r->capacity * 2 : 64;
-        r->key =
-            weft_memory_resize(WEFT_MEMORY_SWITCH, r->key, r->capacity * sizeof *r->key, capacity * sizeof *r->key);
-        r->capacity = capacity;
-    }
+    r->key = weft__memory_double(WEFT_MEMORY_SWITCH, r->key, r->n, &r->capacity, 64, sizeof *r->key);
     r->key[r->n++] = (struct weft__te_key){.bytes = bytes, .edge = edge, .port = (uint16_t)port};
 }
 

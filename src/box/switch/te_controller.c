@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/image.h"
 #include "box/switch/switch.h"
 #include "weft/memory.h"
@@ -67,12 +68,8 @@ const struct weft__te_agent *weft__te_agent(const struct weft__te *te, uint32_t 
 // --- demands ------------------------------------------------------------------------------------------------------
 
 static void add_demand(struct weft__te *te, const struct weft_cspf_demand *demand) {
-    if (te->demands == te->demands_capacity) {
-        uint32_t capacity = te->demands_capacity ? te->demands_capacity * 2 : 256;
-        te->demand = weft_memory_resize(WEFT_MEMORY_SWITCH, te->demand, te->demands_capacity * sizeof *te->demand,
-                                        capacity * sizeof *te->demand);
-        te->demands_capacity = capacity;
-    }
+    te->demand = weft__memory_double(WEFT_MEMORY_SWITCH, te->demand, te->demands, &te->demands_capacity, 256,
+                                     sizeof *te->demand);
     te->demand[te->demands++] = *demand;
 }
 
@@ -242,12 +239,8 @@ static const struct weft_routes *routes_at(const struct weft__network *net, weft
 }
 
 static void note_round(struct weft__te *te, weft_time_ps until, weft_time_ps now, weft_time_ps in_force) {
-    if (te->rounds == te->rounds_capacity) {
-        uint32_t capacity = te->rounds_capacity ? te->rounds_capacity * 2 : 16;
-        te->round = weft_memory_resize(WEFT_MEMORY_RESULT, te->round, te->rounds_capacity * sizeof *te->round,
-                                       capacity * sizeof *te->round);
-        te->rounds_capacity = capacity;
-    }
+    te->round =
+        weft__memory_double(WEFT_MEMORY_RESULT, te->round, te->rounds, &te->rounds_capacity, 16, sizeof *te->round);
     const struct weft_cspf_plan *p = te->last;
     te->round[te->rounds++] = (struct weft_te_round){.measured_ps = until,
                                                      .computed_ps = now,

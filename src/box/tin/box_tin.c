@@ -3,10 +3,6 @@
 #include "box/tin/tin.h"
 #include "box/tin/tin_net.h"
 
-static bool is_gnet(const struct weft_topology *t, uint32_t port) {
-    return weft_topology_link_is_fabric(t, t->port[port].link);
-}
-
 static const bool *find_hosts_ports(const struct weft_topology *t, uint32_t node, struct weft_arena *arena) {
     bool *is = weft_arena_alloc(arena, t->node[node].ports, sizeof *is);
     for (uint32_t k = 0; k < t->node[node].ports; k++)
@@ -92,7 +88,7 @@ static void tin_connect(struct weft__network *net, uint32_t port, const struct w
 static struct weft__box_reaction tin_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
                                               uint32_t port) {
     const struct weft_tin_conf *own = weft__tin_conf(conf);
-    if (is_gnet(t, port)) // the head of a cell, and credits
+    if (weft_topology_port_is_fabric(t, port)) // the head of a cell, and credits
         return (struct weft__box_reaction){.processing_ps = own->link_ps + own->fall_through_ps,
                                            .pause_ps = own->link_ps + own->credit_ps};
     struct weft__box_reaction reaction = weft__ethernet_reaction(conf, t, port);

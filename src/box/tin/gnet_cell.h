@@ -26,6 +26,11 @@
 #include "weft/rma.h"
 #include "weft/tin.h"
 
+/// Of a mask of ports, virtual channels or TiNs.
+static inline uint64_t weft__gnet_bit(uint32_t i) {
+    return UINT64_C(1) << i;
+}
+
 enum weft__cell_type {
     WEFT__GNET_RTS,
     WEFT__GNET_CTS,

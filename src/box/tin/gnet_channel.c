@@ -12,10 +12,6 @@
 // performs like cells here without the option.
 #include "box/tin/gnet_switch.h"
 
-static inline uint64_t bit(uint32_t i) {
-    return UINT64_C(1) << i;
-}
-
 enum { INPUTS = WEFT__GNET_PORTS * WEFT_GNET_VCS };
 
 struct weft__gnet_channels {
@@ -77,9 +73,9 @@ void weft__gnet_channel_find(struct weft__gnet *g) {
             const struct weft__gnet_queue *queue = &g->queues.queue[q];
             uint32_t o = queue->out % WEFT__GNET_PORTS;
             if (!(queue->out & WEFT__GNET_NO_CHANNEL)) continue;
-            asked[o] = outputs & bit(o) ? asked[o] | 1u << queue->out_vc : 1u << queue->out_vc;
-            outputs |= bit(o);
-            inputs |= bit(i);
+            asked[o] = outputs & weft__gnet_bit(o) ? asked[o] | 1u << queue->out_vc : 1u << queue->out_vc;
+            outputs |= weft__gnet_bit(o);
+            inputs |= weft__gnet_bit(i);
         }
     }
     c->won_n = 0;
@@ -96,8 +92,8 @@ void weft__gnet_channel_take(struct weft__node *node, struct weft__gnet *g, weft
         struct weft__gnet_queue *queue = &g->queues.queue[c->won[k].queue];
         queue->out %= WEFT__GNET_PORTS;
         c->taken[queue->out] |= 1u << queue->out_vc;
-        g->out[queue->out].requests |= bit(c->won[k].in);
-        g->wanted |= bit(queue->out);
+        g->out[queue->out].requests |= weft__gnet_bit(c->won[k].in);
+        g->wanted |= weft__gnet_bit(queue->out);
     }
     c->last_ps = now + 1;
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1)

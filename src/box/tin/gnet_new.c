@@ -3,10 +3,6 @@
 #include "box/tin/gnet_switch.h"
 #include "weft/memory.h"
 
-static inline uint64_t bit(uint32_t i) {
-    return UINT64_C(1) << i;
-}
-
 void weft__gnet_times_init(struct weft__gnet_times *times, weft_rate_bps rate, double overhead) {
     double byte_ps = 8.0 * (double)WEFT_PS_PER_S / (double)rate * (1 + overhead);
     times->rate = rate;
@@ -38,7 +34,7 @@ static void init_endpoints(struct weft__gnet *g, uint8_t rate) {
             while (g->links >> port & 1)
                 port++;
             g->endpoint[n++] = (uint8_t)port;
-            g->endpoints |= bit(port);
+            g->endpoints |= weft__gnet_bit(port);
             g->in[port].cross = rate & 15u;
             g->out[port].cross = rate & 15u;
             g->out[port].room = UINT32_MAX;
@@ -79,7 +75,7 @@ static void init_tables(struct weft__gnet *g, const struct weft__gnet_setup *set
         uint32_t slot = is_link ? port + 1 : 0; // all terminals share one
         enum weft_gnet_input input = is_link ? (enum weft_gnet_input)g->tin->input[port] : WEFT_GNET_TERMINAL;
         g->row0[port] = (uint8_t)((g->own ? slot : input) * WEFT_GNET_ROUTING_VCS);
-        if (input == WEFT_GNET_INTER_POD) g->inter_pod |= bit(port);
+        if (input == WEFT_GNET_INTER_POD) g->inter_pod |= weft__gnet_bit(port);
     }
     if (timeline && timeline->transitions) {
         g->transition = timeline->transition;
@@ -156,7 +152,7 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
     out->delay_ps = link->delay_ps;
     more->faults = link->faults;
     more->tap = link->tap;
-    if (link->faults || link->tap) g->special |= bit(port);
+    if (link->faults || link->tap) g->special |= weft__gnet_bit(port);
     out->room = out->creditable = UINT32_MAX;
     more->credits = (int32_t)(WEFT_GNET_VCS * (link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT));
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++)
@@ -170,8 +166,9 @@ static void each_of(const struct weft__gnet *g, uint32_t first,
             on_cell(context, &g->cells.slot[slot]);
 }
 
-void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
-                     void *context) {
+/// Visits every cell that waits in it or crosses to an endpoint.
+static void gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
+                      void *context) {
     for (uint32_t k = 0; k < g->coming.n; k++)
         on_cell(context, &g->coming.cell[(g->coming.first + k) & (g->coming.capacity - 1)]);
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1) {
@@ -179,7 +176,8 @@ void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, 
         each_of(g, g->in[port].queue, on_cell, context);
         each_of(g, g->out[port].queue, on_cell, context);
         uint32_t from = g->crossing_from[port];
-        if (g->endpoints & bit(port) && g->crossing_to[from] == port && g->crossing_armed & ~g->taken & bit(from))
+        if (g->endpoints & weft__gnet_bit(port) && g->crossing_to[from] == port &&
+            g->crossing_armed & ~g->taken & weft__gnet_bit(from))
             on_cell(context, &g->out[port].cell);
     }
 }
@@ -190,7 +188,7 @@ static void add_bytes(void *context, const struct weft_packet *cell) {
 
 weft_bytes weft__gnet_held(const struct weft__gnet *g) {
     weft_bytes bytes = 0;
-    weft__gnet_each(g, add_bytes, &bytes);
+    gnet_each(g, add_bytes, &bytes);
     return bytes;
 }
 

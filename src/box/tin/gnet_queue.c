@@ -5,7 +5,7 @@
 
 #include "weft/memory.h"
 
-void weft__gnet_free_grow(struct weft__gnet_free *numbers, uint32_t words) {
+static void gnet_free_grow(struct weft__gnet_free *numbers, uint32_t words) {
     numbers->word = weft_memory_resize(WEFT_MEMORY_QUEUE, numbers->word, numbers->words * sizeof *numbers->word,
                                        words * sizeof *numbers->word);
     for (uint32_t i = numbers->words; i < words; i++)
@@ -17,14 +17,14 @@ void weft__gnet_cells_grow(struct weft__gnet_cells *cells) {
     uint32_t words = cells->spare.words, more = words ? 2 * words : 1;
     cells->slot = weft_memory_resize(WEFT_MEMORY_QUEUE, cells->slot, words * 64 * sizeof *cells->slot,
                                      more * 64 * sizeof *cells->slot);
-    weft__gnet_free_grow(&cells->spare, more);
+    gnet_free_grow(&cells->spare, more);
 }
 
 void weft__gnet_queues_grow(struct weft__gnet_queues *queues) {
     uint32_t words = queues->spare.words, more = words ? 2 * words : 1;
     queues->queue = weft_memory_resize(WEFT_MEMORY_QUEUE, queues->queue, words * 64 * sizeof *queues->queue,
                                        more * 64 * sizeof *queues->queue);
-    weft__gnet_free_grow(&queues->spare, more);
+    gnet_free_grow(&queues->spare, more);
 }
 
 void weft__gnet_coming_push(struct weft__gnet_coming *c, const struct weft_packet *cell) {

@@ -13,8 +13,6 @@ struct weft__gnet_free {
     uint32_t words, low; ///< words below `low` have none
 };
 
-void weft__gnet_free_grow(struct weft__gnet_free *numbers, uint32_t words);
-
 /// WEFT_NONE: there is none.
 static inline uint32_t weft__gnet_free_take(struct weft__gnet_free *numbers) {
     for (; numbers->low < numbers->words; numbers->low++) {

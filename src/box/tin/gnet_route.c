@@ -7,10 +7,6 @@
 #include "box/tin/gnet_route.h"
 #include "box/tin/tin_rma.h"
 
-static inline uint64_t bit(uint32_t i) {
-    return UINT64_C(1) << i;
-}
-
 /// The same for all cells of a flow at this TiN.
 uint32_t weft__gnet_hash_flow(const struct weft__gnet *g, const struct weft_packet *cell) {
     uint64_t x = ((uint64_t)cell->qp << 32 | weft__gnet_to(cell) << 16 | g->self) * UINT64_C(0x9e3779b97f4a7c15);
@@ -41,7 +37,7 @@ uint32_t weft__gnet_find_endpoint(struct weft__gnet *g, weft_time_ps now, const 
     uint64_t least = UINT64_MAX;
     for (uint32_t k = 0; k < n; k++, at = at + 1 < n ? at + 1 : 0) {
         uint32_t o = endpoint[at];
-        if (!(g->wanted & bit(o)) && !weft__gnet_is_out_busy(g, now, o)) return o;
+        if (!(g->wanted & weft__gnet_bit(o)) && !weft__gnet_is_out_busy(g, now, o)) return o;
         uint64_t wait = calc_wait(g, o);
         if (wait >= least) continue;
         least = wait;

@@ -26,9 +26,6 @@
 
 #include "box/tin/gnet_route.h"
 
-static inline uint64_t bit(uint32_t i) {
-    return UINT64_C(1) << i;
-}
 static inline uint32_t units_of(uint32_t wire) {
     return (wire + WEFT_GNET_CREDIT_UNIT - 1) / WEFT_GNET_CREDIT_UNIT;
 }
@@ -52,8 +49,8 @@ static inline bool is_link(const struct weft__gnet_in *in) {
 
 /// Some cell waits for the end of the crossing from input i.
 static inline void await_crossing(struct weft__node *node, struct weft__gnet *g, uint32_t i) {
-    if (g->crossing_armed & bit(i)) return;
-    g->crossing_armed |= bit(i);
+    if (g->crossing_armed & weft__gnet_bit(i)) return;
+    g->crossing_armed |= weft__gnet_bit(i);
     weft__gnet_due_set(&g->due, WEFT__GNET_CROSSED + i, g->in[i].busy_until_ps);
 }
 
@@ -119,8 +116,8 @@ static __attribute__((cold, noinline)) void lose(struct weft__gnet *g, struct we
 
 static inline void arm_sent(struct weft__node *node, struct weft__gnet *g, uint32_t o) {
     const struct weft__gnet_out *out = &g->out[o];
-    if (!(out->queued & out->creditable) || g->sending_armed & bit(o)) return;
-    g->sending_armed |= bit(o);
+    if (!(out->queued & out->creditable) || g->sending_armed & weft__gnet_bit(o)) return;
+    g->sending_armed |= weft__gnet_bit(o);
     weft__gnet_due_set(&g->due, WEFT__GNET_SENT + o, out->busy_until_ps);
 }
 
@@ -253,7 +250,7 @@ static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     arm_sent(node, g, o);
     if (out->room & 1u << vc || (weft_bytes)*depth + g->lump > g->conf->output_bytes) return;
     out->room |= 1u << vc;
-    if (g->wanted & bit(o)) match(node, g, w, bit(o));
+    if (g->wanted & weft__gnet_bit(o)) match(node, g, w, weft__gnet_bit(o));
 }
 
 void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
@@ -271,7 +268,7 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
         g->port[o].stall_ps += w->now_ps - *starved_ps;
         *starved_ps = 0;
     }
-    if (out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o)))
+    if (out->busy_until_ps <= w->now_ps && !(g->sending_armed & weft__gnet_bit(o)))
         serve(node, g, w, o);
     else
         arm_sent(node, g, o);
@@ -287,9 +284,9 @@ static inline void arrive(struct weft__node *node, struct weft__gnet *g, uint32_
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, end, o, vc, WEFT_TIME_NEVER);
     g->counts.hops[weft__gnet_hops(cell)] += weft__gnet_cells(cell);
     g->out[o].cell = *cell;
-    g->taken |= bit(i);
+    g->taken |= weft__gnet_bit(i);
     if (awaited == WEFT_NONE) return;
-    g->taken &= ~bit(awaited);
+    g->taken &= ~weft__gnet_bit(awaited);
     await_crossing(node, g, awaited);
 }
 
@@ -312,7 +309,7 @@ static inline __attribute__((always_inline)) void cross(struct weft__node *node,
     g->crossing_from[o] = (uint8_t)i;
     if (comes) give_back(g, w, i, vc, units_of(wire), end);
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_cross(g->tracer, i, vc, o, out_vc, !goes);
-    if (in->waiting || g->wanted & bit(o)) await_crossing(node, g, i);
+    if (in->waiting || g->wanted & weft__gnet_bit(o)) await_crossing(node, g, i);
     if (__builtin_expect(g->follow_log != NULL, 0)) {
         weft_time_ps sends = goes ? time_of(g, out->rate, wire) : 0;
         weft_time_ps start = now + (time > sends ? time - sends : 0);
@@ -339,22 +336,22 @@ static inline void add_request(struct weft__node *node, struct weft__gnet *g, we
         weft__gnet_channel_ask(node, g, now);
         return;
     }
-    g->out[queue->out].requests |= bit(i);
-    g->wanted |= bit(queue->out);
+    g->out[queue->out].requests |= weft__gnet_bit(i);
+    g->wanted |= weft__gnet_bit(queue->out);
 }
 
 static inline void forget_late(struct weft__gnet *g, uint32_t o) {
     uint32_t late = g->late[o];
-    g->lates &= ~bit(o);
-    g->insistent &= ~bit(o);
-    if (g->held & bit(late) && g->held_for[late] == o) g->held &= ~bit(late);
+    g->lates &= ~weft__gnet_bit(o);
+    g->insistent &= ~weft__gnet_bit(o);
+    if (g->held & weft__gnet_bit(late) && g->held_for[late] == o) g->held &= ~weft__gnet_bit(late);
 }
 
 /// No cell at input i requests output o any more.
 static inline void end_requests(struct weft__gnet *g, uint32_t i, uint32_t o) {
-    g->out[o].requests &= ~bit(i);
-    if (!g->out[o].requests) g->wanted &= ~bit(o);
-    if (g->lates & bit(o) && g->late[o] == i) forget_late(g, o);
+    g->out[o].requests &= ~weft__gnet_bit(i);
+    if (!g->out[o].requests) g->wanted &= ~weft__gnet_bit(o);
+    if (g->lates & weft__gnet_bit(o) && g->late[o] == i) forget_late(g, o);
 }
 
 /// VCs at an input whose first cells request output o; *ret_fit: those of them whose cells fit at the output.
@@ -418,40 +415,40 @@ static bool has_room(const struct weft__gnet *g, uint32_t i, uint32_t o) {
 
 /// Output o takes a cell of input i while other inputs that request it are busy.
 static __attribute__((noinline)) void pass_over(struct weft__gnet *g, uint32_t i, uint32_t o, uint64_t others) {
-    if (g->lates & bit(o) && (g->late[o] == i || !has_room(g, g->late[o], o))) forget_late(g, o);
-    while (others && !(g->lates & bit(o))) {
+    if (g->lates & weft__gnet_bit(o) && (g->late[o] == i || !has_room(g, g->late[o], o))) forget_late(g, o);
+    while (others && !(g->lates & weft__gnet_bit(o))) {
         uint32_t first = next_of(others, g->out[o].grant_at);
-        others &= ~bit(first);
+        others &= ~weft__gnet_bit(first);
         if (!has_room(g, first, o)) continue;
-        g->lates |= bit(o);
+        g->lates |= weft__gnet_bit(o);
         g->late[o] = (uint8_t)first;
         g->passed[o] = 0;
     }
-    if (!(g->lates & bit(o))) return;
+    if (!(g->lates & weft__gnet_bit(o))) return;
     uint32_t late = g->late[o];
     if (g->passed[o] < UINT8_MAX) g->passed[o]++;
     if (g->passed[o] < g->conf->patience) return;
-    g->insistent |= bit(o);
-    if (g->held & bit(late)) return;
-    g->held |= bit(late);
+    g->insistent |= weft__gnet_bit(o);
+    if (g->held & weft__gnet_bit(late)) return;
+    g->held |= weft__gnet_bit(late);
     g->held_for[late] = (uint8_t)o;
 }
 
 static inline void note_passed(struct weft__gnet *g, uint32_t i, uint32_t o) {
     uint64_t others = g->out[o].requests & g->crossing_armed;
-    if (g->conf->patience && (others | (g->lates & bit(o)))) pass_over(g, i, o, others);
+    if (g->conf->patience && (others | (g->lates & weft__gnet_bit(o)))) pass_over(g, i, o, others);
 }
 
 /// Of these free inputs, those that output o may take, considering inputs that were passed over.
 static __attribute__((noinline)) uint64_t heed_lates(const struct weft__gnet *g, uint32_t o, uint64_t inputs) {
     uint32_t late = g->late[o];
-    if (g->insistent & bit(o) && has_room(g, late, o)) {
-        if (inputs & bit(late)) return bit(late);
+    if (g->insistent & weft__gnet_bit(o) && has_room(g, late, o)) {
+        if (inputs & weft__gnet_bit(late)) return weft__gnet_bit(late);
         if (g->out[o].queued) return 0; // the link has cells to send while the output waits
     }
     for (uint64_t left = inputs & g->held; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left), to = g->held_for[i];
-        if (to != o && has_room(g, i, to)) inputs &= ~bit(i);
+        if (to != o && has_room(g, i, to)) inputs &= ~weft__gnet_bit(i);
     }
     return inputs;
 }
@@ -510,7 +507,7 @@ static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
     for (uint64_t left = inputs; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left), fit;
         requesting(g, i, o, out->room, &fit);
-        if (!fit) inputs &= ~bit(i);
+        if (!fit) inputs &= ~weft__gnet_bit(i);
     }
     return inputs;
 }
@@ -518,7 +515,7 @@ static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
 /// The input whose turn it is at output o; WEFT_NONE: the output is busy, or no input may be matched.
 static inline uint32_t grant(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
     if (weft__gnet_is_out_busy(g, w->now_ps, o)) {
-        if (g->wanted & bit(o)) await_crossing(node, g, g->crossing_from[o]);
+        if (g->wanted & weft__gnet_bit(o)) await_crossing(node, g, g->crossing_from[o]);
         return WEFT_NONE;
     }
     uint64_t requests = requests_of(g, o);
@@ -550,11 +547,11 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
             uint32_t o = (uint32_t)__builtin_ctzll(left);
             uint32_t i = grant(node, g, w, o);
             if (i == WEFT_NONE) {
-                outs &= ~bit(o);
+                outs &= ~weft__gnet_bit(o);
                 continue;
             }
-            granted[i] = inputs & bit(i) ? granted[i] | bit(o) : bit(o);
-            inputs |= bit(i);
+            granted[i] = inputs & weft__gnet_bit(i) ? granted[i] | weft__gnet_bit(o) : weft__gnet_bit(o);
+            inputs |= weft__gnet_bit(i);
         }
         if (!inputs) return;
         for (; inputs; inputs &= inputs - 1) {
@@ -563,7 +560,7 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
                 g->out[o].grant_at = (uint8_t)((i + 1) % WEFT__GNET_PORTS);
                 g->in[i].accept_at = (uint8_t)((o + 1) % WEFT__GNET_PORTS);
             }
-            outs &= ~bit(o);
+            outs &= ~weft__gnet_bit(o);
             accept(node, g, w, i, o);
         }
     }
@@ -573,7 +570,7 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
 static uint64_t wanted_by(const struct weft__gnet *g, uint32_t i) {
     uint64_t outs = 0;
     for (uint32_t q = g->in[i].queue; q; q = g->queues.queue[q].next)
-        outs |= bit(g->queues.queue[q].out % WEFT__GNET_PORTS);
+        outs |= weft__gnet_bit(g->queues.queue[q].out % WEFT__GNET_PORTS);
     return outs;
 }
 
@@ -594,8 +591,8 @@ void weft__gnet_on_step(struct weft__node *node, struct weft__gnet *g, struct we
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left), o = request_in_step(g, w->now_ps, i);
         if (o == WEFT__GNET_PORTS) continue;
-        requests[o] = outs & bit(o) ? requests[o] | bit(i) : bit(i);
-        outs |= bit(o);
+        requests[o] = outs & weft__gnet_bit(o) ? requests[o] | weft__gnet_bit(i) : weft__gnet_bit(i);
+        outs |= weft__gnet_bit(o);
     }
     weft__gnet_channel_find(g);
     for (; outs; outs &= outs - 1) {
@@ -611,11 +608,11 @@ void weft__gnet_on_step(struct weft__node *node, struct weft__gnet *g, struct we
 static __attribute__((noinline)) void on_crossed(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
                                                  uint32_t i) {
     uint32_t o = g->crossing_to[i];
-    g->crossing_armed &= ~bit(i);
+    g->crossing_armed &= ~weft__gnet_bit(i);
     bool ends_here = g->endpoints >> o & ~g->taken >> i & 1;
     struct weft_packet cell;
     if (ends_here) cell = g->out[o].cell;
-    uint64_t outs = wanted_by(g, i) | (g->wanted & bit(o));
+    uint64_t outs = wanted_by(g, i) | (g->wanted & weft__gnet_bit(o));
     if (outs) match(node, g, w, outs);
     if (ends_here) g->on_cell(node, w, &cell, o);
 }
@@ -639,9 +636,9 @@ static __attribute__((noinline)) void enter(struct weft__node *node, struct weft
         __builtin_prefetch(g->out[o].credits);
         in_busy = weft__gnet_is_in_busy(g, w->now_ps, i);
         out_busy = weft__gnet_is_out_busy(g, w->now_ps, o);
-        bool is_held = (g->insistent & bit(o)) | (g->held & bit(i)) | (g->channels != NULL);
+        bool is_held = (g->insistent & weft__gnet_bit(o)) | (g->held & weft__gnet_bit(i)) | (g->channels != NULL);
         if (!in_busy && !out_busy && !is_held && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
-            if (g->wanted & bit(o)) note_passed(g, i, o);
+            if (g->wanted & weft__gnet_bit(o)) note_passed(g, i, o);
             cross(node, g, w, i, vc, o, weft__gnet_way_vc(way), cell, wire, 0);
             return;
         }
@@ -660,7 +657,7 @@ static __attribute__((noinline)) void enter(struct weft__node *node, struct weft
     add_request(node, g, w->now_ps, i, queue, way);
     if (in_busy) await_crossing(node, g, i);
     if (out_busy) await_crossing(node, g, g->crossing_from[o]);
-    if (!in_busy && !out_busy) match(node, g, w, bit(o));
+    if (!in_busy && !out_busy) match(node, g, w, weft__gnet_bit(o));
 }
 
 /// It is traced, has made all hops that a cell may make, or goes as ugal said.
@@ -774,7 +771,7 @@ void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct w
     uint64_t down = 0, wanted = 0;
     for (uint64_t left = g->links; left; left &= left - 1) {
         uint32_t o = (uint32_t)__builtin_ctzll(left);
-        if (g->port[o].faults && is_down(g->port[o].faults, w->now_ps, &next)) down |= bit(o);
+        if (g->port[o].faults && is_down(g->port[o].faults, w->now_ps, &next)) down |= weft__gnet_bit(o);
     }
     uint64_t newly = down & ~g->down;
     g->down = down;
@@ -795,6 +792,6 @@ void weft__gnet_on_due(struct weft__node *node, struct weft__gnet *g, struct wef
         on_come(node, g, w);
         return;
     }
-    g->sending_armed &= ~bit(key - WEFT__GNET_SENT);
+    g->sending_armed &= ~weft__gnet_bit(key - WEFT__GNET_SENT);
     serve(node, g, w, key - WEFT__GNET_SENT);
 }

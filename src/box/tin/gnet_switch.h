@@ -374,9 +374,6 @@ void weft__gnet_times_init(struct weft__gnet_times *times, weft_rate_bps rate, d
 void weft__gnet_carry_over(struct weft__gnet *g, uint32_t o);
 weft_bytes weft__gnet_held(const struct weft__gnet *g);
 void weft__gnet_finish(struct weft__gnet *g);
-/// Visits every cell that waits in it or crosses to an endpoint.
-void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
-                     void *context);
 
 // gnet_view.c
 /// The counts of a port with a link; the caller sets `port` and `global`.

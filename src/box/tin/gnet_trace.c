@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "weft/memory.h"
 
 enum { FIRST = 64 };
@@ -32,12 +33,8 @@ void weft__gnet_tracer_deinit(struct weft__gnet_tracer *tracer) {
 
 static void add_visit(struct weft__gnet_tracer *tracer, weft_time_ps now, uint32_t port, bool sent,
                       const struct weft_packet *cell) {
-    if (tracer->visits == tracer->visit_capacity) {
-        uint32_t capacity = tracer->visits ? 2 * tracer->visits : FIRST;
-        tracer->visit = weft_memory_resize(WEFT_MEMORY_SERIES, tracer->visit, tracer->visits * sizeof *tracer->visit,
-                                           capacity * sizeof *tracer->visit);
-        tracer->visit_capacity = capacity;
-    }
+    tracer->visit = weft__memory_double(WEFT_MEMORY_SERIES, tracer->visit, tracer->visits, &tracer->visit_capacity,
+                                        FIRST, sizeof *tracer->visit);
     enum weft__cell_type type = weft__gnet_type(cell);
     tracer->visit[tracer->visits++] = (struct weft__gnet_visit){
         .hop = {.in_ps = now,
@@ -97,12 +94,8 @@ static void note(struct weft__gnet_tracer *tracer, const struct weft_cell_hop *h
         tracer->unnoted++;
         return;
     }
-    if (tracer->hops == tracer->hop_capacity) {
-        uint32_t capacity = tracer->hops ? 2 * tracer->hops : FIRST;
-        tracer->hop = weft_memory_resize(WEFT_MEMORY_SERIES, tracer->hop, tracer->hops * sizeof *tracer->hop,
-                                         capacity * sizeof *tracer->hop);
-        tracer->hop_capacity = capacity;
-    }
+    tracer->hop = weft__memory_double(WEFT_MEMORY_SERIES, tracer->hop, tracer->hops, &tracer->hop_capacity, FIRST,
+                                      sizeof *tracer->hop);
     tracer->hop[tracer->hops++] = *hop;
 }
 

@@ -349,11 +349,11 @@ static void tin_run(struct weft__node *node, struct weft__worker *w, const struc
     node->due_ps = g->due.first < g->due.end ? weft__gnet_due_next(&g->due) : WEFT_TIME_NEVER;
 }
 
-const struct weft__node_ops weft__tin_ops = {.fetch = tin_fetch,
-                                             .prepare = tin_prepare,
-                                             .follow = tin_follow,
-                                             .run = tin_run,
-                                             .head_lines = WEFT__GNET_HEAD_LINES};
+static const struct weft__node_ops tin_ops = {.fetch = tin_fetch,
+                                              .prepare = tin_prepare,
+                                              .follow = tin_follow,
+                                              .run = tin_run,
+                                              .head_lines = WEFT__GNET_HEAD_LINES};
 
 // --- making -------------------------------------------------------------------------------------------------------
 
@@ -466,7 +466,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     }
     if (setup->events_max) record(tin, setup);
     tin->gnet.counts.seen = setup->seen;
-    node->ops = &weft__tin_ops;
+    node->ops = &tin_ops;
     node->state = tin;
     uint32_t keys = tin->gnet.key0 + WEFT__GNET_NODE_KEYS;
     if (setup->rma) {

@@ -175,7 +175,6 @@ struct weft__tin_setup {
     struct weft__tin_nics *nics;           ///< NULL: no hosts share any
     struct weft_arena *arena;
 };
-extern const struct weft__node_ops weft__tin_ops;
 /// The caller connects ports and links. Initialises the node's timers.
 struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft__node *node);
 /// Fills in the counters of its ports, and adds its counts to the sum; to its transitions from `transition0`.

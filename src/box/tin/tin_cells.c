@@ -3,7 +3,6 @@
 // TiN of data is that of the sending host, unknown if that is outside the Clique; numbers of cells in their packet,
 // addresses and keys are 0; payload octet k is k. Lengths are those that the simulation counts.
 #include <assert.h>
-#include <string.h>
 
 #include "box/tin/tin_net.h"
 #include "weft/wire_gnet.h"

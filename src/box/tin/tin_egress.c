@@ -7,6 +7,7 @@
 // leaves for the wire, by that depth or by its wait since its RTS came. A packet that is not complete after
 // reassembly_timeout has lost a cell and is given up: its bytes were counted where they were lost, the packet is
 // counted here.
+#include "base/grow.h"
 #include "box/tin/tin.h"
 #include "weft/memory.h"
 
@@ -86,12 +87,8 @@ static uint32_t take_slot(struct weft__tin *tin) {
         return slot;
     }
     if (tin->fetches == FETCHES_MOST) return WEFT_NONE;
-    if (tin->fetches == tin->fetch_capacity) {
-        uint32_t capacity = tin->fetches ? 2 * tin->fetches : FETCHES_FIRST;
-        tin->fetch = weft_memory_resize(WEFT_MEMORY_QUEUE, tin->fetch, tin->fetches * sizeof *tin->fetch,
-                                        capacity * sizeof *tin->fetch);
-        tin->fetch_capacity = capacity;
-    }
+    tin->fetch = weft__memory_double(WEFT_MEMORY_QUEUE, tin->fetch, tin->fetches, &tin->fetch_capacity, FETCHES_FIRST,
+                                     sizeof *tin->fetch);
     tin->fetch[tin->fetches].use = 0;
     return tin->fetches++;
 }

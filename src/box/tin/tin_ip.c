@@ -4,6 +4,7 @@
 // for a CTS, which sends it as cells, or for a CTD, which discards it. Assumed: a packet is cut into cells when it is
 // complete; a packet that is neither cleared nor discarded for rts_timeout has lost its RTS, or the answer, and is
 // discarded.
+#include "base/grow.h"
 #include "box/tin/tin.h"
 #include "weft/memory.h"
 
@@ -24,12 +25,8 @@ static uint32_t take_slot(struct weft__tin *tin) {
         return slot;
     }
     if (tin->packets == PACKETS_MOST) return WEFT_NONE;
-    if (tin->packets == tin->packet_capacity) {
-        uint32_t capacity = tin->packets ? 2 * tin->packets : PACKETS_FIRST;
-        tin->packet = weft_memory_resize(WEFT_MEMORY_QUEUE, tin->packet, tin->packets * sizeof *tin->packet,
-                                         capacity * sizeof *tin->packet);
-        tin->packet_capacity = capacity;
-    }
+    tin->packet = weft__memory_double(WEFT_MEMORY_QUEUE, tin->packet, tin->packets, &tin->packet_capacity,
+                                      PACKETS_FIRST, sizeof *tin->packet);
     tin->packet[tin->packets] = (struct weft__tin_packet){.use = 0};
     return tin->packets++;
 }

@@ -2,10 +2,6 @@
 // What the TiNs of a network share in a run: builds it, and collects its counts at the end.
 #include "box/tin/tin_net.h"
 
-static bool is_gnet(const struct weft_topology *t, uint32_t port) {
-    return weft_topology_link_is_fabric(t, t->port[port].link);
-}
-
 static void find_hosts(struct weft__clique *clique, const struct weft_topology *t, const struct weft_dragonflies *shape,
                        uint32_t fabric, struct weft_arena *arena) {
     uint16_t *tin = weft_arena_alloc(arena, t->hosts, sizeof *tin);
@@ -16,7 +12,7 @@ static void find_hosts(struct weft__clique *clique, const struct weft_topology *
         if (shape->fabric_of_node[peer] != fabric) continue;
         tin[h] = shape->tin_of_node[peer];
         for (uint32_t k = t->node[peer].port0; t->port[k].peer != t->node[t->host[h]].port0; k++)
-            port[h] = (uint16_t)(port[h] + !is_gnet(t, k));
+            port[h] = (uint16_t)(port[h] + !weft_topology_port_is_fabric(t, k));
     }
     clique->places.tin_of_host = tin;
     clique->places.port_of_host = port;
@@ -51,7 +47,7 @@ static bool find_rates(const struct weft_topology *t, const struct weft_device_c
     }
     for (uint32_t p = 0; p < t->ports; p++) {
         uint32_t node = t->port[p].node, far = t->port[t->port[p].peer].node;
-        if (t->node[node].box != WEFT_BOX_TIN || !is_gnet(t, p)) continue;
+        if (t->node[node].box != WEFT_BOX_TIN || !weft_topology_port_is_fabric(t, p)) continue;
         const struct weft_tin_conf *conf = weft__tin_conf(device[node]);
         weft_rate_bps rate = t->link[t->port[p].link].rate_bps;
         double overhead = t->node[node].cluster != t->node[far].cluster ? conf->fec_overhead : 0;

@@ -2,10 +2,6 @@
 // Which clients of 1RMA are at which TiN.
 #include "box/tin/tin_net.h"
 
-static bool is_software(const struct weft_rma *rma) {
-    return rma->conf->transport == WEFT_RMA_SOFTWARE;
-}
-
 /// The node of the TiN that the host is at.
 static uint32_t tin_before(const struct weft_topology *t, uint32_t host) {
     return t->port[weft_topology_port(t, t->host[host], 0)->peer].node;
@@ -18,7 +14,7 @@ bool weft__tin_rma_place(const struct weft__network *net, uint32_t node, struct 
     bool any = false;
     uint32_t clients = 0;
     for (uint32_t e = 0; e < w->rmas; e++) {
-        if (is_software(&w->rma[e])) continue;
+        if (weft_rma_is_software(&w->rma[e])) continue;
         any = true;
         clients += w->rma[e].clients;
     }
@@ -27,7 +23,7 @@ bool weft__tin_rma_place(const struct weft__network *net, uint32_t node, struct 
     uint8_t *host = weft_arena_alloc(arena, clients, sizeof *host);
     uint32_t n = 0, hosts = 0;
     for (uint32_t e = 0; e < w->rmas; e++)
-        for (uint32_t i = 0; i < w->rma[e].clients && !is_software(&w->rma[e]); i++) {
+        for (uint32_t i = 0; i < w->rma[e].clients && !weft_rma_is_software(&w->rma[e]); i++) {
             if (tin_before(t, w->rma[e].client[i]) != node) continue;
             client[n] = net->rma->client[e][i];
             host[n++] = (uint8_t)t->downlink[w->rma[e].client[i]];

@@ -3,7 +3,6 @@
 // whose first cell waits for an output there, and so on: a cycle of these is a deadlock. A packet at its ingress waits
 // for the CTS of the port that it leaves by; an operation of 1RMA waits for an answer, for the solicitation window, or
 // for its pace.
-#include <string.h>
 
 #include "box/stall.h"
 #include "box/tin/tin_net.h"

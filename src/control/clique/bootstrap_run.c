@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "control/agenda.h"
 #include "weft/bootstrap.h"
 #include "weft/memory.h"
@@ -234,11 +235,6 @@ static bool is_stuck(const struct run *r) {
     return true;
 }
 
-static int by_time(const void *a, const void *b) {
-    const weft_time_ps *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 static void sum_up(struct run *r, struct weft_arena *arena) {
     struct weft_bootstrap_result *result = r->result;
     weft_time_ps *took = weft_arena_alloc(arena, r->c->tins, sizeof *took);
@@ -250,7 +246,7 @@ static void sum_up(struct run *r, struct weft_arena *arena) {
         if (t->wave >= result->waves) result->waves = t->wave + 1;
     }
     if (!result->done) return;
-    qsort(took, result->done, sizeof *took, by_time);
+    qsort(took, result->done, sizeof *took, weft__by_u64);
     result->least_ps = took[0];
     result->p50_ps = took[result->done / 2];
     result->most_ps = took[result->done - 1];

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/grow.h"
 #include "control/clique/clique_events.h"
 #include "control/clique/sdn_run.h"
 #include "weft/memory.h"
@@ -42,11 +43,7 @@ static void show(struct replay *r, weft_time_ps now, uint32_t column, uint32_t r
     uint16_t set = set_at(r, column, row), *shown = &r->shown[row * r->timeline->columns + column];
     if (*shown == set) return;
     *shown = set;
-    if (r->changes == r->capacity) {
-        uint32_t wanted = r->capacity ? 2 * r->capacity : 64;
-        r->change = weft_memory_resize(KIND, r->change, r->capacity * sizeof *r->change, wanted * sizeof *r->change);
-        r->capacity = wanted;
-    }
+    r->change = weft__memory_double(KIND, r->change, r->changes, &r->capacity, 64, sizeof *r->change);
     r->change[r->changes++] =
         (struct weft_clique_change){.time_ps = now, .row = (uint16_t)row, .column = (uint16_t)column, .set = set};
 }

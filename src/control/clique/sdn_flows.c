@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "control/clique/sdn_run.h"
 #include "weft/memory.h"
 
@@ -26,11 +27,7 @@ void weft__sdn_session_grow(struct weft_sdn *s, uint32_t tin) {
 
 void weft__sdn_queue(struct weft_sdn *s, uint32_t tin, struct weft__sdn_op op) {
     struct weft__sdn_session *e = &s->session[tin];
-    if (e->n == e->capacity) {
-        uint32_t wanted = e->capacity ? 2 * e->capacity : 64;
-        e->op = weft_memory_resize(KIND, e->op, e->capacity * sizeof *e->op, wanted * sizeof *e->op);
-        e->capacity = wanted;
-    }
+    e->op = weft__memory_double(KIND, e->op, e->n, &e->capacity, 64, sizeof *e->op);
     e->op[e->n++] = op;
 }
 
@@ -195,11 +192,7 @@ void weft__sdn_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct 
 // --- reconciliation -----------------------------------------------------------------------------------------------
 
 static void collect(struct weft__sdn_op op, struct weft__sdn_op **list, uint32_t *n, uint32_t *capacity) {
-    if (*n == *capacity) {
-        uint32_t wanted = *capacity ? 2 * *capacity : 64;
-        *list = weft_memory_resize(KIND, *list, *capacity * sizeof **list, wanted * sizeof **list);
-        *capacity = wanted;
-    }
+    *list = weft__memory_double(KIND, *list, *n, capacity, 64, sizeof **list);
     (*list)[(*n)++] = op;
 }
 

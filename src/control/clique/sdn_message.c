@@ -2,6 +2,7 @@
 // Messages of a Clique's controller: in flight for some time, counted, and kept if requested.
 #include <string.h>
 
+#include "base/grow.h"
 #include "control/clique/sdn_run.h"
 #include "weft/memory.h"
 
@@ -24,11 +25,7 @@ static void tell(struct weft_sdn *s, weft_time_ps now, weft_time_ps takes, struc
     weft__agenda_note(&s->agenda, due);
     if (!sent->n++) sent->first_ps = due.time_ps - s->event_ps;
     sent->last_ps = due.time_ps - s->event_ps;
-    if (r->messages == s->message_capacity) {
-        uint32_t had = s->message_capacity, wanted = had ? 2 * had : 256;
-        s->message = weft_memory_resize(KIND, s->message, had * sizeof *s->message, wanted * sizeof *s->message);
-        s->message_capacity = wanted;
-    }
+    s->message = weft__memory_double(KIND, s->message, r->messages, &s->message_capacity, 256, sizeof *s->message);
     s->message[r->messages++] = (struct weft_sdn_message){
         .sent_ps = now, .arrives_ps = due.time_ps, .kind = due.kind, .who = due.who, .event = s->now_event};
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "weft/memory.h"
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
@@ -243,12 +244,7 @@ static uint32_t due_for(struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
 }
 
 static void add(struct weft__sdn_plan *ret, struct weft__sdn_change change) {
-    if (ret->n == ret->capacity) {
-        uint32_t wanted = ret->capacity ? 2 * ret->capacity : 1024;
-        ret->change =
-            weft_memory_resize(KIND, ret->change, ret->capacity * sizeof *ret->change, wanted * sizeof *ret->change);
-        ret->capacity = wanted;
-    }
+    ret->change = weft__memory_double(KIND, ret->change, ret->n, &ret->capacity, 1024, sizeof *ret->change);
     ret->change[ret->n++] = change;
 }
 

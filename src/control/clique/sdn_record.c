@@ -2,6 +2,7 @@
 // Records what is written into TiNs, for runs.
 #include <string.h>
 
+#include "base/grow.h"
 #include "control/clique/sdn_run.h"
 #include "weft/memory.h"
 
@@ -31,11 +32,7 @@ void weft__sdn_note_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, st
     struct weft__sdn_recorder *r = s->recorder;
     if (!r) return;
     keep_before(s, tin);
-    if (r->n == r->capacity) {
-        uint32_t wanted = r->capacity ? 2 * r->capacity : 256;
-        r->record = weft_memory_resize(KIND, r->record, r->capacity * sizeof *r->record, wanted * sizeof *r->record);
-        r->capacity = wanted;
-    }
+    r->record = weft__memory_double(KIND, r->record, r->n, &r->capacity, 256, sizeof *r->record);
     r->record[r->n++] = (struct weft__sdn_record){now, tin, op};
 }
 
@@ -48,12 +45,7 @@ void weft__sdn_note_plan(struct weft_sdn *s, struct weft_gnet_routes *routes) {
 void weft__sdn_note_solved(struct weft_sdn *s, weft_time_ps now) {
     struct weft__sdn_recorder *r = s->recorder;
     if (!r) return;
-    if (r->solveds == r->solved_capacity) {
-        uint32_t wanted = r->solved_capacity ? 2 * r->solved_capacity : 4;
-        r->solved =
-            weft_memory_resize(KIND, r->solved, r->solved_capacity * sizeof *r->solved, wanted * sizeof *r->solved);
-        r->solved_capacity = wanted;
-    }
+    r->solved = weft__memory_double(KIND, r->solved, r->solveds, &r->solved_capacity, 4, sizeof *r->solved);
     r->solved[r->solveds++] = (struct weft__sdn_solved){now, r->routes};
     r->routes = NULL;
 }

@@ -2,7 +2,6 @@
 // Runs the controller of a Clique: routing engine and flow manager, and the events that concern them.
 #include "control/clique/sdn_run.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "weft/memory.h"

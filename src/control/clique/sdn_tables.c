@@ -2,8 +2,7 @@
 // Flows and groups of a Clique.
 #include "control/clique/sdn_tables.h"
 
-#include <string.h>
-
+#include "base/grow.h"
 #include "weft/memory.h"
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
@@ -13,11 +12,7 @@ uint32_t weft__sdn_group_of(struct weft__sdn_groups *g, uint32_t tin, struct wef
     if (!(set.minimal | set.nonminimal)) return 0;
     for (uint32_t i = 1; i <= own->n; i++)
         if (own->set[i].minimal == set.minimal && own->set[i].nonminimal == set.nonminimal) return i;
-    if (own->n + 1 >= own->capacity) {
-        uint32_t capacity = own->capacity ? 2 * own->capacity : 32;
-        own->set = weft_memory_resize(KIND, own->set, own->capacity * sizeof *own->set, capacity * sizeof *own->set);
-        own->capacity = capacity;
-    }
+    own->set = weft__memory_double(KIND, own->set, own->n + 1, &own->capacity, 32, sizeof *own->set);
     own->set[++own->n] = set;
     return own->n;
 }

@@ -7,9 +7,9 @@
 // circle, none ever becomes the first.
 #include "control/clique/sdn_walk.h"
 
-#include <assert.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "weft/memory.h"
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
@@ -62,20 +62,12 @@ static uint8_t walk(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_sta
 
 static void note(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state s, uint8_t what) {
     *known(w, dst, s) = what;
-    if (w->n == w->capacity) {
-        uint32_t wanted = w->capacity ? 2 * w->capacity : 1024;
-        w->list = weft_memory_resize(KIND, w->list, w->capacity * sizeof *w->list, wanted * sizeof *w->list);
-        w->capacity = wanted;
-    }
+    w->list = weft__memory_double(KIND, w->list, w->n, &w->capacity, 1024, sizeof *w->list);
     if (s.slot) {
         w->list[w->n++] = s;
         return;
     }
-    if (w->turns == w->turn_capacity) {
-        uint32_t had = w->turn_capacity, wanted = had ? 2 * had : 1024;
-        w->turned = weft_memory_resize(KIND, w->turned, had * sizeof *w->turned, wanted * sizeof *w->turned);
-        w->turn_capacity = wanted;
-    }
+    w->turned = weft__memory_double(KIND, w->turned, w->turns, &w->turn_capacity, 1024, sizeof *w->turned);
     w->turned[w->turns++] = s.tin;
 }
 

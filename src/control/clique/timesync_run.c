@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clocks of a Clique, run over its links.
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+#include "base/order.h"
 #include "control/agenda.h"
 #include "weft/memory.h"
 #include "weft/random.h"
@@ -103,11 +104,7 @@ static int64_t error_of(const struct run *r, weft_time_ps now, uint32_t tin) {
 }
 
 static void push(uint64_t **list, uint32_t *n, uint32_t *capacity, uint64_t value) {
-    if (*n == *capacity) {
-        uint32_t wanted = *capacity ? 2 * *capacity : 1024;
-        *list = weft_memory_resize(WEFT_MEMORY_RESULT, *list, *capacity * sizeof **list, wanted * sizeof **list);
-        *capacity = wanted;
-    }
+    *list = weft__memory_double(WEFT_MEMORY_RESULT, *list, *n, capacity, 1024, sizeof **list);
     (*list)[(*n)++] = value;
 }
 
@@ -294,11 +291,6 @@ static void run_seed(struct run *r, uint64_t seed, weft_time_ps until, struct we
     weft__agenda_deinit(&r->agenda);
 }
 
-static int by_size(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 static weft_time_ps rank(const uint64_t *sorted, uint32_t n, double share) {
     return n ? sorted[(uint32_t)((double)(n - 1) * share)] : 0;
 }
@@ -323,8 +315,8 @@ static void sum_up(struct run *r, struct weft_timesync_result *result) {
         struct weft_timesync_depth *ret = &result->depth[d];
         ret->bound_ps = bound_of(r, d, delay_max);
         if (!g->n) continue;
-        qsort(g->any, g->n, sizeof *g->any, by_size);
-        qsort(g->fresh, g->fresh_n, sizeof *g->fresh, by_size);
+        qsort(g->any, g->n, sizeof *g->any, weft__by_u64);
+        qsort(g->fresh, g->fresh_n, sizeof *g->fresh, weft__by_u64);
         ret->samples = g->n;
         ret->mean_ps = g->sum / g->n;
         ret->deviation_ps = sqrt(fmax(0, g->squares / g->n - ret->mean_ps * ret->mean_ps));

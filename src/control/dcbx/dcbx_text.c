@@ -56,48 +56,31 @@ int weft_dcbx_app_text(const struct weft_app *app, char *text, size_t size) {
 }
 
 const char *weft_dcbx_rule_text(enum weft_dcbx_rule rule) {
-    switch (rule) {
-    case WEFT_DCBX_NOT_TOLD:
-        return "the neighbour says nothing of PFC";
-    case WEFT_DCBX_SAME:
-        return "both ends are configured alike";
-    case WEFT_DCBX_NEITHER:
-        return "neither end is willing";
-    case WEFT_DCBX_TAKES:
-        return "this end is willing and takes the neighbour's";
-    case WEFT_DCBX_IS_TAKEN:
-        return "the neighbour is willing and takes this end's";
-    case WEFT_DCBX_PEER_LOWER:
-        return "both ends are willing and the neighbour's MAC address is the lower one: its configuration holds";
-    case WEFT_DCBX_OWN_LOWER:
-        return "both ends are willing and this end's MAC address is the lower one: its configuration holds";
-    case WEFT_DCBX_SAME_MAC:
-        return "both ends are willing and have the same MAC address: each keeps its own";
-    case WEFT_DCBX_UNHEARD:
-        return "they have not heard of each other by DCBX";
-    case WEFT_DCBX_CANNOT:
-        return "the willing end cannot do PFC on so many priorities: each keeps its own";
-    case WEFT_DCBX_CEE_OFF:
-        return "by CEE DCBX PFC is off where ends differ and both are willing, or neither";
-    }
-    return "";
+    static const char *const text[] = {
+        [WEFT_DCBX_NOT_TOLD] = "the neighbour says nothing of PFC",
+        [WEFT_DCBX_SAME] = "both ends are configured alike",
+        [WEFT_DCBX_NEITHER] = "neither end is willing",
+        [WEFT_DCBX_TAKES] = "this end is willing and takes the neighbour's",
+        [WEFT_DCBX_IS_TAKEN] = "the neighbour is willing and takes this end's",
+        [WEFT_DCBX_PEER_LOWER] =
+            "both ends are willing and the neighbour's MAC address is the lower one: its configuration holds",
+        [WEFT_DCBX_OWN_LOWER] =
+            "both ends are willing and this end's MAC address is the lower one: its configuration holds",
+        [WEFT_DCBX_SAME_MAC] = "both ends are willing and have the same MAC address: each keeps its own",
+        [WEFT_DCBX_UNHEARD] = "they have not heard of each other by DCBX",
+        [WEFT_DCBX_CANNOT] = "the willing end cannot do PFC on so many priorities: each keeps its own",
+        [WEFT_DCBX_CEE_OFF] = "by CEE DCBX PFC is off where ends differ and both are willing, or neither",
+    };
+    return text[rule];
 }
 
-static const char *part_text(enum weft_dcbx_part part) {
-    switch (part) {
-    case WEFT_DCBX_ETS:
-        return "ETS configuration";
-    case WEFT_DCBX_ETS_RECOMMENDATION:
-        return "ETS recommendation";
-    case WEFT_DCBX_PFC:
-        return "PFC";
-    case WEFT_DCBX_APPS:
-        return "application priority";
-    case WEFT_DCBX_CEE:
-        return "CEE";
-    }
-    return "";
-}
+static const char *const part_texts[] = {
+    [WEFT_DCBX_ETS] = "ETS configuration",
+    [WEFT_DCBX_ETS_RECOMMENDATION] = "ETS recommendation",
+    [WEFT_DCBX_PFC] = "PFC",
+    [WEFT_DCBX_APPS] = "application priority",
+    [WEFT_DCBX_CEE] = "CEE",
+};
 
 /// "priority 3", "priorities 3 and 4".
 static const char *named(uint8_t priorities, char text[TEXT_MAX]) {
@@ -146,11 +129,11 @@ void weft_dcbx_explain(const struct weft_dcbx_difference *d, char *ret_found, ch
         explain_pfc(d, ret_found, ret_consequence, size);
         break;
     case WEFT_DCBX_MALFORMED_TLV:
-        snprintf(ret_found, size, "the neighbour's %s TLV is malformed", part_text(d->part));
+        snprintf(ret_found, size, "the neighbour's %s TLV is malformed", part_texts[d->part]);
         snprintf(ret_consequence, size, "it counts as not sent");
         break;
     case WEFT_DCBX_REPEATED_TLV:
-        snprintf(ret_found, size, "the neighbour's %s TLV comes more than once", part_text(d->part));
+        snprintf(ret_found, size, "the neighbour's %s TLV comes more than once", part_texts[d->part]);
         snprintf(ret_consequence, size, "the first one counts here; others may go by the last");
         break;
     case WEFT_DCBX_ETS_DIFFERS:

@@ -56,16 +56,6 @@ uint32_t weft_bgp_on_closed(struct weft_bgp_rib *rib, uint32_t session) {
     return set_paths(rib, session, 0);
 }
 
-double weft_bgp_share(const struct weft_bgp_rib *rib, uint32_t session, uint64_t width_max) {
-    uint64_t before = 0, own = (uint64_t)__builtin_popcountll(rib->paths[session]);
-    uint64_t width = rib->count < width_max ? rib->count : width_max;
-    for (uint32_t s = 0; s < session; s++)
-        before += (uint64_t)__builtin_popcountll(rib->paths[s]);
-    if (!width || before >= width) return 0;
-    if (own > width - before) own = width - before;
-    return (double)own / (double)width;
-}
-
 bool weft_bgp_tell(struct weft_bgp_sender *s, const struct weft_bgp_conf *conf, weft_time_ps now, uint64_t paths,
                    uint64_t *ret_announced, uint64_t *ret_withdrawn, weft_time_ps *ret_due) {
     *ret_announced = paths & ~s->told;

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "control/agenda.h"
 #include "weft/bgp.h"
 #include "weft/memory.h"
@@ -63,12 +64,8 @@ static bool is_own(const struct run *r, uint32_t edsw, uint32_t rdsw) {
 /// What the data plane learns.
 static void log_change(struct run *r, weft_time_ps now, uint32_t rdsw, uint32_t edsw, uint32_t class, uint64_t links) {
     if (!r->keep) return;
-    if (r->changes == r->changes_capacity) {
-        uint32_t wanted = r->changes ? 2 * r->changes : 64;
-        r->change = weft_memory_resize(WEFT_MEMORY_RESULT, r->change, r->changes * sizeof *r->change,
-                                       wanted * sizeof *r->change);
-        r->changes_capacity = wanted;
-    }
+    r->change =
+        weft__memory_double(WEFT_MEMORY_RESULT, r->change, r->changes, &r->changes_capacity, 64, sizeof *r->change);
     r->change[r->changes++] = (struct weft_bgp_change){now - r->from, rdsw, edsw, class, links};
 }
 

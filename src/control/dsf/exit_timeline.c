@@ -34,12 +34,6 @@ static bool is_uplink(const struct weft_topology *t, uint32_t port) {
            t->node[t->port[t->port[port].peer].node].role != WEFT_NODE_HOST;
 }
 
-static bool has_hosts(const struct weft_topology *t, uint32_t node) {
-    for (uint32_t k = 0; k < t->node[node].ports; k++)
-        if (t->node[t->port[weft_topology_port(t, node, k)->peer].node].role == WEFT_NODE_HOST) return true;
-    return false;
-}
-
 static void add_rdsw(struct work *w, uint32_t node) {
     struct weft_exit_timeline *x = w->x;
     x->own_edsw[x->setup.rdsws] = w->edsw_of[node];
@@ -66,7 +60,7 @@ static enum weft_status find_nodes(struct work *w, struct weft_error *ret_error)
         if (links) w->edsw_of[node] = x->setup.edsws;
         if (links) x->edsw[x->setup.edsws++] = node;
         if (links > x->setup.links) x->setup.links = links;
-        if (!links || has_hosts(t, node)) add_rdsw(w, node);
+        if (!links || weft_topology_has_hosts(t, node)) add_rdsw(w, node);
     }
     bool transit = !x->setup.rdsws; // hosts are only behind Ethernet switches
     for (uint32_t e = 0; e < x->setup.edsws && transit; e++)

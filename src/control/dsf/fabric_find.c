@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // DSF fabrics in a topology, and their control plane over the failures of a scenario.
-#include <assert.h>
 
 #include "control/dsf/reach_run.h"
 #include "weft/error.h"
@@ -107,16 +106,6 @@ enum weft_status weft_fabric_find(const struct weft_topology *t, const struct we
         status = check_size(t, (*ret_fabric)[i], conf, ret_error);
     }
     return status;
-}
-
-bool weft_reach_leads(const struct weft_topology *t, uint32_t node, uint32_t port, uint32_t dst) {
-    const struct weft_port_info *p = weft_topology_port(t, node, port);
-    if (node == dst || !weft_topology_link_is_fabric(t, p->link)) return false;
-    const struct weft_node_info *n = &t->node[node];
-    uint32_t peer = t->port[p->peer].node;
-    if (!n->fabric_level) return true;
-    if (n->fabric_level == 2) return t->node[peer].cluster == t->node[dst].cluster;
-    return n->cluster == t->node[dst].cluster ? peer == dst : t->node[peer].fabric_level == 2;
 }
 
 /// Ports of a device's links.

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "control/agenda.h"
 #include "weft/fsdb.h"
 #include "weft/memory.h"
@@ -79,12 +80,8 @@ static void look_at_known(struct run *r, weft_time_ps now, uint32_t pair) {
     if (known == r->known[pair]) return;
     r->known[pair] = known;
     if (!r->keep) return;
-    if (r->changes == r->changes_capacity) {
-        uint32_t wanted = r->changes ? 2 * r->changes : 64;
-        r->change = weft_memory_resize(WEFT_MEMORY_RESULT, r->change, r->changes * sizeof *r->change,
-                                       wanted * sizeof *r->change);
-        r->changes_capacity = wanted;
-    }
+    r->change =
+        weft__memory_double(WEFT_MEMORY_RESULT, r->change, r->changes, &r->changes_capacity, 64, sizeof *r->change);
     r->change[r->changes++] = (struct weft_fsdb_change){now - r->from, pair / r->nodes, pair % r->nodes, known};
 }
 

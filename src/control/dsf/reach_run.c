@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "control/agenda.h"
 #include "control/dsf/picks.h"
 #include "weft/memory.h"
@@ -87,16 +88,9 @@ struct weft__reach_run {
     uint32_t notes, notes_capacity;
 };
 
-static void *grown(void *memory, uint32_t n, uint32_t *capacity, size_t size) {
-    if (n < *capacity) return memory;
-    uint32_t wanted = *capacity ? 2 * *capacity : 64;
-    memory = weft_memory_resize(WEFT_MEMORY_RESULT, memory, *capacity * size, wanted * size);
-    *capacity = wanted;
-    return memory;
-}
-
 static struct weft_reach_note *add_note(struct weft__reach_run *run, enum weft_reach_deed deed) {
-    run->note = grown(run->note, run->notes, &run->notes_capacity, sizeof *run->note);
+    run->note =
+        weft__memory_double(WEFT_MEMORY_RESULT, run->note, run->notes, &run->notes_capacity, 64, sizeof *run->note);
     struct weft_reach_note *note = &run->note[run->notes++];
     *note = (struct weft_reach_note){.time_ps = run->now.time_ps,
                                      .deed = deed,
@@ -144,7 +138,8 @@ static void on_usable(void *context, uint32_t slot, uint32_t dest, bool usable) 
     run->stats.changes++;
     run->stats.last_ps = run->now.time_ps;
     if (!run->keep) return;
-    run->change = grown(run->change, run->changes, &run->changes_capacity, sizeof *run->change);
+    run->change = weft__memory_double(WEFT_MEMORY_RESULT, run->change, run->changes, &run->changes_capacity, 64,
+                                      sizeof *run->change);
     run->change[run->changes++] =
         (struct weft_reach_change){run->now.time_ps, run->now.device, dest, (uint16_t)slot, usable};
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // FSDB and BGP of a fabric, for the story.
-#include <string.h>
 
 #include "control/dsf/nodes.h"
 #include "control/dsf/trace.h"

@@ -123,8 +123,9 @@ static enum weft_status read_head(const char *path, struct weft_place place, cha
                : WEFT_OK;
 }
 
-enum weft_status weft__cables_read(const char *path, struct weft_place place, const struct weft__cables_conf *conf,
-                                   struct weft__cable_list *list, struct weft_error *ret_error) {
+/// Adds the content of a file of any supported form.
+static enum weft_status cables_read(const char *path, struct weft_place place, const struct weft__cables_conf *conf,
+                                    struct weft__cable_list *list, struct weft_error *ret_error) {
     struct weft__cables_file file = {path, called(path, list->arena), place, conf};
     char *head = weft_arena_alloc(list->arena, WEFT_IMPORT_HEAD + 1, 1);
     for (uint32_t c = 0; c < list->cables; c++)
@@ -178,7 +179,7 @@ static enum weft_status cables_build(const void *conf, const struct weft_tree *t
     char *item = weft_arena_alloc(b->arena, strlen(rest) + 1, 1);
     enum weft_status status = WEFT_OK;
     while (!status && weft__choice_next(&rest, item))
-        status = weft__cables_read(weft__path_beside(item, entry, b->arena), entry, &c->cables, &list, ret_error);
+        status = cables_read(weft__path_beside(item, entry, b->arena), entry, &c->cables, &list, ret_error);
     if (!status) status = finish(&list, &c->cables, entry, &cables, ret_error);
     return status ? status : weft__file_graph_build(&cables.graph, b, ret_error);
 }
@@ -302,7 +303,7 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
         if (strchr(file[f].written, ','))
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[f].path},
                                   "a comma in its name; expected a name without one");
-        status = weft__cables_read(file[f].path, (struct weft_place){.file = file[f].path}, &own, &list, ret_error);
+        status = cables_read(file[f].path, (struct weft_place){.file = file[f].path}, &own, &list, ret_error);
     }
     if (!status) status = finish(&list, &own, place, &cables, ret_error);
     if (!status) {

@@ -84,9 +84,6 @@ struct weft__cables_form {
 /// NULL: no form of cables.
 const struct weft__cables_form *weft__cables_form(const char *head);
 
-/// Adds the content of a file of any supported form.
-enum weft_status weft__cables_read(const char *path, struct weft_place place, const struct weft__cables_conf *conf,
-                                   struct weft__cable_list *list, struct weft_error *ret_error);
 /// The delay of a cable of that length, whose unit is `unit` unless the text has one.
 enum weft_status weft__cables_delay(const char *length, const char *unit, struct weft_place place,
                                     const struct weft__cables_conf *conf, weft_time_ps *ret_delay_ps,

@@ -6,16 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/tree.h"
 #include "base/units.h"
 #include "import/cables/cables.h"
 #include "weft/tree.h"
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
-
-static const char *text_of(const struct weft_tree *map, const char *key) {
-    const struct weft_tree *at = weft_tree_find(map, key);
-    return at && at->type == WEFT_TREE_TEXT && *at->text ? at->text : NULL;
-}
 
 // --- Arista EOS ---------------------------------------------------------------------------------------------------
 
@@ -37,13 +33,13 @@ static enum weft_status add_details(const struct weft_tree *port, const char *de
     for (uint32_t i = 0; info && i < info->n && !status; i++) {
         const struct weft_tree *one = info->child[i], *can = weft_tree_find(one, "systemCapabilities");
         const struct weft_tree *interface = weft_tree_find(one, "neighborInterfaceInfo");
-        const char *id = text_of(interface, "interfaceId_v2"), *name = text_of(one, "systemName");
-        const char *forwards[] = {text_of(can, "bridge"), text_of(can, "router")},
-                   *station = text_of(can, "stationOnly");
-        if (!id) id = text_of(interface, "interfaceId");
+        const char *id = weft__tree_text(interface, "interfaceId_v2"), *name = weft__tree_text(one, "systemName");
+        const char *forwards[] = {weft__tree_text(can, "bridge"), weft__tree_text(can, "router")},
+                   *station = weft__tree_text(can, "stationOnly");
+        if (!id) id = weft__tree_text(interface, "interfaceId");
         size_t n = id ? strlen(id) : 0;
         if (n > 1 && *id == '"' && id[n - 1] == '"') id = weft_arena_format(list->arena, "%.*s", (int)n - 2, id + 1);
-        if (!name) name = text_of(one, "chassisId");
+        if (!name) name = weft__tree_text(one, "chassisId");
         status = add_neighbor(one, device, port->key, name, id, list, ret_error);
         bool is_switch = false;
         for (unsigned k = 0; k < 2; k++)
@@ -61,8 +57,8 @@ static enum weft_status read_eos(const struct weft_tree *neighbors, const char *
         const struct weft_tree *one = neighbors->child[i];
         status = neighbors->type == WEFT_TREE_MAP
                      ? add_details(one, device, list, ret_error)
-                     : add_neighbor(one, device, text_of(one, "port"), text_of(one, "neighborDevice"),
-                                    text_of(one, "neighborPort"), list, ret_error);
+                     : add_neighbor(one, device, weft__tree_text(one, "port"), weft__tree_text(one, "neighborDevice"),
+                                    weft__tree_text(one, "neighborPort"), list, ret_error);
     }
     weft__cables_tell(list, device, WEFT__CABLE_SWITCH);
     return status;
@@ -79,8 +75,8 @@ static uint32_t netbox_ends(const struct weft_tree *cable, bool b) {
 /// The k-th termination of one end, which must be an interface: consoles, power and panels are no links; else NULL.
 static const struct weft_tree *netbox_end(const struct weft_tree *cable, bool b, uint32_t k) {
     const struct weft_tree *list = weft_tree_find(cable, b ? "b_terminations" : "a_terminations");
-    const char *type =
-        list ? text_of(list->child[k], "object_type") : text_of(cable, b ? "termination_b_type" : "termination_a_type");
+    const char *type = list ? weft__tree_text(list->child[k], "object_type")
+                            : weft__tree_text(cable, b ? "termination_b_type" : "termination_a_type");
     if (type && strcmp(type, "dcim.interface") != 0) return NULL;
     return list ? weft_tree_find(list->child[k], "object")
                 : weft_tree_find(cable, b ? "termination_b" : "termination_a");
@@ -89,8 +85,8 @@ static const struct weft_tree *netbox_end(const struct weft_tree *cable, bool b,
 static enum weft_status netbox_length(const struct weft_tree *cable, const struct weft__cables_conf *conf,
                                       weft_time_ps *ret_delay_ps, struct weft_error *ret_error) {
     const struct weft_tree *unit = weft_tree_find(cable, "length_unit");
-    const char *length = text_of(cable, "length"),
-               *name = unit && unit->type == WEFT_TREE_MAP ? text_of(unit, "value") : NULL;
+    const char *length = weft__tree_text(cable, "length"),
+               *name = unit && unit->type == WEFT_TREE_MAP ? weft__tree_text(unit, "value") : NULL;
     if (!length || !strcasecmp(length, "null")) return WEFT_OK;
     if (!name) name = unit && unit->type == WEFT_TREE_TEXT && *unit->text ? unit->text : "m";
     return weft__cables_delay(length, name, cable->place, conf, ret_delay_ps, ret_error);
@@ -105,8 +101,8 @@ static void add_netbox(struct weft__cable_list *list, const struct weft_tree *ca
         struct weft__cable c = {.place = cable->place, .delay_ps = delay_ps};
         for (unsigned e = 0; e < 2; e++) {
             const struct weft_tree *end = netbox_end(cable, e, n[e] == 1 ? 0 : k);
-            c.device[e] = end ? text_of(weft_tree_find(end, "device"), "name") : NULL;
-            c.port[e] = end ? text_of(end, "name") : NULL;
+            c.device[e] = end ? weft__tree_text(weft_tree_find(end, "device"), "name") : NULL;
+            c.port[e] = end ? weft__tree_text(end, "name") : NULL;
             if (c.port[e] && n[e] < most) c.port[e] = weft_arena_format(list->arena, "%s:%" PRIu32, c.port[e], k + 1);
         }
         if (c.device[0] && c.device[1])
@@ -122,7 +118,8 @@ static enum weft_status read_netbox(const struct weft_tree *results, const struc
     for (uint32_t i = 0; i < results->n && !status; i++) {
         const struct weft_tree *cable = results->child[i];
         const struct weft_tree *state = weft_tree_find(cable, "status");
-        const char *is = state && state->type == WEFT_TREE_MAP ? text_of(state, "value") : text_of(cable, "status");
+        const char *is =
+            state && state->type == WEFT_TREE_MAP ? weft__tree_text(state, "value") : weft__tree_text(cable, "status");
         weft_time_ps delay_ps = 0;
         if (is && strcmp(is, "connected") != 0) {
             list->outside++;
@@ -154,7 +151,7 @@ bool weft__cables_read_json(const struct weft_tree *root, const struct weft__cab
     if (cables->type != WEFT_TREE_LIST || !cables->n ||
         (!weft_tree_find(cables->child[0], "a_terminations") && !weft_tree_find(cables->child[0], "termination_a")))
         return false;
-    const char *next = text_of(root, "next");
+    const char *next = weft__tree_text(root, "next");
     if (results && next && strcasecmp(next, "null") != 0) list->next_page = next;
     *ret_status = read_netbox(cables, file->conf, list, ret_error);
     return true;

@@ -4,22 +4,18 @@
 // lab (type mgmt-net, macvlan, host, vxlan, dummy) are left out.
 #include <string.h>
 
+#include "base/tree.h"
 #include "import/cables/cables.h"
 #include "weft/tree.h"
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
-static const char *text_of(const struct weft_tree *map, const char *key) {
-    const struct weft_tree *at = weft_tree_find(map, key);
-    return at && at->type == WEFT_TREE_TEXT && *at->text ? at->text : NULL;
-}
-
 /// "node:interface", or {node: ..., interface: ...}.
 static enum weft_status read_end(const struct weft_tree *tree, struct weft_arena *arena, const char **ret_node,
                                  const char **ret_port, struct weft_error *ret_error) {
     if (tree->type == WEFT_TREE_MAP) {
-        *ret_node = text_of(tree, "node");
-        *ret_port = text_of(tree, "interface");
+        *ret_node = weft__tree_text(tree, "node");
+        *ret_port = weft__tree_text(tree, "interface");
         return *ret_node ? WEFT_OK : BAD(tree->place, "an endpoint without 'node'");
     }
     const char *colon = tree->type == WEFT_TREE_TEXT ? strchr(tree->text, ':') : NULL;
@@ -33,7 +29,7 @@ static enum weft_status read_end(const struct weft_tree *tree, struct weft_arena
 static enum weft_status read_link(const struct weft_tree *link, const struct weft_tree *nodes,
                                   struct weft__cable_list *list, struct weft_error *ret_error) {
     const struct weft_tree *ends = weft_tree_find(link, "endpoints");
-    const char *type = text_of(link, "type");
+    const char *type = weft__tree_text(link, "type");
     struct weft__cable c = {.place = link->place};
     if ((type && strcmp(type, "veth")) || weft_tree_find(link, "endpoint")) {
         list->outside++;
@@ -62,8 +58,8 @@ enum weft_status weft__cables_read_lab(const struct weft__cables_file *file, str
     if (!nodes || nodes->type != WEFT_TREE_MAP || !links || links->type != WEFT_TREE_LIST)
         return BAD(root->place, "expected 'nodes' and a list of 'links' in 'topology', as containerlab has them");
     for (uint32_t i = 0; i < nodes->n; i++) {
-        const char *kind = text_of(nodes->child[i], "kind");
-        if (!kind) kind = text_of(kinds, "kind");
+        const char *kind = weft__tree_text(nodes->child[i], "kind");
+        if (!kind) kind = weft__tree_text(kinds, "kind");
         if (kind && strcmp(kind, "bridge"))
             weft__cables_tell(list, nodes->child[i]->key,
                               strcmp(kind, "linux") ? WEFT__CABLE_SWITCH : WEFT__CABLE_HOST);

@@ -3,7 +3,6 @@
 // topology.yaml(5) of Slurm 25. The files say which switch is below which, but neither how many cables there are nor
 // their speed: a node has one of the given rate, and a switch with n nodes below has n / oversubscription of them to
 // the switch above (bundled where there are many). A block is a switch, below one switch of all blocks.
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/grow.h"
 #include "base/host_list.h"
 #include "base/lines.h"
+#include "base/tree.h"
 #include "import/cables/cables.h"
 #include "weft/tree.h"
 
@@ -107,19 +107,14 @@ static enum weft_status read_conf(struct slurm *s, struct weft_error *ret_error)
 
 // --- topology.yaml ------------------------------------------------------------------------------------------------
 
-static const char *text_of(const struct weft_tree *map, const char *key) {
-    const struct weft_tree *at = weft_tree_find(map, key);
-    return at && at->type == WEFT_TREE_TEXT && *at->text ? at->text : NULL;
-}
-
 static enum weft_status take_entries(struct slurm *s, const struct weft_tree *list, const char *name,
                                      struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; list && list->type == WEFT_TREE_LIST && i < list->n && !status; i++) {
         const struct weft_tree *entry = list->child[i];
-        struct branch b = {.name = text_of(entry, name),
-                           .nodes = text_of(entry, "nodes"),
-                           .switches = text_of(entry, "children"),
+        struct branch b = {.name = weft__tree_text(entry, name),
+                           .nodes = weft__tree_text(entry, "nodes"),
+                           .switches = weft__tree_text(entry, "children"),
                            .place = entry->place};
         if (!b.name)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place, "no '%s'; expected its name", name);
@@ -134,7 +129,7 @@ static const struct weft_tree *chosen(const struct weft_tree *root) {
     for (uint32_t i = 0; i < root->n && root->type == WEFT_TREE_LIST; i++) {
         const struct weft_tree *t = root->child[i];
         if (!weft_tree_find(t, "tree") && !weft_tree_find(t, "block")) continue;
-        const char *is_default = text_of(t, "cluster_default");
+        const char *is_default = weft__tree_text(t, "cluster_default");
         if (is_default && !strcasecmp(is_default, "true")) return t;
         if (!first) first = t;
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/order.h"
 
 enum { BLOCK = 4096, ADDRESS_BYTES = 64 };
 
@@ -129,11 +130,6 @@ static uint64_t pair_key(uint32_t src, uint32_t dst) {
     return (uint64_t)src << 32 | dst;
 }
 
-static int by_key(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /// The pairs of addresses whose first has sent a READ request to the second; sorted.
 static uint64_t *readers(struct collecting *c, size_t *ret_n) {
     const struct weft_decode *d = &c->all->decode;
@@ -143,7 +139,7 @@ static uint64_t *readers(struct collecting *c, size_t *ret_n) {
         const struct weft_conversation *v = d->conversation[i];
         if (v->reads) pair[(*ret_n)++] = pair_key(number_of(c, &v->key.src), number_of(c, &v->key.dst));
     }
-    qsort(pair, *ret_n, sizeof *pair, by_key);
+    qsort(pair, *ret_n, sizeof *pair, weft__by_u64);
     return pair;
 }
 
@@ -152,7 +148,7 @@ static void add_flow(struct collecting *c, const struct weft_decode_message *m, 
     uint32_t from = number_of(c, &m->of->key.src), to = number_of(c, &m->of->key.dst);
     struct weft__capture_flow flow = {m->request ? to : from, m->request ? from : to, m->verb, m->start_ps, m->bytes};
     uint64_t key = pair_key(flow.dst, flow.src);
-    if (m->response && bsearch(&key, pair, pairs, sizeof *pair, by_key)) {
+    if (m->response && bsearch(&key, pair, pairs, sizeof *pair, weft__by_u64)) {
         all->echoes++;
     } else if (!m->bytes) {
         all->empty++;

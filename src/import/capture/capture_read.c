@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "base/unpack.h"

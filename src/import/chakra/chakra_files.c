@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/grow.h"
+#include "base/stream.h"
 #include "base/tree.h"
 #include "import/chakra/chakra.h"
 #include "import/chakra/chakra_json.h"
@@ -76,25 +77,18 @@ static enum weft_status take_name(struct finder *f, const char *folder, const ch
     return WEFT_OK;
 }
 
-static void close_folder(void *folder) {
-    closedir(folder);
-}
-
 /// Finds all traces in the folder, or those of a prefix, that are JSON or not (f->json). `folder` ends with a slash, or
 /// is empty.
 static enum weft_status scan(struct finder *f, const char *folder, const char *prefix) {
     struct weft_memory_cleanup cleanup;
-    DIR *dir = opendir(*folder ? folder : ".");
-    if (!dir && errno == ENOMEM) weft_memory_fail();
+    DIR *dir = weft__folder_open(*folder ? folder : ".", &cleanup);
     if (!dir)
         return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place, "file: cannot read '%s': %s", folder,
                               strerror(errno));
-    weft_memory_cleanup_add(&cleanup, close_folder, dir);
     enum weft_status status = WEFT_OK;
     for (const struct dirent *entry; !status && (entry = readdir(dir));)
         status = take_name(f, folder, entry->d_name, prefix);
-    weft_memory_cleanup_remove(&cleanup);
-    closedir(dir);
+    weft__folder_close(dir, &cleanup);
     return status;
 }
 

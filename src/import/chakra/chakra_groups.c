@@ -190,10 +190,6 @@ static bool parse_group(struct weft__chakra_groups *g, const json_t *one, uint32
     return true;
 }
 
-static void drop(void *root) {
-    json_decref(root);
-}
-
 bool weft__chakra_groups_parse(struct weft__chakra_groups *g, const char *text, uint32_t *ret_ranks) {
     struct weft_memory_cleanup cleanup;
     json_error_t why;
@@ -204,7 +200,7 @@ bool weft__chakra_groups_parse(struct weft__chakra_groups *g, const char *text, 
     json_t *root = json_loadb(begin, (size_t)(end - begin), JSON_REJECT_DUPLICATES, &why);
     if (!root && json_error_code(&why) == json_error_out_of_memory) weft_memory_fail();
     if (!root) return false;
-    weft_memory_cleanup_add(&cleanup, drop, root);
+    weft_memory_cleanup_add(&cleanup, weft__json_release, root);
     bool good = json_is_array(root);
     *ret_ranks = 0;
     for (size_t i = 0; i < json_array_size(root) && good; i++)

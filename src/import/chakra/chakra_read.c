@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/tree.h"
 #include "base/unpack.h"
 #include "import/chakra/chakra_json.h"
@@ -165,12 +166,9 @@ static enum weft_status begin_json(struct weft__chakra_reader *r, struct weft_er
     return status ? status : take_version(r, version, ret_error);
 }
 
-static void close_file(void *file) {
-    fclose(file);
-}
-
-enum weft_status weft__chakra_begin(struct weft__chakra_reader *r, FILE *file, const char *name,
-                                    struct weft_arena *arena, struct weft_error *ret_error) {
+/// For a stream that the caller closes. `name` says whether it is JSON.
+static enum weft_status chakra_begin(struct weft__chakra_reader *r, FILE *file, const char *name,
+                                     struct weft_arena *arena, struct weft_error *ret_error) {
     *r = (struct weft__chakra_reader){.file = file, .name = name, .arena = arena, .version = ""};
     return weft__chakra_json_named(name) ? begin_json(r, ret_error) : read_metadata(r, ret_error);
 }
@@ -181,10 +179,10 @@ enum weft_status weft__chakra_open(struct weft__chakra_reader *r, const char *pa
     FILE *file = weft__file_open_unpacked(path);
     if (!file)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, weft__file_why(errno));
-    weft_memory_cleanup_add(&cleanup, close_file, file);
-    enum weft_status status = weft__chakra_begin(r, file, path, arena, ret_error);
+    weft_memory_cleanup_add(&cleanup, weft__file_close, file);
+    enum weft_status status = chakra_begin(r, file, path, arena, ret_error);
     weft_memory_cleanup_remove(&cleanup);
-    weft_memory_cleanup_add(&r->cleanup, close_file, file);
+    weft_memory_cleanup_add(&r->cleanup, weft__file_close, file);
     r->opened = true;
     if (status) weft__chakra_close(r);
     return status;

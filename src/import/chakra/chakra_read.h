@@ -82,9 +82,6 @@ struct weft__chakra_reader {
 /// `place`.
 enum weft_status weft__chakra_open(struct weft__chakra_reader *r, const char *path, struct weft_place place,
                                    struct weft_arena *arena, struct weft_error *ret_error);
-/// For a stream that the caller closes. `name` says whether it is JSON.
-enum weft_status weft__chakra_begin(struct weft__chakra_reader *r, FILE *file, const char *name,
-                                    struct weft_arena *arena, struct weft_error *ret_error);
 /// *ret_more is false at the end of the file.
 enum weft_status weft__chakra_next(struct weft__chakra_reader *r, struct weft__chakra_node *ret_node, bool *ret_more,
                                    struct weft_error *ret_error);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/unpack.h"
 
 #define INTERVAL_DEFAULT (100 * WEFT_PS_PER_US)
@@ -221,17 +222,13 @@ enum weft_status weft_decode_run(FILE *file, const char *name, const struct weft
     return WEFT_OK;
 }
 
-static void close_file(void *file) {
-    fclose(file);
-}
-
 enum weft_status weft_decode_file(const char *path, const struct weft_decode_conf *conf, struct weft_arena *arena,
                                   struct weft_decode *ret, struct weft_error *ret_error) {
     struct weft_place place = {.file = path};
     FILE *file = weft__file_open_unpacked(path);
     if (!file) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(errno));
     struct weft_memory_cleanup cleanup;
-    weft_memory_cleanup_add(&cleanup, close_file, file);
+    weft_memory_cleanup_add(&cleanup, weft__file_close, file);
     setvbuf(file, weft_arena_alloc(arena, STREAM_BYTES, 1), _IOFBF, STREAM_BYTES);
     enum weft_status status = weft_decode_run(file, path, conf, arena, ret, ret_error);
     weft_memory_cleanup_remove(&cleanup);

@@ -68,45 +68,36 @@ enum weft__decode_psn weft__decode_psn(struct weft_decode_psns *s, uint32_t psn,
 enum part { FIRST = 1, LAST = 2 };
 struct meaning {
     uint8_t verb, part;
-    bool response;
+    bool response, known;
 };
 
+#define MEANS(verb, part)                                                                                              \
+    { WEFT_VERB_##verb, part, WEFT_VERB_##verb == WEFT_VERB_READ, true }
+
 static bool mean(uint8_t opcode, struct meaning *ret) {
-    static const uint8_t send = WEFT_VERB_SEND, write = WEFT_VERB_WRITE;
-    switch (opcode) {
-    case WEFT_RC_SEND_FIRST:
-        return *ret = (struct meaning){send, FIRST, false}, true;
-    case WEFT_RC_SEND_MIDDLE:
-        return *ret = (struct meaning){send, 0, false}, true;
-    case WEFT_RC_SEND_LAST:
-    case WEFT_RC_SEND_LAST_IMMEDIATE:
-    case WEFT_RC_SEND_LAST_INVALIDATE:
-        return *ret = (struct meaning){send, LAST, false}, true;
-    case WEFT_RC_SEND_ONLY:
-    case WEFT_RC_SEND_ONLY_IMMEDIATE:
-    case WEFT_RC_SEND_ONLY_INVALIDATE:
-        return *ret = (struct meaning){send, FIRST | LAST, false}, true;
-    case WEFT_RC_WRITE_FIRST:
-        return *ret = (struct meaning){write, FIRST, false}, true;
-    case WEFT_RC_WRITE_MIDDLE:
-        return *ret = (struct meaning){write, 0, false}, true;
-    case WEFT_RC_WRITE_LAST:
-    case WEFT_RC_WRITE_LAST_IMMEDIATE:
-        return *ret = (struct meaning){write, LAST, false}, true;
-    case WEFT_RC_WRITE_ONLY:
-    case WEFT_RC_WRITE_ONLY_IMMEDIATE:
-        return *ret = (struct meaning){write, FIRST | LAST, false}, true;
-    case WEFT_RC_READ_RESPONSE_FIRST:
-        return *ret = (struct meaning){WEFT_VERB_READ, FIRST, true}, true;
-    case WEFT_RC_READ_RESPONSE_MIDDLE:
-        return *ret = (struct meaning){WEFT_VERB_READ, 0, true}, true;
-    case WEFT_RC_READ_RESPONSE_LAST:
-        return *ret = (struct meaning){WEFT_VERB_READ, LAST, true}, true;
-    case WEFT_RC_READ_RESPONSE_ONLY:
-        return *ret = (struct meaning){WEFT_VERB_READ, FIRST | LAST, true}, true;
-    default:
-        return false;
-    }
+    static const struct meaning meanings[] = {
+        [WEFT_RC_SEND_FIRST] = MEANS(SEND, FIRST),
+        [WEFT_RC_SEND_MIDDLE] = MEANS(SEND, 0),
+        [WEFT_RC_SEND_LAST] = MEANS(SEND, LAST),
+        [WEFT_RC_SEND_LAST_IMMEDIATE] = MEANS(SEND, LAST),
+        [WEFT_RC_SEND_LAST_INVALIDATE] = MEANS(SEND, LAST),
+        [WEFT_RC_SEND_ONLY] = MEANS(SEND, FIRST | LAST),
+        [WEFT_RC_SEND_ONLY_IMMEDIATE] = MEANS(SEND, FIRST | LAST),
+        [WEFT_RC_SEND_ONLY_INVALIDATE] = MEANS(SEND, FIRST | LAST),
+        [WEFT_RC_WRITE_FIRST] = MEANS(WRITE, FIRST),
+        [WEFT_RC_WRITE_MIDDLE] = MEANS(WRITE, 0),
+        [WEFT_RC_WRITE_LAST] = MEANS(WRITE, LAST),
+        [WEFT_RC_WRITE_LAST_IMMEDIATE] = MEANS(WRITE, LAST),
+        [WEFT_RC_WRITE_ONLY] = MEANS(WRITE, FIRST | LAST),
+        [WEFT_RC_WRITE_ONLY_IMMEDIATE] = MEANS(WRITE, FIRST | LAST),
+        [WEFT_RC_READ_RESPONSE_FIRST] = MEANS(READ, FIRST),
+        [WEFT_RC_READ_RESPONSE_MIDDLE] = MEANS(READ, 0),
+        [WEFT_RC_READ_RESPONSE_LAST] = MEANS(READ, LAST),
+        [WEFT_RC_READ_RESPONSE_ONLY] = MEANS(READ, FIRST | LAST),
+    };
+    if (opcode >= sizeof meanings / sizeof *meanings) return false;
+    *ret = meanings[opcode];
+    return ret->known;
 }
 
 static void emit(const struct weft_decode *d, const struct weft_decode_message *m) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/unpack.h"
 
 size_t weft__goal_fill(struct weft__goal_input *in, size_t n) {
@@ -65,10 +66,6 @@ enum weft_status weft_goal_read(FILE *file, const char *name, struct weft_arena 
                           weft__file_why(in.why));
 }
 
-static void close_file(void *file) {
-    fclose(file);
-}
-
 enum weft_status weft_goal_load(const char *path, struct weft_place place, struct weft_arena *arena,
                                 struct weft_schedule **ret_schedule, struct weft_error *ret_error) {
     FILE *file = weft__file_open_unpacked(path);
@@ -76,7 +73,7 @@ enum weft_status weft_goal_load(const char *path, struct weft_place place, struc
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "file: cannot open '%s': %s", path,
                               weft__file_why(errno));
     struct weft_memory_cleanup cleanup;
-    weft_memory_cleanup_add(&cleanup, close_file, file);
+    weft_memory_cleanup_add(&cleanup, weft__file_close, file);
     enum weft_status status = weft_goal_read(file, path, arena, ret_schedule, ret_error);
     weft_memory_cleanup_remove(&cleanup);
     fclose(file);

@@ -2,7 +2,6 @@
 // GOAL in its binary form. Sections are read in the order of the file, which is that of the ranks.
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "goal.h"

@@ -2,12 +2,12 @@
 // Several files as one infrastructure: their lists are joined, so one may define the devices of another.
 // Keysight/infragraph keeps devices in separate files (yaml/, examples/), some of which contain only a device.
 #include <dirent.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/grow.h"
 #include "base/lines.h"
+#include "base/stream.h"
 #include "import/infragraph/infragraph_read.h"
 
 static void append(struct weft_arena *arena, struct weft_tree *parent, struct weft_tree *child) {
@@ -116,19 +116,13 @@ static bool may_be_one(const char *name, const char *path) {
     return named && !stat(path, &about) && S_ISREG(about.st_mode) && about.st_size <= SEEK_BYTES_MAX;
 }
 
-static void close_folder(void *folder) {
-    closedir(folder);
-}
-
 const char *weft__infragraph_seek(const char *given, const char *key, const char *member, const char *value,
                                   struct weft_arena *arena) {
     const char *slash = strrchr(given, '/'), *best = NULL;
     const char *folder = slash ? weft_arena_format(arena, "%.*s/", (int)(slash - given), given) : "";
     struct weft_memory_cleanup cleanup;
-    DIR *dir = opendir(*folder ? folder : ".");
-    if (!dir && errno == ENOMEM) weft_memory_fail();
+    DIR *dir = weft__folder_open(*folder ? folder : ".", &cleanup);
     if (!dir) return NULL;
-    weft_memory_cleanup_add(&cleanup, close_folder, dir);
     uint32_t files = 0;
     for (const struct dirent *entry; files < SEEK_FILES_MAX && (entry = readdir(dir));) {
         const char *path = weft_arena_format(arena, "%s%s", folder, entry->d_name);
@@ -136,7 +130,6 @@ const char *weft__infragraph_seek(const char *given, const char *key, const char
         files++;
         if (has_entry(path, key, member, value)) best = path;
     }
-    weft_memory_cleanup_remove(&cleanup);
-    closedir(dir);
+    weft__folder_close(dir, &cleanup);
     return best;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "import/infragraph/infragraph_device.h"
 #include "import/infragraph/infragraph_old.h"
 
@@ -197,11 +198,6 @@ static uint64_t node_key(const struct reader *r, uint64_t key) {
     return locate(r, key, &copy, &slot)->about->is_switch ? key - slot : key;
 }
 
-static int by_key(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 static void make_node(struct reader *r, uint32_t n, uint64_t key) {
     uint64_t copy, slot;
     const struct instance *i = locate(r, key, &copy, &slot);
@@ -238,7 +234,7 @@ static void make_link(struct reader *r, const struct wire *w, const uint64_t *ke
     l->place = w->place;
     for (uint32_t e = 0; e < 2; e++) {
         uint64_t wanted = node_key(r, w->key[e]);
-        const uint64_t *found = bsearch(&wanted, key, r->graph->graph.nodes, sizeof *key, by_key);
+        const uint64_t *found = bsearch(&wanted, key, r->graph->graph.nodes, sizeof *key, weft__by_u64);
         l->end[e] = (uint32_t)(found - key);
         l->port[e] = port_name(r, w->key[e]);
     }
@@ -250,7 +246,7 @@ static void make_graph(struct reader *r) {
     uint64_t *key = weft_arena_alloc(r->arena, ends, sizeof *key);
     for (size_t e = 0; e < ends; e++)
         key[e] = node_key(r, r->wire[e / 2].key[e % 2]);
-    qsort(key, ends, sizeof *key, by_key);
+    qsort(key, ends, sizeof *key, weft__by_u64);
     for (size_t e = 0; e < ends; e++)
         if (!g->nodes || key[e] != key[g->nodes - 1]) key[g->nodes++] = key[e];
     g->node = weft_arena_alloc(r->arena, g->nodes, sizeof *g->node);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which GPUs of a server use which NICs.
-#include <string.h>
 
 #include "import/nccl/nccl_server.h"
 

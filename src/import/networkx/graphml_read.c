@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/json_read.h"
 #include "base/xml.h"
 #include "import/networkx/networkx_read.h"
 
@@ -183,10 +184,6 @@ static enum weft_status end(void *context, const struct weft__xml_element *e, st
     return WEFT_OK;
 }
 
-static void release(void *object) {
-    json_decref(object);
-}
-
 enum weft_status weft__graphml_read(const char *path, struct weft_place place, const struct weft__networkx_conf *conf,
                                     struct weft_arena *arena, struct weft__networkx *ret_graph,
                                     struct weft_error *ret_error) {
@@ -194,7 +191,7 @@ enum weft_status weft__graphml_read(const char *path, struct weft_place place, c
     struct reader *r = weft_arena_alloc(arena, 1, sizeof *r);
     r->arena = arena;
     r->root = own(json_object());
-    weft_memory_cleanup_add(&r->cleanup, release, r->root);
+    weft_memory_cleanup_add(&r->cleanup, weft__json_release, r->root);
     r->graph = own(json_object());
     int failed = json_object_set_new(r->root, "graph", r->graph);
     r->nodes = own(json_array());

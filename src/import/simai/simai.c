@@ -8,10 +8,6 @@
 #include "import/simai/simai_read.h"
 #include "weft/import.h"
 
-static uint64_t or_one(uint64_t n) {
-    return n ? n : 1;
-}
-
 enum { GPUS_PER_SERVER = 8 };
 
 struct simai_import_conf {
@@ -49,11 +45,11 @@ static uint64_t count_talks(const struct weft__simai *w, unsigned groups) {
 /// The number of GPUs; if neither user nor files give it, enough for every communicating layer to have a partner.
 static uint64_t gpus_of(const struct weft__simai *w, uint64_t said, uint32_t hosts, struct weft_import *import) {
     if (said || w->gpus || hosts) return said ? said : w->gpus ? w->gpus : hosts;
-    uint64_t gpus = or_one(w->tp) * or_one(w->pp) * or_one(w->ep);
+    uint64_t gpus = weft__simai_or_one(w->tp) * weft__simai_or_one(w->pp) * weft__simai_or_one(w->ep);
     if (w->kind == WEFT__SIMAI_MICRO && gpus == 1)
         gpus = 2 * GPUS_PER_SERVER;
-    else if (w->kind != WEFT__SIMAI_MICRO &&
-             (count_talks(w, 1u << WEFT__SIMAI_DP_EP) || (or_one(w->ep) == 1 && count_talks(w, 1u << WEFT__SIMAI_DP))))
+    else if (w->kind != WEFT__SIMAI_MICRO && (count_talks(w, 1u << WEFT__SIMAI_DP_EP) ||
+                                              (weft__simai_or_one(w->ep) == 1 && count_talks(w, 1u << WEFT__SIMAI_DP))))
         gpus *= 2;
     weft_import_note(import, WEFT_IMPORT_ASSUMED, "%" PRIu64 " GPUs: the header does not say all_gpus (gpus)", gpus);
     return gpus;
@@ -81,7 +77,7 @@ static void note_pipeline(const struct weft__simai *w, struct weft_import *impor
     weft_import_note(import, WEFT_IMPORT_FOUND,
                      "%" PRIu64 " stages with %" PRIu64 " microbatches of %" PRIu32
                      " lines each, which pass on %" PRIu64 " bytes",
-                     w->pp, or_one(w->ga), w->block, w->pp_bytes);
+                     w->pp, weft__simai_or_one(w->ga), w->block, w->pp_bytes);
     weft_import_note(
         import, WEFT_IMPORT_ASSUMED,
         "the lines are those of one stage, and stages do one forward, one backward pass in turn (pipeline)");
@@ -130,7 +126,8 @@ static void say_workload(const struct weft_import_file *file, const struct weft_
     if (network->chosen) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  hosts: \"%s\"\n", network->chosen);
     weft_import_note(import, WEFT_IMPORT_FOUND,
                      "%s: %" PRIu32 " layers; %" PRIu64 " GPUs, TP %" PRIu64 ", EP %" PRIu64 ", PP %" PRIu64,
-                     file->written, w->layers, gpus, or_one(w->tp), or_one(w->ep), or_one(w->pp));
+                     file->written, w->layers, gpus, weft__simai_or_one(w->tp), weft__simai_or_one(w->ep),
+                     weft__simai_or_one(w->pp));
     const char *server = find_server(network, gpus, import);
     if (server) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  server: %s\n", server);
     weft_import_note(import, WEFT_IMPORT_ASSUMED,

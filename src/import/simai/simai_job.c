@@ -17,7 +17,6 @@
 // is not used: AICB's generator writes the number of the model's layers there, and no file says which lines belong to
 // which virtual stage.
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/param.h"
 #include "import/simai/simai_read.h"

@@ -187,13 +187,10 @@ static enum weft_status mark(const struct weft__simai *w, const struct list list
     return WEFT_OK;
 }
 
-static uint64_t or_one(uint64_t n) {
-    return n ? n : 1;
-}
-
 const char *weft__simai_find_groups(const struct weft__simai *w, uint32_t ranks, struct weft__simai_groups *ret,
                                     char *text, size_t size) {
-    uint64_t tp = or_one(w->tp), ep = or_one(w->ep), pp = or_one(w->pp), dp = ranks / tp / pp;
+    uint64_t tp = weft__simai_or_one(w->tp), ep = weft__simai_or_one(w->ep), pp = weft__simai_or_one(w->pp),
+             dp = ranks / tp / pp;
     if (!dp || tp * pp * dp != ranks || dp % ep) {
         snprintf(text, size,
                  "%" PRIu32 " ranks in groups of %" PRIu64 " (model_parallel_NPU_group), %" PRIu64

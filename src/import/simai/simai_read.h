@@ -71,5 +71,9 @@ bool weft__simai_is_pipeline(const struct weft__simai *workload);
 /// In the arena. Errors are at `place` if the file cannot be read, else in it.
 enum weft_status weft__simai_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                   struct weft__simai *ret_workload, struct weft_error *ret_error);
+/// A degree of parallelism; 0 in the file: 1.
+static inline uint64_t weft__simai_or_one(uint64_t n) {
+    return n ? n : 1;
+}
 
 #endif

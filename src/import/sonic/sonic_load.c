@@ -7,13 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/json_read.h"
 #include "base/stream.h"
 #include "base/unpack.h"
 #include "weft/error.h"
-
-static void drop_json(void *root) {
-    json_decref(root);
-}
 
 static enum weft_status read_file(const char *path, json_t **ret_root, struct weft_error *ret_error) {
     struct weft_place place = {.file = path};
@@ -104,7 +101,7 @@ static enum weft_status add_file(json_t *to, json_t *from, const char *path, str
 json_t *weft__sonic_set_new(struct weft_memory_cleanup *cleanup) {
     json_t *set = json_array();
     if (!set) weft_memory_fail();
-    weft_memory_cleanup_add(cleanup, drop_json, set);
+    weft_memory_cleanup_add(cleanup, weft__json_release, set);
     return set;
 }
 
@@ -127,7 +124,7 @@ enum weft_status weft__sonic_load(const char *const *path, uint32_t files, struc
         json_t *from = NULL, *own = add_tables(set);
         status = read_file(path[f], &from, ret_error);
         if (!from) continue;
-        weft_memory_cleanup_add(&cleanup, drop_json, from);
+        weft_memory_cleanup_add(&cleanup, weft__json_release, from);
         if (!status) status = add_file(own, from, path[f], arena, ret_error);
         if (!status) status = add_file(all, own, path[f], arena, ret_error);
         weft_memory_cleanup_remove(&cleanup);
