@@ -116,8 +116,9 @@ struct weft__port_credit *weft__network_credit(const struct weft__network *net, 
                                   .unit = needs->unit(other->conf),
                                   .granted_unit = grants->unit(own->conf)};
     if (!c.priorities && !c.granted) return NULL;
+    c.grant = weft__credit_granted(t, net->device, net->frame_bytes, port);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        c.left[p] = weft__credit_granted(t, net->device, net->frame_bytes, port);
+        c.left[p] = c.grant;
     c.frame_take = weft_credit_take(c.unit, net->frame_bytes);
     struct weft__port_credit *credit = weft_arena_alloc(arena, 1, sizeof *credit);
     *credit = c;

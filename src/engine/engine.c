@@ -386,6 +386,13 @@ static void cut_off(struct weft__worker *w, uint32_t actives, weft_time_ps end) 
     }
 }
 
+static __attribute__((cold, noinline)) void check_part(const struct weft__worker *w, uint32_t actives,
+                                                       weft_time_ps end) {
+    const struct weft__engine_conf *conf = &w->engine->conf;
+    for (uint32_t a = 0; a < actives; a++)
+        conf->check(conf->context, w->first + w->active[a].node, end);
+}
+
 /// Runs one part of a window: leaves, or all other nodes.
 static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
     struct weft__engine *e = w->engine;
@@ -413,6 +420,7 @@ static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
         node->ops->run(node, w, &v.arrival[active->first], active->n, end);
         schedule_wake(w, node, active->node);
     }
+    if (__builtin_expect(e->conf.check != NULL, 0)) check_part(w, actives, end);
     charge(w, WEFT_PHASE_NODES, begun);
 }
 

@@ -11,6 +11,7 @@
 #include "box/box.h"
 #include "sim/capture.h"
 #include "sim/check_credit.h"
+#include "sim/check_state.h"
 #include "sim/check_wire.h"
 #include "sim/checkpoint.h"
 #include "sim/events.h"
@@ -433,6 +434,7 @@ static void start_engine(struct weft__run *run) {
         .interrupt = options->interrupt,
         .on_progress = options->on_progress || options->checkpoint ? on_progress : NULL,
         .context = run,
+        .check = weft__state_is_checked() ? weft__check_node : NULL,
         .on_window = net->driver ? weft__driver_on_window : NULL,
         .driver = run,
     };
@@ -534,6 +536,7 @@ static void collect(struct weft__run *run) {
     o->dropped_bytes = sum.dropped_bytes;
     memcpy(o->drops, &sum.count[WEFT__COUNT_DROPS], sizeof o->drops);
     memcpy(o->drop_bytes, &sum.count[WEFT__COUNT_DROP_BYTES], sizeof o->drop_bytes);
+    if (net->engine.conf.check && !run->options.ranks) weft__check_end(net, o->sim_time_ps);
     o->held_bytes = weft__engine_in_flight(&net->engine);
     const struct weft_node_info *node = net->topology->node;
     for (uint32_t i = 0; i < net->topology->nodes; i++)

@@ -190,6 +190,11 @@ struct weft__nic_setup {
     struct weft_arena *arena;
 };
 
+/// For the box's operation `check_state`; see nic_check_state.c.
+struct weft__check;
+struct weft__network;
+void weft__nic_check_state(const struct weft__network *net, uint32_t node, weft_time_ps until, struct weft__check *c);
+
 /// The caller fills nic->port with weft__port_init. Initialises the node's timers, starts of flows included.
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node);
 extern const struct weft__node_ops weft__nic_ops, weft__nic_driven_ops, weft__nic_plain_ops;
