@@ -27,7 +27,6 @@ void weft__check_node(void *context, uint32_t node, weft_time_ps until) {
     if (node >= net->topology->nodes) return; // a node that boxes share has no state of its own to check
     struct weft__check c = weft__check_of(net->topology->node[node].name);
     const struct weft__box *box = weft__box_of(&net->topology->node[node]);
-    if (!box->check_state) return;
     box->check_state(net, node, until, &c);
     expect_unbroken(&c, until);
 }
