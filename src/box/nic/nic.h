@@ -72,7 +72,7 @@ struct weft__nic {
         uint32_t ready, ready_last; ///< list of queue pairs that may send, WEFT_NONE: empty
     } backlog[WEFT_PRIORITIES];
     struct weft__port port;
-    // used less often
+    // fields of the slow path
     struct weft__nic_planes *planes; ///< NULL: the NIC has only this port
     struct weft__nic_pull *pull;     ///< NULL: senders need no credit
     uint32_t plane;
@@ -84,8 +84,8 @@ struct weft__nic {
     uint32_t port_number, peer_offset; ///< port_number: for keys of its port. peer_offset: from a host of the first
                                        ///< network to the same host in its plane
     const struct weft_telemetry *telemetry; ///< of the packet being handled; NULL: it has none
-    const struct weft_sack *sack;           ///< likewise
-    // for a host slower than its link
+    const struct weft_sack *sack;           ///< of the packet being handled; NULL: it has none
+    // receive buffer of a host that is slower than its link
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
     weft_time_ps sample_interval_ps;
