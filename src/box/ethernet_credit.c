@@ -8,6 +8,7 @@
 static uint32_t arrival_port(const struct weft_topology *t, uint32_t node, const struct weft_packet *p) {
     if (p->port < t->node[node].ports) return t->node[node].port0 + p->port;
     uint32_t plane = UINT16_MAX - p->port, hosts = t->network[0].hosts;
+    assert(plane < t->networks);
     return t->node[t->host[plane * hosts + t->node[node].index]].port0;
 }
 
@@ -19,11 +20,12 @@ static void add_taken(const struct weft__port_credit *sender, uint32_t port, con
 
 static void add_flying(const struct weft__network *net, uint32_t node, const struct weft_packet *p,
                        struct weft__credit_sums *sums) {
+    if (weft_packet_is_local(p) && p->kind != WEFT_PACKET_ROOM) return; // some of these come by no port
     uint32_t own = arrival_port(net->topology, node, p), far = net->topology->port[own].peer;
     const struct weft__port *from = weft__network_port(net, far), *to = weft__network_port(net, own);
     if (p->kind == WEFT_PACKET_ROOM && to && to->credit)
         sums->found[weft__credit_at(own, p->priority)] += p->psn;
-    else if (!weft_packet_is_local(p) && from && from->credit)
+    else if (p->kind != WEFT_PACKET_ROOM && from && from->credit)
         add_taken(from->credit, far, p, sums);
 }
 

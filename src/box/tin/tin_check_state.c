@@ -62,7 +62,7 @@ static void check_fetches(const struct weft__tin *tin, uint32_t k, struct weft__
         fetching += f->whole ? 0u : f->bytes;
         weft__check_at_most(c, "bytes that have arrived of a packet", f->packet.bytes, "its bytes", f->bytes);
     }
-    for (uint32_t flow = 0; flow < WEFT__TIN_FLOWS; flow++)
+    for (uint32_t flow = 0; flow < WEFT__TIN_FLOWS && used; flow++)
         for (uint32_t at = port->head[flow]; at != WEFT_NONE && chained <= tin->fetches; at = tin->fetch[at].next)
             chained++;
     weft__check_equal(c, "packets in the chains of flows", chained, "packets fetched by the port", used);
