@@ -386,13 +386,6 @@ static void cut_off(struct weft__worker *w, uint32_t actives, weft_time_ps end) 
     }
 }
 
-static __attribute__((cold, noinline)) void check_part(const struct weft__worker *w, uint32_t actives,
-                                                       weft_time_ps end) {
-    const struct weft__engine_conf *conf = &w->engine->conf;
-    for (uint32_t a = 0; a < actives; a++)
-        conf->check(conf->context, w->first + w->active[a].node, end);
-}
-
 /// Runs one part of a window: leaves, or all other nodes.
 static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
     struct weft__engine *e = w->engine;
@@ -403,7 +396,6 @@ static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
         cut_off(w, actives, end);
     }
     charge(w, WEFT_PHASE_GATHER, begun);
-
     struct visit v = {&e->node[w->first], w->active, w->arrival, actives, end};
     const struct weft__arrival *fetched = v.arrival;
     for (uint32_t a = 0; a < AHEAD_PREPARE && a < actives; a++)
@@ -420,7 +412,8 @@ static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
         node->ops->run(node, w, &v.arrival[active->first], active->n, end);
         schedule_wake(w, node, active->node);
     }
-    if (__builtin_expect(e->conf.check != NULL, 0)) check_part(w, actives, end);
+    for (uint32_t a = 0; e->conf.check && a < actives; a++)
+        e->conf.check(e->conf.context, w->first + w->active[a].node, end);
     charge(w, WEFT_PHASE_NODES, begun);
 }
 
@@ -769,7 +762,6 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
     e->inboxes = e->conf.workers << (conf->leaf != NULL);
     e->pause_ps = WEFT_TIME_NEVER;
     weft__exchange_init(e);
-
     cut(e, weight, cuts_from);
     weft_memory_free(WEFT_MEMORY_SWITCH, cuts_from, (conf->nodes + 1) * sizeof *cuts_from);
 }

@@ -19,6 +19,7 @@ struct weft__tally weft__engine_tally(const struct weft__engine *e) {
         if (t->progress_ps > sum.progress_ps) sum.progress_ps = t->progress_ps;
         if (t->last_ps > sum.last_ps) sum.last_ps = t->last_ps;
     }
+    assert(sum.finished <= sum.started && sum.finished <= e->conf.work);
     return sum;
 }
 

@@ -2,6 +2,7 @@
 // From scenario, topology and workload to an outcome: assemble, run, collect.
 #include "weft/sim.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -182,8 +183,7 @@ static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *
     return least;
 }
 
-/// Hosts are leaves if that makes windows longer: a NIC may act at once on what arrives, while a switch needs some
-/// time.
+/// Hosts are leaves if that makes windows longer: a switch takes some time to act, a NIC may take none.
 static const bool *choose_leaves(const struct weft__network *net, uint32_t nodes) {
     const bool *leaf = find_leaves(net, nodes);
     if (!leaf || calc_lookahead(net, leaf) == calc_lookahead(net, NULL)) return NULL;
@@ -294,6 +294,7 @@ static void make_queue_pairs(struct weft__network *net) {
         }
     }
     weft_arena_free(scratch);
+    assert(q == net->qps); // as many as were counted
     net->hosts = (struct weft__hosts){
         .qp = net->qp,
         .qp_numbers = weft__qp_numbers(w, t->hosts, arena),
@@ -348,6 +349,7 @@ static void make_boxes(struct weft__network *net) {
         if (worker != last) weft__numa_bind(&numa, worker - e->own_first, own);
         last = worker;
         weft__box_of(&t->node[i])->make(net, i);
+        assert(net->engine.node[i].ops && net->engine.node[i].state); // what `make` promises
     }
     weft__numa_release(&numa);
 }
@@ -710,7 +712,6 @@ static void measure(struct weft__run *run) {
 
 #define BUG(error, ...) weft_error_set(error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE, "a bug of weft: " __VA_ARGS__)
 
-/// No more than was sent.
 static enum weft_status check_flows(const struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_outcome *o = net->outcome;
     for (uint32_t f = 0; f < o->flows; f++) {
@@ -727,8 +728,8 @@ static enum weft_status check_flows(const struct weft__network *net, struct weft
     return WEFT_OK;
 }
 
-/// Checks that weft itself worked correctly. What the end of a run shows to be wrong is said here, and not by an assert
-/// while it is collected: then the results are there all the same.
+/// Checks that weft itself worked correctly. It returns errors, not asserts, so that the results are there all the
+/// same.
 static enum weft_status check_outcome(const struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_outcome *o = net->outcome;
     uint64_t forgotten = net->engine.end == WEFT_END_DONE ? weft__engine_sides_kept(&net->engine) : 0;

@@ -17,6 +17,7 @@
 // (there, if the receive came later than the message: streams of the sender with the numbers of the receive); a message
 // of 0 bytes takes o and g (there: one byte's O and G less, modulo 2^64). More than 16 steps of a rank that one event
 // releases are queued in order, too (there by std::sort, which leaves equal ones in any order). No noise.
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,7 @@ static struct event pop(struct run *x) {
 // --- steps --------------------------------------------------------------------------------------------------------
 
 static const struct weft_schedule_step *step_at(const struct run *x, uint32_t rank, uint32_t step) {
+    assert(rank < x->s->ranks && step < x->s->rank[rank].steps);
     return &x->s->rank[rank].step[step];
 }
 static weft_time_ps *cpu_of(const struct run *x, uint32_t rank, uint32_t cpu) {

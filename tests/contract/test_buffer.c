@@ -136,8 +136,8 @@ static void holds(const struct weft_model *model, const void *conf) {
     }
 }
 
-/// A wrong number in the state is found: of those that differ from an empty buffer's, at least half. (Without packets at
-/// hand a buffer cannot tell a watermark that is too high.)
+/// A wrong number in the state is found: of those that differ from an empty buffer's, at least half. (Without packets
+/// at hand a buffer cannot tell a watermark that is too high.)
 static void speaks(const struct weft_model *model, const void *conf) {
     const struct weft_buffer_ops *ops = model->ops;
     size_t n = ops->state_size(conf, PORTS) / sizeof(uint32_t);

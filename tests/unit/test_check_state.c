@@ -36,7 +36,8 @@
 
 /// Networks, each with what the others do not have.
 static const char *const networks[] = {
-    STAR "run: {until: 30us}\nhost: {cc: none}\nswitch: {buffer: {kind: static, size: 200KB, xoff: 50KB, xon: 40KB}}\n" INCAST,
+    STAR "run: {until: 30us}\nhost: {cc: none}\nswitch: {buffer: {kind: static, size: 200KB, xoff: 50KB, xon: "
+         "40KB}}\n" INCAST,
     STAR "run: {until: 30us}\nswitch: {queueing: voq}\n" INCAST,
     STAR "run: {until: 30us}\nswitch: {credit: cbfc, pfc: {priorities: []}}\nhost: {pfc: {priorities: []}}\n" INCAST,
     STAR "run: {until: 30us}\nhost: {drain_rate: 10Gbps}\n" INCAST,
@@ -312,8 +313,8 @@ static bool speaks(struct weft__network *net, const struct row *row) {
 /// A network before its run.
 static struct weft__run *begun(uint32_t network, struct run *r) {
     static struct weft__run run; // it must not move
-    enum weft_status status = weft_scenario_file_parse("t.yaml", networks[network], strlen(networks[network]), NULL, 0,
-                                                       &r->file, &r->error);
+    enum weft_status status =
+        weft_scenario_file_parse("t.yaml", networks[network], strlen(networks[network]), NULL, 0, &r->file, &r->error);
     if (!status) status = run_bind(r, 0);
     if (!status)
         status = weft__run_begin(&run, r->scenario, r->topology, r->workload, &(struct weft_sim_options){.threads = 1},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/switch/te_controller.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/image.h"
@@ -249,6 +250,7 @@ static void note_round(struct weft__te *te, weft_time_ps until, weft_time_ps now
         te->rounds_capacity = capacity;
     }
     const struct weft_cspf_plan *p = te->last;
+    assert(until <= now && now <= in_force);
     te->round[te->rounds++] = (struct weft_te_round){.measured_ps = until,
                                                      .computed_ps = now,
                                                      .in_force_ps = in_force,
@@ -261,6 +263,7 @@ static void note_round(struct weft__te *te, weft_time_ps until, weft_time_ps now
 
 /// Computes a plan for the current demands.
 static void compute(struct weft__te *te, uint64_t round, weft_time_ps now) {
+    assert(te->kept);
     struct weft_arena **arena = &te->arena[round % te->kept];
     if (*arena) weft_arena_free(*arena);
     *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
