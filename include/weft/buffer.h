@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffer accounting of a switch, seen from the ingress side (per input port and priority, the "priority group"),
-// because that is whom PFC pauses. Egress depth, where ECN looks, is counted by the switch itself.
+// Buffer accounting of a switch by input port and priority (the "priority group"), because PFC pauses an input port's
+// neighbour. The switch itself counts the depth of egress queues, by which ECN marks. A box calls admit for each frame
+// that arrives and release with the same arguments when the frame leaves, sent or discarded.
 #ifndef WEFT_BUFFER_H
 #define WEFT_BUFFER_H
 
 #include "weft/model.h"
 
 enum weft_buffer_answer {
-    WEFT_BUFFER_OK,   ///< accepted (on admit), or nothing to say (on release)
+    WEFT_BUFFER_OK,   ///< admit: accepted, at or below XOFF. release: above the resume threshold. review: between
     WEFT_BUFFER_XOFF, ///< accepted, and the priority group is above its XOFF threshold
-    WEFT_BUFFER_XON,  ///< on release or review: at or below the resume threshold, or nothing of it is in the way
+    WEFT_BUFFER_XON,  ///< release, review: at or below the resume threshold, or none of what keeps it paused is its own
     WEFT_BUFFER_DROP, ///< not accepted: no room (for a lossless group: headroom exhausted)
 };
 
-/// What a lossless port and priority may count on, whatever the others hold; with several lossless priorities, the one
-/// that gets least. Without any: of a lossy one, which has no headroom.
+/// Guarantees for a lossless port and priority, whatever the other groups hold; with several lossless priorities, those
+/// of the priority with the smallest guarantee. Without lossless priorities: those of a lossy one, without headroom.
 struct weft_buffer_plan {
-    weft_bytes xoff_bytes;     ///< it is paused above this, if it alone is congested
-    weft_bytes headroom_bytes; ///< from the packet on that had it paused, it takes at least this
-    char text[192];            ///< both, in the words of the parameters
-    char headroom_text[96];    ///< where the headroom comes from, likewise
+    weft_bytes xoff_bytes;     ///< the group's level above which its neighbour is paused, if no other group holds bytes
+    weft_bytes headroom_bytes; ///< bytes that the group accepts at least after its level has passed xoff_bytes
+    char text[192];            ///< both quantities, with the names of the parameters
+    char headroom_text[96];    ///< the parameters that give the headroom
 };
 
-/// The link of a port, for models that go by it.
+/// The link of a port, for models whose thresholds depend on links.
 struct weft_buffer_port {
-    weft_rate_bps rate_bps, host_rate_bps; ///< of the link; of the slowest link of a host
+    weft_rate_bps rate_bps;      ///< rate of the link
+    weft_rate_bps host_rate_bps; ///< rate of the slowest host link in the network
     weft_time_ps delay_ps;
 };
 
-/// What a port and priority holds, where a model counts for each of them alone.
+/// Bytes of one port and priority, and their maximum so far, for models that count each group separately.
 struct weft_buffer_group {
     uint32_t level, level_max;
 };
@@ -61,17 +63,17 @@ static inline enum weft_buffer_answer weft_buffer_fixed_release(const struct wef
 }
 
 struct weft_buffer_ops {
-    bool
-        by_output; ///< it counts at outputs too, so only a switch that knows a packet's output when it comes can use it
-    /// Required. Does the configuration fit a switch with so many ports, and can frames of `frame_bytes` be admitted at
-    /// all? NULL, or why not (in `text`): bad input.
+    bool by_output; ///< the model counts bytes per output as well: the box must know a packet's output at admit
+    /// Required, before init. NULL, or why a switch with `ports` ports cannot use the configuration, or could never
+    /// admit a frame of `frame_bytes` (text in `text`): bad input.
     const char *(*fit)(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes, char *text,
                        size_t size);
-    /// Optional, all three or none: ports differ by their links. As fit, once that is satisfied; and told after init.
+    /// Optional, all three or none, for models whose ports differ by their links. fit_ports: like fit, called after fit
+    /// has succeeded. set_port: called for each port after init.
     const char *(*fit_ports)(const void *conf, const struct weft_buffer_port *port, uint32_t ports,
                              uint8_t lossless_mask, char *text, size_t size);
     void (*set_port)(void *state, const void *conf, uint32_t port, const struct weft_buffer_port *link);
-    /// Whether they make a difference with this configuration.
+    /// Whether the links of ports make a difference with this configuration.
     bool (*by_port)(const void *conf);
     /// Required. For a configuration that fits.
     void (*plan)(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan);
@@ -81,26 +83,29 @@ struct weft_buffer_ops {
                              uint8_t lossless_mask, uint32_t priority);
     size_t (*state_size)(const void *conf, uint32_t ports);                             ///< required
     void (*init)(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask); ///< required
-    /// Optional, both or neither: admit and release are weft_buffer_fixed_admit and _release of a group that is the
-    /// port and priority's own, by thresholds that do not move, so a box may do that itself. After init `keep_at` has
-    /// the groups kept at `first`, a port's port_stride bytes after that before it, a priority's priority_stride.
+    /// Optional, both or neither. The model has fixed thresholds and a group per port and priority: its admit and
+    /// release are weft_buffer_fixed_admit and weft_buffer_fixed_release, so a box may call these instead. keep_at,
+    /// called after init, makes the model keep its groups in the box's memory: that of port 0 and priority 0 at
+    /// `first`, the next port's port_stride bytes later, the next priority's priority_stride bytes later.
     void (*fixed)(const void *conf, struct weft_buffer_fixed *ret_fixed);
     void (*keep_at)(void *state, struct weft_buffer_group *first, size_t port_stride, size_t priority_stride);
-    /// Required, hot. A packet of `bytes` for the port `out` wants in at (port, priority). `out` is WEFT_NONE
-    /// where `by_output` is false and the box has none.
+    /// Required, hot. A packet of `bytes` bytes has arrived at (port, priority) and will leave by the port `out`.
+    /// Unless `by_output` is set, `out` may be WEFT_NONE. DROP changes nothing; any other answer counts the packet.
     enum weft_buffer_answer (*admit)(void *state, const void *conf, uint32_t port, uint32_t out, uint32_t priority,
                                      uint32_t bytes);
-    /// Required, hot. It left. XON is answered whenever the level is at or below the resume threshold.
+    /// Required, hot. A packet that admit has counted leaves the buffer. XON whenever the group's level is at or below
+    /// the resume threshold, also if it was before.
     enum weft_buffer_answer (*release)(void *state, const void *conf, uint32_t port, uint32_t out, uint32_t priority,
                                        uint32_t bytes);
-    /// Optional, hot. (port, priority) will be asked about soon: bring it into the cache.
+    /// Optional, hot. Prefetches the group's memory; admit or release will be called for the group soon.
     void (*prefetch)(const void *state, uint32_t port, uint32_t priority);
-    /// Required. How it stands now: XOFF above the XOFF threshold, XON at or below the resume threshold, OK between.
+    /// Required. The group's state now: XOFF above the XOFF threshold, XON at or below the resume threshold, OK
+    /// between.
     enum weft_buffer_answer (*review)(const void *state, const void *conf, uint32_t port, uint32_t priority);
-    /// Required. From now on so many priorities are lossless at the port; what is held stays, in headroom too.
+    /// Required. Sets the lossless priorities of a port from now on. Bytes held stay counted, those in headroom too.
     void (*set_lossless)(void *state, const void *conf, uint32_t port, uint8_t lossless_mask);
     weft_bytes (*level)(const void *state, const void *conf, uint32_t port, uint32_t priority); ///< required
-    /// Required: what a packet for `out` may have at most to be admitted without XOFF.
+    /// Required: the largest packet, in bytes, for `out` that admit would answer with OK now.
     weft_bytes (*room)(const void *state, const void *conf, uint32_t port, uint32_t out, uint32_t priority);
     /// Required: the highest level (port, priority) has had.
     weft_bytes (*level_max)(const void *state, const void *conf, uint32_t port, uint32_t priority);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit that the receiving end of a link grants to the sending end, so that nothing is sent which has no room. A model
-// says how much there is; ports count it: a frame takes whole units when it is sent, and gives them back when it leaves
-// the receiver's buffer.
+// Credit that the receiving end of a link grants to the sending end, so that a frame is sent only if it has room. A
+// model determines the amount; ports count it: a frame takes whole units when it is sent, and the receiver returns them
+// when the frame leaves its buffer.
 #ifndef WEFT_CREDIT_H
 #define WEFT_CREDIT_H
 
@@ -15,8 +15,8 @@ struct weft_credit_fact {
 };
 
 struct weft_credit_ops {
-    /// Required, all three. Priorities that send by credit; the unit, at least 1; what is granted to each of them at
-    /// first, which is also all that it ever has, at least a frame's units.
+    /// Required, all three. priorities: mask of those that send by credit. unit: bytes, at least 1. grant: the credit
+    /// of each of these priorities in bytes, constant during a run, and no less than the largest frame takes.
     uint8_t (*priorities)(const void *conf);
     uint32_t (*unit)(const void *conf);
     weft_bytes (*grant)(const void *conf, const struct weft_credit_fact *fact);

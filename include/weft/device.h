@@ -65,25 +65,25 @@ struct weft_switch_conf {
 };
 extern const struct weft_param_table weft_switch_table;
 
-/// The priority of a frame that comes: by its code point, or by its tag, which has that of its last hop.
+/// The priority of an arriving frame: by its code point, or by its tag, which carries the priority of the last hop.
 static inline uint32_t weft_switch_priority(const struct weft_switch_conf *c, const struct weft_packet *p) {
     return (__builtin_expect(c->trust == WEFT_TRUST_PCP, 0) ? (uint32_t)c->pcp_map[p->priority]
                                                             : c->dscp_map[p->dscp]) &
            7u;
 }
 
-/// What a source flow control message makes its receiver pause: the queue pair, all to the same host, all of its
-/// priority.
+/// Which queue pairs a source flow control message pauses: the one it names, all to the same destination host, or all
+/// of the same priority.
 enum weft_sfc_scope { WEFT_SFC_FLOW, WEFT_SFC_DESTINATION, WEFT_SFC_PRIORITY };
 
-/// From how many UDP source ports a NIC sends to another host: one a queue pair, drawn or numbered, or one for all.
+/// How a NIC chooses UDP source ports: drawn per queue pair, drawn once per pair of hosts, or numbered per queue pair.
 enum weft_source_port { WEFT_SOURCE_PORT_QUEUE_PAIR, WEFT_SOURCE_PORT_HOST_PAIR, WEFT_SOURCE_PORT_NUMBERED };
 
-/// What host h of several equal networks is: a NIC in each, or a port of one NIC in each, which its queue pairs take in
-/// turn, or its packets.
+/// How host h of several equal networks attaches: one NIC per network, or one NIC with a port in each, chosen per queue
+/// pair or per packet.
 enum weft_planes { WEFT_PLANES_SEPARATE, WEFT_PLANES_QUEUE_PAIR, WEFT_PLANES_PACKET };
 
-/// From when on a new rate holds: for what is left of the wait for the next packet, or after that packet.
+/// When a new rate takes effect: at once (the remaining wait is rescaled) or after the next packet.
 enum weft_pace_change { WEFT_PACE_AT_ONCE, WEFT_PACE_NEXT_PACKET };
 
 /// RDMA in UDP over IPv4, or behind a global route header in Ethernet.
@@ -113,7 +113,7 @@ struct weft_host_conf {
     bool sfc;                ///< understands source flow control messages
     uint32_t sfc_scope;      ///< enum weft_sfc_scope
     uint32_t planes;         ///< enum weft_planes
-    uint64_t plane_timeouts; ///< in a row, after which a queue pair goes on by the next plane
+    uint64_t plane_timeouts; ///< timeouts in a row after which a queue pair moves to the next plane
 };
 extern const struct weft_param_table weft_host_table;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choice of one next hop among the candidates of weft/routes.h. A model either knows nothing but the packet (select) or
-// keeps state in every switch (choose). What needs no state is decided ahead, while the packet is still under way;
-// state sees packets in the order in which the switch does, and egress queues as they are at that moment.
+// Choice of one next hop among the candidates of weft/routes.h. A model either decides by the packet alone (select) or
+// keeps a state in every switch (choose). The switch may call select in advance, while the packet is on the link; it
+// calls choose when the packet arrives, in the order of arrivals, with the egress queues of that moment.
 #ifndef WEFT_ROUTE_H
 #define WEFT_ROUTE_H
 
@@ -9,7 +9,7 @@
 #include "weft/packet.h"
 
 struct weft_route_query {
-    const struct weft_packet *packet; ///< port: where it came in; time_ps: now (of a way traced without a run: 0)
+    const struct weft_packet *packet; ///< port: its input; time_ps: now (0 for a route that is traced without a run)
     uint32_t hash_seed;               ///< of this switch
     uint32_t ports;                   ///< candidates
     const uint16_t *port;             ///< [ports], ascending
@@ -26,8 +26,8 @@ static inline uint32_t weft_route_mix(uint32_t h) {
     return h ^ h >> 16;
 }
 
-/// Of the 5-tuple: destination and UDP source port; the other fields of RoCEv2 are the same for all, and the source is
-/// told apart by the port that its NIC draws.
+/// Hash of the 5-tuple, by destination and UDP source port: the other fields of RoCEv2 are constant, and the UDP source
+/// port that a NIC draws distinguishes sources.
 static inline uint32_t weft_route_hash(const struct weft_route_query *query) {
     return weft_route_mix(weft_route_mix(query->hash_seed ^ query->packet->dst) + query->packet->entropy);
 }
@@ -37,13 +37,13 @@ static inline uint32_t weft_route_index(const struct weft_route_query *query, ui
     return (uint32_t)((uint64_t)hash * query->ports >> 32);
 }
 
-/// Where a port leads: nearer to hosts, away from them, or neither.
+/// Whether a port leads to a lower tier (nearer to hosts), a higher one, or the same one.
 enum weft_route_direction { WEFT_ROUTE_DOWN, WEFT_ROUTE_UP, WEFT_ROUTE_ACROSS };
 struct weft_route_port {
     uint32_t peer; ///< node at the other end
     uint32_t pod;  ///< of that node, or WEFT_NONE
     enum weft_route_direction direction;
-    bool host;   ///< the peer is one
+    bool host;   ///< the peer is a host
     uint32_t id; ///< the number that the peer's name ends with, or 0; only with weft_route_ops.by_id
 };
 
@@ -53,35 +53,37 @@ struct weft_route_setup {
     uint32_t sw;
     uint32_t ports, edges;              ///< edges: switches with hosts, in the network
     const struct weft_route_port *port; ///< [ports]; only during state_size and init
-    uint32_t id;                        ///< as that of a port
-    const uint32_t *host_id;            ///< [hosts] likewise, for the whole run; NULL: a host's index
-    const uint16_t *downlink;           ///< [hosts] which of its leaf's downlinks leads to a host; for the whole run
+    uint32_t id;                        ///< the number that the switch's name ends with, or 0
+    const uint32_t *host_id;            ///< [hosts] number that a host's name ends with; NULL: use its index. Valid
+                                        ///< during the run
+    const uint16_t *downlink;           ///< [hosts] which of its leaf's downlinks leads to a host. Valid during the run
 };
 
 /// Egress queues of the switch.
 struct weft_route_queues {
-    /// Bytes of that priority that wait at a port, and what is left of the frame it is sending.
+    /// Bytes of that priority that wait at a port, plus the bytes left of the frame that the port is sending.
     weft_bytes (*depth)(const void *context, uint32_t port, uint32_t priority);
     const void *context;
 };
 
-/// Of models whose paths a controller computes from what switches measured (weft/cspf.h). Keys are an ingress port and
-/// a destination's switch.
+/// For models whose paths a controller computes from traffic that switches have measured (weft/cspf.h). An entry maps
+/// a key, an ingress port and the destination's switch, to an output.
 struct weft_route_program {
     /// When to measure, and how long messages take. Equal in all switches.
     struct weft_route_schedule {
         weft_time_ps interval_ps, collector_ps, programming_ps;
         bool known; ///< demands are known from the workload beforehand, and not measured
     } (*schedule)(const void *conf);
-    /// What came in by ports of hosts since the last call, by key: those with any bytes, by port, then destination.
+    /// Calls on_key with the bytes received from hosts since the last call, for each key that has any, in the order of
+    /// ports, then destinations.
     void (*measured)(void *state, const void *conf,
                      void (*on_key)(void *context, uint32_t port, uint32_t edge, weft_bytes bytes), void *context);
-    /// In place of all entries: none. Then those of the new plan, one by one.
+    /// clear removes all entries; enter then adds those of the new plan, one per call.
     void (*clear)(void *state, const void *conf);
     void (*enter)(void *state, const void *conf, uint32_t in, uint32_t edge, uint32_t out);
     /// Replaces all entries of a switch's state by those of another state of the same switch.
     void (*copy)(void *state, const void *from);
-    /// Packets so far that followed an entry, and that did not.
+    /// Counts packets so far: those routed by an entry, and those routed by the fallback.
     void (*counts)(const void *state, uint64_t *ret_by_entry, uint64_t *ret_by_fallback);
 };
 
@@ -90,9 +92,10 @@ struct weft_route_ops {
     uint32_t (*select)(const void *conf, const struct weft_route_query *query);
     /// Required. Seed of switch `sw` for a run with this seed.
     uint32_t (*hash_seed)(const void *conf, uint64_t seed, uint32_t sw);
-    bool by_tuple; ///< `select` is weft_route_index of weft_route_hash: a switch may do that itself
-    bool by_id;    ///< it goes by the numbers in names of nodes
-    /// Instead of `select`, all three or none. The state is zeroed before init. The same calls give the same choices.
+    bool by_tuple; ///< `select` equals weft_route_index of weft_route_hash: a switch may compute that itself
+    bool by_id;    ///< it uses the numbers in names of nodes
+    /// Instead of `select`, all three or none. The caller zeroes the state before init. The same calls in the same
+    /// order give the same choices. choose: as select.
     size_t (*state_size)(const void *conf, const struct weft_route_setup *setup);
     void (*init)(void *state, const void *conf, const struct weft_route_setup *setup);
     uint32_t (*choose)(void *state, const void *conf, const struct weft_route_query *query,

@@ -12,12 +12,12 @@ struct weft_scheduler_state {
 };
 
 struct weft_scheduler_ops {
-    /// Required, hot. `mask`: priorities that could send now, not 0. Returns one of them. Changes no state but turns
-    /// and credits of turns that began.
+    /// Required, hot. Returns one of the priorities in `mask`, those that could send now; `mask` is not 0. The caller
+    /// may call it without sending: only `turn`, and `credit` of a turn that begins, may change.
     uint32_t (*pick)(struct weft_scheduler_state *state, const void *conf, uint8_t mask);
     /// Optional, hot. `bytes` of `priority` were sent.
     void (*on_sent)(struct weft_scheduler_state *state, const void *conf, uint32_t priority, uint32_t bytes);
-    /// Optional: how bandwidth is shared out, 0 for a strict priority. Without it all are strict.
+    /// Optional: the weight of each priority, 0 for a strict one. Without this function all priorities are strict.
     void (*weights)(const void *conf, uint64_t ret_weight[WEFT_PRIORITIES]);
 };
 

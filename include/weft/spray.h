@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path choice of a sender: which entropy value each of its packets has, and so which of the equal-cost paths it
-// takes. A model numbers its values from 0; the transport puts a number in the place of the low bits of the queue
-// pair's own entropy. It is told what came of packets and owns no clock.
+// The path choice of a sender: the entropy value of each packet, which decides among equal-cost paths. A model numbers
+// its values from 0; the transport replaces the low bits of the queue pair's entropy by the number, and reports to the
+// model what happened to packets. A model owns no clock.
 #ifndef WEFT_SPRAY_H
 #define WEFT_SPRAY_H
 
@@ -9,7 +9,7 @@
 #include "weft/packet.h"
 #include "weft/random.h"
 
-/// What came of a packet.
+/// What happened to a packet.
 enum weft_spray_news {
     WEFT_SPRAY_GOOD,   ///< acknowledged, and not marked
     WEFT_SPRAY_MARKED, ///< acknowledged, and marked
@@ -17,30 +17,32 @@ enum weft_spray_news {
     WEFT_SPRAY_TIMEOUT,
 };
 
-/// With a value: the receiver is to answer this very packet.
+/// Added to a value: the receiver must acknowledge this packet at once.
 #define WEFT_SPRAY_ASK (UINT32_C(1) << 31)
 
 enum { WEFT_SPRAY_VALUES_MAX = 1 << WEFT_PACKET_ENTROPY_BITS };
 
 struct weft_spray_ops {
-    /// Required; of a queue pair, zeroed at first. It is a part of the transport's state of a sender, so the transport
-    /// says what of it matters when a stretch of a run is to be skipped (weft_transport_ops.still_sender).
+    /// Required; bytes of a queue pair's state, which the caller zeroes. It is a part of the transport's state of a sender,
+    /// so the transport says what of it matters when a stretch of a run is skipped (weft_transport_ops.still_sender).
     size_t (*state_size)(const void *conf);
-    uint32_t (*values)(const void *conf); ///< required; how many there are: a power of 2
-    /// Required. Keeps a copy of the stream if it draws. `planes`: ports of the NIC, in as many networks, that packets
-    /// of the queue pair may take; at least 1.
+    uint32_t (*values)(const void *conf); ///< required; number of values: a power of 2
+    /// Required, once per queue pair. A model that draws keeps a copy of the stream. `planes`: how many of the NIC's
+    /// ports, each in its own network, the packets may use; at least 1.
     void (*start)(void *state, const void *conf, const struct weft_random *random, uint32_t planes);
-    /// Required, hot. The value of a packet that leaves now by that plane, below `values`, and perhaps WEFT_SPRAY_ASK.
+    /// Required, hot. The value, below `values`, of the packet that leaves now by that plane; it may add
+    /// WEFT_SPRAY_ASK.
     uint32_t (*next)(void *state, const void *conf, weft_time_ps now, uint32_t plane);
-    /// Optional, hot. What came of a packet with that value.
+    /// Optional, hot. Reports what happened to a packet with that value.
     void (*news)(void *state, const void *conf, weft_time_ps now, uint32_t value, enum weft_spray_news what);
-    /// Optional: its values are bound to planes. A bit for each plane that the next packet may take; one at least.
+    /// Optional, for values that are bound to planes. A mask of the planes that the next packet may use, not 0.
     uint32_t (*planes)(const void *state);
     /// Required. NULL, or which invariant is broken.
     const char *(*check)(const void *state, const void *conf);
 };
 
-/// How a model's configuration begins that is told how many values there are: a power of 2, as the check says.
+/// The beginning of the configuration of a model whose user sets the number of values; weft__spray_check refuses a
+/// number that is no power of 2.
 struct weft__spray_conf {
     uint64_t values;
 };

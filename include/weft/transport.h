@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transport of a queue pair: which packet its sender sends when it may, what its receiver does with what comes, and
-// what each end tells the other. The caller (a NIC) keeps everything else: when a sender may send (its window, the pace
-// of its congestion control, pauses), headers, ports, messages. A model is told facts with the time and answers with
-// what to send and when it wants to be called.
+// The transport of a queue pair: which packet its sender sends next, what its receiver does with an arriving packet,
+// and which control packets the two ends exchange. The caller (a NIC) does everything else: it decides when a sender
+// may send (window, pace of congestion control, pauses) and handles headers, ports and messages. Each function gets the
+// facts, with the time, and returns what to send and when the caller must call again.
 //
-// Both ends are cache lines that the caller keeps for each queue pair, with what it asks of them at every packet. A
-// transport that needs more has a state of its own beside them, zeroed at first.
+// The caller keeps a cache line for each end of a queue pair, with the fields that it needs for every packet. A
+// transport that needs more has a state of its own for each end, zeroed at first.
 #ifndef WEFT_TRANSPORT_H
 #define WEFT_TRANSPORT_H
 
@@ -14,7 +14,7 @@
 
 #define WEFT_QP_MESSAGES UINT32_MAX
 
-/// What both ends know of a queue pair, fixed for the run.
+/// Facts about a queue pair that both ends know, fixed for the run.
 struct weft_qp_conf {
     uint32_t flow;
     uint32_t src, dst; ///< hosts; data goes from src to dst
@@ -28,45 +28,45 @@ struct weft_qp_conf {
 
 /// At the data's sender.
 struct weft_qp_sender {
-    // the transport's. The caller takes next - una packets for those under way, and posted - next for those to send
+    // Written by the transport. The caller reads next - una as packets in flight and posted - next as packets to send.
     uint32_t next, una, highest;           ///< PSN to send, first unacknowledged, first never sent
     uint32_t ready_next;                   ///< the caller's: in the list of queue pairs that may send
     bool started : 1, ready : 1, done : 1; ///< the caller's
     bool sampling : 1;                     ///< a round trip is being measured
     bool armed : 1;                        ///< a timer is set
     bool cc_rests : 1;                     ///< the caller's: the congestion control need not be told what is sent
-    bool counts : 1;  ///< una and next are counts: of packets acknowledged in whatever order, and with those under way
-    bool blocked : 1; ///< nothing may be sent, whatever the window and `posted` say
+    bool counts : 1;  ///< una counts packets acknowledged in any order, next these and the packets in flight; not PSNs
+    bool blocked : 1; ///< nothing may be sent, even if the window and `posted` allow it
     uint8_t timeouts; ///< in a row, at most 255
-    uint32_t posted; ///< the caller's: PSN that what there is to send ends at; grows if the queue pair carries messages
+    uint32_t posted;  ///< the caller's: one past the last PSN to send; grows if the queue pair carries messages
     // the caller's
     weft_rate_bps rate_bps;
     weft_time_ps next_send_ps;
     weft_time_ps progress_ps; ///< the transport's
-    weft_bytes window_bytes;  ///< payload under way at most
+    weft_bytes window_bytes;  ///< most payload in flight
     void *cc;
 };
 _Static_assert(sizeof(struct weft_qp_sender) == 64, "a cache line");
 
-/// The round trip that a sender measures, one at a time: apart, for it is touched once a round trip.
+/// The round trip that a sender measures, one at a time. Kept apart because it is used once per round trip.
 struct weft_qp_sample {
     weft_time_ps sent_ps;
-    uint32_t psn;    ///< its acknowledgement ends it
-    uint32_t below;  ///< of a sender that counts: everything below is acknowledged
+    uint32_t psn;    ///< the acknowledgement of this packet ends the measurement
+    uint32_t below;  ///< if the sender counts: all packets below this PSN are acknowledged
     uint32_t credit; ///< the caller's: granted since the start, in quanta
     uint32_t path;   ///< the caller's: how often the congestion control has left a path
 };
 
-/// What an ACK or NAK says beyond its PSN, if its transport acknowledges selectively.
+/// Contents of a selective ACK or NAK beyond its PSN.
 struct weft_sack {
-    uint32_t psn;  ///< the packet that it answers
-    uint32_t base; ///< packet base + i came if bit i is set
+    uint32_t psn;  ///< PSN of the data packet that it answers
+    uint32_t base; ///< bit i: packet base + i has arrived
     uint64_t bits;
 };
 
 /// At the data's receiver.
 struct weft_qp_receiver {
-    uint32_t expected;               ///< everything below has come
+    uint32_t expected;               ///< all packets below this PSN have arrived
     uint16_t unacked;                ///< packets since the last ACK
     bool nak_sent : 1, notified : 1; ///< notified: a CNP was sent
     bool marked : 1;                 ///< a marked packet came since the last CNP
@@ -76,7 +76,7 @@ struct weft_qp_receiver {
 };
 _Static_assert(sizeof(struct weft_qp_receiver) == 32, "two to a cache line");
 
-/// What an end is told whenever it is called. `now_ps` never goes back for one queue pair.
+/// The facts that each function gets. `now_ps` never decreases for one queue pair.
 struct weft_transport_fact {
     weft_time_ps now_ps;
     const void *conf; ///< of the host at this end
@@ -84,31 +84,32 @@ struct weft_transport_fact {
     struct weft_qp_sample *sample; ///< the sender's
     void *state;                   ///< of this end, if it has one
     const struct weft_sack *sack;  ///< on_control: of the packet; NULL: none came
-    uint8_t plane, planes; ///< at a sender: the port that sends, of so many that packets of the queue pair may take
+    uint8_t plane, planes; ///< at a sender: the number of the NIC's port that sends, and how many the packets may use
 };
 
-/// The packet that a sender sends in its turn. Filled before the call with the queue pair's entropy, the rest 0.
+/// The packet that a sender sends in its turn. Before the call the caller sets the queue pair's entropy and zeroes the
+/// other fields.
 struct weft_transport_send {
-    weft_time_ps timer_ps; ///< when it wants to be called; 0: as before
+    weft_time_ps timer_ps; ///< when to call on_sender_timer, in absolute time; 0: the timer stays as it is
     uint32_t psn;
     uint16_t entropy; ///< chooses among equal-cost paths
     uint8_t flags;    ///< WEFT_PACKET_ACK_REQUEST or 0
     bool again;       ///< it was sent before
 };
 
-/// What came of a control packet or a timer at the sender; 0 before the call.
+/// The effect of a control packet or a timer at the sender; all fields are 0 before the call.
 struct weft_transport_news {
-    weft_time_ps timer_ps; ///< when it wants to be called; 0: as before
-    weft_time_ps rtt_ps;   ///< 0: not measured
-    weft_time_ps trim_ps;  ///< likewise of a packet that was trimmed: until its NACK came
+    weft_time_ps timer_ps; ///< when to call on_sender_timer, in absolute time; 0: the timer stays as it is
+    weft_time_ps rtt_ps;   ///< round trip of an acknowledged packet; 0: not measured
+    weft_time_ps trim_ps;  ///< from the departure of a trimmed packet to its NACK; 0: no NACK came
     uint32_t acked;        ///< packets newly acknowledged
     uint32_t lost_packets; ///< of a sender that counts
-    bool lost;             ///< the congestion control is to know
-    bool moved;            ///< it may be able to send now
+    bool lost;             ///< the caller must report a loss to the congestion control
+    bool moved;            ///< the sender may be able to send now
     bool marked;           ///< the caller's: the control packet has the echo of a mark
 };
 
-/// A control packet, which goes against the data; kind 0: none.
+/// A control packet, sent from the data's receiver to its sender unless `asks` is set; kind 0: none.
 struct weft_transport_reply {
     uint32_t psn;
     uint8_t kind; ///< enum weft_packet_kind
@@ -117,28 +118,29 @@ struct weft_transport_reply {
     bool credit;                  ///< of an ACK: it grants credit and acknowledges nothing; see WEFT_PACKET_GRANT
     bool asks;                    ///< of an ACK: it goes with the data and asks for one; see WEFT_PACKET_ASK
     bool echo;                    ///< of an ACK or NAK: its data was marked
-    const struct weft_sack *sack; ///< of an ACK or NAK: needs transport_ops.sacks; the transport keeps it meanwhile
+    const struct weft_sack *sack; ///< of an ACK or NAK of a transport with `sacks`; valid until the next call
 };
 
 enum weft_transport_verdict {
-    WEFT_TRANSPORT_DELIVERED, ///< its payload is taken, now and never again
-    WEFT_TRANSPORT_DUPLICATE, ///< it came before
-    WEFT_TRANSPORT_REFUSED,   ///< it comes too early: the sender is to send it again
+    WEFT_TRANSPORT_DELIVERED, ///< the payload is new and is delivered
+    WEFT_TRANSPORT_DUPLICATE, ///< the packet has arrived before
+    WEFT_TRANSPORT_REFUSED,   ///< an earlier packet is missing: the sender must send this one again
 };
 
-/// What becomes of a data packet at the receiver, and of its timer (reply and timer alone); 0 before the call.
+/// The effect of a data packet at the receiver; of a timer there, which sets only reply and timer_ps. All fields are 0
+/// before the call.
 struct weft_transport_receipt {
-    weft_time_ps timer_ps; ///< when it wants to be called; 0: as before
+    weft_time_ps timer_ps; ///< when to call on_receiver_timer, in absolute time; 0: the timer stays as it is
     enum weft_transport_verdict verdict;
-    uint32_t messages;                  ///< whole now, with all before them: packets with WEFT_PACKET_LAST
-    bool early;                         ///< an earlier one is missing
+    uint32_t messages;                  ///< messages completed in order by this packet (their WEFT_PACKET_LAST)
+    bool early;                         ///< an earlier packet is missing
     struct weft_transport_reply notify; ///< congestion, sent before anything else
     struct weft_transport_reply reply;  ///< sent when the data was handed on
 };
 
 struct weft_transport_acks {
-    uint32_t packets;  ///< that one acknowledges, >= 1
-    uint32_t priority; ///< in which they travel
+    uint32_t packets;  ///< data packets per ACK, >= 1
+    uint32_t priority; ///< priority of the ACKs
 };
 
 struct weft_transport_frames; // src/transport/frames.h
@@ -148,7 +150,8 @@ struct weft_transport_ops {
     void (*on_turn)(struct weft_qp_sender *s, const struct weft_transport_fact *fact, struct weft_transport_send *ret);
     void (*on_data)(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
                     struct weft_transport_receipt *ret);
-    /// Optional, as on_data: a switch has left the header of a data packet. Without it such packets are discarded.
+    /// Optional. Like on_data, for a data packet whose payload a switch has cut off. Without this function the caller
+    /// discards such packets.
     void (*on_trimmed)(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
                        struct weft_transport_receipt *ret);
     /// A control packet of the queue pair reached the data's sender, but no CNP and no CTS.
@@ -157,28 +160,29 @@ struct weft_transport_ops {
     void (*on_start)(struct weft_qp_sender *s, const struct weft_transport_fact *fact);
     void (*on_sender_timer)(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
                             struct weft_transport_news *ret);
-    /// Optional. The sender has something to send, and its window or `blocked` holds it back: what it sends to its
-    /// receiver, with `asks`, if anything.
+    /// Optional. The sender has data, but its window or `blocked` stops it. Sets the control packet that it sends to
+    /// its receiver instead, with `asks`, if any.
     void (*on_held)(struct weft_qp_sender *s, const struct weft_transport_fact *fact, struct weft_transport_reply *ret);
-    /// What on_held sent has come.
+    /// At the receiver: a control packet that on_held has made has arrived. Optional, with on_held.
     void (*on_asked)(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
                      struct weft_transport_reply *ret);
     /// Of a queue pair without messages; for READ also its start.
     void (*on_receiver_timer)(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
                               struct weft_transport_receipt *ret);
-    size_t (*sender_size)(const void *conf);                                  ///< optional; of a sender's own state
-    size_t (*receiver_size)(const void *conf, const struct weft_qp_conf *qp); ///< optional; likewise
-    /// What is lost for good, such as a clear-to-send, is repeated after this long; WEFT_TIME_NEVER: it is not.
+    size_t (*sender_size)(const void *conf); ///< optional; bytes of a sender's own state
+    size_t (*receiver_size)(const void *conf, const struct weft_qp_conf *qp); ///< optional; of a receiver's own state
+    /// Time after which a message that nothing else would repeat, such as a clear-to-send, is sent again;
+    /// WEFT_TIME_NEVER: it is not sent again.
     weft_time_ps (*patience)(const void *conf);
     const struct weft_transport_frames *frames; ///< its packets on the wire, if their lengths allow it; NULL: RoCE's
     bool (*in_order)(const void *conf);         ///< optional; it delivers in order alone, and its frames say so
     bool (*echoes)(const void *conf);           ///< optional; acknowledgements say whether their data was marked
     bool (*sacks)(const void *conf); ///< optional; replies may have a weft_sack. With telemetry only its psn comes back
-    /// Optional. Of those ports, a bit for each that the sender's next packet may take; 0: any. `state` is the
+    /// Optional. A mask of the NIC's ports (fact.planes) that the sender's next packet may use; 0: all. `state` is the
     /// sender's.
     uint32_t (*planes)(const void *state, const void *conf);
-    /// Optional, on a state of its own that only on_start has seen: the entropy of the next packet of a sender that
-    /// hears nothing. NULL: that of the queue pair.
+    /// Optional. The entropy of the next packet of a sender that never gets an answer, for a state on which only
+    /// on_start has been called. NULL: each packet has the queue pair's.
     uint16_t (*path)(const struct weft_transport_fact *fact);
     uint8_t (*control_priority)(const void *conf); ///< optional: of grants of credit
     bool acknowledges_reads;                       ///< responses to a READ, too: they have a window

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/box.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define WEFT_BOX(kind, name, box) extern const struct weft_model weft__box_##box;
@@ -12,14 +13,17 @@ static const struct weft_model *const model[WEFT_BOXES] = {
 };
 
 const struct weft__box *weft__box_of(const struct weft_node_info *node) {
+    assert(node->box < WEFT_BOXES);
     return model[node->box]->ops;
 }
 
 const char *weft__box_name(uint32_t kind) {
+    assert(kind < WEFT_BOXES);
     return model[kind]->name;
 }
 
 bool weft__box_reads(const struct weft_node_info *node, uint32_t kind) {
+    assert(kind < WEFT_BOXES);
     if (model[node->box] == model[kind]) return true;
     return kind == WEFT_BOX_ETHERNET_SWITCH && weft__box_of(node)->pfc == weft__ethernet_pfc;
 }

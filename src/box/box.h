@@ -7,12 +7,14 @@
 
 #include <stdio.h>
 
+#include "base/check.h"
 #include "box/control.h"
 #include "box/network.h"
 #include "box/results.h"
 #include "box/view.h"
 #include "link/still.h"
 #include "weft/histogram.h"
+#include "weft/tin.h"
 
 /// How a box reacts to what arrives at one of its ports, counted from the last bit received.
 struct weft__box_reaction {
@@ -62,6 +64,18 @@ struct weft__cell_capture {
     /// Builds the cell that the port `sender` (among all ports) sends; returns how many bytes were written.
     size_t (*build)(const struct weft__network *net, const struct weft_packet *cell, uint32_t sender, uint8_t *ret);
 };
+
+/// Credit of all links that have any, added up at the end of a checked run: for each sending end (a port among all
+/// ports) and priority or virtual channel, the credit granted, and where it is: left at the sender, taken by what is on
+/// the link or in the receiver's buffer, owed, or on its way back. Both must be equal.
+enum { WEFT__CREDIT_CLASSES = WEFT_GNET_VCS };
+struct weft__credit_sums {
+    uint64_t *granted, *found; ///< [ports * WEFT__CREDIT_CLASSES], in bytes or units
+    bool *unknown;             ///< [ports]: the receiver cannot tell what it holds
+};
+static inline uint32_t weft__credit_at(uint32_t port, uint32_t class) {
+    return port * WEFT__CREDIT_CLASSES + class;
+}
 
 /// Called with a number that counts up.
 typedef void weft__on_count(void *context, uint64_t *count);
@@ -155,6 +169,15 @@ struct weft__box {
     void (*each_waiting)(const void *state, void (*on_packet)(void *context, const struct weft_packet *, uint32_t out),
                          void *context);
 
+    /// For runs that are checked (sim/check_state.h), after each window in which the node ran: all events before
+    /// `until` have happened. Notes in `c` the first invariant that its state breaks, and changes nothing.
+    void (*check_state)(const struct weft__network *net, uint32_t node, weft_time_ps until, struct weft__check *c);
+
+    /// Optional, for boxes whose links go by credit. `flying` NULL: adds what the node itself has, as a sender and as
+    /// a receiver; else what a packet on its way to the node takes or returns.
+    void (*add_credit)(const struct weft__network *net, uint32_t node, const struct weft_packet *flying,
+                       struct weft__credit_sums *sums);
+
     /// Optional: the state of its route model; NULL: it has none.
     const void *(*route_state)(const void *state);
 
@@ -230,6 +253,9 @@ struct weft__box_reaction weft__ethernet_reaction(const struct weft_device_conf 
                                                   uint32_t port);
 const struct weft_pfc_conf *weft__ethernet_pfc(const struct weft_device_conf *conf);
 enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error);
+/// The operation `add_credit` of boxes with Ethernet ports, NICs included (ethernet_credit.c).
+void weft__ethernet_add_credit(const struct weft__network *net, uint32_t node, const struct weft_packet *flying,
+                               struct weft__credit_sums *sums);
 /// The links of a switch's ports, for its buffer; NULL: the buffer does not depend on them.
 const struct weft_buffer_port *weft__ethernet_links(const struct weft_switch_conf *conf, const struct weft_topology *t,
                                                     uint32_t node, struct weft_arena *arena);

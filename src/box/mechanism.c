@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/mechanism.h"
 
+#include <assert.h>
+
 #include "box/box.h"
 #include "weft/aqm.h"
 #include "weft/buffer.h"
@@ -43,6 +45,7 @@ void weft__mechanism_add(const struct weft__mechanism *is, const struct weft_run
     is->look(run, node, conf, arena, use);
     if (!use->watched || use->nearest != nearest || use->limit != limit) use->watched = is->watched;
     if (!is->counter || use->devices == devices) return;
+    assert(is->counter + sizeof(uint64_t) <= sizeof(struct weft_counters));
     const struct weft_counters sum = weft_outcome_sum(run->outcome, info->port0, info->ports);
     use->acts += counter_in(&sum, is->counter);
 }

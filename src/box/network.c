@@ -2,12 +2,15 @@
 #include "box/box.h"
 #include "link/port_credit.h"
 
+#include <assert.h>
+
 uint32_t weft__planes(const struct weft_topology *t, const struct weft_device_conf *const *device) {
     return t->hosts && device[t->host[0]]->host.planes != WEFT_PLANES_SEPARATE ? t->networks : 1;
 }
 
 struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port) {
     const struct weft_topology *t = net->topology;
+    assert(port < t->ports);
     const struct weft_node_info *node = &t->node[t->port[port].node];
     return weft__box_of(node)->port(weft__network_state(net, t->port[port].node), port - node->port0);
 }
@@ -35,6 +38,7 @@ struct weft__port_faults *weft__network_faults(const struct weft__network *net, 
         else
             f->down[f->downs++] = (struct weft__down){t->event[i].time_ps, WEFT_TIME_NEVER};
         is_down = !is_down;
+        assert(f->down[f->downs - 1].from_ps <= f->down[f->downs - 1].to_ps); // events are in the order of time
     }
     return f;
 }
@@ -73,6 +77,7 @@ struct weft__port_peer weft__network_peer(const struct weft__network *net, uint3
     uint32_t k = peer - t->node[node].port0, actor = weft__network_actor(net, node);
     if (actor != node) k = UINT16_MAX - t->node[node].index / t->network[0].hosts; // which of the NIC's ports
     node = actor;
+    assert(k <= UINT16_MAX);
     return (struct weft__port_peer){
         .node = node,
         .inbox = weft__engine_inbox_of(&net->engine, node),
@@ -116,9 +121,11 @@ struct weft__port_credit *weft__network_credit(const struct weft__network *net, 
                                   .unit = needs->unit(other->conf),
                                   .granted_unit = grants->unit(own->conf)};
     if (!c.priorities && !c.granted) return NULL;
+    c.grant = weft__credit_granted(t, net->device, net->frame_bytes, port);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        c.left[p] = weft__credit_granted(t, net->device, net->frame_bytes, port);
+        c.left[p] = c.grant;
     c.frame_take = weft_credit_take(c.unit, net->frame_bytes);
+    assert(!c.priorities || c.grant >= c.frame_take); // or nothing could ever be sent
     struct weft__port_credit *credit = weft_arena_alloc(arena, 1, sizeof *credit);
     *credit = c;
     return credit;

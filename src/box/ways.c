@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/ways.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /// The number of a node, or 0.
@@ -56,9 +57,11 @@ uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const str
         .packet = packet, .hash_seed = ways->hash_seed[sw], .ports = n, .port = ports, .qp_numbers = ways->qp_numbers};
     if (!n) return WEFT_NONE;
     if (n == 1) return ports[0];
-    if (!ops->choose) return ports[ops->select(conf->route.conf, &query)];
     query.edge = ways->routes->edge_of_host[packet->dst];
-    return ports[ops->choose(ways->route_state[sw], conf->route.conf, &query, &ways->queues)];
+    uint32_t i = ops->choose ? ops->choose(ways->route_state[sw], conf->route.conf, &query, &ways->queues)
+                             : ops->select(conf->route.conf, &query);
+    assert(i < n);
+    return ports[i];
 }
 
 struct weft__ways weft__ways_new(const struct weft_topology *t, const struct weft_device_conf **device,

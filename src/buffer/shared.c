@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "buffer/shared.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -164,6 +165,7 @@ enum weft_buffer_answer weft__shared_release(void *state, const void *conf, uint
     g->headroom -= from_headroom;
     share->headroom -= from_headroom;
     share->pool -= bytes - from_headroom;
+    assert(*used_at(s, room, priority) >= bytes - from_headroom && g->level <= g->level_max); // it held the packet
     *used_at(s, room, priority) -= bytes - from_headroom;
     if (share->held && lets_go(s, conf, share, room, priority)) {
         share->held = false;

@@ -4,6 +4,7 @@
 // to 16 or to elements; rings are the ones of part.h, not searched.
 #include "part.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -87,10 +88,12 @@ struct weft__loop weft__loops_loop(const struct weft__loops *loops, uint64_t loo
 }
 
 struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t per_loop, uint64_t index) {
+    assert(loops->loops);
     uint64_t full = per_loop * loops->full_slices, loop = full ? index / full : 0;
     if (loop >= loops->loops) loop = loops->loops - 1; // it has fewer slices
     index -= loop * full;
     struct weft__loop_step at = {.loop = weft__loops_loop(loops, loop)};
+    assert(at.loop.slices);
     at.j = index / at.loop.slices;
     at.slice = (uint32_t)(index - at.j * at.loop.slices);
     return at;

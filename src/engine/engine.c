@@ -66,7 +66,7 @@ static void far_wake_place(struct weft__worker *w, uint32_t i, struct weft__far_
     w->far_wake_of[wake.node] = i + 1;
 }
 
-/// A node has at most one far wake. One for an weft__lesser time stays in the heap: it visits the node, which then sets
+/// A node has at most one far wake. One for an earlier time stays in the heap: it visits the node, which then sets
 /// its next wake. So a timer that is pushed back again and again costs nothing here.
 static void far_wake_note(struct weft__worker *w, weft_time_ps time, uint32_t node) {
     uint32_t i = w->far_wake_of[node];
@@ -381,7 +381,6 @@ static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
         cut_off(w, actives, end);
     }
     charge(w, WEFT_PHASE_GATHER, begun);
-
     struct visit v = {&e->node[w->first], w->active, w->arrival, actives, end};
     const struct weft__arrival *fetched = v.arrival;
     for (uint32_t a = 0; a < AHEAD_PREPARE && a < actives; a++)
@@ -398,6 +397,8 @@ static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
         node->ops->run(node, w, &v.arrival[active->first], active->n, end);
         schedule_wake(w, node, active->node);
     }
+    for (uint32_t a = 0; e->conf.check && a < actives; a++)
+        e->conf.check(e->conf.context, w->first + w->active[a].node, end);
     charge(w, WEFT_PHASE_NODES, begun);
 }
 
@@ -746,7 +747,6 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
     e->inboxes = e->conf.workers << (conf->leaf != NULL);
     e->pause_ps = WEFT_TIME_NEVER;
     weft__exchange_init(e);
-
     cut(e, weight, cuts_from);
     weft_memory_free(WEFT_MEMORY_SWITCH, cuts_from, (conf->nodes + 1) * sizeof *cuts_from);
 }

@@ -181,7 +181,10 @@ struct weft__engine_conf {
     const volatile sig_atomic_t *interrupt;
     /// `count`: the first WEFT__COUNTS_SHOWN of the tally. Returning false ends the run as `interrupt` does.
     bool (*on_progress)(void *context, const uint64_t *count, weft_time_ps now_ps);
-    void *context;
+    /// Checks the state of a node that has just run: all its events before `until` have happened. It changes nothing.
+    /// Called after each part of a window, by the thread that ran the node; NULL: the run is not checked.
+    void (*check)(void *context, uint32_t node, weft_time_ps until);
+    void *context; ///< of on_progress and check
     /// For a run driven from outside; NULL: not driven. The thread of weft__engine_run calls it between windows, while
     /// no worker runs. It may send on the workers' behalf and set timers. Returning false pauses the run here.
     bool (*on_window)(void *driver);
@@ -239,6 +242,10 @@ weft_time_ps weft__engine_ran_until(const struct weft__engine *engine);
 bool weft__engine_is_empty(const struct weft__engine *engine);
 /// Bytes of packets on links now.
 weft_bytes weft__engine_in_flight(const struct weft__engine *engine);
+/// Visits the packets on links, of any kind, when the run has ended. O(packets of the last window) for those that the
+/// end of the run has cut off.
+void weft__engine_each_flying(const struct weft__engine *engine,
+                              void (*on_packet)(void *context, const struct weft_packet *), void *context);
 /// Records (side.h) that no packet on a link refers to: those of packets that nodes hold, or leaked ones.
 uint64_t weft__engine_sides_kept(const struct weft__engine *engine);
 

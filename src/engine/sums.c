@@ -19,6 +19,7 @@ struct weft__tally weft__engine_tally(const struct weft__engine *e) {
         if (t->progress_ps > sum.progress_ps) sum.progress_ps = t->progress_ps;
         if (t->last_ps > sum.last_ps) sum.last_ps = t->last_ps;
     }
+    assert(sum.finished <= sum.started && sum.finished <= e->conf.work);
     return sum;
 }
 
@@ -67,6 +68,31 @@ static struct flight count_flight(const struct weft__engine *e) {
             add_packet(&f, &w->far_packet[i].packet);
     }
     return f;
+}
+
+/// Those of a log that arrive at `from_ps` or later.
+static void each_of_log(const struct weft__worker *w, const struct weft__log *log, weft_time_ps from_ps,
+                        void (*on_packet)(void *, const struct weft_packet *), void *context) {
+    struct weft__log_cursor c = weft__log_begin(w, log);
+    for (const struct weft_packet *p; (p = weft__log_next(&c));)
+        if (p->time_ps >= from_ps) on_packet(context, p);
+}
+
+void weft__engine_each_flying(const struct weft__engine *e, void (*on_packet)(void *, const struct weft_packet *),
+                              void *context) {
+    for (uint32_t k = 0; k < e->conf.workers; k++) {
+        const struct weft__worker *w = &e->worker[k];
+        for (uint32_t slot = 0; slot < WEFT__RING; slot++) {
+            const struct weft__log *row = weft__row_of(w, slot);
+            bool read = w->previous != WEFT__NO_WINDOW && slot == w->previous % WEFT__RING;
+            for (uint32_t to = 0; row && to < e->inboxes; to++)
+                each_of_log(w, &row[to], read ? e->conf.until_ps : 0, on_packet, context);
+        }
+        for (uint32_t to = 0; to < e->inboxes; to++)
+            each_of_log(w, &w->far[w->parity][to], 0, on_packet, context);
+        for (uint32_t i = 0; i < w->far_packets; i++)
+            on_packet(context, &w->far_packet[i].packet);
+    }
 }
 
 weft_bytes weft__engine_in_flight(const struct weft__engine *e) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blueprints of fabrics/, built into the program.
+#include <assert.h>
 #include <string.h>
 
 #include "fabric/fabric.h"
@@ -9,6 +10,7 @@ uint32_t weft_blueprint_count(void) {
 }
 
 const struct weft_blueprint *weft_blueprint_at(uint32_t i) {
+    assert(i < weft__blueprints_n);
     return &weft__blueprints[i];
 }
 

@@ -2,6 +2,7 @@
 // The scenario made by an importer: sections, notes, defaults, and its text.
 #include "weft/import.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -61,6 +62,7 @@ static void close_streams(struct weft_import *im) {
 }
 
 void weft_import_say(struct weft_import *im, enum weft_import_section section, const char *format, ...) {
+    assert((uint32_t)section < WEFT_IMPORT_SECTIONS);
     va_list args;
     va_start(args, format);
     vfprintf(im->section[section].file, format, args);
@@ -68,6 +70,7 @@ void weft_import_say(struct weft_import *im, enum weft_import_section section, c
 }
 
 void weft_import_note(struct weft_import *im, enum weft_import_note note, const char *format, ...) {
+    assert((uint32_t)note < WEFT_IMPORT_NOTES);
     va_list args;
     va_start(args, format);
     vfprintf(im->note[note].file, format, args);
@@ -373,6 +376,7 @@ static enum weft_status make(struct weft_import *im, const struct weft_model *im
 enum weft_status weft_import_write(const struct weft_model *importer, const struct weft_tree *tree,
                                    const char *const *path, uint32_t paths, const char *folder, FILE *out, FILE *losses,
                                    struct weft_error *ret_error) {
+    assert(paths && importer->kind == WEFT_KIND_IMPORT);
     struct weft_import import = {.arena = weft_arena_new(WEFT_MEMORY_SCENARIO), .importer = importer, .folder = folder};
     struct weft_import_file *file = weft_arena_alloc(import.arena, paths, sizeof *file);
     enum weft_status status = WEFT_OK;

@@ -152,7 +152,7 @@ struct weft__port {
     bool cut_through; ///< the peer is a cut-through switch
     uint8_t lossless; ///< priorities at which we may pause the peer
     uint8_t pfc_xoff; ///< priorities that we want paused
-    // less often
+    // fields of the slow path
     _Alignas(64) weft_time_ps delay_pause_ps; ///< as delay_data_ps, of a pause frame
     struct weft__speed speed;
     uint8_t pfc_told;            ///< priorities that the peer was last told to pause
@@ -171,7 +171,7 @@ struct weft__port {
     bool until_resume;                ///< a received pause lasts until it is ended explicitly
     uint8_t obeyed;                   ///< priorities that the peer may pause
     struct weft_counters *counters;   ///< of priority 0, in its row; what is not in the queues
-    struct weft__port_pause *pause;   ///< likewise
+    struct weft__port_pause *pause;   ///< of priority 0, in its row
     /// [WEFT_PRIORITIES]: pauses in the name of source flow control, until when; NULL: the peer is told itself.
     weft_time_ps *proxy_until_ps;
     struct weft__trace *trace;      ///< of its node; NULL: not recorded
@@ -362,8 +362,7 @@ weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker 
 uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf *pfc, weft_time_ps now, uint8_t backlog,
                             uint8_t *ret_ended, weft_time_ps *ret_next);
 
-/// A sample for the time series.
-/// Appends one sample per priority that is lossless or used.
+/// Appends one sample of the time series per priority that has sent or holds bytes.
 void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes);
 /// Starts counting the queue pairs whose data this port sends, those with at least `bytes_min`.
 void weft__port_count_flows(struct weft__port *port, weft_bytes bytes_min);
@@ -376,7 +375,7 @@ uint32_t weft__port_flows_free(struct weft__port_flows *flows);
 /// At the end of a run: adds everything to the counters. Ongoing pauses are counted up to now, and not recorded as
 /// over.
 void weft__port_finish(struct weft__port *port, weft_time_ps now);
-/// Likewise, the most bytes that were in its ingress buffer.
+/// At the end of a run: adds the most bytes that were in its ingress buffer.
 static inline void weft__port_count_ingress(struct weft__port *port, uint32_t priority, weft_bytes bytes_max) {
     if (bytes_max) weft__port_counters(port, priority)->ingress_bytes_max = bytes_max;
 }

@@ -9,6 +9,7 @@
 
 struct weft__port_credit {
     weft_bytes left[WEFT_PRIORITIES];
+    weft_bytes grant;                      ///< what the peer has granted for each priority in all
     weft_time_ps sent_ps[WEFT_PRIORITIES]; ///< when the last frame was sent
     uint32_t unit, frame_take;             ///< the peer's credit unit; units that the largest frame takes
     uint8_t priorities;                    ///< priorities that need the peer's credit

@@ -5,6 +5,7 @@
 // or whose entry's link is out of service, uses another route model. Source: "RDMA over Ethernet for Distributed AI
 // Training at Meta Scale", SIGCOMM 2024: CSPF every 30 s, flows by source port and destination prefix, entries that
 // override E-ECMP. Assumed: the delays of collector and programming, and that entries without demand are withdrawn.
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -131,6 +132,7 @@ static uint32_t te_choose(void *state, const void *conf, const struct weft_route
     const struct weft_route_ops *fallback = fallback_ops(conf);
     struct te_state *s = state;
     uint32_t in = query->packet->port;
+    assert(in < s->ports && query->edge < s->edges);
     if (s->row[in] != NO_PORT) s->bytes[(size_t)s->row[in] * s->edges + query->edge] += query->packet->bytes;
     uint32_t out = s->out[(size_t)in * s->edges + query->edge];
     for (uint32_t i = 0; out != NO_PORT && i < query->ports; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/capture.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +155,7 @@ struct weft__port_tap *weft__capture_tap(const struct weft__network *net, uint32
     const struct weft__capture *c = net->capture;
     const struct weft_topology *t = net->topology;
     if (!c) return NULL;
+    assert(port < t->ports);
     uint32_t sent_on = c->interface[port], received_on = c->interface[t->port[port].peer];
     if (sent_on == WEFT_NONE && received_on == WEFT_NONE) return NULL;
     struct weft__port_tap *tap = weft_arena_alloc(arena, 1, sizeof *tap);

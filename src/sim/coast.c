@@ -8,12 +8,11 @@
 //
 // What a flow would have sent is cut out of its middle: its queue pair has that many packets fewer, while the numbers
 // of packets, acknowledgements and timers stay as they are.
-// Source: the idea of not running flows at a steady rate is from Wormhole (NSDI 2026). Here a flow is judged by the
-// load of its links, so it is known, not assumed, that no queue forms.
 // Source: of the idea that flows at a steady rate need not be run, Wormhole (NSDI 2026); here a flow is judged by the
 // load of its links, so that it is known and not assumed that no queue forms.
 #include "sim/coast.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "box/box.h"
@@ -293,6 +292,7 @@ static weft_time_ps stop_coasting(struct weft__coast *c, uint32_t q, weft_time_p
     struct coaster *own = &c->coaster[q];
     struct weft_qp_conf *qp = &c->net->qp[q];
     uint32_t left = qp->packets - c->net->hosts.sender[q].posted;
+    assert(left); // it was not to coast into its last packets
     double whole = own->sent > 0 ? ceil(own->sent) : 0;
     uint32_t packets = whole < left ? (uint32_t)whole : left - 1;
     qp->packets -= packets;
@@ -318,6 +318,7 @@ static double deviation_of(const struct weft__coast *c, uint32_t q) {
 
 static void judge_audit(struct weft__coast *c, uint32_t q, weft_time_ps now) {
     weft__skips_judge(c->skips, deviation_of(c, q));
+    assert(c->audited);
     c->audited--;
     watch(c, q, now);
 }
@@ -354,6 +355,7 @@ static void begin_to_coast(struct weft__coast *c, uint32_t q, weft_time_ps now) 
 static void advance(struct weft__coast *c, uint32_t q, double seconds) {
     struct coaster *own = &c->coaster[q];
     double before = own->sent;
+    assert(seconds >= 0 && own->wire > 0);
     own->sent += (own->before + own->rate) / 2 * seconds / own->wire;
     if (own->state != COASTS) return;
     double packets = floor(fmax(own->sent, 0)) - floor(fmax(before, 0));

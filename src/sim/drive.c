@@ -5,6 +5,7 @@
 // continue to its next event or the end of the window, and so on. A callback acts on its own host at once, and on
 // others after the window: the lookahead covers that delay. So all callbacks of a window come in the order of their
 // times, and no host has run past the time of its callback.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +166,7 @@ static void add_qp(struct weft_drive *d, const struct weft_send *send, uint32_t 
     const struct weft_cc_ops *cc = src->cc.model->ops;
     size_t cc_size = cc->state_size(src->cc.conf);
     struct weft__node *node = &net->engine.node[net->topology->host[send->src]];
+    assert(src->mtu_bytes && send->bytes && send->bytes <= (weft_bytes)(UINT32_MAX - 1) * src->mtu_bytes); // check_send
     uint32_t packets = (uint32_t)((send->bytes + src->mtu_bytes - 1) / src->mtu_bytes);
     uint64_t seed = net->scenario->run.seed;
     net->qp[qp] = (struct weft_qp_conf){
@@ -194,6 +196,7 @@ static void add_qp(struct weft_drive *d, const struct weft_send *send, uint32_t 
 static uint32_t add_flow(struct weft_drive *d, const struct weft_send *send, weft_time_ps start) {
     struct weft__network *net = net_of(d);
     if (d->workload.flows == d->flows_capacity) grow_flows(d);
+    assert(d->workload.flows >= d->driver.flow0);
     uint32_t flow = d->workload.flows++, own = flow - d->driver.flow0;
     d->workload.flow[flow] = (struct weft_flow){
         .group = d->group,

@@ -84,6 +84,7 @@ static uint64_t tag_of(const struct join *j, const struct weft_event *sent) {
 
 /// The message that arrived says when and by whom it was sent; earlier ones from that node are lost.
 static uint32_t take_sent(struct join *j, uint32_t from, struct weft_event *e) {
+    assert(!j->first[from] || j->last[from] >= j->first[from]); // ids grow with time
     uint32_t found = j->first[from], kept = 0;
     while (found && tag_of(j, &j->record[found - 1]) != e->more)
         found = j->next[found];

@@ -16,6 +16,7 @@
 // and remembers sets of flows. Here the recurring unit is an iteration of a job, and exact mode is provably exact.
 #include "sim/fast_forward.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "box/box.h"
@@ -131,6 +132,7 @@ static void pass_looks(struct weft__network *net, weft_time_ps time) {
 static void skip(struct weft__fast_forward *f, const struct weft__mark *before, const struct weft__mark *now,
                  uint32_t times) {
     struct weft__network *net = f->net;
+    assert(times && before->time_ps < now->time_ps);
     struct weft__stretch stretch = {before->time_ps, now->time_ps, f->skips.skipped_ps, times};
     for (uint32_t i = 0; i < net->programs->n; i++) {
         struct weft__program *p = &net->programs->program[i];
@@ -148,7 +150,7 @@ static void skip(struct weft__fast_forward *f, const struct weft__mark *before, 
 
 /// What may be repeated: from that mark to the last one.
 struct found {
-    const struct mark *before; ///< what an earlier run has stored is part of the evidence
+    const struct mark *before; ///< the first mark of the stretch
     double error;
     bool remembered;  ///< what a run before has stored is part of the evidence
     bool keeps_looks; ///< checks for lost messages are not periodic, so none may be due in it
@@ -160,6 +162,7 @@ static uint32_t count_times(const struct weft__fast_forward *f, const struct fou
     const struct mark *before = found->before;
     weft_time_ps period = now->counted.time_ps - before->counted.time_ps, next = weft__skips_next_start(&f->skips);
     if (found->keeps_looks && now->still.looks_ps && now->still.looks_ps < next) next = now->still.looks_ps;
+    assert(period); // marks are at different times
     uint64_t times = next > now->still.now_ps ? (next - 1 - now->still.now_ps) / period : 0;
     bool moves = false;
     for (uint32_t i = 0; i < net->programs->n; i++) {

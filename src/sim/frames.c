@@ -6,6 +6,7 @@
 // Sources: as in weft/wire.h.
 #include "sim/frames.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "weft/sim.h"
@@ -84,6 +85,7 @@ static size_t put_headers(const struct weft__frames *frames, struct weft_frame *
     weft_frame_complete(f);
     size_t written = weft_frame_encode_headers(f, ret, WEFT__FRAME_BYTES_MAX);
     size_t own = frames->format->header_bytes, more = f->payload_bytes < own ? f->payload_bytes : own;
+    assert(written + more <= WEFT__FRAME_BYTES_MAX);
     memcpy(ret + written, f->payload, more);
     return written + more;
 }
@@ -101,6 +103,7 @@ static void fill_pfc(struct weft_frame *f, const struct weft_packet *p, uint32_t
 static size_t put_lldp(const struct weft__frames *frames, const struct weft_packet *p, uint8_t *ret) {
     const struct weft__lldp_frame *lldp = &frames->lldp[p->psn];
     size_t size = p->bytes - WEFT_FCS_BYTES;
+    assert(lldp->size <= size && size <= WEFT__FRAME_BYTES_MAX);
     memcpy(ret, lldp->bytes, lldp->size);
     memset(ret + lldp->size, 0, size - lldp->size);
     return size;

@@ -3,6 +3,7 @@
 // measured.
 #include "sim/jobs.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /// Tables of all jobs, with connections numbered consecutively.
@@ -67,6 +68,7 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
         p->spans = weft_arena_alloc(b->arena, 1, sizeof *p->spans);
         p->spans->max = b->net->events_max;
     }
+    assert(job->first[rank] <= job->first[rank + 1]);
     p->sending = weft_arena_alloc(b->arena, p->sendings, sizeof *p->sending);
     if (p->schedule) weft__schedule_init(p->schedule, job, rank, b->arena);
 }

@@ -6,6 +6,8 @@
 // are followed, and if their times grow evenly, the rest grows so, too.
 #include "sim/lone.h"
 
+#include <assert.h>
+
 #include "base/grow.h"
 #include "weft/memory.h"
 #include "weft/transport.h"
@@ -260,6 +262,7 @@ static uint32_t route_frame(struct weft__lone *x, const struct frame *frame, uin
     };
     x->node = node;
     uint32_t k = weft__ways_port(&x->ways, node, &p);
+    assert(k == WEFT_NONE || k < x->ways.t->node[node].ports);
     return k == WEFT_NONE ? k : x->ways.t->node[node].port0 + k;
 }
 
@@ -271,6 +274,7 @@ static void take_in(struct weft__lone *x, uint32_t f) {
         x->drained_ps = end = weft_time_plus(end, weft_time_of_bytes(frame->bytes, x->host->drain_rate_bps));
     }
     struct sender *s = &x->sender[frame->qp];
+    assert(end >= x->now_ps);
     if (end > s->end_ps) s->end_ps = end;
     frame_free(x, f);
 }

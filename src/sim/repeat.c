@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/repeat.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -326,6 +327,7 @@ weft_time_ps weft__skips_next_start(const struct weft__skips *s) {
 }
 
 void weft__skips_pass(struct weft__skips *s, weft_time_ps time) {
+    assert(s->net->engine.conf.until_ps >= time);
     move_starts(s->net, time);
     if (s->net->engine.conf.until_ps < WEFT_TIME_MAX) s->net->engine.conf.until_ps -= time;
     s->skipped_ps += time;
@@ -336,11 +338,13 @@ void weft__skips_pass(struct weft__skips *s, weft_time_ps time) {
 // --- audits -------------------------------------------------------------------------------------------------------
 
 double weft__skips_difference(weft_time_ps a, weft_time_ps b) {
+    assert(b);
     return fabs((double)a - (double)b) / (double)b;
 }
 
 void weft__skips_judge(struct weft__skips *s, double error) {
     const struct weft_run_conf *conf = &s->net->scenario->run;
+    assert(error >= 0); // and a number
     s->outcome->audited++;
     s->outcome->failed += error > (conf->fast_forward == WEFT_FAST_FORWARD_EXACT ? 0 : conf->steady_error);
     if (error > s->outcome->audit_error) s->outcome->audit_error = error;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/rma.h"
 
+#include <assert.h>
+
 struct build {
     struct weft__network *net;
     struct weft__rma_run *run;
@@ -42,6 +44,7 @@ static void make_connections(const struct build *b, uint32_t entry, const uint32
 }
 
 static struct weft__rma_host *host_at(const struct build *b, uint32_t host) {
+    assert(host < b->net->topology->hosts);
     if (!b->run->host[host]) b->run->host[host] = weft_arena_alloc(b->arena, 1, sizeof **b->run->host);
     return b->run->host[host];
 }

@@ -2,6 +2,7 @@
 // From scenario, topology and workload to an outcome: assemble, run, collect.
 #include "weft/sim.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -12,6 +13,7 @@
 #include "box/box.h"
 #include "sim/capture.h"
 #include "sim/check_credit.h"
+#include "sim/check_state.h"
 #include "sim/check_wire.h"
 #include "sim/checkpoint.h"
 #include "sim/events.h"
@@ -176,8 +178,7 @@ static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *
     return least;
 }
 
-/// Hosts are leaves if that makes windows longer: a NIC may act at once on what arrives, while a switch needs some
-/// time.
+/// Hosts are leaves if that makes windows longer: a switch takes some time to act, a NIC may take none.
 static const bool *choose_leaves(const struct weft__network *net, uint32_t nodes) {
     const bool *leaf = find_leaves(net, nodes);
     if (!leaf || calc_lookahead(net, leaf) == calc_lookahead(net, NULL)) return NULL;
@@ -288,6 +289,7 @@ static void make_queue_pairs(struct weft__network *net) {
         }
     }
     weft_arena_free(scratch);
+    assert(q == net->qps); // as many as were counted
     net->hosts = (struct weft__hosts){
         .qp = net->qp,
         .qp_numbers = weft__qp_numbers(w, t->hosts, arena),
@@ -342,6 +344,7 @@ static void make_boxes(struct weft__network *net) {
         if (worker != last) weft__numa_bind(&numa, worker - e->own_first, own);
         last = worker;
         weft__box_of(&t->node[i])->make(net, i);
+        assert(net->engine.node[i].ops && net->engine.node[i].state); // what `make` promises
     }
     weft__numa_release(&numa);
 }
@@ -428,6 +431,7 @@ static void start_engine(struct weft__run *run) {
         .interrupt = options->interrupt,
         .on_progress = options->on_progress || options->checkpoint ? on_progress : NULL,
         .context = run,
+        .check = weft__state_is_checked() ? weft__check_node : NULL,
         .on_window = net->driver ? weft__driver_on_window : NULL,
         .driver = run,
     };
@@ -529,6 +533,7 @@ static void collect(struct weft__run *run) {
     o->dropped_bytes = sum.dropped_bytes;
     memcpy(o->drops, &sum.count[WEFT__COUNT_DROPS], sizeof o->drops);
     memcpy(o->drop_bytes, &sum.count[WEFT__COUNT_DROP_BYTES], sizeof o->drop_bytes);
+    if (net->engine.conf.check && !run->options.ranks) weft__check_end(net, o->sim_time_ps);
     o->held_bytes = weft__engine_in_flight(&net->engine);
     const struct weft_node_info *node = net->topology->node;
     for (uint32_t i = 0; i < net->topology->nodes; i++)
@@ -702,7 +707,6 @@ static void measure(struct weft__run *run) {
 
 #define BUG(error, ...) weft_error_set(error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE, "a bug of weft: " __VA_ARGS__)
 
-/// No more than was sent.
 static enum weft_status check_flows(const struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_outcome *o = net->outcome;
     for (uint32_t f = 0; f < o->flows; f++) {
@@ -719,8 +723,8 @@ static enum weft_status check_flows(const struct weft__network *net, struct weft
     return WEFT_OK;
 }
 
-/// Checks that weft itself worked correctly. What the end of a run shows to be wrong is said here, and not by an assert
-/// while it is collected: then the results are there all the same.
+/// Checks that weft itself worked correctly. It returns errors, not asserts, so that the results are there all the
+/// same.
 static enum weft_status check_outcome(const struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_outcome *o = net->outcome;
     uint64_t forgotten = net->engine.end == WEFT_END_DONE ? weft__engine_sides_kept(&net->engine) : 0;

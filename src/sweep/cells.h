@@ -3,6 +3,7 @@
 #ifndef WEFT_SWEEP_CELLS_H
 #define WEFT_SWEEP_CELLS_H
 
+#include <assert.h>
 #include <sqlite3.h>
 #include <stdio.h>
 
@@ -10,6 +11,7 @@
 
 static inline const struct weft_sweep_run *weft__sweep_run_at(const struct weft_sweep_results *r, uint32_t point,
                                                               uint32_t seed) {
+    assert(point < r->sweep->points && seed < r->sweep->seeds);
     return &r->run[(size_t)point * r->sweep->seeds + seed];
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which fabric leads in a case, and whether the difference exceeds noise.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint3
 }
 
 struct weft_versus weft_versus_at(const struct weft_versus *v, uint32_t scale) {
+    assert(scale < v->scales);
     const struct weft_versus_scale *s = &v->scale[scale];
     struct weft_versus at = *v;
     at.scale = s;

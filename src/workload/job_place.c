@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hosts of a job: whole free servers, assigned by a strategy once it is known who communicates with whom; or those
 // of a rank file; or as they were chosen.
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -394,6 +395,15 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, con
     return WEFT_OK;
 }
 
+/// What struct weft_placement_ops promises: each unit has a slot of its own.
+static void assert_distinct(const uint32_t *slot, const struct weft_place_problem *p, struct weft_arena *arena) {
+    bool *taken = weft_arena_alloc(arena, p->slots, sizeof *taken);
+    for (uint32_t u = 0; u < p->units; u++) {
+        assert(slot[u] < p->slots && !taken[slot[u]]);
+        taken[slot[u]] = true;
+    }
+}
+
 void weft__job_place(const struct weft__job_common *common, struct weft_job *job, struct weft_arena *arena) {
     const struct weft_placement_ops *ops = common->placement.model->ops;
     if (!job->places) return;
@@ -401,6 +411,7 @@ void weft__job_place(const struct weft__job_common *common, struct weft_job *job
     if (ops->graph) weft_place_graph(job, arena);
     uint32_t *slot = weft_arena_alloc(scratch, job->places->units, sizeof *slot);
     ops->place(common->placement.conf, job->places, scratch, slot);
+    assert_distinct(slot, job->places, scratch);
     weft_place_hosts(job, slot, job->host, job->gpu);
     weft_arena_free(scratch);
 }

@@ -14,9 +14,10 @@
 //
 // Differences: a step starts when its requirements are complete, even if they ran on another CPU stream (in LogGOPSim
 // it starts when its own stream is free, which can be earlier); the match of a rendezvous frees the streams of its send
-// (there, if the receive came weft__greater than the message: streams of the sender with the numbers of the receive); a
-// message of 0 bytes takes o and g (there: one byte's O and G less, modulo 2^64). More than 16 steps of a rank that one
-// event releases are queued in order, too (there by std::sort, which leaves equal ones in any order). No noise.
+// (there, if the receive came later than the message: streams of the sender with the numbers of the receive); a message
+// of 0 bytes takes o and g (there: one byte's O and G less, modulo 2^64). More than 16 steps of a rank that one event
+// releases are queued in order, too (there by std::sort, which leaves equal ones in any order). No noise.
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static void push_new(struct run *x, enum event_kind kind, weft_time_ps time, uin
     push(x, (struct event){time, x->order++, rank, step, kind});
 }
 
-/// Queues the event again, for `time`, if that is weft__greater. It keeps its place among equal times.
+/// Queues the event again, for `time`, if that is later. It keeps its place among equal times.
 static bool waits_until(struct run *x, struct event e, weft_time_ps time) {
     if (time <= e.time_ps) return false;
     e.time_ps = time;
@@ -108,6 +109,7 @@ static struct event pop(struct run *x) {
 // --- steps --------------------------------------------------------------------------------------------------------
 
 static const struct weft_schedule_step *step_at(const struct run *x, uint32_t rank, uint32_t step) {
+    assert(rank < x->s->ranks && step < x->s->rank[rank].steps);
     return &x->s->rank[rank].step[step];
 }
 static weft_time_ps *cpu_of(const struct run *x, uint32_t rank, uint32_t cpu) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sizes.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -24,6 +25,7 @@ double weft__sizes_mean(const struct weft__sizes *sizes) {
 
 weft_bytes weft__sizes_at(const struct weft__sizes *sizes, double unit) {
     const struct weft__size_point *p = sizes->point;
+    assert(sizes->n && unit >= 0 && unit <= 1);
     uint32_t low = 0, high = sizes->n - 1; // the first point with unit <= part
     while (low < high) {
         uint32_t middle = (low + high) / 2;

@@ -38,6 +38,7 @@ static void required_functions_are_there(void **state) {
     for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
         const struct weft__box *box = box_of(kind);
         assert_true(box->make && box->port && box->reaction && box->trace && box->held && box->finish);
+        assert_non_null(box->check_state);
         assert_true(box->weight || box->port_weight);
         assert_non_null(smallest[kind]); // a new box has one too
         assert_true(!box->shared || box->shared->make);

@@ -136,6 +136,31 @@ static void holds(const struct weft_model *model, const void *conf) {
     }
 }
 
+/// A wrong number in the state is found: of those that differ from an empty buffer's, at least half. (Without packets
+/// at hand a buffer cannot tell a watermark that is too high.)
+static void speaks(const struct weft_model *model, const void *conf) {
+    const struct weft_buffer_ops *ops = model->ops;
+    size_t n = ops->state_size(conf, PORTS) / sizeof(uint32_t);
+    uint32_t *full = calloc(n + 2, sizeof *full), *empty = calloc(n + 2, sizeof *empty), changed = 0, found = 0;
+    ops->init(full, conf, PORTS, LOSSLESS);
+    ops->init(empty, conf, PORTS, LOSSLESS);
+    uint32_t base = (uint32_t)(uintptr_t)full, reach = (uint32_t)(n * sizeof *full);
+    for (uint32_t k = 0; k < 20; k++)
+        ops->admit(full, conf, k % PORTS, k % PORTS, k % WEFT_PRIORITIES, FRAME_MAX);
+    assert_null(ops->check(full, conf));
+    for (size_t i = 0; i < n; i++) {
+        bool is_pointer = full[i] - base <= reach || full[i] == (uint32_t)((uintptr_t)full >> 32);
+        if (full[i] == empty[i] || is_pointer) continue;
+        full[i]++;
+        found += ops->check(full, conf) != NULL;
+        full[i]--;
+        changed++;
+    }
+    if (!changed || 2 * found < changed) fail_msg("%s: %u of %u found", model->name, found, changed);
+    free(full);
+    free(empty);
+}
+
 /// Frames of `bytes` at (port, priority) until it answers `until`; how many bytes it took.
 static weft_bytes fill(const struct weft_buffer_ops *ops, const void *conf, void *state, uint32_t port,
                        uint32_t priority, uint32_t bytes, enum weft_buffer_answer until) {
@@ -206,11 +231,16 @@ static void all_hold_under_random_packets(void **state) {
     each_model(WEFT_KIND_BUFFER, holds);
 }
 
+static void all_checks_can_speak(void **state) {
+    each_model(WEFT_KIND_BUFFER, speaks);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_hold_under_random_packets),
         cmocka_unit_test(all_do_what_they_plan),
         cmocka_unit_test(all_take_what_they_say),
+        cmocka_unit_test(all_checks_can_speak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Random scenarios (random_scenario.py): whatever one is, `check` and `run` agree on it. Accepted: no byte is lost or invented,
-the digest is the same with 1, 2 and 3 threads and over 2 ranks, the schema accepts the scenario, JSON is valid, and table, JSON
+every run checks its own state (WEFT_CHECK), the digest is the same with 1, 2 and 3 threads and over 2 ranks, the schema accepts the scenario, JSON is valid, and table, JSON
 and SQLite have the same figures; a sweep has for each point what a run with its values has, with any number of threads. Refused: exit 2, messages that say where, nothing written.
 
 test_random_scenarios.py [COUNT [FIRST]]   COUNT seeds from FIRST on (10 from 1). Each outcome is a line of the file
@@ -28,7 +28,7 @@ SANITIZED = os.environ.get("WEFT_SANITIZED")
 RANKS = shutil.which("mpirun") and Path(WEFT_MPI).exists()
 # Root may start ranks, and more than there are processors.
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_plm_rsh_agent="false")
+                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_plm_rsh_agent="false", WEFT_CHECK="1")
 EVERY_RANKS = int(os.environ.get("WEFT_RANDOM_RANKS", "5"))  # of so many seeds one runs over ranks too: their start takes longest
 TIMEOUT_S, ROUND, SOME_TABLES = 300, 1e-9, ("groups", "flows", "counters", "rma", "sizes", "jobs", "mechanisms")
 PLACE = re.compile(r"weft: ([^\s:]+:\d+:\d+: |[^\s:]+: byte \d+: |--\w+[ :])")

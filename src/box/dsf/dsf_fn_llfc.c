@@ -8,6 +8,8 @@
 // take part, the hysteresis, and that cells are spread over stopped lanes as over others.
 #include "box/dsf/dsf_fn.h"
 
+#include <assert.h>
+
 static void stop(struct weft__fn *fn, struct weft__worker *w, uint32_t in, uint32_t out) {
     struct weft__fn_llfc *l = fn->llfc;
     uint64_t *word = &l->stops[out * l->words + in / 64], bit = UINT64_C(1) << in % 64;
@@ -25,6 +27,7 @@ static void review(struct weft__fn *fn, struct weft__worker *w, uint32_t out) {
         uint64_t *word = &l->stops[out * l->words + k];
         for (uint64_t bits = *word; bits; bits &= bits - 1) {
             uint32_t in = k * 64 + (uint32_t)__builtin_ctzll(bits);
+            assert(l->stopped[in]);
             if (!--l->stopped[in]) weft__lane_signal(&fn->lanes, in, w, false);
         }
         *word = 0;

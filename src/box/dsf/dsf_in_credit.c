@@ -15,6 +15,8 @@
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
 
+#include <assert.h>
+
 enum { FLOWS_FIRST = 16, EIGHTHS = 8, RCI_FIRST = 200, RCI_STEP = 100, RCI_LEVELS = 7 };
 static const double LANE_SHARE = 0.95 * 0.99 * 0.95;
 
@@ -74,6 +76,7 @@ static uint32_t flow_of(struct weft__in *in, uint32_t from, uint32_t port, uint3
 void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t from,
                          const struct weft_packet *request) {
     uint32_t port = request->qp / WEFT_PRIORITIES, state = request->flags;
+    assert(port < in->ether.ports); // another box says so
     uint32_t f = flow_of(in, from, port, request->qp % WEFT_PRIORITIES);
     struct weft__credit_flow *flow = &in->flow[f];
     uint32_t ahead = ((uint32_t)request->entropy - flow->heard) & (WEFT__REQUEST_NUMBERS - 1);
@@ -206,6 +209,7 @@ static uint32_t pick(struct weft__in *in, weft_time_ps now, struct weft__in_port
     uint32_t first = WEFT_PRIORITIES;
     for (; mask; mask &= port->ring_mask) {
         uint32_t priority = in->ether.scheduler->pick(&port->scheduler, in->ether.conf->scheduler.conf, mask);
+        assert(mask >> priority & 1);
         *ret_flow = next_in_ring(in, now, port, priority);
         if (*ret_flow != WEFT_NONE) return priority;
         if (first == WEFT_PRIORITIES) first = priority;

@@ -10,6 +10,8 @@
 // writing does not slow reading.
 #include "box/dsf/dsf_in.h"
 
+#include <assert.h>
+
 static void use(const struct weft__in *in, weft_time_ps now, struct weft__hbm_way *way, uint32_t bytes) {
     if (way->busy_until_ps < now) *way = (struct weft__hbm_way){.busy_until_ps = now};
     uint64_t num = bytes * 8 * WEFT_PS_PER_S + way->rem;
@@ -65,6 +67,7 @@ void weft__in_hbm_store(struct weft__node *node, struct weft__in *in, weft_time_
 }
 
 void weft__in_hbm_take(struct weft__in *in, weft_time_ps now, struct weft__voq *v, uint32_t bytes, bool read) {
+    assert(v->hbm && in->hbm.bytes >= bytes);
     v->hbm--;
     in->hbm.bytes -= bytes;
     if (read) use(in, now, &in->hbm.read, bytes);

@@ -8,6 +8,8 @@
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
 
+#include <assert.h>
+
 enum { SLOTS_FIRST = 8, STREAMS_FIRST = 8, SLOTS_MOST = (int)(WEFT__CELL_SEQUENCES / 2) };
 
 static struct weft__in_stream *stream_at(struct weft__in *in, const struct weft_packet *cell) {
@@ -39,6 +41,7 @@ static void grow(struct weft__in_stream *s) {
 }
 
 static void free_slot(struct weft__in *in, struct weft__in_stream *s, struct weft__assembly *a) {
+    assert(s->pending && in->reassembly_bytes >= a->packet.bytes);
     in->reassembly_bytes -= a->packet.bytes;
     s->pending--;
     a->packet.bytes = 0;

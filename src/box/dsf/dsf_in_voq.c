@@ -18,6 +18,8 @@
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
 
+#include <assert.h>
+
 enum { VOQS_FIRST = 16 };
 
 uint32_t weft__in_voq(struct weft__in *in, uint32_t to, uint32_t port, uint32_t priority) {
@@ -318,6 +320,7 @@ void weft__in_enqueue(struct weft__node *node, struct weft__in *in, struct weft_
 
 void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number,
                         uint32_t bytes) {
+    assert(number < in->voqs.n); // another box says so
     struct weft__voq *v = &in->voq[number];
     in->counts.credits++;
     v->credit_ps = w->now_ps;

@@ -55,6 +55,10 @@ void weft__dsf_explain(FILE *text, const struct weft__network *net);
 /// The k-th Ethernet port of an interface node, among all ports.
 uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k);
 
+/// For the boxes' operation `check_state`; see dsf_check_state.c.
+void weft__in_check_state(const struct weft__network *net, uint32_t node, weft_time_ps until, struct weft__check *c);
+void weft__fn_check_state(const struct weft__network *net, uint32_t node, weft_time_ps until, struct weft__check *c);
+
 /// Fills exits and what follows; does nothing if all hosts are in one fabric.
 void weft__outside_new(struct weft__network *net, struct weft__dsf *dsf, const struct weft__dsf_story *story);
 /// Refuses what its boxes cannot share.

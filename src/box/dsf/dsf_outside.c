@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/dsf/dsf_outside.h"
 
+#include <assert.h>
+
 static struct weft_exit_set exits_of(const struct weft__outside *o, uint32_t in, uint32_t epoch, uint32_t host) {
     uint32_t class = o->class_of_host[host];
     return class == WEFT_NONE ? (struct weft_exit_set){0} : o->view[in].epoch[epoch].set[class];
@@ -18,7 +20,9 @@ static uint32_t epoch_at(const struct weft__outside *o, weft_time_ps now, uint32
 static uint32_t choose(const struct weft__outside *o, const struct weft_packet *p, uint32_t seed, uint32_t n) {
     struct weft_route_query query = {
         .packet = p, .hash_seed = seed, .ports = n, .port = o->index, .qp_numbers = o->qp_numbers};
-    return n > 1 ? o->route->select(o->route_conf, &query) : 0;
+    uint32_t k = n > 1 ? o->route->select(o->route_conf, &query) : 0;
+    assert(k < n);
+    return k;
 }
 
 /// The index in `left` of exit `k` of `all`; `left` is a subset in the same order.

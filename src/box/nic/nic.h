@@ -72,7 +72,7 @@ struct weft__nic {
         uint32_t ready, ready_last; ///< list of queue pairs that may send, WEFT_NONE: empty
     } backlog[WEFT_PRIORITIES];
     struct weft__port port;
-    // used less often
+    // fields of the slow path
     struct weft__nic_planes *planes; ///< NULL: the NIC has only this port
     struct weft__nic_pull *pull;     ///< NULL: senders need no credit
     uint32_t plane;
@@ -84,8 +84,8 @@ struct weft__nic {
     uint32_t port_number, peer_offset; ///< port_number: for keys of its port. peer_offset: from a host of the first
                                        ///< network to the same host in its plane
     const struct weft_telemetry *telemetry; ///< of the packet being handled; NULL: it has none
-    const struct weft_sack *sack;           ///< likewise
-    // for a host slower than its link
+    const struct weft_sack *sack;           ///< of the packet being handled; NULL: it has none
+    // receive buffer of a host that is slower than its link
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
     weft_time_ps sample_interval_ps;
@@ -189,6 +189,11 @@ struct weft__nic_setup {
     uint32_t events_max;  ///< most events to record; 0: none
     struct weft_arena *arena;
 };
+
+/// For the box's operation `check_state`; see nic_check_state.c.
+struct weft__check;
+struct weft__network;
+void weft__nic_check_state(const struct weft__network *net, uint32_t node, weft_time_ps until, struct weft__check *c);
 
 /// The caller fills nic->port with weft__port_init. Initialises the node's timers, starts of flows included.
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node);

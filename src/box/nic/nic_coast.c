@@ -4,6 +4,8 @@
 #include "box/box.h"
 #include "box/nic/nic.h"
 
+#include <assert.h>
+
 static const char *refuse(const struct weft__network *net, uint32_t node) {
     const struct weft__nic *nic = weft__network_state(net, node);
     if (nic->planes) return "host.planes: a NIC of several ports";
@@ -25,6 +27,7 @@ static struct weft_qp_sender *sender_of(const struct weft__nic *nic, uint32_t qp
 static void hold(struct weft__network *net, uint32_t node, uint32_t qp) {
     const struct weft__nic *nic = weft__network_state(net, node);
     struct weft_transport_acks acks = nic->transport->acks(nic->conf->transport.conf, nic->end.hosts->qp[qp].priority);
+    assert(acks.packets);
     sender_of(nic, qp)->posted = sender_of(nic, qp)->next + (acks.packets > 1);
 }
 
@@ -38,6 +41,7 @@ static void sent(struct weft__network *net, uint32_t node, uint32_t qp, uint32_t
 static void release(struct weft__network *net, uint32_t node, uint32_t qp, weft_time_ps time) {
     const struct weft__nic *nic = weft__network_state(net, node);
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    assert(sender_of(nic, qp)->next <= conf->packets); // no more was cut out than was left
     sender_of(nic, qp)->posted = conf->packets;
     sender_of(nic, qp)->next_send_ps = time;
     weft__timer_set(&net->engine.node[node].timers, weft__key_pace(conf->at_src), time);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A NIC whose host is driven by a program: actions that are due, and cancelled flows.
+#include <assert.h>
 #include <string.h>
 
 #include "box/nic/nic.h"
@@ -50,6 +51,7 @@ void weft__nic_on_driven_timer(struct weft__node *node, struct weft__nic *nic, s
     uint32_t k = key - WEFT__KEY_QPS;
     struct weft__due due;
     if (key != d->key0) {
+        assert(k / WEFT__SENDER_KEYS >= d->at_src0 && d->sends0 + k / WEFT__SENDER_KEYS - d->at_src0 < nic->sends);
         uint32_t qp = nic->send_qp[d->sends0 + k / WEFT__SENDER_KEYS - d->at_src0];
         weft__nic_on_sender_timer(node, nic, w, qp, k % WEFT__SENDER_KEYS);
         return;

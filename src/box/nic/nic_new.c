@@ -5,6 +5,8 @@
 #include "transport/program.h"
 #include "transport/rma.h"
 
+#include <assert.h>
+
 void weft__nic_trace_start(struct weft__nic *nic, weft_time_ps now, uint32_t qp) {
     uint32_t flow = nic->end.hosts->qp[qp].flow;
     if (qp && nic->end.hosts->qp[qp - 1].flow == flow) return; // the queue pairs of a flow start together
@@ -68,6 +70,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
         if (nic->downs) weft__nic_on_down(setup->first_node, nic, 0);
         return nic;
     }
+    assert(setup->planes <= WEFT__NIC_PLANES_MAX);
     nic->end.gpu = setup->gpu;
     if (nic->end.gpu) nic->end.gpu->key0 = weft__key_read(nic, nic->receives);
     nic->end.rma = setup->rma;

@@ -16,6 +16,8 @@
 // stays there; a repeated clear-to-send uses the next plane.
 #include "box/nic/nic.h"
 
+#include <assert.h>
+
 static uint8_t first_plane(const struct weft_qp_conf *qp, uint32_t planes) {
     return (uint8_t)((qp->plane ? qp->plane - 1u : qp->at_src) % planes);
 }
@@ -37,6 +39,7 @@ void weft__nic_planes_init(struct weft__nic *nic, uint32_t planes, uint32_t *key
 }
 
 void weft__nic_planes_join(struct weft__nic *nic, struct weft__nic *first, uint32_t plane, uint32_t hosts) {
+    assert(plane && plane < first->planes->n && !first->planes->nic[plane]);
     nic->planes = first->planes;
     nic->planes->nic[plane] = nic;
     nic->plane = plane;

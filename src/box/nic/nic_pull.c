@@ -6,6 +6,8 @@
 // wants more, those that have what they wanted are granted more in advance, in turn, up to a limit.
 #include "box/nic/nic.h"
 
+#include <assert.h>
+
 enum { QUANTUM = 256, MIN_QUANTA = 4 }; // uet-htsim: a grant of nothing takes the time of 1024 B
 
 void weft__nic_pull_init(struct weft__nic *nic, uint32_t *keys, struct weft_arena *arena) {
@@ -68,6 +70,7 @@ static uint32_t grant_to(const struct weft__nic *nic, enum weft__nic_pull_why wh
     uint32_t grant = pull->conf.packets * nic->end.hosts->qp[nic->receive_qp[at]].mtu / QUANTUM;
     double ahead = (double)nic->line_rate_bps * (double)pull->conf.ahead_ps / 8e12;
     if (why == WEFT__NIC_PULL_ASKED && of->target - of->granted < grant) grant = of->target - of->granted;
+    assert(why == WEFT__NIC_PULL_AHEAD || of->target > of->granted); // it was asked for
     of->granted += grant;
     if (of->target > of->granted)
         push(pull, WEFT__NIC_PULL_ASKED, at);

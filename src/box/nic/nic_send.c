@@ -7,6 +7,8 @@
 #include "transport/rma.h"
 #include "transport/trigger.h"
 
+#include <assert.h>
+
 static struct weft_transport_fact fact_of(const struct weft__nic *nic, weft_time_ps now, uint32_t qp) {
     const struct weft__hosts *hosts = nic->end.hosts;
     return (struct weft_transport_fact){
@@ -180,6 +182,11 @@ static __attribute__((noinline)) void consult_cc(struct weft__node *node, struct
     struct weft_cc_act act = {
         .rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = s->window_bytes, .rests = s->cc_rests};
     handler(s->cc, nic->conf->cc.conf, &fact, &act);
+    assert(act.rate_bps && act.rate_bps <= nic->line_rate_bps); // what struct weft_cc_act promises
+    // The timer of a READ rests while nothing is to be sent (weft__nic_send_data); then what the model awaits is
+    // overdue.
+    assert(act.timer_ps >= w->now_ps || nic->end.hosts->qp[qp].verb == WEFT_VERB_READ);
+    if (act.timer_ps < w->now_ps) act.timer_ps = w->now_ps;
     s->cc_rests = act.rests;
     if (__builtin_expect(act.new_path, 0)) nic->end.hosts->sample[qp].path++;
     weft_rate_bps rate_before = s->rate_bps;

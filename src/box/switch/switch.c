@@ -11,6 +11,8 @@
 // buffer.
 #include "box/switch/switch_way.h"
 
+#include <assert.h>
+
 #include "base/bits.h"
 #include "link/port_credit.h"
 #include "weft/memory.h"
@@ -153,6 +155,7 @@ static void take_first(struct weft__switch *sw, uint32_t out, uint32_t priority,
     uint32_t in = 0;
     while (!weft__bits_has(inputs, in))
         in++;
+    assert(in < sw->ports && sw->queued[in] && sw->port[out].waiting);
     sw->queueing->pop(sw->queueing_state, in, out, priority, ret_packet);
     sw->port[out].waiting--;
     sw->queued[in]--;
@@ -371,6 +374,7 @@ static void on_input_free(struct weft__switch *sw, uint32_t in) {
 // --- a packet arrives ---------------------------------------------------------------------------------------------
 
 void weft__switch_next_epoch(struct weft__switch *sw) {
+    assert(sw->epochs_left); // the last one lasts for ever
     const struct weft_routes *r = sw->epoch->routes;
     sw->epoch_until_ps = --sw->epochs_left ? sw->epoch[1].from_ps : WEFT_TIME_NEVER;
     sw->routes_until_ps = sw->path ? 0 : sw->epoch_until_ps;
@@ -635,6 +639,7 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
 
 /// A deferred frame is now complete.
 static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
+    assert(port < sw->ports && sw->deferred[port].bytes);
     struct weft_packet p = sw->deferred[port];
     sw->deferred[port].bytes = 0; // no longer held there
     p.time_ps = w->now_ps;

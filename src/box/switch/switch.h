@@ -157,6 +157,11 @@ struct weft__still;
 struct weft__network;
 const char *weft__switch_still(const struct weft__network *net, uint32_t node, struct weft__still *ret);
 
+/// For the box's operation `check_state`; see switch_check_state.c.
+struct weft__check;
+void weft__switch_check_state(const struct weft__network *net, uint32_t node, weft_time_ps until,
+                              struct weft__check *c);
+
 extern const struct weft__mechanisms weft__switch_mechanisms; ///< switch_mechanisms.c
 
 #endif

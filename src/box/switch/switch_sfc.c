@@ -11,6 +11,8 @@
 #include "box/switch/switch.h"
 #include "link/lldp.h"
 
+#include <assert.h>
+
 static weft_rate_bps rate_of(const struct weft__port *port) {
     return (weft_rate_bps)((unsigned __int128)(8 * WEFT_PS_PER_S) * port->speed.byte_den / port->speed.byte_num);
 }
@@ -40,6 +42,7 @@ static void send_message(struct weft__node *node, struct weft__switch *sw, struc
     uint8_t dscp = (uint8_t)sw->sfc.conf->dscp;
     uint32_t now_ns = (uint32_t)(w->now_ps / WEFT_PS_PER_NS),
              pause_ns = (uint32_t)((pause + WEFT_PS_PER_NS - 1) / WEFT_PS_PER_NS);
+    assert(!(pause_ns >> WEFT_PACKET_SFCM_PAUSE_BITS)); // sfc.pause is bounded by it
     struct weft_packet message = {
         .time_ps = w->now_ps,
         .port = p->port,
@@ -90,6 +93,7 @@ bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, con
     const struct weft__port *port = &sw->port[out];
     if (!port->proxy_until_ps || (port->lldp && port->lldp->peer_sfc)) return false;
     uint32_t priority = sw->hosts->qp[p->qp].priority;
+    assert(priority < WEFT_PRIORITIES);
     w->tally.delivered_bytes += p->bytes;
     weft__port_counters(&sw->port[out], priority)->sfc_proxied++;
     weft_time_ps pause = weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS;

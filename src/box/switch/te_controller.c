@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/switch/te_controller.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -242,6 +243,7 @@ static void note_round(struct weft__te *te, weft_time_ps until, weft_time_ps now
     te->round =
         weft__memory_double(WEFT_MEMORY_RESULT, te->round, te->rounds, &te->rounds_capacity, 16, sizeof *te->round);
     const struct weft_cspf_plan *p = te->last;
+    assert(until <= now && now <= in_force);
     te->round[te->rounds++] = (struct weft_te_round){.measured_ps = until,
                                                      .computed_ps = now,
                                                      .in_force_ps = in_force,
@@ -254,6 +256,7 @@ static void note_round(struct weft__te *te, weft_time_ps until, weft_time_ps now
 
 /// Computes a plan for the current demands.
 static void compute(struct weft__te *te, uint64_t round, weft_time_ps now) {
+    assert(te->kept);
     struct weft_arena **arena = &te->arena[round % te->kept];
     if (*arena) weft_arena_free(*arena);
     *arena = weft_arena_new(WEFT_MEMORY_SWITCH);

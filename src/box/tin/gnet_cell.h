@@ -99,6 +99,11 @@ static inline uint32_t weft__gnet_wire(const struct weft_packet *cell) {
     return before * WEFT_GNET_CELL_MAX + (last > WEFT_GNET_CELL_MIN ? last : WEFT_GNET_CELL_MIN);
 }
 
+/// Units of credit for that many bytes on the link.
+static inline uint32_t weft__gnet_units(uint32_t wire) {
+    return (wire + WEFT_GNET_CREDIT_UNIT - 1) / WEFT_GNET_CREDIT_UNIT;
+}
+
 /// How often a slot of the ingress buffer has been used.
 enum { WEFT__GNET_USE_BITS = 11 };
 static inline uint32_t weft__gnet_use(const struct weft_packet *cell) {

@@ -26,9 +26,6 @@
 
 #include "box/tin/gnet_route.h"
 
-static inline uint32_t units_of(uint32_t wire) {
-    return (wire + WEFT_GNET_CREDIT_UNIT - 1) / WEFT_GNET_CREDIT_UNIT;
-}
 /// The number of cells in a train with this many bytes on the link.
 static inline uint32_t cells_of(uint32_t wire) {
     return wire <= WEFT_GNET_CELL_MAX ? 1 : (wire + WEFT_GNET_CELL_MAX - 1) / WEFT_GNET_CELL_MAX;
@@ -153,7 +150,7 @@ static inline __attribute__((always_inline)) void transmit(struct weft__gnet *g,
             return;
         }
     }
-    int16_t credits = out->credits[vc] = (int16_t)(out->credits[vc] - (int16_t)units_of(wire));
+    int16_t credits = out->credits[vc] = (int16_t)(out->credits[vc] - (int16_t)weft__gnet_units(wire));
     if (credits < weft__gnet_lump_units(g)) out->creditable &= ~(1u << vc);
     weft_time_ps arrival = start + out->delay_ps;
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, start, o, vc, arrival);
@@ -307,7 +304,7 @@ static inline __attribute__((always_inline)) void cross(struct weft__node *node,
     time = end - now;
     g->crossing_to[i] = (uint8_t)o;
     g->crossing_from[o] = (uint8_t)i;
-    if (comes) give_back(g, w, i, vc, units_of(wire), end);
+    if (comes) give_back(g, w, i, vc, weft__gnet_units(wire), end);
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_cross(g->tracer, i, vc, o, out_vc, !goes);
     if (in->waiting || g->wanted & weft__gnet_bit(o)) await_crossing(node, g, i);
     if (__builtin_expect(g->follow_log != NULL, 0)) {
@@ -383,7 +380,7 @@ static inline uint32_t pop(struct weft__gnet *g, uint32_t q, uint32_t *ret_wire)
     struct weft__gnet_queue *queue = &g->queues.queue[q];
     uint32_t slot = weft__gnet_queue_pop(queue, &g->cells);
     *ret_wire = weft__gnet_wire(&g->cells.slot[slot]);
-    queue->units = (uint16_t)(queue->units - units_of(*ret_wire));
+    queue->units = (uint16_t)(queue->units - weft__gnet_units(*ret_wire));
     return slot;
 }
 
@@ -400,7 +397,7 @@ static inline void request_first(struct weft__node *node, struct weft__gnet *g, 
         }
         uint32_t wire, slot = pop(g, q, &wire), vc = g->queues.queue[q].vc;
         lose(g, w, first, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
-        if (is_link(in)) give_back(g, w, i, vc, units_of(wire), w->now_ps);
+        if (is_link(in)) give_back(g, w, i, vc, weft__gnet_units(wire), w->now_ps);
         weft__gnet_cells_free(&g->cells, slot);
     }
     weft__gnet_queue_close(&g->queues, &in->queue, q);
@@ -628,7 +625,7 @@ static __attribute__((noinline)) void enter(struct weft__node *node, struct weft
         way = weft__gnet_route(g, w->now_ps, i, cell, known);
         if (__builtin_expect(way == WEFT_NONE, 0)) {
             lose(g, w, cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
-            if (is_link(in)) give_back(g, w, i, vc, units_of(wire), w->now_ps);
+            if (is_link(in)) give_back(g, w, i, vc, weft__gnet_units(wire), w->now_ps);
             return;
         }
         o = weft__gnet_way_out(way);
@@ -650,7 +647,7 @@ static __attribute__((noinline)) void enter(struct weft__node *node, struct weft
     uint32_t slot = keep(g, cell);
     g->cells.slot[slot].port = known.set;
     weft__gnet_queue_push(queue, &g->cells, slot);
-    queue->units = (uint16_t)(queue->units + units_of(wire));
+    queue->units = (uint16_t)(queue->units + weft__gnet_units(wire));
     if (queue->units > *most) *most = queue->units;
     assert(!is_link(in) || queue->units <= g->depth[WEFT__GNET_FIFO_UNITS][i]); // credits guarantee that
     if (!is_first) return;
@@ -668,7 +665,7 @@ static __attribute__((cold, noinline)) void on_rare_cell(struct weft__node *node
     if (weft__gnet_is_traced(cell)) weft__gnet_trace_come(g->tracer, w->now_ps, port, cell);
     if (weft__gnet_hops(cell) == WEFT__GNET_HOPS_MAX) {
         lose(g, w, cell, WEFT_DROP_GNET_HOPS, w->now_ps, false, port, vc);
-        give_back(g, w, port, vc, units_of(weft__gnet_wire(cell)), w->now_ps);
+        give_back(g, w, port, vc, weft__gnet_units(weft__gnet_wire(cell)), w->now_ps);
         return;
     }
     if (g->ugal) weft__gnet_ugal_pass(g, cell);

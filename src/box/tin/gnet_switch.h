@@ -324,6 +324,10 @@ static inline struct weft_tin_transition *weft__gnet_transition(struct weft__gne
 /// The same for all packets of a queue pair in the same direction.
 uint32_t weft__gnet_hash(const struct weft_packet *cell);
 
+/// gnet_check_state.c. Notes in `c` the first invariant that the switch breaks.
+struct weft__check;
+void weft__gnet_check(const struct weft__gnet *g, struct weft__check *c);
+
 // gnet_ugal.c
 struct weft__gnet_ugal *weft__gnet_ugal_new(const struct weft__gnet *g, struct weft_arena *arena);
 /// A cell starts here: decides its path. Then: a cell has arrived, perhaps at its intermediate TiN.

@@ -11,6 +11,8 @@
 #include "box/tin/tin.h"
 #include "weft/memory.h"
 
+#include <assert.h>
+
 enum { FETCHES_FIRST = 16, FETCHES_MOST = 1 << WEFT__TIN_FETCH_BITS };
 
 static void append(struct weft__tin *tin, struct weft__tin_list *list, uint32_t slot) {
@@ -95,6 +97,7 @@ static uint32_t take_slot(struct weft__tin *tin) {
 
 static void free_slot(struct weft__tin *tin, uint32_t slot) {
     struct weft__tin_fetch *f = &tin->fetch[slot];
+    assert(f->used);
     f->used = false;
     f->use = (uint8_t)((f->use + 1) % WEFT__TIN_FETCH_USES);
     append(tin, &tin->fetch_free, slot);
@@ -159,6 +162,7 @@ void weft__tin_grant(struct weft__node *node, struct weft__tin *tin, struct weft
     uint8_t mask;
     while ((mask = weft__ether_sendable(&ethernet->pfc, &tin->ether.port[k], w->now_ps, port->ready))) {
         uint32_t priority = tin->ether.scheduler->pick(&port->scheduler, ethernet->scheduler.conf, mask);
+        assert(mask >> priority & 1);
         struct weft__fifo *queue = &port->rts[priority];
         uint32_t bytes = rts_bytes(weft__fifo_head(queue));
         if (!has_room(tin, port, bytes)) return;
@@ -185,6 +189,7 @@ void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct wef
     uint32_t host = host_of(tin, rts), priority = rts->priority;
     bool is_here = places->tin_of_host[host] != WEFT_TIN_NONE;
     uint32_t k = is_here ? places->port_of_host[host] : places->port_out[tin->gnet.self];
+    assert(k < tin->ether.ports); // or another TiN has asked for a port that leads nowhere
     struct weft__tin_port *port = &tin->port[k];
     if (port->rts_bytes[priority] > tin->conf->ctd_bytes) {
         answer(node, tin, w, rts, WEFT__GNET_CTD, 0);
@@ -333,6 +338,7 @@ static void abandon(struct weft__node *node, struct weft__tin *tin, struct weft_
     struct weft_tin_transition *seen = weft__gnet_transition(&tin->gnet, w->now_ps);
     tin->gnet.counts.packets_lost++;
     if (seen) seen->packets_lost++;
+    assert(port->fetching_bytes >= f->bytes && port->egress_bytes >= f->bytes);
     port->fetching_bytes -= f->bytes;
     port->egress_bytes -= f->bytes;
     free_slot(tin, slot);

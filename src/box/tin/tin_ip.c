@@ -8,6 +8,8 @@
 #include "box/tin/tin.h"
 #include "weft/memory.h"
 
+#include <assert.h>
+
 enum { PACKETS_FIRST = 16, PACKETS_MOST = 1 << 16 };
 
 static void append(struct weft__tin *tin, struct weft__tin_list *list, uint32_t slot) {
@@ -39,6 +41,7 @@ static void leave(struct weft__node *node, struct weft__tin *tin, struct weft__w
         port->incoming = WEFT_NONE;
         weft__timer_cancel(&node->timers, weft__ether_key(WEFT__TIN_KEY_COMPLETE, s->packet.port));
     }
+    assert(s->used && tin->ingress_bytes >= s->packet.bytes);
     tin->ingress_bytes -= s->packet.bytes;
     s->used = false;
     s->use = (uint16_t)((s->use + 1) & ((1u << WEFT__GNET_USE_BITS) - 1));
@@ -171,6 +174,7 @@ static void send(struct weft__node *node, struct weft__tin *tin, struct weft__wo
 
 void weft__tin_on_complete(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k) {
     uint32_t slot = tin->port[k].incoming;
+    assert(slot != WEFT_NONE && tin->packet[slot].used);
     tin->port[k].incoming = WEFT_NONE;
     if (!tin->packet[slot].is_announced)
         announce(node, tin, w, slot);
@@ -181,6 +185,7 @@ void weft__tin_on_complete(struct weft__node *node, struct weft__tin *tin, struc
 void weft__tin_on_clear(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
                         const struct weft_packet *cell) {
     uint32_t slot = cell->qp;
+    assert(slot < tin->packets); // another TiN says so
     struct weft__tin_packet *s = &tin->packet[slot];
     if (!s->used || s->use != weft__gnet_use(cell)) {
         tin->gnet.counts.cells_late++;

@@ -71,4 +71,11 @@ void *weft__clique_outcome_new(struct weft_outcome *outcome, const struct weft_t
 uint64_t weft__clique_outcome_mix(uint64_t digest, const void *part);
 void weft__cliques_explain(FILE *text, const struct weft__network *net);
 
+/// For the box's operation `add_credit`; see tin_check_state.c.
+struct weft__credit_sums;
+void weft__tin_add_credit(const struct weft__network *net, uint32_t node, const struct weft_packet *flying,
+                          struct weft__credit_sums *sums);
+/// For the box's operation `check_state`; see tin_check_state.c.
+void weft__tin_check_state(const struct weft__network *net, uint32_t node, weft_time_ps until, struct weft__check *c);
+
 #endif

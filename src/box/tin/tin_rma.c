@@ -13,6 +13,8 @@
 // modelled.
 #include "box/tin/tin_rma.h"
 
+#include <assert.h>
+
 #include "weft/tin_rma.h"
 
 enum work { SUBMIT, COMPLETE };
@@ -101,6 +103,7 @@ static uint32_t take_slot(struct weft__tin_rma *rma) {
 
 static void free_slot(struct weft__tin_rma *rma, uint32_t slot) {
     struct weft__tin_request *r = &rma->request[slot];
+    assert(r->state != WEFT__TIN_FREE);
     r->use = (r->use + 1) & ((1u << WEFT__TIN_USE_BITS) - 1);
     r->state = WEFT__TIN_FREE;
     r->after = rma->free;
@@ -134,6 +137,7 @@ static void forget_asked(struct weft__tin_rma *rma, uint32_t slot) {
     const struct weft__tin_request *r = &rma->request[slot];
     *(r->before == WEFT_NONE ? &rma->asked_first : &rma->request[r->before].after) = r->after;
     *(r->after == WEFT_NONE ? &rma->asked_last : &rma->request[r->after].before) = r->before;
+    assert(r->state == WEFT__TIN_ASKED && rma->solicited_bytes >= window_bytes(r));
     rma->solicited_bytes -= window_bytes(r);
 }
 

@@ -3,6 +3,7 @@
 // (blocks: type, length, body, length again). Both in the byte order of the machine that wrote them.
 #include "weft/capture_read.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -369,5 +370,6 @@ uint32_t weft_capture_interfaces(const struct weft_capture_reader *r) {
 }
 
 const struct weft_capture_interface *weft_capture_interface_at(const struct weft_capture_reader *r, uint32_t i) {
+    assert(i < r->interfaces);
     return &r->interface[i];
 }

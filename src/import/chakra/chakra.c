@@ -7,6 +7,7 @@
 // communication on the CPU) stay as steps of none, so that what depends on them waits for what they depend on.
 #include "import/chakra/chakra.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -110,6 +111,7 @@ static enum weft_status take_collective(struct loader *l, const struct weft__cha
     step->kind = WEFT_SCHEDULE_COLLECTIVE;
     step->collective = kinds[type];
     step->peer = name_in_trace(l, n->group);
+    assert(step->peer < l->names);
     return WEFT_OK;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames inside tunnels. A switch that mirrors a port sends copies as ERSPAN: each mirrored port counts as an interface
 // of its own, because the same packet, copied by several switches or ports, would otherwise look retransmitted.
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -109,6 +110,7 @@ const char *weft_decode_tunnels_text(const struct weft_decode *d, struct weft_ar
 }
 
 const struct weft_capture_interface *weft_decode_interface_at(const struct weft_decode *d, uint32_t interface) {
+    assert(interface < WEFT_CAPTURE_INTERFACES_MAX + d->mirrors);
     if (interface >= WEFT_CAPTURE_INTERFACES_MAX) return &d->mirror[interface - WEFT_CAPTURE_INTERFACES_MAX].as;
     return weft_capture_interface_at(d->reader, interface);
 }

@@ -6,6 +6,7 @@
 // last to the first. Files of schemas before 1.0, with `connections`, are converted (infragraph_old.h).
 #include "import/infragraph/infragraph_read.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,7 @@ static enum weft_status expand_end(struct reader *r, const struct weft__infragra
 }
 
 static uint64_t key_at(const struct end *e, uint64_t k) {
+    assert(e->slots.n && k / e->slots.n < (uint64_t)e->copies.n);
     uint64_t copy = (uint64_t)(e->copies.start + (int64_t)(k / e->slots.n) * e->copies.step);
     return e->instance->key + copy * e->instance->part->slots + e->slots.slot[k % e->slots.n];
 }

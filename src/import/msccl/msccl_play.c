@@ -3,6 +3,7 @@
 // is a random 64-bit number, a reduction is their sum modulo 2^64, and 0 is an empty chunk: a wrong program ends with
 // the right sums with a probability of 2^-64. It is executed in two orders, because thread blocks of a GPU run in
 // parallel.
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -106,7 +107,9 @@ static uint64_t *cell_at(const struct play *p, uint32_t gpu, uint32_t buffer, ui
     } else if (m->in_place && buffer == WEFT__MSCCL_OUTPUT && m->goal != WEFT_GOAL_ALL_GATHER) {
         buffer = WEFT__MSCCL_INPUT;
     }
-    return &p->cell[p->cell0[gpu * WEFT__MSCCL_BUFFERS + buffer] + chunk];
+    uint64_t cell = p->cell0[gpu * WEFT__MSCCL_BUFFERS + buffer] + chunk;
+    assert(gpu < m->ranks && cell < p->cells); // the reader has checked every step against its buffers
+    return &p->cell[cell];
 }
 
 /// Chunks of the input that are full at the start.

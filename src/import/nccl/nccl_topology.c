@@ -3,6 +3,7 @@
 // GPU together, and a machine with the GPUs behind them, in the order of ranks. How servers are cabled is in no file:
 // the k-th hosts of all servers are on leaf k, which has one uplink, as fast as the fastest of its hosts, to each of as
 // many spines as there are servers; or all are on one switch.
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ static const struct weft_param_table params =
 
 /// Files stand for further servers in turn.
 static const struct weft__nccl_server *server_at(const struct weft__nccl_servers *list, uint32_t server) {
+    assert(list->n);
     return &list->server[server % list->n];
 }
 
