@@ -10,12 +10,6 @@ const char *const weft_phase_names[WEFT_PHASE_COUNT] = {
 #undef X
 };
 
-const char *const weft_drop_names[WEFT_DROPS] = {
-#define X(e, name, help) [WEFT_DROP_##e] = name,
-    WEFT_DROP_REASONS(X)
-#undef X
-};
-
 const struct weft_counter_info weft_counter_infos[WEFT_COUNTERS] = {
 #define X(field, type, sai, help) {#field, sai, help},
     WEFT_PRIORITY_COUNTERS(X)

@@ -80,10 +80,7 @@ void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
         if (net->rma->host[h]) net->rma->host[h]->log = &log->rma[t->host[h]];
     net->following = weft_arena_alloc(net->arena_qp, 1, sizeof *net->following);
     *net->following = (struct weft__following){follow, log};
-}
-
-struct weft__follow *weft__network_follow(const struct weft__network *net, uint32_t node) {
-    return net->following ? &net->following->log->node[node] : NULL;
+    net->follow_node = log->node;
 }
 
 void weft__follow_collect(struct weft__network *net) {
@@ -102,6 +99,7 @@ void weft__follow_collect(struct weft__network *net) {
     }
     net->following->follow->log = log;
     net->following = NULL;
+    net->follow_node = NULL;
 }
 
 static void release(struct weft_follow_log *log) {

@@ -35,14 +35,6 @@ static double seconds(clockid_t clock) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario, const struct weft_topology *t,
-                                                  struct weft_arena *arena) {
-    const struct weft_device_conf **device = weft_arena_alloc(arena, t->nodes, sizeof *device);
-    for (uint32_t i = 0; i < t->nodes; i++)
-        device[i] = weft_scenario_device(scenario, t->node[i].name);
-    return device;
-}
-
 // --- assembling ---------------------------------------------------------------------------------------------------
 
 /// Routes for each state of the links; a change takes effect the detection time after it happens.
