@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rows.h"
+#include "results/rows.h"
 #include "weft/error.h"
 
 enum {

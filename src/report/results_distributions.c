@@ -2,7 +2,7 @@
 // Distributions: the buckets of every histogram in any table.
 #include <string.h>
 
-#include "rows.h"
+#include "results/rows.h"
 
 /// The position of the walk, and the current row.
 struct distribution {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of a recorded run: the events inside the network.
 #include "events.h"
-#include "rows.h"
+#include "results/rows.h"
 #include "weft/timeline.h"
 
 static const struct weft_flow *flow_of(const struct weft_run *run, const struct weft_event *e) {

@@ -2,7 +2,7 @@
 // Results of training jobs: iterations, collectives, admission by the receiver.
 #include <math.h>
 
-#include "rows.h"
+#include "results/rows.h"
 
 static bool has_jobs(const struct weft_run *run) {
     return run->workload->jobs > 0;

@@ -2,7 +2,7 @@
 // Results of links between layers: balance, collisions, load.
 #include <math.h>
 
-#include "rows.h"
+#include "results/rows.h"
 
 /// What all these lists share.
 struct list {

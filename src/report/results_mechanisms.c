@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of mechanisms: those of a run, and whether they acted.
 #include "mechanisms.h"
-#include "rows.h"
+#include "results/rows.h"
 
 struct rows {
     struct weft__mechanism_row *row;

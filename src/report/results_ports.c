@@ -2,7 +2,7 @@
 // Results of ports and of the links between them.
 #include <string.h>
 
-#include "rows.h"
+#include "results/rows.h"
 
 enum { NAME = 256 };
 

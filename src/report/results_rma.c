@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "rma.h"
-#include "rows.h"
+#include "results/rows.h"
 
 static bool has_rma(const struct weft_run *run) {
     return run->workload->rmas > 0;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rows.h"
+#include "results/rows.h"
 #include "totals.h"
 #include "weft/transport.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of flows by their size.
-#include "rows.h"
+#include "results/rows.h"
 #include "sizes.h"
 
 struct sizes {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "rows.h"
+#include "results/rows.h"
 #include "weft/route.h"
 
 #include "base/units.h"

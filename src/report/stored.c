@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/below.h"
-#include "report/reader.h"
+#include "results/reader.h"
 #include "weft/report.h"
 
 static uint32_t read_sources(struct weft__reader *r, struct weft_scenario_source **ret_source) {

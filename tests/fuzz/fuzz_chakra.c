@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz_file.h"
-#include "import/chakra.h"
+#include "import/chakra/chakra.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "chakra_trace.h"
-#include "import/chakra.h"
+#include "import/chakra/chakra.h"
 #include "weft/import.h"
 #include "weft/tree.h"
 #include "why.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "chakra_trace.h"
-#include "import/chakra.h"
+#include "import/chakra/chakra.h"
 #include "import_files.h"
 
 static struct weft_arena *arena;

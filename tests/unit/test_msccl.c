@@ -11,7 +11,7 @@
 
 #include <time.h>
 
-#include "import/msccl.h"
+#include "import/msccl/msccl.h"
 #include "import_files.h"
 #include "weft/import.h"
 #include "weft/report.h"

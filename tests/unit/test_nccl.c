@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "import/nccl.h"
+#include "import/nccl/nccl.h"
 #include "import_files.h"
 #include "report/jobs.h"
 #include "weft/outcome.h"

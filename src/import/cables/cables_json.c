@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cables in JSON of other programs: neighbours of an Arista switch ("show lldp neighbors | json", and "detail"), and
+// cables of NetBox (api/dcim/cables). Sources: Arista EOS command API; NetBox REST API 2.10 to 4.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/units.h"
+#include "import/cables/cables.h"
+#include "weft/tree.h"
+
+#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+
+static const char *text_of(const struct weft_tree *map, const char *key) {
+    const struct weft_tree *at = weft_tree_find(map, key);
+    return at && at->type == WEFT_TREE_TEXT && *at->text ? at->text : NULL;
+}
+
+// --- Arista EOS ---------------------------------------------------------------------------------------------------
+
+static enum weft_status add_neighbor(const struct weft_tree *tree, const char *device, const char *port,
+                                     const char *neighbor, const char *neighbor_port, struct weft__cable_list *list,
+                                     struct weft_error *ret_error) {
+    if (!port || !neighbor) return BAD(tree->place, "a neighbour without its port or its name");
+    struct weft__cable c = {
+        .device = {device, neighbor}, .port = {port, neighbor_port}, .place = tree->place, .heard = true};
+    weft__cables_add(list, &c);
+    return WEFT_OK;
+}
+
+/// Of "detail", which quotes the port once more: "\"Ethernet3\"".
+static enum weft_status add_details(const struct weft_tree *port, const char *device, struct weft__cable_list *list,
+                                    struct weft_error *ret_error) {
+    const struct weft_tree *info = weft_tree_find(port, "lldpNeighborInfo");
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; info && i < info->n && !status; i++) {
+        const struct weft_tree *one = info->child[i], *can = weft_tree_find(one, "systemCapabilities");
+        const struct weft_tree *interface = weft_tree_find(one, "neighborInterfaceInfo");
+        const char *id = text_of(interface, "interfaceId_v2"), *name = text_of(one, "systemName");
+        const char *forwards[] = {text_of(can, "bridge"), text_of(can, "router")},
+                   *station = text_of(can, "stationOnly");
+        if (!id) id = text_of(interface, "interfaceId");
+        size_t n = id ? strlen(id) : 0;
+        if (n > 1 && *id == '"' && id[n - 1] == '"') id = weft_arena_format(list->arena, "%.*s", (int)n - 2, id + 1);
+        if (!name) name = text_of(one, "chassisId");
+        status = add_neighbor(one, device, port->key, name, id, list, ret_error);
+        bool is_switch = false;
+        for (unsigned k = 0; k < 2; k++)
+            is_switch |= forwards[k] && !strcasecmp(forwards[k], "true");
+        if (!status && (is_switch || (station && !strcasecmp(station, "true"))))
+            weft__cables_tell(list, name, is_switch ? WEFT__CABLE_SWITCH : WEFT__CABLE_HOST);
+    }
+    return status;
+}
+
+static enum weft_status read_eos(const struct weft_tree *neighbors, const char *device, struct weft__cable_list *list,
+                                 struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < neighbors->n && !status; i++) {
+        const struct weft_tree *one = neighbors->child[i];
+        status = neighbors->type == WEFT_TREE_MAP
+                     ? add_details(one, device, list, ret_error)
+                     : add_neighbor(one, device, text_of(one, "port"), text_of(one, "neighborDevice"),
+                                    text_of(one, "neighborPort"), list, ret_error);
+    }
+    weft__cables_tell(list, device, WEFT__CABLE_SWITCH);
+    return status;
+}
+
+// --- NetBox -------------------------------------------------------------------------------------------------------
+
+/// How many terminations an end has: a list since 3.3, one before; several are a trunk or a breakout.
+static uint32_t netbox_ends(const struct weft_tree *cable, bool b) {
+    const struct weft_tree *list = weft_tree_find(cable, b ? "b_terminations" : "a_terminations");
+    return !list ? 1 : list->type == WEFT_TREE_LIST ? list->n : 0;
+}
+
+/// The k-th termination of one end, which must be an interface: consoles, power and panels are no links; else NULL.
+static const struct weft_tree *netbox_end(const struct weft_tree *cable, bool b, uint32_t k) {
+    const struct weft_tree *list = weft_tree_find(cable, b ? "b_terminations" : "a_terminations");
+    const char *type =
+        list ? text_of(list->child[k], "object_type") : text_of(cable, b ? "termination_b_type" : "termination_a_type");
+    if (type && strcmp(type, "dcim.interface") != 0) return NULL;
+    return list ? weft_tree_find(list->child[k], "object")
+                : weft_tree_find(cable, b ? "termination_b" : "termination_a");
+}
+
+static enum weft_status netbox_length(const struct weft_tree *cable, const struct weft__cables_conf *conf,
+                                      weft_time_ps *ret_delay_ps, struct weft_error *ret_error) {
+    const struct weft_tree *unit = weft_tree_find(cable, "length_unit");
+    const char *length = text_of(cable, "length"),
+               *name = unit && unit->type == WEFT_TREE_MAP ? text_of(unit, "value") : NULL;
+    if (!length || !strcasecmp(length, "null")) return WEFT_OK;
+    if (!name) name = unit && unit->type == WEFT_TREE_TEXT && *unit->text ? unit->text : "m";
+    return weft__cables_delay(length, name, cable->place, conf, ret_delay_ps, ret_error);
+}
+
+/// Each pair of terminations is a cable; the port at the one end of a breakout is as many, "Ethernet1:1" onwards.
+static void add_netbox(struct weft__cable_list *list, const struct weft_tree *cable, weft_time_ps delay_ps) {
+    uint32_t n[2] = {netbox_ends(cable, false), netbox_ends(cable, true)}, most = n[0] > n[1] ? n[0] : n[1];
+    bool paired = n[0] == n[1] || (n[0] && n[1] && n[0] + n[1] == most + 1);
+    if (!paired || !most) list->outside++;
+    for (uint32_t k = 0; paired && k < most; k++) {
+        struct weft__cable c = {.place = cable->place, .delay_ps = delay_ps};
+        for (unsigned e = 0; e < 2; e++) {
+            const struct weft_tree *end = netbox_end(cable, e, n[e] == 1 ? 0 : k);
+            c.device[e] = end ? text_of(weft_tree_find(end, "device"), "name") : NULL;
+            c.port[e] = end ? text_of(end, "name") : NULL;
+            if (c.port[e] && n[e] < most) c.port[e] = weft_arena_format(list->arena, "%s:%" PRIu32, c.port[e], k + 1);
+        }
+        if (c.device[0] && c.device[1])
+            weft__cables_add(list, &c);
+        else
+            list->outside++;
+    }
+}
+
+static enum weft_status read_netbox(const struct weft_tree *results, const struct weft__cables_conf *conf,
+                                    struct weft__cable_list *list, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < results->n && !status; i++) {
+        const struct weft_tree *cable = results->child[i];
+        const struct weft_tree *state = weft_tree_find(cable, "status");
+        const char *is = state && state->type == WEFT_TREE_MAP ? text_of(state, "value") : text_of(cable, "status");
+        weft_time_ps delay_ps = 0;
+        if (is && strcmp(is, "connected") != 0) {
+            list->outside++;
+            continue;
+        }
+        status = netbox_length(cable, conf, &delay_ps, ret_error);
+        if (!status) add_netbox(list, cable, delay_ps);
+    }
+    return status;
+}
+
+// --- which one ----------------------------------------------------------------------------------------------------
+
+static const struct weft_tree *find_in(const struct weft_tree *root, const char *key) {
+    const struct weft_tree *at = weft_tree_find(root, key), *result = weft_tree_find(root, "result");
+    if (!at && root->type == WEFT_TREE_LIST && root->n) at = weft_tree_find(root->child[0], key);
+    if (!at && result && result->type == WEFT_TREE_LIST && result->n) at = weft_tree_find(result->child[0], key);
+    return at;
+}
+
+bool weft__cables_read_json(const struct weft_tree *root, const struct weft__cables_file *file,
+                            struct weft__cable_list *list, enum weft_status *ret_status, struct weft_error *ret_error) {
+    const struct weft_tree *eos = find_in(root, "lldpNeighbors"), *results = weft_tree_find(root, "results");
+    const struct weft_tree *cables = results ? results : root;
+    if (eos) {
+        *ret_status = read_eos(eos, file->device, list, ret_error);
+        return true;
+    }
+    if (cables->type != WEFT_TREE_LIST || !cables->n ||
+        (!weft_tree_find(cables->child[0], "a_terminations") && !weft_tree_find(cables->child[0], "termination_a")))
+        return false;
+    const char *next = text_of(root, "next");
+    if (results && next && strcasecmp(next, "null") != 0) list->next_page = next;
+    *ret_status = read_netbox(cables, file->conf, list, ret_error);
+    return true;
+}

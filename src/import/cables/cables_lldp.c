@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Neighbours heard by lldpd, in the output of "lldpctl -f json" and "-f json0". Source: lldpcli(8) of lldpd 1.0, whose
+// json0 has lists and {"value": ...} where json has maps and texts; a neighbour's name is a key there.
+#include <string.h>
+#include <strings.h>
+
+#include "import/cables/cables.h"
+#include "weft/tree.h"
+
+#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+
+/// The single element of a list, or the value itself.
+static const struct weft_tree *alone(const struct weft_tree *tree) {
+    return tree && tree->type == WEFT_TREE_LIST && tree->n == 1 ? tree->child[0] : tree;
+}
+
+/// A text under a key: "x", {"value": "x"} or [{"value": "x"}]; NULL: none.
+static const char *text_at(const struct weft_tree *tree, const char *key) {
+    const struct weft_tree *at = alone(weft_tree_find(tree, key));
+    if (at && at->type == WEFT_TREE_MAP) at = weft_tree_find(at, "value");
+    return at && at->type == WEFT_TREE_TEXT && *at->text ? at->text : NULL;
+}
+
+/// Bridges and routers are switches; stations that are neither are hosts.
+static enum weft__cable_role role_of(const struct weft_tree *chassis) {
+    const struct weft_tree *list = weft_tree_find(chassis, "capability");
+    bool forwards = false, station = false;
+    uint32_t n = !list ? 0 : list->type == WEFT_TREE_LIST ? list->n : 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_tree *entry = list->type == WEFT_TREE_LIST ? list->child[i] : list;
+        const char *type = text_at(entry, "type"), *enabled = text_at(entry, "enabled");
+        if (!type || !enabled || strcasecmp(enabled, "true")) continue;
+        forwards |= !strcmp(type, "Bridge") || !strcmp(type, "Router");
+        station |= !strcmp(type, "Station");
+    }
+    return forwards ? WEFT__CABLE_SWITCH : station ? WEFT__CABLE_HOST : WEFT__CABLE_UNKNOWN;
+}
+
+/// The chassis with its name: {"leaf-1": {...}}, {"name": ..., ...}, or nameless, with its id.
+static enum weft_status read_chassis(const struct weft_tree *tree, const char **ret_name,
+                                     enum weft__cable_role *ret_role, struct weft_error *ret_error) {
+    const struct weft_tree *chassis = alone(weft_tree_find(tree, "chassis"));
+    if (!chassis || chassis->type != WEFT_TREE_MAP || !chassis->n)
+        return BAD(tree->place, "a neighbour without a chassis; expected what lldpctl -f json writes");
+    *ret_name = text_at(chassis, "name");
+    if (!*ret_name && chassis->n == 1 && chassis->child[0]->type == WEFT_TREE_MAP &&
+        strcmp(chassis->child[0]->key, "id")) {
+        chassis = chassis->child[0];
+        *ret_name = chassis->key;
+    }
+    if (!*ret_name) *ret_name = text_at(chassis, "id");
+    if (!*ret_name) return BAD(chassis->place, "a chassis without a name and an id");
+    *ret_role = role_of(chassis);
+    return WEFT_OK;
+}
+
+static enum weft_status read_interface(const char *name, const struct weft_tree *tree, const char *device,
+                                       struct weft__cable_list *list, struct weft_error *ret_error) {
+    const struct weft_tree *port = alone(weft_tree_find(tree, "port"));
+    enum weft__cable_role role = WEFT__CABLE_UNKNOWN;
+    struct weft__cable c = {.device = {device}, .port = {name}, .place = tree->place, .heard = true};
+    enum weft_status status = read_chassis(tree, &c.device[1], &role, ret_error);
+    if (status) return status;
+    c.port[1] = text_at(port, "id");
+    weft__cables_add(list, &c);
+    weft__cables_tell(list, c.device[1], role);
+    return WEFT_OK;
+}
+
+/// {"name": "eth0", ...} of json0, else {"eth0": {...}, ...}.
+static enum weft_status read_interfaces(const struct weft_tree *tree, const char *device, struct weft__cable_list *list,
+                                        struct weft_error *ret_error) {
+    if (tree->type != WEFT_TREE_MAP) return BAD(tree->place, "expected interfaces, as lldpctl -f json writes them");
+    const char *name = text_at(tree, "name");
+    if (name) return read_interface(name, tree, device, list, ret_error);
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < tree->n && !status; i++)
+        status = read_interface(tree->child[i]->key, tree->child[i], device, list, ret_error);
+    return status;
+}
+
+enum weft_status weft__cables_read_lldp(const struct weft_tree *root, const char *device, struct weft__cable_list *list,
+                                        struct weft_error *ret_error) {
+    const struct weft_tree *lldp = alone(weft_tree_find(root, "lldp"));
+    const struct weft_tree *interfaces = weft_tree_find(lldp, "interface");
+    if (!interfaces || (interfaces->type != WEFT_TREE_MAP && interfaces->type != WEFT_TREE_LIST))
+        return BAD(lldp->place, "no 'interface' in 'lldp'; expected neighbours as lldpctl -f json writes them");
+    if (interfaces->type == WEFT_TREE_MAP) return read_interfaces(interfaces, device, list, ret_error);
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < interfaces->n && !status; i++)
+        status = read_interfaces(interfaces->child[i], device, list, ret_error);
+    return status;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sequence of JSON objects: collectives, messages, and information about later ones.
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/json_read.h"
+#include "base/lines.h"
+#include "base/unpack.h"
+#include "import/inspector/inspector.h"
+
+enum { RECORDS_MAX = 1 << 24, RANKS_MAX = 1 << 20, OBJECT_MAX = 1 << 20 };
+
+const char *const weft__inspector_colls[WEFT__INSPECTOR_COLLS] = {"AllReduce", "AllGather", "ReduceScatter",
+                                                                  "AllToAll",  "Broadcast", "Reduce"};
+
+/// A file being read. `lines` opens and closes it and has the place of the current object.
+struct reader {
+    struct weft__lines lines;
+    struct weft__inspector_record header; ///< id, ranks and nodes of the last object that gave them; ranks 0: none did
+};
+
+/// A key of the object, or of an object in it: versions differ in the nesting.
+static const json_t *find(const json_t *object, const char *key) {
+    const json_t *found = json_object_get(object, key), *value;
+    const char *name;
+    json_t *whole = (json_t *)(uintptr_t)object;
+    json_object_foreach(whole, name, value) {
+        if (found) break;
+        if (json_is_object(value)) found = json_object_get(value, key);
+    }
+    return found;
+}
+
+static enum weft_status read_number(const struct weft__lines *lines, const json_t *object, const char *key, double min,
+                                    double max, double *ret_value, struct weft_error *ret_error) {
+    const json_t *value = find(object, key);
+    *ret_value = json_is_number(value) ? json_number_value(value) : NAN;
+    if (*ret_value >= min && *ret_value <= max) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place, "%s: expected a number from %g to %g", key, min,
+                          max);
+}
+
+/// The object's information about its communicator, for itself and later ones.
+static enum weft_status read_header(struct reader *r, const json_t *object, struct weft_error *ret_error) {
+    const char *id = json_string_value(find(object, "id"));
+    double ranks, nodes = 1, rank;
+    enum weft_status status = read_number(&r->lines, object, "n_ranks", 1, RANKS_MAX, &ranks, ret_error);
+    if (!status && find(object, "nnodes"))
+        status = read_number(&r->lines, object, "nnodes", 1, RANKS_MAX, &nodes, ret_error);
+    if (!status && find(object, "rank"))
+        status = read_number(&r->lines, object, "rank", 0, ranks - 1, &rank, ret_error);
+    if (status) return status;
+    r->header = (struct weft__inspector_record){.ranks = (uint32_t)ranks, .nodes = (uint32_t)nodes};
+    snprintf(r->header.id, sizeof r->header.id, "%s", id ? id : "");
+    return WEFT_OK;
+}
+
+static enum weft_status read_collective(struct reader *r, const json_t *object, struct weft__inspector_record *ret,
+                                        struct weft_error *ret_error) {
+    const struct weft__lines *lines = &r->lines;
+    const char *coll = json_string_value(find(object, "coll"));
+    double number, bytes;
+    *ret = r->header;
+    ret->place = lines->place;
+    ret->busbw = NAN;
+    while (ret->coll < WEFT__INSPECTOR_COLLS && (!coll || strcmp(coll, weft__inspector_colls[ret->coll])))
+        ret->coll++;
+    if (ret->coll == WEFT__INSPECTOR_COLLS)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place,
+                              "coll is '%.40s'; expected AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast or "
+                              "Reduce",
+                              coll ? coll : "missing");
+    enum weft_status status = read_number(lines, object, "coll_sn", 0, 1e15, &number, ret_error);
+    if (!status) status = read_number(lines, object, "coll_msg_size_bytes", 1, 1e12, &bytes, ret_error);
+    if (!status) status = read_number(lines, object, "coll_exec_time_us", 1e-3, 1e9, &ret->time_us, ret_error);
+    if (!status && find(object, "coll_busbw_gbs"))
+        status = read_number(lines, object, "coll_busbw_gbs", 0, 1e9, &ret->busbw, ret_error);
+    if (!status && !ret->ranks)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place,
+                                "n_ranks: expected it in the collective or before it");
+    if (status) return status;
+    ret->number = (uint64_t)number;
+    ret->bytes = (weft_bytes)bytes;
+    return WEFT_OK;
+}
+
+static enum weft_status read_object(struct reader *r, const json_t *object, struct weft__inspector_log *log,
+                                    struct weft_error *ret_error) {
+    enum weft_status status =
+        find(object, "n_ranks") || find(object, "id") ? read_header(r, object, ret_error) : WEFT_OK;
+    if (status) return status;
+    if (find(object, "p2p")) {
+        log->messages++;
+        return WEFT_OK;
+    }
+    if (json_object_get(object, "dump_stats") && !find(object, "coll")) return WEFT_OK;
+    if (log->n == RECORDS_MAX)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->lines.place, "expected at most %d collectives",
+                              RECORDS_MAX);
+    log->record = weft__arena_grow(log->arena, log->record, log->n, sizeof *log->record);
+    struct weft__inspector_record *record = &log->record[log->n];
+    status = read_collective(r, object, record, ret_error);
+    record->file = log->files;
+    log->n += !status;
+    return status;
+}
+
+enum weft_status weft__inspector_read(const char *path, struct weft_place place, struct weft__inspector_log *log,
+                                      struct weft_error *ret_error) {
+    struct reader r = {0};
+    struct weft_error why = {0};
+    enum weft_status status = weft__lines_open(&r.lines, path, place, ret_error);
+    if (status) return status;
+    struct weft__json_objects objects = {.file = r.lines.file, .bytes_max = OBJECT_MAX, .at = {path, 1, 1}};
+    for (json_t *object; !status && (object = weft__json_objects_next(&objects, &why));) {
+        r.lines.place = objects.place;
+        status = read_object(&r, object, log, ret_error);
+        json_decref(object);
+    }
+    if (!status && ferror(r.lines.file))
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, objects.at, "cannot be read: %s", weft__file_why(errno));
+    if (!status && *why.text) {
+        *ret_error = why;
+        status = WEFT_ERROR_INPUT;
+    }
+    weft__lines_close(&r.lines);
+    log->files++;
+    return status;
+}
+
+int weft__inspector_order(const void *a, const void *b) {
+    const struct weft__inspector_record *x = a, *y = b;
+    int order = strcmp(x->id, y->id);
+    return order ? order : x->number < y->number ? -1 : x->number > y->number;
+}
+
+enum weft_status weft__inspector_sort(struct weft__inspector_log *log, struct weft_place place,
+                                      struct weft_error *ret_error) {
+    if (!log->n) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no collective is in it; expected some");
+    qsort(log->record, log->n, sizeof *log->record, weft__inspector_order);
+    return WEFT_OK;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sender or a port did while the flow's critical packet had not yet been sent. Time is cut where anything begins
+// or ends; each piece is assigned to the first cause that applies in it, in the order of weft/why.h.
+#include <stdlib.h>
+
+#include "story/why_log.h"
+
+struct layer {
+    struct weft__why_spans of;
+    uint64_t at; ///< the first one that may apply now
+};
+
+struct wait {
+    const struct weft_whys *y;
+    const struct weft__why_path *path;
+    uint32_t port, priority, qp;
+    struct layer frames, pauses, states;
+    weft_time_ps from_ps, to_ps, lost_ps; ///< lost: when the critical packet was first sent and lost; never
+    weft_time_ps *cut;
+    uint64_t cuts;
+    enum weft_why_kind idle; ///< on the path: the kind that applies if nothing else does
+    struct weft__why_list *list;
+};
+
+static void find_frames(struct wait *x) {
+    x->frames.of = weft__why_frames(x->y, x->port, x->from_ps, x->to_ps);
+}
+
+static void find_pauses(struct wait *x) {
+    x->pauses.of = weft__why_pauses(x->y, x->port, x->priority, x->from_ps, x->to_ps);
+}
+
+static void find_states(struct wait *x) {
+    x->states.of = weft__why_states(x->y, x->port, x->qp, x->from_ps, x->to_ps);
+}
+
+static void add_cut(struct wait *x, weft_time_ps at) {
+    if (at > x->from_ps && at < x->to_ps) x->cut[x->cuts++] = at;
+}
+
+static int by_time(const void *a, const void *b) {
+    weft_time_ps x = *(const weft_time_ps *)a, y = *(const weft_time_ps *)b;
+    return (x > y) - (x < y);
+}
+
+static void find_cuts(struct wait *x) {
+    const struct layer *layers[] = {&x->frames, &x->pauses, &x->states};
+    uint64_t n = x->frames.of.n + x->pauses.of.n + x->states.of.n;
+    x->cut = weft_arena_alloc(x->y->arena, 2 * n + 3, sizeof *x->cut);
+    x->cut[x->cuts++] = x->from_ps;
+    for (uint32_t k = 0; k < 3; k++)
+        for (uint64_t i = 0; i < layers[k]->of.n; i++) {
+            add_cut(x, layers[k]->of.span[i].from_ps);
+            add_cut(x, layers[k]->of.span[i].to_ps);
+        }
+    add_cut(x, x->lost_ps);
+    x->cut[x->cuts++] = x->to_ps;
+    qsort(x->cut, x->cuts, sizeof *x->cut, by_time);
+}
+
+/// The span that contains `at`, which never decreases; NULL: none.
+static const struct weft__why_span *span_at(struct layer *l, weft_time_ps at) {
+    while (l->at < l->of.n && l->of.span[l->at].to_ps <= at)
+        l->at++;
+    return l->at < l->of.n && l->of.span[l->at].from_ps <= at ? &l->of.span[l->at] : NULL;
+}
+
+// --- causes -------------------------------------------------------------------------------------------------------
+
+/// Which port paused this one, and which queue filled the buffer that caused the pause.
+static struct weft__why_name pause_cause(const struct wait *x, const struct weft__why_span *pause) {
+    const struct weft_whys *y = x->y;
+    const struct weft_event *event = y->run->outcome->record;
+    struct weft__why_name name = {WEFT__WHY_PAUSE, y->run->topology->port[x->port].peer, WEFT_NONE};
+    for (uint32_t i = 0; i < y->pauses; i++) {
+        const struct weft_event *e = &event[y->pause[i].event - 1];
+        if (e->port != x->port || e->priority != x->priority || e->time_ps != pause->from_ps) continue;
+        if (y->pause[i].root) name.more = event[y->pause[i].root - 1].port;
+        break;
+    }
+    return name;
+}
+
+/// The queue that last marked the flow.
+static struct weft__why_name mark_cause(const struct wait *x, weft_time_ps at) {
+    const struct weft_outcome *o = x->y->run->outcome;
+    struct weft__why_name name = {.what = WEFT__WHY_NOTHING};
+    for (uint32_t i = 0; i < o->recorded && o->record[i].time_ps <= at; i++)
+        if (o->record[i].kind == WEFT_EVENT_FLOW_MARKED && o->record[i].flow == x->path->flow)
+            name = (struct weft__why_name){WEFT__WHY_MARKS, o->record[i].port, 0};
+    return name;
+}
+
+static struct weft__why_name frame_cause(const struct wait *x, const struct weft_followed *f) {
+    if (f->cell == WEFT_CARRIES_SOLICIT) return (struct weft__why_name){.what = WEFT__WHY_SOLICIT};
+    if (f->cell != WEFT_CARRIES_PACKET) return (struct weft__why_name){WEFT__WHY_RMA, f->box, f->cell};
+    if (f->kind >= WEFT_PACKET_PFC) return (struct weft__why_name){.what = WEFT__WHY_LOCAL};
+    return (struct weft__why_name){f->kind == WEFT_PACKET_DATA ? WEFT__WHY_FLOW : WEFT__WHY_CONTROL,
+                                   weft__why_flow_of(x->y, f->qp), 0};
+}
+
+static void add(const struct wait *x, enum weft_why_kind kind, struct weft__why_name because_of, weft_time_ps time) {
+    struct weft__why_name port = {WEFT__WHY_PORT, x->port, 0};
+    weft__why_add(x->list, (struct weft__why_time){kind, port, because_of, time});
+}
+
+static bool is_own_flow(const struct wait *x, const struct weft__why_span *frame) {
+    return frame->of->kind == WEFT_PACKET_DATA && weft__why_flow_of(x->y, frame->of->qp) == x->path->flow;
+}
+
+/// At the sender's port.
+static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps time,
+                             const struct weft__why_span *frame, const struct weft__why_span *pause,
+                             const struct weft__why_span *state) {
+    static const struct weft__why_name nothing;
+    bool own = frame && is_own_flow(x, frame) && frame->of->qp == x->qp;
+    enum weft_sender_state is = state ? (enum weft_sender_state)state->of->state : WEFT_SENDER_READY;
+    bool open = is != WEFT_SENDER_EMPTY && is != WEFT_SENDER_WINDOW;
+    if (at >= x->lost_ps || (own && frame->again))
+        add(x, WEFT_WHY_RETRANSMISSION, nothing, time);
+    else if (own)
+        add(x, WEFT_WHY_SERIALISATION, nothing, time);
+    else if (!state)
+        add(x, WEFT_WHY_REQUEST, nothing, time);
+    else if (!open)
+        add(x, is == WEFT_SENDER_EMPTY ? WEFT_WHY_EMPTY : WEFT_WHY_WINDOW, nothing, time);
+    else if (pause)
+        add(x, WEFT_WHY_PAUSE, pause_cause(x, pause), time);
+    else if (is == WEFT_SENDER_HELD)
+        add(x, WEFT_WHY_SFC, nothing, time);
+    else if (is == WEFT_SENDER_PACED)
+        add(x, WEFT_WHY_PACE, mark_cause(x, at), time);
+    else if (frame && is_own_flow(x, frame)) // another of its queue pairs
+        add(x, WEFT_WHY_SERIALISATION, nothing, time);
+    else if (frame)
+        add(x, WEFT_WHY_QUEUEING, frame_cause(x, frame->of), time);
+    else
+        add(x, WEFT_WHY_ARBITRATION, nothing, time);
+}
+
+static void add_port_piece(const struct wait *x, weft_time_ps time, const struct weft__why_span *frame,
+                           const struct weft__why_span *pause) {
+    if (pause)
+        add(x, WEFT_WHY_PAUSE, pause_cause(x, pause), time);
+    else if (frame)
+        add(x, WEFT_WHY_QUEUEING, frame_cause(x, frame->of), time);
+    else
+        add(x, x->idle, (struct weft__why_name){.what = WEFT__WHY_NOTHING}, time);
+}
+
+static void add_pieces(struct wait *x, bool sender) {
+    find_cuts(x);
+    for (uint64_t i = 0; i + 1 < x->cuts; i++) {
+        weft_time_ps at = x->cut[i], time = x->cut[i + 1] - at;
+        if (!time) continue;
+        const struct weft__why_span *frame = span_at(&x->frames, at), *pause = span_at(&x->pauses, at);
+        if (sender)
+            add_sender_piece(x, at, time, frame, pause, span_at(&x->states, at));
+        else
+            add_port_piece(x, time, frame, pause);
+    }
+}
+
+void weft__why_sender(const struct weft_whys *y, const struct weft__why_path *path, struct weft__why_list *l) {
+    const struct weft_followed *hop = path->hop[0];
+    struct wait x = {
+        .y = y,
+        .path = path,
+        .port = hop->port,
+        .priority = hop->priority,
+        .qp = hop->qp,
+        .from_ps = path->from_ps,
+        .to_ps = hop->time_ps,
+        .lost_ps = WEFT_TIME_NEVER,
+        .list = l,
+    };
+    find_frames(&x);
+    for (uint64_t i = 0; i < x.frames.of.n && x.lost_ps == WEFT_TIME_NEVER; i++) {
+        const struct weft_followed *f = x.frames.of.span[i].of;
+        if (f->qp == x.qp && f->psn == hop->psn && f->kind == WEFT_PACKET_DATA) x.lost_ps = f->time_ps;
+    }
+    find_pauses(&x);
+    find_states(&x);
+    add_pieces(&x, true);
+}
+
+static void explain(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *hop,
+                    weft_time_ps from, weft_time_ps to, enum weft_why_kind idle, struct weft__why_list *l) {
+    struct wait x = {
+        .y = y,
+        .path = path,
+        .port = hop->port,
+        .priority = hop->priority,
+        .qp = hop->qp,
+        .from_ps = from,
+        .to_ps = to,
+        .lost_ps = WEFT_TIME_NEVER,
+        .idle = idle,
+        .list = l,
+    };
+    find_frames(&x);
+    find_pauses(&x);
+    add_pieces(&x, false);
+}
+
+void weft__why_port(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *hop,
+                    weft_time_ps from, struct weft__why_list *l) {
+    explain(y, path, hop, from, hop->time_ps, WEFT_WHY_ARBITRATION, l);
+}
+
+void weft__why_cells(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *cell,
+                     weft_time_ps from, weft_time_ps to, enum weft_why_kind idle, struct weft__why_list *l) {
+    explain(y, path, cell, from, to, idle, l);
+}
+
+void weft__why_behind(const struct weft_whys *y, const struct weft__why_path *path, uint32_t port, weft_time_ps from,
+                      weft_time_ps to, struct weft__why_time part, struct weft__why_list *l) {
+    struct wait x = {
+        .y = y, .path = path, .port = port, .from_ps = from, .to_ps = to, .lost_ps = WEFT_TIME_NEVER, .list = l};
+    find_frames(&x);
+    find_cuts(&x);
+    for (uint64_t i = 0; i + 1 < x.cuts; i++) {
+        const struct weft__why_span *frame = span_at(&x.frames, x.cut[i]);
+        bool data = frame && frame->of->kind == WEFT_PACKET_DATA;
+        part.time_ps = x.cut[i + 1] - x.cut[i];
+        part.because_of = (struct weft__why_name){WEFT__WHY_PORT, port, 0};
+        if (data) part.because_of = (struct weft__why_name){WEFT__WHY_SENDS, weft__why_flow_of(y, frame->of->qp), port};
+        if (part.time_ps) weft__why_add(l, part);
+    }
+}
