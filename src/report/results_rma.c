@@ -2,8 +2,8 @@
 // Results of remote memory access.
 #include <math.h>
 
-#include "rma.h"
 #include "results/rows.h"
+#include "rma.h"
 
 static bool has_rma(const struct weft_run *run) {
     return run->workload->rmas > 0;

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "report/claims.h"
 #include "rows.h"
 
 static void write_value(struct weft__json *j, const struct weft_result_value *v) {
@@ -158,7 +157,7 @@ static void write_table(struct weft__json *j, struct weft_result_cursor *c) {
     (array ? weft__json_end_array : weft__json_end_object)(j);
 }
 
-static void write_run(struct weft__json *j, const struct weft_run *run) {
+void weft__result_json(struct weft__json *j, const struct weft_run *run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft_result_cursor c = {.run = run, .table = weft_result_table_at(0), .arena = arena};
     struct form form;
@@ -181,21 +180,6 @@ void weft_result_json(FILE *file, const struct weft_result_table *table, const s
 
 void weft_report_json(FILE *file, const struct weft_run *run) {
     struct weft__json j = {.file = file};
-    write_run(&j, run);
-    putc('\n', file);
-}
-
-void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t not_run,
-                              const struct weft_claim_result *claim, uint32_t claims) {
-    struct weft__json j = {.file = file};
-    weft__json_begin_object(&j);
-    weft__json_key(&j, "variants");
-    weft__json_begin_array(&j);
-    for (uint32_t r = 0; r < runs; r++)
-        write_run(&j, &run[r]);
-    weft__json_end_array(&j);
-    weft__json_key_bool(&j, "interrupted", not_run || weft_report_interrupted(run, runs));
-    if (claims) weft__json_claims(&j, claim, claims);
-    weft__json_end_object(&j);
+    weft__result_json(&j, run);
     putc('\n', file);
 }

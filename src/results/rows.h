@@ -9,6 +9,8 @@
 /// The key by which the JSON names rows, instead of a member: that of an object of objects, or before single values.
 /// NULL: there is none.
 const struct weft_result_column *weft__result_key(const struct weft_result_table *table);
+/// A run as an object.
+void weft__result_json(struct weft__json *j, const struct weft_run *run);
 #define WEFT__RESULT_WHOLE(value) ((struct weft_result_value){.known = true, .whole = value})
 #define WEFT__RESULT_REAL(value) ((struct weft_result_value){.known = isfinite(value), .real = value})
 #define WEFT__RESULT_TEXT(value) ((struct weft_result_value){.known = (value) != NULL, .text = value})

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run and its measurements, for programs that use the library.
-#include <stdlib.h>
-
+// The measurements of a run, for programs that use the library.
 #include "weft/report.h"
 
 struct weft_result {
@@ -9,36 +7,6 @@ struct weft_result {
     struct weft_outcome *outcome;
     struct weft_memory *own; ///< holds all of it; NULL: the caller's
 };
-
-struct order {
-    const struct weft_simulation *simulation;
-    const struct weft_sim_options *options;
-    struct weft_result *result;
-};
-
-static enum weft_status run(void *context, struct weft_error *ret_error) {
-    static const struct weft_sim_options none;
-    struct order *order = context;
-    const struct weft_simulation *s = order->simulation;
-    struct weft_outcome *outcome = NULL;
-    enum weft_status status = weft_simulate(s->scenario, s->topology, s->workload,
-                                            order->options ? order->options : &none, &outcome, ret_error);
-    if (outcome) order->result = weft__result_new(s, s->workload, outcome);
-    return status;
-}
-
-enum weft_status weft_simulation_run(const struct weft_simulation *s, const struct weft_sim_options *options,
-                                     struct weft_result **ret_result, struct weft_error *ret_error) {
-    struct order order = {s, options, NULL};
-    struct weft_memory *memory = NULL;
-    enum weft_status status = weft_memory_enter(&memory, run, &order, ret_error);
-    *ret_result = order.result;
-    if (order.result)
-        order.result->own = memory;
-    else
-        weft_memory_close(memory);
-    return status;
-}
 
 struct weft_result *weft__result_new(const struct weft_simulation *s, const struct weft_workload *workload,
                                      struct weft_outcome *outcome) {

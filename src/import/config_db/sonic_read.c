@@ -13,7 +13,7 @@
 
 #include "base/stream.h"
 #include "base/units.h"
-#include "import/sonic/sonic_load.h"
+#include "import/config_db/sonic_load.h"
 #include "weft/error.h"
 #include "weft/packet.h"
 #include "weft/plan.h"
