@@ -13,6 +13,7 @@
 #include "base/param.h"
 #include "base/tree.h"
 #include "base/units.h"
+#include "weft/param.h"
 
 static const char *interval_text, *rate_text, *follow_text, *csv_text, *conversations_text;
 static bool all_rows, columns;

@@ -6,6 +6,8 @@
 
 #include "base/units.h"
 #include "versus.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 enum { ASSUMPTIONS_MAX = 256 };
 

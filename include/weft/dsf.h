@@ -6,7 +6,8 @@
 #define WEFT_DSF_H
 
 #include "weft/packet.h"
-#include "weft/param.h"
+
+struct weft_param_table;
 
 /// How cells are spread over the links that lead to their destination.
 enum weft_spray { WEFT_SPRAY_PERMUTATION, WEFT_SPRAY_ROUND_ROBIN };

@@ -4,7 +4,9 @@
 #ifndef WEFT_MODEL_H
 #define WEFT_MODEL_H
 
-#include "weft/param.h"
+#include "weft/tree.h"
+
+struct weft_param_table;
 
 enum weft_model_kind {
     WEFT_KIND_TOPOLOGY,   ///< ops: struct weft_topology_ops   (weft/topology.h)
@@ -38,6 +40,16 @@ struct weft_model {
     const void *ops;
     bool draws; ///< random numbers: with another run.seed it may do otherwise
 };
+
+/// A model chosen by the user, with its configuration.
+struct weft_model_conf {
+    const struct weft_model *model;
+    void *conf; ///< model->params->conf_size bytes, in the arena
+    struct weft_place place;
+    const struct weft_tree *tree; ///< what the user wrote, for the lists that a model reads itself; NULL: nothing
+};
+
+extern const struct weft_param_table weft_no_params; ///< of models without parameters
 
 const char *weft_kind_name(enum weft_model_kind kind); ///< "cc"
 /// Number of models of a kind, and the i-th in the order of models.def.

@@ -20,6 +20,7 @@
 
 #include "base/units.h"
 #include "weft/packet.h"
+#include "weft/param.h"
 #include "weft/plan.h"
 
 enum { KIB = 1024, ETHERNET = 18, PAUSE_WIRE = WEFT_FRAME_MIN + WEFT_WIRE_OVERHEAD };

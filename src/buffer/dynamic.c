@@ -19,6 +19,7 @@
 #include "base/units.h"
 #include "buffer/lossless.h"
 #include "weft/buffer.h"
+#include "weft/param.h"
 
 struct dynamic_conf {
     weft_bytes total_bytes, reserve_bytes, headroom_bytes, xon_offset_bytes;

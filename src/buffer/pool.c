@@ -7,6 +7,7 @@
 // Each port has its own headroom, as the source computes it for one link; with one headroom for all, packets would be
 // lost.
 #include "buffer/shared.h"
+#include "weft/param.h"
 
 static const struct weft_param pool_rows[] = {
     WEFT_BYTES(struct weft__shared_conf, size_bytes, "size", "900KB", "64B", "1TB", "buffer per priority (assumed)"),

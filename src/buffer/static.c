@@ -8,6 +8,7 @@
 #include "buffer/levels.h"
 #include "buffer/lossless.h"
 #include "weft/buffer.h"
+#include "weft/param.h"
 
 struct static_conf {
     weft_bytes size_bytes, xoff_bytes, xon_bytes;

@@ -2,6 +2,7 @@
 // Ring all-gather: each rank sends its part, then what it received before. Source and order: the second half of
 // Patarasuk and Yuan, JPDC 2009, as in NCCL. Volume: each rank sends (n - 1) / n of the size.
 #include "part.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

@@ -4,6 +4,7 @@
 // all-reduce. Volume, over M servers: each rank sends (G - 1) / G of the size within its server and (M - 1) / M of a
 // G-th over the network. The ranks' parts are divided among channels, in the order in which rails gather them.
 #include "hierarchy.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

@@ -4,6 +4,7 @@
 // of multi-rail clusters, e.g. "hierarchical collectives" in Meta, SIGCOMM 2024, section 2. Volume, over M servers:
 // each rank sends 2 (G - 1) / G of the size within its server and 2 (M - 1) / M of a G-th over the network.
 #include "hierarchy.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

@@ -2,6 +2,7 @@
 // Broadcast as a pipeline: the data goes round the ring from the root, chunk by chunk, each rank passing it on and
 // keeping a copy. Source: NCCL's ring broadcast. Volume: each rank but the last of the ring sends the size once.
 #include "part.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

@@ -4,6 +4,7 @@
 // one receive per peer at the root and one send at each other rank in a group, and so do we. Volume: (n - 1) / n of the
 // size, which is that of the root's array.
 #include "pairs.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

@@ -2,6 +2,7 @@
 // Reduce as a pipeline: the data goes round the ring from the rank after the root to the root, chunk by chunk, each
 // rank adding its own. Source: NCCL's ring reduce. Volume: each rank but the root sends the size once.
 #include "part.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

@@ -3,6 +3,7 @@
 // and order: the first half of Patarasuk and Yuan, JPDC 2009, as in NCCL. Volume: each rank sends (n - 1) / n of the
 // size.
 #include "part.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

@@ -3,6 +3,7 @@
 // Source: NCCL has no kernel for it; nccl-tests (scatter.cu) issues one send per peer at the root and one receive at
 // each other rank in a group, and so do we. Volume: (n - 1) / n of the size, which is that of the root's array.
 #include "pairs.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

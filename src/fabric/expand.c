@@ -9,6 +9,7 @@
 #include "base/stream.h"
 #include "base/units.h"
 #include "fabric/fabric.h"
+#include "weft/param.h"
 #include "weft/plan.h"
 
 enum { MTU_BYTES = 4096 };

@@ -9,6 +9,7 @@
 // METIS has the same licence as weft.
 #include "cut.h"
 #include "fill.h"
+#include "weft/param.h"
 
 struct conf {
     uint64_t tries;

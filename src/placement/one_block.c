@@ -5,11 +5,6 @@
 // servers first. A job that fits into no block gets the blocks with most free servers.
 #include "fill.h"
 
-struct conf {
-    char none;
-};
-static const struct weft_param_table table = {.name = "one_block", .conf_size = sizeof(struct conf)};
-
 /// Numbers of slots in `order`, block by block.
 static void order_slots(const struct weft_place_problem *p, const uint32_t *block, uint32_t blocks,
                         uint32_t *ret_order) {
@@ -58,6 +53,6 @@ const struct weft_model weft__placement_one_block = {
     .name = "one_block",
     .summary = "ranks in order in one Clique, or else one zone, that has room: the fullest of these, rack-packed",
     .source = "Gibson et al., Aquila, NSDI 2022, section 2; best fit",
-    .params = &table,
+    .params = &weft_no_params,
     .ops = &ops,
 };

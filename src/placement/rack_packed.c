@@ -5,11 +5,6 @@
 
 #include "fill.h"
 
-struct conf {
-    char none;
-};
-static const struct weft_param_table table = {.name = "rack_packed", .conf_size = sizeof(struct conf)};
-
 struct room {
     uint32_t room, number;
 };
@@ -56,6 +51,6 @@ const struct weft_model weft__placement_rack_packed = {
     .name = "rack_packed",
     .summary = "ranks in order on as few racks as can be: those with most free servers first",
     .source = "best fit by racks, as schedulers do that know racks alone",
-    .params = &table,
+    .params = &weft_no_params,
     .ops = &ops,
 };

@@ -2,6 +2,7 @@
 // Free servers in random order (Fisher and Yates; Durstenfeld, CACM Algorithm 235): the placement of a job whose
 // servers are assigned as they become free.
 #include "weft/random.h"
+#include "weft/param.h"
 #include "weft/place.h"
 
 struct conf {

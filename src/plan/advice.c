@@ -15,6 +15,8 @@
 #include "base/units.h"
 #include "plan/plan.h"
 #include "weft/advice.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 #include "weft/sim.h"
 
 enum { KB = 1000, TEXT = 64 };

@@ -7,6 +7,8 @@
 #include "weft/advice.h"
 #include "weft/cc.h"
 #include "weft/hints.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 enum { FAR = 2 }; // a larger ratio of rates gives a hint (assumed)
 

@@ -12,6 +12,7 @@
 // plan buffers: the study's leaves out frames and the reaction time. Its basic settings of part 5 name a pause of 6 us,
 // its parameters and cases 10 us.
 #include "base/units.h"
+#include "weft/param.h"
 #include "weft/plan.h"
 
 const char *const weft_plan_warning_names[] = {"lossy", "too_slow", "under_reacting", "over_reacting"};

@@ -8,6 +8,7 @@
 
 #include "base/param.h"
 #include "base/tree.h"
+#include "weft/param.h"
 
 enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 

@@ -3,11 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "box/box.h"
 #include "sim/check_credit.h"
 #include "sim/check_wire.h"
 #include "transport/frames.h"
 #include "weft/aqm.h"
+#include "weft/param_load.h"
 #include "weft/transport.h"
 
 uint32_t weft__frame_bytes_max(const struct weft_scenario *scenario, const struct weft_topology *t) {

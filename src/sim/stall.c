@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/stream.h"
+#include "base/units.h"
 #include "box/box.h"
 #include "box/stall.h"
 #include "transport/program.h"

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "topology/builder.h"
+#include "weft/param.h"
 
 struct dc_fabric_conf {
     uint64_t pods, rsws, hosts_per_rsw, fsws, parallel, ssws, ssw_parallel;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "topology/builder.h"
 
 const char *const weft_node_box_names[] = {

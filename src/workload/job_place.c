@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "job.h"
+#include "weft/param.h"
 #include "weft/place.h"
 
 static const struct weft_param occupied_rows[] = {

@@ -107,7 +107,8 @@ class Layers(unittest.TestCase):
             ("src/report/x.c", "box/results.h", True), ("src/report/x.c", "box/tin/y.h", False),
             ("src/scenario/x.c", "box/control.h", True), ("src/control/x.c", "box/control.h", False), ("src/control/dsf/x.c", "box/control.h", False),
             ("src/base/x.c", "models.def", True), ("src/cc/x.c", "models.def", False),
-            ("include/weft/x.h", "weft/types.h", True), ("include/weft/x.h", "base/json.h", False),
+            ("include/weft/x.h", "weft/types.h", True), ("include/weft/x.h", "weft/param.h", False),
+            ("src/cc/x.h", "weft/param.h", False), ("src/cc/x.c", "weft/param.h", True), ("include/weft/x.h", "base/json.h", False),
             ("cli/x.c", "cli.h", True), ("cli/x.c", "weft/sim.h", True), ("cli/x.c", "engine/engine.h", False),
         ]:
             with self.subTest(name=name, header=header):

@@ -10,6 +10,8 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "weft/param.h"
+#include "weft/param_load.h"
 #include "weft/plan.h"
 
 #define GBPS(n) ((n)*UINT64_C(1000000000))

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "weft/dsf.h"
+#include "weft/param.h"
 
 #include "base/units.h"
 

@@ -14,6 +14,7 @@
 
 #include "weft/dsf.h"
 #include "weft/packet.h"
+#include "weft/param.h"
 #include "weft/plan_dsf.h"
 
 #define T struct weft_plan_dsf_conf

@@ -11,6 +11,7 @@
 #include "import/cables/cables.h"
 #include "import/config_db/sonic_load.h"
 #include "weft/import.h"
+#include "weft/param.h"
 #include "weft/sonic.h"
 
 static const char source[] =

@@ -7,6 +7,7 @@
 #include "import/hpcc/hpcc_import.h"
 #include "import/simai/simai_read.h"
 #include "weft/import.h"
+#include "weft/param.h"
 
 static uint64_t or_one(uint64_t n) {
     return n ? n : 1;
