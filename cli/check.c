@@ -107,7 +107,7 @@ static void print_json(struct weft__json *j, const struct weft_cli_simulation *s
         struct weft_run run = {
             .scenario = s->scenario, .topology = s->topology, .workload = s->workload, .outcome = &outcome};
         weft__json_key(j, "links_by_dcbx");
-        weft_result_json(weft__json_value(j), weft_result_table_find("links"), &run);
+        weft_answer_json_table(j, weft_run_answer(), weft_result_table_find("links"), &run);
     }
     if (e) json_estimate(j, e);
     weft__json_end_object(j);

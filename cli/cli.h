@@ -3,7 +3,11 @@
 #ifndef WEFT_CLI_H
 #define WEFT_CLI_H
 
+#include <stdio.h>
+
 #include "weft/scenario.h"
+
+struct weft_answer; // weft/result.h
 
 #define WEFT_COMMAND(name, summary) int weft_cli_##name(int argc, char **argv);
 #include "commands.def"
@@ -26,6 +30,7 @@ enum weft_cli_accept {
     WEFT_CLI_WRITES = 512,  ///< --allow-write PATH, repeated
     WEFT_CLI_HINTS = 1024,  ///< --no-hints
     WEFT_CLI_REPLACE = 256, ///< --force, of a command that writes a file for its user to edit
+    WEFT_CLI_ANSWER = 2048, ///< --json, --csv TABLE, --out FILE.sqlite, --pick PATH: of every command with an answer
 };
 
 /// The values of an option that may be repeated.
@@ -47,6 +52,7 @@ struct weft_cli_command {
     uint32_t accept;                     ///< of enum weft_cli_accept
     uint32_t operands_min, operands_max;
     const struct weft_cli_option *option; ///< its own options; ends with a name of NULL; may be NULL
+    const struct weft_answer *answer;     ///< what it answers: it accepts WEFT_CLI_ANSWER; NULL: it has no rows
     const char *repeated;                 ///< the name of the repeatable one; NULL: none
     struct weft_cli_values *ret_repeated; ///< all of its values
 };
@@ -65,10 +71,20 @@ struct weft_cli_options {
     bool pin;           ///< pins each thread to a NUMA node
     bool force;         ///< `out` may hold results, and a file that is to be written may be there
     bool json, quiet, no_hints;
+    const char *csv;      ///< the table to print; NULL: none
+    const char *database; ///< the file for all tables; NULL: none
+    const char **pick;    ///< [picks]: paths of figures to print
+    uint32_t picks;
     char **operand;
     uint32_t operands;
     struct weft_arena *arena;
 };
+
+/// Gives the answer in the form that the options ask for: JSON, a table as CSV, single figures, or, where they ask for
+/// none of them, text by `text`; and the database.
+enum weft_status weft_cli_answer(const struct weft_cli_options *o, const struct weft_answer *answer,
+                                 const void *subject, void (*text)(FILE *file, const void *subject),
+                                 struct weft_error *ret_error);
 
 /// The results of weft_cli_parse: WEFT_CLI_GO to continue, else the exit status.
 #define WEFT_CLI_GO (-1)

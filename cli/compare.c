@@ -116,7 +116,7 @@ static enum weft_status read_options(struct compare *c, struct weft_error *error
     const struct weft_tree *seed = c->seed ? weft_scenario_setting(c->file, "run.seed") : NULL;
     if (seed)
         return weft_error_set(error, WEFT_ERROR_INPUT, seed->key_place, "--seeds sets it too; expected one of them");
-    if (!nccl_tests && weft_cli_table_find(table_name, &c->table, error)) return WEFT_ERROR_INPUT;
+    if (!nccl_tests && weft_cli_table_find(weft_run_answer(), table_name, &c->table, error)) return WEFT_ERROR_INPUT;
     return weft_cli_choose_variants(pattern, c->file, c->o->arena, &c->variant, &c->n, error);
 }
 

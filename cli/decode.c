@@ -15,14 +15,11 @@
 #include "base/units.h"
 #include "weft/param.h"
 
-static const char *interval_text, *rate_text, *follow_text, *csv_text, *conversations_text;
+static const char *interval_text, *rate_text, *follow_text, *conversations_text;
 static bool all_rows, columns;
 
 static const struct weft_cli_option options[] = {
     {"follow", "QP", "list the packets to this queue pair one by one, instead of tables", &follow_text, NULL},
-    {"csv", "TABLE",
-     "one table as CSV: capture, conversations, rates, uet, tunnels, pauses, dcbx, warnings; with --follow: packets",
-     &csv_text, NULL},
     {"interval", "TIME", "length of the intervals of rates, and of before and after a CNP (default 100us)",
      &interval_text, NULL},
     {"rate", "RATE", "speed of links that the file does not name, for times paused (default 100Gbps, assumed)",
@@ -40,7 +37,7 @@ static const struct weft_cli_command command = {
         "Reads a capture (pcap or pcapng) and prints its RoCE conversations: verbs, messages, rates, losses, marks,\n"
         "CNPs and their effect; which station paused which, and DCBX differences. Memory does not grow with the\n"
         "file.",
-    .accept = WEFT_CLI_JSON,
+    .answer = &weft__answer_decode,
     .operands_min = 0,
     .operands_max = 1,
     .option = options,
@@ -48,28 +45,12 @@ static const struct weft_cli_command command = {
 
 struct decoding {
     struct weft_decode_conf conf;
+    const struct weft_cli_options *o;
     struct weft_arena *arena;
-    bool json, csv, begun; ///< begun: the part before the first packet has been printed
+    bool begun; ///< the part before the first packet has been printed
     uint64_t packets;
     struct weft__json j;
-    const struct weft_result_table *table; ///< NULL: all
 };
-
-static enum weft_status table_of(const char *name, bool follow, const struct weft_result_table **ret_table,
-                                 struct weft_error *ret_error) {
-    const char *names[16];
-    char expected[512];
-    unsigned n = 0;
-    *ret_table = &weft_decode_packets;
-    if (follow) names[n++] = weft_decode_packets.name;
-    for (uint32_t i = 0; !follow && (*ret_table = weft_decode_table_at(i)); i++) {
-        names[n++] = (*ret_table)->name;
-        if (!strcmp(name, (*ret_table)->name)) return WEFT_OK;
-    }
-    if (follow && !strcmp(name, names[0])) return WEFT_OK;
-    weft__names_expected(name, names, n, expected, sizeof expected);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--csv %s: no such table; %s", name, expected);
-}
 
 static enum weft_status parse(struct decoding *d, struct weft_error *ret_error) {
     static const struct weft_param interval = WEFT_TIME(struct weft_decode_conf, interval_ps, "--interval", "100us",
@@ -92,18 +73,21 @@ static enum weft_status parse(struct decoding *d, struct weft_error *ret_error) 
                                   "--follow %s: expected the number of a queue pair, such as 17 or 0x11", follow_text);
         d->conf.follow_qp = (uint32_t)qp;
     }
-    if (csv_text) weft_cli_terminal_raw();
-    if (!status && csv_text) status = table_of(csv_text, follow_text, &d->table, ret_error);
-    if (!status && d->csv && d->json)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--json and --csv: expected one of them");
+    bool packets = d->o->csv && !strcmp(d->o->csv, weft_decode_packets.name);
+    if (!status && d->o->csv && packets != !!follow_text)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                "--csv %s: expected packets with --follow, and another table without it", d->o->csv);
+    if (!status && follow_text && (d->o->picks || d->o->database))
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                "--follow: packets are printed one by one; expected --json, --csv packets or neither");
     return status;
 }
 
 static void begin(struct decoding *d) {
     if (d->begun) return;
     d->begun = true;
-    if (d->csv) weft_cli_decode_csv_head(&weft_decode_packets);
-    if (!d->json) return;
+    if (d->o->csv) weft_answer_csv_names(stdout, &weft_decode_packets, true);
+    if (!d->o->json) return;
     weft__json_begin_object(&d->j);
     weft__json_key(&d->j, "packets");
     weft__json_begin_array(&d->j);
@@ -113,10 +97,10 @@ static void on_packet(void *context, const struct weft_decode_packet *packet) {
     struct decoding *d = context;
     struct weft_result_cursor row = {.table = &weft_decode_packets, .arena = d->arena, .part = {packet}};
     begin(d);
-    if (d->json)
-        weft_cli_decode_json_row(&d->j, &row);
-    else if (d->csv)
-        weft_cli_decode_csv_row(&row);
+    if (d->o->json)
+        weft_answer_json_row(&d->j, &row);
+    else if (d->o->csv)
+        weft_answer_csv_row(stdout, &row, true);
     else
         weft_cli_decode_packet(packet, !d->packets);
     d->packets++;
@@ -130,39 +114,27 @@ static enum weft_status follow(struct decoding *d, const char *path, struct weft
     d->conf.on_packet = on_packet;
     enum weft_status status = weft_decode_file(path, &d->conf, d->arena, &decode, ret_error);
     if (!status) begin(d);
-    if (d->json && d->begun) {
+    if (d->o->json && d->begun) {
         weft__json_end_array(&d->j);
         weft__json_end_object(&d->j);
         puts("");
     }
     for (uint32_t i = 0; !status && i < decode.warnings; i++)
         fprintf(stderr, "weft: %s: %s\n", weft__text_shown(path, d->arena), decode.warning[i]);
-    if (!status && !d->packets && !d->json && !d->csv)
+    if (!status && !d->packets && !d->o->json && !d->o->csv)
         printf("no packet to queue pair %u in %s\n", (unsigned)d->conf.follow_qp,
                weft__counted(decode.frames, "frame").text);
     return status;
 }
 
-static enum weft_status tables(struct decoding *d, const char *path, struct weft_error *ret_error) {
-    struct weft_decode decode;
-    enum weft_status status = weft_decode_file(path, &d->conf, d->arena, &decode, ret_error);
-    if (status) return status;
-    if (d->json) {
-        weft_cli_decode_json(&decode, &d->j, d->arena);
-        puts("");
-    } else if (d->csv) {
-        weft_cli_decode_csv(&decode, d->table, d->arena);
-    } else {
-        weft_cli_decode_print(&decode, all_rows ? 0 : 20, d->arena);
-    }
-    return WEFT_OK;
+static void print_text(FILE *file, const void *decode) {
+    weft_cli_decode_print(decode, all_rows ? 0 : 20);
 }
 
-static void list_columns(void) {
-    const struct weft_result_table *t;
-    for (uint32_t i = 0; (t = weft_decode_table_at(i)); i++)
-        weft_cli_table_columns(t);
-    weft_cli_table_columns(&weft_decode_packets);
+static enum weft_status decode_all(struct decoding *d, const char *path, struct weft_error *ret_error) {
+    struct weft_decode decode;
+    enum weft_status status = weft_decode_file(path, &d->conf, d->arena, &decode, ret_error);
+    return status ? status : weft_cli_answer(d->o, &weft__answer_decode, &decode, print_text, ret_error);
 }
 
 int weft_cli_decode(int argc, char **argv) {
@@ -170,14 +142,14 @@ int weft_cli_decode(int argc, char **argv) {
     struct weft_error error = {0};
     int exit_status = weft_cli_parse(&command, argc, argv, &o);
     if (exit_status == WEFT_CLI_GO) {
-        struct decoding d = {.arena = o.arena, .json = o.json, .csv = csv_text, .j = {.file = stdout}};
+        struct decoding d = {.o = &o, .arena = o.arena, .j = {.file = stdout}};
         enum weft_status status = parse(&d, &error);
         if (!status && !columns && !o.operands)
             status = weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "decode: expected a FILE");
         if (!status && columns)
-            list_columns();
+            weft_cli_tables_markdown(weft__answer_decode.name);
         else if (!status)
-            status = follow_text ? follow(&d, o.operand[0], &error) : tables(&d, o.operand[0], &error);
+            status = follow_text ? follow(&d, o.operand[0], &error) : decode_all(&d, o.operand[0], &error);
         if (error.status) weft_cli_fail(&error);
         exit_status = (int)status;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft decode: prints what was found as a table, JSON or CSV.
+// weft decode: prints what was found, for people.
 #include "decode.h"
 
 #include <inttypes.h>
@@ -11,80 +11,6 @@
 #include "base/tree.h"
 #include "base/units.h"
 #include "cli.h"
-
-// --- for programs -------------------------------------------------------------------------------------------------
-
-static void json_value(struct weft__json *j, const struct weft_result_value *v) {
-    if (!v->known)
-        weft__json_null(j);
-    else if (v->type == WEFT_RESULT_TEXT)
-        weft__json_string(j, v->text);
-    else if (v->type == WEFT_RESULT_REAL)
-        weft__json_real(j, v->real);
-    else if (v->type == WEFT_RESULT_BOOL)
-        weft__json_bool(j, v->whole);
-    else
-        weft__json_u64(j, v->whole);
-}
-
-static const char *column_name(const struct weft_result_column *column) {
-    const char *dot = strrchr(column->name, '.');
-    return dot ? dot + 1 : column->name;
-}
-
-void weft_cli_decode_json_row(struct weft__json *j, struct weft_result_cursor *row) {
-    weft__json_begin_object(j);
-    for (uint32_t i = 0; i < row->table->columns; i++) {
-        const struct weft_result_column *column = &row->table->column[i];
-        struct weft_result_value value = weft_result_value(row, column);
-        weft__json_key(j, column_name(column));
-        json_value(j, &value);
-    }
-    weft__json_end_object(j);
-}
-
-void weft_cli_decode_json(const struct weft_decode *decode, struct weft__json *j, struct weft_arena *arena) {
-    const struct weft_result_table *table;
-    struct weft_result_cursor *row;
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "weft", WEFT_VERSION);
-    for (uint32_t i = 0; (table = weft_decode_table_at(i)); i++) {
-        struct weft_result_walk walk = weft_decode_walk(decode, table, arena);
-        weft__json_key(j, table->name);
-        if (table->shape == WEFT_RESULT_LIST) weft__json_begin_array(j);
-        while ((row = weft_result_next(&walk)))
-            weft_cli_decode_json_row(j, row);
-        if (table->shape == WEFT_RESULT_LIST) weft__json_end_array(j);
-    }
-    weft__json_end_object(j);
-}
-
-void weft_cli_decode_csv_head(const struct weft_result_table *table) {
-    for (uint32_t i = 0; i < table->columns; i++)
-        printf("%s%s", i ? "," : "", column_name(&table->column[i]));
-    putchar('\n');
-}
-
-void weft_cli_decode_csv_row(struct weft_result_cursor *row) {
-    char text[32];
-    for (uint32_t i = 0; i < row->table->columns; i++) {
-        struct weft_result_value value = weft_result_value(row, &row->table->column[i]);
-        if (i) putchar(',');
-        weft__csv_text(stdout, weft_result_text(&value, text, sizeof text));
-    }
-    putchar('\n');
-}
-
-void weft_cli_decode_csv(const struct weft_decode *decode, const struct weft_result_table *table,
-                         struct weft_arena *arena) {
-    struct weft_result_walk walk = weft_decode_walk(decode, table, arena);
-    struct weft_result_cursor *row;
-    weft_cli_decode_csv_head(table);
-    while ((row = weft_result_next(&walk)))
-        weft_cli_decode_csv_row(row);
-}
-
-// --- for people ---------------------------------------------------------------------------------------------------
 
 enum { TEXT = WEFT_DECODE_TEXT };
 
@@ -204,7 +130,8 @@ static void print_links(const struct weft_decode *d) {
                d->difference[i].found, "", d->difference[i].consequence);
 }
 
-void weft_cli_decode_print(const struct weft_decode *d, uint32_t rows, struct weft_arena *arena) {
+void weft_cli_decode_print(const struct weft_decode *d, uint32_t rows) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     char bytes[WEFT_CLI_TEXT], time[TEXT];
     uint32_t interfaces = weft_capture_interfaces(d->reader);
     printf("%s: %s, %s, %s us, %s\n", weft__text_shown(d->file, arena), weft__counted(d->frames, "frame").text,
@@ -226,6 +153,7 @@ void weft_cli_decode_print(const struct weft_decode *d, uint32_t rows, struct we
         printf("warning: %s\n", d->warning[i]);
     print_conversations(d, rows, arena);
     print_links(d);
+    weft_arena_free(arena);
 }
 
 void weft_cli_decode_packet(const struct weft_decode_packet *p, bool first) {

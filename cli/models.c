@@ -226,10 +226,13 @@ static const char *nearest_model(const char *word, const char *const *names, uin
 
 static int show_results(const char *name) {
     const struct weft_result_table *table;
+    const struct weft_answer *answer;
     struct weft_error error = {0};
     if (!name)
         weft_cli_tables_list();
-    else if (weft_cli_table_find(name, &table, &error))
+    else if ((answer = weft_cli_answer_find(name)))
+        weft_cli_answer_show(answer);
+    else if (weft_cli_table_find(weft_run_answer(), name, &table, &error))
         return weft_cli_fail(&error);
     else
         weft_cli_table_show(table);
@@ -304,7 +307,8 @@ int weft_cli_models(int argc, char **argv) {
         .about =
             "Lists all models, or the parameters of one: default, range, meaning, source. If only one kind has the\n"
             "name, the name is enough: weft models dcqcn.\n"
-            "weft models results [TABLE]: the tables of results, or the columns of one.\n"
+            "weft models results [TABLE|ANSWER]: the tables of results, or the columns of one, or of a command's "
+            "answer.\n"
             "With --json: a JSON schema (draft 2020-12) of scenario files, for editors.",
         .accept = WEFT_CLI_JSON,
         .operands_max = 2,

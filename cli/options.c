@@ -12,6 +12,7 @@
 #include "base/tree.h"
 #include "base/units.h"
 #include "cli.h"
+#include "results.h"
 #include "terminal.h"
 #include "weft/claim.h"
 #include "weft/report.h"
@@ -30,6 +31,9 @@ enum common {
     CAPTURE,
     ALLOW_WRITE,
     JSON,
+    CSV,
+    DATABASE,
+    PICK,
     QUIET,
     NO_HINTS,
     COLOR,
@@ -51,13 +55,17 @@ static const struct {
              WEFT_CLI_THREADS},
     [OUT] = {"out", "DIR", "write the results into the folder DIR", WEFT_CLI_OUT},
     [FORCE] = {"force", NULL, "replace the results in DIR", WEFT_CLI_OUT},
-    [REPLACE] = {"force", NULL, "replace FILE, if it is there", WEFT_CLI_REPLACE},
+    [REPLACE] = {"force", NULL, "replace FILE, if it is there", WEFT_CLI_REPLACE | WEFT_CLI_ANSWER},
     [CAPTURE] = {"capture", "PORT[,...]", "write frames of these ports to capture.pcapng; globs allowed",
                  WEFT_CLI_CAPTURE},
     [ALLOW_WRITE] = {"allow-write", "PATH",
                      "the scenario may name files for writing below PATH, besides its own folder and --out",
                      WEFT_CLI_WRITES},
-    [JSON] = {"json", NULL, "one JSON object on standard output, nothing else", WEFT_CLI_JSON},
+    [JSON] = {"json", NULL, "one JSON object on standard output, nothing else", WEFT_CLI_JSON | WEFT_CLI_ANSWER},
+    [CSV] = {"csv", "TABLE", "one table of the answer as CSV; weft models results lists them", WEFT_CLI_ANSWER},
+    [DATABASE] = {"out", "FILE.sqlite", "write all tables of the answer into the database FILE.sqlite",
+                  WEFT_CLI_ANSWER},
+    [PICK] = {"pick", "PATH", "print the figure at PATH in the JSON, such as a.0.b; may be repeated", WEFT_CLI_ANSWER},
     [QUIET] = {"quiet", NULL, "no progress", WEFT_CLI_QUIET},
     [NO_HINTS] = {"no-hints", NULL, "leave out the hints that follow the results", WEFT_CLI_HINTS},
     [COLOR] = {"color", "WHEN", "colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
@@ -66,8 +74,11 @@ static const struct {
 
 enum { OWN_MAX = 32, FIRST_VAL = 256, THREADS_MAX = 1024 };
 
+/// --out and --force of a folder of results stand for those of a file, too.
 static bool accepts(const struct weft_cli_command *command, unsigned i) {
-    return !common[i].accept || (common[i].accept & command->accept);
+    uint32_t accept = command->accept | (command->answer ? WEFT_CLI_ANSWER : 0);
+    if ((i == DATABASE || i == REPLACE) && accept & WEFT_CLI_OUT) return false;
+    return !common[i].accept || (common[i].accept & accept);
 }
 
 void weft_cli_each_option(const struct weft_cli_command *command,
@@ -165,7 +176,13 @@ static bool can_be_folder(struct weft_arena *arena, const char *path) {
     return can;
 }
 
-static bool take_common(enum common which, const char *value, struct weft_cli_options *o) {
+static bool is_database(const char *path) {
+    size_t length = strlen(path), end = strlen(".sqlite");
+    return length > end && !strcmp(path + length - end, ".sqlite");
+}
+
+/// `answers`: the command has an answer.
+static bool take_common(enum common which, const char *value, bool answers, struct weft_cli_options *o) {
     uint64_t number;
     switch (which) {
     case SET:
@@ -194,6 +211,10 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         o->pin = true;
         return true;
     case OUT:
+        if (answers && is_database(value)) {
+            o->database = value;
+            return true;
+        }
         if (!can_be_folder(o->arena, value)) {
             fprintf(stderr, "weft: --out: '%s' is not a folder; expected one, or a name that is free\n",
                     weft__text_shown(value, o->arena));
@@ -217,6 +238,20 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         return true;
     case JSON:
         o->json = true;
+        weft_cli_terminal_raw();
+        return true;
+    case CSV:
+        o->csv = value;
+        weft_cli_terminal_raw();
+        return true;
+    case DATABASE:
+        o->database = value;
+        if (is_database(value)) return true;
+        fprintf(stderr, "weft: --out: expected a name that ends in .sqlite, not '%s'\n",
+                weft__text_shown(value, o->arena));
+        return false;
+    case PICK:
+        o->pick[o->picks++] = value;
         weft_cli_terminal_raw();
         return true;
     case QUIET:
@@ -297,6 +332,19 @@ static int check_files(const struct weft_cli_command *command, const struct weft
     return WEFT_CLI_GO;
 }
 
+static int check_answer(const struct weft_answer *answer, const struct weft_cli_options *o) {
+    const struct weft_result_table *table;
+    struct weft_error error = {0};
+    if ((o->json != 0) + (o->csv != NULL) + (o->picks != 0) > 1)
+        weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--json, --csv and --pick: expected one of them");
+    else if (o->csv)
+        weft_cli_table_find(answer, o->csv, &table, &error);
+    if (!error.status && o->database && !o->force && !access(o->database, F_OK))
+        weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--out: '%s' is there already; --force replaces it",
+                       weft__text_shown(o->database, o->arena));
+    return error.status ? weft_cli_fail(&error) : WEFT_CLI_GO;
+}
+
 /// "--cable=4m": the length of its name; 0: no long option.
 static size_t long_name(const char *argument) {
     return !strncmp(argument, "--", 2) && argument[2] ? strcspn(argument + 2, "=") : 0;
@@ -340,6 +388,7 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
     *o = (struct weft_cli_options){.threads = 1, .arena = weft_arena_new(WEFT_MEMORY_SCENARIO)};
     o->setting = weft_arena_alloc(o->arena, (size_t)argc, sizeof *o->setting);
     o->allow_write = weft_arena_alloc(o->arena, (size_t)argc, sizeof *o->allow_write);
+    o->pick = weft_arena_alloc(o->arena, (size_t)argc, sizeof *o->pick);
     struct option table[COMMONS + OWN_MAX + 1];
     fill_table(command, table);
     char *name = weft_arena_format(o->arena, "weft %s", command->name);
@@ -357,13 +406,14 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
             take_repeated(command, optarg, argc, o->arena);
         else if (i >= COMMONS)
             take_own(&command->option[i - COMMONS], optarg);
-        else if (!take_common((enum common)i, optarg, o))
+        else if (!take_common((enum common)i, optarg, command->answer, o))
             return WEFT_ERROR_INPUT;
     }
     o->operand = argv + optind;
     o->operands = (uint32_t)(argc - optind);
     int exit_status = check_operands(command, o);
     if (exit_status == WEFT_CLI_GO) exit_status = check_files(command, o);
+    if (exit_status == WEFT_CLI_GO && command->answer) exit_status = check_answer(command->answer, o);
     return exit_status == WEFT_CLI_GO ? check_out(o) : exit_status;
 }
 

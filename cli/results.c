@@ -9,47 +9,81 @@
 
 enum { TABLES_MAX = 128, NAME = 64 };
 
-enum weft_status weft_cli_table_find(const char *name, const struct weft_result_table **ret_table,
-                                     struct weft_error *ret_error) {
+#define WEFT_ANSWER(name) extern const struct weft_answer weft__answer_##name;
+#include "answers.def"
+#undef WEFT_ANSWER
+static const struct weft_answer *const answers[] = {
+#define WEFT_ANSWER(name) &weft__answer_##name,
+#include "answers.def"
+#undef WEFT_ANSWER
+};
+enum { ANSWERS = sizeof answers / sizeof *answers };
+
+const struct weft_answer *weft_cli_answer_find(const char *name) {
+    for (uint32_t i = 0; i < ANSWERS; i++)
+        if (!strcmp(answers[i]->name, name)) return answers[i];
+    return NULL;
+}
+
+enum weft_status weft_cli_table_find(const struct weft_answer *answer, const char *name,
+                                     const struct weft_result_table **ret_table, struct weft_error *ret_error) {
     const char *names[TABLES_MAX];
-    uint32_t n = 0;
-    char flat[NAME], expected[512];
-    for (; n < weft_result_table_count(); n++) {
-        assert(n < TABLES_MAX);
-        *ret_table = weft_result_table_at(n);
-        names[n] = (*ret_table)->name;
-        if (!strcmp(names[n], name) || !strcmp(weft_result_flat(names[n], flat, sizeof flat), name)) return WEFT_OK;
-    }
-    weft__names_expected(name, names, n, expected, sizeof expected);
+    char expected[512];
+    assert(answer->tables <= TABLES_MAX);
+    if ((*ret_table = weft_answer_table(answer, name))) return WEFT_OK;
+    for (uint32_t i = 0; i < answer->tables; i++)
+        names[i] = answer->table[i]->name;
+    weft__names_expected(name, names, answer->tables, expected, sizeof expected);
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no table of results \"%s\"; %s", name, expected);
 }
 
-static const char *place_of(const struct weft_result_table *t) {
+static const char *place_of(const struct weft_answer *answer, const struct weft_result_table *t) {
     static const char *const shapes[] = {
         [WEFT_RESULT_OBJECT] = "an object",         [WEFT_RESULT_LIST] = "a list of objects",
         [WEFT_RESULT_MAP] = "an object of objects", [WEFT_RESULT_NUMBERS] = "an object of numbers",
         [WEFT_RESULT_ARRAY] = "a list of numbers",  [WEFT_RESULT_APART] = "not in the JSON"};
-    return t == weft_result_table_at(0) ? "the object itself" : shapes[t->shape];
+    return t == answer->table[0] ? "the object itself" : shapes[t->shape];
+}
+
+static void list_tables(const struct weft_answer *answer) {
+    for (uint32_t i = 0; i < answer->tables; i++) {
+        const struct weft_result_table *t = answer->table[i];
+        printf("  %-20s %-21s %s\n", t->name, place_of(answer, t), t->row);
+    }
 }
 
 void weft_cli_tables_list(void) {
-    for (uint32_t i = 0; i < weft_result_table_count(); i++) {
-        const struct weft_result_table *t = weft_result_table_at(i);
-        printf("  %-20s %-21s %s\n", t->name, place_of(t), t->row);
-    }
-    printf("\nweft models results NAME lists the columns of one\n");
+    list_tables(weft_run_answer());
+    printf("\nweft models results NAME lists the columns of one. Answers of other commands, each with tables of its "
+           "own:\n");
+    for (uint32_t i = 0; i < ANSWERS; i++)
+        printf("  %-20s %s\n", answers[i]->name, answers[i]->about);
 }
 
-void weft_cli_table_show(const struct weft_result_table *t) {
+static void show_table(const struct weft_answer *answer, const struct weft_result_table *t) {
     char flat[NAME];
-    printf("%s: %s\n  in the JSON %s; in results.sqlite and CSV the table %s\n\n", t->name, t->row, place_of(t),
-           weft_result_flat(t->name, flat, sizeof flat));
+    bool top = t == answer->table[0];
+    printf("%s: %s\n  in the JSON %s; in %s and CSV the table %s\n\n", t->name, t->row, place_of(answer, t),
+           answer == weft_run_answer() ? "results.sqlite" : "SQLite",
+           weft_result_flat(top ? answer->name : t->name, flat, sizeof flat));
     for (uint32_t i = 0; i < t->columns; i++) {
         const struct weft_result_column *c = &t->column[i];
         const char *unit = weft_result_unit(c);
         printf("  %s   (%s%s%s%s%s%s)\n      %s\n", c->name, weft_result_types[c->type].name, *unit ? ", " : "", unit,
                c->flags & WEFT_RESULT_KEY ? "; key" : "", c->references ? "; of " : "",
                c->references ? c->references : "", c->help);
+    }
+}
+
+void weft_cli_table_show(const struct weft_result_table *table) {
+    show_table(weft_run_answer(), table);
+}
+
+void weft_cli_answer_show(const struct weft_answer *answer) {
+    printf("%s\n", answer->about);
+    for (uint32_t i = 0; i < answer->tables; i++) {
+        putchar('\n');
+        show_table(answer, answer->table[i]);
     }
 }
 
@@ -88,20 +122,20 @@ static void print_columns(const struct weft_result_table *t) {
     }
 }
 
-void weft_cli_table_columns(const struct weft_result_table *t) {
-    printf("\n### `%s`: %s\n\n| column | unit | meaning |\n|---|---|---|\n", t->name, t->row);
+static void print_markdown(const struct weft_answer *answer, const struct weft_result_table *t) {
+    printf("## `%s` (JSON: %s): %s\n", t->name, t->shape == WEFT_RESULT_APART ? "nothing" : place_of(answer, t),
+           t->row);
+    printf("| column | unit | meaning |\n|---|---|---|\n");
     print_columns(t);
 }
 
 bool weft_cli_tables_markdown(const char *family) {
+    const struct weft_answer *answer = weft_cli_answer_find(family), *run = weft_run_answer();
     bool any = false;
-    for (uint32_t i = 0; i < weft_result_table_count(); i++) {
-        const struct weft_result_table *t = weft_result_table_at(i);
-        if (strcmp(weft_result_family_at(i), family)) continue;
-        printf("%s## `%s` (JSON: %s): %s\n", any ? "\n" : "", t->name,
-               t->shape == WEFT_RESULT_APART ? "nothing" : place_of(t), t->row);
-        printf("| column | unit | meaning |\n|---|---|---|\n");
-        print_columns(t);
+    for (uint32_t i = 0; i < (answer ? answer : run)->tables; i++) {
+        if (!answer && strcmp(weft_result_family_at(i), family)) continue;
+        if (any) putchar('\n');
+        print_markdown(answer ? answer : run, (answer ? answer : run)->table[i]);
         any = true;
     }
     return any;

@@ -7,14 +7,16 @@
 
 /// What --table accepts besides tables of rows: collectives as nccl-tests prints them, instead of the report.
 #define WEFT_CLI_NCCL_TESTS "nccl-tests"
-/// The table of that name, with dots or as named in SQLite.
-enum weft_status weft_cli_table_find(const char *name, const struct weft_result_table **ret_table,
-                                     struct weft_error *ret_error);
+/// The table of an answer of that name, with dots or as named in SQLite.
+enum weft_status weft_cli_table_find(const struct weft_answer *answer, const char *name,
+                                     const struct weft_result_table **ret_table, struct weft_error *ret_error);
+/// An answer of cli/answers.def; NULL: there is none.
+const struct weft_answer *weft_cli_answer_find(const char *name);
 void weft_cli_tables_list(void);
+void weft_cli_answer_show(const struct weft_answer *answer);
 void weft_cli_table_show(const struct weft_result_table *table);
-/// As a heading and a table in Markdown.
-void weft_cli_table_columns(const struct weft_result_table *table);
-/// The same for a family of tables, for its page of docs/results/; false: there is no such family.
+/// As headings and tables in Markdown, of a family of tables of runs or of an answer, for its page of docs/results/;
+/// false: there is none of that name.
 bool weft_cli_tables_markdown(const char *family);
 
 #endif

@@ -234,13 +234,9 @@ const char *weft_decode_tunnels_text(const struct weft_decode *decode, struct we
 /// Payload behind its first packet by the time from that to the last; 0 of a single moment.
 weft_rate_bps weft_decode_rate(const struct weft_conversation *conversation);
 
-// Tables of it in the form of weft/result.h. weft_decode_walk walks one; weft_decode_table_at(n) is NULL behind the
-// last.
-struct weft_result_table;
-struct weft_result_walk;
-const struct weft_result_table *weft_decode_table_at(uint32_t index);
-extern const struct weft_result_table weft_decode_packets; ///< of --follow: a row is a struct weft_decode_packet
-struct weft_result_walk weft_decode_walk(const struct weft_decode *decode, const struct weft_result_table *table,
-                                         struct weft_arena *arena);
+/// Its subject is a struct weft_decode.
+extern const struct weft_answer weft__answer_decode;
+/// A table of it without rows of its own: those of --follow are struct weft_decode_packet, one at a time.
+extern const struct weft_result_table weft_decode_packets;
 
 #endif

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A result is one row: name, type, unit, help and where its value is. Rows with the same subject are the columns of a
-// table, and the table says what its own rows are and how to walk them. From that come results.sqlite, the JSON, CSV,
-// docs/results/, `weft models results` and the names that claims may use.
+// An answer of weft is rows: those of a run, and those of every command that prints something. A figure is described
+// once: name, type, unit, help and where its value is. Figures with the same subject are the columns of a table, and
+// the table says what its own rows are and where they are. From that come text, JSON, CSV, SQLite, docs/results/, `weft
+// models results` and the names that claims may use.
 //
-//   static const struct weft_result_column columns[] = {
-//       WEFT_RESULT(struct weft_te_round, demands, COUNT, "demands that were placed"),
+//   static const struct weft_result_column line_columns[] = {
+//       WEFT_RESULT(struct line, from, TEXT, "layer of the sender", .flags = WEFT_RESULT_KEY, .title = "from"),
+//       WEFT_RESULT(struct line, headroom_bytes, BYTES, "headroom above XOFF", .title = "headroom"),
 //   };
+//   static const struct weft_result_table line_table = {
+//       .name = "lines", .shape = WEFT_RESULT_LIST, .row = "a sort of link", WEFT_RESULT_COLUMNS(line_columns),
+//       WEFT_RESULT_EACH(struct plan_answer, line, lines)}; // struct line *line; uint32_t lines;
+//   static const struct weft_result_table *const tables[] = {&plan_table, &line_table};
+//   const struct weft_answer weft__answer_plan = {.name = "plan_pfc", .about = "weft plan pfc",
+//   WEFT_ANSWER_TABLES(tables)};
 //
-// A table stands in the JSON where its name says: "te.round" is the key `round` of the object `te`. In SQLite dots
-// become underscores: the table te_round, and the column fct_ps.mean is fct_ps_mean.
+// A table stands in the JSON where its name says: "te.round" is the key `round` of the object `te`, and
+// "variants.lines" is a member of each row of `variants`. In SQLite dots become underscores: the table te_round, and
+// the column fct_ps.mean is fct_ps_mean.
 #ifndef WEFT_RESULT_H
 #define WEFT_RESULT_H
 
@@ -19,6 +28,7 @@
 /// Of the form of results, in SQLite (PRAGMA user_version) and JSON (results_version). 1 is what did not yet say so.
 enum { WEFT_RESULTS_VERSION = 2 };
 
+struct weft__json; // base/json.h
 struct weft_result_type_info {
     const char *name, *unit; ///< unit: "" if it has none of its own
 };
@@ -61,6 +71,7 @@ struct weft_result_column {
     const char *references; ///< the table whose key it is; NULL: none
     const char *was;        ///< its name in tables of version 1; NULL: the same
     const char *compared;   ///< its name in weft compare; NULL: it is not shown there
+    const char *title;      ///< its heading in text; NULL: text leaves it out
 };
 
 enum weft_result_shape {
@@ -72,25 +83,55 @@ enum weft_result_shape {
     WEFT_RESULT_APART,   ///< not in the JSON
 };
 
+/// Where rows lie in the row that they are part of; of a table that is part of none, in the answer's subject.
+struct weft_result_place {
+    enum {
+        WEFT_RESULT_ITSELF,   ///< one row: that row, or subject, itself
+        WEFT_RESULT_ELEMENTS, ///< an array: a pointer and a count of elements
+        WEFT_RESULT_POINTED,  ///< one row, if the pointer is not NULL
+    } is;
+    uint32_t pointer, count; ///< offsets
+    uint32_t size;           ///< of an element
+    uint8_t count_size;      ///< of the count: 4 or 8 bytes
+};
+
 struct weft_result_table {
     const char *name;
     enum weft_result_shape shape;
     const char *row; ///< what one is: "a flow"
     const struct weft_result_column *column;
     uint32_t columns;
-    /// The next row: fills c->part; false: there is none. c->at counts them, c->state is the function's own.
+    /// The next row: fills c->part; false: there is none. c->at counts them, c->state is the function's own. NULL: rows
+    /// lie at `place`, and part[0] is the row, part[1] the row that it is part of, part[2] that one's.
     bool (*next)(struct weft_result_cursor *c);
-    bool (*present)(const struct weft_run *run); ///< NULL: in every run
+    struct weft_result_place place;
+    bool (*present)(const struct weft_run *run); ///< NULL: in every run, and in every other answer
+    bool sparse;                                 ///< left out of the JSON where it has no rows
     /// Its rows may be many, and come in the order of its keys, which are numbers, if it has any.
     bool in_order;
     const char *was;                                       ///< as of a column
     void (*print)(FILE *file, const struct weft_run *run); ///< a paragraph in the table for people; NULL: none
 };
 
+/// The tables of one kind of answer. The data are a struct of the command, its subject; of a run, struct weft_run.
+struct weft_answer {
+    const char *name;  ///< of its page in docs/results, and of its first table in SQLite: "versus"
+    const char *about; ///< "weft versus: fabrics side by side on one job"
+    /// [tables]: the first is the object itself; the others are in the order of the JSON, parts behind what they are
+    /// part of.
+    const struct weft_result_table *const *table;
+    uint32_t tables;
+};
+#define WEFT_ANSWER_TABLES(list) .table = list, .tables = sizeof(list) / sizeof *(list)
+
 enum { WEFT_RESULT_PARTS = 3 };
 /// A walk over the rows of a table, or over those that are part of a row of another table.
 struct weft_result_cursor {
-    const struct weft_run *run;
+    union {
+        const struct weft_run *run;
+        const void *subject; ///< of any other answer
+    };
+    const struct weft_answer *answer;
     const struct weft_result_table *table;
     struct weft_result_cursor *above; ///< at the row that these are part of; NULL: there is none
     struct weft_arena *arena;
@@ -136,15 +177,48 @@ struct weft_result_cursor {
                       .flags = WEFT_RESULT_KEY),                                                                       \
         WEFT_RESULT_NAMED(T, from, "from_layer", TEXT, what_from), WEFT_RESULT_NAMED(T, to, "to_layer", TEXT, what_to)
 #define WEFT_RESULT_COLUMNS(list) .column = list, .columns = sizeof(list) / sizeof *(list)
+/// A row an element of an array: `T *field; uint32_t number;`.
+#define WEFT_RESULT_EACH(T, field, number)                                                                             \
+    .place = {.is = WEFT_RESULT_ELEMENTS,                                                                              \
+              .pointer = offsetof(T, field),                                                                           \
+              .count = offsetof(T, number),                                                                            \
+              .size = sizeof *((T *)0)->field,                                                                         \
+              .count_size = sizeof((T *)0)->number}
+/// A column whose value is the row itself, an element of type T of an array: `const char *warning[n]`.
+#define WEFT_RESULT_ITEM(T, key, kind, ...)                                                                            \
+    {                                                                                                                  \
+        .name = key, .type = WEFT_RESULT_##kind, .help = __VA_ARGS__,                                                  \
+        .source = WEFT__RESULT_SOURCE(                                                                                 \
+            struct { T item; }, item)                                                                                  \
+    }
+/// The row's number in its list, from 0.
+struct weft_result_value weft_result_index(struct weft_result_cursor *c);
+#define WEFT_RESULT_INDEX(key, what) WEFT_RESULT_CALL(weft_result_index, key, COUNT, what, .flags = WEFT_RESULT_KEY)
+/// The version of weft, with which the JSON of an answer begins.
+struct weft_result_value weft_result_version(struct weft_result_cursor *c);
+#define WEFT_RESULT_VERSION WEFT_RESULT_CALL(weft_result_version, "weft", TEXT, "version of weft")
+/// One row, where a pointer leads to one.
+#define WEFT_RESULT_IF(T, field) .place = {.is = WEFT_RESULT_POINTED, .pointer = offsetof(T, field)}
+/// A column that repeats a key of the row that these are part of: in tables only, as the JSON has it further up.
+#define WEFT_RESULT_OF(T, field, kind, ...)                                                                            \
+    WEFT_RESULT_AT(1, T, field, #field, kind, __VA_ARGS__, .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
 
-// All tables there are, weft_result_table_at(0) onwards, are in the order of the JSON; those that are part of others
+// All tables of a run, weft_result_table_at(0) onwards, are in the order of the JSON; those that are part of others
 // come behind them.
-/// The family of a table: those that one page of docs/results/ shows. NULL: there is no such table.
+/// The tables of a run as an answer.
+const struct weft_answer *weft_run_answer(void);
+/// The family of a run's table: those that one page of docs/results/ shows. NULL: there is no such table.
 const char *weft_result_family_at(uint32_t index);
-/// The table that it is part of; NULL: none.
-const struct weft_result_table *weft_result_table_above(const struct weft_result_table *table);
 /// Whether the run has it at all.
 bool weft_result_table_present(const struct weft_result_table *table, const struct weft_run *run);
+/// The same of any answer; `subject`: its data.
+bool weft_answer_has(const struct weft_answer *answer, const struct weft_result_table *table, const void *subject);
+/// The table that it is part of; NULL: none.
+const struct weft_result_table *weft_answer_above(const struct weft_answer *answer,
+                                                  const struct weft_result_table *table);
+/// The table of that name, with dots or as SQLite has it; the answer's own name is its first table's. NULL: there is
+/// none.
+const struct weft_result_table *weft_answer_table(const struct weft_answer *answer, const char *name);
 /// A table's name as SQLite has it, in `text`, which it returns.
 const char *weft_result_flat(const char *name, char *text, size_t size);
 /// Likewise a column's. Where another column has that name already a dot becomes two underscores.
@@ -152,10 +226,14 @@ const char *weft_result_flat_column(const struct weft_result_table *table, const
                                     char *text, size_t size);
 
 /// A walk over all rows of a table: of one that is part of others, over those of each in turn.
+enum { WEFT_RESULT_DEPTH = 5 };
 struct weft_result_walk {
-    struct weft_result_cursor cursor, above;
-    bool inside;
+    struct weft_result_cursor
+        level[WEFT_RESULT_DEPTH]; ///< [depth]: the last is of the table, those before of what it is part of
+    uint32_t depth, open;         ///< open: levels that are at a row
 };
+struct weft_result_walk weft_answer_walk(const struct weft_answer *answer, const void *subject,
+                                         const struct weft_result_table *table, struct weft_arena *arena);
 struct weft_result_walk weft_result_walk(const struct weft_run *run, const struct weft_result_table *table,
                                          struct weft_arena *arena);
 /// The next row; NULL: there is none.
@@ -166,8 +244,28 @@ const char *weft_result_text(const struct weft_result_value *value, char *text, 
 /// A number as claims see it: NAN of text and of no value.
 double weft_result_number(const struct weft_result_value *value);
 
-/// A table at the top of the JSON, as it stands there.
-void weft_result_json(FILE *file, const struct weft_result_table *table, const struct weft_run *run);
+/// As people read it: "3.21us", "64KiB", "400Gbps", "yes", "-" of no value.
+const char *weft_result_shown(const struct weft_result_value *value, char *text, size_t size);
+
+/// The answer as one JSON object.
+void weft_answer_json(struct weft__json *j, const struct weft_answer *answer, const void *subject);
+/// The row at hand as an object, without what is part of it.
+void weft_answer_json_row(struct weft__json *j, struct weft_result_cursor *row);
+/// A table of an answer, as it stands at its place in the JSON: an object or a list.
+void weft_answer_json_table(struct weft__json *j, const struct weft_answer *answer,
+                            const struct weft_result_table *table, const void *subject);
+/// A table of an answer for people: its columns with a title, one line a row. Nothing, if it has no rows.
+void weft_answer_text_table(FILE *file, const struct weft_answer *answer, const struct weft_result_table *table,
+                            const void *subject);
+/// A table as comma-separated values: a line of names, then one a row.
+void weft_answer_csv(FILE *file, const struct weft_answer *answer, const struct weft_result_table *table,
+                     const void *subject);
+/// The names of its columns, and the values of a row, to the end of the line; `first`: nothing is before them.
+void weft_answer_csv_names(FILE *file, const struct weft_result_table *table, bool first);
+void weft_answer_csv_row(FILE *file, struct weft_result_cursor *row, bool first);
+/// All tables as an SQLite database, which must not exist.
+enum weft_status weft_answer_sqlite(const char *path, const struct weft_answer *answer, const void *subject,
+                                    struct weft_error *ret_error);
 
 /// What a path in the JSON of a run leads to.
 struct weft_result_found {
@@ -177,14 +275,18 @@ struct weft_result_found {
     const char *name[64];    ///< what could stand there instead
     uint32_t names, entries; ///< entries: it is a list of so many
 };
-/// Looks up results of a run; keeps in `arena` what it has worked out for the next time.
+/// Looks up figures of an answer; keeps in `arena` what it has worked out for the next time.
 struct weft_result_finder {
-    const struct weft_run *run;
+    const struct weft_answer *answer;
+    const void *subject;
     struct weft_arena *arena;
     void **state;
 };
+struct weft_result_finder weft_answer_finder(const struct weft_answer *answer, const void *subject,
+                                             struct weft_arena *arena);
 struct weft_result_finder weft_result_finder(const struct weft_run *run, struct weft_arena *arena);
-/// A path such as {"groups", "victims", "fct_ps", "mean"}.
+/// A path such as {"groups", "victims", "fct_ps", "mean"}. An entry of a list is named by its number or by a text among
+/// its keys; "count" in its place is how many there are.
 struct weft_result_found weft_result_find(const struct weft_result_finder *finder, const char *const *part,
                                           uint32_t parts);
 /// What could stand in place of a path that leads to no figure, by the names that users write: `did you mean
@@ -192,6 +294,8 @@ struct weft_result_found weft_result_find(const struct weft_result_finder *finde
 void weft_result_expected(const struct weft_run *run, const char *const *part, uint32_t parts, char *text, size_t size);
 /// The column that a path leads to whatever keys (names of groups, numbers) there are; NULL: to none. A part that is a
 /// column's name of version 1 becomes its name.
+const struct weft_result_column *weft_answer_column_of(const struct weft_answer *answer, const char **part,
+                                                       uint32_t parts, struct weft_arena *arena);
 const struct weft_result_column *weft_result_column_of(const char **part, uint32_t parts, struct weft_arena *arena);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "base/units.h"
-#include "results/rows.h"
 #include "weft/report.h"
 
 void weft_claim_counts_add(struct weft_claim_counts *c, enum weft_claim_verdict verdict) {
@@ -151,7 +150,7 @@ void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t r
     weft__json_key(&j, "variants");
     weft__json_begin_array(&j);
     for (uint32_t r = 0; r < runs; r++)
-        weft__result_json(&j, &run[r]);
+        weft_answer_json(&j, weft_run_answer(), &run[r]);
     weft__json_end_array(&j);
     weft__json_key_bool(&j, "interrupted", not_run || weft_report_interrupted(run, runs));
     if (claims) write_claims(&j, claim, claims);

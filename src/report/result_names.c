@@ -46,7 +46,7 @@ static void add_row(struct names *names, const struct weft_result_table *table, 
 }
 
 static void add_table(struct names *names, const struct weft_run *run, const struct weft_result_table *table) {
-    const struct weft_result_table *above = weft_result_table_above(table);
+    const struct weft_result_table *above = weft_answer_above(weft_run_answer(), table);
     bool keyed = table->shape == WEFT_RESULT_MAP || table->shape == WEFT_RESULT_NUMBERS;
     if ((!keyed && table->shape != WEFT_RESULT_OBJECT) || (above && above->shape != WEFT_RESULT_OBJECT) ||
         !weft_result_table_present(table, run))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of results as JSON: a run is an object, and its tables are objects, lists or numbers in it. A missing value
-// (the end of an unfinished flow, a mean over nothing) is null.
+// An answer as JSON: an object, and its tables are objects, lists or numbers in it. A missing value (the end of an
+// unfinished flow, a mean over nothing) is null.
 #include <assert.h>
 #include <string.h>
 
@@ -95,33 +95,42 @@ static void write_columns(struct weft__json *j, struct weft_result_cursor *row, 
     if (before && before->object) weft__json_end_object(j);
 }
 
-static void write_table(struct weft__json *j, struct weft_result_cursor *c);
+static void write_table(struct weft__json *j, const char *name, struct weft_result_cursor *c);
 
-/// Writes the tables that are part of a row; without a row, those at the top.
-static void write_parts(struct weft__json *j, struct weft_result_cursor *row, const struct weft_run *run,
-                        struct weft_arena *arena) {
-    for (uint32_t i = 1; i < weft_result_table_count(); i++) {
-        const struct weft_result_table *t = weft_result_table_at(i);
-        if (t->shape == WEFT_RESULT_APART || weft_result_table_above(t) != (row ? row->table : NULL)) continue;
-        if (!weft_result_table_present(t, run)) continue;
+/// Whether a table is part of rows of `above`; NULL: of the object itself.
+static bool is_below(const struct weft_answer *answer, const struct weft_result_table *table,
+                     const struct weft_result_table *above) {
+    return table != answer->table[0] && table->shape != WEFT_RESULT_APART && weft_answer_above(answer, table) == above;
+}
+
+/// Writes the tables that are part of a row; `row` without a table: those at the top.
+static void write_parts(struct weft__json *j, struct weft_result_cursor *row) {
+    const struct weft_answer *answer = row->answer;
+    const struct weft_result_table *above = row->table == answer->table[0] ? NULL : row->table;
+    for (uint32_t i = 1; i < answer->tables; i++) {
+        const struct weft_result_table *t = answer->table[i];
+        if (!is_below(answer, t, above) || (t->present && !t->present(row->run))) continue;
         const char *dot = strrchr(t->name, '.');
-        struct weft_result_cursor c = {.run = run, .table = t, .above = row, .arena = arena};
-        weft__json_key(j, dot ? dot + 1 : t->name);
-        write_table(j, &c);
+        write_table(j, dot ? dot + 1 : t->name,
+                    &(struct weft_result_cursor){.subject = row->subject,
+                                                 .answer = answer,
+                                                 .table = t,
+                                                 .above = above ? row : NULL,
+                                                 .arena = row->arena});
     }
 }
 
-static bool has_parts(const struct weft_result_table *table) {
+static bool has_parts(const struct weft_answer *answer, const struct weft_result_table *table) {
     bool has = false;
-    for (uint32_t i = 0; i < weft_result_table_count(); i++)
-        has |= weft_result_table_above(weft_result_table_at(i)) == table;
+    for (uint32_t i = 1; i < answer->tables; i++)
+        has |= is_below(answer, answer->table[i], table);
     return has;
 }
 
 static void write_row(struct weft__json *j, struct weft_result_cursor *row, const struct form *form, bool parts) {
     weft__json_begin_object(j);
     write_columns(j, row, form);
-    if (parts) write_parts(j, row, row->run, row->arena);
+    if (parts) write_parts(j, row);
     weft__json_end_object(j);
 }
 
@@ -131,55 +140,59 @@ static void write_key(struct weft__json *j, struct weft_result_cursor *row, cons
     weft__json_key(j, weft_result_text(&name, text, sizeof text));
 }
 
-static void write_table(struct weft__json *j, struct weft_result_cursor *c) {
+static void write_rows(struct weft__json *j, struct weft_result_cursor *c, const struct form *form, bool more) {
     enum weft_result_shape shape = c->table->shape;
     bool array = shape == WEFT_RESULT_LIST || shape == WEFT_RESULT_ARRAY, single = shape >= WEFT_RESULT_NUMBERS;
-    bool parts = has_parts(c->table);
+    bool parts = has_parts(c->answer, c->table);
     const struct weft_result_column *key = weft__result_key(c->table);
-    struct form form;
-    make_form(&form, c->table, key);
-    if (shape == WEFT_RESULT_OBJECT) {
-        bool there = c->table->next(c);
-        assert(there); // of what is present
-        write_row(j, c, &form, parts && there);
-        return;
-    }
     (array ? weft__json_begin_array : weft__json_begin_object)(j);
-    while (c->table->next(c)) {
+    for (; more; more = weft__result_next(c)) {
         if (!array) write_key(j, c, key);
         if (single) {
             struct weft_result_value value = weft_result_value(c, key + 1);
             write_value(j, &value);
         } else {
-            write_row(j, c, &form, parts);
+            write_row(j, c, form, parts);
         }
     }
     (array ? weft__json_end_array : weft__json_end_object)(j);
 }
 
-void weft__result_json(struct weft__json *j, const struct weft_run *run) {
+/// `name`: its key; NULL: it is the value of a key that the caller wrote. An object without a row is left out.
+static void write_table(struct weft__json *j, const char *name, struct weft_result_cursor *c) {
+    struct form form;
+    bool object = c->table->shape == WEFT_RESULT_OBJECT, there = weft__result_next(c);
+    if (!there && name && (object || c->table->sparse)) return;
+    if (name) weft__json_key(j, name);
+    make_form(&form, c->table, weft__result_key(c->table));
+    if (!object)
+        write_rows(j, c, &form, there);
+    else if (there)
+        write_row(j, c, &form, has_parts(c->answer, c->table));
+    else
+        weft__json_null(j);
+}
+
+void weft_answer_json(struct weft__json *j, const struct weft_answer *answer, const void *subject) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct weft_result_cursor c = {.run = run, .table = weft_result_table_at(0), .arena = arena};
+    struct weft_result_cursor c = {.subject = subject, .answer = answer, .table = answer->table[0], .arena = arena};
     struct form form;
     make_form(&form, c.table, NULL);
-    weft__json_begin_object(j);
-    c.table->next(&c);
-    write_columns(j, &c, &form);
-    write_parts(j, NULL, run, arena);
-    weft__json_end_object(j);
+    weft__result_next(&c);
+    write_row(j, &c, &form, true);
     weft_arena_free(arena);
 }
 
-void weft_result_json(FILE *file, const struct weft_result_table *table, const struct weft_run *run) {
+void weft_answer_json_row(struct weft__json *j, struct weft_result_cursor *row) {
+    struct form form;
+    make_form(&form, row->table, NULL);
+    write_row(j, row, &form, false);
+}
+
+void weft_answer_json_table(struct weft__json *j, const struct weft_answer *answer,
+                            const struct weft_result_table *table, const void *subject) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct weft__json j = {.file = file};
-    struct weft_result_cursor c = {.run = run, .table = table, .arena = arena};
-    write_table(&j, &c);
+    write_table(j, NULL,
+                &(struct weft_result_cursor){.subject = subject, .answer = answer, .table = table, .arena = arena});
     weft_arena_free(arena);
-}
-
-void weft_report_json(FILE *file, const struct weft_run *run) {
-    struct weft__json j = {.file = file};
-    weft__result_json(&j, run);
-    putc('\n', file);
 }

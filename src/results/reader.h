@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads results from a folder written by --out, for code that needs some of their tables.
-#ifndef WEFT_REPORT_READER_H
-#define WEFT_REPORT_READER_H
+#ifndef WEFT_RESULTS_READER_H
+#define WEFT_RESULTS_READER_H
 
 #include "base/database.h"
 #include "weft/error.h"

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of results: what all of them share.
+// Tables of results: names, walks over rows, values.
 #include "rows.h"
+
+#include "weft/param.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "box/results.h"
-#include "box/sums.h"
 
 const struct weft_result_type_info weft_result_types[WEFT_RESULT_TYPES] = {
     [WEFT_RESULT_COUNT] = {"whole number", ""}, [WEFT_RESULT_TIME] = {"time", "ps"},
@@ -19,96 +16,33 @@ const struct weft_result_type_info weft_result_types[WEFT_RESULT_TYPES] = {
     [WEFT_RESULT_BOOL] = {"1 or 0", ""},        [WEFT_RESULT_PRIORITIES] = {"priorities", ""},
 };
 
-#define WEFT_RESULTS(name, family) extern const struct weft_result_table weft__results_##name;
-#define WEFT_RESULTS_OF_SUMS()
-#define WEFT_RESULTS_OF_BOXES()
-#include "results.def"
-#undef WEFT_RESULTS
-#undef WEFT_RESULTS_OF_SUMS
-#undef WEFT_RESULTS_OF_BOXES
-
-struct member {
-    const struct weft_result_table *table;
-    const char *family;
-    void (*add)(void); ///< NULL: itself
-};
-static void add_sums(void), add_boxes(void);
-static const struct member own[] = {
-#define WEFT_RESULTS(name, of) {&weft__results_##name, of, NULL},
-#define WEFT_RESULTS_OF_SUMS() {.add = add_sums},
-#define WEFT_RESULTS_OF_BOXES() {.add = add_boxes},
-#include "results.def"
-#undef WEFT_RESULTS
-#undef WEFT_RESULTS_OF_SUMS
-#undef WEFT_RESULTS_OF_BOXES
-};
-
-/// These and those of boxes, combined once, because rows look up their tables.
-enum { TABLES_MAX = 128 };
-static struct member all[TABLES_MAX];
-static uint32_t count;
-
-static void add(const struct weft_result_table *table, const char *family) {
-    assert(count < TABLES_MAX);
-    all[count++] = (struct member){table, family, NULL};
-}
-
-static void add_sums(void) {
-    const struct weft__sums *sums;
-    add(weft__sums_table(), "network");
-    for (uint32_t i = 0; (sums = weft__sums_at(i)); i++)
-        if (sums->table) add(sums->table, "network");
-}
-
-static void add_boxes(void) {
-    for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
-        const struct weft__box_results *results = weft__box_results_of(kind);
-        for (uint32_t i = 0; results && i < results->tables; i++)
-            add(results->table[i], results->family);
-    }
-}
-
-static void add_all(void) {
-    for (uint32_t i = 0; i < sizeof own / sizeof *own; i++)
-        own[i].add ? own[i].add() : add(own[i].table, own[i].family);
-}
-
-uint32_t weft_result_table_count(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, add_all);
-    return count;
-}
-
-const struct weft_result_table *weft_result_table_at(uint32_t index) {
-    return index < weft_result_table_count() ? all[index].table : NULL;
-}
-
-const char *weft_result_family_at(uint32_t index) {
-    return index < weft_result_table_count() ? all[index].family : NULL;
-}
-
 // --- names --------------------------------------------------------------------------------------------------------
-
-const struct weft_result_table *weft_result_table_find(const char *name) {
-    for (uint32_t i = 0; i < weft_result_table_count(); i++)
-        if (!strcmp(weft_result_table_at(i)->name, name)) return weft_result_table_at(i);
-    return NULL;
-}
 
 static bool is_part_of(const struct weft_result_table *table, const struct weft_result_table *above) {
     size_t n = strlen(above->name);
     return !strncmp(table->name, above->name, n) && table->name[n] == '.' && !strchr(table->name + n + 1, '.');
 }
 
-const struct weft_result_table *weft_result_table_above(const struct weft_result_table *table) {
-    for (uint32_t i = 0; i < weft_result_table_count(); i++)
-        if (is_part_of(table, weft_result_table_at(i))) return weft_result_table_at(i);
+const struct weft_result_table *weft_answer_above(const struct weft_answer *answer,
+                                                  const struct weft_result_table *table) {
+    for (uint32_t i = 1; i < answer->tables && strchr(table->name, '.'); i++)
+        if (is_part_of(table, answer->table[i])) return answer->table[i];
     return NULL;
 }
 
-bool weft_result_table_present(const struct weft_result_table *table, const struct weft_run *run) {
-    const struct weft_result_table *above = weft_result_table_above(table);
-    return (!above || weft_result_table_present(above, run)) && (!table->present || table->present(run));
+const struct weft_result_table *weft_answer_table(const struct weft_answer *answer, const char *name) {
+    char flat[64];
+    if (!strcmp(answer->name, name)) return answer->table[0];
+    for (uint32_t i = 0; i < answer->tables; i++) {
+        const struct weft_result_table *t = answer->table[i];
+        if (!strcmp(t->name, name) || !strcmp(weft_result_flat(t->name, flat, sizeof flat), name)) return t;
+    }
+    return NULL;
+}
+
+bool weft_answer_has(const struct weft_answer *answer, const struct weft_result_table *table, const void *subject) {
+    const struct weft_result_table *above = weft_answer_above(answer, table);
+    return (!above || weft_answer_has(answer, above, subject)) && (!table->present || table->present(subject));
 }
 
 const struct weft_result_column *weft_result_column_find(const struct weft_result_table *table, const char *name) {
@@ -148,27 +82,55 @@ const char *weft_result_flat_column(const struct weft_result_table *table, const
 
 // --- rows and values ----------------------------------------------------------------------------------------------
 
-struct weft_result_walk weft_result_walk(const struct weft_run *run, const struct weft_result_table *table,
-                                         struct weft_arena *arena) {
-    const struct weft_result_table *above = weft_result_table_above(table);
-    return (struct weft_result_walk){
-        .cursor = {.run = run, .table = table, .arena = arena},
-        .above = {.run = run, .table = above, .arena = arena},
-        .inside = !above,
-    };
+static uint64_t count_elements(const struct weft_result_place *place, const char *base) {
+    const void *count = base + place->count;
+    assert(place->count_size == sizeof(uint32_t) || place->count_size == sizeof(uint64_t));
+    return place->count_size == sizeof(uint32_t) ? *(const uint32_t *)count : *(const uint64_t *)count;
+}
+
+bool weft__result_next_at_place(struct weft_result_cursor *c) {
+    const struct weft_result_place *place = &c->table->place;
+    const char *base = c->above ? c->above->part[0] : c->subject;
+    const char *row = base;
+    if (place->is != WEFT_RESULT_ITSELF) row = *(const char *const *)(base + place->pointer);
+    if (place->is == WEFT_RESULT_ELEMENTS ? c->at == count_elements(place, base) : c->at || !row) return false;
+    c->part[0] = row + c->at++ * place->size;
+    for (uint32_t i = 1; i < WEFT_RESULT_PARTS; i++)
+        c->part[i] = c->above ? c->above->part[i - 1] : base;
+    return true;
+}
+
+struct weft_result_walk weft_answer_walk(const struct weft_answer *answer, const void *subject,
+                                         const struct weft_result_table *table, struct weft_arena *arena) {
+    struct weft_result_walk walk = {.depth = 1};
+    for (const struct weft_result_table *t = table; (t = weft_answer_above(answer, t));)
+        walk.depth++;
+    assert(walk.depth <= WEFT_RESULT_DEPTH);
+    for (uint32_t i = walk.depth; i--; table = weft_answer_above(answer, table))
+        walk.level[i] =
+            (struct weft_result_cursor){.subject = subject, .answer = answer, .table = table, .arena = arena};
+    return walk;
 }
 
 struct weft_result_cursor *weft_result_next(struct weft_result_walk *walk) {
-    struct weft_result_cursor *c = &walk->cursor;
-    if (walk->inside && c->table->next(c)) return c;
-    if (!walk->above.table) return NULL;
-    while (walk->above.table->next(&walk->above)) {
-        *c = (struct weft_result_cursor){.run = c->run, .table = c->table, .arena = c->arena, .above = &walk->above};
-        walk->inside = true;
-        if (c->table->next(c)) return c;
+    uint32_t i = walk->open == walk->depth ? walk->depth - 1 : 0;
+    for (;;) {
+        struct weft_result_cursor *c = &walk->level[i];
+        if (weft__result_next(c)) {
+            if (++i == walk->depth) {
+                walk->open = i;
+                return c;
+            }
+            struct weft_result_cursor *below = &walk->level[i];
+            *below = (struct weft_result_cursor){
+                .subject = c->subject, .answer = c->answer, .table = below->table, .above = c, .arena = c->arena};
+        } else if (i) {
+            i--;
+        } else {
+            walk->open = 0;
+            return NULL;
+        }
     }
-    walk->inside = false;
-    return NULL;
 }
 
 static struct weft_result_value real(uint8_t type, double value) {
@@ -206,6 +168,28 @@ static const char *priorities_text(uint64_t set, char *text, size_t size) {
     return text;
 }
 
+const char *weft_result_shown(const struct weft_result_value *value, char *text, size_t size) {
+    if (!value->known) return "-";
+    switch (value->type) {
+    case WEFT_RESULT_TIME:
+        weft_format_time(value->whole, text, size);
+        return text;
+    case WEFT_RESULT_BYTES:
+        weft_format_bytes(value->whole, text, size);
+        return text;
+    case WEFT_RESULT_RATE:
+        weft_format_rate(value->whole, text, size);
+        return text;
+    case WEFT_RESULT_REAL:
+        snprintf(text, size, "%.4g", value->real);
+        return text;
+    case WEFT_RESULT_BOOL:
+        return value->whole ? "yes" : "no";
+    default:
+        return weft_result_text(value, text, size);
+    }
+}
+
 const char *weft_result_text(const struct weft_result_value *value, char *text, size_t size) {
     if (!value->known) return "";
     if (value->type == WEFT_RESULT_TEXT) return value->text;
@@ -215,6 +199,14 @@ const char *weft_result_text(const struct weft_result_value *value, char *text, 
     else
         snprintf(text, size, "%" PRIu64, value->whole);
     return text;
+}
+
+struct weft_result_value weft_result_index(struct weft_result_cursor *c) {
+    return WEFT__RESULT_WHOLE(c->at - 1);
+}
+
+struct weft_result_value weft_result_version(struct weft_result_cursor *c) {
+    return WEFT__RESULT_TEXT(WEFT_VERSION);
 }
 
 double weft_result_number(const struct weft_result_value *value) {

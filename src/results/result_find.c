@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a path in the JSON of a run to the row with its value: groups.victims.fct_ps.mean.
+// From a path in the JSON of an answer to the row with its value: groups.victims.fct_ps.mean.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +7,10 @@
 
 enum { NAMES = sizeof((struct weft_result_found *)0)->name / sizeof(char *) };
 
-/// A search. Without a run, every key matches.
+/// A search. Without a subject, every key matches.
 struct search {
-    const struct weft_run *run;
+    const struct weft_answer *answer;
+    const void *subject;
     const char **part;
     uint32_t parts;
     struct weft_arena *arena;
@@ -47,7 +48,7 @@ static const struct weft_result_column *arrive(struct search *s, struct weft_res
     s->found.parts = at;
     s->found.names = 0;
     if (at < s->parts) return NULL;
-    if (s->run) s->found.value = weft_result_value(row, column);
+    if (s->subject) s->found.value = weft_result_value(row, column);
     return s->found.column = column;
 }
 
@@ -61,18 +62,30 @@ static bool was_called(struct search *s, uint32_t at, const struct weft_result_c
 static const struct weft_result_column *find_in(struct search *s, struct weft_result_cursor *row,
                                                 const struct weft_result_table *table, uint32_t at);
 
+/// Whether a key of the row, other than that of the JSON's object, is that text.
+static bool has_key(struct weft_result_cursor *row, const char *text) {
+    for (uint32_t i = 0; i < row->table->columns; i++) {
+        const struct weft_result_column *c = &row->table->column[i];
+        if (c->type != WEFT_RESULT_TEXT || !(c->flags & WEFT_RESULT_KEY) || c->flags & WEFT_RESULT_ABOVE) continue;
+        struct weft_result_value value = weft_result_value(row, c);
+        if (value.known && !strcmp(value.text, text)) return true;
+    }
+    return false;
+}
+
 /// The first row that the path may refer to: by key, by number, or the only one.
 static bool choose_row(struct search *s, struct weft_result_cursor *row, uint32_t at) {
     const struct weft_result_table *table = row->table;
     const struct weft_result_column *key = weft__result_key(table);
-    bool numbered = table->shape == WEFT_RESULT_LIST || table->shape == WEFT_RESULT_ARRAY;
+    bool list = table->shape == WEFT_RESULT_LIST || table->shape == WEFT_RESULT_ARRAY;
     char text[32], *end = "";
-    unsigned long number = numbered && at < s->parts ? strtoul(s->part[at], &end, 10) : 0;
-    bool sound = at < s->parts && !*end && *s->part[at] >= '0' && *s->part[at] <= '9';
-    for (uint64_t i = 0; table->next(row); i++) {
-        if (table->shape == WEFT_RESULT_OBJECT || (numbered && sound && i == number)) return true;
-        s->found.entries = numbered ? (uint32_t)i + 1 : 0;
-        if (numbered) continue;
+    unsigned long number = list && at < s->parts ? strtoul(s->part[at], &end, 10) : 0;
+    bool numbered = list && at < s->parts && !*end && *s->part[at] >= '0' && *s->part[at] <= '9';
+    for (uint64_t i = 0; weft__result_next(row); i++) {
+        if (table->shape == WEFT_RESULT_OBJECT || (numbered && i == number)) return true;
+        s->found.entries = list ? (uint32_t)i + 1 : 0;
+        if (list && at < s->parts && !numbered && has_key(row, s->part[at])) return true;
+        if (list) continue;
         struct weft_result_value value = weft_result_value(row, key);
         const char *name = weft_result_text(&value, text, sizeof text);
         if (at < s->parts && !strcmp(name, s->part[at])) return true;
@@ -81,20 +94,34 @@ static bool choose_row(struct search *s, struct weft_result_cursor *row, uint32_
     return false;
 }
 
+/// How many rows a list has: the path ends with "count" in place of a row.
+static const struct weft_result_column *find_count(struct search *s, const struct weft_result_table *table,
+                                                   uint32_t at) {
+    static const struct weft_result_column count = {
+        .name = "count", .type = WEFT_RESULT_COUNT, .help = "how many entries the list has"};
+    bool list = table->shape == WEFT_RESULT_LIST || table->shape == WEFT_RESULT_ARRAY;
+    if (!list || at + 1 != s->parts || strcmp(s->part[at], "count")) return NULL;
+    if (s->subject) s->found.value = (struct weft_result_value){WEFT_RESULT_COUNT, true, {s->found.entries}};
+    s->found.parts = s->parts;
+    s->found.entries = 0;
+    return s->found.column = &count;
+}
+
 static const struct weft_result_column *find_row(struct search *s, struct weft_result_cursor *above,
                                                  const struct weft_result_table *table, uint32_t at, void **state) {
-    struct weft_result_cursor row = {.run = s->run, .table = table, .above = above, .arena = s->arena};
+    struct weft_result_cursor row = {
+        .subject = s->subject, .answer = s->answer, .table = table, .above = above, .arena = s->arena};
     const struct weft_result_column *key = weft__result_key(table);
     bool single = table->shape == WEFT_RESULT_NUMBERS || table->shape == WEFT_RESULT_ARRAY;
-    bool keyed = table->shape != WEFT_RESULT_OBJECT, there = !s->run && at + keyed <= s->parts;
+    bool keyed = table->shape != WEFT_RESULT_OBJECT, there = !s->subject && at + keyed <= s->parts;
     s->found.parts = at;
-    s->found.names = 0;
-    if (s->run) {
+    s->found.names = s->found.entries = 0;
+    if (s->subject) {
         row.state = *state;
         there = choose_row(s, &row, at);
         if (!above) *state = row.state;
     }
-    if (!there) return NULL;
+    if (!there) return find_count(s, table, at);
     s->found.entries = 0;
     return single ? arrive(s, &row, at + 1, key + 1) : find_in(s, &row, table, at + keyed);
 }
@@ -114,35 +141,39 @@ static const struct weft_result_column *find_in(struct search *s, struct weft_re
         if (n >= deepest) suggest(s, rest, strcspn(rest, "."));
         if (n > deepest) s->found.parts = at + (deepest = n);
     }
-    bool top = table == weft_result_table_at(0);
-    for (uint32_t i = 1; i < weft_result_table_count() && !deepest; i++) {
-        const struct weft_result_table *t = weft_result_table_at(i), *above = weft_result_table_above(t);
-        if (t->shape == WEFT_RESULT_APART || above != (top ? NULL : table)) continue;
-        if (s->run && !weft_result_table_present(t, s->run)) continue;
+    bool top = table == s->answer->table[0];
+    for (uint32_t i = 1; i < s->answer->tables && !deepest; i++) {
+        const struct weft_result_table *t = s->answer->table[i];
+        if (t->shape == WEFT_RESULT_APART || weft_answer_above(s->answer, t) != (top ? NULL : table)) continue;
+        if (s->subject && !weft_answer_has(s->answer, t, s->subject)) continue;
         const char *dot = strrchr(t->name, '.'), *name = dot ? dot + 1 : t->name;
         if (at < s->parts && !strcmp(name, s->part[at]))
-            return find_row(s, top ? NULL : row, t, at + 1, s->run ? &s->state[i] : NULL);
+            return find_row(s, top ? NULL : row, t, at + 1, s->subject ? &s->state[i] : NULL);
         suggest(s, name, strlen(name));
     }
     return NULL;
 }
 
-struct weft_result_finder weft_result_finder(const struct weft_run *run, struct weft_arena *arena) {
-    void **state = weft_arena_alloc(arena, weft_result_table_count(), sizeof *state);
-    return (struct weft_result_finder){run, arena, state};
+struct weft_result_finder weft_answer_finder(const struct weft_answer *answer, const void *subject,
+                                             struct weft_arena *arena) {
+    void **state = weft_arena_alloc(arena, answer->tables, sizeof *state);
+    return (struct weft_result_finder){answer, subject, arena, state};
 }
 
 struct weft_result_found weft_result_find(const struct weft_result_finder *f, const char *const *part, uint32_t parts) {
-    struct search s = {.run = f->run, .parts = parts, .arena = f->arena, .state = f->state};
-    struct weft_result_cursor row = {.run = f->run, .table = weft_result_table_at(0), .arena = f->arena};
+    struct search s = {
+        .answer = f->answer, .subject = f->subject, .parts = parts, .arena = f->arena, .state = f->state};
+    struct weft_result_cursor row = {
+        .subject = f->subject, .answer = f->answer, .table = f->answer->table[0], .arena = f->arena};
     s.part = weft_arena_alloc(f->arena, parts, sizeof *s.part);
     memcpy(s.part, part, parts * sizeof *s.part);
-    weft_result_table_at(0)->next(&row);
-    find_in(&s, &row, weft_result_table_at(0), 0);
+    weft__result_next(&row);
+    find_in(&s, &row, row.table, 0);
     return s.found;
 }
 
-const struct weft_result_column *weft_result_column_of(const char **part, uint32_t parts, struct weft_arena *arena) {
-    struct search s = {.part = part, .parts = parts, .arena = arena};
-    return find_in(&s, NULL, weft_result_table_at(0), 0);
+const struct weft_result_column *weft_answer_column_of(const struct weft_answer *answer, const char **part,
+                                                       uint32_t parts, struct weft_arena *arena) {
+    struct search s = {.answer = answer, .part = part, .parts = parts, .arena = arena};
+    return find_in(&s, NULL, answer->table[0], 0);
 }

@@ -72,7 +72,7 @@ enum weft_status weft_rows_new(const struct weft_result *result, const struct we
 
 void weft_rows_free(struct weft_rows *rows) {
     if (!rows) return;
-    if (!rows->own && rows->table) weft_arena_free(rows->walk.cursor.arena);
+    if (!rows->own && rows->table) weft_arena_free(rows->walk.level[0].arena);
     if (!rows->own) weft_arena_free(rows->texts);
     weft_memory_close(rows->own);
     free(rows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the writers of results and the tables share.
-#ifndef WEFT_REPORT_ROWS_H
-#define WEFT_REPORT_ROWS_H
+#ifndef WEFT_RESULTS_ROWS_H
+#define WEFT_RESULTS_ROWS_H
 
 #include "base/json.h"
 #include "weft/result.h"
@@ -9,11 +9,26 @@
 /// The key by which the JSON names rows, instead of a member: that of an object of objects, or before single values.
 /// NULL: there is none.
 const struct weft_result_column *weft__result_key(const struct weft_result_table *table);
-/// A run as an object.
-void weft__result_json(struct weft__json *j, const struct weft_run *run);
 #define WEFT__RESULT_WHOLE(value) ((struct weft_result_value){.known = true, .whole = value})
 #define WEFT__RESULT_REAL(value) ((struct weft_result_value){.known = isfinite(value), .real = value})
 #define WEFT__RESULT_TEXT(value) ((struct weft_result_value){.known = (value) != NULL, .text = value})
+
+/// The next row at its table's `place`.
+bool weft__result_next_at_place(struct weft_result_cursor *c);
+static inline bool weft__result_next(struct weft_result_cursor *c) {
+    return c->table->next ? c->table->next(c) : weft__result_next_at_place(c);
+}
+
+/// Writes the answers to a new SQLite database; `run` numbers them in each table, and `views` is more SQL.
+struct weft__answer_database {
+    const char *path;
+    const struct weft_answer *answer;
+    const void *const *subject; ///< [subjects]
+    uint32_t subjects, version;
+    bool numbered; ///< every table begins with `run`, the number of the subject from 1
+    const char *views;
+};
+enum weft_status weft__answer_database_write(const struct weft__answer_database *d, struct weft_error *ret_error);
 
 /// From a double, or from a histogram.
 struct weft_result_value weft__result_calculate(uint8_t type, uint8_t source, const void *at);

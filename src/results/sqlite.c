@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of results as a database.
+// Answers as a database.
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/pages.h"
@@ -8,8 +9,7 @@
 
 struct writer {
     struct weft__database db;
-    const struct weft_run *run;
-    uint32_t runs;
+    const struct weft__answer_database *to;
 };
 
 static const char *sql_type(const struct weft_result_column *c) {
@@ -23,67 +23,62 @@ static bool has_keys(const struct weft_result_table *t) {
     return false;
 }
 
-/// The keys of a table as "run", "a", "b", each preceded by the given text.
-static void add_keys(FILE *sql, const struct weft_result_table *t) {
-    char name[64];
-    fputs("run", sql);
-    for (uint32_t i = 0; i < t->columns; i++)
-        if (t->column[i].flags & WEFT_RESULT_KEY)
-            fprintf(sql, ", \"%s\"", weft_result_flat_column(t, &t->column[i], name, sizeof name));
+/// The name of a table in SQL.
+static const char *table_name(const struct weft_answer *answer, const struct weft_result_table *t, char *name,
+                              size_t size) {
+    return weft_result_flat(t == answer->table[0] ? answer->name : t->name, name, size);
 }
 
-/// Every table begins with its run; the table of runs says what these numbers mean.
-static void add_table(FILE *sql, const struct weft_result_table *t) {
+/// The keys of a table as "run", "a", "b".
+static void add_keys(FILE *sql, const struct weft_result_table *t, bool numbered) {
     char name[64];
-    bool keys = has_keys(t), runs = t == weft_result_table_at(0);
-    fprintf(sql, "CREATE TABLE \"%s\" (%s", weft_result_flat(t->name, name, sizeof name),
-            runs ? "id INTEGER PRIMARY KEY" : "run INTEGER NOT NULL REFERENCES run(id)");
+    const char *before = numbered ? "run, " : "";
+    for (uint32_t i = 0; i < t->columns; i++)
+        if (t->column[i].flags & WEFT_RESULT_KEY) {
+            fprintf(sql, "%s\"%s\"", before, weft_result_flat_column(t, &t->column[i], name, sizeof name));
+            before = ", ";
+        }
+}
+
+/// Where answers are numbered, every table begins with its run, and the table of runs says what these numbers mean.
+static void add_table(FILE *sql, const struct weft__answer_database *d, const struct weft_result_table *t) {
+    char name[64];
+    bool keys = has_keys(t), top = t == d->answer->table[0];
+    fprintf(sql, "CREATE TABLE \"%s\" (%s", table_name(d->answer, t, name, sizeof name),
+            !d->numbered ? ""
+            : top        ? "id INTEGER PRIMARY KEY"
+                         : "run INTEGER NOT NULL REFERENCES run(id)");
     for (uint32_t i = 0; i < t->columns; i++) {
         const struct weft_result_column *c = &t->column[i];
-        fprintf(sql, ", \"%s\" %s%s", weft_result_flat_column(t, c, name, sizeof name), sql_type(c),
-                c->flags & WEFT_RESULT_KEY ? " NOT NULL" : "");
+        fprintf(sql, "%s\"%s\" %s%s", i || d->numbered ? ", " : "", weft_result_flat_column(t, c, name, sizeof name),
+                sql_type(c), c->flags & WEFT_RESULT_KEY ? " NOT NULL" : "");
     }
     if (keys) {
         fputs(", PRIMARY KEY (", sql);
-        add_keys(sql, t);
+        add_keys(sql, t, d->numbered);
         fputs(")", sql);
     }
     for (uint32_t i = 0; i < t->columns; i++) {
         const struct weft_result_column *c = &t->column[i];
-        if (!c->references) continue;
+        if (!c->references || !d->numbered) continue;
         fprintf(sql, ", FOREIGN KEY (run, \"%s\")", weft_result_flat_column(t, c, name, sizeof name));
         fprintf(sql, " REFERENCES \"%s\"(", weft_result_flat(c->references, name, sizeof name));
-        add_keys(sql, weft_result_table_find(c->references));
+        add_keys(sql, weft_answer_table(d->answer, c->references), true);
         fputs(")", sql);
     }
     fprintf(sql, ")%s;", keys ? " WITHOUT ROWID" : "");
 }
 
-static const char views[] =
-    "CREATE VIEW story AS SELECT e.run, run.variant, e.event, e.time_ps / 1e6 AS us, e.kind, ports.name AS port,"
-    " ports.peer, e.priority, e.flow, e.value, e.more, e.detail, e.cause, e.begins"
-    " FROM events AS e JOIN ports USING (run, port) JOIN run ON run.id = e.run;"
-    "CREATE VIEW paused_ports AS SELECT run.id AS run, run.variant, ports.name AS port, ports.peer, c.priority,"
-    " c.paused_ps / 1e6 AS paused_us, c.pfc_rx_xoff AS pause_frames"
-    " FROM port_counters AS c JOIN ports USING (run, port) JOIN run ON run.id = c.run"
-    " WHERE c.paused_ps > 0 ORDER BY c.paused_ps DESC;"
-    "CREATE VIEW full_queues AS SELECT run.id AS run, run.variant, ports.name AS port, ports.peer, c.priority,"
-    " c.queue_bytes_max, c.ingress_bytes_max, c.ecn_marked, c.drops"
-    " FROM port_counters AS c JOIN ports USING (run, port) JOIN run ON run.id = c.run ORDER BY c.queue_bytes_max DESC;"
-    "CREATE VIEW group_times AS SELECT run.id AS run, run.variant, g.name, g.count, g.finished,"
-    " g.fct_ps_mean / 1e6 AS mean_us, g.fct_ps_p50 / 1e6 AS p50_us, g.fct_ps_p99 / 1e6 AS p99_us,"
-    " g.fct_ps_max / 1e6 AS max_us, g.slowdown_mean, g.slowdown_p99 FROM groups AS g JOIN run ON run.id = g.run;";
-
 static void write_schema(struct writer *w) {
     struct weft__text_stream stream;
     FILE *sql = weft__text_stream_open(&stream);
-    fprintf(sql, "PRAGMA user_version = %d;", WEFT_RESULTS_VERSION);
-    for (uint32_t i = 0; i < weft_result_table_count(); i++)
-        add_table(sql, weft_result_table_at(i));
+    fprintf(sql, "PRAGMA user_version = %" PRIu32 ";", w->to->version);
+    for (uint32_t i = 0; i < w->to->answer->tables; i++)
+        add_table(sql, w->to, w->to->answer->table[i]);
     fputs("CREATE TABLE meaning (\"table\" TEXT, \"column\" TEXT, unit TEXT, help TEXT,"
           " PRIMARY KEY (\"table\", \"column\")) WITHOUT ROWID;",
           sql);
-    fputs(views, sql);
+    fputs(w->to->views, sql);
     weft__database_execute(&w->db, weft__text_stream_text(&stream));
     weft__text_stream_free(&stream);
 }
@@ -106,10 +101,10 @@ static sqlite3_stmt *prepare_insert(struct writer *w, const struct weft_result_t
     struct weft__text_stream stream;
     FILE *sql = weft__text_stream_open(&stream);
     char name[64];
-    fprintf(sql, "INSERT INTO \"%s\" VALUES ", weft_result_flat(t->name, name, sizeof name));
+    fprintf(sql, "INSERT INTO \"%s\" VALUES ", table_name(w->to->answer, t, name, sizeof name));
     for (uint32_t r = 0; r < rows; r++) {
         fputs(r ? ",(?" : "(?", sql);
-        for (uint32_t i = 0; i < t->columns; i++)
+        for (uint32_t i = 1; i < t->columns + w->to->numbered; i++)
             fputs(",?", sql);
         fputs(")", sql);
     }
@@ -153,7 +148,7 @@ static void insert_rows(struct writer *w, sqlite3_stmt *s, const struct insert *
                         uint32_t rows) {
     int k = 1;
     for (uint32_t r = first; r < first + rows; r++) {
-        weft__database_bound(&w->db, sqlite3_bind_int64(s, k++, run + 1));
+        if (w->to->numbered) weft__database_bound(&w->db, sqlite3_bind_int64(s, k++, run + 1));
         for (uint32_t i = 0; i < in->table->columns && w->db.status == SQLITE_OK; i++)
             weft__database_bound(&w->db, bind(s, k++, &in->value[(size_t)r * in->table->columns + i]));
     }
@@ -171,7 +166,7 @@ static void flush(struct writer *w, struct insert *in, uint32_t run, uint32_t ro
 
 static void write_rows(struct writer *w, struct insert *in, uint32_t run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct weft_result_walk walk = weft_result_walk(&w->run[run], in->table, arena);
+    struct weft_result_walk walk = weft_answer_walk(w->to->answer, w->to->subject[run], in->table, arena);
     struct weft_result_cursor *row;
     uint32_t rows = 0;
     while (w->db.status == SQLITE_OK && (row = weft_result_next(&walk))) {
@@ -187,8 +182,8 @@ static void write_rows(struct writer *w, struct insert *in, uint32_t run) {
 static void write_table(struct writer *w, const struct weft_result_table *t) {
     struct insert in = {.table = t, .arena = weft_arena_new(WEFT_MEMORY_RESULT)};
     in.value = weft_arena_alloc(in.arena, (size_t)ROWS_A_STATEMENT * t->columns, sizeof *in.value);
-    for (uint32_t r = 0; r < w->runs; r++)
-        if (weft_result_table_present(t, &w->run[r])) write_rows(w, &in, r);
+    for (uint32_t r = 0; r < w->to->subjects; r++)
+        if (weft_answer_has(w->to->answer, t, w->to->subject[r])) write_rows(w, &in, r);
     sqlite3_finalize(in.one);
     sqlite3_finalize(in.many);
     weft_arena_free(in.arena);
@@ -215,10 +210,10 @@ static inline void put_value(struct weft__pages *p, struct weft_result_cursor *r
 static void put_rows(struct writer *w, struct weft__pages *p, const struct weft_result_table *t,
                      const struct weft_result_column *const *column, uint32_t run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct weft_result_walk walk = weft_result_walk(&w->run[run], t, arena);
+    struct weft_result_walk walk = weft_answer_walk(w->to->answer, w->to->subject[run], t, arena);
     struct weft_result_cursor *row;
     while (w->db.status == SQLITE_OK && (row = weft_result_next(&walk))) {
-        weft__pages_whole(p, run + 1);
+        if (w->to->numbered) weft__pages_whole(p, run + 1);
         for (uint32_t i = 0; i < t->columns; i++)
             put_value(p, row, column[i]);
         weft__pages_row(p);
@@ -238,20 +233,21 @@ static const struct weft_result_column **sort_columns(const struct weft_result_t
 
 /// Written after all others, when SQLite has closed the file.
 static void write_in_order(struct writer *w, struct weft_arena *arena) {
-    uint32_t tables = weft_result_table_count(), *root = weft_arena_alloc(arena, tables, sizeof *root);
+    const struct weft_answer *answer = w->to->answer;
+    uint32_t tables = answer->tables, *root = weft_arena_alloc(arena, tables, sizeof *root);
     char name[64];
     for (uint32_t i = 0; i < tables; i++)
-        if (weft_result_table_at(i)->in_order)
-            root[i] = weft__database_root(&w->db, weft_result_flat(weft_result_table_at(i)->name, name, sizeof name));
+        if (answer->table[i]->in_order)
+            root[i] = weft__database_root(&w->db, table_name(answer, answer->table[i], name, sizeof name));
     struct weft__pages pages;
     weft__pages_begin(&pages, &w->db, arena);
     for (uint32_t i = 0; i < tables; i++) {
-        const struct weft_result_table *t = weft_result_table_at(i);
+        const struct weft_result_table *t = answer->table[i];
         if (!t->in_order) continue;
         const struct weft_result_column **column = sort_columns(t, arena);
         weft__pages_open(&pages, root[i], has_keys(t));
-        for (uint32_t r = 0; r < w->runs; r++)
-            if (weft_result_table_present(t, &w->run[r])) put_rows(w, &pages, t, column, r);
+        for (uint32_t r = 0; r < w->to->subjects; r++)
+            if (weft_answer_has(answer, t, w->to->subject[r])) put_rows(w, &pages, t, column, r);
         weft__pages_close(&pages);
     }
     weft__pages_end(&pages);
@@ -262,7 +258,7 @@ static void write_meaning(struct writer *w, const struct weft_result_table *t) {
     char table[64], column[64];
     sqlite3_stmt *s = weft__database_prepare(&w->db, "INSERT INTO meaning VALUES (?,?,?,?)");
     for (uint32_t i = 0; i < t->columns && w->db.status == SQLITE_OK; i++) {
-        const char *text[] = {weft_result_flat(t->name, table, sizeof table),
+        const char *text[] = {table_name(w->to->answer, t, table, sizeof table),
                               weft_result_flat_column(t, &t->column[i], column, sizeof column),
                               weft_result_unit(&t->column[i]), t->column[i].help};
         for (int k = 0; k < 4 && w->db.status == SQLITE_OK; k++)
@@ -272,21 +268,23 @@ static void write_meaning(struct writer *w, const struct weft_result_table *t) {
     sqlite3_finalize(s);
 }
 
-enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,
-                                    struct weft_error *ret_error) {
+enum weft_status weft__answer_database_write(const struct weft__answer_database *d, struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    enum weft_status status = weft_report_folder(dir, ret_error);
-    if (!status) {
-        struct writer w = {.run = run, .runs = runs};
-        weft__database_begin(&w.db, weft_arena_format(arena, "%s/results.sqlite", dir), arena);
-        write_schema(&w);
-        for (uint32_t i = 0; i < weft_result_table_count(); i++) {
-            if (!weft_result_table_at(i)->in_order) write_table(&w, weft_result_table_at(i));
-            write_meaning(&w, weft_result_table_at(i));
-        }
-        write_in_order(&w, arena);
-        status = weft__database_end(&w.db, ret_error);
+    struct writer w = {.to = d};
+    weft__database_begin(&w.db, d->path, arena);
+    write_schema(&w);
+    for (uint32_t i = 0; i < d->answer->tables; i++) {
+        if (!d->answer->table[i]->in_order) write_table(&w, d->answer->table[i]);
+        write_meaning(&w, d->answer->table[i]);
     }
+    write_in_order(&w, arena);
+    enum weft_status status = weft__database_end(&w.db, ret_error);
     weft_arena_free(arena);
     return status;
+}
+
+enum weft_status weft_answer_sqlite(const char *path, const struct weft_answer *answer, const void *subject,
+                                    struct weft_error *ret_error) {
+    struct weft__answer_database d = {path, answer, &subject, 1, WEFT_RESULTS_VERSION, .views = ""};
+    return weft__answer_database_write(&d, ret_error);
 }

@@ -21,8 +21,8 @@ static void on_packet(void *context, const struct weft_decode_packet *packet) {
 static void walk(const struct weft_decode *d, struct weft_arena *arena) {
     const struct weft_result_table *t;
     char text[32];
-    for (uint32_t i = 0; (t = weft_decode_table_at(i)); i++) {
-        struct weft_result_walk walk = weft_decode_walk(d, t, arena);
+    for (uint32_t i = 0; i < weft__answer_decode.tables && (t = weft__answer_decode.table[i]); i++) {
+        struct weft_result_walk walk = weft_answer_walk(&weft__answer_decode, d, t, arena);
         for (struct weft_result_cursor *row; (row = weft_result_next(&walk));)
             for (uint32_t k = 0; k < t->columns; k++) {
                 struct weft_result_value value = weft_result_value(row, &t->column[k]);

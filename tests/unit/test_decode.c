@@ -728,8 +728,8 @@ static void tables(void **state) {
     pcap_close(open_rxe(path));
     assert_int_equal(weft_decode_file(path, &(struct weft_decode_conf){0}, arena, &d, NULL), WEFT_OK);
     uint32_t rows = 0;
-    for (uint32_t i = 0; (t = weft_decode_table_at(i)); i++) {
-        struct weft_result_walk walk = weft_decode_walk(&d, t, arena);
+    for (uint32_t i = 0; i < weft__answer_decode.tables && (t = weft__answer_decode.table[i]); i++) {
+        struct weft_result_walk walk = weft_answer_walk(&weft__answer_decode, &d, t, arena);
         struct weft_result_cursor *row;
         for (; (row = weft_result_next(&walk)); rows++)
             for (uint32_t k = 0; k < t->columns; k++) {

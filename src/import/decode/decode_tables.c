@@ -24,7 +24,7 @@ static struct weft_result_value part(uint64_t some, uint64_t all) {
 
 static struct weft_result_value interface_text(struct weft_result_cursor *c, uint32_t interface) {
     char name[WEFT_DECODE_TEXT];
-    const struct weft_decode *d = c->state;
+    const struct weft_decode *d = c->subject;
     return text(weft_arena_text(c->arena, weft_decode_interface_text(d, interface, name)));
 }
 
@@ -33,11 +33,6 @@ static struct weft_result_value mac_text(struct weft_result_cursor *c, const uin
 }
 
 // --- the capture --------------------------------------------------------------------------------------------------
-
-static bool next_capture(struct weft_result_cursor *c) {
-    c->part[0] = c->state;
-    return c->at++ == 0;
-}
 
 static struct weft_result_value capture_interfaces(struct weft_result_cursor *c) {
     return whole(weft_capture_interfaces(((const struct weft_decode *)c->part[0])->reader));
@@ -69,13 +64,12 @@ static const struct weft_result_table capture_table = {
     .shape = WEFT_RESULT_OBJECT,
     .row = "the capture as a whole",
     WEFT_RESULT_COLUMNS(capture_columns),
-    .next = next_capture,
 };
 
 // --- Ultra Ethernet -----------------------------------------------------------------------------------------------
 
 static bool next_uet(struct weft_result_cursor *c) {
-    const struct weft_decode *d = c->state;
+    const struct weft_decode *d = c->subject;
     while (c->at < WEFT_PDS_TYPES && !d->uet[c->at].packets)
         c->at++;
     if (c->at == WEFT_PDS_TYPES) return false;
@@ -84,7 +78,7 @@ static bool next_uet(struct weft_result_cursor *c) {
 }
 
 static struct weft_result_value uet_type(struct weft_result_cursor *c) {
-    const struct weft_decode *d = c->state;
+    const struct weft_decode *d = c->subject;
     uint8_t type = (uint8_t)((const struct weft_decode_uet *)c->part[0] - d->uet);
     const char *name = weft_pds_type_name(type);
     return text(name ? name : weft_arena_format(c->arena, "type %u", type));
@@ -112,7 +106,7 @@ static const struct weft_result_table uet_table = {
 _Static_assert((int)WEFT_TUNNEL_KINDS == (int)WEFT_DECODE_TUNNELS, "a counter per kind of tunnel");
 
 static bool next_tunnel(struct weft_result_cursor *c) {
-    const struct weft_decode *d = c->state;
+    const struct weft_decode *d = c->subject;
     while (c->at < WEFT_TUNNEL_KINDS && !d->tunnel[c->at])
         c->at++;
     if (c->at == WEFT_TUNNEL_KINDS) return false;
@@ -121,7 +115,7 @@ static bool next_tunnel(struct weft_result_cursor *c) {
 }
 
 static struct weft_result_value tunnel_kind(struct weft_result_cursor *c) {
-    const struct weft_decode *d = c->state;
+    const struct weft_decode *d = c->subject;
     return text(weft__tunnel_name((enum weft_tunnel_kind)((const uint64_t *)c->part[0] - d->tunnel)));
 }
 
@@ -145,7 +139,7 @@ static const struct weft_result_table tunnels_table = {
 // --- conversations ------------------------------------------------------------------------------------------------
 
 static bool next_conversation(struct weft_result_cursor *c) {
-    const struct weft_decode *d = c->state;
+    const struct weft_decode *d = c->subject;
     if (c->at == d->conversations) return false;
     c->part[0] = d->conversation[c->at++];
     return true;
@@ -185,7 +179,7 @@ static struct weft_result_value conversation_cnp_rate(struct weft_result_cursor 
 }
 
 static struct weft_result_value rate_of(const struct weft_result_cursor *c, weft_bytes bytes) {
-    const struct weft_decode *d = c->state;
+    const struct weft_decode *d = c->subject;
     uint64_t n = of(c)->cnp.intervals;
     if (!n) return unknown();
     return whole(
@@ -262,7 +256,7 @@ static const struct weft_result_table conversations_table = {
 
 /// c->at is conversation x buckets + bucket.
 static bool next_rate(struct weft_result_cursor *c) {
-    const struct weft_decode *d = c->state;
+    const struct weft_decode *d = c->subject;
     for (; c->at < (uint64_t)d->conversations * WEFT_DECODE_BUCKETS; c->at++) {
         const struct weft_conversation *v = d->conversation[c->at / WEFT_DECODE_BUCKETS];
         if (!v->bucket[c->at % WEFT_DECODE_BUCKETS]) continue;
@@ -274,7 +268,7 @@ static bool next_rate(struct weft_result_cursor *c) {
 }
 
 static weft_time_ps bucket_ps(const struct weft_result_cursor *c) {
-    return ((const struct weft_decode *)c->state)->conf.interval_ps << of(c)->rate_shift;
+    return ((const struct weft_decode *)c->subject)->conf.interval_ps << of(c)->rate_shift;
 }
 
 static struct weft_result_value rate_from(struct weft_result_cursor *c) {
@@ -312,13 +306,6 @@ static const struct weft_result_table rates_table = {
 
 // --- pauses and DCBX ----------------------------------------------------------------------------------------------
 
-static bool next_pause(struct weft_result_cursor *c) {
-    const struct weft_decode *d = c->state;
-    if (c->at == d->pausers) return false;
-    c->part[0] = &d->pauser[c->at++];
-    return true;
-}
-
 static const struct weft_decode_pauser *pauser(const struct weft_result_cursor *c) {
     return c->part[0];
 }
@@ -353,15 +340,8 @@ static const struct weft_result_table pauses_table = {
     .shape = WEFT_RESULT_LIST,
     .row = "a class that a station pauses",
     WEFT_RESULT_COLUMNS(pauses_columns),
-    .next = next_pause,
+    WEFT_RESULT_EACH(struct weft_decode, pauser, pausers),
 };
-
-static bool next_difference(struct weft_result_cursor *c) {
-    const struct weft_decode *d = c->state;
-    if (c->at == d->differences) return false;
-    c->part[0] = &d->difference[c->at++];
-    return true;
-}
 
 static struct weft_result_value difference_interface(struct weft_result_cursor *c) {
     return interface_text(c, ((const struct weft_decode_difference *)c->part[0])->interface);
@@ -387,29 +367,18 @@ static const struct weft_result_table dcbx_table = {
     .shape = WEFT_RESULT_LIST,
     .row = "a difference between what the two ends of a link say",
     WEFT_RESULT_COLUMNS(dcbx_columns),
-    .next = next_difference,
+    WEFT_RESULT_EACH(struct weft_decode, difference, differences),
 };
 
-static bool next_warning(struct weft_result_cursor *c) {
-    const struct weft_decode *d = c->state;
-    if (c->at == d->warnings) return false;
-    c->part[0] = &d->warning[c->at++];
-    return true;
-}
-
-static struct weft_result_value warning_text(struct weft_result_cursor *c) {
-    return text(*(const char *const *)c->part[0]);
-}
-
 static const struct weft_result_column warnings_columns[] = {
-    WEFT_RESULT_CALL(warning_text, "text", TEXT, "in words"),
+    WEFT_RESULT_ITEM(const char *, "text", TEXT, "in words"),
 };
 static const struct weft_result_table warnings_table = {
     .name = "warnings",
     .shape = WEFT_RESULT_LIST,
     .row = "what was assumed or left out",
     WEFT_RESULT_COLUMNS(warnings_columns),
-    .next = next_warning,
+    WEFT_RESULT_EACH(struct weft_decode, warning, warnings),
 };
 
 // --- packets ------------------------------------------------------------------------------------------------------
@@ -436,22 +405,25 @@ static const struct weft_result_column packets_columns[] = {
 };
 const struct weft_result_table weft_decode_packets = {
     .name = "packets",
-    .shape = WEFT_RESULT_LIST,
+    .shape = WEFT_RESULT_APART,
     .row = "a packet of a conversation that is followed (--follow)",
     WEFT_RESULT_COLUMNS(packets_columns),
     .next = no_next,
 };
 
-const struct weft_result_table *weft_decode_table_at(uint32_t index) {
-    static const struct weft_result_table *const all[] = {&capture_table, &conversations_table, &rates_table,
-                                                          &uet_table,     &tunnels_table,       &pauses_table,
-                                                          &dcbx_table,    &warnings_table};
-    return index < sizeof all / sizeof *all ? all[index] : NULL;
-}
-
-struct weft_result_walk weft_decode_walk(const struct weft_decode *decode, const struct weft_result_table *table,
-                                         struct weft_arena *arena) {
-    struct weft_result_walk walk = weft_result_walk(NULL, table, arena);
-    walk.cursor.state = (void *)decode;
-    return walk;
-}
+static const struct weft_result_column decode_columns[] = {WEFT_RESULT_VERSION};
+static const struct weft_result_table decode_table = {
+    .name = "decode",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "what weft decode found",
+    WEFT_RESULT_COLUMNS(decode_columns),
+};
+static const struct weft_result_table *const tables[] = {
+    &decode_table,  &capture_table, &conversations_table, &rates_table,    &uet_table,
+    &tunnels_table, &pauses_table,  &dcbx_table,          &warnings_table, &weft_decode_packets,
+};
+const struct weft_answer weft__answer_decode = {
+    .name = "decode",
+    .about = "weft decode: what a capture shows",
+    WEFT_ANSWER_TABLES(tables),
+};

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of a command in the form that its user asks for.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/param.h"
+#include "cli.h"
+#include "results.h"
+#include "weft/result.h"
+
+enum { PARTS_MAX = 16, NUMBER = 64 };
+
+/// Splits a path at its dots; a name that has dots stands in double quotes. Returns the number of parts.
+static uint32_t split_path(char *path, const char *part[PARTS_MAX]) {
+    uint32_t n = 0;
+    while (n < PARTS_MAX) {
+        bool quoted = *path == '"';
+        path += quoted;
+        part[n++] = path;
+        path += strcspn(path, quoted ? "\"" : ".");
+        if (quoted && *path) *path++ = 0;
+        if (*path != '.') break;
+        *path++ = 0;
+    }
+    return n;
+}
+
+static enum weft_status pick_figure(const struct weft_result_finder *finder, const char *path,
+                                    struct weft_error *ret_error) {
+    const char *part[PARTS_MAX];
+    char text[NUMBER], expected[700];
+    uint32_t parts = split_path(weft_arena_text(finder->arena, path), part);
+    struct weft_result_found found = weft_result_find(finder, part, parts);
+    if (found.column) {
+        puts(weft_result_text(&found.value, text, sizeof text));
+        return WEFT_OK;
+    }
+    if (found.entries)
+        snprintf(expected, sizeof expected, "expected 0 to %u", found.entries - 1);
+    else
+        weft__names_expected(found.parts < parts ? part[found.parts] : "", found.name, found.names, expected,
+                             sizeof expected);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--pick %s: the answer has no such figure; %s",
+                          path, expected);
+}
+
+static enum weft_status pick_figures(const struct weft_cli_options *o, const struct weft_answer *answer,
+                                     const void *subject, struct weft_error *ret_error) {
+    struct weft_result_finder finder = weft_answer_finder(answer, subject, o->arena);
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < o->picks && !status; i++)
+        status = pick_figure(&finder, o->pick[i], ret_error);
+    return status;
+}
+
+static enum weft_status write_database(const struct weft_cli_options *o, const struct weft_answer *answer,
+                                       const void *subject, struct weft_error *ret_error) {
+    if (o->force) unlink(o->database);
+    return weft_answer_sqlite(o->database, answer, subject, ret_error);
+}
+
+enum weft_status weft_cli_answer(const struct weft_cli_options *o, const struct weft_answer *answer,
+                                 const void *subject, void (*text)(FILE *file, const void *subject),
+                                 struct weft_error *ret_error) {
+    const struct weft_result_table *table;
+    enum weft_status status = o->database ? write_database(o, answer, subject, ret_error) : WEFT_OK;
+    if (status) return status;
+    if (o->json) {
+        struct weft__json j = {.file = stdout};
+        weft_answer_json(&j, answer, subject);
+        putchar('\n');
+    } else if (o->csv) {
+        status = weft_cli_table_find(answer, o->csv, &table, ret_error);
+        if (!status) weft_answer_csv(stdout, answer, table, subject);
+    } else if (o->picks) {
+        status = pick_figures(o, answer, subject, ret_error);
+    } else if (text) {
+        text(stdout, subject);
+    }
+    return status;
+}

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every answer of weft is rows: the same figures as JSON, CSV and SQLite, and the JSON has the keys that it had before.
+
+usage: test_answers.py               tests $WEFT
+       test_answers.py --record FILE  writes the keys that $WEFT prints, and their types
+
+tests/data/answers.json was recorded with weft af706c18, the last version that wrote each JSON by hand. Keys may be added.
+What was left out or has another type on purpose stands in DIFFERENCES, and in CHANGELOG.md.
+"""
+import csv
+import io
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT = os.environ.get("WEFT", "build/weft")
+ROOT = os.environ.get("WEFT_ROOT", ".")
+RECORD = os.path.join(ROOT, "tests/data/answers.json")
+
+SCENARIOS = {
+    "small.yaml": """topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4, rate: 100Gbps}
+switch:
+  buffer: {kind: static, size: 1MiB, xoff: 100KiB, xon: 80KiB}
+  aqm: {kind: wred, min: 100KB, max: 400KB}
+  pfc: {}
+host: {cc: dcqcn}
+run: {sample_interval: 10us}
+workload:
+  - {kind: incast, group: incast, sources: "host-[0-5]", dst: host-7, size: 200KB}
+  - {kind: flow, group: victims, src: host-1, dst: host-6, size: 100KB}
+variants: {base: {}, slow: {host.cc: none}}
+""",
+    "one.yaml": """topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4, rate: 100Gbps}
+workload: [{kind: permutation, group: p, size: 50KB}]
+""",
+    "job.yaml": """topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 2, rate: 100Gbps}
+workload:
+  - {kind: job, group: train, ranks: 8, iterations: 2,
+     operations: [{compute: 20us}, {collective: all_reduce_ring, size: 1MB}]}
+""",
+    "dsf.yaml": """topology: {kind: dsf_l2_zone, zones: 2, rdsws: 4, fdsws: 2, virtual_devices: 1, sdsws: 2, sdsw_lanes: 2, hosts_per_rdsw: 1, rails: 4}
+events: [{at: 100us, link: rdsw-3--fdsw-1, state: down}]
+workload: [{kind: permutation, size: 50KB}]
+""",
+    "clique.yaml": """topology: {kind: dragonfly, pods: 3, hosts_per_tin: 1}
+workload: [{kind: permutation, size: 50KB}]
+""",
+    "rma.yaml": """topology: {kind: dragonfly, pods: 2, hosts_per_tin: 1}
+workload: [{kind: rma, group: g, verb: read, clients: host-0, servers: host-3, size: 4KB, rate: 100000, duration: 300us}]
+""",
+    "versus.yaml": """topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4, rate: 100Gbps}
+workload: [{kind: collective, group: c, collective: all_reduce_ring, size: 1MB}]
+""",
+}
+# Commands that make what others read.
+BEFORE = """run small.yaml --variant base --out dir --quiet
+run small.yaml --variant slow --out other --quiet
+run job.yaml --out jobs --quiet
+run rma.yaml --out rma --quiet
+"""
+# Every command with an answer, by its name in `weft models results`; RECORD has those that af706c18 could answer, by line.
+COMMANDS = """decode: decode {root}/examples/import/capture.pcapng
+dcbx: dcbx {root}/tests/data/lldpd-dcbx.pcap
+dcbx: dcbx {root}/tests/data/lldpd-dcbx.pcap --pfc 3 --willing
+plan_pfc: plan pfc --rate 400Gbps --delay 500ns --buffer 1MiB --xoff 900KiB
+plan_pfc: plan pfc --rate 400Gbps --delay 500ns --formula sonic
+plan_pfc: plan pfc small.yaml
+plan_sfc: plan sfc --rate 100Gbps --delay 1us --processing 500ns --layers 3 --incast 16 --buffer 4MiB
+plan_sfc: plan sfc small.yaml
+plan_dsf: plan dsf
+plan_dsf: plan dsf dsf.yaml
+plan_sonic: plan sonic {root}/examples/import/sonic/config_db.json
+plan_fabric: plan fabric dsf-l1 roce-e-ecmp --hosts 256
+plan_capacity: plan capacity one.yaml --slowdown 3 --load workload.0.size=10KB..1MB:5log --seeds 1..2 --quiet
+plan_ecn: plan ecn small.yaml --variant base --run full --quiet
+plan_dcqcn: plan dcqcn small.yaml --variant base --run off
+plan_admission: plan admission small.yaml --variant base --run off
+plan_buffers: plan buffers small.yaml --variant base --run off
+trace_control: trace-control dsf.yaml
+trace_control: trace-control clique.yaml
+topo: topo small.yaml
+topo: topo dsf.yaml
+topo: topo clique.yaml
+why: why dir 3
+why: why dir --slowest 2
+why: why dir --group incast
+why: why jobs --job train
+why: why rma --rma g
+timeline: timeline dir
+timeline: timeline dir --all --limit 5
+timeline: timeline dir --why host-0/0
+timeline: timeline dir --why-not leaf-0/0/1
+place: place job.yaml
+place: place job.yaml --simulate --quiet
+tune: tune small.yaml --variant base --objective incast.fct.mean --over switch.aqm.max=[200KB,400KB] --seeds 1..2 --quiet
+workload: workload job.yaml
+workload: workload small.yaml --variant base --between rack
+workload: workload job.yaml --loggops 1000,100,0,0.01,0,0
+check: check small.yaml
+check: check one.yaml --links
+check: check one.yaml --memory
+versus: versus versus.yaml --fabrics star,roce-ecmp --hosts 16 --quiet
+versus: versus versus.yaml --fabrics star,roce-ecmp --hosts 8,16 --seeds 1..2 --no-why --quiet
+diff: diff dir other
+sweep: sweep small.yaml --variant base --vary switch.aqm.max=[200KB,400KB] --seeds 1..2 --best incast.fct.mean --quiet
+verify: verify {root}/scenarios/foundation/single_switch.yaml --quiet
+bench: bench engine --k 4 --runs 1 --threads 1 --quiet
+"""
+# Tables whose rows are printed one by one, by an option: no row is kept.
+STREAMED = {"decode.packets"}
+# A recorded key that is not printed any more, or has another type, by its path: why.
+DIFFERENCES = {
+}
+
+
+def weft(folder, arguments):
+    return subprocess.run([os.path.abspath(WEFT)] + arguments.split(), cwd=folder, capture_output=True, text=True)
+
+
+def make_folder(folder):
+    for name, text in SCENARIOS.items():
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    for line in BEFORE.splitlines():
+        done = weft(folder, line)
+        assert not done.returncode, f"weft {line}: {done.stderr}"
+
+
+def commands():
+    for line in COMMANDS.splitlines():
+        name, _, arguments = line.partition(": ")
+        yield name, arguments, arguments.format(root=os.path.abspath(ROOT))
+
+
+def kind(value):
+    return "number" if isinstance(value, (int, float)) and not isinstance(value, bool) else type(value).__name__
+
+
+def keys(value, path=""):
+    """The paths in a JSON value with the types that stand there: {"a[].b": {"number", "NoneType"}}."""
+    found = {path: {kind(value)}} if path else {}
+    below = ((f"{path}.{k}" if path else k, v) for k, v in value.items()) if isinstance(value, dict) else \
+        ((path + "[]", v) for v in value) if isinstance(value, list) else ()
+    for at, v in below:
+        for p, kinds in keys(v, at).items():
+            found.setdefault(p, set()).update(kinds)
+    return found
+
+
+def record(path):
+    recorded = {}
+    with tempfile.TemporaryDirectory() as folder:
+        make_folder(folder)
+        for _, line, arguments in commands():
+            done = weft(folder, arguments + " --json")
+            try:
+                recorded[line] = {p: sorted(k) for p, k in sorted(keys(json.loads(done.stdout)).items())}
+            except ValueError:
+                print(f"weft {line}: {done.stderr.strip()[:200]}", file=sys.stderr)
+    with open(path, "w") as file:
+        lines = (f"{json.dumps(line)}: {json.dumps(recorded[line], sort_keys=True)}" for line in sorted(recorded))
+        file.write("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+class Answers(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = cls.temporary.name
+        make_folder(cls.folder)
+        with open(RECORD) as file:
+            cls.recorded = json.load(file)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def weft(self, arguments):
+        done = weft(self.folder, arguments)
+        self.assertIn(done.returncode, (0, 5), f"weft {arguments}: {done.stderr}")
+        return done.stdout
+
+    def test_keys(self):
+        """Every key that was printed is printed, with its type; null is of any type."""
+        for _, line, arguments in commands():
+            if line not in self.recorded:
+                continue
+            now = keys(json.loads(self.weft(arguments + " --json")))
+            for path, kinds in self.recorded[line].items():
+                if path in DIFFERENCES:
+                    continue
+                with self.subTest(command=line, path=path):
+                    self.assertIn(path, now)
+                    self.assertFalse(set(kinds) - now[path] - {"NoneType"} and now[path] - {"NoneType"} - set(kinds),
+                                     f"{path}: {kinds}, now {now[path]}")
+
+    def test_all_are_listed(self):
+        """Each answer of `weft models results` has a command here, so that a new one is tested."""
+        listed = self.weft("models results").partition("Answers of other commands")[2]
+        names = re.findall(r"^  (\w+) ", listed, re.M)
+        self.assertTrue(names)
+        self.assertEqual(sorted(set(names) - {name for name, _, _ in commands()}), [])
+
+    def test_forms(self):
+        """The database has all tables of the answer; CSV has their rows, names and values."""
+        listed = self.weft("models results").partition("Answers of other commands")[2]
+        names = re.findall(r"^  (\w+) ", listed, re.M)
+        for i, (name, line, arguments) in enumerate(commands()):
+            if name not in names:
+                continue
+            with self.subTest(command=line):
+                self.check_forms(name, arguments, os.path.join(self.folder, f"{i}.sqlite"))
+
+    def check_forms(self, name, arguments, path):
+        self.weft(f"{arguments} --out {path}")
+        db = sqlite3.connect(path)
+        tables = [t for t, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if t != "meaning"]
+        shown = self.weft(f"models results {name}")
+        self.assertEqual(sorted(tables), sorted(re.findall(r"and CSV the table (\w+)", shown)))
+        help_of = dict(db.execute("SELECT \"table\" || '.' || \"column\", help FROM meaning"))
+        for table in tables:
+            cursor = db.execute(f'SELECT * FROM "{table}"')
+            columns = [c[0] for c in cursor.description]
+            self.assertTrue(all(help_of[f"{table}.{c}"] for c in columns))
+            rows = cursor.fetchall()
+            if f"{name}.{table}" in STREAMED:
+                continue
+            lines = list(csv.reader(io.StringIO(self.weft(f"{arguments} --csv {table}"))))
+            self.assertEqual(lines[0], columns)
+            if name not in ("bench", "check"):  # what they measure differs from one time to the next
+                self.assertEqual(len(lines) - 1, len(rows), table)
+        db.close()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--record"]:
+        record(sys.argv[2])
+    else:
+        unittest.main()
