@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "box/tin/tin_outcome.h"
 #include "run.h"
-#include "weft/tin_outcome.h"
 
 /// Packets, marks, writes and reads of memory, failures: one link comes back, one loses bits.
 static const char busy[] =

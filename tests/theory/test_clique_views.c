@@ -9,8 +9,8 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "box/tin/tin_outcome.h"
 #include "run.h"
-#include "weft/tin_outcome.h"
 #include "weft/wire_gnet.h"
 
 /// Load, links that lose bits, one that fails.

@@ -150,7 +150,7 @@ class Layers(unittest.TestCase):
                 object_name = f"{'libweft.so.0.1.0' if name.startswith('src/') else 'weft'}.p/{path.stem}.o"
                 entries.append({"directory": f"{root}/build", "output": object_name, "file": f"../{name}"})
                 (Path(root) / "build" / object_name).parent.mkdir(parents=True, exist_ok=True)
-                subprocess.run(["cc", "-w", f"-I{root}/src", "-c", path, "-o", Path(root) / "build" / object_name], check=True)
+                subprocess.run(["cc", "-w", f"-I{root}/src", f"-I{root}/include", "-c", path, "-o", Path(root) / "build" / object_name], check=True)
             (Path(root) / "build").mkdir(exist_ok=True)
             (Path(root) / "build" / "compile_commands.json").write_text(json.dumps(entries))
             status, out = run("check-layers", root, f"{root}/build")
@@ -187,6 +187,14 @@ class Layers(unittest.TestCase):
 
     def test_a_build_without_objects_is_no_answer(self):
         self.assertIn("no object of it is built", self.link_faults({"src/cc/x.h": "\n"})[0])
+
+    def test_a_header_with_one_reader_lives_with_it(self):
+        header, include = {"include/weft/x.h": "\n"}, '#include "weft/x.h"\n'
+        self.assertIn("include/weft/x.h: only src/cc reads it", "".join(self.link_faults(header | {"src/cc/y.c": include, "src/cc/z.c": include})))
+        read = {"src/cc/v.c": '#include "weft/z.h"\n', "cli/w.c": '#include "weft/z.h"\n'}
+        for other in ({"src/link/z.c": include}, {"cli/z.c": include}, read | {"include/weft/z.h": include}):
+            with self.subTest(other=list(other)):
+                self.assertEqual(self.link_faults(header | {"src/cc/y.c": include} | other), [])
 
     def test_the_table_of_rooms_has_no_circle(self):
         loader = importlib.machinery.SourceFileLoader("check_layers", str(TOOLS / "check-layers"))

@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "box/dsf/dsf_outcome.h"
+#include "box/tin/tin_outcome.h"
 #include "query.h"
 #include "report_sample.h"
-#include "weft/dsf_outcome.h"
 #include "weft/result.h"
-#include "weft/tin_outcome.h"
 
 struct fixture {
     char dir[64];

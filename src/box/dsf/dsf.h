@@ -14,10 +14,10 @@
 #ifndef WEFT_BOX_DSF_DSF_H
 #define WEFT_BOX_DSF_DSF_H
 
+#include "box/dsf/dsf_conf.h"
+#include "box/dsf/dsf_eligible.h"
+#include "box/dsf/dsf_outcome.h"
 #include "link/port.h"
-#include "weft/dsf.h"
-#include "weft/dsf_outcome.h"
-#include "weft/eligible.h"
 
 enum {
     WEFT__CELL_NODE_BITS = 13, ///< interface nodes of a fabric: 8192

@@ -4,12 +4,12 @@
 #define WEFT_BOX_DSF_DSF_NET_H
 
 #include "box/box.h"
+#include "box/dsf/dsf_conf.h"
+#include "box/dsf/dsf_eligible.h"
 #include "box/dsf/dsf_known.h"
+#include "box/dsf/dsf_outcome.h"
 #include "box/dsf/dsf_outside.h"
 #include "box/mechanism.h"
-#include "weft/dsf.h"
-#include "weft/dsf_outcome.h"
-#include "weft/eligible.h"
 #include "weft/exits.h"
 
 struct weft__dsf {

@@ -12,7 +12,7 @@
 // cover the time between a credit and its packet's arrival: two crossings.
 #include <math.h>
 
-#include "weft/dsf.h"
+#include "box/dsf/dsf_conf.h"
 #include "weft/packet.h"
 #include "weft/param.h"
 #include "weft/plan_dsf.h"

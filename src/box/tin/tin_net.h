@@ -6,7 +6,7 @@
 #include "box/box.h"
 #include "box/mechanism.h"
 #include "box/tin/tin.h"
-#include "weft/tin_outcome.h"
+#include "box/tin/tin_outcome.h"
 
 struct weft__cliques {
     struct weft_dragonflies *shape;
