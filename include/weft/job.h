@@ -10,7 +10,7 @@
 #include "weft/schedule.h"
 #include "weft/topology.h"
 
-struct weft_place_problem; // weft/place.h
+struct weft_placement_problem; // weft/placement.h
 
 /// Servers of GPUs, joined by a network inside the server. A host is a NIC, of one GPU or shared by several.
 struct weft_server_conf {
@@ -87,9 +87,9 @@ struct weft_job {
     struct weft_place place; ///< of its entry
     uint32_t group;          ///< index into weft_workload.group, of its flows too
     uint32_t ranks, ops, communicators, iterations;
-    uint32_t *host;                    ///< of a rank; ranks whose GPUs share a NIC have the same one
-    uint32_t *gpu;                     ///< of a rank: the number of its GPU in its server
-    struct weft_place_problem *places; ///< of whole servers; NULL: its hosts are no whole servers, or as listed
+    uint32_t *host;                        ///< of a rank; ranks whose GPUs share a NIC have the same one
+    uint32_t *gpu;                         ///< of a rank: the number of its GPU in its server
+    struct weft_placement_problem *places; ///< of whole servers; NULL: its hosts are no whole servers, or as listed
     struct weft_job_op *op;
     uint32_t stages, stage_stride; ///< rank r is of stage r / stage_stride % stages
     struct weft_job_stage *stage;

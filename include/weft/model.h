@@ -24,7 +24,7 @@ enum weft_model_kind {
     WEFT_KIND_CREDIT,     ///< ops: struct weft_credit_ops     (weft/credit.h)
     WEFT_KIND_SFC,        ///< ops: struct weft_sfc_ops        (weft/sfc.h)
     WEFT_KIND_COLLECTIVE, ///< ops: struct weft_collective_ops (weft/collective.h)
-    WEFT_KIND_PLACEMENT,  ///< ops: struct weft_placement_ops  (weft/place.h)
+    WEFT_KIND_PLACEMENT,  ///< ops: struct weft_placement_ops  (weft/placement.h)
     WEFT_KIND_IMPORT,     ///< ops: struct weft_import_ops     (weft/import.h)
     WEFT_KIND_FABRIC,     ///< ops: struct weft_fabric_ops     (weft/fabric.h)
     WEFT_KIND_BOX,        ///< ops: struct weft__box           (src/box/box.h); its lines are in weft/boxes.def

@@ -4,7 +4,7 @@
 #ifndef WEFT_BOX_NETWORK_H
 #define WEFT_BOX_NETWORK_H
 
-#include "box/ways.h"
+#include "box/forwarding.h"
 #include "link/lldp.h"
 #include "transport/driven.h"
 #include "transport/qp.h"

@@ -31,7 +31,7 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     uint32_t block = weft__ring_rank(shape, lane, (uint32_t)((ring.position + (uint64_t)n - at.j) % n));
     ret_step->offset = ring.start;
     weft__loop_piece(&at, 0, ret_step);
-    weft__place_in_part(shape, block, ret_step);
+    weft__placement_in_part(shape, block, ret_step);
     if (at.j > 0) ret_step->recv[0] = ring.previous;
     if (at.j + 1 < n) ret_step->send[0] = ring.next;
     ret_step->own = at.j == 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Free servers in order, with rank 0 on the first one: what a scheduler does that knows no topology except the order in
 // which servers are numbered.
-#include "weft/place.h"
+#include "weft/placement.h"
 
-static void place(const void *conf, const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
+static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                  uint32_t *ret_slot) {
     for (uint32_t u = 0; u < p->units; u++)
         ret_slot[u] = u;
 }

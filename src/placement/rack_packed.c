@@ -25,7 +25,7 @@ void weft__by_room(const uint32_t *room, uint32_t n, uint32_t *ret_order) {
     weft_memory_free(WEFT_MEMORY_SCENARIO, list, n * sizeof *list);
 }
 
-void weft__place_packed(const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
+void weft__placement_packed(const struct weft_placement_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
     uint32_t *room = weft_arena_alloc(arena, p->racks, sizeof *room);
     uint32_t *order = weft_arena_alloc(arena, p->racks, sizeof *order);
     uint32_t *next = weft_arena_alloc(arena, p->racks, sizeof *next); // unit for the next slot of a rack
@@ -40,8 +40,9 @@ void weft__place_packed(const struct weft_place_problem *p, struct weft_arena *a
     }
 }
 
-static void place(const void *conf, const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
-    weft__place_packed(p, arena, ret_slot);
+static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                  uint32_t *ret_slot) {
+    weft__placement_packed(p, arena, ret_slot);
 }
 
 static const struct weft_placement_ops ops = {.place = place};

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "weft/report.h"
+#include "weft/result.h"
 
 void weft_claim_counts_add(struct weft_claim_counts *c, enum weft_claim_verdict verdict) {
     switch (verdict) {

@@ -32,7 +32,7 @@ struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const 
                                     uint64_t *ret_paths);
 
 /// See weft_calc_ideal_fct; for many flows of one network. `*lone`: NULL at first; freed by the caller.
-weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, struct weft__lone **lone,
+weft_time_ps weft__calc_ideal_fct(const struct weft__forwarding *forwarding, struct weft__lone **lone,
                                   const struct weft__lone_flow *flow);
 
 #endif

@@ -145,8 +145,8 @@ class Layers(unittest.TestCase):
                 path = Path(root) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(SPDX + text)
-                if path.suffix != ".c":
-                    continue
+            for name in [name for name in files if name.endswith(".c")]:
+                path = Path(root) / name
                 object_name = f"{'libweft.so.0.1.0' if name.startswith('src/') else 'weft'}.p/{path.stem}.o"
                 entries.append({"directory": f"{root}/build", "output": object_name, "file": f"../{name}"})
                 (Path(root) / "build" / object_name).parent.mkdir(parents=True, exist_ok=True)

@@ -194,7 +194,7 @@ static void traced_cells(void **state) {
          .vc_in = 6,
          .vc_out = 7,
          .type = 3,
-         .way = WEFT_CELL_WAY_ASTRAY},
+         .way = WEFT_CELL_ROUTE_ASTRAY},
         {.in_ps = 70,
          .out_ps = 75,
          .node = 1,

@@ -3,7 +3,7 @@
 // (switch_new.c has the exact conditions). Most packet hops in most runs are through plain switches, so a frame's path
 // through one is written out here, with those models inlined. Rare cases are left to switch.c, which does the same with
 // the same state: a frame that the AQM drops or trims, a storm, a full buffer, a pause, signals.
-#include "box/switch/switch_way.h"
+#include "box/switch/switch_path.h"
 
 static inline struct weft_buffer_group *group_of(const struct weft__switch *sw, uint32_t in, uint32_t priority) {
     return &weft__ether_queue(&sw->ether, in, priority)->group;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that determines a switch's future while nothing is in flight (link/still.h). All empty buffers are equal:
-// buffer models count only what they hold, and maxima, which matter only for results.
+// Everything that determines a switch's future while nothing is in flight (link/fingerprint.h). All empty buffers are
+// equal: buffer models count only what they hold, and maxima, which matter only for results.
 #include "box/box.h"
 #include "box/switch/switch.h"
 
@@ -14,22 +14,22 @@ static const char *refuse(const struct weft__switch *sw) {
     return NULL;
 }
 
-const char *weft__switch_still(const struct weft__network *net, uint32_t node, struct weft__still *ret) {
+const char *weft__switch_fingerprint(const struct weft__network *net, uint32_t node, struct weft__fingerprint *ret) {
     const struct weft__switch *sw = weft__network_state(net, node);
     const struct weft__timers *timers = &net->engine.node[node].timers;
     const char *refused = refuse(sw);
     if (refused) return refused;
     for (uint32_t k = 0; k < sw->ports; k++) {
-        weft__port_still(&sw->port[k], ret);
+        weft__port_fingerprint(&sw->port[k], ret);
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            weft__still_mix(ret, sw->buffer->level(sw->buffer_state, sw->conf->buffer.conf, k, p));
+            weft__fingerprint_mix(ret, sw->buffer->level(sw->buffer_state, sw->conf->buffer.conf, k, p));
     }
-    weft__still_mix_random(ret, &sw->ether.ecn_random);
-    weft__still_mix(ret, sw->epochs_left);
+    weft__fingerprint_mix_random(ret, &sw->ether.ecn_random);
+    weft__fingerprint_mix(ret, sw->epochs_left);
     for (uint32_t key = 0; key < timers->keys; key++)
         if (weft__timer_at(timers, key) != WEFT_TIME_NEVER) {
-            weft__still_mix(ret, key);
-            weft__still_mix_since(ret, weft__timer_at(timers, key));
+            weft__fingerprint_mix(ret, key);
+            weft__fingerprint_mix_since(ret, weft__timer_at(timers, key));
         }
     return NULL;
 }
