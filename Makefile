@@ -142,8 +142,8 @@ format: ## rewrite every C file with clang-format 14
 format-check: ## say which files clang-format 14 would change
 	@tools/format --check || test $$? -eq 77
 
-lint: format-check ## check layers, licence lines, file sizes and words
-	@tools/check-layers
+lint: build format-check ## check layers by include and by link, includes, licence lines, file sizes and words
+	@tools/check-layers . $(BUILD)
 	@tools/check-includes
 
 figures: build ## run the scenarios of the studies' figures and draw them (about an hour); FIGURES=dsf/sizes_all_reduce: one, FIGURES=--kept: only draw

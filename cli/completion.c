@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "weft/model.h"
 
 /// A list of words; NULL after the last.
 typedef const char *words(uint32_t i);

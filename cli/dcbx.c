@@ -11,6 +11,8 @@
 
 #include "base/tree.h"
 #include "base/units.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 static const char *pfc_text, *ets_text, *app_text, *mac_text, *capability_text;
 static bool willing;

@@ -8,11 +8,11 @@
 
 #include "cli.h"
 #include "results.h"
-#include "terminal.h"
 
 #include "base/param.h"
 #include "base/tree.h"
 #include "base/units.h"
+#include "weft/param.h"
 
 static const char *interval_text, *rate_text, *follow_text, *conversations_text;
 static bool all_rows, columns;

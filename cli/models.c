@@ -10,6 +10,7 @@
 
 #include "base/param.h"
 #include "weft/fabric.h"
+#include "weft/param.h"
 #include "weft/tin_rma.h"
 #include "weft/transport.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "simulation.h"
-#include "weft/place.h"
+#include "weft/placement.h"
 
 #include "base/json.h"
 #include "base/param.h"
@@ -43,7 +43,7 @@ struct result {
     const struct weft_model *model;
     uint32_t *host, *gpu;
     struct weft_model_conf strategy;
-    struct weft_place_cost cost;
+    struct weft_placement_cost cost;
     struct weft_job_stats stats; ///< NAN without --simulate
     bool ran, interrupted;       ///< with --simulate
 };
@@ -105,9 +105,9 @@ static enum weft_status try_strategy(struct place *p, struct result *r, struct w
     ops->place(r->strategy.conf, p->job->places, scratch, slot);
     r->host = weft_arena_alloc(s->arena, p->job->ranks, sizeof *r->host);
     r->gpu = weft_arena_alloc(s->arena, p->job->ranks, sizeof *r->gpu);
-    weft_place_hosts(p->job, slot, r->host, r->gpu);
+    weft_placement_hosts(p->job, slot, r->host, r->gpu);
     weft_arena_free(scratch);
-    r->cost = weft_place_cost(p->job, p->s.topology, r->host);
+    r->cost = weft_placement_cost(p->job, p->s.topology, r->host);
     r->stats = (struct weft_job_stats){.iteration_ps = NAN, .exposed_ps = NAN};
     return WEFT_OK;
 }
@@ -164,17 +164,17 @@ static const struct words by_rack = {"rack",  "racks",         "between racks", 
                                      "zones",      "between zones", "busiest zone"},
                           by_tin = {"TiN", "TiNs", "between TiNs", "pod", "pods", "between pods", "busiest pod"};
 
-static const struct words *words_of(const struct weft_place_problem *p) {
+static const struct words *words_of(const struct weft_placement_problem *p) {
     return p->rails ? &by_rail : p->cliques ? &by_tin : &by_rack;
 }
 
 /// A Clique is a block, which matters only if there are several.
-static bool has_blocks(const struct weft_place_problem *p) {
+static bool has_blocks(const struct weft_placement_problem *p) {
     return p->cliques && p->blocks > 1;
 }
 
 static void print_text(const struct place *p) {
-    const struct weft_place_problem *q = p->job->places;
+    const struct weft_placement_problem *q = p->job->places;
     const struct words *words = words_of(q);
     int racks = (int)strlen(words->racks);
     printf("job %s: %s on %s of %" PRIu64 "; free: %s, in %s of %s", p->s.workload->group[p->job->group],
@@ -225,7 +225,7 @@ static void print_strategy(struct weft__json *j, const struct result *r) {
 }
 
 static void print_json(const struct place *p) {
-    const struct weft_place_problem *q = p->job->places;
+    const struct weft_placement_problem *q = p->job->places;
     struct weft__json j = {.file = stdout};
     weft__json_begin_object(&j);
     weft__json_key_string(&j, "scenario", p->s.scenario->name);
@@ -299,7 +299,7 @@ static enum weft_status try_all(struct place *p, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     p->n = weft_model_count(WEFT_KIND_PLACEMENT);
     p->result = weft_arena_alloc(p->o->arena, p->n, sizeof *p->result);
-    weft_place_graph(p->job, p->s.scenario->arena);
+    weft_placement_graph(p->job, p->s.scenario->arena);
     for (uint32_t i = 0; i < p->n && !status; i++) {
         p->result[i].model = weft_model_at(WEFT_KIND_PLACEMENT, i);
         status = try_strategy(p, &p->result[i], ret_error);

@@ -3,6 +3,7 @@
 #include "plan.h"
 #include "simulation.h"
 #include "weft/advice.h"
+#include "weft/param.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "plan.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 enum { ROCE_MTU_MAX = 4096 };
 

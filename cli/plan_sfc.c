@@ -10,8 +10,8 @@
 struct view {
     const struct weft_plan_sfc_conf *conf;
     const struct weft_plan_sfc *sfc;
-    const struct weft_plan_place *place; ///< NULL: no scenario
-    bool own_way;                        ///< use the place's path, not that of conf
+    const struct weft_plan_incast *place; ///< NULL: no scenario
+    bool own_way;                         ///< use the place's path, not that of conf
     struct weft_arena *arena;
 };
 
@@ -42,15 +42,15 @@ static void print_pfc(FILE *f, const struct view *v) {
 }
 
 static void print_way(FILE *f, const struct view *v) {
-    const struct weft_plan_way *way = &v->sfc->way;
+    const struct weft_plan_path *path = &v->sfc->path;
     if (v->own_way && !v->place->alike)
         fprintf(f, "  round trip     %s there and back, %s, each with its own delay: %s\n",
-                weft__counted(way->links, "link").text, weft__counted(way->passes, "switch").text,
-                TIME(v, way->round_trip_ps));
+                weft__counted(path->links, "link").text, weft__counted(path->passes, "switch").text,
+                TIME(v, path->round_trip_ps));
     else
-        fprintf(f, "  round trip     %s x 2 x %s + %s x %s = %s\n", weft__counted(way->links, "link").text,
-                TIME(v, v->conf->delay_ps), weft__counted(way->passes, "switch").text, TIME(v, v->conf->processing_ps),
-                TIME(v, way->round_trip_ps));
+        fprintf(f, "  round trip     %s x 2 x %s + %s x %s = %s\n", weft__counted(path->links, "link").text,
+                TIME(v, v->conf->delay_ps), weft__counted(path->passes, "switch").text, TIME(v, v->conf->processing_ps),
+                TIME(v, path->round_trip_ps));
 }
 
 static void print_sfc(FILE *f, const struct view *v) {
@@ -58,7 +58,7 @@ static void print_sfc(FILE *f, const struct view *v) {
     const struct weft_plan_sfc *p = v->sfc;
     const char *headroom = BYTES(v, p->headroom_bytes), *threshold = BYTES(v, p->threshold_bytes);
     fprintf(f, "  SFC headroom   (%" PRIu64 " - 1) x %s x %s / 8 = %" PRIu64 " x %s = %s\n", c->incast,
-            TIME(v, p->way.round_trip_ps), RATE(v), c->incast - 1, BYTES(v, p->excess_bytes), headroom);
+            TIME(v, p->path.round_trip_ps), RATE(v), c->incast - 1, BYTES(v, p->excess_bytes), headroom);
     if (p->threshold_bytes_max)
         fprintf(f, "  SFC threshold  at most %s - %s = %s", BYTES(v, p->pfc_threshold_bytes), headroom,
                 BYTES(v, p->threshold_bytes_max));
@@ -111,7 +111,7 @@ static void print_settings(FILE *f, const struct view *v) {
     if (p.warnings & ~(uint32_t)WEFT_PLAN_LOSSY) {
         struct weft_plan_sfc_conf conf = *v->conf;
         conf.threshold_bytes = conf.pause_ps = conf.interval_ps = 0;
-        p = weft_plan_calc_sfc(&conf, v->own_way ? &v->place->way : NULL);
+        p = weft_plan_calc_sfc(&conf, v->own_way ? &v->place->path : NULL);
     }
     if (p.warnings & ~(uint32_t)WEFT_PLAN_LOSSY || !p.threshold_bytes)
         fprintf(f, "  settings       none are in range\n");
@@ -121,7 +121,7 @@ static void print_settings(FILE *f, const struct view *v) {
 }
 
 static void print_text(FILE *f, const struct view *v) {
-    const struct weft_plan_place *place = v->place;
+    const struct weft_plan_incast *place = v->place;
     if (place)
         fprintf(f, "SFC for %" PRIu64 " to 1 at %s: queue of %s towards %s, farthest source %s\n  buffer         %s\n",
                 v->conf->incast, RATE(v), place->switch_name, place->receiver_name, place->source_name,
@@ -153,7 +153,7 @@ static void json_inputs(struct weft__json *j, const struct weft_plan_sfc_conf *c
     weft__json_end_object(j);
 }
 
-static void json_place(struct weft__json *j, const struct weft_plan_place *place) {
+static void json_place(struct weft__json *j, const struct weft_plan_incast *place) {
     weft__json_key_string(j, "receiver", place->receiver_name);
     weft__json_key_string(j, "switch", place->switch_name);
     weft__json_key_string(j, "source", place->source_name);
@@ -168,9 +168,9 @@ static void print_json(struct weft__json *j, const struct view *v, const char *v
         weft__json_key_string(j, "plan", "sfc");
     if (v->place) json_place(j, v->place);
     json_inputs(j, v->conf);
-    weft__json_key_u64(j, "links", p->way.links);
-    weft__json_key_u64(j, "switch_passes", p->way.passes);
-    weft__json_key_u64(j, "round_trip_ps", p->way.round_trip_ps);
+    weft__json_key_u64(j, "links", p->path.links);
+    weft__json_key_u64(j, "switch_passes", p->path.passes);
+    weft__json_key_u64(j, "round_trip_ps", p->path.round_trip_ps);
     weft__json_key_u64(j, "pfc_headroom_bytes", p->pfc_headroom_bytes);
     weft__json_key_u64(j, "pfc_threshold_bytes_max", p->pfc_threshold_bytes_max);
     weft__json_key_u64(j, "pfc_threshold_bytes", p->pfc_threshold_bytes);
@@ -225,7 +225,7 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
                                     const struct weft_scenario *scenario, const struct weft_topology *topology,
                                     const struct weft_workload *workload, FILE *file, struct weft__json *j,
                                     struct weft_error *ret_error) {
-    struct weft_plan_place place = weft_plan_scenario_place(scenario, topology, workload, scenario->arena);
+    struct weft_plan_incast place = weft_plan_scenario_incast(scenario, topology, workload, scenario->arena);
     if (place.receiver == WEFT_NONE)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = scenario->path},
                               "no host has two senders: there is no incast to plan for");
@@ -234,7 +234,7 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
     if (status) return status;
     set_headroom(plan, place.pfc, &conf);
     bool own_way = !plan_given(plan, "delay") && !plan_given(plan, "processing") && !plan_given(plan, "layers");
-    struct weft_plan_sfc sfc = weft_plan_calc_sfc(&conf, own_way ? &place.way : NULL);
+    struct weft_plan_sfc sfc = weft_plan_calc_sfc(&conf, own_way ? &place.path : NULL);
     if (place.sfc && !conf.interval_ps) sfc.interval_ps = 0; // the configuration is checked, not completed
     struct view v = {&conf, &sfc, &place, own_way, o->arena};
     if (j)

@@ -6,6 +6,7 @@
 
 #include "plan.h"
 #include "simulation.h"
+#include "weft/param.h"
 #include "weft/plan_sonic.h"
 
 #include "base/param.h"

@@ -8,6 +8,8 @@
 
 #include "base/json.h"
 #include "base/units.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 #include "weft/scenario.h"
 #include "weft/sweep.h"
 #include "weft/tin_rma.h"

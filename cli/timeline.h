@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/stream.h"
-#include "weft/param.h"
+#include "base/units.h"
 #include "weft/timeline.h"
 
 struct timeline_view {

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/param.h"
 #include "verify.h"
+#include "weft/param.h"
 
 struct source {
     const char *name, *title, *where;

@@ -12,6 +12,8 @@
 #include "base/units.h"
 #include "processes.h"
 #include "terminal.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 static const char *hosts, *rate, *fabrics, *budget, *seeds_text, *jobs_text, *task_text, *diff;
 static struct versus_battery battery;

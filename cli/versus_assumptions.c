@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "versus.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 enum { ASSUMPTIONS_MAX = 256 };
 

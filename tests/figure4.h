@@ -8,7 +8,7 @@
 
 #include "control/dsf/reach_run.h"
 #include "weft/memory.h"
-#include "weft/param.h"
+#include "weft/param_load.h"
 
 enum { X, Y, CLUSTERS, RDSWS = 4, FDSWS = 2, SDSWS = 2 }; // Y: cluster X-1 of the text
 enum { RDSW0 = 0, FDSW0 = CLUSTERS * RDSWS, SDSW0 = FDSW0 + CLUSTERS * FDSWS, FIGURE4_DEVICES = SDSW0 + SDSWS };

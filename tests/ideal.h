@@ -11,10 +11,10 @@ static inline weft_time_ps calc_ideal_fct(const struct weft_scenario *scenario, 
                                           const struct weft_flow *flow) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft_routes *routes = weft_routes_new(topology, NULL);
-    struct weft__ways ways =
-        weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
-    const struct weft_host_conf *conf = &ways.device[topology->host[flow->src]]->host;
-    struct weft__lone_flow f = {.flow = flow, .planes = weft__planes(topology, ways.device)};
+    struct weft__forwarding forwarding =
+        weft__forwarding_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
+    const struct weft_host_conf *conf = &forwarding.device[topology->host[flow->src]]->host;
+    struct weft__lone_flow f = {.flow = flow, .planes = weft__planes(topology, forwarding.device)};
     struct weft_qp_conf *qp = weft_arena_alloc(arena, flow->qps, sizeof *qp);
     struct weft_qp_numbers *numbers = weft_arena_alloc(arena, flow->qps, sizeof *numbers);
     for (uint32_t q = 0; q < flow->qps && q < flow->bytes; q++) {
@@ -36,9 +36,9 @@ static inline weft_time_ps calc_ideal_fct(const struct weft_scenario *scenario, 
         f.qps++;
     }
     f.qp = qp;
-    ways.qp_numbers = numbers;
+    forwarding.qp_numbers = numbers;
     struct weft__lone *lone = NULL;
-    weft_time_ps time = weft__calc_ideal_fct(&ways, &lone, &f);
+    weft_time_ps time = weft__calc_ideal_fct(&forwarding, &lone, &f);
     weft__lone_free(lone);
     weft_routes_free(routes);
     weft_arena_free(arena);

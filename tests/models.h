@@ -15,6 +15,8 @@
 
 #include "weft/collective.h"
 #include "weft/model.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 /// Configuration of `model` from YAML text ("{iterations: 4}"; "{}" or NULL: all defaults). Free with free(); what it
 /// points to, such as the configuration of another model, lasts as long as the program.

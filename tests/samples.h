@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 #include "models.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 /// "file: PATH" for a model that reads a file, else NULL; in `text`.
 static inline const char *sample_of(const struct weft_model *model, char *text, size_t size) {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "weft/param.h"
+#include "weft/param_load.h"
 #include "weft/topology.h"
 
 struct built {

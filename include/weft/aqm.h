@@ -52,7 +52,7 @@ struct weft_aqm_ops {
     enum weft_aqm_verdict (*on_dequeue)(void *state, const void *conf, const struct weft_aqm_fact *,
                                         struct weft_random *);
     size_t (*state_size)(const void *conf); ///< optional; of one queue's state, 0: none
-    weft_model_still *still;                ///< optional, with a state
+    weft_model_fingerprint *fingerprint;    ///< optional, with a state
     /// Optional: of a model that may answer TRIM.
     struct weft_aqm_trim (*trim)(const void *conf);
 };

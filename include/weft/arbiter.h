@@ -17,7 +17,7 @@ struct weft_arbiter_ops {
     /// WEFT_ARBITER_NONE. No input is matched twice, and only requested pairs are.
     void (*match)(void *state, const void *conf, uint32_t ports, const uint64_t *outputs, const uint64_t *requests,
                   uint16_t *ret_input);
-    weft_model_still *still; ///< optional
+    weft_model_fingerprint *fingerprint; ///< optional
 };
 
 #endif

@@ -111,7 +111,7 @@ struct weft_buffer_ops {
     weft_bytes (*level_max)(const void *state, const void *conf, uint32_t port, uint32_t priority);
     /// Required. NULL, or which invariant is broken (sum of groups = pool used, ...).
     const char *(*check)(const void *state, const void *conf);
-    weft_model_still *still; ///< optional
+    weft_model_fingerprint *fingerprint; ///< optional
 };
 
 #endif

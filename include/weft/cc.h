@@ -74,7 +74,7 @@ struct weft_cc_ops {
     /// Optional. Data packets collect telemetry, and acknowledgements bring it back. Returns the bytes that each frame
     /// is longer for it.
     weft_bytes (*telemetry_bytes)(const void *conf);
-    weft_model_still *still; ///< optional
+    weft_model_fingerprint *fingerprint; ///< optional
 };
 
 /// Whether senders wait for credit of receivers.

@@ -13,7 +13,8 @@
 #define WEFT_GNET_ROUTES_H
 
 #include "weft/dragonfly.h"
-#include "weft/param.h"
+
+struct weft_param_table;
 
 /// VCs of a link: class c has routing VCs 3c, 3c + 1, 3c + 2; the last two are the escape VCs, of all classes.
 enum {

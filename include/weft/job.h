@@ -10,7 +10,7 @@
 #include "weft/schedule.h"
 #include "weft/topology.h"
 
-struct weft_place_problem; // weft/place.h
+struct weft_placement_problem; // weft/placement.h
 
 /// Servers of GPUs, joined by a network inside the server. A host is a NIC, of one GPU or shared by several.
 struct weft_server_conf {
@@ -87,9 +87,9 @@ struct weft_job {
     struct weft_place place; ///< of its entry
     uint32_t group;          ///< index into weft_workload.group, of its flows too
     uint32_t ranks, ops, communicators, iterations;
-    uint32_t *host;                    ///< of a rank; ranks whose GPUs share a NIC have the same one
-    uint32_t *gpu;                     ///< of a rank: the number of its GPU in its server
-    struct weft_place_problem *places; ///< of whole servers; NULL: its hosts are no whole servers, or as listed
+    uint32_t *host;                        ///< of a rank; ranks whose GPUs share a NIC have the same one
+    uint32_t *gpu;                         ///< of a rank: the number of its GPU in its server
+    struct weft_placement_problem *places; ///< of whole servers; NULL: its hosts are no whole servers, or as listed
     struct weft_job_op *op;
     uint32_t stages, stage_stride; ///< rank r is of stage r / stage_stride % stages
     struct weft_job_stage *stage;
@@ -162,9 +162,6 @@ static inline uint32_t weft_job_stage_of(const struct weft_job *job, uint32_t ra
 enum weft_status weft_job_schedule(const struct weft_job *job, const char *name, struct weft_arena *arena,
                                    const struct weft_schedule **ret_schedule, struct weft_error *ret_error);
 
-/// The operation that a step of the job's schedule is; its group has at least two ranks.
-uint32_t weft_job_find_op(const struct weft_job *job, const struct weft_schedule_step *step);
-
 /// What a rank computes before an operation, alone; and what each step of a collective takes besides its messages.
 static inline weft_time_ps weft_job_compute_time(const struct weft_job *job, uint32_t rank,
                                                  const struct weft_job_op *op) {
@@ -195,6 +192,27 @@ static inline bool weft_job_find_step(const struct weft_job_op *op, uint32_t par
 /// A rank waits for the end of an operation before it goes on to the next turn.
 static inline bool weft_job_turn_blocks(const struct weft_job *job, const struct weft_job_turn *turn) {
     return !job->op[turn->op].overlap && turn->part != WEFT_TURN_SEND;
+}
+
+static inline int weft_job_compare_steps(const struct weft_schedule_step *x, const struct weft_schedule_step *y) {
+    if (x->peer != y->peer) return x->peer < y->peer ? -1 : 1;
+    if (x->collective != y->collective) return x->collective < y->collective ? -1 : 1;
+    if (x->tag != y->tag) return x->tag < y->tag ? -1 : 1;
+    return (x->size > y->size) - (x->size < y->size);
+}
+
+/// The operation that a step of the job's schedule is; its group has at least two ranks.
+static inline uint32_t weft_job_find_op(const struct weft_job *job, const struct weft_schedule_step *step) {
+    uint32_t low = 0, high = job->ops;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (weft_job_compare_steps(job->op[mid].step, step) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    assert(low < job->ops && !weft_job_compare_steps(job->op[low].step, step));
+    return low;
 }
 
 static inline struct weft_job_tag weft_job_tag_of(const struct weft_job *job, const struct weft_schedule_step *send) {

@@ -4,7 +4,9 @@
 #ifndef WEFT_MODEL_H
 #define WEFT_MODEL_H
 
-#include "weft/param.h"
+#include "weft/tree.h"
+
+struct weft_param_table;
 
 enum weft_model_kind {
     WEFT_KIND_TOPOLOGY,   ///< ops: struct weft_topology_ops   (weft/topology.h)
@@ -22,20 +24,20 @@ enum weft_model_kind {
     WEFT_KIND_CREDIT,     ///< ops: struct weft_credit_ops     (weft/credit.h)
     WEFT_KIND_SFC,        ///< ops: struct weft_sfc_ops        (weft/sfc.h)
     WEFT_KIND_COLLECTIVE, ///< ops: struct weft_collective_ops (weft/collective.h)
-    WEFT_KIND_PLACEMENT,  ///< ops: struct weft_placement_ops  (weft/place.h)
+    WEFT_KIND_PLACEMENT,  ///< ops: struct weft_placement_ops  (weft/placement.h)
     WEFT_KIND_IMPORT,     ///< ops: struct weft_import_ops     (weft/import.h)
     WEFT_KIND_FABRIC,     ///< ops: struct weft_fabric_ops     (weft/fabric.h)
     WEFT_KIND_BOX,        ///< ops: struct weft__box           (src/box/box.h); its lines are in weft/boxes.def
     WEFT_KINDS
 };
 
-struct weft__still; // base/still.h
+struct weft__fingerprint; // base/fingerprint.h
 /// Optional operation `still` of each kind of model that keeps state in a box, for run.fast_forward: exact. Called
 /// while no packet is in flight: mixes everything in the state that determines what the model does next, with times
 /// relative to now. Two states that mix equal numbers must act alike from then on. A run with a model that keeps state
 /// and does not have the operation is not skipped, and weft names the model. (run.fast_forward: steady keeps all state
 /// as it is, and asks for nothing.)
-typedef void weft_model_still(const void *state, const void *conf, struct weft__still *still);
+typedef void weft_model_fingerprint(const void *state, const void *conf, struct weft__fingerprint *fingerprint);
 
 struct weft_model {
     enum weft_model_kind kind;
@@ -46,6 +48,16 @@ struct weft_model {
     const void *ops;
     bool draws; ///< random numbers: with another run.seed it may do otherwise
 };
+
+/// A model chosen by the user, with its configuration.
+struct weft_model_conf {
+    const struct weft_model *model;
+    void *conf; ///< model->params->conf_size bytes, in the arena
+    struct weft_place place;
+    const struct weft_tree *tree; ///< what the user wrote, for the lists that a model reads itself; NULL: nothing
+};
+
+extern const struct weft_param_table weft_no_params; ///< of models without parameters
 
 const char *weft_kind_name(enum weft_model_kind kind); ///< "cc"
 /// Number of models of a kind, and the i-th in the order of models.def.

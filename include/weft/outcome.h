@@ -223,7 +223,7 @@ struct weft_outcome {
     struct weft_fast_forward_outcome *fast_forward;                        ///< NULL: run.fast_forward is off
     const struct weft_te_outcome *te;                                      ///< NULL: no controller
     const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: nobody speaks LLDP
-    /// What boxes of a kind of node tell besides ports and drops (weft/dsf_outcome.h, weft/tin_outcome.h); NULL:
+    /// What boxes of a kind of node tell besides ports and drops (box/dsf/dsf_outcome.h, box/tin/tin_outcome.h); NULL:
     /// nothing, or there is none.
     void *part[WEFT_BOXES];
     uint64_t samples;

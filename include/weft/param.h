@@ -11,9 +11,10 @@
 #ifndef WEFT_PARAM_H
 #define WEFT_PARAM_H
 
-#include "weft/tree.h"
+#include <stddef.h>
 
-struct weft_model;
+#include "weft/types.h"
+
 struct weft_param_table;
 
 enum weft_param_type {
@@ -75,14 +76,6 @@ struct weft_param_table {
     const struct weft_param_preset *presets;
 };
 
-/// A model chosen by the user, with its configuration.
-struct weft_model_conf {
-    const struct weft_model *model;
-    void *conf; ///< model->params->conf_size bytes, in the arena
-    struct weft_place place;
-    const struct weft_tree *tree; ///< what the user wrote, for the lists that a model reads itself; NULL: nothing
-};
-
 // After the help may come .needs = "key".
 #define WEFT__ROW(T, field, key, kind, ...)                                                                            \
     { .name = key, .type = kind, .offset = offsetof(T, field), __VA_ARGS__ }
@@ -130,26 +123,5 @@ struct weft_model_conf {
     { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, lists, NULL, NULL }
 #define WEFT_PARAM_TABLE_PRESETS(name, T, rows, check, presets)                                                        \
     { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, presets }
-
-/// Fills `conf` (table->conf_size bytes) with the defaults, then with what `tree` says (NULL: nothing). Unknown key,
-/// missing unit, out of range, wrong shape, unknown model: an error with place, expectation and the nearest known key.
-enum weft_status weft_params_load(const struct weft_param_table *table, const struct weft_tree *tree, void *conf,
-                                  struct weft_arena *arena, struct weft_error *ret_error);
-const struct weft_param *weft_param_find(const struct weft_param_table *table, const char *name); ///< NULL if none
-/// One value from text (not for SECTION and MODEL with parameters).
-enum weft_status weft_param_parse(const struct weft_param *row, const char *text, struct weft_place place, void *conf,
-                                  struct weft_arena *arena, struct weft_error *ret_error);
-/// The value as text that weft_param_parse reads back to the same value. Returns snprintf-like length.
-int weft_param_format(const struct weft_param *row, const void *conf, char *text, size_t size);
-/// Calls on_value("switch.pfc.quanta", "65535", default or NULL) for every value of the table, sections and models
-/// included, in order.
-void weft_params_each(const struct weft_param_table *table, const void *conf, const char *prefix,
-                      void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
-                      void *context);
-
-/// Quantities as people read them: "12.8us", "1.05MB", "200Gbps". Three significant digits unless exact.
-int weft_format_time(weft_time_ps time, char *text, size_t size);
-int weft_format_bytes(weft_bytes bytes, char *text, size_t size);
-int weft_format_rate(weft_rate_bps rate, char *text, size_t size);
 
 #endif

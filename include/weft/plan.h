@@ -79,13 +79,13 @@ struct weft_plan_sfc_conf {
 extern const struct weft_param_table weft_plan_sfc_table;
 
 /// The way from a source to the congested switch: there for data, back for messages.
-struct weft_plan_way {
+struct weft_plan_path {
     uint32_t links;             ///< one way
     uint32_t passes;            ///< switches passed there and back
     weft_time_ps round_trip_ps; ///< from the stop of the source to its effect on the congested queue
 };
 /// 2 x layers - 1 links; as many switches there and one less back. 2 x delay x links + processing x passes.
-struct weft_plan_way weft_plan_calc_way(uint64_t layers, weft_time_ps delay, weft_time_ps processing);
+struct weft_plan_path weft_plan_calc_path(uint64_t layers, weft_time_ps delay, weft_time_ps processing);
 
 /// What is wrong with given values; a mask.
 enum weft_plan_warning {
@@ -98,7 +98,7 @@ enum { WEFT_PLAN_WARNINGS = 4 };
 extern const char *const weft_plan_warning_names[WEFT_PLAN_WARNINGS]; ///< by bit: "lossy", "too_slow", ...
 
 struct weft_plan_sfc {
-    struct weft_plan_way way;
+    struct weft_plan_path path;
     weft_bytes pfc_headroom_bytes, pfc_threshold_bytes_max, pfc_threshold_bytes;
     weft_bytes excess_bytes;                 ///< of one flow beyond what the link can carry, during a round trip
     weft_bytes headroom_bytes;               ///< (N - 1) x excess
@@ -110,7 +110,7 @@ struct weft_plan_sfc {
     uint32_t warnings; ///< enum weft_plan_warning
 };
 /// `way`: NULL for that of `conf`.
-struct weft_plan_sfc weft_plan_calc_sfc(const struct weft_plan_sfc_conf *conf, const struct weft_plan_way *way);
+struct weft_plan_sfc weft_plan_calc_sfc(const struct weft_plan_sfc_conf *conf, const struct weft_plan_path *path);
 
 /// Links of a scenario that are alike, one direction: layers, rate, delay and configuration of both ends.
 struct weft_plan_line {
@@ -132,18 +132,18 @@ struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scen
 const struct weft_plan_line *weft_plan_worst_line(const struct weft_plan_line *line, uint32_t lines);
 
 /// Where SFC has to work in a scenario: the host that most others send to, and the longest of their ways.
-struct weft_plan_place {
+struct weft_plan_incast {
     uint32_t receiver;                                     ///< host; WEFT_NONE: no host has two senders
     const char *receiver_name, *switch_name, *source_name; ///< source: of the longest way
-    struct weft_plan_way way;
+    struct weft_plan_path path;
     bool alike;                     ///< links and switches of the way are alike, with conf's delays
     struct weft_plan_sfc_conf conf; ///< 0 for what the scenario does not say (SFC's own values, if it has none)
     bool sfc;                       ///< the switch has SFC with a fixed threshold and pause, those of `conf`
     struct weft_plan_pfc_conf pfc;  ///< of the lossless link to a switch that needs the most headroom; rate 0: none
     const char *buffer_text;        ///< where buffer and PFC threshold come from
 };
-struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scenario,
-                                                const struct weft_topology *topology,
-                                                const struct weft_workload *workload, struct weft_arena *arena);
+struct weft_plan_incast weft_plan_scenario_incast(const struct weft_scenario *scenario,
+                                                  const struct weft_topology *topology,
+                                                  const struct weft_workload *workload, struct weft_arena *arena);
 
 #endif

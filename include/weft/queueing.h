@@ -30,7 +30,7 @@ struct weft_queueing_ops {
     /// Required: calls on_packet for every waiting packet, for accounting and diagnosis.
     void (*each)(const void *state, void (*on_packet)(void *context, const struct weft_packet *packet, uint32_t out),
                  void *context);
-    weft_model_still *still; ///< optional
+    weft_model_fingerprint *fingerprint; ///< optional
 };
 
 #endif

@@ -101,7 +101,7 @@ struct weft_route_ops {
     uint32_t (*choose)(void *state, const void *conf, const struct weft_route_query *query,
                        const struct weft_route_queues *queues);
     const struct weft_route_program *program; ///< NULL: no controller
-    weft_model_still *still;                  ///< optional, with a state
+    weft_model_fingerprint *fingerprint;      ///< optional, with a state
 };
 
 #endif

@@ -141,6 +141,9 @@ uint32_t weft_scenario_mistakes(const struct weft_scenario_file *file, uint32_t 
 void weft_scenario_free(struct weft_scenario *scenario);
 /// The configuration of a node by its name.
 const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node);
+/// Configuration of each node, in the arena: of the scenario's entries the last one that matches the node's name.
+const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario,
+                                                  const struct weft_topology *topology, struct weft_arena *arena);
 /// Where "switch.pfc.xoff" of such a device is written, or what it would be written in.
 struct weft_place weft_device_place(const struct weft_device_conf *device, const char *path);
 /// The row of a value of `fabric`, or of a section of the devices that no entry of `devices` changes; NULL: there is

@@ -89,7 +89,17 @@ struct weft_schedule_group {
     uint32_t *number;      ///< the same numbers, by rank
 };
 /// The number of a rank in a group; WEFT_NONE: it is not a member.
-uint32_t weft_schedule_number(const struct weft_schedule_group *group, uint32_t rank);
+static inline uint32_t weft_schedule_number(const struct weft_schedule_group *g, uint32_t rank) {
+    uint32_t low = 0, high = g->ranks;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (g->rank[g->number[mid]] < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < g->ranks && g->rank[g->number[low]] == rank ? g->number[low] : WEFT_NONE;
+}
 
 struct weft_schedule {
     const char *file;

@@ -46,9 +46,6 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
 /// Can run.seed make a difference? False is certain; true is not: a box that sprays draws, if only where to begin.
 bool weft_simulation_draws(const struct weft_scenario *scenario, const struct weft_topology *topology);
 
-/// Configuration of each node, in the arena: of the scenario's entries the last one that matches the node's name.
-const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario,
-                                                  const struct weft_topology *topology, struct weft_arena *arena);
 struct weft__json;
 /// weft_topology_summarise with what the scenario's boxes take.
 struct weft_topology_summary *weft_boxes_summarise(const struct weft_scenario *scenario, const struct weft_topology *t,

@@ -23,8 +23,9 @@ enum weft_spray_news {
 enum { WEFT_SPRAY_VALUES_MAX = 1 << WEFT_PACKET_ENTROPY_BITS };
 
 struct weft_spray_ops {
-    /// Required; bytes of a queue pair's state, which the caller zeroes. It is a part of the transport's state of a sender,
-    /// so the transport says what of it matters when a stretch of a run is skipped (weft_transport_ops.still_sender).
+    /// Required; bytes of a queue pair's state, which the caller zeroes. It is a part of the transport's state of a
+    /// sender, so the transport says what of it matters when a stretch of a run is skipped
+    /// (weft_transport_ops.fingerprint_sender).
     size_t (*state_size)(const void *conf);
     uint32_t (*values)(const void *conf); ///< required; number of values: a power of 2
     /// Required, once per queue pair. A model that draws keeps a copy of the stream. `planes`: how many of the NIC's

@@ -3,7 +3,9 @@
 #ifndef WEFT_TIN_RMA_H
 #define WEFT_TIN_RMA_H
 
-#include "weft/param.h"
+#include "weft/types.h"
+
+struct weft_param_table;
 
 struct weft_tin_rma_conf {
     weft_bytes window_bytes;                       ///< solicited and not come, of a TiN at most

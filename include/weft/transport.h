@@ -189,7 +189,8 @@ struct weft_transport_ops {
     /// Optional: the ACKs of data of a priority that arrives in order. NULL: they follow no fixed pattern, so that a
     /// sender cannot stop and go on later (run.fast_forward).
     struct weft_transport_acks (*acks)(const void *conf, uint32_t priority);
-    weft_model_still *still_sender, *still_receiver; ///< optional, with a state of their own, path choice included
+    weft_model_fingerprint *fingerprint_sender,
+        *fingerprint_receiver; ///< optional, with a state of their own, path choice included
     /// NULL, or which invariant of an end is broken.
     const char *(*check_sender)(const struct weft_qp_sender *s, const struct weft_transport_fact *fact);
     const char *(*check_receiver)(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact);

@@ -8,8 +8,9 @@
 // has seen that the packet behind is bad, too. The square root is calculated, where Linux iterates Newton's method.
 #include <math.h>
 
-#include "base/still.h"
+#include "base/fingerprint.h"
 #include "weft/aqm.h"
+#include "weft/param.h"
 
 struct codel_conf {
     weft_time_ps target_ps, interval_ps;
@@ -110,14 +111,14 @@ static enum weft_aqm_verdict codel_on_dequeue(void *state, const void *conf, con
 }
 
 /// What happened long ago does not matter to begin_dropping.
-static void codel_still(const void *state, const void *conf, struct weft__still *still) {
+static void codel_fingerprint(const void *state, const void *conf, struct weft__fingerprint *fingerprint) {
     const struct codel_state *s = state;
     const struct codel_conf *c = conf;
-    weft__still_mix(still, s->dropping);
-    if (s->first_above_ps) weft__still_mix_since(still, s->first_above_ps);
-    if (!s->dropping && !is_recent(s, c, still->now_ps)) return;
-    weft__still_mix(still, (uint64_t)s->count << 32 | s->last_count);
-    weft__still_mix_since(still, s->drop_next_ps);
+    weft__fingerprint_mix(fingerprint, s->dropping);
+    if (s->first_above_ps) weft__fingerprint_mix_since(fingerprint, s->first_above_ps);
+    if (!s->dropping && !is_recent(s, c, fingerprint->now_ps)) return;
+    weft__fingerprint_mix(fingerprint, (uint64_t)s->count << 32 | s->last_count);
+    weft__fingerprint_mix_since(fingerprint, s->drop_next_ps);
 }
 
 static const struct weft_aqm_ops ops = {
@@ -126,7 +127,7 @@ static const struct weft_aqm_ops ops = {
     .wants_dequeue = codel_wants_dequeue,
     .on_dequeue = codel_on_dequeue,
     .state_size = codel_state_size,
-    .still = codel_still,
+    .fingerprint = codel_fingerprint,
 };
 
 const struct weft_model weft__aqm_codel = {

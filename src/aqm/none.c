@@ -2,11 +2,6 @@
 // No active queue management: the buffer decides alone.
 #include "weft/aqm.h"
 
-struct none_conf {
-    uint8_t unused;
-};
-static const struct weft_param_table none_params = {.name = "none", .conf_size = sizeof(struct none_conf)};
-
 static enum weft_aqm_verdict none_on_enqueue(void *state, const void *conf, const struct weft_aqm_fact *fact,
                                              struct weft_random *random) {
     return WEFT_AQM_PASS;
@@ -23,6 +18,6 @@ const struct weft_model weft__aqm_none = {
     .name = "none",
     .summary = "no marking and no early drops",
     .source = "tail drop; the baseline",
-    .params = &none_params,
+    .params = &weft_no_params,
     .ops = &none_ops,
 };

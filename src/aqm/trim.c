@@ -10,6 +10,7 @@
 // queue has strict priority.
 #include "aqm/mark_at.h"
 #include "base/units.h"
+#include "weft/param.h"
 
 /// Frames are no longer than this: the largest host.mtu, and headers.
 enum { FRAME_MAX = 10240 + 512 };

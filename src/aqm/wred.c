@@ -13,6 +13,7 @@
 
 #include "aqm/mark_at.h"
 #include "base/units.h"
+#include "weft/param.h"
 
 struct wred_conf {
     weft_bytes min_bytes, max_bytes, drop_bytes;

@@ -11,6 +11,7 @@
 
 #include "base/bits.h"
 #include "weft/arbiter.h"
+#include "weft/param.h"
 
 struct islip_conf {
     uint64_t iterations;

@@ -8,12 +8,6 @@
 #include "base/bits.h"
 #include "weft/arbiter.h"
 
-struct round_robin_conf {
-    uint8_t unused;
-};
-static const struct weft_param_table round_robin_params = {.name = "round_robin",
-                                                           .conf_size = sizeof(struct round_robin_conf)};
-
 struct round_robin_state {
     uint32_t first; ///< the output that chooses first next time
     uint32_t words;
@@ -66,6 +60,6 @@ const struct weft_model weft__arbiter_round_robin = {
     .name = "round_robin",
     .summary = "greedy maximal matching, outputs and inputs in rotating order",
     .source = "after Tamir and Chi, IEEE TPDS 1993, with outputs in sequence instead of by diagonals",
-    .params = &round_robin_params,
+    .params = &weft_no_params,
     .ops = &round_robin_ops,
 };

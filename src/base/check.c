@@ -2,7 +2,6 @@
 #include "base/check.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void __attribute__((cold, noinline, format(printf, 2, 3))) note(struct weft__check *c, const char *format, ...) {
     size_t n = 0, size = sizeof c->text;

@@ -11,6 +11,9 @@
 
 #include "base/tree.h"
 #include "base/units.h"
+#include "weft/param.h"
+
+const struct weft_param_table weft_no_params = {.conf_size = 1};
 
 enum { WHY_MAX = 512, DSCPS = 64 };
 

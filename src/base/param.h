@@ -5,6 +5,7 @@
 
 #include "base/mistakes.h"
 #include "weft/model.h"
+#include "weft/param_load.h"
 
 /// weft_params_load for a table at `path` ("devices.0.switch").
 enum weft_status weft__params_load_at(const struct weft_param_table *table, const struct weft_tree *tree,

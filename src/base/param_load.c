@@ -7,6 +7,7 @@
 
 #include "base/param.h"
 #include "base/synonyms.h"
+#include "weft/param.h"
 
 enum { NAMES_MAX = 128 };
 
@@ -422,7 +423,9 @@ static enum weft_status load_model(struct load *l, enum weft_model_kind kind, co
     ret_model->place = around;
     ret_model->tree = tree;
     ret_model->conf = weft_arena_alloc(l->arena, 1, model->params->conf_size);
-    return load_table(l, model->params, tree, true, path, ret_model->conf);
+    struct weft_param_table table = *model->params;
+    table.name = model->name;
+    return load_table(l, &table, tree, true, path, ret_model->conf);
 }
 
 enum weft_status weft__model_load_all(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,

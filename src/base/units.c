@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "weft/param.h"
-
 struct unit {
     const char *name;
     uint64_t factor;

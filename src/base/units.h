@@ -41,4 +41,9 @@ const char *weft__bytes_above(const char *lower, weft_bytes lower_bytes, const c
 enum { WEFT__COUNT_TEXT = 32 };
 const char *weft__count_text(char text[WEFT__COUNT_TEXT], double count);
 
+/// Quantities as people read them: "12.8us", "1.05MB", "200Gbps". Three significant digits unless exact.
+int weft_format_time(weft_time_ps time, char *text, size_t size);
+int weft_format_bytes(weft_bytes bytes, char *text, size_t size);
+int weft_format_rate(weft_rate_bps rate, char *text, size_t size);
+
 #endif

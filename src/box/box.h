@@ -12,7 +12,7 @@
 #include "box/network.h"
 #include "box/results.h"
 #include "box/view.h"
-#include "link/still.h"
+#include "link/fingerprint.h"
 #include "weft/histogram.h"
 #include "weft/tin.h"
 
@@ -155,7 +155,7 @@ struct weft__box {
     weft_bytes (*held)(const void *state);
     /// Optional, called while no packet is in flight: mixes into `ret` everything that determines the box's future,
     /// with times relative to ret->now_ps. NULL, or why that can never be told. Without this operation it cannot be.
-    const char *(*still)(const struct weft__network *net, uint32_t node, struct weft__still *ret);
+    const char *(*fingerprint)(const struct weft__network *net, uint32_t node, struct weft__fingerprint *ret);
     /// Optional: moves the timers that check for lost messages nearer by `time`; none of them is due before.
     void (*pass_looks)(struct weft__network *net, uint32_t node, weft_time_ps time);
     /// Optional, for a skipped stretch of a run: visits each number that adds up and that the box keeps itself, besides
@@ -193,7 +193,8 @@ struct weft__box {
 
     // for entrances to a fabric that frames cross as cells
     /// Optional: whether the frame crosses a fabric from here.
-    bool (*cross)(const struct weft__ways *ways, const struct weft__lone_frame *frame, struct weft__crossing *ret);
+    bool (*cross)(const struct weft__forwarding *forwarding, const struct weft__lone_frame *frame,
+                  struct weft__crossing *ret);
     /// Optional: the port (among all ports) by which a packet that enters here leaves the fabric; WEFT_NONE: none.
     uint32_t (*exit)(const struct weft__network *net, uint32_t node, const struct weft_packet *p);
     /// Optional: the port (among all ports) that its records refer to like this (weft__event_voq).

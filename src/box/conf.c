@@ -6,6 +6,7 @@
 #include "weft/dcbx.h"
 #include "weft/device.h"
 #include "weft/packet.h"
+#include "weft/param.h"
 
 const char *const weft_pfc_reaction_words[] = {"standard", NULL};
 static const char *const watchdog_actions[] = {"alert", "drop", "forward", NULL};

@@ -4,7 +4,7 @@
 #ifndef WEFT_BOX_NETWORK_H
 #define WEFT_BOX_NETWORK_H
 
-#include "box/ways.h"
+#include "box/forwarding.h"
 #include "link/lldp.h"
 #include "transport/driven.h"
 #include "transport/qp.h"
@@ -39,6 +39,7 @@ struct weft__network {
     const struct weft__lldp_frame *lldp; ///< [ports]; NULL: no device sends LLDP
     struct weft__capture *capture;       ///< NULL: none
     struct weft__following *following;   ///< NULL: nothing is followed
+    struct weft__follow *follow_node;    ///< [nodes] likewise
     uint32_t events_max;                 ///< to be recorded of a node; 0: none
     struct weft__port_rows port_rows;    ///< by number of a port, or of its node's first and its number there
     struct weft_arena *arena_switch, *arena_host, *arena_qp;
@@ -74,7 +75,9 @@ struct weft__port_credit *weft__network_credit(const struct weft__network *net, 
 /// The record of a node; NULL: none.
 struct weft__trace *weft__network_trace(const struct weft__network *net, uint32_t node);
 /// Where the node notes followed flows; NULL: nothing is followed.
-struct weft__follow *weft__network_follow(const struct weft__network *net, uint32_t node);
+static inline struct weft__follow *weft__network_follow(const struct weft__network *net, uint32_t node) {
+    return net->follow_node ? &net->follow_node[node] : NULL;
+}
 /// Which of a node's ports are sampled, in `arena`; NULL: none.
 bool *weft__network_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena);
 

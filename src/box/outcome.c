@@ -10,12 +10,6 @@ const char *const weft_phase_names[WEFT_PHASE_COUNT] = {
 #undef X
 };
 
-const char *const weft_drop_names[WEFT_DROPS] = {
-#define X(e, name, help) [WEFT_DROP_##e] = name,
-    WEFT_DROP_REASONS(X)
-#undef X
-};
-
 static struct weft_job_outcome job_new(const struct weft_job *job, struct weft_arena *arena) {
     size_t results = (size_t)job->iterations * job->ops;
     struct weft_job_outcome o = {

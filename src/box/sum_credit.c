@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credit of links (CBFC). Reports nothing if no link used credit.
+#include "base/units.h"
 #include "box/sums.h"
 
 static const struct weft_result_column columns[] = {

@@ -15,6 +15,12 @@ static const struct weft__sums *const all[] = {
 #undef WEFT_SUMS
 };
 
+const char *const weft_drop_names[WEFT_DROPS] = {
+#define X(e, name, help) [WEFT_DROP_##e] = name,
+    WEFT_DROP_REASONS(X)
+#undef X
+};
+
 const struct weft__sums *weft__sums_at(uint32_t index) {
     return index < sizeof all / sizeof *all ? all[index] : NULL;
 }

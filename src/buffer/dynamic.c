@@ -16,10 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/still.h"
+#include "base/fingerprint.h"
 #include "base/units.h"
 #include "buffer/lossless.h"
 #include "weft/buffer.h"
+#include "weft/param.h"
 
 struct dynamic_conf {
     weft_bytes total_bytes, reserve_bytes, headroom_bytes, xon_offset_bytes;
@@ -375,12 +376,12 @@ static const char *dynamic_check(const void *state, const void *conf) {
     return s->shared_used <= s->shared_size ? NULL : "the shared pool holds more than its size";
 }
 
-static void dynamic_still(const void *state, const void *conf, struct weft__still *still) {
+static void dynamic_fingerprint(const void *state, const void *conf, struct weft__fingerprint *fingerprint) {
     const struct dynamic_state *s = state;
-    weft__still_mix(still, s->shared_used << 1 | s->changed);
+    weft__fingerprint_mix(fingerprint, s->shared_used << 1 | s->changed);
     for (uint32_t g = 0; g < s->groups; g++) {
-        weft__still_mix(still, s->group[g].pool);
-        weft__still_mix(still, s->group[g].headroom);
+        weft__fingerprint_mix(fingerprint, s->group[g].pool);
+        weft__fingerprint_mix(fingerprint, s->group[g].headroom);
     }
 }
 
@@ -401,7 +402,7 @@ static const struct weft_buffer_ops dynamic_ops = {
     .room = dynamic_room,
     .level_max = dynamic_level_max,
     .check = dynamic_check,
-    .still = dynamic_still,
+    .fingerprint = dynamic_fingerprint,
 };
 
 const struct weft_model weft__buffer_dynamic = {

@@ -7,6 +7,7 @@
 // An input resumes when every queue that paused it is at or below XON, or holds none of its packets any more. The
 // source does not say who has the headroom: here each input has its own, as in `pool` (assumed).
 #include "buffer/shared.h"
+#include "weft/param.h"
 
 static const struct weft_param egress_rows[] = {
     WEFT_BYTES(struct weft__shared_conf, size_bytes, "size", "900KB", "64B", "1TB",
@@ -63,7 +64,7 @@ static const struct weft_buffer_ops egress_ops = {
     .room = egress_room,
     .level_max = weft__shared_level_max,
     .check = weft__shared_check,
-    .still = weft__shared_still,
+    .fingerprint = weft__shared_fingerprint,
 };
 
 const struct weft_model weft__buffer_egress = {

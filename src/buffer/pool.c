@@ -7,6 +7,7 @@
 // Each port has its own headroom, as the source computes it for one link; with one headroom for all, packets would be
 // lost.
 #include "buffer/shared.h"
+#include "weft/param.h"
 
 static const struct weft_param pool_rows[] = {
     WEFT_BYTES(struct weft__shared_conf, size_bytes, "size", "900KB", "64B", "1TB", "buffer per priority (assumed)"),
@@ -61,7 +62,7 @@ static const struct weft_buffer_ops pool_ops = {
     .room = pool_room,
     .level_max = weft__shared_level_max,
     .check = weft__shared_check,
-    .still = weft__shared_still,
+    .fingerprint = weft__shared_fingerprint,
 };
 
 const struct weft_model weft__buffer_pool = {

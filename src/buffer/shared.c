@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/still.h"
+#include "base/fingerprint.h"
 #include "buffer/levels.h"
 #include "buffer/lossless.h"
 
@@ -236,12 +236,12 @@ const char *weft__shared_check(const void *state, const void *conf) {
     return NULL;
 }
 
-void weft__shared_still(const void *state, const void *conf, struct weft__still *still) {
+void weft__shared_fingerprint(const void *state, const void *conf, struct weft__fingerprint *fingerprint) {
     const struct shared_state *s = state;
     for (uint32_t i = 0; i < s->rooms * WEFT_PRIORITIES; i++)
-        weft__still_mix(still, s->used[i]);
+        weft__fingerprint_mix(fingerprint, s->used[i]);
     for (uint32_t g = 0; g < s->ports * WEFT_PRIORITIES; g++) { // with nothing held, nothing is held in any room
-        weft__still_mix(still, s->group[g].level);
-        weft__still_mix(still, (uint64_t)s->group[g].headroom << 32 | s->group[g].held);
+        weft__fingerprint_mix(fingerprint, s->group[g].level);
+        weft__fingerprint_mix(fingerprint, (uint64_t)s->group[g].headroom << 32 | s->group[g].held);
     }
 }

@@ -33,6 +33,6 @@ weft_bytes weft__shared_level(const void *state, const void *conf, uint32_t port
 weft_bytes weft__shared_room(const void *state, const void *conf, uint32_t port, uint32_t room, uint32_t priority);
 weft_bytes weft__shared_level_max(const void *state, const void *conf, uint32_t port, uint32_t priority);
 const char *weft__shared_check(const void *state, const void *conf);
-weft_model_still weft__shared_still;
+weft_model_fingerprint weft__shared_fingerprint;
 
 #endif

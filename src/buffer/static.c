@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/still.h"
+#include "base/fingerprint.h"
 #include "buffer/levels.h"
 #include "buffer/lossless.h"
 #include "weft/buffer.h"
+#include "weft/param.h"
 
 struct static_conf {
     weft_bytes size_bytes, xoff_bytes, xon_bytes;
@@ -152,10 +153,10 @@ static const char *static_check(const void *state, const void *conf) {
     return NULL;
 }
 
-static void static_still(const void *state, const void *conf, struct weft__still *still) {
+static void static_fingerprint(const void *state, const void *conf, struct weft__fingerprint *fingerprint) {
     const struct static_state *s = state;
     for (uint32_t g = 0; g < s->groups; g++)
-        weft__still_mix(still, group_of(s, g / WEFT_PRIORITIES, g % WEFT_PRIORITIES)->level);
+        weft__fingerprint_mix(fingerprint, group_of(s, g / WEFT_PRIORITIES, g % WEFT_PRIORITIES)->level);
 }
 
 static const struct weft_buffer_ops static_ops = {
@@ -175,7 +176,7 @@ static const struct weft_buffer_ops static_ops = {
     .room = static_room,
     .level_max = static_level_max,
     .check = static_check,
-    .still = static_still,
+    .fingerprint = static_fingerprint,
 };
 
 const struct weft_model weft__buffer_static = {

@@ -14,6 +14,7 @@
 #include "base/power.h"
 #include "cc/rate.h"
 #include "weft/cc.h"
+#include "weft/param.h"
 
 enum { ALPHA_THEN_CUT, CUT_THEN_ALPHA };
 static const char *const order_names[] = {"alpha_then_cut", "cut_then_alpha", NULL};

@@ -16,6 +16,7 @@
 #include "base/power.h"
 #include "cc/rate.h"
 #include "weft/cc.h"
+#include "weft/param.h"
 
 struct connectx_conf {
     double g, initial_alpha, rate_on_first_cnp, min_decrease_factor;

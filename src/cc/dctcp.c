@@ -10,6 +10,7 @@
 // Differences: the window is that of a queue pair, so TCP's rules for streams, delayed ACKs and idle connections do not
 // apply; marks arrive with each ACK (host.transport.ecn_echo: ack) rather than by the two-state echo of the receiver.
 #include "cc/round.h"
+#include "weft/param.h"
 
 struct dctcp_conf {
     double g, initial_alpha, initial_cwnd;

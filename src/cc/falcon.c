@@ -13,6 +13,7 @@
 // selective, because packets on the old path may be overtaken.
 #include "cc/delay_window.h"
 #include "cc/round.h"
+#include "weft/param.h"
 
 struct falcon_conf {
     struct weft__delay_conf window;

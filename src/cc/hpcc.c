@@ -10,6 +10,7 @@
 // (alibaba-edu/High-Precision-Congestion-Control, int-header.cc), with room for five ports; times are whole ps and
 // counters 32 bits, where the paper's header has 24 and 20; after a change of path the first ACK is only remembered.
 #include "cc/round.h"
+#include "weft/param.h"
 
 struct hpcc_conf {
     double eta;

@@ -2,11 +2,6 @@
 // No congestion control: line rate from the first packet to the last.
 #include "weft/cc.h"
 
-struct none_conf {
-    uint8_t unused;
-};
-static const struct weft_param_table none_params = {.name = "none", .conf_size = sizeof(struct none_conf)};
-
 static size_t none_state_size(const void *conf) {
     (void)conf;
     return 0;
@@ -29,6 +24,6 @@ const struct weft_model weft__cc_none = {
     .name = "none",
     .summary = "no congestion control: line rate always",
     .source = "the baseline of every comparison; PFC alone protects the buffers",
-    .params = &none_params,
+    .params = &weft_no_params,
     .ops = &none_ops,
 };

@@ -19,6 +19,7 @@
 #include "cc/nscc.h"
 
 #include "weft/cc.h"
+#include "weft/param.h"
 
 static const struct weft_param rows[] = {
     WEFT_TIME(struct weft__nscc_conf, base_ps, "base_rtt", "12us", "100ns", "1s",

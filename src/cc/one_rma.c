@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "weft/cc.h"
+#include "weft/param.h"
 
 struct one_rma_conf {
     double ai, beta, max_mdf, timeout_cut, min_cwnd, max_cwnd, initial_cwnd;

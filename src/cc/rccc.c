@@ -10,6 +10,7 @@
 // without credit and with nothing in flight sends one packet, where uet-htsim sends a request (RTS) after a timeout; no
 // control for oversubscribed networks.
 #include "cc/credit.h"
+#include "weft/param.h"
 
 struct rccc_conf {
     weft_time_ps base_ps;

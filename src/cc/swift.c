@@ -6,6 +6,7 @@
 // endpoint; a NIC samples one round trip at a time, so ACKs without their own sample use the last delay; the number of
 // hops is a parameter, because packets carry none; windows of one packet and above are not paced.
 #include "cc/delay_window.h"
+#include "weft/param.h"
 
 struct swift_conf {
     struct weft__delay_conf window;

@@ -16,6 +16,7 @@
 
 #include "cc/rate.h"
 #include "weft/cc.h"
+#include "weft/param.h"
 
 struct timely_conf {
     double ewma, beta, max_decrease;

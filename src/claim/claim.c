@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "weft/param.h"
 #include "weft/sweep.h"
 
 enum { CLAIMS_MAX = 1024 };

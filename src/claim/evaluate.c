@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "claim/claim.h"
 
 static bool truth(const struct weft_claim_node *n, const double *value);

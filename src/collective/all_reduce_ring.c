@@ -4,6 +4,7 @@
 // workstations", JPDC 69 (2009); order of blocks and loops as in NCCL. Volume: each rank sends 2 (n - 1) / n of the
 // size.
 #include "part.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

@@ -8,6 +8,7 @@
 // may let a second rank take one of the children). Volume: every rank but the root sends the size up once, and its
 // parent sends it down once: 2 (n - 1) times the size in all.
 #include "part.h"
+#include "weft/param.h"
 
 enum trees { TREE_SINGLE, TREE_DOUBLE };
 static const char *const tree_names[] = {"single", "double", NULL};

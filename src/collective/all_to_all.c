@@ -3,6 +3,7 @@
 // frameworks issue one send and one receive per peer in a group, and so do we. Volume: each rank sends (n - 1) / n of
 // the size; with PXN (exchange.h) what is for other rails crosses the server first.
 #include "exchange.h"
+#include "weft/param.h"
 
 static const struct weft_param rows[] = {WEFT__PAIRS_ROWS(struct weft__exchange_conf),
                                          WEFT__EXCHANGE_ROW(struct weft__exchange_conf)};

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "exchange.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft__exchange_conf exchange;

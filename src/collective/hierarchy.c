@@ -10,6 +10,7 @@
 // Volume, over M servers: each rank sends (G - 1) / G of the size within its server and (M - 1) / M of a G-th over the
 // network, twice where it reduces.
 #include "part.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

@@ -173,7 +173,7 @@ uint32_t weft__ring_lanes(const void *conf, const struct weft_collective_shape *
     return common->channels ? (uint32_t)common->channels : shape->per_server;
 }
 
-void weft__place_in_part(const struct weft_collective_shape *shape, uint32_t part, struct weft_step *step) {
+void weft__placement_in_part(const struct weft_collective_shape *shape, uint32_t part, struct weft_step *step) {
     weft_bytes bytes = weft__part_bytes(shape, part);
     if (step->offset >= bytes)
         step->bytes = 0;

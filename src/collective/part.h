@@ -67,7 +67,7 @@ static inline weft_bytes weft__part_bytes(const struct weft_collective_shape *sh
     return weft__part(shape->bytes, part + UINT64_C(1), shape->ranks) - weft__part(shape->bytes, part, shape->ranks);
 }
 /// Limits a piece of a part of the largest size to the size of part `part`, and moves its offset into the array.
-void weft__place_in_part(const struct weft_collective_shape *shape, uint32_t part, struct weft_step *step);
+void weft__placement_in_part(const struct weft_collective_shape *shape, uint32_t part, struct weft_step *step);
 
 /// For every collective's table; conf begins with common. In a ring every rank has sent a chunk before it takes the
 /// first slice out, and then takes one out only when it can pass it on: without room for one slice more than a chunk,

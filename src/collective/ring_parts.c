@@ -5,6 +5,7 @@
 //   reduce_scatter  the first half: block r of the array travels round the ring, gathering contributions, and ends at
 //                   rank r
 #include "part.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;
@@ -33,7 +34,7 @@ static void ring_step(const void *conf, const struct weft_collective_shape *shap
     uint32_t block = weft__ring_rank(shape, lane, (uint32_t)((ring.position + 2 * (uint64_t)n - reduces - at.j) % n));
     ret_step->offset = ring.start;
     weft__loop_piece(&at, 0, ret_step);
-    weft__place_in_part(shape, block, ret_step);
+    weft__placement_in_part(shape, block, ret_step);
     if (at.j > 0) ret_step->recv[0] = ring.previous;
     if (at.j + 1 < n) ret_step->send[0] = ring.next;
     ret_step->own = reduces || at.j == 0;

@@ -6,6 +6,7 @@
 //   reduce     from the rank after the root to the root, each rank adding its own; source: NCCL's ring reduce. Volume:
 //              each rank but the root sends the size once.
 #include "part.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

@@ -6,6 +6,7 @@
 //            clear-to-send allows
 //   scatter  the root sends each rank its part, one after the other in each channel, and in parallel across channels
 #include "pairs.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

@@ -2,6 +2,7 @@
 // Every rank sends to the next one, like the stages of a pipeline (a chain) or a halo exchange (closed to a ring).
 // Source: ncclSend and ncclRecv in a group; sendrecv_perf of nccl-tests is the ring.
 #include "pairs.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_collective_common common;

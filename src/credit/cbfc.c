@@ -14,6 +14,7 @@
 // credit at once (in Ultra Ethernet the sender's count of sent data is compared periodically).
 #include "weft/credit.h"
 #include "weft/packet.h"
+#include "weft/param.h"
 
 struct cbfc_conf {
     uint8_t priorities;

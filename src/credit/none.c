@@ -2,11 +2,6 @@
 // Links without credit: frames are sent without regard to room, unless PFC pauses them.
 #include "weft/credit.h"
 
-struct none_conf {
-    uint8_t unused;
-};
-static const struct weft_param_table params = {.name = "none", .conf_size = sizeof(struct none_conf)};
-
 static uint8_t none_priorities(const void *conf) {
     return 0;
 }
@@ -26,6 +21,6 @@ const struct weft_model weft__credit_none = {
     .name = "none",
     .summary = "frames are sent without credit",
     .source = "IEEE 802.3; the baseline",
-    .params = &params,
+    .params = &weft_no_params,
     .ops = &ops,
 };

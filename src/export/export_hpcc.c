@@ -20,15 +20,15 @@ static uint32_t address_of(uint32_t number) {
 }
 
 /// One of the shortest paths.
-struct way {
+struct path {
     weft_time_ps delay_ns, payload_ns; ///< sum over all links; time for all links in turn to carry the payload of a
                                        ///< full packet
     weft_rate_bps rate_bps;            ///< of the slowest
 };
 
-static struct way way_of(const struct weft_topology *t, const struct weft_routes *routes, const struct weft_flow *f,
-                         weft_bytes mtu) {
-    struct way way = {.rate_bps = UINT64_MAX};
+static struct path path_of(const struct weft_topology *t, const struct weft_routes *routes, const struct weft_flow *f,
+                           weft_bytes mtu) {
+    struct path path = {.rate_bps = UINT64_MAX};
     uint32_t node = t->host[f->src];
     while (node != t->host[f->dst]) {
         uint32_t n = 1, k = 0;
@@ -36,25 +36,25 @@ static struct way way_of(const struct weft_topology *t, const struct weft_routes
             const uint16_t *ports = weft_routes_at(routes, t->node[node].index, f->dst, &n);
             k = n ? ports[0] : 0;
         }
-        if (!n) return (struct way){0};
+        if (!n) return (struct path){0};
         const struct weft_port_info *port = weft_topology_port(t, node, k);
         const struct weft_link_info *link = &t->link[port->link];
-        way.delay_ns += link->delay_ps / WEFT_PS_PER_NS;
-        way.payload_ns += mtu * 8 * UINT64_C(1000000000) / link->rate_bps;
-        if (link->rate_bps < way.rate_bps) way.rate_bps = link->rate_bps;
+        path.delay_ns += link->delay_ps / WEFT_PS_PER_NS;
+        path.payload_ns += mtu * 8 * UINT64_C(1000000000) / link->rate_bps;
+        if (link->rate_bps < path.rate_bps) path.rate_bps = link->rate_bps;
         node = t->port[port->peer].node;
     }
-    return way;
+    return path;
 }
 
 /// Two delays, a full payload on every link, and all bytes with their headers at the rate of the slowest link; 0: no
 /// path.
-static uint64_t alone_ns(const struct way *way, const struct weft_flow *f, const struct weft_host_conf *host) {
-    if (!way->rate_bps) return 0;
+static uint64_t alone_ns(const struct path *path, const struct weft_flow *f, const struct weft_host_conf *host) {
+    if (!path->rate_bps) return 0;
     uint64_t header = host->data_header_bytes ? host->data_header_bytes : WEFT_FRAME_DATA;
     uint64_t bytes = f->bytes + ((f->bytes - 1) / host->mtu_bytes + 1) * (header + weft_host_framing_bytes(host));
-    return 2 * way->delay_ns + way->payload_ns +
-           (uint64_t)((unsigned __int128)bytes * UINT64_C(8000000000) / way->rate_bps);
+    return 2 * path->delay_ns + path->payload_ns +
+           (uint64_t)((unsigned __int128)bytes * UINT64_C(8000000000) / path->rate_bps);
 }
 
 void weft__export_hpcc_fct(FILE *file, const struct weft_run *run) {
@@ -69,12 +69,12 @@ void weft__export_hpcc_fct(FILE *file, const struct weft_run *run) {
         const struct weft_flow *f = &run->workload->flow[done[i]];
         const struct weft_host_conf *host = &device[t->host[f->src]]->host;
         weft_time_ps start = run->outcome->flow[done[i]].start_ps;
-        struct way way = way_of(t, routes, f, host->mtu_bytes);
+        struct path path = path_of(t, routes, f, host->mtu_bytes);
         fprintf(file, "%08x %08x %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
                 address_of(number[t->host[f->src]]), address_of(number[t->host[f->dst]]),
                 (unsigned)(FIRST_PORT + before[done[i]] % (UINT16_MAX + 1u - FIRST_PORT)),
                 f->destination_port ? f->destination_port : DESTINATION_PORT, f->bytes, start / WEFT_PS_PER_NS,
-                (run->outcome->flow[done[i]].acked_ps - start) / WEFT_PS_PER_NS, alone_ns(&way, f, host));
+                (run->outcome->flow[done[i]].acked_ps - start) / WEFT_PS_PER_NS, alone_ns(&path, f, host));
     }
     weft_routes_free(routes);
     weft_arena_free(arena);

@@ -2,6 +2,7 @@
 // Racks under cluster switches, and zones of these under aggregators. With `cabling: rail` the GPUs of a server are at
 // different leaves: the k-th GPU of each server at the k-th leaf.
 #include "fabric/fabric.h"
+#include "weft/param.h"
 
 #define LLU(x) (unsigned long long)(x)
 

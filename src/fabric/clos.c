@@ -3,6 +3,7 @@
 // port for every leaf, then three. It uses the fewest spines possible, with as many links to each leaf as that takes,
 // but at least spines_min.
 #include "fabric/fabric.h"
+#include "weft/param.h"
 
 #define LLU(x) (unsigned long long)(x)
 

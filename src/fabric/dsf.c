@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "weft/param.h"
+
 #define LLU(x) (unsigned long long)(x)
 
 struct conf {

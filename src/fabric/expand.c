@@ -10,6 +10,7 @@
 #include "base/tree.h"
 #include "base/units.h"
 #include "fabric/fabric.h"
+#include "weft/param.h"
 #include "weft/plan.h"
 
 enum { MTU_BYTES = 4096 };

@@ -2,6 +2,7 @@
 // What the solvers share, and the bill for their solutions.
 #include "fabric/fabric.h"
 #include "base/json.h"
+#include "weft/param.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All hosts at one switch.
 #include "fabric/fabric.h"
+#include "weft/param.h"
 
 struct conf {
     struct weft_blueprint_conf common;

@@ -17,6 +17,7 @@
 // simulations' calculation, and with the queue at the threshold the pause lies within its range for any target between
 // 0 and 1. The fixed model's numbers hold for one N.
 #include "base/units.h"
+#include "weft/param.h"
 #include "weft/sfc.h"
 
 struct adaptive_conf {

@@ -4,6 +4,7 @@
 // tell its source to pause for the given time. The source also derives the numbers from delays, rates and incast
 // degree: threshold + (N - 1) * round trip * rate below the level at which PFC pauses, and
 // (N - 1) * round trip < pause < (N - 1) * round trip + threshold / rate.
+#include "weft/param.h"
 #include "weft/sfc.h"
 
 struct fixed_conf {

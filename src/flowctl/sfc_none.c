@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // No source flow control.
+#include "weft/param.h"
 #include "weft/sfc.h"
 
 static const struct weft_param_table none_params = {.name = "none", .conf_size = sizeof(struct weft_sfc_conf)};

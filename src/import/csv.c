@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "import/flow_file.h"
 #include "weft/import.h"
+#include "weft/param.h"
 #include "weft/workload.h"
 
 enum column { START, SRC, DST, BYTES, PRIORITY, GROUP, QPS, SPORT, DPORT, PATH, COLUMNS };

@@ -14,6 +14,8 @@
 #include "base/units.h"
 #include "base/unpack.h"
 #include "import/unknown.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 #include "weft/scenario.h"
 #include "weft/weft.h"
 

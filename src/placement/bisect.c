@@ -66,7 +66,7 @@ static void ask_metis(struct halves *h, uint32_t left, uint32_t seed) {
     idx_t *weight = weft_arena_alloc(h->arena, edges, sizeof *weight);
     for (uint32_t i = 0, k = 0; i < h->n; i++) {
         for (uint32_t e = h->cut->first[h->unit[i]]; e < h->cut->first[h->unit[i] + 1]; e++) {
-            const struct weft_place_edge *edge = &h->cut->edge[e];
+            const struct weft_placement_edge *edge = &h->cut->edge[e];
             if (h->place[edge->unit] == WEFT_NONE) continue;
             to[k] = (idx_t)h->place[edge->unit];
             weight[k++] = (idx_t)(edge->bytes / scale + 1);

@@ -4,12 +4,12 @@
 #ifndef WEFT_PLACEMENT_CUT_H
 #define WEFT_PLACEMENT_CUT_H
 
-#include "weft/place.h"
+#include "weft/placement.h"
 
 struct weft__cut {
     uint32_t units, bins;
     const uint32_t *first; ///< [units + 1]
-    const struct weft_place_edge *edge;
+    const struct weft_placement_edge *edge;
     const uint32_t *room; ///< per bin; in total, at least `units`
     struct weft_arena *arena;
     /// The parts of a bin: parts inner_first[bin].. with inner_room of each, largest first; NULL: not considered.

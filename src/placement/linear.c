@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Free servers in order, with rank 0 on the first one: what a scheduler does that knows no topology except the order in
 // which servers are numbered.
-#include "weft/place.h"
+#include "weft/placement.h"
 
-struct conf {
-    char none;
-};
-static const struct weft_param_table table = {.name = "linear", .conf_size = sizeof(struct conf)};
-
-static void place(const void *conf, const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
+static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                  uint32_t *ret_slot) {
     for (uint32_t u = 0; u < p->units; u++)
         ret_slot[u] = u;
 }
@@ -20,6 +16,6 @@ const struct weft_model weft__placement_linear = {
     .name = "linear",
     .summary = "ranks in order on the free servers in order",
     .source = "the order of hosts in a host file",
-    .params = &table,
+    .params = &weft_no_params,
     .ops = &ops,
 };

@@ -9,6 +9,7 @@
 // METIS has the same licence as weft.
 #include "cut.h"
 #include "fill.h"
+#include "weft/param.h"
 
 struct conf {
     uint64_t tries;
@@ -19,7 +20,7 @@ static const struct weft_param rows[] = {
 static const struct weft_param_table table = WEFT_PARAM_TABLE("min_cut", struct conf, rows);
 
 /// The racks of each zone, those with most free servers first.
-static void list_racks(const struct weft_place_problem *p, struct weft_arena *arena, struct weft__cut *cut) {
+static void list_racks(const struct weft_placement_problem *p, struct weft_arena *arena, struct weft__cut *cut) {
     uint32_t *room = weft_arena_alloc(arena, p->racks, sizeof *room),
              *zone = weft_arena_alloc(arena, p->racks, sizeof *zone);
     uint32_t *order = weft_arena_alloc(arena, p->racks, sizeof *order);
@@ -40,13 +41,13 @@ static void list_racks(const struct weft_place_problem *p, struct weft_arena *ar
 }
 
 /// The zone of each unit.
-static void choose_zones(const struct weft_place_problem *p, uint32_t tries, struct weft_arena *arena,
+static void choose_zones(const struct weft_placement_problem *p, uint32_t tries, struct weft_arena *arena,
                          uint32_t *ret_zone) {
     uint32_t *room = weft_arena_alloc(arena, p->zones, sizeof *room);
     for (uint32_t s = 0; s < p->slots; s++)
         room[p->slot[s].zone]++;
     uint32_t *slot = weft_arena_alloc(arena, p->units, sizeof *slot), *start[2];
-    weft__place_packed(p, arena, slot);
+    weft__placement_packed(p, arena, slot);
     for (uint32_t k = 0; k < 2; k++) { // the solutions of the other strategies: never worse than these
         start[k] = weft_arena_alloc(arena, p->units, sizeof *start[k]);
         for (uint32_t u = 0; u < p->units; u++)
@@ -61,10 +62,11 @@ static void choose_zones(const struct weft_place_problem *p, uint32_t tries, str
 struct zone {
     uint32_t units, *unit, racks, *rack, *room;
     uint32_t *first;
-    struct weft_place_edge *edge;
+    struct weft_placement_edge *edge;
 };
 
-static void find_racks(const struct weft_place_problem *p, uint32_t zone, struct weft_arena *arena, struct zone *z) {
+static void find_racks(const struct weft_placement_problem *p, uint32_t zone, struct weft_arena *arena,
+                       struct zone *z) {
     uint32_t *number = weft_arena_alloc(arena, p->racks, sizeof *number); // + 1
     z->rack = weft_arena_alloc(arena, p->racks, sizeof *z->rack);
     z->room = weft_arena_alloc(arena, p->racks, sizeof *z->room);
@@ -79,7 +81,7 @@ static void find_racks(const struct weft_place_problem *p, uint32_t zone, struct
     }
 }
 
-static void find_units(const struct weft_place_problem *p, const uint32_t *zone_of, uint32_t zone,
+static void find_units(const struct weft_placement_problem *p, const uint32_t *zone_of, uint32_t zone,
                        struct weft_arena *arena, struct zone *z) {
     uint32_t *number = weft_arena_alloc(arena, p->units, sizeof *number), edges = 0;
     z->unit = weft_arena_alloc(arena, p->units, sizeof *z->unit);
@@ -94,13 +96,13 @@ static void find_units(const struct weft_place_problem *p, const uint32_t *zone_
     for (uint32_t i = 0, k = 0; i < z->units; i++) {
         for (uint32_t e = p->first[z->unit[i]]; e < p->first[z->unit[i] + 1]; e++)
             if (zone_of[p->edge[e].unit] == zone)
-                z->edge[k++] = (struct weft_place_edge){number[p->edge[e].unit], p->edge[e].rack_bytes, 0};
+                z->edge[k++] = (struct weft_placement_edge){number[p->edge[e].unit], p->edge[e].rack_bytes, 0};
         z->first[i + 1] = k;
     }
 }
 
 /// Gives the slots of a rack, in order, to the units assigned to it.
-static void take_slots(const struct weft_place_problem *p, const struct zone *z, const uint32_t *rack,
+static void take_slots(const struct weft_placement_problem *p, const struct zone *z, const uint32_t *rack,
                        struct weft_arena *arena, uint32_t *ret_slot) {
     uint32_t *next = weft_arena_alloc(arena, p->racks, sizeof *next);
     for (uint32_t i = 0; i < z->units; i++) {
@@ -111,7 +113,7 @@ static void take_slots(const struct weft_place_problem *p, const struct zone *z,
     }
 }
 
-static void choose_racks(const struct weft_place_problem *p, uint32_t tries, const uint32_t *zone_of, uint32_t zone,
+static void choose_racks(const struct weft_placement_problem *p, uint32_t tries, const uint32_t *zone_of, uint32_t zone,
                          uint32_t *ret_slot) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct zone z = {0};
@@ -132,7 +134,8 @@ static void choose_racks(const struct weft_place_problem *p, uint32_t tries, con
     weft_arena_free(arena);
 }
 
-static void place(const void *conf, const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
+static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                  uint32_t *ret_slot) {
     const struct conf *c = conf;
     uint32_t *zone = weft_arena_alloc(arena, p->units, sizeof *zone);
     choose_zones(p, (uint32_t)c->tries, arena, zone);

@@ -5,13 +5,8 @@
 // servers first. A job that fits into no block gets the blocks with most free servers.
 #include "fill.h"
 
-struct conf {
-    char none;
-};
-static const struct weft_param_table table = {.name = "one_block", .conf_size = sizeof(struct conf)};
-
 /// Numbers of slots in `order`, block by block.
-static void order_slots(const struct weft_place_problem *p, const uint32_t *block, uint32_t blocks,
+static void order_slots(const struct weft_placement_problem *p, const uint32_t *block, uint32_t blocks,
                         uint32_t *ret_order) {
     for (uint32_t k = 0, n = 0; k < blocks; k++)
         for (uint32_t s = 0; s < p->slots; s++)
@@ -28,7 +23,8 @@ static void put_best_first(const uint32_t *room, uint32_t units, uint32_t blocks
     order[0] = first;
 }
 
-static void place(const void *conf, const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
+static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                  uint32_t *ret_slot) {
     uint32_t blocks = p->blocks ? p->blocks : 1;
     uint32_t *room = weft_arena_alloc(arena, blocks, sizeof *room);
     uint32_t *order = weft_arena_alloc(arena, blocks, sizeof *order);
@@ -39,13 +35,13 @@ static void place(const void *conf, const struct weft_place_problem *p, struct w
     put_best_first(room, p->units, blocks, order);
     order_slots(p, order, blocks, slots);
     for (uint32_t k = 0, done = 0; done < p->units; done += room[order[k++]]) {
-        struct weft_place_problem part = *p;
+        struct weft_placement_problem part = *p;
         part.slots = room[order[k]];
         part.units = p->units - done < part.slots ? p->units - done : part.slots;
         part.slot = weft_arena_alloc(arena, part.slots, sizeof *part.slot);
         for (uint32_t s = 0; s < part.slots; s++)
             part.slot[s] = p->slot[slots[done + s]];
-        weft__place_packed(&part, arena, ret_slot + done);
+        weft__placement_packed(&part, arena, ret_slot + done);
         for (uint32_t u = 0; u < part.units; u++)
             ret_slot[done + u] = slots[done + ret_slot[done + u]];
     }
@@ -58,6 +54,6 @@ const struct weft_model weft__placement_one_block = {
     .name = "one_block",
     .summary = "ranks in order in one Clique, or else one zone, that has room: the fullest of these, rack-packed",
     .source = "Gibson et al., Aquila, NSDI 2022, section 2; best fit",
-    .params = &table,
+    .params = &weft_no_params,
     .ops = &ops,
 };

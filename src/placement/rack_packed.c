@@ -5,11 +5,6 @@
 
 #include "fill.h"
 
-struct conf {
-    char none;
-};
-static const struct weft_param_table table = {.name = "rack_packed", .conf_size = sizeof(struct conf)};
-
 struct room {
     uint32_t room, number;
 };
@@ -30,7 +25,7 @@ void weft__by_room(const uint32_t *room, uint32_t n, uint32_t *ret_order) {
     weft_memory_free(WEFT_MEMORY_SCENARIO, list, n * sizeof *list);
 }
 
-void weft__place_packed(const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
+void weft__placement_packed(const struct weft_placement_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
     uint32_t *room = weft_arena_alloc(arena, p->racks, sizeof *room);
     uint32_t *order = weft_arena_alloc(arena, p->racks, sizeof *order);
     uint32_t *next = weft_arena_alloc(arena, p->racks, sizeof *next); // unit for the next slot of a rack
@@ -45,8 +40,9 @@ void weft__place_packed(const struct weft_place_problem *p, struct weft_arena *a
     }
 }
 
-static void place(const void *conf, const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
-    weft__place_packed(p, arena, ret_slot);
+static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                  uint32_t *ret_slot) {
+    weft__placement_packed(p, arena, ret_slot);
 }
 
 static const struct weft_placement_ops ops = {.place = place};
@@ -56,6 +52,6 @@ const struct weft_model weft__placement_rack_packed = {
     .name = "rack_packed",
     .summary = "ranks in order on as few racks as can be: those with most free servers first",
     .source = "best fit by racks, as schedulers do that know racks alone",
-    .params = &table,
+    .params = &weft_no_params,
     .ops = &ops,
 };

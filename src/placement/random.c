@@ -2,7 +2,8 @@
 // Free servers in random order (Fisher and Yates; Durstenfeld, CACM Algorithm 235): the placement of a job whose
 // servers are assigned as they become free.
 #include "weft/random.h"
-#include "weft/place.h"
+#include "weft/param.h"
+#include "weft/placement.h"
 
 struct conf {
     uint64_t seed;
@@ -12,7 +13,8 @@ static const struct weft_param rows[] = {
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE("random", struct conf, rows);
 
-static void place(const void *conf, const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
+static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                  uint32_t *ret_slot) {
     const struct conf *c = conf;
     struct weft_random random = weft_random_stream(c->seed, 0, WEFT_RANDOM_PLACEMENT);
     uint32_t *slot = weft_arena_alloc(arena, p->slots, sizeof *slot);

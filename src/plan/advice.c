@@ -15,6 +15,8 @@
 #include "plan/plan.h"
 #include "weft/advice.h"
 #include "weft/aqm.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 #include "weft/sim.h"
 
 enum { KB = 1000, TEXT = 64 };
@@ -25,7 +27,7 @@ struct site {
     const struct weft_workload *w;
     struct weft_arena *arena;
     struct weft_advice *a;
-    struct weft_plan_place place;
+    struct weft_plan_incast place;
     const struct weft_switch_conf *sw;
     const struct weft_host_conf *host; ///< the receiver's
     uint32_t node, ports, inputs, priorities;
@@ -141,7 +143,7 @@ static void find_shared(struct site *s) {
 
 static enum weft_status find_site(struct site *s, const char *subject, struct weft_error *ret_error) {
     struct weft_place where = {.file = s->scenario->path};
-    s->place = weft_plan_scenario_place(s->scenario, s->t, s->w, s->arena);
+    s->place = weft_plan_scenario_incast(s->scenario, s->t, s->w, s->arena);
     const struct weft_plan_sfc_conf *c = &s->place.conf;
     if (s->place.receiver == WEFT_NONE)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT,
@@ -163,7 +165,7 @@ static enum weft_status find_site(struct site *s, const char *subject, struct we
         s->host->mtu_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH + WEFT_WIRE_OVERHEAD + weft_host_framing_bytes(s->host);
     weft_time_ps frame = weft_plan_calc_time_up(c->rate_bps, s->frame_bytes);
     s->round_trip_ps =
-        s->place.way.round_trip_ps + 2 * c->delay_ps + c->processing_ps + (s->place.way.links + 1) * frame;
+        s->place.path.round_trip_ps + 2 * c->delay_ps + c->processing_ps + (s->place.path.links + 1) * frame;
     s->bdp_bytes = weft_plan_calc_bytes(c->rate_bps, s->round_trip_ps);
     s->top_bytes = s->inputs * c->pfc_threshold_bytes;
     find_shared(s);
@@ -172,7 +174,7 @@ static enum weft_status find_site(struct site *s, const char *subject, struct we
     add_fact(s, "rate", RATE(c->rate_bps));
     add_fact(s, "round trip",
              FORMAT("%s with %s, the farthest source, full frames on %u links; x rate = %s", TIME(s->round_trip_ps),
-                    s->place.source_name, s->place.way.links + 1, BYTES(s->bdp_bytes)));
+                    s->place.source_name, s->place.path.links + 1, BYTES(s->bdp_bytes)));
     add_fact(s, "inputs", FORMAT("%u of %u ports of the switch, by which the senders come", s->inputs, s->ports));
     add_fact(s, "buffer", s->place.buffer_text);
     add_fact(s, c->best_effort ? "drops above" : "XOFF",
@@ -368,7 +370,7 @@ static enum weft_status advise_sfc(struct site *s, struct weft_error *ret_error)
     const struct weft_model_conf *sfc = &s->sw->sfc;
     struct weft_plan_sfc_conf c = s->place.conf;
     if (s->place.sfc) {
-        struct weft_plan_sfc now = weft_plan_calc_sfc(&c, &s->place.way);
+        struct weft_plan_sfc now = weft_plan_calc_sfc(&c, &s->place.path);
         for (unsigned w = 0; w < WEFT_PLAN_WARNINGS; w++)
             if (now.warnings >> w & 1)
                 add_finding(s, FORMAT("threshold %s with a pause of %s is %s (weft plan sfc says by how much)",
@@ -378,7 +380,7 @@ static enum weft_status advise_sfc(struct site *s, struct weft_error *ret_error)
     }
     c.threshold_bytes = 0;
     c.pause_ps = c.interval_ps = 0;
-    struct weft_plan_sfc p = weft_plan_calc_sfc(&c, &s->place.way);
+    struct weft_plan_sfc p = weft_plan_calc_sfc(&c, &s->place.path);
     if (!p.threshold_bytes_max)
         add_finding(s, FORMAT("no threshold is allowed: (N - 1) x round trip x rate = %s, and PFC begins at %s; fewer "
                               "senders at a time (weft plan admission) do",

@@ -3,9 +3,12 @@
 // of 40G recover ten times more slowly at 400G (docs/dcqcn.md), and nothing in a run's figures says so.
 #include <string.h>
 
+#include "base/units.h"
 #include "weft/advice.h"
 #include "weft/cc.h"
 #include "weft/hints.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 enum { FAR = 2 }; // a larger ratio of rates gives a hint (assumed)
 

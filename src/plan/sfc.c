@@ -12,6 +12,7 @@
 // plan buffers: the study's leaves out frames and the reaction time. Its basic settings of part 5 name a pause of 6 us,
 // its parameters and cases 10 us.
 #include "base/units.h"
+#include "weft/param.h"
 #include "weft/plan.h"
 
 const char *const weft_plan_warning_names[] = {"lossy", "too_slow", "under_reacting", "over_reacting"};
@@ -44,9 +45,9 @@ static const char *sfc_check(const void *conf, char *text, size_t size) {
 const struct weft_param_table weft_plan_sfc_table =
     WEFT_PARAM_TABLE_CHECKED("plan sfc", struct weft_plan_sfc_conf, sfc_rows, sfc_check);
 
-struct weft_plan_way weft_plan_calc_way(uint64_t layers, weft_time_ps delay, weft_time_ps processing) {
+struct weft_plan_path weft_plan_calc_path(uint64_t layers, weft_time_ps delay, weft_time_ps processing) {
     uint32_t links = (uint32_t)(2 * layers - 1), passes = 2 * links - 1;
-    return (struct weft_plan_way){links, passes, 2 * links * delay + passes * processing};
+    return (struct weft_plan_path){links, passes, 2 * links * delay + passes * processing};
 }
 
 /// Three quarters of the highest, in whole KB if possible.
@@ -75,15 +76,15 @@ static uint32_t judge(const struct weft_plan_sfc *p, weft_bytes buffer) {
     return warnings;
 }
 
-struct weft_plan_sfc weft_plan_calc_sfc(const struct weft_plan_sfc_conf *c, const struct weft_plan_way *way) {
-    struct weft_plan_sfc p = {.way = way ? *way : weft_plan_calc_way(c->layers, c->delay_ps, c->processing_ps)};
+struct weft_plan_sfc weft_plan_calc_sfc(const struct weft_plan_sfc_conf *c, const struct weft_plan_path *path) {
+    struct weft_plan_sfc p = {.path = path ? *path : weft_plan_calc_path(c->layers, c->delay_ps, c->processing_ps)};
     if (!c->best_effort) p.pfc_headroom_bytes = c->pfc_headroom_bytes;
     if (!c->best_effort && !p.pfc_headroom_bytes)
         p.pfc_headroom_bytes = weft_plan_calc_bytes(c->rate_bps, 2 * c->delay_ps + c->processing_ps);
     if (p.pfc_headroom_bytes < c->buffer_bytes) p.pfc_threshold_bytes_max = c->buffer_bytes - p.pfc_headroom_bytes;
     p.pfc_threshold_bytes =
         c->pfc_threshold_bytes && !c->best_effort ? c->pfc_threshold_bytes : p.pfc_threshold_bytes_max;
-    p.excess_bytes = weft_plan_calc_bytes(c->rate_bps, p.way.round_trip_ps);
+    p.excess_bytes = weft_plan_calc_bytes(c->rate_bps, p.path.round_trip_ps);
     p.headroom_bytes = (c->incast - 1) * p.excess_bytes;
     if (p.headroom_bytes < p.pfc_threshold_bytes) p.threshold_bytes_max = p.pfc_threshold_bytes - p.headroom_bytes;
     p.threshold_bytes = c->threshold_bytes ? c->threshold_bytes : choose_threshold(p.threshold_bytes_max);

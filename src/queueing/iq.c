@@ -6,11 +6,6 @@
 #include "base/fifo.h"
 #include "weft/queueing.h"
 
-struct iq_conf {
-    uint8_t unused;
-};
-static const struct weft_param_table iq_params = {.name = "iq", .conf_size = sizeof(struct iq_conf)};
-
 /// A packet's output is in its `node` field while it waits: the node is this one.
 struct iq_input {
     struct weft__fifo fifo[WEFT_PRIORITIES];
@@ -115,6 +110,6 @@ const struct weft_model weft__queueing_iq = {
     .name = "iq",
     .summary = "input queues: one FIFO per input and priority; the head blocks what is behind it",
     .source = "Karol, Hluchyj, Morgan 1987; IEEE 802.1 dw-chen-sfc",
-    .params = &iq_params,
+    .params = &weft_no_params,
     .ops = &iq_ops,
 };

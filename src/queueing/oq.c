@@ -5,11 +5,6 @@
 // 1987.
 #include "weft/queueing.h"
 
-struct oq_conf {
-    uint8_t unused;
-};
-static const struct weft_param_table oq_params = {.name = "oq", .conf_size = sizeof(struct oq_conf)};
-
 static const struct weft_queueing_ops oq_ops = {.push = NULL};
 
 const struct weft_model weft__queueing_oq = {
@@ -17,6 +12,6 @@ const struct weft_model weft__queueing_oq = {
     .name = "oq",
     .summary = "output queues: one FIFO per output and priority; no input ever blocks another",
     .source = "Karol, Hluchyj, Morgan 1987; IEEE 802.1 dw-chen-sfc",
-    .params = &oq_params,
+    .params = &weft_no_params,
     .ops = &oq_ops,
 };

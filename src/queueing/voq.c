@@ -6,11 +6,6 @@
 #include "base/fifo.h"
 #include "weft/queueing.h"
 
-struct voq_conf {
-    uint8_t unused;
-};
-static const struct weft_param_table voq_params = {.name = "voq", .conf_size = sizeof(struct voq_conf)};
-
 struct voq_queue {
     struct weft__fifo fifo;
     weft_bytes bytes;
@@ -119,6 +114,6 @@ const struct weft_model weft__queueing_voq = {
     .name = "voq",
     .summary = "virtual output queues: one FIFO per input, output and priority; no head-of-line blocking",
     .source = "McKeown 1999; IEEE 802.1 dw-chen-sfc",
-    .params = &voq_params,
+    .params = &weft_no_params,
     .ops = &voq_ops,
 };

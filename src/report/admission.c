@@ -3,6 +3,7 @@
 // much was in flight.
 #include <inttypes.h>
 
+#include "base/units.h"
 #include "jobs.h"
 #include "mechanisms.h"
 

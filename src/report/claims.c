@@ -4,7 +4,8 @@
 
 #include "base/json.h"
 #include "base/units.h"
-#include "claims.h"
+#include "weft/report.h"
+#include "weft/result.h"
 
 void weft_claim_counts_add(struct weft_claim_counts *c, enum weft_claim_verdict verdict) {
     switch (verdict) {
@@ -119,7 +120,8 @@ void weft_report_json_claim(struct weft__json *j, const struct weft_claim *c) {
     weft__json_key_string(j, "reason", c->reason);
 }
 
-void weft__json_claims(struct weft__json *j, const struct weft_claim_result *result, uint32_t n) {
+/// Member "claims" of the current object.
+static void write_claims(struct weft__json *j, const struct weft_claim_result *result, uint32_t n) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     weft__json_key(j, "claims");
     weft__json_begin_array(j);
@@ -139,4 +141,19 @@ void weft__json_claims(struct weft__json *j, const struct weft_claim_result *res
     }
     weft__json_end_array(j);
     weft_arena_free(arena);
+}
+
+void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t not_run,
+                              const struct weft_claim_result *claim, uint32_t claims) {
+    struct weft__json j = {.file = file};
+    weft__json_begin_object(&j);
+    weft__json_key(&j, "variants");
+    weft__json_begin_array(&j);
+    for (uint32_t r = 0; r < runs; r++)
+        weft_answer_json(&j, weft_run_answer(), &run[r]);
+    weft__json_end_array(&j);
+    weft__json_key_bool(&j, "interrupted", not_run || weft_report_interrupted(run, runs));
+    if (claims) write_claims(&j, claim, claims);
+    weft__json_end_object(&j);
+    putc('\n', file);
 }

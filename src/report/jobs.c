@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "text.h"
-#include "weft/place.h"
+#include "weft/placement.h"
 
 #include "base/units.h"
 

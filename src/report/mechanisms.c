@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/units.h"
+
 enum { ROWS = 32, TEXT = 64 };
 
 static struct weft__mechanism_row *row_of(struct weft__mechanism_row *row, uint32_t *n,

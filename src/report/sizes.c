@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "text.h"
 
 enum { DECADES = 17, TEXT = 32 };         // the last one ends below the largest whole number

@@ -2,6 +2,7 @@
 // Tables of results: names, walks over rows, values.
 #include "rows.h"
 
+#include "base/units.h"
 #include "weft/param.h"
 
 #include <assert.h>

@@ -14,6 +14,7 @@
 // Assumed: numbers travel in the preamble and take no bytes; ACKs and NACKs take none of the reverse direction's time
 // and are never destroyed themselves; the replay buffer has room for a round trip; a corrupt frame is detected at once,
 // so no timeout is needed; after `tries` failures with one frame the link gives that frame up.
+#include "weft/param.h"
 #include "weft/retry.h"
 
 struct llr_conf {

@@ -4,6 +4,7 @@
 // Training at Meta Scale", SIGCOMM 2024. It matters if a NIC uses one UDP source port for all its queue pairs to a host
 // (`host.source_port: host_pair`). Assumed: each NIC numbers its queue pairs one after another.
 #include "route/hash.h"
+#include "weft/param.h"
 
 struct e_ecmp_conf {
     struct weft__route_hash_conf hash;

@@ -5,6 +5,7 @@
 // of header fields; a good finaliser is what vendors approach with their per-switch seeds, and `hash_seed: same` shows
 // what happens without: the second layer decides as the first did and uses part of its links (polarisation).
 #include "route/hash.h"
+#include "weft/param.h"
 
 struct ecmp_conf {
     struct weft__route_hash_conf hash;

@@ -9,6 +9,7 @@
 // the source port that of the first queue pair of a pair of hosts and the queue pair's place after it
 // (host.source_port: numbered). Difference: parallel links to one neighbour are separate next hops.
 #include "route/hash.h"
+#include "weft/param.h"
 
 struct murmur3_conf {
     uint64_t first_port, destination_port;

@@ -4,6 +4,7 @@
 // 2004; E. Vanini et al., "Let it flow: resilient asymmetric load balancing with flowlet switching", NSDI 2017 (the new
 // path is random). Packets that were overtaken nevertheless are counted where they arrive.
 #include "route/flowlets.h"
+#include "weft/param.h"
 
 struct flowlet_conf {
     struct weft__flowlets_conf flowlets;

@@ -5,6 +5,7 @@
 // balancing", 2001. Differences: queues are seen without delay, and only this switch's own: congestion downstream shows
 // as backlog here, or not at all.
 #include "route/flowlets.h"
+#include "weft/param.h"
 
 enum { PER_PACKET, PER_FLOWLET };
 static const char *const per_names[] = {"packet", "flowlet", NULL};

@@ -8,6 +8,7 @@
 // names the downlink's index and the fallback. The modulo and the rules of upper layers are assumed, and so is whose
 // downlink it is: the text that we have does not say (docs/studies/meta-roce.md compares the two).
 #include "route/hash.h"
+#include "weft/param.h"
 
 enum { PATH_PINNING_SOURCE, PATH_PINNING_DESTINATION };
 static const char *const index_names[] = {"source", "destination", NULL};

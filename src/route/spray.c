@@ -4,6 +4,7 @@
 // own turn; each switch starts at a random one, because otherwise all would start at the same spine. Packets of a queue
 // pair overtake one another: see host.out_of_order.
 #include "route/hash.h"
+#include "weft/param.h"
 
 enum { ROUND_ROBIN, RANDOM };
 static const char *const order_names[] = {"round_robin", "random", NULL};

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "weft/param.h"
 #include "weft/route.h"
 
 static const char *const demand_names[] = {"measured", "known", NULL};

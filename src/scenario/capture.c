@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
+#include "weft/param.h"
 #include "weft/scenario.h"
 
 static const char *const contents[] = {"headers", "full", NULL};    // enum weft_capture_content

@@ -4,6 +4,7 @@
 
 #include "base/param.h"
 #include "scenario/scenario.h"
+#include "weft/param.h"
 
 struct sink {
     void (*on_value)(void *context, const char *path, const char *value, const char *dflt);

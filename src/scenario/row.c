@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scenario/scenario.h"
+#include "weft/param.h"
 
 /// What follows "name." in the path; NULL: the path does not begin with it.
 static const char *after(const char *path, const char *name) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "weft/param.h"
 #include "weft/scenario.h"
 
 static const char *const fast_forwards[] = {"off", "exact", "steady", NULL};

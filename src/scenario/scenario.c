@@ -8,6 +8,7 @@
 
 #include "base/param.h"
 #include "base/tree.h"
+#include "weft/param.h"
 
 enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
@@ -343,32 +344,4 @@ enum weft_status weft_scenario_fabric(const struct weft_scenario_file *file, uin
 
 void weft_scenario_free(struct weft_scenario *scenario) {
     if (scenario) weft_arena_free(scenario->arena); // the scenario itself is in it
-}
-
-const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node) {
-    for (uint32_t d = scenario->devices - 1; d > 0; d--)
-        if (weft_glob_match(scenario->device[d].match, node)) return &scenario->device[d];
-    return &scenario->device[0];
-}
-
-/// What is at that path, or the innermost section around it; *ret_depth: how many of its keys exist.
-static const struct weft_tree *innermost(const struct weft_tree *tree, const char *path, uint32_t *ret_depth) {
-    *ret_depth = 0;
-    for (const char *key = path, *end; *key; key = *end ? end + 1 : end) {
-        char name[WEFT__PATH_MAX];
-        end = key + strcspn(key, ".");
-        snprintf(name, sizeof name, "%.*s", (int)(end - key), key);
-        const struct weft_tree *child = weft__tree_section(tree, name);
-        if (!child) break;
-        tree = child;
-        ++*ret_depth;
-    }
-    return tree;
-}
-
-struct weft_place weft_device_place(const struct weft_device_conf *device, const char *path) {
-    uint32_t own_depth, depth;
-    const struct weft_tree *own = innermost(device->tree, path, &own_depth);
-    const struct weft_tree *other = innermost(device->defaults, path, &depth);
-    return depth > own_depth ? other->place : own->place;
 }

@@ -4,6 +4,7 @@
 // Difference from the paper: a turn ends when its credit is used up rather than before a packet that would not fit
 // (surplus round robin, S. Floyd and V. Jacobson 1995, appendix), because the length of the next packet is not known
 // here. A turn overdraws by less than one packet and pays for it in its next; shares over many rounds are exact.
+#include "weft/param.h"
 #include "weft/scheduler.h"
 
 struct dwrr_conf {

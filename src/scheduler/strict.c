@@ -2,11 +2,6 @@
 // Strict priority, IEEE 802.1Q clause 8.6.8.1: always the highest priority that can send.
 #include "weft/scheduler.h"
 
-struct strict_conf {
-    uint8_t unused;
-};
-static const struct weft_param_table strict_params = {.name = "strict", .conf_size = sizeof(struct strict_conf)};
-
 static uint32_t strict_pick(struct weft_scheduler_state *state, const void *conf, uint8_t mask) {
     return 31u - (uint32_t)__builtin_clz(mask);
 }
@@ -18,6 +13,6 @@ const struct weft_model weft__scheduler_strict = {
     .name = "strict",
     .summary = "the highest priority first",
     .source = "IEEE 802.1Q clause 8.6.8.1",
-    .params = &strict_params,
+    .params = &weft_no_params,
     .ops = &strict_ops,
 };

@@ -11,6 +11,7 @@
 
 #include "base/draft.h"
 #include "base/stream.h"
+#include "base/units.h"
 #include "box/box.h"
 #include "engine/ranks.h"
 #include "sim/frames.h"

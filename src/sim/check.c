@@ -3,11 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "box/box.h"
 #include "sim/check_credit.h"
 #include "sim/check_wire.h"
 #include "transport/frames.h"
 #include "weft/aqm.h"
+#include "weft/param_load.h"
 #include "weft/transport.h"
 
 uint32_t weft__frame_bytes_max(const struct weft_scenario *scenario, const struct weft_topology *t) {
@@ -162,7 +164,8 @@ static enum weft_status check_asked(const struct weft_scenario *scenario, const 
             uint32_t deaf = find_deaf(scenario, t, d, child->key);
             if (deaf == WEFT_NONE || is_for_all(scenario, child->place)) continue;
             snprintf(s.path, sizeof s.path, "switch.%s", child->key);
-            weft_params_each(&weft_switch_table, &device->sw, "switch", look_at_value, &s);
+            weft_params_each(weft_model_find(WEFT_KIND_BOX, "switch")->params, &device->sw, "switch", look_at_value,
+                             &s);
             if (s.differs)
                 return weft_error_set(
                     ret_error, WEFT_ERROR_INPUT, child->key_place,
@@ -456,7 +459,6 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     uint32_t n;
     struct weft_control_event *event;
     if (!status) status = weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error);
-    if (!status) status = weft_control_picks_check(topology, &scenario->control, scenario->control_tree, ret_error);
     if (!status && *scenario->capture.ports) status = check_capture(scenario, topology, ret_error);
     return status ? status : check_boxes(scenario, topology, ret_error);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a run depends on its seed.
 #include "box/box.h"
-#include "weft/model.h"
 #include "weft/routes.h"
 #include "weft/sim.h"
 #include "weft/workload.h"

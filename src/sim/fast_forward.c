@@ -4,10 +4,10 @@
 // repeat, when no packet is in flight, the engine rests. Then everything that determines the network's future is
 // compared with its state one period earlier: an iteration, or a few operations.
 //
-// exact: the numbers of base/still.h are equal, so what follows is what followed then: every event, one period later. A
-// whole number of periods is taken over: the engine's clock stands still, positions of programs move on, and what the
-// period noted and counted is noted and counted again. Times noted afterwards are later than the engine's clock by the
-// skipped time. Results equal those of a run without fast-forward, bit by bit.
+// exact: the numbers of base/fingerprint.h are equal, so what follows is what followed then: every event, one period
+// later. A whole number of periods is taken over: the engine's clock stands still, positions of programs move on, and
+// what the period noted and counted is noted and counted again. Times noted afterwards are later than the engine's
+// clock by the skipped time. Results equal those of a run without fast-forward, bit by bit.
 //
 // steady: the programs are at the same positions, and two successive periods took about as long (run.steady_error);
 // queue pairs may have changed their rates. The last period is taken over; the difference is the estimate of the error.
@@ -45,7 +45,7 @@ struct position {
 /// The complete state when the network was at rest.
 struct mark {
     struct weft__mark counted; ///< arena NULL: none
-    struct weft__still still;
+    struct weft__fingerprint fingerprint;
     uint64_t at;
 };
 
@@ -97,10 +97,10 @@ static void mark_free(struct mark *m) {
 }
 
 /// Takes the state of all nodes; else returns why it cannot be told.
-static const char *take_still(const struct weft__network *net, struct weft__still *ret) {
+static const char *take_fingerprint(const struct weft__network *net, struct weft__fingerprint *ret) {
     for (uint32_t i = 0; i < net->topology->nodes; i++) {
         const struct weft__box *box = weft__box_of(&net->topology->node[i]);
-        const char *refused = box->still(net, i, ret);
+        const char *refused = box->fingerprint(net, i, ret);
         if (refused) return refused;
     }
     return NULL;
@@ -161,9 +161,10 @@ static uint32_t count_times(const struct weft__fast_forward *f, const struct fou
     const struct weft__network *net = f->net;
     const struct mark *before = found->before;
     weft_time_ps period = now->counted.time_ps - before->counted.time_ps, next = weft__skips_next_start(&f->skips);
-    if (found->keeps_looks && now->still.looks_ps && now->still.looks_ps < next) next = now->still.looks_ps;
+    if (found->keeps_looks && now->fingerprint.looks_ps && now->fingerprint.looks_ps < next)
+        next = now->fingerprint.looks_ps;
     assert(period); // marks are at different times
-    uint64_t times = next > now->still.now_ps ? (next - 1 - now->still.now_ps) / period : 0;
+    uint64_t times = next > now->fingerprint.now_ps ? (next - 1 - now->fingerprint.now_ps) / period : 0;
     bool moves = false;
     for (uint32_t i = 0; i < net->programs->n; i++) {
         const struct weft__program *p = &net->programs->program[i];
@@ -181,7 +182,7 @@ static bool is_same(const uint64_t a[2], const uint64_t b[2]) {
     return a[0] == b[0] && a[1] == b[1];
 }
 
-static bool is_same_position(const struct position *p, const struct weft__still *programs) {
+static bool is_same_position(const struct position *p, const struct weft__fingerprint *programs) {
     return p->time_ps[0] && is_same(p->all, programs->all);
 }
 
@@ -214,7 +215,7 @@ static bool waits_in_turn(const struct weft__network *net, const struct weft__ma
 /// they are kept.
 static bool repeats_exactly(const struct weft__fast_forward *f, const struct tracker *t, const struct mark *before,
                             const struct mark *now, bool *ret_keeps_looks) {
-    const struct weft__still *a = &before->still, *b = &now->still;
+    const struct weft__fingerprint *a = &before->fingerprint, *b = &now->fingerprint;
     *ret_keeps_looks = false;
     if (!is_same(a->all, b->all) || !(t->within || is_same(a->within, b->within))) return false;
     weft_time_ps period = now->counted.time_ps - before->counted.time_ps;
@@ -270,9 +271,9 @@ static struct found find_stretch(const struct weft__fast_forward *f, const struc
 }
 
 /// Mixes in the positions of the programs, independent of the network's state.
-static void mix_programs(const struct weft__network *net, struct weft__still *ret) {
+static void mix_programs(const struct weft__network *net, struct weft__fingerprint *ret) {
     for (uint32_t h = 0; h < net->topology->hosts; h++)
-        if (net->gpu[h]) weft__programs_still(net->programs, net->gpu[h], ret);
+        if (net->gpu[h]) weft__programs_fingerprint(net->programs, net->gpu[h], ret);
 }
 
 /// The first program of the first unfinished job; NULL: all jobs are finished.
@@ -314,7 +315,7 @@ static bool is_auditing(const struct weft__fast_forward *f) {
 
 /// Whether to take a mark here: the programs have been at this position before, at another count or in an earlier run.
 /// Of such positions one is the target, until it stops recurring.
-static bool find_position(struct tracker *t, const struct weft__still *programs, uint64_t at, weft_time_ps now) {
+static bool find_position(struct tracker *t, const struct weft__fingerprint *programs, uint64_t at, weft_time_ps now) {
     struct position *p = &t->position[programs->all[0] & (POSITIONS - 1)];
     bool again = is_same_position(p, programs) && p->at != at;
     if (t->target && t->target->at + 2 * t->target->period < at) drop_target(t); // it has stopped recurring
@@ -345,8 +346,8 @@ static void miss(struct tracker *t) {
 
 /// Saves the complete state, before the existing marks. False: the state cannot be told.
 static bool take_mark(struct weft__fast_forward *f, struct tracker *t, uint64_t at, weft_time_ps now) {
-    struct mark next = {.still = {.now_ps = now}, .at = at};
-    if (f->exact) f->outcome->refused = take_still(f->net, &next.still);
+    struct mark next = {.fingerprint = {.now_ps = now}, .at = at};
+    if (f->exact) f->outcome->refused = take_fingerprint(f->net, &next.fingerprint);
     f->over = f->outcome->refused != NULL;
     if (f->over) return false;
     weft__mark_take(&f->skips, now, &next.counted);
@@ -379,7 +380,7 @@ static bool compare(struct weft__fast_forward *f, struct tracker *t, uint64_t at
     return true;
 }
 
-static bool look(struct weft__fast_forward *f, struct tracker *t, const struct weft__still *programs,
+static bool look(struct weft__fast_forward *f, struct tracker *t, const struct weft__fingerprint *programs,
                  weft_time_ps now) {
     const struct weft__program *first = first_program(f->net);
     weft_time_ps true_now = now + f->skips.skipped_ps;
@@ -400,11 +401,11 @@ static void rest(struct weft__fast_forward *f) {
     struct weft__network *net = f->net;
     if (f->over || !first_program(net) || !weft__engine_is_empty(&net->engine)) return;
     weft_time_ps now = weft__engine_tally(&net->engine).last_ps;
-    struct weft__still within = {.now_ps = now}, all;
+    struct weft__fingerprint within = {.now_ps = now}, all;
     mix_programs(net, &within);
     all = within;
     for (uint32_t k = 0; k < 2; k++)
-        weft__still_mix(&all, within.within[k]);
+        weft__fingerprint_mix(&all, within.within[k]);
     if (look(f, &f->tracker[ITERATIONS], &all, now)) {
         start_anew(&f->tracker[ITERATIONS]);
         if (f->tracker[WITHIN].position) start_anew(&f->tracker[WITHIN]);
@@ -424,7 +425,7 @@ static const char *refuse_boxes(const struct weft__network *net, bool exact) {
     }
     for (uint32_t i = 0; i < net->topology->nodes; i++) {
         const struct weft__box *box = weft__box_of(&net->topology->node[i]);
-        if (!box->still && (exact || !box->each_count))
+        if (!box->fingerprint && (exact || !box->each_count))
             return weft_arena_format(net->outcome->arena, "boxes of kind %s, whose state cannot be compared",
                                      weft__box_name(net->topology->node[i].box));
     }

@@ -80,10 +80,7 @@ void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
         if (net->rma->host[h]) net->rma->host[h]->log = &log->rma[t->host[h]];
     net->following = weft_arena_alloc(net->arena_qp, 1, sizeof *net->following);
     *net->following = (struct weft__following){follow, log};
-}
-
-struct weft__follow *weft__network_follow(const struct weft__network *net, uint32_t node) {
-    return net->following ? &net->following->log->node[node] : NULL;
+    net->follow_node = log->node;
 }
 
 void weft__follow_collect(struct weft__network *net) {
@@ -102,6 +99,7 @@ void weft__follow_collect(struct weft__network *net) {
     }
     net->following->follow->log = log;
     net->following = NULL;
+    net->follow_node = NULL;
 }
 
 static void release(struct weft_follow_log *log) {
@@ -232,16 +230,16 @@ static void each_of(const struct weft_follow_log *log, uint32_t n, act_on *act, 
     }
 }
 
-struct places {
+struct by_port {
     uint64_t *at; ///< [ports + 1]
     struct weft_followed *followed;
 };
 static void count(void *context, const struct weft_followed *f) {
-    struct places *p = context;
+    struct by_port *p = context;
     p->at[f->port + 1]++;
 }
 static void place(void *context, const struct weft_followed *f) {
-    struct places *p = context;
+    struct by_port *p = context;
     p->followed[p->at[f->port]++] = *f;
 }
 
@@ -249,7 +247,7 @@ struct weft_followed_list weft_follow_list(const struct weft_follow *follow, str
     const struct weft_follow_log *log = follow->log;
     struct weft_followed_list list = {0};
     if (!log) return list;
-    struct places p = {.at = weft_arena_alloc(arena, log->ports + (size_t)1, sizeof *p.at)};
+    struct by_port p = {.at = weft_arena_alloc(arena, log->ports + (size_t)1, sizeof *p.at)};
     for (uint32_t n = 0; n < log->nodes; n++)
         each_of(log, n, count, &p);
     for (uint32_t i = 0; i < log->ports; i++)

@@ -47,16 +47,16 @@ static weft_time_ps next_start(const struct weft__lone_hop *h, weft_time_ps reac
 }
 
 /// Whether this switch may send packets of one queue pair to the host by several ports.
-static bool has_choice(const struct weft__ways *ways, uint32_t node, uint32_t dst) {
-    if (ways->t->node[node].role == WEFT_NODE_HOST) return false;
+static bool has_choice(const struct weft__forwarding *forwarding, uint32_t node, uint32_t dst) {
+    if (forwarding->t->node[node].role == WEFT_NODE_HOST) return false;
     uint32_t n;
-    weft_routes_at(ways->routes, ways->t->node[node].index, dst, &n);
-    return n > 1 && ((const struct weft_route_ops *)ways->device[node]->sw.route.model->ops)->choose;
+    weft_routes_at(forwarding->routes, forwarding->t->node[node].index, dst, &n);
+    return n > 1 && ((const struct weft_route_ops *)forwarding->device[node]->sw.route.model->ops)->choose;
 }
 
-static void find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint32_t qp, uint16_t entropy,
-                      uint32_t bytes, struct path *ret) {
-    const struct weft_topology *t = ways->t;
+static void find_path(const struct weft__forwarding *forwarding, uint32_t src, uint32_t dst, uint32_t qp,
+                      uint16_t entropy, uint32_t bytes, struct path *ret) {
+    const struct weft_topology *t = forwarding->t;
     struct weft_packet packet = {.dst = dst, .qp = qp, .entropy = entropy & 0x3fffu};
     uint32_t node = t->host[src];
     bool crossed = false; // crossed a fabric to get to this node
@@ -69,7 +69,7 @@ static void find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst,
         struct weft__lone_frame frame = {.node = node, .dst = dst, .bytes = bytes, .crossed = crossed};
         frame.rest_ps = in && bytes > WEFT__HEADER ? occupancy(in, bytes - WEFT__HEADER) : 0;
         struct weft__crossing crossing;
-        crossed = box->cross && box->cross(ways, &frame, &crossing);
+        crossed = box->cross && box->cross(forwarding, &frame, &crossing);
         if (crossed) {
             in->cut_through &= !crossing.whole;
             in->reach_ps += crossing.time_ps;
@@ -77,15 +77,15 @@ static void find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst,
             ret->cells = true;
             continue;
         }
-        ret->alone &= !has_choice(ways, node, dst);
-        uint32_t k = weft__ways_port(ways, node, &packet);
+        ret->alone &= !has_choice(forwarding, node, dst);
+        uint32_t k = weft__forwarding_port(forwarding, node, &packet);
         if (k == WEFT_NONE || ret->hops == HOPS_MAX) {
             ret->hops = 0;
             return;
         }
         uint32_t port = t->node[node].port0 + k;
         struct weft__lone_hop *h = &ret->hop[ret->hops++];
-        *h = weft__lone_hop_of(ways, port);
+        *h = weft__lone_hop_of(forwarding, port);
         if (h->members > 1) h->reach_ps += (h->members - 1u) * occupancy(h, bytes + WEFT__PREAMBLE);
         ret->alone &= h->members < 2 && h->speed.byte_den == 1;
         node = t->port[t->port[port].peer].node;
@@ -186,9 +186,9 @@ static weft_time_ps cross_path(const struct path *path, const struct path *last,
 }
 
 /// `bound`: whatever the paths.
-static weft_time_ps closed_form(const struct weft__ways *ways, const struct weft__lone_flow *f, struct path *path,
-                                bool bound) {
-    const struct weft_host_conf *conf = &ways->device[ways->t->host[f->flow->src]]->host;
+static weft_time_ps closed_form(const struct weft__forwarding *forwarding, const struct weft__lone_flow *f,
+                                struct path *path, bool bound) {
+    const struct weft_host_conf *conf = &forwarding->device[forwarding->t->host[f->flow->src]]->host;
     const struct weft_flow flow = part_of(f->flow, f->planes, conf->planes == WEFT_PLANES_PACKET);
     struct train train = make_train(&flow, conf);
     uint16_t entropy = f->qp->entropy;
@@ -196,13 +196,13 @@ static weft_time_ps closed_form(const struct weft__ways *ways, const struct weft
     weft_time_ps request = flow.verb == WEFT_VERB_READ ? 0 : conf->work_request_ps;
     if (flow.verb == WEFT_VERB_READ) {
         uint32_t bytes = WEFT_FRAME_READ + weft_host_framing_bytes(conf);
-        find_path(ways, flow.dst, flow.src, f->number, entropy, bytes, &last);
+        find_path(forwarding, flow.dst, flow.src, f->number, entropy, bytes, &last);
         if (bound) make_bound(&last);
         if (!last.hops) return WEFT_TIME_NEVER;
         request = one_frame(&last, bytes);
     }
-    find_path(ways, flow.src, flow.dst, f->number, entropy, train.first, path);
-    find_path(ways, flow.src, flow.dst, f->number, entropy, train.last, &last);
+    find_path(forwarding, flow.src, flow.dst, f->number, entropy, train.first, path);
+    find_path(forwarding, flow.src, flow.dst, f->number, entropy, train.last, &last);
     if (!path->hops || last.hops != path->hops) return WEFT_TIME_NEVER;
     if (bound) make_bound(path);
     if (bound) make_bound(&last);
@@ -211,16 +211,16 @@ static weft_time_ps closed_form(const struct weft__ways *ways, const struct weft
     return bound && time > rounding ? time - rounding : time;
 }
 
-weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, struct weft__lone **lone,
+weft_time_ps weft__calc_ideal_fct(const struct weft__forwarding *forwarding, struct weft__lone **lone,
                                   const struct weft__lone_flow *f) {
-    const struct weft_host_conf *host = &ways->device[ways->t->host[f->flow->src]]->host;
+    const struct weft_host_conf *host = &forwarding->device[forwarding->t->host[f->flow->src]]->host;
     struct path path;
-    find_path(ways, f->flow->src, f->flow->dst, f->number, f->qp->entropy, WEFT_FRAME_MIN, &path);
+    find_path(forwarding, f->flow->src, f->flow->dst, f->number, f->qp->entropy, WEFT_FRAME_MIN, &path);
     bool alone = path.alone && f->qps == 1 && f->planes == 1 && !host->drain_rate_bps &&
                  !((const struct weft_transport_ops *)host->transport.model->ops)->path;
     if (!path.hops) return WEFT_TIME_NEVER;
-    if (alone || path.cells || f->flow->messages) return closed_form(ways, f, &path, !alone);
-    if (!*lone) *lone = weft__lone_new(ways);
+    if (alone || path.cells || f->flow->messages) return closed_form(forwarding, f, &path, !alone);
+    if (!*lone) *lone = weft__lone_new(forwarding);
     weft_time_ps time = weft__lone_fct(*lone, f);
-    return time ? time : closed_form(ways, f, &path, true);
+    return time ? time : closed_form(forwarding, f, &path, true);
 }

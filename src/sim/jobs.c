@@ -70,7 +70,7 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
     }
     assert(job->first[rank] <= job->first[rank + 1]);
     p->sending = weft_arena_alloc(b->arena, p->sendings, sizeof *p->sending);
-    if (p->schedule) weft__schedule_init(p->schedule, job, rank, b->arena);
+    if (p->schedule) weft__schedule_run_init(p->schedule, job, rank, b->arena);
 }
 
 static struct weft__sends *make_sends(const struct build *b, const struct weft_connection *c) {

@@ -66,9 +66,9 @@ struct plane {
 enum { PLANES_MAX = 32 };
 
 struct weft__lone {
-    struct weft__ways ways; ///< with route states of its own
-    struct line *line;      ///< [ports]
-    struct queue *queue;    ///< [2 * ports]: on the wire; complete too late for a faster port
+    struct weft__forwarding forwarding; ///< with route states of its own
+    struct line *line;                  ///< [ports]
+    struct queue *queue;                ///< [2 * ports]: on the wire; complete too late for a faster port
     struct weft__timers timers;
     struct frame *frame;
     uint32_t frames, frames_capacity, free; ///< free: list of frames that have come
@@ -91,13 +91,13 @@ struct weft__lone {
     bool unreachable;
 };
 
-struct weft__lone_hop weft__lone_hop_of(const struct weft__ways *ways, uint32_t port) {
-    const struct weft_topology *t = ways->t;
+struct weft__lone_hop weft__lone_hop_of(const struct weft__forwarding *forwarding, uint32_t port) {
+    const struct weft_topology *t = forwarding->t;
     const struct weft_port_info *info = &t->port[port];
     const struct weft_link_info *link = &t->link[info->link];
-    const struct weft_device_conf *sender = ways->device[info->node];
+    const struct weft_device_conf *sender = forwarding->device[info->node];
     uint32_t peer = t->port[info->peer].node;
-    struct weft__box_reaction r = weft__box_at(t, info->peer)->reaction(ways->device[peer], t, info->peer);
+    struct weft__box_reaction r = weft__box_at(t, info->peer)->reaction(forwarding->device[peer], t, info->peer);
     bool host = t->node[info->node].role == WEFT_NODE_HOST;
     return (struct weft__lone_hop){
         .speed = weft__speed_of(link->rate_bps),
@@ -152,7 +152,7 @@ static uint32_t queue_pop(struct weft__lone *x, uint32_t key) {
 static struct line *line_of(struct weft__lone *x, uint32_t port) {
     struct line *line = &x->line[port];
     if (!line->known) {
-        line->hop = weft__lone_hop_of(&x->ways, port);
+        line->hop = weft__lone_hop_of(&x->forwarding, port);
         line->known = true;
     }
     if (!line->touched) {
@@ -210,7 +210,7 @@ static void send_frame(struct weft__lone *x, uint32_t port, uint32_t f, weft_tim
     frame->at_ps = last_bit + line->hop.reach_ps;
     if (line->waiting == WEFT_NONE) line->waiting = f;
     line->waiting_bytes += frame->bytes;
-    queue_push(x, x->ways.t->port[port].peer, f);
+    queue_push(x, x->forwarding.t->port[port].peer, f);
 }
 
 /// Frames that have begun by now no longer wait. A frame that waited begins after all that comes at the same time.
@@ -226,7 +226,7 @@ static void let_begin(struct weft__lone *x, struct line *line) {
 /// As a switch's depth_at.
 static weft_bytes depth_at(const void *context, uint32_t k, uint32_t priority) {
     struct weft__lone *x = *(struct weft__lone *const *)context;
-    struct line *line = line_of(x, x->ways.t->node[x->node].port0 + k);
+    struct line *line = line_of(x, x->forwarding.t->node[x->node].port0 + k);
     let_begin(x, line);
     weft_time_ps busy = line->sending_ps > x->now_ps ? line->sending_ps - x->now_ps : 0;
     return line->waiting_bytes + busy * line->hop.speed.byte_den / line->hop.speed.byte_num;
@@ -235,14 +235,15 @@ static weft_bytes depth_at(const void *context, uint32_t k, uint32_t priority) {
 // --- a frame arrives ----------------------------------------------------------------------------------------------
 
 static void make_route_state(struct weft__lone *x, uint32_t node) {
-    const struct weft_topology *t = x->ways.t;
+    const struct weft_topology *t = x->forwarding.t;
     uint32_t sw = t->node[node].index;
-    const struct weft_switch_conf *conf = &x->ways.device[node]->sw;
+    const struct weft_switch_conf *conf = &x->forwarding.device[node]->sw;
     const struct weft_route_ops *ops = conf->route.model->ops;
-    if (x->ways.route_state[sw] || !ops->choose) return;
-    void *state = weft__route_state_new(t, node, conf, x->ways.routes->edges, x->ways.seed, x->arena_flow);
-    if (ops->program && x->ways.programmed && x->ways.programmed[sw]) ops->program->copy(state, x->ways.programmed[sw]);
-    x->ways.route_state[sw] = state;
+    if (x->forwarding.route_state[sw] || !ops->choose) return;
+    void *state = weft__route_state_new(t, node, conf, x->forwarding.routes->edges, x->forwarding.seed, x->arena_flow);
+    if (ops->program && x->forwarding.programmed && x->forwarding.programmed[sw])
+        ops->program->copy(state, x->forwarding.programmed[sw]);
+    x->forwarding.route_state[sw] = state;
     if (x->states_n < STATES_MAX) x->states[x->states_n++] = sw;
 }
 
@@ -261,9 +262,9 @@ static uint32_t route_frame(struct weft__lone *x, const struct frame *frame, uin
         .priority = qp->priority & 7u,
     };
     x->node = node;
-    uint32_t k = weft__ways_port(&x->ways, node, &p);
-    assert(k == WEFT_NONE || k < x->ways.t->node[node].ports);
-    return k == WEFT_NONE ? k : x->ways.t->node[node].port0 + k;
+    uint32_t k = weft__forwarding_port(&x->forwarding, node, &p);
+    assert(k == WEFT_NONE || k < x->forwarding.t->node[node].ports);
+    return k == WEFT_NONE ? k : x->forwarding.t->node[node].port0 + k;
 }
 
 static void take_in(struct weft__lone *x, uint32_t f) {
@@ -280,7 +281,7 @@ static void take_in(struct weft__lone *x, uint32_t f) {
 }
 
 static void on_frame(struct weft__lone *x, uint32_t key) {
-    const struct weft_topology *t = x->ways.t;
+    const struct weft_topology *t = x->forwarding.t;
     bool deferred = key >= t->ports;
     uint32_t port = deferred ? key - t->ports : key, node = t->port[port].node;
     struct line *behind = &x->line[t->port[port].peer];
@@ -403,7 +404,7 @@ static void forget(struct weft__lone *x) {
         *line = (struct line){.hop = line->hop, .known = true};
     }
     for (uint32_t i = 0; i < x->states_n; i++)
-        x->ways.route_state[x->states[i]] = NULL;
+        x->forwarding.route_state[x->states[i]] = NULL;
     x->touches = x->states_n = 0;
     weft_arena_free(x->arena_flow);
     x->arena_flow = NULL;
@@ -411,7 +412,7 @@ static void forget(struct weft__lone *x) {
 
 /// Sends all frames of all queue pairs, data or requests for it; their senders have what and when.
 static void run_senders(struct weft__lone *x, uint32_t src, uint32_t dst, uint32_t kind) {
-    const struct weft_topology *t = x->ways.t;
+    const struct weft_topology *t = x->forwarding.t;
     x->kind = kind;
     x->src = src;
     x->dst = dst;
@@ -478,7 +479,7 @@ static weft_time_ps follow_flow(struct weft__lone *x, uint32_t less) {
 /// Packets of each queue pair in a shortened flow: so many that the first still sends when the last starts, for only
 /// then do more of them take longer evenly.
 static uint64_t find_head(const struct weft__lone *x) {
-    const struct weft_topology *t = x->ways.t;
+    const struct weft_topology *t = x->forwarding.t;
     const struct weft_flow *flow = x->flow->flow;
     uint64_t head = FRAMES_HEAD / x->senders + 2;
     if (flow->verb == WEFT_VERB_READ || !x->host->work_request_ps) return head;
@@ -507,13 +508,13 @@ static weft_time_ps extend(struct weft__lone *x, uint32_t packets) {
 
 /// Whether every link is as fast as the sender's, so that it does not matter where packets go.
 static bool never_waits(const struct weft__lone *x) {
-    const struct weft_topology *t = x->ways.t;
+    const struct weft_topology *t = x->forwarding.t;
     weft_rate_bps rate = t->link[weft_topology_port(t, t->host[x->flow->flow->src], 0)->link].rate_bps;
     return x->rate_least >= rate;
 }
 
 weft_time_ps weft__lone_fct(struct weft__lone *x, const struct weft__lone_flow *flow) {
-    const struct weft_topology *t = x->ways.t;
+    const struct weft_topology *t = x->forwarding.t;
     uint64_t frames = 0;
     uint32_t packets = UINT32_MAX;
     for (uint32_t q = 0; q < flow->qps; q++) {
@@ -525,19 +526,19 @@ weft_time_ps weft__lone_fct(struct weft__lone *x, const struct weft__lone_flow *
     x->senders = flow->qps;
     x->planes = flow->planes;
     x->offset = flow->planes > 1 ? t->network[0].hosts : 0;
-    x->host = &x->ways.device[t->host[flow->flow->src]]->host;
+    x->host = &x->forwarding.device[t->host[flow->flow->src]]->host;
     x->transport = x->host->transport.model->ops;
-    bool even = !weft__lone_draws(&x->ways, flow) || never_waits(x);
+    bool even = !weft__lone_draws(&x->forwarding, flow) || never_waits(x);
     weft_time_ps time = frames > FRAMES_WHOLE && even ? extend(x, packets) : 0;
     return time || frames > FRAMES_MAX ? time : follow_flow(x, 0);
 }
 
-bool weft__lone_draws(const struct weft__ways *ways, const struct weft__lone_flow *flow) {
-    const struct weft_topology *t = ways->t;
-    const struct weft_host_conf *host = &ways->device[t->host[flow->flow->src]]->host;
+bool weft__lone_draws(const struct weft__forwarding *forwarding, const struct weft__lone_flow *flow) {
+    const struct weft_topology *t = forwarding->t;
+    const struct weft_host_conf *host = &forwarding->device[t->host[flow->flow->src]]->host;
     bool draws = t->events || ((const struct weft_transport_ops *)host->transport.model->ops)->path;
     for (uint32_t i = 0; i < t->switches && !draws; i++) {
-        const struct weft_model *route = ways->device[t->switch_node[i]]->sw.route.model;
+        const struct weft_model *route = forwarding->device[t->switch_node[i]]->sw.route.model;
         draws = ((const struct weft_route_ops *)route->ops)->choose;
     }
     return draws;
@@ -560,15 +561,15 @@ static uint64_t count_parts(const struct weft_topology *t) {
     return parts;
 }
 
-struct weft__lone *weft__lone_new(const struct weft__ways *ways) {
-    const struct weft_topology *t = ways->t;
+struct weft__lone *weft__lone_new(const struct weft__forwarding *forwarding) {
+    const struct weft_topology *t = forwarding->t;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft__lone *x = weft_arena_alloc(arena, 1, sizeof *x), **self = weft_arena_alloc(arena, 1, sizeof *self);
     *self = x;
     x->arena = arena;
-    x->ways = *ways;
-    x->ways.route_state = weft_arena_alloc(arena, t->switches, sizeof *x->ways.route_state);
-    x->ways.queues = (struct weft_route_queues){depth_at, self};
+    x->forwarding = *forwarding;
+    x->forwarding.route_state = weft_arena_alloc(arena, t->switches, sizeof *x->forwarding.route_state);
+    x->forwarding.queues = (struct weft_route_queues){depth_at, self};
     x->line = weft_arena_alloc(arena, t->ports, sizeof *x->line);
     x->touched = weft_arena_alloc(arena, t->ports, sizeof *x->touched);
     x->queue = weft_arena_alloc(arena, 2 * (size_t)t->ports, sizeof *x->queue);

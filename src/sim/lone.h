@@ -15,7 +15,7 @@ struct weft__lone_hop {
     const struct weft_wire_conf *wire;
 };
 /// `port`: among all ports.
-struct weft__lone_hop weft__lone_hop_of(const struct weft__ways *ways, uint32_t port);
+struct weft__lone_hop weft__lone_hop_of(const struct weft__forwarding *forwarding, uint32_t port);
 
 /// A flow with its queue pairs. `qp`: the first of them; `number`: its number in the run.
 struct weft__lone_flow {
@@ -27,11 +27,11 @@ struct weft__lone_flow {
 
 /// Ports and frames of one flow after the other.
 struct weft__lone;
-struct weft__lone *weft__lone_new(const struct weft__ways *ways);
+struct weft__lone *weft__lone_new(const struct weft__forwarding *forwarding);
 void weft__lone_free(struct weft__lone *lone);
 /// Its completion time; WEFT_TIME_NEVER: its destination cannot be reached. 0: the flow is too long to follow.
 weft_time_ps weft__lone_fct(struct weft__lone *lone, const struct weft__lone_flow *flow);
 /// Whether other traffic or failures may give its packets other paths than they have alone.
-bool weft__lone_draws(const struct weft__ways *ways, const struct weft__lone_flow *flow);
+bool weft__lone_draws(const struct weft__forwarding *forwarding, const struct weft__lone_flow *flow);
 
 #endif

@@ -10,29 +10,29 @@ enum { HOPS_MAX = 64 };
 
 /// The network of a run with all links up, to the extent that entrances of fabrics know where packets leave; they know
 /// nothing where a run would be refused.
-static struct weft__network find_exits(const struct weft_scenario *scenario, const struct weft__ways *ways,
+static struct weft__network find_exits(const struct weft_scenario *scenario, const struct weft__forwarding *forwarding,
                                        struct weft_arena *arena) {
     struct weft_topology *all_up = weft_arena_alloc(arena, 1, sizeof *all_up);
     struct weft__epoch *epoch = weft_arena_alloc(arena, 1, sizeof *epoch);
     struct weft_error error = {0};
-    *all_up = *ways->t;
+    *all_up = *forwarding->t;
     all_up->events = 0;
-    *epoch = (struct weft__epoch){.routes = ways->routes};
+    *epoch = (struct weft__epoch){.routes = forwarding->routes};
     struct weft__network net = {.scenario = scenario,
                                 .topology = all_up,
-                                .device = ways->device,
+                                .device = forwarding->device,
                                 .epoch = epoch,
                                 .epochs = 1,
-                                .hosts = {.qp_numbers = ways->qp_numbers},
+                                .hosts = {.qp_numbers = forwarding->qp_numbers},
                                 .arena_switch = arena};
     if (!weft__sharing_check(weft__plan_new(scenario, all_up, arena), true, &error)) weft__shared_new(&net, true);
     return net;
 }
 
 /// Traces a packet between the hosts of a flow; the packet has all but its destination.
-static void trace(const struct weft__ways *ways, const struct weft__network *net, const struct weft_flow *f,
+static void trace(const struct weft__forwarding *forwarding, const struct weft__network *net, const struct weft_flow *f,
                   uint32_t plane, struct weft_packet packet, struct weft_arena *arena, struct weft_path *path) {
-    const struct weft_topology *t = ways->t;
+    const struct weft_topology *t = forwarding->t;
     bool back = packet.kind != WEFT_PACKET_DATA;
     uint32_t src = (back ? f->dst : f->src) + plane * t->network[0].hosts;
     uint32_t dst = (back ? f->src : f->dst) + plane * t->network[0].hosts;
@@ -40,7 +40,7 @@ static void trace(const struct weft__ways *ways, const struct weft__network *net
     uint32_t port[HOPS_MAX], node = t->host[src];
     while (node != t->host[dst] && path->hops < HOPS_MAX) {
         const struct weft__box *box = weft__box_of(&t->node[node]);
-        uint32_t k = box->exit ? box->exit(net, node, &packet) : weft__ways_port(ways, node, &packet);
+        uint32_t k = box->exit ? box->exit(net, node, &packet) : weft__forwarding_port(forwarding, node, &packet);
         if (k == WEFT_NONE) break;
         port[path->hops] = box->exit ? k : t->node[node].port0 + k;
         uint32_t peer = t->port[port[path->hops++]].peer;
@@ -79,19 +79,19 @@ struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const 
                                     const struct weft_workload *w, bool back, struct weft_arena *arena,
                                     uint64_t *ret_paths) {
     struct weft_routes *routes = weft_routes_new(topology, NULL);
-    struct weft__ways ways =
-        weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
-    ways.qp_numbers = weft__qp_numbers(w, topology->hosts, arena);
-    ways.path = w->path;
-    struct weft__network net = find_exits(scenario, &ways, arena);
+    struct weft__forwarding forwarding =
+        weft__forwarding_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
+    forwarding.qp_numbers = weft__qp_numbers(w, topology->hosts, arena);
+    forwarding.path = w->path;
+    struct weft__network net = find_exits(scenario, &forwarding, arena);
     const uint64_t *before = weft_workload_qps_before(w, arena);
     struct weft_path *path = weft_arena_alloc(arena, w->qps, sizeof *path);
-    uint32_t planes = weft__planes(topology, ways.device);
+    uint32_t planes = weft__planes(topology, forwarding.device);
     uint32_t *at_src = weft_arena_alloc(arena, topology->hosts, sizeof *at_src);
     *ret_paths = 0;
     for (uint32_t i = 0; i < w->flows; i++) {
         const struct weft_flow *f = &w->flow[i];
-        const struct weft_host_conf *conf = &ways.device[topology->host[f->src]]->host;
+        const struct weft_host_conf *conf = &forwarding.device[topology->host[f->src]]->host;
         for (uint32_t q = 0; q < f->qps && q < f->bytes; q++) {
             path[*ret_paths] = (struct weft_path){.flow = i, .qp = q};
             struct weft_packet packet = {
@@ -101,7 +101,7 @@ struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const 
                 .priority = f->priority & 7u,
             };
             uint32_t turn = at_src[f->src]++;
-            trace(&ways, &net, f, (f->plane ? f->plane - 1u : turn) % planes, packet, arena, &path[*ret_paths]);
+            trace(&forwarding, &net, f, (f->plane ? f->plane - 1u : turn) % planes, packet, arena, &path[*ret_paths]);
             ++*ret_paths;
         }
     }

@@ -33,7 +33,7 @@ struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const 
 
 /// Completion time of a flow alone in the empty network, from first principles: pipelined frames over its path, with
 /// all links up, as its sender's first queue pair would be routed. `*lone`: NULL at first; freed by the caller.
-weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, struct weft__lone **lone,
+weft_time_ps weft__calc_ideal_fct(const struct weft__forwarding *forwarding, struct weft__lone **lone,
                                   const struct weft__lone_flow *flow);
 
 #endif

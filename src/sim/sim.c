@@ -32,14 +32,6 @@
 #include "weft/ranks.h"
 #include "weft/transport.h"
 
-const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario, const struct weft_topology *t,
-                                                  struct weft_arena *arena) {
-    const struct weft_device_conf **device = weft_arena_alloc(arena, t->nodes, sizeof *device);
-    for (uint32_t i = 0; i < t->nodes; i++)
-        device[i] = weft_scenario_device(scenario, t->node[i].name);
-    return device;
-}
-
 // --- assembling ---------------------------------------------------------------------------------------------------
 
 /// Routes for each state of the links; a change takes effect the detection time after it happens.
@@ -574,11 +566,11 @@ static void network_free(struct weft__network *net) {
 
 /// Where chance or failures choose paths, a run may give a flow better ones than it draws alone; and small messages of
 /// a job, or parts of one, may follow each other more closely than full packets do. Then a flow's ideal is what it had.
-static void calc_ideal(const struct weft__network *net, const struct weft__ways *ways, struct weft__lone **lone,
-                       const struct weft__lone_flow *flow, struct weft_flow_outcome *o) {
-    o->ideal_ps = weft__calc_ideal_fct(ways, lone, flow);
+static void calc_ideal(const struct weft__network *net, const struct weft__forwarding *forwarding,
+                       struct weft__lone **lone, const struct weft__lone_flow *flow, struct weft_flow_outcome *o) {
+    o->ideal_ps = weft__calc_ideal_fct(forwarding, lone, flow);
     if (o->end_ps == WEFT_TIME_NEVER || o->ideal_ps <= o->end_ps - o->start_ps) return;
-    if (flow->flow->messages || weft__lone_draws(ways, flow)) o->ideal_ps = o->end_ps - o->start_ps;
+    if (flow->flow->messages || weft__lone_draws(forwarding, flow)) o->ideal_ps = o->end_ps - o->start_ps;
 }
 
 /// The entries in force at the end, of switches that run here.
@@ -594,11 +586,11 @@ static const void **find_programmed(const struct weft__network *net) {
 }
 
 static void calc_ideals(const struct weft__network *net) {
-    struct weft__ways ways =
-        weft__ways_new(net->topology, net->device, net->epoch[0].routes, net->scenario->run.seed, net->arena_switch);
-    ways.qp_numbers = net->hosts.qp_numbers;
-    ways.path = net->workload->path;
-    ways.programmed = find_programmed(net);
+    struct weft__forwarding forwarding = weft__forwarding_new(net->topology, net->device, net->epoch[0].routes,
+                                                              net->scenario->run.seed, net->arena_switch);
+    forwarding.qp_numbers = net->hosts.qp_numbers;
+    forwarding.path = net->workload->path;
+    forwarding.programmed = find_programmed(net);
     struct weft__lone *lone = NULL;
     struct weft__lone_flow flow = {.planes = weft__planes(net->topology, net->device)};
     for (uint32_t q = 0; q < net->qps; q += flow.qps) {
@@ -608,7 +600,7 @@ static void calc_ideals(const struct weft__network *net) {
         flow.number = q;
         for (flow.qps = 1; q + flow.qps < net->qps && net->qp[q + flow.qps].flow == f;)
             flow.qps++;
-        if (!flow.flow->rma) calc_ideal(net, &ways, &lone, &flow, &net->outcome->flow[f]);
+        if (!flow.flow->rma) calc_ideal(net, &forwarding, &lone, &flow, &net->outcome->flow[f]);
     }
     weft__lone_free(lone);
 }

@@ -3,6 +3,8 @@
 // checked.
 #include "weft/sim.h"
 
+#include "weft/report.h"
+
 /// Whether the flows of all-to-alls must be checked one by one because hosts differ in what a flow needs at both ends.
 static bool hosts_differ(const struct weft_scenario *c) {
     bool differ = false;
@@ -114,4 +116,36 @@ uint32_t weft_scenario_check(const struct weft_scenario_file *file,
 
 const char *weft_version(void) {
     return WEFT_VERSION;
+}
+
+// --- running it ---------------------------------------------------------------------------------------------------
+
+struct run_order {
+    const struct weft_simulation *simulation;
+    const struct weft_sim_options *options;
+    struct weft_result *result;
+};
+
+static enum weft_status run_order(void *context, struct weft_error *ret_error) {
+    static const struct weft_sim_options none;
+    struct run_order *order = context;
+    const struct weft_simulation *s = order->simulation;
+    struct weft_outcome *outcome = NULL;
+    enum weft_status status = weft_simulate(s->scenario, s->topology, s->workload,
+                                            order->options ? order->options : &none, &outcome, ret_error);
+    if (outcome) order->result = weft__result_new(s, s->workload, outcome);
+    return status;
+}
+
+enum weft_status weft_simulation_run(const struct weft_simulation *s, const struct weft_sim_options *options,
+                                     struct weft_result **ret_result, struct weft_error *ret_error) {
+    struct run_order order = {s, options, NULL};
+    struct weft_memory *memory = NULL;
+    enum weft_status status = weft_memory_enter(&memory, run_order, &order, ret_error);
+    *ret_result = order.result;
+    if (order.result)
+        weft__result_own(order.result, memory);
+    else
+        weft_memory_close(memory);
+    return status;
 }

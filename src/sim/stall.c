@@ -9,6 +9,7 @@
 
 #include "base/order.h"
 #include "base/stream.h"
+#include "base/units.h"
 #include "box/box.h"
 #include "box/stall.h"
 #include "transport/program.h"

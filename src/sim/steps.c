@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/still.h"
+#include "base/fingerprint.h"
 #include "transport/program.h"
 
 enum {
@@ -80,7 +80,7 @@ struct weft__steps {
     uint64_t wanted;    ///< how often each lane must be seen
     bool flows;         ///< there are flows other than messages of jobs
     bool watching, auditing;
-    struct weft__still position; ///< positions of programs when the watch began
+    struct weft__fingerprint position; ///< positions of programs when the watch began
     struct weft__mark mark;
     weft_time_ps since_ps, mark_ps; ///< by the engine's clock: since when it watches; when the mark was taken
     weft_time_ps due_ps;            ///< a whole number of periods after the mark; never: not known
@@ -147,55 +147,55 @@ static bool for_lanes(struct weft__steps *s, bool (*what)(struct weft__steps *, 
 }
 
 /// What every rank does, except for the steps that its lanes are at.
-static struct weft__still position_of(const struct weft__steps *s) {
-    struct weft__still position = {0};
+static struct weft__fingerprint position_of(const struct weft__steps *s) {
+    struct weft__fingerprint position = {0};
     struct weft__tally tally = weft__engine_tally(&s->net->engine);
-    weft__still_mix(&position, tally.started);
-    weft__still_mix(&position, tally.finished);
+    weft__fingerprint_mix(&position, tally.started);
+    weft__fingerprint_mix(&position, tally.finished);
     for (uint32_t i = 0; i < s->net->programs->n; i++) {
         const struct weft__program *p = &s->net->programs->program[i];
-        weft__still_mix(&position, (uint64_t)p->iteration << 32 | p->turn);
-        weft__still_mix(&position, (uint64_t)p->computed << 32 | p->waits_for);
+        weft__fingerprint_mix(&position, (uint64_t)p->iteration << 32 | p->turn);
+        weft__fingerprint_mix(&position, (uint64_t)p->computed << 32 | p->waits_for);
         for (uint32_t c = 0; c < p->job->communicators; c++) {
-            weft__still_mix(&position, (uint64_t)p->stream[c].queued << 32 | p->stream[c].finished);
-            weft__still_mix(&position, p->stream[c].lanes_left);
+            weft__fingerprint_mix(&position, (uint64_t)p->stream[c].queued << 32 | p->stream[c].finished);
+            weft__fingerprint_mix(&position, p->stream[c].lanes_left);
         }
     }
     return position;
 }
 
-static bool is_same_position(const struct weft__still *a, const struct weft__still *b) {
+static bool is_same_position(const struct weft__fingerprint *a, const struct weft__fingerprint *b) {
     return a->all[0] == b->all[0] && a->all[1] == b->all[1];
 }
 
 /// The kinds of operation that every rank performs.
-static struct weft__still kinds_of(const struct weft__steps *s) {
-    struct weft__still kinds = {0};
+static struct weft__fingerprint kinds_of(const struct weft__steps *s) {
+    struct weft__fingerprint kinds = {0};
     for (uint32_t i = 0; i < s->net->programs->n; i++) {
         const struct weft__program *p = &s->net->programs->program[i];
-        weft__still_mix(&kinds, (uint64_t)p->computed << 32 | p->waits_for);
+        weft__fingerprint_mix(&kinds, (uint64_t)p->computed << 32 | p->waits_for);
         for (uint32_t c = 0; c < p->job->communicators; c++) {
             const struct weft__stream *st = &p->stream[c];
-            if (st->lanes_left) weft__still_mix(&kinds, (uint64_t)p->kind[st->op - p->job->op] << 32 | st->part);
-            weft__still_mix(&kinds, st->lanes_left);
+            if (st->lanes_left) weft__fingerprint_mix(&kinds, (uint64_t)p->kind[st->op - p->job->op] << 32 | st->part);
+            weft__fingerprint_mix(&kinds, st->lanes_left);
         }
     }
     return kinds;
 }
 
-static struct memo *memo_of(struct weft__steps *s, const struct weft__still *kinds) {
+static struct memo *memo_of(struct weft__steps *s, const struct weft__fingerprint *kinds) {
     return &s->memo[kinds->all[0] & (MEMOS - 1)];
 }
 
 /// What is known of the ranks' operations, if they were skipped before.
 static struct memo *find_memo(struct weft__steps *s) {
-    struct weft__still kinds = kinds_of(s);
+    struct weft__fingerprint kinds = kinds_of(s);
     struct memo *m = memo_of(s, &kinds);
     return m->stride && m->kinds[0] == kinds.all[0] && m->kinds[1] == kinds.all[1] ? m : NULL;
 }
 
 /// Makes room for what becomes known of those kinds; earlier knowledge is discarded.
-static struct memo *memo_anew(struct weft__steps *s, const struct weft__still *kinds) {
+static struct memo *memo_anew(struct weft__steps *s, const struct weft__fingerprint *kinds) {
     struct memo *m = memo_of(s, kinds);
     if (!m->pace) {
         m->pace = weft_arena_alloc(s->net->arena_qp, s->rings, sizeof *m->pace);
@@ -212,7 +212,7 @@ static struct memo *memo_anew(struct weft__steps *s, const struct weft__still *k
 
 /// Also stores what was counted since the mark.
 static const struct memo *remember(struct weft__steps *s, const struct plan *plan, weft_time_ps now) {
-    struct weft__still kinds = kinds_of(s);
+    struct weft__fingerprint kinds = kinds_of(s);
     struct memo *m = memo_anew(s, &kinds);
     for (uint64_t i = 0; i < s->rings; i++) {
         m->pace[i] = s->ring[i].lanes ? s->ring[i].now : 0;
@@ -265,7 +265,7 @@ bool weft__steps_put(const struct weft__steps *s, struct weft__store *store) {
 
 void weft__steps_get(struct weft__steps *s, struct weft__store *store) {
     for (uint64_t memos = weft__store_get(store); memos && !store->wrong; memos--) {
-        struct weft__still kinds = {.all = {weft__store_get(store)}};
+        struct weft__fingerprint kinds = {.all = {weft__store_get(store)}};
         kinds.all[1] = weft__store_get(store);
         struct memo *m = memo_anew(s, &kinds);
         m->stride = weft__store_get(store);
@@ -333,7 +333,7 @@ static bool has_lane(struct weft__steps *s, const struct lane_at *at) {
 
 static void begin_to_watch(struct weft__steps *s, weft_time_ps now) {
     if (for_lanes(s, has_lane) || has_flows(s)) return;
-    struct weft__still position = position_of(s);
+    struct weft__fingerprint position = position_of(s);
     if (!is_same_position(&position, &s->position)) {
         s->stride = WEFT__LANE_STRIDE;
         s->failed = 0;
@@ -626,7 +626,7 @@ static void decide(struct weft__steps *s, weft_time_ps now) {
 }
 
 static void watch_on(struct weft__steps *s, weft_time_ps now) {
-    struct weft__still position = position_of(s);
+    struct weft__fingerprint position = position_of(s);
     if (!is_same_position(&position, &s->position)) {
         stop_watching(s);
         return;

@@ -14,7 +14,6 @@
 #include "base/hash.h"
 #include "base/stream.h"
 #include "weft/error.h"
-#include "weft/model.h"
 
 static const char magic[16] = "weft memos";
 enum {

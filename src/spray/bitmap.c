@@ -5,6 +5,7 @@
 // `recycle`, values of unmarked acknowledgements come first, once more each, in their order: uet-htsim's `mixed`, which
 // keeps as many as there are.
 #include "spray/rounds.h"
+#include "weft/param.h"
 
 struct bitmap_conf {
     struct weft__spray_conf spray;

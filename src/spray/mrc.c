@@ -12,6 +12,7 @@
 // Source: OCP, "Multi-path Reliable Connection" 1.0 (May 2026), as far as its public abstract describes it: entropy
 // values are split equally over planes, ECN moves load off a path, loss retires a value, which is then probed. Assumed:
 // all numbers; and that a probe is a data packet, so that a lost probe costs a timeout.
+#include "weft/param.h"
 #include "weft/spray.h"
 
 enum { PLANES_MAX = 16 };

@@ -3,6 +3,7 @@
 // number drawn for the round. The fate of packets changes nothing. Source: uet-htsim, sim/uec_mp.cpp (Ultra Ethernet
 // Consortium's reference simulator). Difference: the random numbers.
 #include "spray/rounds.h"
+#include "weft/param.h"
 
 struct oblivious_conf {
     struct weft__spray_conf spray;

@@ -6,6 +6,7 @@
 // Sources: T. Bonato et al., "REPS: Recycled entropy packet spraying for adaptive load balancing and failure
 // mitigation" (arXiv 2407.21625); ring, times and counts as in uet-htsim, sim/uec_mp.cpp. Difference: thawing is
 // decided when the next packet leaves, as well as when the next one returns.
+#include "weft/param.h"
 #include "weft/spray.h"
 
 struct reps_conf {

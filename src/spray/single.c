@@ -2,11 +2,6 @@
 // One value for all packets of a queue pair: its path is that of ECMP. Delivery in order (ROD) requires it.
 #include "weft/spray.h"
 
-struct single_conf {
-    uint8_t unused;
-};
-static const struct weft_param_table params = {.name = "single", .conf_size = sizeof(struct single_conf)};
-
 static size_t single_state_size(const void *conf) {
     return 0;
 }
@@ -38,6 +33,6 @@ const struct weft_model weft__spray_single = {
     .name = "single",
     .summary = "one entropy value for all packets of a queue pair",
     .source = "RFC 2992 (ECMP); the baseline",
-    .params = &params,
+    .params = &weft_no_params,
     .ops = &ops,
 };

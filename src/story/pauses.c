@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pause-propagation tree, derived from the causes of events.
+#include "results/rows.h"
 #include "weft/timeline.h"
 
 struct walk {
@@ -58,3 +59,75 @@ struct weft_pause *weft_pauses_list(const struct weft_event *event, uint32_t n, 
     }
     return w.pause;
 }
+
+// --- the table ----------------------------------------------------------------------------------------------------
+
+/// An event; 0: none.
+static struct weft_result_value event_of(uint32_t id) {
+    return (struct weft_result_value){.known = id != 0, .whole = id};
+}
+
+struct pauses {
+    uint32_t n;
+    const struct weft_pause *pause;
+};
+
+/// Part 0 is the pause, part 1 the event where it began.
+static bool next_pause(struct weft_result_cursor *c) {
+    const struct weft_outcome *o = c->run->outcome;
+    struct pauses *p = c->state;
+    if (!p) {
+        p = c->state = weft_arena_alloc(c->arena, 1, sizeof *p);
+        p->pause = weft_pauses_list(o->record, o->recorded, o->ports, c->arena, &p->n);
+    }
+    if (c->at == p->n) return false;
+    c->part[0] = &p->pause[c->at++];
+    c->part[1] = &o->record[((const struct weft_pause *)c->part[0])->event - 1];
+    return true;
+}
+
+static const struct weft_pause *pause_of(const struct weft_result_cursor *c) {
+    return c->part[0];
+}
+static struct weft_result_value pause_until(struct weft_result_cursor *c) {
+    uint32_t resumed = pause_of(c)->resumed;
+    return resumed ? WEFT__RESULT_WHOLE(c->run->outcome->record[resumed - 1].time_ps) : event_of(0);
+}
+static struct weft_result_value pause_xoff(struct weft_result_cursor *c) {
+    return event_of(pause_of(c)->xoff);
+}
+static struct weft_result_value pause_bytes(struct weft_result_cursor *c) {
+    uint32_t xoff = pause_of(c)->xoff;
+    return xoff ? WEFT__RESULT_WHOLE(c->run->outcome->record[xoff - 1].value) : event_of(0);
+}
+static struct weft_result_value pause_parent(struct weft_result_cursor *c) {
+    uint32_t parent = pause_of(c)->parent;
+    return parent == WEFT_NONE ? event_of(0) : WEFT__RESULT_WHOLE(((struct pauses *)c->state)->pause[parent].event);
+}
+static struct weft_result_value pause_root(struct weft_result_cursor *c) {
+    return event_of(pause_of(c)->root);
+}
+
+#define PAUSE(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_pause, field, key, kind, __VA_ARGS__)
+#define BEGAN(field, key, kind, ...) WEFT_RESULT_AT(1, struct weft_event, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column pauses_columns[] = {
+    PAUSE(event, "pause", COUNT, "event where the pause began", .references = "events", .flags = WEFT_RESULT_KEY),
+    BEGAN(port, "port", COUNT, "port that was paused", .references = "ports"),
+    BEGAN(priority, "priority", COUNT, "priority that was paused"),
+    BEGAN(time_ps, "from_ps", TIME, "when the pause began"),
+    WEFT_RESULT_CALL(pause_until, "until_ps", TIME, "when the pause ended"),
+    PAUSE(by, "by_port", COUNT, "port that sent the pause frame", .references = "ports"),
+    WEFT_RESULT_CALL(pause_xoff, "xoff", COUNT, "event that the pause frame was sent for", .references = "events"),
+    WEFT_RESULT_CALL(pause_bytes, "xoff_bytes", BYTES, "bytes in the ingress buffer that the pause frame was sent for"),
+    PAUSE(frames, "frames", COUNT, "pause frames received with a time above 0"),
+    WEFT_RESULT_CALL(pause_parent, "parent", COUNT, "pause that filled the ingress buffer", .references = "pauses"),
+    PAUSE(depth, "depth", COUNT, "pauses above this one in the chain of causes"),
+    WEFT_RESULT_CALL(pause_root, "root", COUNT, "event where the chain of causes ends", .references = "events"),
+};
+const struct weft_result_table weft__results_pauses = {
+    .name = "pauses",
+    .shape = WEFT_RESULT_APART,
+    .row = "a pause: a port's priority from paused to resumed, with --out",
+    WEFT_RESULT_COLUMNS(pauses_columns),
+    .next = next_pause,
+};

@@ -90,7 +90,7 @@ weft_time_ps weft__why_fabric(const struct weft_whys *y, const struct weft__why_
 void weft__why_fabric_ports(const struct weft_whys *y, const struct weft_followed *hop,
                             const struct weft_followed *next, bool *ret_port);
 /// A cell's path back through a cell fabric, the last hop first.
-struct weft__why_way {
+struct weft__why_cell_path {
     struct {
         const struct weft_followed *cell, *cross; ///< cross: in a Clique; cell NULL: to its end
     } hop[WEFT__WHY_HOPS_MAX];
@@ -98,12 +98,13 @@ struct weft__why_way {
 };
 /// The path of the last cell of a request of 1RMA, or of its answer, which arrived at `to` at `to_ps`. False: it was
 /// not seen.
-bool weft__why_rma_way(const struct weft_whys *y, const struct weft_rma_note *request, enum weft_followed_cell cell,
-                       uint32_t from, uint32_t to, weft_time_ps from_ps, weft_time_ps to_ps, struct weft__why_way *ret);
+bool weft__why_rma_path(const struct weft_whys *y, const struct weft_rma_note *request, enum weft_followed_cell cell,
+                        uint32_t from, uint32_t to, weft_time_ps from_ps, weft_time_ps to_ps,
+                        struct weft__why_cell_path *ret);
 /// Adds its parts from `at` on; returns how far they reach.
-weft_time_ps weft__why_way_add(const struct weft_whys *y, const struct weft__why_way *way, weft_time_ps at,
+weft_time_ps weft__why_way_add(const struct weft_whys *y, const struct weft__why_cell_path *way, weft_time_ps at,
                                struct weft__why_list *l);
-void weft__why_way_ports(const struct weft__why_way *way, bool *ret_port);
+void weft__why_way_ports(const struct weft__why_cell_path *way, bool *ret_port);
 int weft__why_by_request(const void *a, const void *b);
 int weft__why_by_packet(const void *a, const void *b);
 uint32_t weft__why_far_node(const struct weft_whys *y, uint32_t port);

@@ -5,7 +5,7 @@
 
 struct crossing {
     const struct weft_followed *stage[16];
-    struct weft__why_way way; ///< of the packet's last cell
+    struct weft__why_cell_path way; ///< of the packet's last cell
 };
 
 struct found {
@@ -108,7 +108,7 @@ static const struct weft_followed *home_of(const struct found *f, uint32_t node,
     return best;
 }
 
-static void follow_dsf(const struct found *f, struct weft__why_way *x, weft_time_ps at) {
+static void follow_dsf(const struct found *f, struct weft__why_cell_path *x, weft_time_ps at) {
     const struct weft_followed *cell = x->from == x->to ? NULL : came_to(f, x->to, at, true);
     while (cell && x->hops < WEFT__WHY_HOPS_MAX) {
         x->hop[x->hops++].cell = cell;
@@ -117,7 +117,7 @@ static void follow_dsf(const struct found *f, struct weft__why_way *x, weft_time
     }
 }
 
-static void follow_clique(const struct found *f, struct weft__why_way *x, weft_time_ps at) {
+static void follow_clique(const struct found *f, struct weft__why_cell_path *x, weft_time_ps at) {
     const struct weft_followed *cross = home_of(f, x->to, at), *cell = NULL;
     uint32_t node = x->to;
     while (cross && x->hops < WEFT__WHY_HOPS_MAX) {
@@ -131,7 +131,7 @@ static void follow_clique(const struct found *f, struct weft__why_way *x, weft_t
 
 /// False: the packet was not seen crossing a fabric.
 static bool follow(const struct found *f, const struct weft_followed *hop, struct crossing *x) {
-    struct weft__why_way *way = &x->way;
+    struct weft__why_cell_path *way = &x->way;
     way->from = weft__why_far_node(f->y, hop->port);
     way->to = node_at(f->y, f->frame->port);
     const struct weft_followed *delivered = stage_of(f, WEFT_STAGE_DELIVERED, way->to, f->to_ps);
@@ -152,14 +152,14 @@ static bool follow(const struct found *f, const struct weft_followed *hop, struc
 // --- parts --------------------------------------------------------------------------------------------------------
 
 /// How much of the packet's time is explained so far.
-struct told {
+struct cell_story {
     const struct weft_whys *y;
     const struct weft__why_path *path;
     weft_time_ps at;
     struct weft__why_list *list;
 };
 
-static void add(struct told *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where,
+static void add(struct cell_story *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where,
                 struct weft__why_name because_of) {
     if (to <= t->at) return;
     weft__why_add(t->list, (struct weft__why_time){kind, where, because_of, to - t->at});
@@ -167,14 +167,14 @@ static void add(struct told *t, weft_time_ps to, enum weft_why_kind kind, struct
 }
 
 /// It waits for a port beyond the fabric.
-static void add_behind(struct told *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where,
+static void add_behind(struct cell_story *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where,
                        uint32_t port) {
     if (to <= t->at) return;
     weft__why_behind(t->y, t->path, port, t->at, to, (struct weft__why_time){.kind = kind, .where = where}, t->list);
     t->at = to;
 }
 
-static void add_wait(struct told *t, const struct weft_followed *cell, weft_time_ps to, enum weft_why_kind idle) {
+static void add_wait(struct cell_story *t, const struct weft_followed *cell, weft_time_ps to, enum weft_why_kind idle) {
     if (to <= t->at) return;
     weft__why_cells(t->y, t->path, cell, t->at, to, idle, t->list);
     t->at = to;
@@ -183,7 +183,7 @@ static void add_wait(struct told *t, const struct weft_followed *cell, weft_time
 static const struct weft__why_name nothing;
 
 /// From one node to the next.
-static void add_cell(struct told *t, const struct weft_followed *cell) {
+static void add_cell(struct cell_story *t, const struct weft_followed *cell) {
     const struct weft_topology *topology = t->y->run->topology;
     struct weft__why_name port = {WEFT__WHY_PORT, cell->port, 0},
                           far = {WEFT__WHY_NODE, weft__why_far_node(t->y, cell->port), 0};
@@ -198,7 +198,7 @@ static void add_cell(struct told *t, const struct weft_followed *cell) {
 }
 
 /// A cell in a Clique's switch.
-static void add_cross(struct told *t, const struct weft_followed *cross, const struct weft_followed *cell) {
+static void add_cross(struct cell_story *t, const struct weft_followed *cross, const struct weft_followed *cell) {
     struct weft__why_name node = {WEFT__WHY_NODE, node_at(t->y, cross->port), 0};
     if (cell) add_wait(t, cell, cross->time_ps, WEFT_WHY_ARBITRATION); // at its input, while its output sends others
     add(t, cross->time_ps, WEFT_WHY_ARBITRATION, node, nothing);
@@ -215,7 +215,7 @@ static weft_time_ps time_at(const struct crossing *x, enum weft_packet_stage s) 
 }
 
 /// Until the packet has its credits or its CTS, and becomes cells.
-static void add_before(struct told *t, const struct crossing *x, uint32_t port) {
+static void add_before(struct cell_story *t, const struct crossing *x, uint32_t port) {
     struct weft__why_name from = {WEFT__WHY_NODE, x->way.from, 0}, to = {WEFT__WHY_NODE, x->way.to, 0};
     if (!x->stage[WEFT_STAGE_ASKED]) {
         weft_time_ps cleared = time_at(x, WEFT_STAGE_CLEARED), blocked = time_at(x, WEFT_STAGE_BLOCKED);
@@ -231,7 +231,7 @@ static void add_before(struct told *t, const struct crossing *x, uint32_t port) 
     add(t, time_at(x, WEFT_STAGE_CUT), WEFT_WHY_SERIALISATION, from, nothing); // its last bit has not arrived
 }
 
-static void add_way(struct told *t, const struct weft__why_way *x) {
+static void add_way(struct cell_story *t, const struct weft__why_cell_path *x) {
     for (uint32_t i = x->hops; i-- > 0;) {
         const struct weft_followed *cell = x->hop[i].cell, *cross = x->hop[i].cross;
         if (i + 1 == x->hops) {
@@ -251,7 +251,7 @@ weft_time_ps weft__why_fabric(const struct weft_whys *y, const struct weft__why_
                               struct weft__why_list *l) {
     struct found f = find(y, hop, next);
     struct crossing x = {.way = {.hops = 0}};
-    struct told t = {y, path, hop->arrival_ps, l};
+    struct cell_story t = {y, path, hop->arrival_ps, l};
     uint32_t from = weft__why_far_node(y, hop->port), to = node_at(y, next->port);
     bool seen = follow(&f, hop, &x);
     if (!seen && from == to) return t.at;
@@ -265,7 +265,7 @@ weft_time_ps weft__why_fabric(const struct weft_whys *y, const struct weft__why_
     return t.at;
 }
 
-void weft__why_way_ports(const struct weft__why_way *way, bool *ret_port) {
+void weft__why_way_ports(const struct weft__why_cell_path *way, bool *ret_port) {
     for (uint32_t i = 0; i < way->hops; i++)
         if (way->hop[i].cell) ret_port[way->hop[i].cell->port] = true;
 }
@@ -292,9 +292,9 @@ static uint64_t lower_request(const struct weft_whys *y, const struct weft_follo
     return low;
 }
 
-bool weft__why_rma_way(const struct weft_whys *y, const struct weft_rma_note *request, enum weft_followed_cell cell,
-                       uint32_t from, uint32_t to, weft_time_ps from_ps, weft_time_ps to_ps,
-                       struct weft__why_way *ret) {
+bool weft__why_rma_path(const struct weft_whys *y, const struct weft_rma_note *request, enum weft_followed_cell cell,
+                        uint32_t from, uint32_t to, weft_time_ps from_ps, weft_time_ps to_ps,
+                        struct weft__why_cell_path *ret) {
     const struct weft_followed key = {.box = (uint16_t)request->box,
                                       .cell = (uint8_t)cell,
                                       .qp = request->slot,
@@ -305,15 +305,15 @@ bool weft__why_rma_way(const struct weft_whys *y, const struct weft_rma_note *re
     while (f.end < y->rmas && y->rma[f.end]->box == key.box && y->rma[f.end]->cell == key.cell &&
            y->rma[f.end]->qp == key.qp && y->rma[f.end]->psn == key.psn && y->rma[f.end]->time_ps <= to_ps)
         f.end++;
-    *ret = (struct weft__why_way){.from = from, .to = to};
+    *ret = (struct weft__why_cell_path){.from = from, .to = to};
     follow_clique(&f, ret, to_ps);
     return ret->hops && ret->hop[ret->hops - 1].cross && node_at(y, ret->hop[ret->hops - 1].cross->port) == from;
 }
 
-weft_time_ps weft__why_way_add(const struct weft_whys *y, const struct weft__why_way *way, weft_time_ps at,
+weft_time_ps weft__why_way_add(const struct weft_whys *y, const struct weft__why_cell_path *way, weft_time_ps at,
                                struct weft__why_list *l) {
     const struct weft__why_path path = {.flow = WEFT_NONE};
-    struct told t = {y, &path, at, l};
+    struct cell_story t = {y, &path, at, l};
     add_way(&t, way);
     return t.at;
 }

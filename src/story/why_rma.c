@@ -213,8 +213,8 @@ static struct weft__why_name way_name(uint32_t from, uint32_t to) {
 /// cells of the answer left later; WEFT_NONE: none was.
 static void add_way(struct telling *t, const struct weft_rma_note *request, enum weft_followed_cell cell, uint32_t from,
                     uint32_t to, weft_time_ps until, uint32_t memory, weft_time_ps sent) {
-    struct weft__why_way way;
-    if (!weft__why_rma_way(t->x->y, request, cell, from, to, t->at, until, &way)) return;
+    struct weft__why_cell_path way;
+    if (!weft__why_rma_path(t->x->y, request, cell, from, to, t->at, until, &way)) return;
     weft_time_ps begun = way.hop[way.hops - 1].cross->came_ps;
     if (memory != WEFT_NONE) add(t, sent < begun ? sent : begun, WEFT_WHY_MEMORY, node_name(memory));
     t->at = weft__why_way_add(t->x->y, &way, t->at, t->list);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sweep/axes.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/tree.h"
 #include "base/units.h"
+#include "scenario/seeds.h"
 
 enum { AXES_MAX = 64 };
 
@@ -137,41 +137,6 @@ static enum weft_status add_option(struct weft_sweep *s, const char *option, con
 
 // --- seeds --------------------------------------------------------------------------------------------------------
 
-static bool number_read(const char **at, uint64_t *ret) {
-    char *end;
-    if (**at < '0' || **at > '9') return false;
-    errno = 0;
-    *ret = strtoull(*at, &end, 10);
-    *at = end;
-    return !errno;
-}
-
-static bool add_seed(uint64_t *seed, uint32_t *seeds, uint64_t one) {
-    for (uint32_t i = 0; i < *seeds; i++)
-        if (seed[i] == one) return false;
-    if (*seeds == WEFT_SWEEP_SEEDS_MAX) return false;
-    seed[(*seeds)++] = one;
-    return true;
-}
-
-bool weft_seeds_parse(const char *text, struct weft_arena *arena, uint64_t **ret_seed, uint32_t *ret_seeds) {
-    *ret_seed = weft_arena_alloc(arena, WEFT_SWEEP_SEEDS_MAX, sizeof **ret_seed);
-    *ret_seeds = 0;
-    for (const char *at = text;; at++) {
-        uint64_t first, last;
-        if (!number_read(&at, &first)) return false;
-        last = first;
-        if (!strncmp(at, "..", 2)) {
-            at += 2;
-            if (!number_read(&at, &last) || last < first || last - first >= WEFT_SWEEP_SEEDS_MAX) return false;
-        }
-        for (uint64_t seed = first; seed - first <= last - first; seed++)
-            if (!add_seed(*ret_seed, ret_seeds, seed)) return false;
-        if (!*at) return true;
-        if (*at != ',') return false;
-    }
-}
-
 /// The axis run.seed becomes the seeds.
 static enum weft_status take_seeds(struct weft_sweep *s, struct weft_error *ret_error) {
     struct weft_sweep_axis *axis = axis_of(s, seed_path);
@@ -182,7 +147,7 @@ static enum weft_status take_seeds(struct weft_sweep *s, struct weft_error *ret_
     for (uint32_t i = 0; i < axis->values && sound; i++) {
         const char *at = axis->value[i].text;
         uint64_t seed;
-        sound = number_read(&at, &seed) && !*at && add_seed(s->seed, &s->seeds, seed);
+        sound = weft__seed_read(&at, &seed) && !*at && weft__seed_add(s->seed, &s->seeds, seed);
     }
     if (!sound)
         return FAIL(ret_error, axis->place, "%s: expected at most %d whole numbers, each once, as in 1..5", seed_path,

@@ -5,6 +5,7 @@
 #include "base/param.h"
 #include "base/units.h"
 #include "sweep/axes.h"
+#include "weft/param.h"
 #include "weft/random.h"
 
 static const struct weft_param rows[] = {

@@ -309,9 +309,9 @@ static void write_about(struct writer *w) {
     const char *settings = "";
     for (uint32_t i = 0; i < r->settings; i++)
         settings = weft_arena_format(w->arena, "%s%s%s", settings, i ? "\n" : "", r->setting[i]);
-    const char *const line[][2] = {{"weft", weft_version()}, {"commit", r->commit ? r->commit : ""},
-                                   {"scenario", r->name},    {"about", r->about},
-                                   {"path", r->path},        {"settings", settings}};
+    const char *const line[][2] = {{"weft", WEFT_VERSION}, {"commit", r->commit ? r->commit : ""},
+                                   {"scenario", r->name},  {"about", r->about},
+                                   {"path", r->path},      {"settings", settings}};
     sqlite3_stmt *s = insert(w, "INTO about", 2);
     for (unsigned i = 0; i < sizeof line / sizeof *line; i++) {
         int k = 0;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "topology/builder.h"
+#include "weft/param.h"
 
 enum cabling { CABLING_RACK, CABLING_RAIL };
 static const char *const cabling_names[] = {"rack", "rail", NULL};

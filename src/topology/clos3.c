@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "topology/builder.h"
+#include "weft/param.h"
 
 enum wiring { WIRING_ALL, WIRING_PLANE };
 static const char *const wiring_names[] = {"all", "plane", NULL};

@@ -8,6 +8,7 @@
 // fibre.
 
 #include "topology/builder.h"
+#include "weft/param.h"
 
 struct dc_fabric_conf {
     uint64_t pods, rsws, hosts_per_rsw, fsws, parallel, ssws, ssw_parallel;

@@ -15,6 +15,7 @@
 
 #include "topology/builder.h"
 #include "weft/dragonfly.h"
+#include "weft/param.h"
 
 struct dragonfly_conf {
     uint64_t pods, tins, hosts_per_tin, local_parallel, global_parallel, local_ports, global_ports, tins_per_card;

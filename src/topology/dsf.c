@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/units.h"
+
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 
 enum { TIER_INTERFACE = 1, TIER_EDGE_FDSW = 4, TIER_EDSW, TIER_SUPERSPINE };

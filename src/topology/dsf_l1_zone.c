@@ -4,6 +4,7 @@
 // 40 FDSWs of 4 virtual devices, as FBOSS has them (VoqConstants.h, DsfConfigUtils.cpp, platform mappings of Meru800bia
 // and Meru800bfa).
 #include "topology/dsf.h"
+#include "weft/param.h"
 
 static const struct weft_param rows[] = {WEFT__DSF_L1_ROWS};
 static const struct weft_param_table params =

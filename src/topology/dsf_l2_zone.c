@@ -5,6 +5,7 @@
 // of an FDSW has 128 lanes down and 128 up, that of an SDSW 160 to the FDSWs of the zones and room for 40 to an edge
 // PoD. ASSUMED: a lane goes to the virtual device of the same number in an SDSW; the counts allow no simpler wiring.
 #include "topology/dsf.h"
+#include "weft/param.h"
 
 static const struct weft_param rows[] = {WEFT__DSF_L1_ROWS, WEFT__DSF_L2_ROWS};
 static const struct weft_param_table params =

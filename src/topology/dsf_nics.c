@@ -3,6 +3,8 @@
 //
 //   topology: {kind: dsf_l2_zone, nics: [{zone: 1, host_rate: 800Gbps, hosts_per_rdsw: 18}]}
 #include "topology/dsf.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 const char *const weft__dsf_lists[] = {"override", "nics", NULL};
 

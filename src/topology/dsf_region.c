@@ -8,6 +8,7 @@
 // each with the same EDSWs of every building; 64 groups give superspines with 40 ports. A second region is linked
 // superspine to superspine.
 #include "topology/dsf.h"
+#include "weft/param.h"
 
 #define T struct weft__dsf_conf
 static const struct weft_param rows[] = {

@@ -6,6 +6,7 @@
 #include "base/grow.h"
 #include "base/param.h"
 #include "topology/builder.h"
+#include "weft/param.h"
 
 struct event_conf {
     weft_time_ps at_ps;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "topology/builder.h"
+#include "weft/param.h"
 
 struct fat_tree_conf {
     uint64_t k;

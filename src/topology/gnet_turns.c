@@ -3,6 +3,7 @@
 // Networks", ICPP 2013; the Aquila paper says "similar to". A table is safe if its dependencies between the local links
 // of a pod have no cycle (tests/unit/test_gnet_turns.c tries all 65536). "fogsim": strictRoute of rlm.cc in FOGSim.
 #include "weft/gnet_routes.h"
+#include "weft/param.h"
 
 enum {
     OU = 1 << WEFT_GNET_ODD_UP,

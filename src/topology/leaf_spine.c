@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "topology/builder.h"
+#include "weft/param.h"
 
 struct leaf_spine_conf {
     uint64_t leaves, spines, hosts_per_leaf, parallel;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "topology/builder.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 /// Reports what the name should have been: the node, the port range, or its neighbours.
 static enum weft_status unknown_link(const struct weft_topology *t, const char *name, struct weft_place place,

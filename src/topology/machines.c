@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "base/param.h"
 #include "topology/builder.h"
+#include "weft/param.h"
 
 enum { NAME_MAX = 31, NICS_MAX = 16 };
 

@@ -10,6 +10,7 @@
 
 #include "base/param.h"
 #include "topology/builder.h"
+#include "weft/param.h"
 
 enum { NETWORKS_MAX = 64 };
 

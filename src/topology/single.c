@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "topology/builder.h"
+#include "weft/param.h"
 
 struct single_conf {
     uint64_t hosts;

@@ -11,6 +11,8 @@
 
 #include "base/table.h"
 #include "topology/builder.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 #include "weft/routes.h"
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)

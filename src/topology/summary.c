@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topology/equal_switches.h"
 #include "topology/flow.h"
 #include "topology/graph.h"
-#include "topology/twins.h"
 #include "weft/gnet_routes.h"
 #include "weft/packet.h"
 
@@ -287,30 +287,30 @@ static void walk_from(struct weft_topology_summary *s, struct walk *w, uint32_t 
 // --- Cliques ------------------------------------------------------------------------------------------------------
 
 /// Minimal paths between two TiNs: links, and their cost.
-struct ways {
+struct path_sum {
     uint32_t links;
     struct reach reach;
 };
 
-static struct ways find_ways(const struct walk *w, const struct weft_gnet_routes *r, uint32_t x, uint32_t input,
-                             uint32_t vc, uint32_t dst) {
-    struct ways ways = {0, {.low = WEFT_TIME_NEVER}};
-    if (x == dst) return (struct ways){0, {0, 0, 1}};
+static struct path_sum find_paths(const struct walk *w, const struct weft_gnet_routes *r, uint32_t x, uint32_t input,
+                                  uint32_t vc, uint32_t dst) {
+    struct path_sum sum = {0, {.low = WEFT_TIME_NEVER}};
+    if (x == dst) return (struct path_sum){0, {0, 0, 1}};
     const struct weft_tin *tin = &r->f->tin[x];
     uint64_t ports = weft_gnet_at(r, x, (enum weft_gnet_input)input, vc, dst)->minimal;
     for (; ports; ports &= ports - 1) {
         uint32_t k = (uint32_t)__builtin_ctzll(ports), to = tin->peer[k];
         const struct weft_port_info *port = weft_topology_port(w->t, tin->node, k);
         uint32_t there = port->peer - w->t->node[r->f->tin[to].node].port0;
-        struct ways on =
-            find_ways(w, r, to, r->f->tin[to].input[there], weft_gnet_next_vc((enum weft_gnet_input)input, vc), dst);
+        struct path_sum on =
+            find_paths(w, r, to, r->f->tin[to].input[there], weft_gnet_next_vc((enum weft_gnet_input)input, vc), dst);
         weft_time_ps cost = w->cells->link_ps[port->link];
-        if (on.links + 1 > ways.links) ways.links = on.links + 1;
-        if (on.reach.low + cost < ways.reach.low) ways.reach.low = on.reach.low + cost;
-        if (on.reach.high + cost > ways.reach.high) ways.reach.high = on.reach.high + cost;
-        ways.reach.paths += on.reach.paths;
+        if (on.links + 1 > sum.links) sum.links = on.links + 1;
+        if (on.reach.low + cost < sum.reach.low) sum.reach.low = on.reach.low + cost;
+        if (on.reach.high + cost > sum.reach.high) sum.reach.high = on.reach.high + cost;
+        sum.reach.paths += on.reach.paths;
     }
-    return ways;
+    return sum;
 }
 
 static void walk_clique(struct weft_topology_summary *s, struct walk *w, const struct weft_dragonfly *f) {
@@ -321,11 +321,11 @@ static void walk_clique(struct weft_topology_summary *s, struct walk *w, const s
         for (uint32_t d = 0; d < f->tins; d++) {
             uint32_t to = w->t->node[f->tin[d].node].index;
             if (x == d || !w->edge[to].hosts) continue;
-            struct ways ways = find_ways(w, routes, x, WEFT_GNET_TERMINAL, 0, d);
+            struct path_sum sum = find_paths(w, routes, x, WEFT_GNET_TERMINAL, 0, d);
             weft_time_ps ends = w->cells->tin_ps[from];
-            note_pair(s, ways.links, ways.reach.low + ends + w->edge[from].low[0] + w->edge[to].low[0],
-                      ways.reach.high + ends + w->edge[from].high[0] + w->edge[to].high[0]);
-            note_paths(s, ways.reach.paths);
+            note_pair(s, sum.links, sum.reach.low + ends + w->edge[from].low[0] + w->edge[to].low[0],
+                      sum.reach.high + ends + w->edge[from].high[0] + w->edge[to].high[0]);
+            note_paths(s, sum.reach.paths);
         }
     }
     weft_gnet_routes_free(routes);
@@ -366,7 +366,7 @@ static uint32_t *find_twins(const struct walk *w, struct weft_arena *arena) {
     }
     for (uint32_t l = 0; l < w->t->links; l++)
         sort[l] = w->cost_ps[l] << 1 | (w->cells && is_gnet(w->t, l));
-    weft__twins_find(&w->graph, key, sizeof *key, sort, twin);
+    weft__equal_switches_find(&w->graph, key, sizeof *key, sort, twin);
     weft_memory_free(KIND, key, switches * sizeof *key);
     weft_memory_free(KIND, sort, w->t->links * sizeof *sort);
     return twin;

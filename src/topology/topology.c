@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/units.h"
 #include "topology/builder.h"
 
 const char *const weft_node_box_names[] = {

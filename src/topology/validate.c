@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The conditions that a network must satisfy before anything is simulated on it.
+#include "base/units.h"
 #include "topology/builder.h"
 #include "weft/dragonfly.h"
 

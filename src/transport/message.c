@@ -59,7 +59,7 @@ static bool has_come(const struct weft__receiving *r, uint32_t m) {
 static void wake_sending(struct weft__at *at, struct weft__sending *s) {
     uint32_t lane = s->lane;
     if (s->sends) {
-        weft__schedule_on_acked(at, s);
+        weft__schedule_run_on_acked(at, s);
         return;
     }
     if (lane == WEFT_NONE) return;
@@ -75,7 +75,7 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
         weft__program_note(at, WEFT_RANK_ARRIVED, r->connection, r->arrived + k, 0);
     r->arrived += messages;
     if (at->p->schedule && !r->messages) {
-        weft__schedule_on_arrived(at, r);
+        weft__schedule_run_on_arrived(at, r);
         return;
     }
     if (lane == WEFT_NONE || !messages) return;

@@ -221,7 +221,7 @@ static void go_on(struct weft__at *at);
 static void finish_op(struct weft__at *at, uint32_t stream) {
     struct weft__program *p = at->p;
     if (p->schedule) {
-        weft__schedule_on_collective(at, stream);
+        weft__schedule_run_on_collective(at, stream);
         return;
     }
     p->op_end_ps[result_of(p, stream)] = at->w->now_ps;
@@ -326,7 +326,7 @@ static void on_program_timer(struct weft__at *at, uint32_t key) {
     struct weft__program *p = at->p;
     weft__program_note(at, p->started ? WEFT_RANK_TIMED : WEFT_RANK_STARTED, key, 0, 0);
     if (p->schedule && key - p->key0 <= p->schedule->cpus) {
-        weft__schedule_on_timer(at, key);
+        weft__schedule_run_on_timer(at, key);
         return;
     }
     if (key == p->key0) { // the start, or the end of a compute

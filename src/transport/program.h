@@ -50,7 +50,7 @@ struct weft__sending {
 struct weft__sends {
     uint32_t *step;       ///< message m: [m % slots]; the receiver reads it when m has arrived
     uint32_t done;        ///< messages whose steps are done
-    uint32_t first, last; ///< steps that wait for a slot, linked by weft__schedule.next; WEFT_NONE: none
+    uint32_t first, last; ///< steps that wait for a slot, linked by weft__schedule_run.next; WEFT_NONE: none
 };
 
 /// A connection at its receiver.
@@ -118,7 +118,7 @@ struct weft__stream {
 };
 
 /// A running rank of a schedule (transport/schedule.c).
-struct weft__schedule {
+struct weft__schedule_run {
     const struct weft_schedule_rank *rank;
     uint32_t *waits; ///< [steps]: edges that it waits for; WEFT_NONE: it is done
     uint32_t *next;  ///< [steps]: the next step in the same queue
@@ -143,10 +143,10 @@ struct weft__rank_spans {
 
 struct weft__program {
     const struct weft_job *job;
-    struct weft__schedule *schedule; ///< what it runs; NULL: the job's operations
-    const uint32_t *kind;            ///< [ops]: the first operation of the job that does the same; NULL: not requested
-    uint32_t rank;                   ///< its number in its job
-    uint32_t connection0;            ///< its job's first connection, among all
+    struct weft__schedule_run *schedule; ///< what it runs; NULL: the job's operations
+    const uint32_t *kind; ///< [ops]: the first operation of the job that does the same; NULL: not requested
+    uint32_t rank;        ///< its number in its job
+    uint32_t connection0; ///< its job's first connection, among all
     uint32_t sendings, receivings;
     struct weft__sending *sending;                   ///< in the order of the job's connections from this source
     struct weft__receiving *receiving;               ///< by communicator, channel, weft__distance to the source
@@ -240,12 +240,13 @@ void weft__stream_begin(struct weft__at *at, uint32_t stream, const struct weft_
 
 /// For a rank of a schedule: it starts, or a compute ends; an operation of a communicator ends; messages of a
 /// connection are acknowledged, or have arrived.
-void weft__schedule_on_timer(struct weft__at *at, uint32_t key);
-void weft__schedule_on_collective(struct weft__at *at, uint32_t stream);
-void weft__schedule_on_acked(struct weft__at *at, struct weft__sending *s);
-void weft__schedule_on_arrived(struct weft__at *at, struct weft__receiving *r);
+void weft__schedule_run_on_timer(struct weft__at *at, uint32_t key);
+void weft__schedule_run_on_collective(struct weft__at *at, uint32_t stream);
+void weft__schedule_run_on_acked(struct weft__at *at, struct weft__sending *s);
+void weft__schedule_run_on_arrived(struct weft__at *at, struct weft__receiving *r);
 /// Called before it starts.
-void weft__schedule_init(struct weft__schedule *s, const struct weft_job *job, uint32_t rank, struct weft_arena *arena);
+void weft__schedule_run_init(struct weft__schedule_run *s, const struct weft_job *job, uint32_t rank,
+                             struct weft_arena *arena);
 
 /// Sets the timers that start the host's programs; timers from gpu->key0 on belong to them.
 void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end);
@@ -258,14 +259,15 @@ void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, st
                          const struct weft_packet *p);
 
 // For programs that repeat (program_skip.c), while nothing is in flight.
-struct weft__still;
+struct weft__fingerprint;
 /// Whether a timer of the host's programs, from gpu->key0 on, counts as activity: one that starts a program does not.
 bool weft__gpu_counts(const struct weft__endpoint *end, uint32_t key);
 /// Everything that determines the future of the host's programs; iterations are relative to the first program of their
 /// job.
-void weft__gpu_still(const struct weft__endpoint *end, struct weft__still *s);
+void weft__gpu_fingerprint(const struct weft__endpoint *end, struct weft__fingerprint *s);
 /// The positions of programs, independent of the network's state.
-void weft__programs_still(const struct weft__programs *programs, const struct weft__gpu *gpu, struct weft__still *s);
+void weft__programs_fingerprint(const struct weft__programs *programs, const struct weft__gpu *gpu,
+                                struct weft__fingerprint *s);
 /// Finds which operations of jobs do the same: needed for the two above. False: none recurs within an iteration.
 bool weft__programs_find_kinds(struct weft__programs *programs, struct weft_arena *arena);
 /// The position of a program, and what it has noted so far of the current iteration.

@@ -23,7 +23,7 @@ void weft__rank_span_add(struct weft__program *p, weft_time_ps from, weft_time_p
 
 /// Adds what an unfinished rank does at the end.
 static void add_open(struct weft__program *p) {
-    const struct weft__schedule *s = p->schedule;
+    const struct weft__schedule_run *s = p->schedule;
     if (!p->started || p->done) return;
     if (s)
         weft__rank_span_add(p, p->spans->from_ps, WEFT_TIME_NEVER, s->computing > 0, WEFT_NONE);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "transport/scoreboard.h"
+#include "weft/param.h"
 #include "weft/transport.h"
 #include "weft/workload.h"
 

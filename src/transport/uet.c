@@ -17,6 +17,7 @@
 
 #include "transport/frames.h"
 #include "transport/scoreboard.h"
+#include "weft/param.h"
 #include "weft/spray.h"
 #include "weft/workload.h"
 

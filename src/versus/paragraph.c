@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "versus/versus.h"
 
 static const char noise_unknown[] = " One seed does not show noise; --seeds 1..5 does.";

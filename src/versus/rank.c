@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "versus/versus.h"
 
 static uint32_t versus_point(const struct weft_versus *v, uint32_t fabric, uint32_t the_case) {

@@ -2,7 +2,7 @@
 // Every chosen host sends to every other. Staggered, host i sends to i + 1 first, then to i + 2 and so on, cyclically
 // over the chosen hosts, so that no round is an incast; otherwise all start with the first host.
 #include "generator.h"
-#include "weft/model.h"
+#include "weft/param.h"
 
 struct all_to_all_conf {
     struct weft_workload_common common;

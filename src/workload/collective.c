@@ -4,6 +4,7 @@
 
 #include "base/param.h"
 #include "job.h"
+#include "weft/param.h"
 
 struct collective_conf {
     struct weft__job_common common;

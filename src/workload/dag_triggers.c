@@ -53,13 +53,13 @@ static struct weft__lists list_by(const uint32_t *key, uint32_t n, uint32_t keys
 }
 
 /// Flows of a trigger are by host.
-static void list_told(struct weft__notes *n, struct weft_arena *arena) {
+static void list_starters(struct weft__notes *n, struct weft_arena *arena) {
     const struct weft_workload *w = n->w;
-    uint32_t flows = 0, told = 0;
+    uint32_t flows = 0, starter = 0;
     for (uint32_t t = 0; t < w->triggers; t++)
         flows += w->trigger[t].flows;
-    n->told = weft_arena_alloc(arena, flows, sizeof *n->told);
-    n->told0 = weft_arena_alloc(arena, w->triggers + (size_t)1, sizeof *n->told0);
+    n->starter = weft_arena_alloc(arena, flows, sizeof *n->starter);
+    n->starter0 = weft_arena_alloc(arena, w->triggers + (size_t)1, sizeof *n->starter0);
     for (uint32_t t = 0; t < w->triggers; t++) {
         const struct weft_trigger *trigger = &w->trigger[t];
         for (uint32_t i = 0; i < trigger->flows;) {
@@ -67,9 +67,9 @@ static void list_told(struct weft__notes *n, struct weft_arena *arena) {
             do
                 i++;
             while (i < trigger->flows && w->flow[trigger->flow[i]].src == host && !is_in_order(trigger));
-            n->told[told++] = (struct weft__told){t, first, i};
+            n->starter[starter++] = (struct weft__trigger_starter){t, first, i};
         }
-        n->told0[t + 1] = told;
+        n->starter0[t + 1] = starter;
     }
 }
 
@@ -78,9 +78,9 @@ enum weft_status weft__notes_make(const struct weft_workload *w, const char *nam
     *ret = (struct weft__notes){.w = w};
     enum weft_status status = choose_counters(ret, name, arena, ret_error);
     if (status) return status;
-    list_told(ret, arena);
-    uint32_t hosts = w->topology->hosts, told = ret->told0[w->triggers],
-             most = w->activations > told ? w->activations : told;
+    list_starters(ret, arena);
+    uint32_t hosts = w->topology->hosts, starter = ret->starter0[w->triggers],
+             most = w->activations > starter ? w->activations : starter;
     most = most > w->triggers ? most : w->triggers;
     uint32_t *key = weft_arena_alloc(arena, most, sizeof *key);
     for (uint32_t a = 0; a < w->activations; a++)
@@ -92,12 +92,12 @@ enum weft_status weft__notes_make(const struct weft_workload *w, const char *nam
     for (uint32_t t = 0; t < w->triggers; t++)
         key[t] = ret->counter[t];
     ret->counts = list_by(key, w->triggers, hosts, arena);
-    for (uint32_t i = 0; i < told; i++)
-        key[i] = w->flow[w->trigger[ret->told[i].trigger].flow[ret->told[i].first]].src;
-    ret->waits = list_by(key, told, hosts, arena);
+    for (uint32_t i = 0; i < starter; i++)
+        key[i] = w->flow[w->trigger[ret->starter[i].trigger].flow[ret->starter[i].first]].src;
+    ret->waits = list_by(key, starter, hosts, arena);
     ret->sent = weft_arena_alloc(arena, w->flows, sizeof *ret->sent);
     ret->received = weft_arena_alloc(arena, w->flows, sizeof *ret->received);
-    ret->tags = w->activations + told;
+    ret->tags = w->activations + starter;
     return WEFT_OK;
 }
 
@@ -131,9 +131,10 @@ static uint32_t event_step(const struct weft__notes *n, const struct weft_activa
 }
 
 /// What `step` starts at the host.
-static void start(struct weft__notes *n, struct weft__emitter *e, const struct weft__told *told, uint32_t step) {
-    for (uint32_t i = told->first; i < told->end; i++)
-        add_edge(e, step, n->sent[n->w->trigger[told->trigger].flow[i]]);
+static void start(struct weft__notes *n, struct weft__emitter *e, const struct weft__trigger_starter *starter,
+                  uint32_t step) {
+    for (uint32_t i = starter->first; i < starter->end; i++)
+        add_edge(e, step, n->sent[n->w->trigger[starter->trigger].flow[i]]);
 }
 
 /// For activations that count in order, all messages have the tag of the first.
@@ -143,26 +144,26 @@ static uint32_t tag_of(const struct weft__notes *n, uint32_t activation) {
 }
 
 /// A counted activation starts what waits: at the host itself, or by a message.
-static void tell(struct weft__notes *n, struct weft__emitter *e, uint32_t told, uint32_t host, uint32_t step,
+static void tell(struct weft__notes *n, struct weft__emitter *e, uint32_t starter, uint32_t host, uint32_t step,
                  uint8_t cpu) {
     const struct weft_workload *w = n->w;
-    uint32_t to = w->flow[w->trigger[n->told[told].trigger].flow[n->told[told].first]].src;
+    uint32_t to = w->flow[w->trigger[n->starter[starter].trigger].flow[n->starter[starter].first]].src;
     if (to == host)
-        start(n, e, &n->told[told], step);
+        start(n, e, &n->starter[starter], step);
     else
-        add_edge(e, step, add_note(e, true, to, n->tag0 + w->activations + told, cpu));
+        add_edge(e, step, add_note(e, true, to, n->tag0 + w->activations + starter, cpu));
 }
 
 /// The host takes activations as they arrive, one after another, and each starts the next flow.
 static void emit_in_order(struct weft__notes *n, struct weft__emitter *e, uint32_t trigger, uint32_t host,
                           uint8_t cpu) {
     uint32_t first = n->activated.first[trigger], activations = n->activated.first[trigger + 1] - first;
-    uint32_t told0 = n->told0[trigger], before = 0;
+    uint32_t starter0 = n->starter0[trigger], before = 0;
     for (uint32_t k = 0; k < activations && !e->full; k++) {
         uint32_t taken = add_note(e, false, WEFT_SCHEDULE_ANY, tag_of(n, n->activated.of[first]), cpu);
         if (k) add_edge(e, before, taken);
         before = taken;
-        if (told0 + k < n->told0[trigger + 1]) tell(n, e, told0 + k, host, taken, cpu);
+        if (starter0 + k < n->starter0[trigger + 1]) tell(n, e, starter0 + k, host, taken, cpu);
     }
 }
 
@@ -175,7 +176,7 @@ static void emit_count(struct weft__notes *n, struct weft__emitter *e, uint32_t 
         uint32_t a = n->activated.of[i], from = host_of_event(w, &w->activation[a]);
         add_edge(e, from == host ? event_step(n, &w->activation[a]) : add_note(e, false, from, n->tag0 + a, cpu), all);
     }
-    for (uint32_t i = n->told0[trigger]; i < n->told0[trigger + 1]; i++)
+    for (uint32_t i = n->starter0[trigger]; i < n->starter0[trigger + 1]; i++)
         tell(n, e, i, host, all, cpu);
 }
 
@@ -194,7 +195,8 @@ void weft__notes_emit(struct weft__notes *n, struct weft__emitter *e, uint32_t h
             emit_count(n, e, trigger, host, cpu);
     }
     for (uint32_t i = n->waits.first[host]; i < n->waits.first[host + 1] && !e->full; i++) {
-        uint32_t told = n->waits.of[i], from = n->counter[n->told[told].trigger];
-        if (from != host) start(n, e, &n->told[told], add_note(e, false, from, n->tag0 + w->activations + told, cpu));
+        uint32_t starter = n->waits.of[i], from = n->counter[n->starter[starter].trigger];
+        if (from != host)
+            start(n, e, &n->starter[starter], add_note(e, false, from, n->tag0 + w->activations + starter, cpu));
     }
 }

@@ -9,7 +9,7 @@
 #include "dag_lanes.h"
 
 /// A host that starts flows of a trigger; one entry per host.
-struct weft__told {
+struct weft__trigger_starter {
     uint32_t trigger, first, end; ///< flow[first .. end) of it
 };
 /// A list for each host, or each trigger: [first[i] .. first[i + 1]) of `of`.
@@ -20,8 +20,8 @@ struct weft__notes {
     const struct weft_workload *w;
     uint32_t tag0, tags;
     uint32_t *counter; ///< [triggers]: the host that counts
-    struct weft__told *told;
-    uint32_t *told0;                           ///< [triggers + 1] of `told`
+    struct weft__trigger_starter *starter;
+    uint32_t *starter0;                        ///< [triggers + 1] of `told`
     struct weft__lists activated;              ///< activations by trigger
     struct weft__lists happens, counts, waits; ///< by host: activations, triggers, entries of `told`
     uint32_t *sent, *received;                 ///< [flows]: steps of the current host

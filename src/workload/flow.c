@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "generator.h"
-#include "weft/model.h"
+#include "weft/param.h"
 
 struct flow_conf {
     struct weft_workload_common common;

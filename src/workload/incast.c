@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "generator.h"
-#include "weft/model.h"
+#include "weft/param.h"
 
 struct incast_conf {
     struct weft_workload_common common;

@@ -10,6 +10,7 @@
 #include "base/param.h"
 #include "job.h"
 #include "pipeline.h"
+#include "weft/param.h"
 
 enum { DIMENSIONS_MAX = 8, OPS_MAX = 65536, LIST_MAX = 4096 };
 

@@ -3,7 +3,7 @@
 #ifndef WEFT_WORKLOAD_JOB_H
 #define WEFT_WORKLOAD_JOB_H
 
-#include "weft/place.h"
+#include "weft/placement.h"
 #include "weft/workload.h"
 
 /// Servers that are not available for a job.
@@ -168,11 +168,11 @@ enum weft_status weft__rank_file_read(const char *path, struct weft_place entry,
                                       struct weft_arena *arena, struct weft_rank_file *ret_file,
                                       struct weft_error *ret_error);
 /// The node of a host's switch.
-uint32_t weft__place_switch(const struct weft_topology *t, uint32_t host);
+uint32_t weft__placement_switch(const struct weft_topology *t, uint32_t host);
 /// Equal for hosts of one pod or, where there are no pods, of one switch.
-uint64_t weft__place_pod(const struct weft_topology *t, uint32_t host);
+uint64_t weft__placement_pod(const struct weft_topology *t, uint32_t host);
 /// The slots' hosts are set, `gpus` per slot: numbers racks and zones, and finds the rails, in `arena`.
-void weft__place_number(struct weft_place_problem *p, const struct weft_topology *t, uint32_t gpus,
-                        struct weft_arena *arena);
+void weft__placement_number(struct weft_placement_problem *p, const struct weft_topology *t, uint32_t gpus,
+                            struct weft_arena *arena);
 
 #endif

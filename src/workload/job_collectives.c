@@ -8,28 +8,9 @@
 
 enum { COMMUNICATORS_MAX = 1024 };
 
-static int compare(const struct weft_schedule_step *x, const struct weft_schedule_step *y) {
-    if (x->peer != y->peer) return x->peer < y->peer ? -1 : 1;
-    if (x->collective != y->collective) return x->collective < y->collective ? -1 : 1;
-    if (x->tag != y->tag) return x->tag < y->tag ? -1 : 1;
-    return (x->size > y->size) - (x->size < y->size);
-}
-
-uint32_t weft_job_find_op(const struct weft_job *job, const struct weft_schedule_step *step) {
-    uint32_t low = 0, high = job->ops;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (compare(job->op[mid].step, step) < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    assert(low < job->ops && !compare(job->op[low].step, step));
-    return low;
-}
-
 static int by_step(const void *a, const void *b) {
-    return compare(*(const struct weft_schedule_step *const *)a, *(const struct weft_schedule_step *const *)b);
+    return weft_job_compare_steps(*(const struct weft_schedule_step *const *)a,
+                                  *(const struct weft_schedule_step *const *)b);
 }
 
 /// The collectives of each group, according to its first member; returns how many. A group of one rank does nothing.
@@ -74,12 +55,12 @@ static void make_ops(struct weft__collectives *c, const struct weft__schedule_mo
     list_steps(c->job->schedule, list);
     if (n) qsort(list, n, sizeof *list, by_step);
     for (size_t i = 0; i < n; i++)
-        ops += !i || compare(list[i - 1], list[i]);
+        ops += !i || weft_job_compare_steps(list[i - 1], list[i]);
     c->job->op = weft_arena_alloc(arena, ops, sizeof *c->job->op);
     c->times = weft_arena_alloc(scratch, ops, sizeof *c->times);
     c->first = weft_arena_alloc(scratch, c->job->schedule->groups + (size_t)1, sizeof *c->first);
     for (size_t i = 0; i < n; i++) {
-        if (!i || compare(list[i - 1], list[i])) make_op(c, models, list[i], topology);
+        if (!i || weft_job_compare_steps(list[i - 1], list[i])) make_op(c, models, list[i], topology);
         c->times[c->job->ops - 1]++;
         c->first[list[i]->peer + 1] = c->job->ops;
     }

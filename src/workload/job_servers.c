@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "job.h"
+#include "weft/param.h"
 
 static const char *const cabling_names[] = {"rack", "rail", NULL};
 static const struct weft_param server_rows[] = {

@@ -2,7 +2,7 @@
 // Periodic traffic of many hosts: checkpoints of all servers to storage, the next batch from storage to the servers,
 // logs. Every source sends `repeat` times, `interval` apart, to one destination in turn, to one drawn, or to all.
 #include "generator.h"
-#include "weft/model.h"
+#include "weft/param.h"
 
 enum to { TO_TURN, TO_RANDOM, TO_ALL };
 static const char *const to_names[] = {"turn", "random", "all", NULL};

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "generator.h"
-#include "weft/model.h"
+#include "weft/param.h"
 
 enum mode { MODE_RANDOM, MODE_SHIFT };
 static const char *const mode_names[] = {"random", "shift", NULL};

@@ -10,7 +10,7 @@
 
 #include "generator.h"
 #include "sizes.h"
-#include "weft/model.h"
+#include "weft/param.h"
 
 struct poisson_conf {
     struct weft_workload_common common;

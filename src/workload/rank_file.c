@@ -6,7 +6,7 @@
 #include "base/lines.h"
 #include "base/tree.h"
 #include "job.h"
-#include "weft/place.h"
+#include "weft/placement.h"
 
 enum { RANKS_MAX = 1 << 24, NAME_MAX_BYTES = 127 };
 

@@ -9,6 +9,7 @@
 
 #include "generator.h"
 #include "weft/dragonfly.h"
+#include "weft/param.h"
 #include "weft/rma.h"
 
 #define SLOTS_MAX (UINT64_C(1) << 26)

@@ -55,18 +55,6 @@ uint32_t weft_schedule_add_group(struct weft_schedule_builder *b, const char *na
     return s->groups++;
 }
 
-uint32_t weft_schedule_number(const struct weft_schedule_group *g, uint32_t rank) {
-    uint32_t low = 0, high = g->ranks;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (g->rank[g->number[mid]] < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < g->ranks && g->rank[g->number[low]] == rank ? g->number[low] : WEFT_NONE;
-}
-
 // --- ranks --------------------------------------------------------------------------------------------------------
 
 /// Makes room for one more entry of a list with `n`; false: the maximum is reached.

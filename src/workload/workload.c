@@ -8,7 +8,6 @@
 
 #include "base/order.h"
 #include "generator.h"
-#include "weft/model.h"
 
 #define FLOWS_MAX (UINT64_C(1) << 24)
 #define JOB_FLOWS_MAX (UINT64_C(1) << 26)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every AQM with random queues: it marks only ECN-capable packets, touches nothing in an empty queue, and gives the
-// same verdicts for the same stream. What a model with a state tells of it (weft_model_still) is all that it acts by,
-// whatever time it is.
+// same verdicts for the same stream. What a model with a state tells of it (weft_model_fingerprint) is all that it acts
+// by, whatever time it is.
 #include "models.h"
 
-#include "base/still.h"
+#include "base/fingerprint.h"
 #include "weft/aqm.h"
 
 enum { PACKETS = 50000, HISTORIES = 60, HISTORY = 40, FUTURE = 400 };
@@ -101,11 +101,11 @@ struct seen {
 static struct seen look_at(const struct weft_aqm_ops *ops, const void *conf, unsigned history, weft_time_ps begin) {
     struct queue q = queue_of(ops, conf, history, begin);
     go_on(&q, history % 7 * HISTORY);
-    struct weft__still still = {.now_ps = q.now_ps};
-    ops->still(q.state, conf, &still);
+    struct weft__fingerprint fingerprint = {.now_ps = q.now_ps};
+    ops->fingerprint(q.state, conf, &fingerprint);
     q.random = q.marks = weft_random_stream(99, 0, WEFT_RANDOM_TEST);
     q.bad = true;
-    struct seen seen = {{still.all[0], still.all[1]}, go_on(&q, FUTURE)};
+    struct seen seen = {{fingerprint.all[0], fingerprint.all[1]}, go_on(&q, FUTURE)};
     free(q.state);
     return seen;
 }
@@ -114,7 +114,7 @@ static unsigned models_told, pairs_alike, pairs_unlike;
 
 static void tells_all(const struct weft_model *model, const void *conf) {
     const struct weft_aqm_ops *ops = model->ops;
-    if (!ops->still) return;
+    if (!ops->fingerprint) return;
     models_told++;
     assert_true(weft_aqm_state_size(ops, conf) > 0);
     struct seen seen[HISTORIES];

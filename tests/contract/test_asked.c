@@ -12,6 +12,8 @@
 
 #include "box/box.h"
 #include "run.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 enum { SETTINGS = 16, TEXT = 160, VALUES = 16 };
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/param.h"
 #include "weft/plan.h"
 
 enum { MS_PER_RUN = 2 };

@@ -9,7 +9,7 @@
 #include "weft/credit.h"
 #include "weft/fabric.h"
 #include "weft/import.h"
-#include "weft/place.h"
+#include "weft/placement.h"
 #include "weft/queueing.h"
 #include "weft/retry.h"
 #include "weft/route.h"

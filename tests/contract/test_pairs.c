@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/param.h"
 
 #define NETWORK                                                                                                        \
     "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, bit_error_rate: 1e-7}\n"                    \

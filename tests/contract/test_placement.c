@@ -7,16 +7,16 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "weft/place.h"
+#include "weft/placement.h"
 #include "weft/random.h"
 
 enum { UNITS_MAX = 32, SLOTS_MAX = 64, EDGES_MAX = UNITS_MAX * UNITS_MAX, EXACT_MAX = 9 };
 
 struct sample {
-    struct weft_place_problem p;
-    struct weft_place_slot slot[SLOTS_MAX];
+    struct weft_placement_problem p;
+    struct weft_placement_slot slot[SLOTS_MAX];
     uint32_t first[UNITS_MAX + 1];
-    struct weft_place_edge edge[EDGES_MAX];
+    struct weft_placement_edge edge[EDGES_MAX];
 };
 
 static uint32_t below(struct weft_random *random, uint32_t n) {
@@ -26,15 +26,15 @@ static uint32_t below(struct weft_random *random, uint32_t n) {
 /// Zones of up to `zone_max` servers, racks of two of them; more slots than units.
 static void draw(struct sample *s, struct weft_random *random, uint32_t units_max, uint32_t zone_max) {
     memset(s, 0, sizeof *s);
-    struct weft_place_problem *p = &s->p;
-    *p = (struct weft_place_problem){.slot = s->slot, .first = s->first, .edge = s->edge};
+    struct weft_placement_problem *p = &s->p;
+    *p = (struct weft_placement_problem){.slot = s->slot, .first = s->first, .edge = s->edge};
     p->units = 1 + below(random, units_max);
     uint32_t slots = p->units + below(random, p->units + 1);
     while (p->slots < slots) {
         uint32_t room = 1 + below(random, zone_max), in_rack = 2;
         for (uint32_t k = 0; k < room && p->slots < slots; k++) {
             if (in_rack++ >= 2 || !below(random, 4)) in_rack = 1, p->racks++;
-            s->slot[p->slots++] = (struct weft_place_slot){.zone = p->zones, .rack = p->racks - 1};
+            s->slot[p->slots++] = (struct weft_placement_slot){.zone = p->zones, .rack = p->racks - 1};
         }
         p->zones++;
     }
@@ -47,12 +47,12 @@ static void draw(struct sample *s, struct weft_random *random, uint32_t units_ma
     uint32_t edges = 0;
     for (uint32_t a = 0; a < p->units; a++) {
         for (uint32_t b = 0; b < p->units; b++)
-            if (bytes[a][b]) s->edge[edges++] = (struct weft_place_edge){b, bytes[a][b], bytes[a][b]};
+            if (bytes[a][b]) s->edge[edges++] = (struct weft_placement_edge){b, bytes[a][b], bytes[a][b]};
         s->first[a + 1] = edges;
     }
 }
 
-static void place(const struct weft_model *model, const void *conf, const struct weft_place_problem *p,
+static void place(const struct weft_model *model, const void *conf, const struct weft_placement_problem *p,
                   uint32_t slot[UNITS_MAX]) {
     const struct weft_placement_ops *ops = model->ops;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
@@ -61,7 +61,7 @@ static void place(const struct weft_model *model, const void *conf, const struct
     weft_arena_free(arena);
 }
 
-static weft_bytes between_zones(const struct weft_place_problem *p, const uint32_t *slot) {
+static weft_bytes between_zones(const struct weft_placement_problem *p, const uint32_t *slot) {
     weft_bytes sum = 0;
     for (uint32_t u = 0; u < p->units; u++)
         for (uint32_t e = p->first[u]; e < p->first[u + 1]; e++)
@@ -114,7 +114,7 @@ static void no_other_strategy_cuts_less(void **state) {
 }
 
 /// The minimum over all assignments of units to zones, by trying them all.
-static weft_bytes least_of_all(const struct weft_place_problem *p, uint32_t unit, uint32_t *zone, uint32_t *room,
+static weft_bytes least_of_all(const struct weft_placement_problem *p, uint32_t unit, uint32_t *zone, uint32_t *room,
                                weft_bytes so_far, weft_bytes least) {
     if (so_far >= least) return least;
     if (unit == p->units) return so_far;
@@ -158,15 +158,15 @@ static void the_least_there_is(void **state) {
 
 /// A ring of four between two zones crosses twice, however it is shared out: two racks hold it, if two and two.
 static void of_equal_cuts_the_fewest_racks(void **state) {
-    struct weft_place_slot slot[] = {{.zone = 0, .rack = 0},
-                                     {.zone = 0, .rack = 1},
-                                     {.zone = 0, .rack = 1},
-                                     {.zone = 1, .rack = 2},
-                                     {.zone = 1, .rack = 2}};
-    struct weft_place_edge edge[] = {{1, 5, 5}, {3, 5, 5}, {0, 5, 5}, {2, 5, 5},
-                                     {1, 5, 5}, {3, 5, 5}, {0, 5, 5}, {2, 5, 5}};
+    struct weft_placement_slot slot[] = {{.zone = 0, .rack = 0},
+                                         {.zone = 0, .rack = 1},
+                                         {.zone = 0, .rack = 1},
+                                         {.zone = 1, .rack = 2},
+                                         {.zone = 1, .rack = 2}};
+    struct weft_placement_edge edge[] = {{1, 5, 5}, {3, 5, 5}, {0, 5, 5}, {2, 5, 5},
+                                         {1, 5, 5}, {3, 5, 5}, {0, 5, 5}, {2, 5, 5}};
     uint32_t first[] = {0, 2, 4, 6, 8};
-    const struct weft_place_problem p = {
+    const struct weft_placement_problem p = {
         .units = 4, .slots = 5, .zones = 2, .racks = 3, .slot = slot, .first = first, .edge = edge};
     const struct weft_model *min_cut = model_of(WEFT_KIND_PLACEMENT, "min_cut");
     void *conf = conf_of(min_cut, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may be skipped of a run (run.fast_forward: exact), for every model that a switch or a host may have: a model
-// that keeps a state and does not say what of it matters (weft_model_still) is refused by its name. With any other
-// model the run is the same as in full, or a box refuses it.
+// that keeps a state and does not say what of it matters (weft_model_fingerprint) is refused by its name. With any
+// other model the run is the same as in full, or a box refuses it.
 #include "models.h"
 
 #include "run.h"
@@ -21,21 +21,22 @@ static bool tells_state(const struct weft_model *model, const void *conf) {
     const struct weft_qp_conf qp = {.packets = 100, .bytes = 409600, .mtu = 4096};
     switch (model->kind) {
     case WEFT_KIND_AQM:
-        return ((const struct weft_aqm_ops *)ops)->still || !weft_aqm_state_size(ops, conf);
+        return ((const struct weft_aqm_ops *)ops)->fingerprint || !weft_aqm_state_size(ops, conf);
     case WEFT_KIND_ARBITER:
-        return ((const struct weft_arbiter_ops *)ops)->still != NULL;
+        return ((const struct weft_arbiter_ops *)ops)->fingerprint != NULL;
     case WEFT_KIND_QUEUEING:
-        return ((const struct weft_queueing_ops *)ops)->still || !((const struct weft_queueing_ops *)ops)->state_size;
+        return ((const struct weft_queueing_ops *)ops)->fingerprint ||
+               !((const struct weft_queueing_ops *)ops)->state_size;
     case WEFT_KIND_BUFFER:
-        return ((const struct weft_buffer_ops *)ops)->still != NULL;
+        return ((const struct weft_buffer_ops *)ops)->fingerprint != NULL;
     case WEFT_KIND_ROUTE:
-        return ((const struct weft_route_ops *)ops)->still || !((const struct weft_route_ops *)ops)->choose;
+        return ((const struct weft_route_ops *)ops)->fingerprint || !((const struct weft_route_ops *)ops)->choose;
     case WEFT_KIND_CC:
-        return ((const struct weft_cc_ops *)ops)->still || !((const struct weft_cc_ops *)ops)->state_size(conf);
+        return ((const struct weft_cc_ops *)ops)->fingerprint || !((const struct weft_cc_ops *)ops)->state_size(conf);
     case WEFT_KIND_TRANSPORT: {
         const struct weft_transport_ops *o = ops;
-        bool sender = !o->sender_size || !o->sender_size(conf) || o->still_sender;
-        return sender && (!o->receiver_size || !o->receiver_size(conf, &qp) || o->still_receiver);
+        bool sender = !o->sender_size || !o->sender_size(conf) || o->fingerprint_sender;
+        return sender && (!o->receiver_size || !o->receiver_size(conf, &qp) || o->fingerprint_receiver);
     }
     case WEFT_KIND_SCHEDULER: // struct weft_scheduler_state, which every box compares
     case WEFT_KIND_SFC:       // functions of facts and a configuration: what boxes count, they compare or refuse

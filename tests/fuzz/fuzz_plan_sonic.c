@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fuzz_file.h"
+#include "weft/param_load.h"
 #include "weft/plan_sonic.h"
 #include "weft/tree.h"
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "weft/place.h"
+#include "weft/placement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

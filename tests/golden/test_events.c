@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "box/dsf/dsf_outcome.h"
 #include "run.h"
-#include "weft/dsf_outcome.h"
 
 /// Two racks send to one over a spine; the traffic to gpu-c is twice what its link carries.
 static const char cascade[] = "topology:\n"

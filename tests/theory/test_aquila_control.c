@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "box/tin/tin_outcome.h"
 #include "run.h"
 #include "weft/random.h"
-#include "weft/tin_outcome.h"
 
 /// With one other number of threads.
 static struct run run_with_three(const char *text) {

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "box/tin/tin_outcome.h"
 #include "run.h"
-#include "weft/tin_outcome.h"
 
 /// 16 TiNs with 32 hosts, of which four are gateways: tin-3, 7, 11 and 15 (even: spine-0); racks with host-32..39.
 #define JOINED                                                                                                         \

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "box/tin/tin_outcome.h"
 #include "run.h"
-#include "weft/tin_outcome.h"
 
 #define X(name, meaning) CELL_##name,
 enum { WEFT_TIN_CELLS(X) };

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "box/tin/tin_outcome.h"
 #include "run.h"
-#include "weft/tin_outcome.h"
 
 /// Packets, marks, writes and reads of memory, failures: one link comes back, one loses bits.
 static const char busy[] =
@@ -69,7 +69,7 @@ static void paths_account_for_every_cell(void **state) {
     struct run r = run_traced(1);
     const struct weft_cell_paths *p = weft_outcome_cliques(r.outcome)->cells;
     const struct weft_tin_outcome *tin = weft_outcome_tin(r.outcome);
-    uint64_t types[WEFT_TIN_CELL_TYPES] = {0}, hops[WEFT_TIN_HOPS] = {0}, ways[WEFT_CELL_WAY_COUNT] = {0}, links = 0;
+    uint64_t types[WEFT_TIN_CELL_TYPES] = {0}, hops[WEFT_TIN_HOPS] = {0}, ways[WEFT_CELL_ROUTE_COUNT] = {0}, links = 0;
     for (uint64_t i = 0; i < p->cells; i++) {
         const struct weft_cell_path *path = &p->path[i];
         types[p->hop[path->hop0].type]++;
@@ -84,8 +84,8 @@ static void paths_account_for_every_cell(void **state) {
     assert_true(p->lost > 0);
     assert_int_equal(p->lost, tin->cells_lost + tin->cells_unroutable);
     assert_int_equal(p->arrived + p->lost, p->cells);
-    assert_int_equal(ways[WEFT_CELL_WAY_HOME], p->arrived);
-    assert_true(ways[WEFT_CELL_WAY_NONMINIMAL] > 0);
+    assert_int_equal(ways[WEFT_CELL_ROUTE_HOME], p->arrived);
+    assert_true(ways[WEFT_CELL_ROUTE_NONMINIMAL] > 0);
     // Links are counted as cells are sent: those that the link itself lost have left as well.
     assert_true(links <= tin->cell_hops && links + p->lost >= tin->cell_hops);
     // While tables change some cells meet old entries: that is no fault.

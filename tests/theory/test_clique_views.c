@@ -9,9 +9,9 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "box/tin/tin_outcome.h"
 #include "gnet_decode.h"
 #include "run.h"
-#include "weft/tin_outcome.h"
 
 /// Load, links that lose bits, one that fails.
 static const char lossy[] =

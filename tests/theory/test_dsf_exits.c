@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "box/dsf/dsf_outcome.h"
 #include "run.h"
-#include "weft/dsf_outcome.h"
 
 /// Buildings of 16 hosts, 2 at an RDSW; the edge PoD of building b has edsw-4b to 4b + 3 of 4 links each: 0 and 1 to
 /// one superspine, 2 and 3 to another, which all buildings share.

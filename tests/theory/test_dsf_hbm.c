@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "box/dsf/dsf_outcome.h"
 #include "form.h"
 #include "run.h"
-#include "weft/dsf_outcome.h"
 
 /// host-0 and host-1 at rdsw-0, host-2 and host-3 at rdsw-1, host-4 and host-5 at rdsw-2.
 #define ZONE                                                                                                           \

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "box/dsf/dsf_outcome.h"
 #include "run.h"
-#include "weft/dsf_outcome.h"
 
 enum { LANES = 3, CELL = 268 };
 

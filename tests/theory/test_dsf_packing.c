@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "box/dsf/dsf_outcome.h"
 #include "run.h"
-#include "weft/dsf_outcome.h"
 
 enum { HEADER = 12, PACKET = 10, CONTROL = 14, CELL = 256, CREDIT = 4096, LANES = 8 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "weft/dsf_outcome.h"
+#include "box/dsf/dsf_outcome.h"
 #include "why.h"
 
 enum { RUNS = 25 };

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "box/dsf/dsf_outcome.h"
 #include "form.h"
 #include "run.h"
-#include "weft/dsf_outcome.h"
 
 #define ZONE                                                                                                           \
     "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, hosts_per_rdsw: %d, "            \

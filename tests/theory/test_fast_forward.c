@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
+#include "box/dsf/dsf_outcome.h"
+#include "box/tin/tin_outcome.h"
 #include "models.h"
 #include "part.h"
 #include "random_text.h"
 #include "run.h"
-#include "weft/dsf_outcome.h"
-#include "weft/tin_outcome.h"
 
 /// A run of the text with that key of run.
 static struct run run_mode(const char *text, const char *mode) {

@@ -17,7 +17,7 @@
 
 #include "control/dsf/reach_run.h"
 #include "weft/memory.h"
-#include "weft/param.h"
+#include "weft/param_load.h"
 
 enum { FABRICS = 120, STEPS = 12, DEVICES_MAX = 64, LINKS_MAX = 1024 };
 

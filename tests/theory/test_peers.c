@@ -18,6 +18,7 @@
 #include "form.h"
 #include "run.h"
 #include "weft/buffer.h"
+#include "weft/param_load.h"
 #include "weft/random.h"
 #include "weft/transport.h"
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "box/tin/tin_outcome.h"
 #include "run.h"
-#include "weft/tin_outcome.h"
 
 static const double NS = 1e3, US = 1e6; // ps
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "box/tin/tin_outcome.h"
 #include "run.h"
-#include "weft/tin_outcome.h"
 
 enum { HOST_BYTE = 160 }; ///< ps at 50G
 

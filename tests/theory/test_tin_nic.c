@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "box/tin/tin_outcome.h"
 #include "run.h"
-#include "weft/tin_outcome.h"
 
 /// Hosts 2 i and 2 i + 1 at TiN i, TiNs joined by far more than a NIC has, room for all that waits, hardly an ACK.
 #define CLIQUE_OF(tin)                                                                                                 \

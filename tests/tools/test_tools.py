@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The tools of this repository find what they are there to find."""
+import importlib.machinery
+import importlib.util
 import json
 import os
 import subprocess
@@ -12,8 +14,8 @@ TOOLS = Path(os.environ["WEFT_ROOT"]) / "tools"
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 
 
-def run(tool, argument):
-    done = subprocess.run([TOOLS / tool, argument], capture_output=True, text=True, check=False)
+def run(tool, *arguments):
+    done = subprocess.run([TOOLS / tool, *arguments], capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 
 
@@ -103,9 +105,10 @@ class Layers(unittest.TestCase):
             ("src/engine/x.c", "base/bits.h", True), ("src/engine/x.c", "weft/run.h", True),
             ("src/engine/x.h", "weft/outcome.h", False), ("src/engine/x.c", "weft/topology.h", False),
             ("src/report/x.c", "box/results.h", True), ("src/report/x.c", "box/tin/y.h", False),
-            ("src/control/x.c", "box/control.h", True), ("src/control/dsf/x.c", "box/control.h", False),
+            ("src/scenario/x.c", "box/control.h", True), ("src/control/x.c", "box/control.h", False), ("src/control/dsf/x.c", "box/control.h", False),
             ("src/base/x.c", "models.def", True), ("src/cc/x.c", "models.def", False),
-            ("include/weft/x.h", "weft/types.h", True), ("include/weft/x.h", "base/json.h", False),
+            ("include/weft/x.h", "weft/types.h", True), ("include/weft/x.h", "weft/param.h", False),
+            ("src/cc/x.h", "weft/param.h", False), ("src/cc/x.c", "weft/param.h", True), ("include/weft/x.h", "base/json.h", False),
             ("cli/x.c", "cli.h", True), ("cli/x.c", "weft/sim.h", True), ("cli/x.c", "engine/engine.h", False),
         ]:
             with self.subTest(name=name, header=header):
@@ -133,6 +136,72 @@ class Layers(unittest.TestCase):
                 self.assertEqual(self.faults("src/box/switch/x.c", SPDX + line + "\n"), ["2"])
                 self.assertEqual(self.faults("include/weft/outcome.h", SPDX + line + "\n"), [])
         self.assertEqual(self.faults("src/box/x.c", SPDX + "counters[0] = weft_outcome_at(o, port, 3);\n"), [])
+
+    def link_faults(self, files):
+        """What check-layers says of objects built from `files`, {name: text}."""
+        with tempfile.TemporaryDirectory() as root:
+            entries = []
+            for name, text in files.items():
+                path = Path(root) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(SPDX + text)
+            for name in [name for name in files if name.endswith(".c")]:
+                path = Path(root) / name
+                object_name = f"{'libweft.so.0.1.0' if name.startswith('src/') else 'weft'}.p/{path.stem}.o"
+                entries.append({"directory": f"{root}/build", "output": object_name, "file": f"../{name}"})
+                (Path(root) / "build" / object_name).parent.mkdir(parents=True, exist_ok=True)
+                subprocess.run(["cc", "-w", f"-I{root}/src", f"-I{root}/include", "-c", path, "-o", Path(root) / "build" / object_name], check=True)
+            (Path(root) / "build").mkdir(exist_ok=True)
+            (Path(root) / "build" / "compile_commands.json").write_text(json.dumps(entries))
+            status, out = run("check-layers", root, f"{root}/build")
+            self.assertEqual(status, 1 if len(out.splitlines()) > 1 else 0)
+            return out.splitlines()[:-1]
+
+    def test_calls(self):
+        call, give = "int weft_f(void); int {}(void) {{ return weft_f(); }}\n", "int weft_f(void) { return 1; }\n"
+        for caller, giver, allowed in [("src/sim/x.c", "src/box/y.c", True), ("src/box/x.c", "src/sim/y.c", False),
+                                       ("src/cc/x.c", "src/base/y.c", True), ("src/cc/x.c", "src/cc/y.c", True),
+                                       ("src/box/tin/x.c", "src/box/y.c", True), ("src/box/tin/x.c", "src/box/dsf/y.c", False),
+                                       ("cli/x.c", "src/sim/y.c", True)]:
+            with self.subTest(caller=caller, giver=giver):
+                faults = self.link_faults({caller: call.format("caller"), giver: give})
+                if allowed:
+                    self.assertEqual(faults, [])
+                else:
+                    self.assertEqual(len(faults), 1)
+                    self.assertIn(f"{caller}: weft_f of {giver}: ", faults[0])
+
+    def test_data_of_another_room_and_private_names(self):
+        table = {"src/box/x.c": "extern const int weft_table[]; int at(int i) { return weft_table[i]; }\n",
+                 "src/report/y.c": "const int weft_table[] = {1, 2};\n"}
+        self.assertIn("src/box/x.c: weft_table of src/report/y.c: ", self.link_faults(table)[0])
+        private = {"cli/x.c": "int weft__f(void); int g(void) { return weft__f(); }\n", "src/sim/y.c": "int weft__f(void) { return 1; }\n"}
+        self.assertIn("cli/x.c: weft__f of src/sim/y.c: ", self.link_faults(private)[0])
+
+    def test_only_the_reader_of_a_list_reaches_what_it_lists(self):
+        reader = '#include "models.def"\nextern int weft__cc_none; int *{}(void) {{ return &weft__cc_none; }}\n'
+        files = {"src/models.def": "#define WEFT_MODEL(a, b)\nWEFT_MODEL(cc, none)\n", "src/cc/none.c": "int weft__cc_none = 1;\n"}
+        self.assertEqual(self.link_faults(files | {"src/base/x.c": reader.format("f")}), [])
+        other = {"src/base/x.c": reader.split("\n")[1].format("f")}
+        self.assertIn("src/base/x.c: weft__cc_none of src/cc/none.c: ", self.link_faults(files | other)[0])
+
+    def test_a_build_without_objects_is_no_answer(self):
+        self.assertIn("no object of it is built", self.link_faults({"src/cc/x.h": "\n"})[0])
+
+    def test_a_header_with_one_reader_lives_with_it(self):
+        header, include = {"include/weft/x.h": "\n"}, '#include "weft/x.h"\n'
+        self.assertIn("include/weft/x.h: only src/cc reads it", "".join(self.link_faults(header | {"src/cc/y.c": include, "src/cc/z.c": include})))
+        read = {"src/cc/v.c": '#include "weft/z.h"\n', "cli/w.c": '#include "weft/z.h"\n'}
+        for other in ({"src/link/z.c": include}, {"cli/z.c": include}, read | {"include/weft/z.h": include}):
+            with self.subTest(other=list(other)):
+                self.assertEqual(self.link_faults(header | {"src/cc/y.c": include} | other), [])
+
+    def test_the_table_of_rooms_has_no_circle(self):
+        loader = importlib.machinery.SourceFileLoader("check_layers", str(TOOLS / "check-layers"))
+        checks = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_layers", loader))
+        loader.exec_module(checks)
+        self.assertIsNone(checks.circle(checks.ROOMS))
+        self.assertEqual(checks.circle({"a": {"b"}, "b": {"c/d"}, "c/d": set(), "c": {"a"}}), ["a", "b", "c/d", "c", "a"])
 
     def test_licence_size_words_and_paths(self):
         self.assertEqual(self.faults("src/cc/x.c", "int x;\n"), ["1"])

@@ -9,7 +9,7 @@
 
 #include "weft/bgp.h"
 #include "weft/memory.h"
-#include "weft/param.h"
+#include "weft/param_load.h"
 
 enum { RDSWS = 512, EDSWS = 128, LINKS = 16, NEXT_HOPS = EDSWS * LINKS };
 

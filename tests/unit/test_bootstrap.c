@@ -11,7 +11,6 @@
 #include "arena.h"
 #include "clique.h"
 #include "weft/bootstrap.h"
-#include "weft/param.h"
 
 static struct weft_bootstrap_conf defaults(void) {
     struct weft_bootstrap_conf conf;

@@ -11,7 +11,7 @@
 
 #include "arena.h"
 #include "clique.h"
-#include "weft/clique_timeline.h"
+#include "control/clique/clique_timeline.h"
 
 static struct weft_sdn_conf defaults(void) {
     struct weft_sdn_conf conf;

@@ -9,7 +9,7 @@
 
 #include "weft/fsdb.h"
 #include "weft/memory.h"
-#include "weft/param.h"
+#include "weft/param_load.h"
 
 enum { NODES = 16 };
 

@@ -15,6 +15,7 @@
 
 #include "base/units.h"
 #include "scenario/scenario.h"
+#include "weft/param.h"
 
 /// What the program prints; NULL if it exits with another status. To be freed.
 static char *output_of(const char *arguments, int expected_status) {

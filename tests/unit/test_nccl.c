@@ -14,7 +14,7 @@
 #include "import_files.h"
 #include "report/jobs.h"
 #include "weft/outcome.h"
-#include "weft/place.h"
+#include "weft/placement.h"
 #include "weft/report.h"
 
 static const char *example(const char *name) {

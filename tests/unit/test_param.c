@@ -13,6 +13,8 @@
 
 #include "arena.h"
 #include "weft/model.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 struct inner {
     uint64_t xoff, xon;

@@ -12,6 +12,8 @@
 
 #include "run.h"
 #include "weft/aqm.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 
 static uint64_t sum(const struct run *r, const char *port, size_t counter) {
     uint64_t all = 0;

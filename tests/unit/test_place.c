@@ -12,7 +12,7 @@
 
 #include "models.h"
 #include "run.h"
-#include "weft/place.h"
+#include "weft/placement.h"
 #include "weft/random.h"
 
 enum { UNITS = 24 };
@@ -20,7 +20,7 @@ enum { UNITS = 24 };
 struct graph {
     weft_bytes bytes[UNITS][UNITS];
     uint32_t first[UNITS + 1];
-    struct weft_place_edge edge[UNITS * UNITS];
+    struct weft_placement_edge edge[UNITS * UNITS];
 };
 
 /// Pairs that exchange nothing have no edge.
@@ -28,7 +28,7 @@ static void make_edges(struct graph *g, uint32_t units) {
     uint32_t n = 0;
     for (uint32_t a = 0; a < units; a++) {
         for (uint32_t b = 0; b < units; b++)
-            if (g->bytes[a][b]) g->edge[n++] = (struct weft_place_edge){b, g->bytes[a][b], g->bytes[a][b]};
+            if (g->bytes[a][b]) g->edge[n++] = (struct weft_placement_edge){b, g->bytes[a][b], g->bytes[a][b]};
         g->first[a + 1] = n;
     }
 }
@@ -39,14 +39,15 @@ static void join(struct graph *g, uint32_t a, uint32_t b, weft_bytes bytes) {
 
 /// The zone of each unit by min_cut; zone z has room[z] servers, two in a rack.
 static void min_cut(struct graph *g, uint32_t units, const uint32_t *room, uint32_t zones, uint32_t *ret_zone) {
-    struct weft_place_slot slot[2 * UNITS];
+    struct weft_placement_slot slot[2 * UNITS];
     uint32_t choice[UNITS];
-    struct weft_place_problem p = {.units = units, .zones = zones, .slot = slot, .first = g->first, .edge = g->edge};
+    struct weft_placement_problem p = {
+        .units = units, .zones = zones, .slot = slot, .first = g->first, .edge = g->edge};
     make_edges(g, units);
     for (uint32_t z = 0; z < zones; z++)
         for (uint32_t k = 0; k < room[z]; k++, p.slots++) {
             if (k % 2 == 0) p.racks++;
-            slot[p.slots] = (struct weft_place_slot){.zone = z, .rack = p.racks - 1};
+            slot[p.slots] = (struct weft_placement_slot){.zone = z, .rack = p.racks - 1};
         }
     const struct weft_model *model = model_of(WEFT_KIND_PLACEMENT, "min_cut");
     const struct weft_placement_ops *ops = model->ops;
@@ -216,13 +217,13 @@ static void jobs_have_servers_of_their_own(void **state) {
 static void the_graph_is_the_jobs(void **state) {
     struct run r;
     struct weft_job *job = job_of(&r, "ranks: 8, iterations: 3");
-    weft_place_graph(job, r.scenario->arena);
-    const struct weft_place_problem *p = job->places;
+    weft_placement_graph(job, r.scenario->arena);
+    const struct weft_placement_problem *p = job->places;
     assert_int_equal(p->units, 4);
     assert_int_equal(p->first[4], 12);
     for (uint32_t e = 0; e < 12; e++)
         assert_int_equal(p->edge[e].bytes, 2 * 4 * 1000000 / 8); // both directions, 2 x 2 pairs, an eighth each
-    struct weft_place_cost cost = weft_place_cost(job, r.topology, job->host);
+    struct weft_placement_cost cost = weft_placement_cost(job, r.topology, job->host);
     assert_int_equal(cost.bytes, 6 * 1000000);
     assert_int_equal(cost.rack_bytes, 4 * 1000000); // of 6 pairs of servers two share a rack
     assert_int_equal(cost.zone_bytes, 0);
@@ -245,7 +246,7 @@ static void rings_stay_in_zones(void **state) {
     r = run_once(text);
     free(text);
     const struct weft_job *job = &r.workload->job[0];
-    struct weft_place_cost cost = weft_place_cost(job, r.topology, job->host);
+    struct weft_placement_cost cost = weft_placement_cost(job, r.topology, job->host);
     assert_int_equal(cost.zone_bytes, 2 * 6 * 1000);        // what the first stage sends the second
     assert_int_equal(cost.zone_bytes_max, cost.zone_bytes); // all of it from one zone to the other
     run_assert_complete(&r);
@@ -305,7 +306,7 @@ static void servers_on_the_same_leaves_are_a_group(void **state) {
         struct run r;
         char *said = text_of(text[i / 4], strategies[i % 4]);
         const struct weft_job *job = bound(&r, said);
-        const struct weft_place_problem *p = job->places;
+        const struct weft_placement_problem *p = job->places;
         assert_true(p->rails);
         assert_int_equal(p->slots, 8);
         assert_int_equal(p->racks, 2);
@@ -324,15 +325,15 @@ static void servers_on_the_same_leaves_are_a_group(void **state) {
 static void other_rails_are_no_edges(void **state) {
     struct run r;
     struct weft_job *job = bound(&r, RAILS RAIL_JOB "ranks: 8, operations: [{collective: all_to_all, size: 1MB}]}]\n");
-    weft_place_graph(job, r.scenario->arena);
-    const struct weft_place_problem *p = job->places;
+    weft_placement_graph(job, r.scenario->arena);
+    const struct weft_placement_problem *p = job->places;
     assert_int_equal(p->first[4], 12);
     for (uint32_t e = 0; e < 12; e++) {
         assert_int_equal(p->edge[e].bytes, 2 * 2 * 1000000 / 8); // both directions, 2 pairs on the same rail, an eighth
                                                                  // each
         assert_int_equal(p->edge[e].rack_bytes, p->edge[e].bytes);
     }
-    struct weft_place_cost cost = weft_place_cost(job, r.topology, job->host);
+    struct weft_placement_cost cost = weft_placement_cost(job, r.topology, job->host);
     assert_int_equal(cost.bytes, 6 * 1000000);
     assert_int_equal(cost.rack_bytes, 3 * 1000000);
     assert_int_equal(cost.zone_bytes, 3 * 1000000);
@@ -352,7 +353,7 @@ static void a_zone_keeps_what_a_group_does_not(void **state) {
                   "workload: [{kind: job, server: {gpus: 2}, ranks: 8, dimensions: [a:4, b:2], placement: min_cut, "
                   "operations: [{collective: send_recv, size: 1MB}, "
                   "{collective: all_reduce_ring, size: 80KB, over: b}]}]\n");
-    const struct weft_place_problem *p = job->places;
+    const struct weft_placement_problem *p = job->places;
     assert_int_equal(p->zones, 2);
     assert_int_equal(p->racks, 4);
     assert_int_equal(p->first[4], 10); // both directions: 0-1, 1-2 and 2-3 in the chain, 0-2 and 1-3 in rings
@@ -360,7 +361,7 @@ static void a_zone_keeps_what_a_group_does_not(void **state) {
         assert_int_equal(p->edge[e].bytes, p->edge[e].unit == 1 ? 1000000 : 4 * 80000);
         assert_int_equal(p->edge[e].rack_bytes, p->edge[e].unit == 1 ? 0 : 4 * 80000);
     }
-    struct weft_place_cost cost = weft_place_cost(job, r.topology, job->host);
+    struct weft_placement_cost cost = weft_placement_cost(job, r.topology, job->host);
     assert_int_equal(cost.zones, 1);
     assert_int_equal(cost.zone_bytes, 0);
     assert_int_equal(cost.rack_bytes, 3 * 1000000); // the rings are within groups
@@ -369,11 +370,11 @@ static void a_zone_keeps_what_a_group_does_not(void **state) {
 
 static weft_bytes least_of(const struct weft_job *job, const struct weft_topology *t, uint32_t *slot, uint32_t unit,
                            weft_bytes least) {
-    const struct weft_place_problem *p = job->places;
+    const struct weft_placement_problem *p = job->places;
     uint32_t host[16], gpu[16], used = 0;
     if (unit == p->units) {
-        weft_place_hosts(job, slot, host, gpu);
-        weft_bytes got = weft_place_cost(job, t, host).rack_bytes;
+        weft_placement_hosts(job, slot, host, gpu);
+        weft_bytes got = weft_placement_cost(job, t, host).rack_bytes;
         return got < least ? got : least;
     }
     for (uint32_t u = 0; u < unit; u++)
@@ -394,7 +395,7 @@ static void leaves_send_up_what_is_said(void **state) {
     for (unsigned i = 0; i < 4; i++) {
         struct run r = RUN(run_once, RAILS RAIL_JOB STAGES "placement: %s}]\n", strategies[i]);
         struct weft_job *job = &r.workload->job[0];
-        said[i] = weft_place_cost(job, r.topology, job->host).rack_bytes;
+        said[i] = weft_placement_cost(job, r.topology, job->host).rack_bytes;
         uint32_t slot[8];
         weft_bytes up = 0, packets = 0, least = least_of(job, r.topology, slot, 0, UINT64_MAX);
         for (uint32_t node = 0; node < r.topology->nodes; node++) {

@@ -10,6 +10,8 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "weft/param.h"
+#include "weft/param_load.h"
 #include "weft/plan.h"
 
 #define GBPS(n) ((n)*UINT64_C(1000000000))
@@ -150,10 +152,10 @@ static void ways(void **state) {
     // "SFC simulation": 3 links and 5 switches in two layers, 5 and 9 in three; one switch is PFC's own loop.
     static const uint32_t expected[][3] = {{1, 1, 600}, {3, 5, 2400}, {5, 9, 4200}};
     for (uint32_t layers = 1; layers <= 3; layers++) {
-        struct weft_plan_way way = weft_plan_calc_way(layers, NS(150), NS(300));
-        assert_int_equal(way.links, expected[layers - 1][0]);
-        assert_int_equal(way.passes, expected[layers - 1][1]);
-        assert_int_equal(way.round_trip_ps, NS(expected[layers - 1][2]));
+        struct weft_plan_path path = weft_plan_calc_path(layers, NS(150), NS(300));
+        assert_int_equal(path.links, expected[layers - 1][0]);
+        assert_int_equal(path.passes, expected[layers - 1][1]);
+        assert_int_equal(path.round_trip_ps, NS(expected[layers - 1][2]));
     }
 }
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "run.h"
-#include "weft/place.h"
+#include "weft/placement.h"
 
 static char folder[] = "/tmp/weft-ranks-XXXXXX";
 

@@ -14,6 +14,7 @@
 
 #include "own_memory.h"
 #include "transport/roce_rc.h"
+#include "weft/param.h"
 #include "weft/sim.h"
 
 #define MAX_SETTINGS 4

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "run.h"
-#include "weft/place.h"
+#include "weft/placement.h"
 
 static char folder[] = "/tmp/weft-schedule-XXXXXX";
 
@@ -204,10 +204,10 @@ static void stall_names_rank_and_step(void **state) {
 static void the_cost_of_a_placement(void **state) {
     struct run r = run_goal(TWO("send 8b to 1\nsend 12b to 1\n", "recv 8b from 0\nrecv 12b from 0\n"), "", 1);
     const struct weft_job *job = r.workload->job;
-    struct weft_place_cost cost = weft_place_cost(job, r.topology, job->host);
+    struct weft_placement_cost cost = weft_placement_cost(job, r.topology, job->host);
     assert_int_equal(cost.bytes, 20);
     assert_int_equal(cost.rack_bytes, 0);
-    cost = weft_place_cost(job, r.topology, (uint32_t[]){0, 4});
+    cost = weft_placement_cost(job, r.topology, (uint32_t[]){0, 4});
     assert_int_equal(cost.rack_bytes, 20);
     run_free(&r);
 }

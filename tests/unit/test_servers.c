@@ -11,7 +11,7 @@
 
 #include "import_files.h"
 #include "topology/builder.h"
-#include "weft/place.h"
+#include "weft/placement.h"
 
 // --- names --------------------------------------------------------------------------------------------------------
 

@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "box/dsf/dsf_outcome.h"
+#include "box/tin/tin_outcome.h"
 #include "query.h"
 #include "report_sample.h"
-#include "weft/dsf_outcome.h"
 #include "weft/result.h"
-#include "weft/tin_outcome.h"
 
 struct fixture {
     char dir[64];
@@ -194,7 +194,7 @@ static void traced_cells(void **state) {
          .vc_in = 6,
          .vc_out = 7,
          .type = 3,
-         .way = WEFT_CELL_WAY_ASTRAY},
+         .way = WEFT_CELL_ROUTE_ASTRAY},
         {.in_ps = 70,
          .out_ps = 75,
          .node = 1,

@@ -11,8 +11,8 @@
 
 #include "own_memory.h"
 #include "topologies.h"
+#include "topology/equal_switches.h"
 #include "topology/flow.h"
-#include "topology/twins.h"
 #include "weft/random.h"
 #include "weft/summary.h"
 
@@ -280,12 +280,12 @@ static void twins_have_equal_links(void **state) {
         snprintf(name, sizeof name, "access-%u", k);
         at[k] = b.t->node[weft_topology_find_node(b.t, name)].index;
     }
-    weft__twins_find(&g, key, sizeof *key, sort, twin);
+    weft__equal_switches_find(&g, key, sizeof *key, sort, twin);
     for (uint32_t k = 0; k < 12; k++)
         assert_int_equal(twin[at[k]], at[k / 4 * 4]);
     key[at[5]] = 1;
     sort[g.arc[g.first[at[8]]].link] = 1;
-    weft__twins_find(&g, key, sizeof *key, sort, twin);
+    weft__equal_switches_find(&g, key, sizeof *key, sort, twin);
     const uint32_t wanted[12] = {0, 0, 0, 0, 4, 5, 4, 4, 8, 9, 9, 9};
     for (uint32_t k = 0; k < 12; k++)
         assert_int_equal(twin[at[k]], at[wanted[k]]);

@@ -12,7 +12,6 @@
 
 #include "arena.h"
 #include "clique.h"
-#include "weft/param.h"
 #include "weft/timesync.h"
 
 static struct weft_timesync_conf defaults(void) {

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "weft/param.h"
 #include "weft/random.h"
 
 static void exact(void **state) {

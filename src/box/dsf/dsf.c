@@ -147,7 +147,7 @@ void weft__spray_init(struct weft__spray *spray, const struct weft_eligible_box 
     for (uint32_t i = 0; i < eligible->ports; i++)
         spray->lane[i] = slot[eligible->port[i]];
     for (uint32_t s = 0; s < eligible->sets; s++) {
-        spray->set[s] = (struct weft__way){.first = eligible->set[s].first, .n = (uint16_t)eligible->set[s].n};
+        spray->set[s] = (struct weft__lane_set){.first = eligible->set[s].first, .n = (uint16_t)eligible->set[s].n};
         // Boxes start with different lanes.
         if (spray->set[s].n > 1) {
             spray->set[s].at = shuffled ? 0 : (uint16_t)weft_random_below(&spray->random, spray->set[s].n);
@@ -166,7 +166,7 @@ void weft__spray_change(struct weft__spray *spray, weft_time_ps now) {
 }
 
 /// Fisher and Yates's shuffle, with sixteen bits per place: with up to a few hundred lanes the bias is not measurable.
-void weft__spray_shuffle(struct weft__spray *spray, struct weft__way *way) {
+void weft__spray_shuffle(struct weft__spray *spray, struct weft__lane_set *way) {
     uint16_t *lane = &spray->lane[way->first];
     uint64_t bits = 0;
     for (uint32_t left = way->n, have = 0; left > 1; left--) {

@@ -14,10 +14,10 @@
 #ifndef WEFT_BOX_DSF_DSF_H
 #define WEFT_BOX_DSF_DSF_H
 
+#include "box/dsf/dsf_conf.h"
+#include "box/dsf/dsf_eligible.h"
+#include "box/dsf/dsf_outcome.h"
 #include "link/port.h"
-#include "weft/dsf.h"
-#include "weft/dsf_outcome.h"
-#include "weft/eligible.h"
 
 enum {
     WEFT__CELL_NODE_BITS = 13, ///< interface nodes of a fabric: 8192
@@ -109,7 +109,7 @@ enum { WEFT__LANE_RATES = 8 }; ///< different rates at one box
 /// A box's choice of lanes.
 struct weft__spray {
     const uint16_t *set_of; ///< [ins]
-    struct weft__way {
+    struct weft__lane_set {
         uint32_t first;
         uint16_t n, at; ///< at: the next lane, counted from first
     } * set;
@@ -126,16 +126,16 @@ struct weft__spray {
 void weft__spray_init(struct weft__spray *spray, const struct weft_eligible_box *eligible, uint32_t ins,
                       const uint16_t *slot, bool shuffled, uint64_t seed, uint32_t who, struct weft_arena *arena);
 void weft__spray_change(struct weft__spray *spray, weft_time_ps now);
-void weft__spray_shuffle(struct weft__spray *spray, struct weft__way *way);
+void weft__spray_shuffle(struct weft__spray *spray, struct weft__lane_set *way);
 
-static inline const struct weft__way *weft__spray_to(struct weft__spray *spray, weft_time_ps now, uint32_t in) {
+static inline const struct weft__lane_set *weft__spray_to(struct weft__spray *spray, weft_time_ps now, uint32_t in) {
     if (__builtin_expect(now >= spray->change_ps, 0)) weft__spray_change(spray, now);
     return &spray->set[spray->set_of[in]];
 }
 
 /// The lane for the next cell towards `in`; WEFT_NONE: there is none. Must be called in the order of times.
 static inline uint32_t weft__spray_pick(struct weft__spray *spray, weft_time_ps now, uint32_t in) {
-    struct weft__way *way = (struct weft__way *)weft__spray_to(spray, now, in);
+    struct weft__lane_set *way = (struct weft__lane_set *)weft__spray_to(spray, now, in);
     if (way->n == 1) return spray->lane[way->first];
     if (__builtin_expect(!way->n, 0)) return WEFT_NONE;
     uint32_t lane = spray->lane[way->first + way->at];

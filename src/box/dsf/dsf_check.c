@@ -84,6 +84,8 @@ enum weft_status weft__dsf_check_shared(const struct weft__plan *plan, struct we
     uint32_t events, fabrics;
     struct weft_fabric **fabric;
     enum weft_status status = weft_control_events_read(t, plan->scenario->control_tree, &event, &events, ret_error);
+    if (!status)
+        status = weft_control_picks_check(t, &plan->scenario->control, plan->scenario->control_tree, ret_error);
     if (!status && is_controlled(plan, event, events))
         status = weft_fabric_find(t, &plan->scenario->control.reach, arena, &fabric, &fabrics, ret_error);
     if (!status) status = check_outside(plan, arena, ret_error);

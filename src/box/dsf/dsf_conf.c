@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "weft/dsf.h"
+#include "box/dsf/dsf_conf.h"
+#include "weft/param.h"
 
 #include "base/units.h"
 

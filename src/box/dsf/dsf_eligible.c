@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eligible links of a DSF: with all links up, those that begin a shortest path to an interface node; and how the
 // control plane changes them after failures and repairs.
-#include "weft/eligible.h"
+#include "box/dsf/dsf_eligible.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,25 +5,25 @@
 enum { HOPS_MAX = 64 };
 
 /// Whether cells leave this node for a host, rather than frames.
-static bool crosses_fabric(const struct weft__ways *ways, uint32_t node, uint32_t dst) {
+static bool crosses_fabric(const struct weft__forwarding *forwarding, uint32_t node, uint32_t dst) {
     uint32_t n;
-    const uint16_t *port = weft_routes_at(ways->routes, ways->t->node[node].index, dst, &n);
-    return n && weft_topology_link_is_fabric(ways->t, weft_topology_port(ways->t, node, port[0])->link);
+    const uint16_t *port = weft_routes_at(forwarding->routes, forwarding->t->node[node].index, dst, &n);
+    return n && weft_topology_link_is_fabric(forwarding->t, weft_topology_port(forwarding->t, node, port[0])->link);
 }
 
 /// The time of one path for cells through the fabric of a DSF, with `wire` bytes each and `turns` of them per lane.
-static weft_time_ps cross_fabric(const struct weft__ways *ways, uint32_t node, uint32_t dst, uint32_t wire,
+static weft_time_ps cross_fabric(const struct weft__forwarding *forwarding, uint32_t node, uint32_t dst, uint32_t wire,
                                  uint32_t turns, uint32_t *ret_far) {
-    const struct weft_topology *t = ways->t;
+    const struct weft_topology *t = forwarding->t;
     weft_time_ps time = 0;
     for (uint32_t hops = 0; hops < HOPS_MAX; hops++) {
         uint32_t n;
-        const uint16_t *port = weft_routes_at(ways->routes, t->node[node].index, dst, &n);
+        const uint16_t *port = weft_routes_at(forwarding->routes, t->node[node].index, dst, &n);
         if (!n) break;
         const struct weft_port_info *out = weft_topology_port(t, node, port[0]);
         const struct weft_link_info *link = &t->link[out->link];
         node = t->port[out->peer].node;
-        struct weft__box_reaction r = weft__box_at(t, out->peer)->reaction(ways->device[node], t, out->peer);
+        struct weft__box_reaction r = weft__box_at(t, out->peer)->reaction(forwarding->device[node], t, out->peer);
         time += weft__speed_time(weft__speed_of(link->rate_bps), (uint64_t)wire * (hops ? 1 : turns)) + link->delay_ps +
                 r.processing_ps;
         if (t->node[node].box == WEFT_BOX_DSF_INTERFACE) break;
@@ -34,13 +34,14 @@ static weft_time_ps cross_fabric(const struct weft__ways *ways, uint32_t node, u
 
 /// From one interface node to the one where the frame leaves the fabric, with its cells in parallel. Credit may be left
 /// over from earlier frames, so the minimum time does not include asking for it.
-bool weft__dsf_cross(const struct weft__ways *ways, const struct weft__lone_frame *f, struct weft__crossing *ret) {
-    if (!crosses_fabric(ways, f->node, f->dst)) return false;
+bool weft__dsf_cross(const struct weft__forwarding *forwarding, const struct weft__lone_frame *f,
+                     struct weft__crossing *ret) {
+    if (!crosses_fabric(forwarding, f->node, f->dst)) return false;
     uint32_t lanes;
     uint32_t payload = f->bytes + WEFT_CELL_PACKET, cells = (payload + WEFT_CELL_PAYLOAD - 1) / WEFT_CELL_PAYLOAD;
-    weft_routes_at(ways->routes, ways->t->node[f->node].index, f->dst, &lanes);
+    weft_routes_at(forwarding->routes, forwarding->t->node[f->node].index, f->dst, &lanes);
     uint32_t wire = (cells > 1 ? WEFT_CELL_PAYLOAD : payload) + WEFT_CELL_HEADER;
-    ret->time_ps = cross_fabric(ways, f->node, f->dst, wire, (cells + lanes - 1) / lanes, &ret->node);
+    ret->time_ps = cross_fabric(forwarding, f->node, f->dst, wire, (cells + lanes - 1) / lanes, &ret->node);
     ret->whole = false;
     return true;
 }

@@ -112,7 +112,7 @@ struct weft__in_port {
 
 /// The deep buffer. Every packet in a VOQ is on chip, in HBM, or being written there.
 struct weft__hbm {
-    struct weft__hbm_way {
+    struct weft__hbm_direction {
         weft_time_ps busy_until_ps;
         uint64_t rem;
     } write, read;

@@ -12,8 +12,8 @@
 
 #include <assert.h>
 
-static void use(const struct weft__in *in, weft_time_ps now, struct weft__hbm_way *way, uint32_t bytes) {
-    if (way->busy_until_ps < now) *way = (struct weft__hbm_way){.busy_until_ps = now};
+static void use(const struct weft__in *in, weft_time_ps now, struct weft__hbm_direction *way, uint32_t bytes) {
+    if (way->busy_until_ps < now) *way = (struct weft__hbm_direction){.busy_until_ps = now};
     uint64_t num = bytes * 8 * WEFT_PS_PER_S + way->rem;
     way->busy_until_ps += num / in->conf->hbm_rate_bps;
     way->rem = num % in->conf->hbm_rate_bps;
@@ -43,7 +43,7 @@ bool weft__in_hbm_room(const struct weft__in *in, weft_time_ps now, uint32_t byt
 
 /// Checks again when HBM may have written enough.
 static void arm_look(struct weft__node *node, struct weft__in *in, weft_time_ps now, weft_bytes excess) {
-    struct weft__hbm_way way = {.busy_until_ps = now};
+    struct weft__hbm_direction way = {.busy_until_ps = now};
     use(in, now, &way, (uint32_t)(excess < UINT16_MAX ? excess + 1 : UINT16_MAX));
     weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_CHIP), way.busy_until_ps);
 }

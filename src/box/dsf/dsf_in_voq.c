@@ -150,7 +150,7 @@ static __attribute__((noinline)) void send_packed(struct weft__node *node, struc
 
 /// Prefetches the next lanes towards an interface node.
 static inline void fetch_lanes(struct weft__in *in, weft_time_ps now, uint32_t to, uint32_t n) {
-    const struct weft__way *way = weft__spray_to(&in->spray, now, to);
+    const struct weft__lane_set *way = weft__spray_to(&in->spray, now, to);
     for (uint32_t i = 0; i <= n && way->at + i < way->n; i++)
         __builtin_prefetch(&in->lanes.lane[in->spray.lane[way->first + way->at + i]], 1);
 }
@@ -172,7 +172,7 @@ static inline void cross_fabric(struct weft__node *node, struct weft__in *in, st
 /// When the next lane towards the VOQ's destination will have so little waiting that a packet may leave; 0: now.
 static inline weft_time_ps lanes_free(struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
     if (v->to == in->self) return 0;
-    const struct weft__way *way = weft__spray_to(&in->spray, now, v->to);
+    const struct weft__lane_set *way = weft__spray_to(&in->spray, now, v->to);
     if (!way->n) return 0;
     uint32_t k = in->spray.lane[way->first + way->at];
     const struct weft__cell_lane *lane = &in->lanes.lane[k];

@@ -4,12 +4,12 @@
 #define WEFT_BOX_DSF_DSF_NET_H
 
 #include "box/box.h"
+#include "box/dsf/dsf_conf.h"
+#include "box/dsf/dsf_eligible.h"
 #include "box/dsf/dsf_known.h"
+#include "box/dsf/dsf_outcome.h"
 #include "box/dsf/dsf_outside.h"
 #include "box/mechanism.h"
-#include "weft/dsf.h"
-#include "weft/dsf_outcome.h"
-#include "weft/eligible.h"
 #include "weft/exits.h"
 
 struct weft__dsf {
@@ -49,7 +49,8 @@ extern const struct weft__box_view weft__dsf_view;                              
 void *weft__dsf_outcome_new(struct weft_outcome *outcome, const struct weft_topology *t);
 uint64_t weft__dsf_outcome_mix(uint64_t digest, const void *part);
 // For interface nodes: see struct weft__box.
-bool weft__dsf_cross(const struct weft__ways *ways, const struct weft__lone_frame *frame, struct weft__crossing *ret);
+bool weft__dsf_cross(const struct weft__forwarding *forwarding, const struct weft__lone_frame *frame,
+                     struct weft__crossing *ret);
 uint32_t weft__dsf_exit(const struct weft__network *net, uint32_t node, const struct weft_packet *p);
 void weft__dsf_explain(FILE *text, const struct weft__network *net);
 /// The k-th Ethernet port of an interface node, among all ports.

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "box/dsf/dsf_net.h"
+#include "weft/param_load.h"
 #include "weft/plan_dsf.h"
 
 #include "base/units.h"

@@ -348,10 +348,10 @@ void weft__nic_work_add(struct weft__node *node, struct weft__nic *nic, struct w
                         const struct weft_packet *request);
 struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
 
-/// For the box's operation `still`; see nic_still.c.
-struct weft__still;
+/// For the box's operation `still`; see nic_fingerprint.c.
+struct weft__fingerprint;
 struct weft__network;
-const char *weft__nic_still(const struct weft__network *net, uint32_t node, struct weft__still *ret);
+const char *weft__nic_fingerprint(const struct weft__network *net, uint32_t node, struct weft__fingerprint *ret);
 void weft__nic_pass_looks(struct weft__network *net, uint32_t node, weft_time_ps time);
 
 extern const struct weft__mechanisms weft__nic_mechanisms; ///< nic_mechanisms.c

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "weft/device.h"
 #include "weft/packet.h"
+#include "weft/param.h"
 #include "weft/transport.h"
 
 static const char *const source_ports[] = {"queue_pair", "host_pair", "numbered", NULL};

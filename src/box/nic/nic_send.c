@@ -154,7 +154,7 @@ static void change_pace(struct weft__node *node, const struct weft__nic *nic, ui
 }
 
 /// The content of an acknowledgement.
-struct told {
+struct cc_facts {
     uint32_t bytes;
     weft_time_ps rtt_ps;
     bool marked;
@@ -163,18 +163,18 @@ struct told {
 
 /// Tells the congestion control a fact and does what it answers.
 static __attribute__((noinline)) void consult_cc(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
-                                                 uint32_t qp, cc_handler *handler, struct told told) {
+                                                 uint32_t qp, cc_handler *handler, struct cc_facts facts) {
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     uint32_t key = weft__key_cc(nic->end.hosts->qp[qp].at_src);
     struct weft_cc_fact fact = {
         .now_ps = w->now_ps,
         .line_rate_bps = nic->line_rate_bps,
-        .bytes = told.bytes,
+        .bytes = facts.bytes,
         .packet_bytes = nic->end.hosts->qp[qp].mtu,
         .timeouts = s->timeouts,
-        .rtt_ps = told.rtt_ps,
-        .trim_ps = told.trim_ps,
-        .marked = told.marked,
+        .rtt_ps = facts.rtt_ps,
+        .trim_ps = facts.trim_ps,
+        .marked = facts.marked,
         .flight_bytes = (weft_bytes)(s->next - s->una) * nic->end.hosts->qp[qp].mtu,
         .telemetry = nic->telemetry,
     };
@@ -205,14 +205,14 @@ static __attribute__((noinline)) void consult_cc(struct weft__node *node, struct
 
 /// `handler` may be NULL if the model ignores this fact.
 static inline void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                           cc_handler *handler, struct told told) {
-    if (handler) consult_cc(node, nic, w, qp, handler, told);
+                           cc_handler *handler, struct cc_facts facts) {
+    if (handler) consult_cc(node, nic, w, qp, handler, facts);
 }
 
 void weft__nic_tell_sent(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                          uint32_t bytes) {
     if (!nic->end.hosts->sender[qp].cc_rests)
-        tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct told){.bytes = bytes});
+        tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct cc_facts){.bytes = bytes});
 }
 
 // --- sending ------------------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
     struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
     nic->transport->on_start(s, &fact);
     w->tally.progress_ps = w->now_ps;
-    tell_cc(node, nic, w, qp, nic->cc->on_start, (struct told){0});
+    tell_cc(node, nic, w, qp, nic->cc->on_start, (struct cc_facts){0});
     uint32_t packets = nic->end.hosts->qp[qp].packets;
     if (nic->conf->work_request_ps && packets != WEFT_QP_MESSAGES && nic->end.hosts->qp[qp].verb != WEFT_VERB_READ) {
         s->posted = 0;
@@ -269,7 +269,7 @@ static void on_credit(struct weft__node *node, struct weft__nic *nic, struct wef
     if (!nic->pull || p->psn <= sample->credit) return; // outdated
     weft_bytes more = weft__nic_pull_bytes(p->psn - sample->credit);
     sample->credit = p->psn;
-    tell_cc(node, nic, w, p->qp, nic->cc->on_credit, (struct told){.bytes = (uint32_t)more});
+    tell_cc(node, nic, w, p->qp, nic->cc->on_credit, (struct cc_facts){.bytes = (uint32_t)more});
     weft__nic_schedule(node, nic, p->qp, w->now_ps);
     weft__nic_kick(node, nic, w);
 }
@@ -380,14 +380,14 @@ static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__
         weft_histogram_add(&nic->round_trips[conf->priority], news->rtt_ps);
     if (news->acked)
         tell_cc(node, nic, w, qp, nic->cc->on_ack,
-                (struct told){news->acked * conf->mtu, news->rtt_ps, news->marked, 0});
+                (struct cc_facts){news->acked * conf->mtu, news->rtt_ps, news->marked, 0});
     if (nic->end.hosts->sender[qp].una == conf->packets) {
         finish_sender(node, nic, w, qp);
         return;
     }
     if (news->lost)
         tell_cc(node, nic, w, qp, nic->cc->on_loss,
-                (struct told){.bytes = news->lost_packets * conf->mtu, .trim_ps = news->trim_ps});
+                (struct cc_facts){.bytes = news->lost_packets * conf->mtu, .trim_ps = news->trim_ps});
     bool messages = __builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0);
     if (messages && news->acked && weft__message_acked(node, &nic->end, w, qp)) {
         finish_connection(node, nic, w, qp);
@@ -411,7 +411,7 @@ static void on_cnp(struct weft__node *node, struct weft__nic *nic, struct weft__
             if (p->kind == WEFT_PACKET_CNP) event->more = weft__event_tag_cnp(p->psn);
         }
     }
-    if (!nic->end.hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, nic->cc->on_cnp, (struct told){0});
+    if (!nic->end.hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, nic->cc->on_cnp, (struct cc_facts){0});
 }
 
 void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
@@ -459,7 +459,7 @@ void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, s
         if (__builtin_expect(nic->planes != NULL, 0) && news.lost) nic = weft__nic_plane_migrate(nic, qp);
         act_on(node, nic, w, qp, &news);
     } else {
-        tell_cc(node, nic, w, qp, nic->cc->on_timer, (struct told){0});
+        tell_cc(node, nic, w, qp, nic->cc->on_timer, (struct cc_facts){0});
     }
 }
 

@@ -9,7 +9,7 @@
 // Sources: IEEE 802.1Q clauses 8.6 and 36; queueing architectures as in IEEE 802.1 dw-chen-sfc. Differences: buffer
 // space is freed when transmission begins rather than cell by cell; a frame in the ingress pipeline is not yet in the
 // buffer.
-#include "box/switch/switch_way.h"
+#include "box/switch/switch_path.h"
 
 #include <assert.h>
 

@@ -3,9 +3,9 @@
 #ifndef WEFT_BOX_SWITCH_SWITCH_H
 #define WEFT_BOX_SWITCH_SWITCH_H
 
+#include "box/forwarding.h"
 #include "box/mechanism.h"
 #include "box/switch/te.h"
-#include "box/ways.h"
 #include "link/ether.h"
 #include "link/sfc.h"
 #include "transport/qp.h"
@@ -152,10 +152,10 @@ void weft__switch_deinit(void *state);
 /// Bytes waiting in queues, or being received by a cut-through switch that needs the whole frame first.
 weft_bytes weft__switch_held(const void *state);
 
-/// For the box's operation `still`; see switch_still.c.
-struct weft__still;
+/// For the box's operation `still`; see switch_fingerprint.c.
+struct weft__fingerprint;
 struct weft__network;
-const char *weft__switch_still(const struct weft__network *net, uint32_t node, struct weft__still *ret);
+const char *weft__switch_fingerprint(const struct weft__network *net, uint32_t node, struct weft__fingerprint *ret);
 
 /// For the box's operation `check_state`; see switch_check_state.c.
 struct weft__check;

@@ -2,6 +2,7 @@
 // The parameters of the Ethernet switch, and of the Ethernet ports of other boxes. Numbers without a source are
 // assumed, and say so.
 #include "weft/device.h"
+#include "weft/param.h"
 
 static const char *const trusts[] = {"dscp", "pcp", NULL};
 static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};

@@ -4,7 +4,7 @@
 // frame's path through one is written out here, with those models inlined. Rare cases are left to switch.c, which does
 // the same with the same state: a frame that the AQM drops or trims, a storm, a full buffer, a pause, signals. What is
 // counted is counted by the functions that switch.c uses, too; tests/contract/test_plain.c compares both paths.
-#include "box/switch/switch_way.h"
+#include "box/switch/switch_path.h"
 #include "weft/credit.h"
 
 static inline struct weft_buffer_group *group_of(const struct weft__switch *sw, uint32_t in, uint32_t priority) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packet trimming: when a data packet finds no room, its header continues at another priority. See weft/aqm.h. The
 // payload counts as a separate drop, and the header as a normal packet.
-#include "box/switch/switch_way.h"
+#include "box/switch/switch_path.h"
 
 bool weft__switch_trim(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out) {
     struct weft_aqm_trim trim = sw->aqm->trim(sw->aqm_conf[out]);

@@ -9,10 +9,10 @@
 
 #include "box/tin/gnet_queue.h"
 #include "box/tin/gnet_trace.h"
+#include "box/tin/tin_outcome.h"
+#include "control/clique/clique_timeline.h"
 #include "link/port.h"
-#include "weft/clique_timeline.h"
 #include "weft/random.h"
-#include "weft/tin_outcome.h"
 
 enum { WEFT__GNET_PORTS = 64 };
 

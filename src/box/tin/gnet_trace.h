@@ -5,8 +5,8 @@
 #ifndef WEFT_BOX_TIN_GNET_TRACE_H
 #define WEFT_BOX_TIN_GNET_TRACE_H
 
+#include "box/tin/cell_path.h"
 #include "box/tin/gnet_cell.h"
-#include "weft/cell_path.h"
 #include "weft/random.h"
 
 /// A traced cell in the TiN: at an input or, after crossing, at an output.

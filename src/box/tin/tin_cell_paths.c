@@ -112,29 +112,29 @@ static void make_meant(struct collector *c) {
     }
 }
 
-static enum weft_cell_way way_by(const struct weft_gnet_routes *r, uint32_t tin, const struct weft_cell_hop *hop) {
+static enum weft_cell_route way_by(const struct weft_gnet_routes *r, uint32_t tin, const struct weft_cell_hop *hop) {
     const struct weft_tin *own = &r->f->tin[tin];
     bool sent = hop->port_in == WEFT_CELL_ENDPOINT;
     uint64_t port = UINT64_C(1) << hop->port_out;
     for (uint32_t others = 0; others < 2 && hop->vc_out >= WEFT_GNET_ESCAPE_VC; others++) {
         const struct weft_gnet_escape *e =
             weft_gnet_escape_at(r, tin, hop->vc_in == WEFT_GNET_ESCAPE_VC + 1, others, hop->to);
-        if ((e->up | e->down) & port) return WEFT_CELL_WAY_ESCAPE;
+        if ((e->up | e->down) & port) return WEFT_CELL_ROUTE_ESCAPE;
     }
-    if (hop->vc_out >= WEFT_GNET_ESCAPE_VC || (!sent && own->back[hop->port_in] & port)) return WEFT_CELL_WAY_ASTRAY;
+    if (hop->vc_out >= WEFT_GNET_ESCAPE_VC || (!sent && own->back[hop->port_in] & port)) return WEFT_CELL_ROUTE_ASTRAY;
     enum weft_gnet_input input = sent ? WEFT_GNET_TERMINAL : (enum weft_gnet_input)own->input[hop->port_in];
     const struct weft_gnet_set *set = weft_gnet_at(r, tin, input, hop->vc_in % WEFT_GNET_ROUTING_VCS, hop->to);
-    if (set->minimal & port) return WEFT_CELL_WAY_MINIMAL;
-    return set->nonminimal & port ? WEFT_CELL_WAY_NONMINIMAL : WEFT_CELL_WAY_ASTRAY;
+    if (set->minimal & port) return WEFT_CELL_ROUTE_MINIMAL;
+    return set->nonminimal & port ? WEFT_CELL_ROUTE_NONMINIMAL : WEFT_CELL_ROUTE_ASTRAY;
 }
 
-static enum weft_cell_way way_of(const struct collector *c, const struct weft_cell_hop *hop) {
+static enum weft_cell_route way_of(const struct collector *c, const struct weft_cell_hop *hop) {
     const struct weft_dragonflies *shape = weft__cliques_of(c->net)->shape;
     uint32_t tin = shape->tin_of_node[hop->node];
-    if (hop->end == WEFT_CELL_END_ARRIVED) return WEFT_CELL_WAY_HOME;
-    if (hop->port_out == WEFT_CELL_ENDPOINT) return WEFT_CELL_WAY_NONE;
-    enum weft_cell_way way = WEFT_CELL_WAY_ASTRAY;
-    for (uint32_t m = c->meants; m-- && way == WEFT_CELL_WAY_ASTRAY;) {
+    if (hop->end == WEFT_CELL_END_ARRIVED) return WEFT_CELL_ROUTE_HOME;
+    if (hop->port_out == WEFT_CELL_ENDPOINT) return WEFT_CELL_ROUTE_NONE;
+    enum weft_cell_route way = WEFT_CELL_ROUTE_ASTRAY;
+    for (uint32_t m = c->meants; m-- && way == WEFT_CELL_ROUTE_ASTRAY;) {
         const struct meant *meant = &c->meant[shape->fabric_of_node[hop->node]][m];
         if (meant->from_ps <= hop->out_ps) way = way_by(meant->routes, tin, hop);
     }
@@ -154,7 +154,7 @@ static struct weft_cell_path follow(const struct collector *c, const struct weft
         struct weft_cell_hop *hop = &ret_hop[path.hops++];
         *hop = *at;
         hop->way = (uint8_t)way_of(c, hop);
-        if (hop->way == WEFT_CELL_WAY_ASTRAY && path.suspect == WEFT_NONE) path.suspect = hop->node;
+        if (hop->way == WEFT_CELL_ROUTE_ASTRAY && path.suspect == WEFT_NONE) path.suspect = hop->node;
         path.end = hop->end;
         path.drop = hop->drop;
         if (hop->end != WEFT_CELL_END_GONE_ON) return path;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "weft/param.h"
 #include "weft/tin.h"
 
 #include "base/units.h"

@@ -6,7 +6,7 @@
 #include "box/box.h"
 #include "box/mechanism.h"
 #include "box/tin/tin.h"
-#include "weft/tin_outcome.h"
+#include "box/tin/tin_outcome.h"
 
 struct weft__cliques {
     struct weft_dragonflies *shape;
@@ -65,7 +65,8 @@ extern const struct weft__box_results weft__clique_results;
 extern const struct weft__mechanisms weft__tin_mechanisms; ///< tin_mechanisms.c
 extern const struct weft__box_view weft__clique_view;      ///< tin_topo.c
 // See struct weft__box and struct weft__box_results.
-bool weft__tin_cross(const struct weft__ways *ways, const struct weft__lone_frame *frame, struct weft__crossing *ret);
+bool weft__tin_cross(const struct weft__forwarding *forwarding, const struct weft__lone_frame *frame,
+                     struct weft__crossing *ret);
 enum weft_status weft__tin_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error);
 void *weft__clique_outcome_new(struct weft_outcome *outcome, const struct weft_topology *t);
 uint64_t weft__clique_outcome_mix(uint64_t digest, const void *part);

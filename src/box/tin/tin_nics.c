@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which hosts of a TiN share a NIC: tin.nic_hosts of them in the order of its ports, if their links together are faster
 // than the NIC.
+#include "base/units.h"
 #include "box/tin/tin_net.h"
 
 /// A NIC that hosts could share.

@@ -3,9 +3,9 @@
 #include "base/digest.h"
 #include "box/tin/tin_net.h"
 
-const char *const weft_cell_way_names[WEFT_CELL_WAY_COUNT] = {
+const char *const weft_cell_route_names[WEFT_CELL_ROUTE_COUNT] = {
 #define X(e, name) name,
-    WEFT_CELL_WAYS(X)
+    WEFT_CELL_ROUTES(X)
 #undef X
 };
 

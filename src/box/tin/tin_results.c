@@ -426,7 +426,7 @@ static bool next_hop(struct weft_result_cursor *c) {
     row->tin = t->node[h->node].name;
     row->port_in = port_name(t, h->node, h->port_in, row->in, sizeof row->in);
     row->port_out = port_name(t, h->node, h->port_out, row->out, sizeof row->out);
-    row->way = weft_cell_way_names[h->way];
+    row->way = weft_cell_route_names[h->way];
     c->part[0] = h;
     c->part[1] = row;
     return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parameters of 1RMA in a TiN: Singhvi et al., "1RMA", SIGCOMM 2020; Gibson et al., "Aquila", NSDI 2022, 3.4.
+#include "weft/param.h"
 #include "weft/tin_rma.h"
 
 #define T struct weft_tin_rma_conf

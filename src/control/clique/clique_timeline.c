@@ -2,7 +2,7 @@
 // Converts what the controller of a Clique writes to the tables that its TiNs forward by. An entry of a group that does
 // not exist leads nowhere. A destination with its own flow has its own column, which follows that of its pod where the
 // TiN has no such flow.
-#include "weft/clique_timeline.h"
+#include "control/clique/clique_timeline.h"
 
 #include <string.h>
 

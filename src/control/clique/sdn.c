@@ -7,6 +7,7 @@
 // sequenced batches is our own: an entry is changed only when every TiN that it may now send to is programmed for that,
 // so that a path that led to its destination before a write still does so after it (src/control/clique/sdn_plan.c).
 #include "weft/sdn.h"
+#include "weft/param.h"
 
 #define T struct weft_sdn_conf
 static const char *const orderings[] = {"sequenced", "groups", "none", NULL};

@@ -9,8 +9,9 @@
 #include "base/units.h"
 #include "base/unpack.h"
 #include "import/cables/cables.h"
-#include "import/sonic/sonic_load.h"
+#include "import/config_db/sonic_load.h"
 #include "weft/import.h"
+#include "weft/param.h"
 #include "weft/sonic.h"
 
 static const char source[] =

@@ -11,6 +11,7 @@
 #include "topology/builder.h"
 #include "weft/import.h"
 #include "weft/packet.h"
+#include "weft/param.h"
 #include "weft/workload.h"
 
 struct capture_conf {

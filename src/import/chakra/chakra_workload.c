@@ -10,6 +10,7 @@
 #include "import/chakra/chakra_json.h"
 #include "import/chakra/chakra_read.h"
 #include "weft/import.h"
+#include "weft/param.h"
 #include "workload/job.h"
 
 static const char source[] = "mlcommons/chakra (schema 0.0.4); astra-sim/astra-sim, astra-sim/workload/Workload.cc";

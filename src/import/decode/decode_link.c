@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/units.h"
 #include "decode.h"
 
 // --- pauses -------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 #include "base/param.h"
 #include "goal.h"
 #include "weft/import.h"
-#include "weft/model.h"
+#include "weft/param.h"
 #include "workload/job.h"
 
 struct goal_conf {

@@ -13,6 +13,7 @@
 
 #include "import/hpcc/hpcc_read.h"
 #include "topology/builder.h"
+#include "weft/param.h"
 #include "weft/workload.h"
 
 static const char source[] =

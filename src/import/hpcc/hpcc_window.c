@@ -15,7 +15,7 @@ struct end {
 };
 
 /// From one node to another, by one of the shortest paths.
-struct way {
+struct path {
     uint32_t hops; ///< WEFT_NONE: there is none
     uint64_t delay_ns, payload_ns;
     weft_rate_bps rate_bps;
@@ -28,7 +28,7 @@ struct graph {
     struct end *end;
     uint32_t *first_host; ///< [nodes + 1], of a switch's links to hosts, of each kind one
     struct end *host;
-    struct way *way; ///< [nodes], from the current switch
+    struct path *path; ///< [nodes], from the current switch
     uint32_t *queue;
 };
 
@@ -83,32 +83,32 @@ static uint64_t payload_ns(const struct graph *g, weft_rate_bps rate) {
     return g->mtu * 8 * UINT64_C(1000000000) / rate;
 }
 
-static struct way onwards(const struct graph *g, const struct way *way, const struct end *e) {
-    return (struct way){way->hops + 1, way->delay_ns + e->delay_ns, way->payload_ns + payload_ns(g, e->rate_bps),
-                        e->rate_bps < way->rate_bps ? e->rate_bps : way->rate_bps};
+static struct path onwards(const struct graph *g, const struct path *path, const struct end *e) {
+    return (struct path){path->hops + 1, path->delay_ns + e->delay_ns, path->payload_ns + payload_ns(g, e->rate_bps),
+                         e->rate_bps < path->rate_bps ? e->rate_bps : path->rate_bps};
 }
 
 static void search(struct graph *g, uint32_t from) {
     uint32_t queued = 0;
     for (uint32_t n = 0; n < g->t->nodes; n++)
-        g->way[n].hops = WEFT_NONE;
-    g->way[from] = (struct way){.rate_bps = UINT64_MAX};
+        g->path[n].hops = WEFT_NONE;
+    g->path[from] = (struct path){.rate_bps = UINT64_MAX};
     g->queue[queued++] = from;
     for (uint32_t i = 0; i < queued; i++)
         for (uint32_t k = g->first[g->queue[i]]; k < g->first[g->queue[i] + 1]; k++) {
             uint32_t peer = g->end[k].peer;
-            if (g->way[peer].hops != WEFT_NONE) continue;
-            g->way[peer] = onwards(g, &g->way[g->queue[i]], &g->end[k]);
+            if (g->path[peer].hops != WEFT_NONE) continue;
+            g->path[peer] = onwards(g, &g->path[g->queue[i]], &g->end[k]);
             g->queue[queued++] = peer;
         }
 }
 
-static void take_pair(const struct graph *g, const struct end *a, const struct way *between, const struct end *b,
+static void take_pair(const struct graph *g, const struct end *a, const struct path *between, const struct end *b,
                       struct weft__hpcc_longest *most) {
-    struct way way = onwards(g, between, a);
-    way = onwards(g, &way, b);
-    uint64_t rtt_ns = 2 * way.delay_ns + way.payload_ns;
-    weft_bytes window = (weft_bytes)((unsigned __int128)rtt_ns * way.rate_bps / (8 * UINT64_C(1000000000)));
+    struct path path = onwards(g, between, a);
+    path = onwards(g, &path, b);
+    uint64_t rtt_ns = 2 * path.delay_ns + path.payload_ns;
+    weft_bytes window = (weft_bytes)((unsigned __int128)rtt_ns * path.rate_bps / (8 * UINT64_C(1000000000)));
     if (rtt_ns > most->rtt_ns) most->rtt_ns = rtt_ns;
     if (window > most->window) most->window = window;
 }
@@ -121,7 +121,7 @@ struct weft__hpcc_longest weft__hpcc_window(const struct weft__hpcc_topology *t,
     g.first_host = weft_arena_alloc(arena, (size_t)t->nodes + 1, sizeof *g.first_host);
     g.end = sort_links(&g, false, g.first, arena);
     g.host = sort_links(&g, true, g.first_host, arena);
-    g.way = weft_arena_alloc(arena, t->nodes, sizeof *g.way);
+    g.path = weft_arena_alloc(arena, t->nodes, sizeof *g.path);
     g.queue = weft_arena_alloc(arena, t->nodes, sizeof *g.queue);
     keep_kinds(&g);
     uint64_t edges = 0;
@@ -132,10 +132,10 @@ struct weft__hpcc_longest weft__hpcc_window(const struct weft__hpcc_topology *t,
         if (g.first_host[s] == g.first_host[s + 1]) continue;
         search(&g, s);
         for (uint32_t u = 0; u < t->nodes; u++)
-            for (uint32_t a = g.first_host[s]; a < g.first_host[s + 1] && g.way[u].hops != WEFT_NONE; a++)
+            for (uint32_t a = g.first_host[s]; a < g.first_host[s + 1] && g.path[u].hops != WEFT_NONE; a++)
                 for (uint32_t b = g.first_host[u]; b < g.first_host[u + 1]; b++) {
                     if (u == s && a == b && g.host[a].peer == 1) continue; // a host paired with itself
-                    take_pair(&g, &g.host[a], &g.way[u], &g.host[b], &most);
+                    take_pair(&g, &g.host[a], &g.path[u], &g.host[b], &most);
                 }
     }
     return most;

@@ -13,9 +13,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/units.h"
 #include "import/htsim/htsim_read.h"
 #include "topology/builder.h"
 #include "weft/import.h"
+#include "weft/param.h"
 #include "workload/trigger.h"
 
 static const char source[] = "sim/datacenter of Broadcom/csg-htsim: fat_tree_topology.cpp, connection_matrix.cpp";

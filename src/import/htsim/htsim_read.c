@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/units.h"
 #include "topology/builder.h"
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "import/infragraph/infragraph_read.h"
 #include "weft/import.h"
+#include "weft/param.h"
 
 static const char source[] =
     "InfraGraph schema 2.4, Keysight/infragraph (models, src/infragraph/infragraph_service.py)";

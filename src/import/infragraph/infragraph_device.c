@@ -2,6 +2,7 @@
 // Source: as import/infragraph_read.c says.
 #include "import/infragraph/infragraph_device.h"
 #include "import/infragraph/infragraph_read.h"
+#include "weft/param_load.h"
 
 #include <inttypes.h>
 #include <math.h>

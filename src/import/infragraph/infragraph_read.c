@@ -15,6 +15,7 @@
 #include "base/order.h"
 #include "import/infragraph/infragraph_device.h"
 #include "import/infragraph/infragraph_old.h"
+#include "weft/param_load.h"
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/infragraph/infragraph_schema.h"
+#include "weft/param.h"
 
 #define NAMED_ROWS(T, dflt)                                                                                            \
     WEFT_TEXT(T, named.name, "name", dflt, "its name"),                                                                \

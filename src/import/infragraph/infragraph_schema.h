@@ -3,7 +3,9 @@
 #ifndef WEFT_IMPORT_INFRAGRAPH_SCHEMA_H
 #define WEFT_IMPORT_INFRAGRAPH_SCHEMA_H
 
-#include "weft/param.h"
+#include "weft/tree.h"
+
+struct weft_param_table;
 
 /// What a component is; npu is what xpu was called before 2.0.
 enum weft__infragraph_choice {

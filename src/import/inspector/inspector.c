@@ -15,6 +15,7 @@
 #include "import/inspector/inspector.h"
 #include "topology/builder.h"
 #include "weft/import.h"
+#include "weft/param.h"
 #include "workload/job.h"
 
 enum { OPS_MAX = 1 << 16 };

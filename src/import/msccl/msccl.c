@@ -17,6 +17,7 @@
 #include "collective/part.h"
 #include "import/msccl/msccl.h"
 #include "weft/import.h"
+#include "weft/param.h"
 #include "weft/weft.h"
 
 static const char source[] = "microsoft/msccl and msccl-tools; Cowan et al., MSCCLang, ASPLOS 2023";

@@ -10,6 +10,7 @@
 #include "base/xml.h"
 #include "import/nccl/nccl.h"
 #include "weft/import.h"
+#include "weft/param.h"
 
 struct import_conf {
     struct weft_import_common common;

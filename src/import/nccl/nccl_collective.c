@@ -16,7 +16,7 @@
 #include "base/param.h"
 #include "import/nccl/nccl.h"
 #include "topology/builder.h"
-#include "weft/model.h"
+#include "weft/param.h"
 
 enum { PATTERN_BALANCED = 1, PATTERN_SPLIT = 2, PATTERN_RING = 4 };
 

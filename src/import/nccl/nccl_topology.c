@@ -12,6 +12,7 @@
 #include "base/param.h"
 #include "import/nccl/nccl.h"
 #include "topology/builder.h"
+#include "weft/param.h"
 
 const char *const weft__nccl_networks[] = {"rail", "single", NULL};
 

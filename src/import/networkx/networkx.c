@@ -13,6 +13,7 @@
 #include "base/xml.h"
 #include "import/networkx/networkx_read.h"
 #include "weft/import.h"
+#include "weft/param.h"
 
 static const char source[] = "NetworkX reference, readwrite, JSON: node_link_data";
 static const char graphml_source[] = "Brandes et al., GraphML progress report, GD 2001; graphml.graphdrawing.org";

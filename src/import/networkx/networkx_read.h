@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "import/file_graph.h"
-#include "weft/param.h"
+#include "weft/tree.h"
 
 /// How attributes are read.
 struct weft__networkx_conf {

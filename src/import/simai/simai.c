@@ -7,6 +7,7 @@
 #include "import/hpcc/hpcc_import.h"
 #include "import/simai/simai_read.h"
 #include "weft/import.h"
+#include "weft/param.h"
 
 enum { GPUS_PER_SERVER = 8 };
 

@@ -20,7 +20,7 @@
 
 #include "base/param.h"
 #include "import/simai/simai_read.h"
-#include "weft/model.h"
+#include "weft/param.h"
 #include "workload/job.h"
 #include "workload/pipeline.h"
 

@@ -6,8 +6,9 @@
 
 #include "base/stream.h"
 #include "base/units.h"
+#include "import/config_db/sonic_load.h"
 #include "import/sonic/sonic_import.h"
-#include "import/sonic/sonic_load.h"
+#include "weft/param.h"
 
 enum { TH_MIN = -8, TH_MAX = 7, TH_SPREAD = 9, FLOW_PRIORITY = 3 };
 

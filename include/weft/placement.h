@@ -4,15 +4,15 @@
 // cabled by rail, a rail group (NVIDIA: scalable unit). A zone is what hangs together without the oversubscribed links:
 // the servers in the same set of pods, which is one pod but for rails that have pods of their own; where there are no
 // pods, a rack. A block is what the spine of a data center joins: all servers of a Clique, elsewhere a zone.
-#ifndef WEFT_PLACE_H
-#define WEFT_PLACE_H
+#ifndef WEFT_PLACEMENT_H
+#define WEFT_PLACEMENT_H
 
 #include <stdio.h>
 
 #include "weft/job.h"
 #include "weft/topology.h"
 
-struct weft_place_slot {
+struct weft_placement_slot {
     uint32_t zone;        ///< 0..zones-1, by first slot
     uint32_t rack;        ///< 0..racks-1, by first slot
     uint32_t block;       ///< 0..blocks-1, by first slot
@@ -21,19 +21,19 @@ struct weft_place_slot {
 };
 
 /// What a unit exchanges with another in an iteration, both ways together.
-struct weft_place_edge {
+struct weft_placement_edge {
     uint32_t unit;
     weft_bytes bytes;      ///< that stay in a pod if both units are in one zone; not 0
     weft_bytes rack_bytes; ///< of these, that stay at a switch if both are in one rack
 };
 
-struct weft_place_problem {
+struct weft_placement_problem {
     uint32_t units, slots, zones, racks, blocks;
-    bool cliques;                 ///< some slots are in Cliques: zones there are pods, and racks TiNs
-    bool rails;                   ///< there is a server whose GPUs are on several switches: racks are rail groups
-    struct weft_place_slot *slot; ///< by ascending server
-    uint32_t *first;              ///< [units + 1], of a unit's edges
-    struct weft_place_edge *edge; ///< of a unit by ascending unit; each appears at both
+    bool cliques;                     ///< some slots are in Cliques: zones there are pods, and racks TiNs
+    bool rails;                       ///< there is a server whose GPUs are on several switches: racks are rail groups
+    struct weft_placement_slot *slot; ///< by ascending server
+    uint32_t *first;                  ///< [units + 1], of a unit's edges
+    struct weft_placement_edge *edge; ///< of a unit by ascending unit; each appears at both
     /// [GPUs of a server] GPUs with the same number are in the same pod in every free server, and on the same switch.
     const uint32_t *zone_rail, *rack_rail;
 };
@@ -41,13 +41,13 @@ struct weft_place_problem {
 struct weft_placement_ops {
     /// Required; pure. A slot for each unit, no two alike; there are at least as many slots as units. Scratch in
     /// `arena`.
-    void (*place)(const void *conf, const struct weft_place_problem *problem, struct weft_arena *arena,
+    void (*place)(const void *conf, const struct weft_placement_problem *problem, struct weft_arena *arena,
                   uint32_t *ret_slot);
     bool graph; ///< it looks at edges
 };
 
 /// What an iteration of the job sends over the network if rank r is on host[r], hosts of job->places.
-struct weft_place_cost {
+struct weft_placement_cost {
     weft_bytes bytes;          ///< between servers
     weft_bytes rack_bytes;     ///< of these, from one switch to another; with rails also within a rail group
     weft_bytes zone_bytes;     ///< of these, from one pod to another; where there are no pods, as rack_bytes
@@ -55,12 +55,12 @@ struct weft_place_cost {
     weft_bytes block_bytes;    ///< of these, from one block to another
     uint32_t racks, zones, blocks; ///< in use
 };
-struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct weft_topology *topology,
-                                       const uint32_t *host);
+struct weft_placement_cost weft_placement_cost(const struct weft_job *job, const struct weft_topology *topology,
+                                               const uint32_t *host);
 /// Fills in the edges of job->places, in `arena`.
-void weft_place_graph(const struct weft_job *job, struct weft_arena *arena);
+void weft_placement_graph(const struct weft_job *job, struct weft_arena *arena);
 /// The hosts of all ranks, and the numbers of their GPUs, if unit u has slot[u].
-void weft_place_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t *ret_host, uint32_t *ret_gpu);
+void weft_placement_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t *ret_host, uint32_t *ret_gpu);
 
 /// A rank file: a line a rank, "host-12 4": the host, and perhaps the number of the GPU in its server; "#" begins a
 /// comment.

@@ -2,11 +2,12 @@
 // Boxes of a disaggregated scheduled fabric (DSF): the interface node (IN: RDSW, EDSW), Ethernet on one side and cells
 // on the other, and the fabric node (FN: FDSW, SDSW), cells only. What an interface node does with Ethernet frames at
 // its ports is configured as for a switch (struct weft_switch_conf); here is what it does beyond that.
-#ifndef WEFT_DSF_H
-#define WEFT_DSF_H
+#ifndef WEFT_DSF_CONF_H
+#define WEFT_DSF_CONF_H
 
 #include "weft/packet.h"
-#include "weft/param.h"
+
+struct weft_param_table;
 
 /// How cells are spread over the links that lead to their destination.
 enum weft_spray { WEFT_SPRAY_PERMUTATION, WEFT_SPRAY_ROUND_ROBIN };

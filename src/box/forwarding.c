@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "box/ways.h"
+#include "box/forwarding.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -45,35 +45,42 @@ static weft_bytes no_depth(const void *context, uint32_t port, uint32_t priority
     return 0;
 }
 
-uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const struct weft_packet *packet) {
-    if (ways->t->node[node].role == WEFT_NODE_HOST) return 0;
-    uint32_t sw = ways->t->node[node].index, n;
-    const struct weft_switch_conf *conf = &ways->device[node]->sw;
+uint32_t weft__forwarding_port(const struct weft__forwarding *forwarding, uint32_t node,
+                               const struct weft_packet *packet) {
+    if (forwarding->t->node[node].role == WEFT_NODE_HOST) return 0;
+    uint32_t sw = forwarding->t->node[node].index, n;
+    const struct weft_switch_conf *conf = &forwarding->device[node]->sw;
     const struct weft_route_ops *ops = conf->route.model->ops;
-    const uint16_t *ports = ways->path ? weft__path_port(ways->path, NULL, sw, packet, ways->qp_numbers) : NULL;
+    const uint16_t *ports =
+        forwarding->path ? weft__path_port(forwarding->path, NULL, sw, packet, forwarding->qp_numbers) : NULL;
     if (ports) return *ports;
-    ports = weft_routes_at(ways->routes, sw, packet->dst, &n);
-    struct weft_route_query query = {
-        .packet = packet, .hash_seed = ways->hash_seed[sw], .ports = n, .port = ports, .qp_numbers = ways->qp_numbers};
+    ports = weft_routes_at(forwarding->routes, sw, packet->dst, &n);
+    struct weft_route_query query = {.packet = packet,
+                                     .hash_seed = forwarding->hash_seed[sw],
+                                     .ports = n,
+                                     .port = ports,
+                                     .qp_numbers = forwarding->qp_numbers};
     if (!n) return WEFT_NONE;
     if (n == 1) return ports[0];
-    query.edge = ways->routes->edge_of_host[packet->dst];
-    uint32_t i = ops->choose ? ops->choose(ways->route_state[sw], conf->route.conf, &query, &ways->queues)
+    query.edge = forwarding->routes->edge_of_host[packet->dst];
+    uint32_t i = ops->choose ? ops->choose(forwarding->route_state[sw], conf->route.conf, &query, &forwarding->queues)
                              : ops->select(conf->route.conf, &query);
     assert(i < n);
     return ports[i];
 }
 
-struct weft__ways weft__ways_new(const struct weft_topology *t, const struct weft_device_conf **device,
-                                 const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena) {
-    struct weft__ways ways = {.t = t, .device = device, .routes = routes, .seed = seed, .queues = {.depth = no_depth}};
-    ways.hash_seed = weft_arena_alloc(arena, t->switches, sizeof *ways.hash_seed);
-    ways.route_state = weft_arena_alloc(arena, t->switches, sizeof *ways.route_state);
+struct weft__forwarding weft__forwarding_new(const struct weft_topology *t, const struct weft_device_conf **device,
+                                             const struct weft_routes *routes, uint64_t seed,
+                                             struct weft_arena *arena) {
+    struct weft__forwarding forwarding = {
+        .t = t, .device = device, .routes = routes, .seed = seed, .queues = {.depth = no_depth}};
+    forwarding.hash_seed = weft_arena_alloc(arena, t->switches, sizeof *forwarding.hash_seed);
+    forwarding.route_state = weft_arena_alloc(arena, t->switches, sizeof *forwarding.route_state);
     for (uint32_t i = 0; i < t->switches; i++) {
         const struct weft_switch_conf *conf = &device[t->switch_node[i]]->sw;
         const struct weft_model_conf *route = &conf->route;
-        ways.route_state[i] = weft__route_state_new(t, t->switch_node[i], conf, routes->edges, seed, arena);
-        ways.hash_seed[i] = ((const struct weft_route_ops *)route->model->ops)->hash_seed(route->conf, seed, i);
+        forwarding.route_state[i] = weft__route_state_new(t, t->switch_node[i], conf, routes->edges, seed, arena);
+        forwarding.hash_seed[i] = ((const struct weft_route_ops *)route->model->ops)->hash_seed(route->conf, seed, i);
     }
-    return ways;
+    return forwarding;
 }

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "job.h"
-#include "weft/place.h"
+#include "weft/param.h"
+#include "weft/placement.h"
 
 static const struct weft_param occupied_rows[] = {
     WEFT_TEXT(struct weft_occupied_conf, hosts, "hosts", "",
@@ -293,14 +294,14 @@ static enum weft_status check_short(const struct finder *f) {
 // --- free servers -------------------------------------------------------------------------------------------------
 
 /// The GPUs of a server and their hosts, in the arena.
-static struct weft_place_slot slot_of(const struct finder *f, uint32_t server) {
+static struct weft_placement_slot slot_of(const struct finder *f, uint32_t server) {
     uint32_t n = f->first[server + 1] - f->first[server], *host = weft_arena_alloc(f->arena, n, sizeof *host),
              *gpu = weft_arena_alloc(f->arena, n, sizeof *gpu);
     for (uint32_t g = 0; g < n; g++) {
         host[g] = f->choice[f->first[server] + g].host;
         gpu[g] = f->choice[f->first[server] + g].gpu;
     }
-    return (struct weft_place_slot){.host = host, .gpu = gpu};
+    return (struct weft_placement_slot){.host = host, .gpu = gpu};
 }
 
 static enum weft_status say_none_free(struct finder *f) {
@@ -314,12 +315,12 @@ static enum weft_status say_none_free(struct finder *f) {
                 f->servers, f->with_jobs, f->servers - f->with_jobs);
 }
 
-static enum weft_status make_slots(struct finder *f, struct weft_place_problem *p) {
+static enum weft_status make_slots(struct finder *f, struct weft_placement_problem *p) {
     struct weft_job *job = f->job;
     p->slot = weft_arena_alloc(f->arena, f->servers, sizeof *p->slot);
     for (uint32_t s = 0; s < f->servers; s++)
         if (!f->occupied[s] && !f->is_short[s]) p->slot[p->slots++] = slot_of(f, s);
-    weft__place_number(p, f->topology, (uint32_t)job->server.gpus, f->arena);
+    weft__placement_number(p, f->topology, (uint32_t)job->server.gpus, f->arena);
     if (!p->slots) return say_none_free(f);
     uint64_t gpus = job->server.gpus, ranks = f->common->ranks ? f->common->ranks : p->slots * gpus;
     if (ranks % gpus)
@@ -338,12 +339,12 @@ static enum weft_status make_slots(struct finder *f, struct weft_place_problem *
 }
 
 /// Until it is known who communicates with whom: uses the free servers in order.
-static void take_first(struct finder *f, const struct weft_place_problem *p) {
+static void take_first(struct finder *f, const struct weft_placement_problem *p) {
     uint32_t *slot = weft_arena_alloc(f->arena, p->units, sizeof *slot);
     for (uint32_t u = 0; u < p->units; u++)
         slot[u] = u;
     f->job->ranks = p->units * (uint32_t)f->job->server.gpus;
-    weft_place_hosts(f->job, slot, f->job->host, f->job->gpu);
+    weft_placement_hosts(f->job, slot, f->job->host, f->job->gpu);
 }
 
 static bool wants_slots(const struct weft__job_common *c) {
@@ -387,7 +388,7 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, con
     status = wants_slots(common) ? WEFT_OK : check_taken(&f); // otherwise it takes what is left
     if (status) return status;
     occupy_taken(&f);
-    struct weft_place_problem *p = weft_arena_alloc(f.arena, 1, sizeof *p);
+    struct weft_placement_problem *p = weft_arena_alloc(f.arena, 1, sizeof *p);
     status = make_slots(&f, p);
     if (status) return status;
     job->places = p;
@@ -396,7 +397,7 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, con
 }
 
 /// What struct weft_placement_ops promises: each unit has a slot of its own.
-static void assert_distinct(const uint32_t *slot, const struct weft_place_problem *p, struct weft_arena *arena) {
+static void assert_distinct(const uint32_t *slot, const struct weft_placement_problem *p, struct weft_arena *arena) {
     bool *taken = weft_arena_alloc(arena, p->slots, sizeof *taken);
     for (uint32_t u = 0; u < p->units; u++) {
         assert(slot[u] < p->slots && !taken[slot[u]]);
@@ -408,10 +409,10 @@ void weft__job_place(const struct weft__job_common *common, struct weft_job *job
     const struct weft_placement_ops *ops = common->placement.model->ops;
     if (!job->places) return;
     struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    if (ops->graph) weft_place_graph(job, arena);
+    if (ops->graph) weft_placement_graph(job, arena);
     uint32_t *slot = weft_arena_alloc(scratch, job->places->units, sizeof *slot);
     ops->place(common->placement.conf, job->places, scratch, slot);
     assert_distinct(slot, job->places, scratch);
-    weft_place_hosts(job, slot, job->host, job->gpu);
+    weft_placement_hosts(job, slot, job->host, job->gpu);
     weft_arena_free(scratch);
 }

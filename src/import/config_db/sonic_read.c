@@ -13,9 +13,11 @@
 
 #include "base/stream.h"
 #include "base/units.h"
-#include "import/sonic/sonic_load.h"
+#include "import/config_db/sonic_load.h"
 #include "weft/error.h"
 #include "weft/packet.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 #include "weft/plan.h"
 
 enum { PORTS_MAX = 65535, UNREAD_MAX = 256, CABLE_MM_PER_MS = 198000000, MTU_MAX = 10240 };

@@ -12,8 +12,9 @@
 // cover the time between a credit and its packet's arrival: two crossings.
 #include <math.h>
 
-#include "weft/dsf.h"
+#include "box/dsf/dsf_conf.h"
 #include "weft/packet.h"
+#include "weft/param.h"
 #include "weft/plan_dsf.h"
 
 #define T struct weft_plan_dsf_conf

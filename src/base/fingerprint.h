@@ -2,13 +2,13 @@
 // The state of a network with nothing in flight, as numbers. As far as can be known, they are equal if and only if the
 // same events follow: all times are relative to now, and sequence numbers relative to each other. Past times that only
 // matter compared with future ones do not count.
-#ifndef WEFT_BASE_STILL_H
-#define WEFT_BASE_STILL_H
+#ifndef WEFT_BASE_FINGERPRINT_H
+#define WEFT_BASE_FINGERPRINT_H
 
 #include "base/digest.h"
 #include "weft/random.h"
 
-struct weft__still {
+struct weft__fingerprint {
     weft_time_ps now_ps; ///< time of the last event
     uint64_t all[2];     ///< two digests of all words except those below, with different mixes
     uint64_t within[2];  ///< likewise, of how far jobs are in their iterations; `all` contains which kind of operation
@@ -19,28 +19,28 @@ struct weft__still {
     weft_time_ps looks_ps;
 };
 
-static inline void weft__still_mix_into(uint64_t digest[2], uint64_t word) {
+static inline void weft__fingerprint_mix_into(uint64_t digest[2], uint64_t word) {
     digest[0] = weft__digest_mix(digest[0], word);
     digest[1] = weft__digest_mix(digest[1], ~word * UINT64_C(0xd6e8feb86659fd93));
 }
 
-static inline void weft__still_mix(struct weft__still *s, uint64_t word) {
-    weft__still_mix_into(s->all, word);
+static inline void weft__fingerprint_mix(struct weft__fingerprint *s, uint64_t word) {
+    weft__fingerprint_mix_into(s->all, word);
 }
 
 /// A time after which something becomes possible: it matters only if it lies ahead.
-static inline void weft__still_mix_until(struct weft__still *s, weft_time_ps time) {
-    weft__still_mix(s, time == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : time > s->now_ps ? time - s->now_ps : 0);
+static inline void weft__fingerprint_mix_until(struct weft__fingerprint *s, weft_time_ps time) {
+    weft__fingerprint_mix(s, time == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : time > s->now_ps ? time - s->now_ps : 0);
 }
 
 /// A time in the past from which something later is measured.
-static inline void weft__still_mix_since(struct weft__still *s, weft_time_ps time) {
-    weft__still_mix(s, time - s->now_ps);
+static inline void weft__fingerprint_mix_since(struct weft__fingerprint *s, weft_time_ps time) {
+    weft__fingerprint_mix(s, time - s->now_ps);
 }
 
 /// Shows whether anything was drawn in between.
-static inline void weft__still_mix_random(struct weft__still *s, const struct weft_random *random) {
-    weft__still_mix(s, random->drawn);
+static inline void weft__fingerprint_mix_random(struct weft__fingerprint *s, const struct weft_random *random) {
+    weft__fingerprint_mix(s, random->drawn);
 }
 
 #endif

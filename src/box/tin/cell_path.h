@@ -10,20 +10,20 @@
 enum { WEFT_CELL_ENDPOINT = UINT16_MAX };
 
 /// How a cell left a TiN. X(enumerator, name)
-#define WEFT_CELL_WAYS(X)                                                                                              \
+#define WEFT_CELL_ROUTES(X)                                                                                            \
     X(NONE, "none") /* lost, or still there */                                                                         \
     X(HOME, "home") /* to an endpoint */                                                                               \
     X(MINIMAL, "minimal")                                                                                              \
     X(NONMINIMAL, "nonminimal")                                                                                        \
     X(ESCAPE, "escape")                                                                                                \
     X(ASTRAY, "astray") /* by none of the ways that are meant */
-enum weft_cell_way {
-#define X(e, name) WEFT_CELL_WAY_##e,
-    WEFT_CELL_WAYS(X)
+enum weft_cell_route {
+#define X(e, name) WEFT_CELL_ROUTE_##e,
+    WEFT_CELL_ROUTES(X)
 #undef X
-        WEFT_CELL_WAY_COUNT
+        WEFT_CELL_ROUTE_COUNT
 };
-extern const char *const weft_cell_way_names[WEFT_CELL_WAY_COUNT];
+extern const char *const weft_cell_route_names[WEFT_CELL_ROUTE_COUNT];
 
 /// What became of a cell at a TiN, or in the end. X(enumerator, name)
 #define WEFT_CELL_ENDS(X)                                                                                              \
@@ -53,7 +53,7 @@ struct weft_cell_hop {
     uint8_t vc_in, vc_out, hops; ///< hops: links before
     uint8_t type;                ///< in the order of WEFT_TIN_CELLS
     uint8_t end, drop;           ///< enum weft_cell_end; why it was lost
-    uint8_t way;                 ///< enum weft_cell_way
+    uint8_t way;                 ///< enum weft_cell_route
 };
 
 /// A traced cell from the endpoint that sent it.

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "job.h"
-#include "weft/place.h"
+#include "weft/placement.h"
 
-void weft_place_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t *ret_host, uint32_t *ret_gpu) {
+void weft_placement_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t *ret_host, uint32_t *ret_gpu) {
     uint32_t gpus = (uint32_t)job->server.gpus;
     for (uint32_t r = 0; r < job->ranks; r++) {
         ret_host[r] = job->places->slot[slot[r / gpus]].host[r % gpus];
@@ -33,7 +33,7 @@ static int by_units(const void *x, const void *y) {
 /// units are.
 static struct pair pair_of(const struct weft_job *job, const struct weft_connection *c) {
     uint32_t gpus = (uint32_t)job->server.gpus, from = c->src % gpus, to = c->dst % gpus;
-    const struct weft_place_problem *p = job->places;
+    const struct weft_placement_problem *p = job->places;
     weft_bytes bytes = bytes_of(job, c);
     return (struct pair){c->src / gpus, c->dst / gpus, p->zone_rail[from] == p->zone_rail[to] ? bytes : 0,
                          p->rack_rail[from] == p->rack_rail[to] ? bytes : 0};
@@ -60,15 +60,15 @@ static uint32_t find_pairs(const struct weft_job *job, struct pair *list) {
     return merged;
 }
 
-void weft_place_graph(const struct weft_job *job, struct weft_arena *arena) {
-    struct weft_place_problem *p = job->places;
+void weft_placement_graph(const struct weft_job *job, struct weft_arena *arena) {
+    struct weft_placement_problem *p = job->places;
     size_t room = 2 * (size_t)job->connections;
     struct pair *list = weft_memory_new(WEFT_MEMORY_SCENARIO, room, sizeof *list);
     uint32_t n = find_pairs(job, list);
     p->edge = weft_arena_alloc(arena, n, sizeof *p->edge);
     for (uint32_t u = 0, i = 0; u < p->units; u++) {
         for (; i < n && list[i].a == u; i++)
-            p->edge[i] = (struct weft_place_edge){list[i].b, list[i].bytes, list[i].rack_bytes};
+            p->edge[i] = (struct weft_placement_edge){list[i].b, list[i].bytes, list[i].rack_bytes};
         p->first[u + 1] = i;
     }
     weft_memory_free(WEFT_MEMORY_SCENARIO, list, room * sizeof *list);
@@ -84,10 +84,10 @@ static uint32_t *find_slots(const struct weft_job *job, const struct weft_topolo
 }
 
 static void add_connection(const struct weft_topology *t, uint32_t src, uint32_t dst, weft_bytes bytes,
-                           weft_bytes *sends, weft_bytes *receives, struct weft_place_cost *cost) {
+                           weft_bytes *sends, weft_bytes *receives, struct weft_placement_cost *cost) {
     cost->bytes += bytes;
-    if (weft__place_switch(t, src) != weft__place_switch(t, dst)) cost->rack_bytes += bytes;
-    if (weft__place_pod(t, src) == weft__place_pod(t, dst)) return;
+    if (weft__placement_switch(t, src) != weft__placement_switch(t, dst)) cost->rack_bytes += bytes;
+    if (weft__placement_pod(t, src) == weft__placement_pod(t, dst)) return;
     cost->zone_bytes += bytes;
     *sends += bytes;
     *receives += bytes;
@@ -95,13 +95,13 @@ static void add_connection(const struct weft_topology *t, uint32_t src, uint32_t
 
 /// How many different zones, racks and blocks the ranks are in.
 static void count_used(const struct weft_job *job, const uint32_t *slot_of, const uint32_t *host,
-                       struct weft_place_cost *cost) {
-    const struct weft_place_problem *p = job->places;
+                       struct weft_placement_cost *cost) {
+    const struct weft_placement_problem *p = job->places;
     bool *zone = weft_memory_new(WEFT_MEMORY_SCENARIO, p->zones, sizeof *zone);
     bool *rack = weft_memory_new(WEFT_MEMORY_SCENARIO, p->racks, sizeof *rack);
     bool *block = weft_memory_new(WEFT_MEMORY_SCENARIO, p->blocks, sizeof *block);
     for (uint32_t r = 0; r < job->ranks; r++) {
-        const struct weft_place_slot *slot = &p->slot[slot_of[host[r]]];
+        const struct weft_placement_slot *slot = &p->slot[slot_of[host[r]]];
         cost->zones += !zone[slot->zone];
         cost->racks += !rack[slot->rack];
         cost->blocks += !block[slot->block];
@@ -112,10 +112,10 @@ static void count_used(const struct weft_job *job, const uint32_t *slot_of, cons
     weft_memory_free(WEFT_MEMORY_SCENARIO, block, p->blocks * sizeof *block);
 }
 
-struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct weft_topology *topology,
-                                       const uint32_t *host) {
-    const struct weft_place_problem *p = job->places;
-    struct weft_place_cost cost = {0};
+struct weft_placement_cost weft_placement_cost(const struct weft_job *job, const struct weft_topology *topology,
+                                               const uint32_t *host) {
+    const struct weft_placement_problem *p = job->places;
+    struct weft_placement_cost cost = {0};
     uint32_t *slot_of = find_slots(job, topology);
     weft_bytes *zone = weft_memory_new(WEFT_MEMORY_SCENARIO, 2 * (size_t)p->zones, sizeof *zone); // sent, received
     for (uint32_t i = 0; i < job->connections; i++) {

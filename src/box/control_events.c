@@ -6,6 +6,7 @@
 #include "box/control.h"
 #include "weft/memory.h"
 #include "weft/param.h"
+#include "weft/param_load.h"
 
 enum { TEXT = 128 };
 

@@ -12,14 +12,15 @@
 //   small packets waste, rounded up to KiB. Its share of small packets by bytes is used as written there: 100 x 64 /
 //   ((s x 64 + (100 - s) x MTU) / 100). Earlier releases scale by the share in packets and count the cable in units
 //   of 1024 where 1000 is meant. For chips that are not NVIDIA's, the smallest packet is what their tables count
-//   (src/import/sonic_chip.c), and a cell is divided by it rather than rounded up. The tables shipped for Spectrum 1 to
-//   3 stem from a release with a fixed response of the peer and without that rounding (`peer`). Not here: shared
-//   headroom pools, and the tile of later chips only as a parameter.
+//   (src/import/config_db/sonic_chip.c), and a cell is divided by it rather than rounded up. The tables shipped for
+//   Spectrum 1 to 3 stem from a release with a fixed response of the peer and without that rounding (`peer`). Not here:
+//   shared headroom pools, and the tile of later chips only as a parameter.
 // Reaction: weft_pfc_calc_reaction, as in a run.
 #include <stdio.h>
 
 #include "base/units.h"
 #include "weft/packet.h"
+#include "weft/param.h"
 #include "weft/plan.h"
 
 enum { KIB = 1024, ETHERNET = 18, PAUSE_WIRE = WEFT_FRAME_MIN + WEFT_WIRE_OVERHEAD };

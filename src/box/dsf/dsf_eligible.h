@@ -2,8 +2,8 @@
 // Eligible links of a DSF: by which of its links each box may send cells towards each interface node, at the start of a
 // run and as it changes. Made before the run, by shortest paths (src/box/dsf/dsf_eligible.c) or by a control plane. A
 // box has few different sets of links, each stored once.
-#ifndef WEFT_ELIGIBLE_H
-#define WEFT_ELIGIBLE_H
+#ifndef WEFT_DSF_ELIGIBLE_H
+#define WEFT_DSF_ELIGIBLE_H
 
 #include "weft/topology.h"
 

@@ -89,7 +89,7 @@ static uint32_t slowest(const struct search *s, const bool *sends, uint32_t cong
     return found;
 }
 
-static void fill_conf(const struct weft__plan_switch *sw, struct weft_plan_place *place) {
+static void fill_conf(const struct weft__plan_switch *sw, struct weft_plan_incast *place) {
     place->conf.buffer_bytes = sw->buffer_bytes;
     place->conf.pfc_threshold_bytes = sw->pfc_threshold_bytes;
     place->conf.threshold_bytes = sw->sfc_threshold_bytes;
@@ -99,9 +99,9 @@ static void fill_conf(const struct weft__plan_switch *sw, struct weft_plan_place
     place->buffer_text = sw->buffer_text;
 }
 
-struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scenario, const struct weft_topology *t,
-                                                const struct weft_workload *workload, struct weft_arena *arena) {
-    struct weft_plan_place place = {.receiver = WEFT_NONE};
+struct weft_plan_incast weft_plan_scenario_incast(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                                  const struct weft_workload *workload, struct weft_arena *arena) {
+    struct weft_plan_incast place = {.receiver = WEFT_NONE};
     bool *sends = weft_arena_alloc(arena, t->hosts, sizeof *sends);
     uint32_t host = busiest(t, workload, arena, &place.conf.incast, sends);
     if (place.conf.incast < 2) return place;
@@ -118,9 +118,9 @@ struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scen
     place.conf.rate_bps = link->rate_bps;
     place.conf.delay_ps = link->delay_ps;
     place.conf.processing_ps = processing_of(&s, congested);
-    place.way = (struct weft_plan_way){links, 2 * links - 1, round_trip(&s, source, congested)};
+    place.path = (struct weft_plan_path){links, 2 * links - 1, round_trip(&s, source, congested)};
     place.alike =
-        place.way.round_trip_ps == 2 * links * place.conf.delay_ps + place.way.passes * place.conf.processing_ps;
+        place.path.round_trip_ps == 2 * links * place.conf.delay_ps + place.path.passes * place.conf.processing_ps;
     place.conf.layers = (links + 1) / 2;
     struct weft__plan_switch sw = weft__plan_switch(&s.device[congested]->sw, weft__plan_ports(t, congested), arena);
     fill_conf(&sw, &place);

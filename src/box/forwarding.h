@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where packets go: the routes over time, and the choices of an Ethernet port's route model.
-#ifndef WEFT_BOX_WAYS_H
-#define WEFT_BOX_WAYS_H
+#ifndef WEFT_BOX_FORWARDING_H
+#define WEFT_BOX_FORWARDING_H
 
 #include "weft/route.h"
 #include "weft/routes.h"
@@ -31,7 +31,7 @@ void *weft__route_state_new(const struct weft_topology *topology, uint32_t node,
 
 /// Where packets go with the links in one state: the same routes, seeds and route models as in a run. Models with state
 /// remember earlier calls.
-struct weft__ways {
+struct weft__forwarding {
     const struct weft_topology *t;
     const struct weft_device_conf **device;
     const struct weft_routes *routes;
@@ -43,10 +43,12 @@ struct weft__ways {
     uint64_t seed;
     struct weft_route_queues queues; ///< queue depths for route models with state; at first 0
 };
-struct weft__ways weft__ways_new(const struct weft_topology *topology, const struct weft_device_conf **device,
-                                 const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena);
+struct weft__forwarding weft__forwarding_new(const struct weft_topology *topology,
+                                             const struct weft_device_conf **device, const struct weft_routes *routes,
+                                             uint64_t seed, struct weft_arena *arena);
 /// The port (from 0) by which a packet that arrived by packet->port leaves `node` towards packet->dst; WEFT_NONE: no
 /// route.
-uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const struct weft_packet *packet);
+uint32_t weft__forwarding_port(const struct weft__forwarding *forwarding, uint32_t node,
+                               const struct weft_packet *packet);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "link/fingerprint.h"
 #include "link/port.h"
-#include "link/still.h"
 
 enum { NOW = 1000000, STATES_MAX = 800 };
 
@@ -27,10 +27,10 @@ static struct {
 } seen;
 
 static void fingerprint(struct state *s, weft_time_ps now, uint64_t ret[2]) {
-    struct weft__still still = {.now_ps = now};
+    struct weft__fingerprint fingerprint = {.now_ps = now};
     weft__port_place(&s->port, &(struct weft__port_rows){.queue = s->queue, .pause = s->pause, .ports = 1}, 0);
-    weft__port_still(&s->port, &still);
-    memcpy(ret, still.all, sizeof still.all);
+    weft__port_fingerprint(&s->port, &fingerprint);
+    memcpy(ret, fingerprint.all, sizeof fingerprint.all);
 }
 
 /// Of each state so far by both of its halves.

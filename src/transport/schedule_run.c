@@ -12,11 +12,11 @@ static uint32_t bytes_of(const struct weft_schedule_step *step) {
     return step->size ? (uint32_t)step->size : 1;
 }
 
-void weft__schedule_init(struct weft__schedule *s, const struct weft_job *job, uint32_t rank,
-                         struct weft_arena *arena) {
+void weft__schedule_run_init(struct weft__schedule_run *s, const struct weft_job *job, uint32_t rank,
+                             struct weft_arena *arena) {
     const struct weft_schedule *all = job->schedule;
     const struct weft_schedule_rank *r = &all->rank[rank];
-    *s = (struct weft__schedule){
+    *s = (struct weft__schedule_run){
         .rank = r,
         .waits = weft_arena_alloc(arena, r->steps, sizeof *s->waits),
         .next = weft_arena_alloc(arena, r->steps, sizeof *s->next),
@@ -32,7 +32,7 @@ void weft__schedule_init(struct weft__schedule *s, const struct weft_job *job, u
 }
 
 /// Appends a step to a queue. Returns whether the queue was empty.
-static bool put(struct weft__schedule *s, uint32_t *first, uint32_t *last, uint32_t step) {
+static bool put(struct weft__schedule_run *s, uint32_t *first, uint32_t *last, uint32_t step) {
     bool empty = *first == WEFT_NONE;
     s->next[step] = WEFT_NONE;
     if (empty)
@@ -43,14 +43,14 @@ static bool put(struct weft__schedule *s, uint32_t *first, uint32_t *last, uint3
     return empty;
 }
 
-static uint32_t take(const struct weft__schedule *s, uint32_t *first) {
+static uint32_t take(const struct weft__schedule_run *s, uint32_t *first) {
     uint32_t step = *first;
     *first = s->next[step];
     return step;
 }
 
 /// A step has started, or is done: releases the steps that wait for that.
-static void release(struct weft__schedule *s, uint32_t step, bool begun) {
+static void release(struct weft__schedule_run *s, uint32_t step, bool begun) {
     const struct weft_schedule_rank *r = s->rank;
     for (uint32_t e = r->step[step].edge0; e < r->step[step + 1].edge0; e++) {
         uint32_t to = r->edge[e] & ~WEFT_SCHEDULE_AFTER_START;
@@ -60,7 +60,7 @@ static void release(struct weft__schedule *s, uint32_t step, bool begun) {
 }
 
 static void finish(struct weft__at *at, uint32_t step) {
-    struct weft__schedule *s = at->p->schedule;
+    struct weft__schedule_run *s = at->p->schedule;
     at->w->tally.progress_ps = at->w->now_ps;
     s->waits[step] = WEFT_NONE;
     s->left--;
@@ -78,7 +78,7 @@ static void end_span(struct weft__at *at, bool computed, uint32_t step) {
 }
 
 static void begin_compute(struct weft__at *at, uint32_t cpu) {
-    struct weft__schedule *s = at->p->schedule;
+    struct weft__schedule_run *s = at->p->schedule;
     uint32_t step = s->cpu[cpu].first;
     if (!s->computing++) end_span(at, false, WEFT_NONE);
     weft__program_note(at, WEFT_RANK_COMPUTES, at->p->key0 + 1 + cpu, 0, step);
@@ -88,7 +88,7 @@ static void begin_compute(struct weft__at *at, uint32_t cpu) {
 
 /// Fills free slots with the steps that wait for one.
 static void fill(struct weft__at *at, struct weft__sending *s) {
-    struct weft__schedule *own = at->p->schedule;
+    struct weft__schedule_run *own = at->p->schedule;
     while (s->sends->first != WEFT_NONE && weft__message_has_room(s)) {
         uint32_t step = take(own, &s->sends->first);
         s->sends->step[s->filled % s->slots] = step;
@@ -98,7 +98,7 @@ static void fill(struct weft__at *at, struct weft__sending *s) {
 
 static void begin_send(struct weft__at *at, uint32_t step) {
     struct weft__program *p = at->p;
-    struct weft__schedule *own = p->schedule;
+    struct weft__schedule_run *own = p->schedule;
     const struct weft_schedule_step *what = &own->rank->step[step];
     release(own, step, true);
     if (what->peer == p->rank) {
@@ -129,7 +129,7 @@ static void begin_collective(struct weft__at *at, uint32_t step) {
 }
 
 static void begin(struct weft__at *at, uint32_t step) {
-    struct weft__schedule *s = at->p->schedule;
+    struct weft__schedule_run *s = at->p->schedule;
     const struct weft_schedule_step *what = &s->rank->step[step];
     if (what->kind == WEFT_SCHEDULE_SEND) {
         begin_send(at, step);
@@ -147,7 +147,7 @@ static void begin(struct weft__at *at, uint32_t step) {
 /// Starts all steps that are ready, and those that become ready as a result.
 static void go_on(struct weft__at *at) {
     struct weft__program *p = at->p;
-    struct weft__schedule *s = p->schedule;
+    struct weft__schedule_run *s = p->schedule;
     p->stepping = true; // a collective that ends meanwhile does not call this again
     while (s->ready_first != WEFT_NONE)
         begin(at, take(s, &s->ready_first));
@@ -164,7 +164,7 @@ static void go_on(struct weft__at *at) {
 // --- what comes ---------------------------------------------------------------------------------------------------
 
 static void start(struct weft__at *at) {
-    struct weft__schedule *s = at->p->schedule;
+    struct weft__schedule_run *s = at->p->schedule;
     at->w->tally.started++;
     at->w->tally.progress_ps = at->w->now_ps;
     at->p->started = true;
@@ -176,8 +176,8 @@ static void start(struct weft__at *at) {
     go_on(at);
 }
 
-void weft__schedule_on_timer(struct weft__at *at, uint32_t key) {
-    struct weft__schedule *s = at->p->schedule;
+void weft__schedule_run_on_timer(struct weft__at *at, uint32_t key) {
+    struct weft__schedule_run *s = at->p->schedule;
     if (key == at->p->key0) {
         start(at);
         return;
@@ -190,13 +190,13 @@ void weft__schedule_on_timer(struct weft__at *at, uint32_t key) {
     go_on(at);
 }
 
-void weft__schedule_on_collective(struct weft__at *at, uint32_t stream) {
+void weft__schedule_run_on_collective(struct weft__at *at, uint32_t stream) {
     finish(at, at->p->schedule->collective[stream]);
     if (!at->p->stepping) go_on(at);
 }
 
 /// Within a server a slot is returned when its message has arrived.
-void weft__schedule_on_acked(struct weft__at *at, struct weft__sending *s) {
+void weft__schedule_run_on_acked(struct weft__at *at, struct weft__sending *s) {
     uint32_t end = s->qp == WEFT_NONE ? s->granted - s->slots : s->acked;
     while (s->sends->done < end)
         finish(at, s->sends->step[s->sends->done++ % s->slots]);
@@ -204,7 +204,7 @@ void weft__schedule_on_acked(struct weft__at *at, struct weft__sending *s) {
     go_on(at);
 }
 
-void weft__schedule_on_arrived(struct weft__at *at, struct weft__receiving *r) {
+void weft__schedule_run_on_arrived(struct weft__at *at, struct weft__receiving *r) {
     const struct weft__sending *s = at->end->hosts->programs->wire[r->connection].sending;
     const struct weft_schedule_step *sent = s->program->schedule->rank->step;
     while (r->consumed < r->arrived) {

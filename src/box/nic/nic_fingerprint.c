@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that determines a NIC's future while nothing is in flight (base/still.h). Two kinds of timers do not
+// Everything that determines a NIC's future while nothing is in flight (base/fingerprint.h). Two kinds of timers do not
 // count. First, the timer of a sender with nothing outstanding: when it fires, it only checks how long ago there was
 // progress (IBTA local ACK timeout, roce_rc.c). Second, timers of what has yet to start, which the code that skips time
 // moves.
@@ -20,40 +20,42 @@ static const char *refuse(const struct weft__nic *nic) {
 }
 
 /// The states that models keep of a queue pair at this end: `sends`, or it receives.
-static const char *mix_models(const struct weft__nic *nic, uint32_t qp, bool sends, struct weft__still *s,
+static const char *mix_models(const struct weft__nic *nic, uint32_t qp, bool sends, struct weft__fingerprint *s,
                               struct weft_arena *arena) {
     const struct weft__hosts *hosts = nic->end.hosts;
     const struct weft_model_conf *transport = &nic->conf->transport, *cc = &nic->conf->cc;
     void **state = sends ? hosts->sender_state : hosts->receiver_state;
-    weft_model_still *still = sends ? nic->transport->still_sender : nic->transport->still_receiver;
+    weft_model_fingerprint *fingerprint =
+        sends ? nic->transport->fingerprint_sender : nic->transport->fingerprint_receiver;
     const char *refused =
-        weft__model_still(transport->model, still, state ? state[qp] : NULL, transport->conf, s, arena);
+        weft__model_fingerprint(transport->model, fingerprint, state ? state[qp] : NULL, transport->conf, s, arena);
     if (refused || !sends || !nic->cc->state_size(cc->conf)) return refused;
-    return weft__model_still(cc->model, nic->cc->still, hosts->sender[qp].cc, cc->conf, s, arena);
+    return weft__model_fingerprint(cc->model, nic->cc->fingerprint, hosts->sender[qp].cc, cc->conf, s, arena);
 }
 
-static void mix_sender(const struct weft__nic *nic, uint32_t qp, struct weft__still *s) {
+static void mix_sender(const struct weft__nic *nic, uint32_t qp, struct weft__fingerprint *s) {
     const struct weft_qp_sender *sender = &nic->end.hosts->sender[qp];
-    weft__still_mix(s, (uint64_t)sender->started | (uint64_t)sender->ready << 1 | (uint64_t)sender->done << 2 |
-                           (uint64_t)sender->sampling << 3 | (uint64_t)sender->counts << 4 |
-                           (uint64_t)sender->blocked << 5 | (uint64_t)sender->timeouts << 8);
-    weft__still_mix(s, (uint64_t)(sender->posted - sender->next) << 32 | (sender->next - sender->una));
-    weft__still_mix(s, sender->highest - sender->next);
-    weft__still_mix(s, sender->rate_bps);
-    weft__still_mix(s, sender->window_bytes);
-    weft__still_mix_until(s, sender->next_send_ps);
-    if (sender->next != sender->una) weft__still_mix_since(s, sender->progress_ps);
+    weft__fingerprint_mix(s, (uint64_t)sender->started | (uint64_t)sender->ready << 1 | (uint64_t)sender->done << 2 |
+                                 (uint64_t)sender->sampling << 3 | (uint64_t)sender->counts << 4 |
+                                 (uint64_t)sender->blocked << 5 | (uint64_t)sender->timeouts << 8);
+    weft__fingerprint_mix(s, (uint64_t)(sender->posted - sender->next) << 32 | (sender->next - sender->una));
+    weft__fingerprint_mix(s, sender->highest - sender->next);
+    weft__fingerprint_mix(s, sender->rate_bps);
+    weft__fingerprint_mix(s, sender->window_bytes);
+    weft__fingerprint_mix_until(s, sender->next_send_ps);
+    if (sender->next != sender->una) weft__fingerprint_mix_since(s, sender->progress_ps);
     const struct weft__carrier *carrier = nic->end.hosts->carrier ? &nic->end.hosts->carrier[qp] : NULL;
     if (!carrier || !carrier->sending) return;
-    weft__still_mix(s, carrier->psn_end - sender->posted);
-    weft__still_mix_until(s, carrier->next_ps);
+    weft__fingerprint_mix(s, carrier->psn_end - sender->posted);
+    weft__fingerprint_mix_until(s, carrier->next_ps);
 }
 
-static void mix_receiver(const struct weft__nic *nic, uint32_t qp, struct weft__still *s) {
+static void mix_receiver(const struct weft__nic *nic, uint32_t qp, struct weft__fingerprint *s) {
     const struct weft_qp_receiver *r = &nic->end.hosts->receiver[qp];
-    weft__still_mix(s, (uint64_t)r->unacked | (uint64_t)r->nak_sent << 16 | (uint64_t)r->notified << 17 |
-                           (uint64_t)r->marked << 18 | (uint64_t)(nic->end.hosts->sender[qp].next - r->expected) << 32);
-    if (r->notified) weft__still_mix_since(s, r->cnp_ps);
+    weft__fingerprint_mix(s, (uint64_t)r->unacked | (uint64_t)r->nak_sent << 16 | (uint64_t)r->notified << 17 |
+                                 (uint64_t)r->marked << 18 |
+                                 (uint64_t)(nic->end.hosts->sender[qp].next - r->expected) << 32);
+    if (r->notified) weft__fingerprint_mix_since(s, r->cnp_ps);
 }
 
 /// Mixes a timer of the NIC into a sum, because the order in the heap depends on history. False: it does not count.
@@ -71,15 +73,15 @@ static bool counts(const struct weft__nic *nic, uint32_t key, bool *ret_looks) {
     return weft__gpu_counts(&nic->end, key);
 }
 
-static void mix_timers(const struct weft__node *node, const struct weft__nic *nic, struct weft__still *s) {
+static void mix_timers(const struct weft__node *node, const struct weft__nic *nic, struct weft__fingerprint *s) {
     uint64_t sum[2] = {0}, looks[2] = {0}, kept[2] = {0};
     for (uint32_t key = 0; key < node->timers.keys; key++) {
         weft_time_ps at = weft__timer_at(&node->timers, key);
         bool look;
         if (at == WEFT_TIME_NEVER || !counts(nic, key, &look)) continue;
         uint64_t both[2] = {key, key}, fixed[2] = {key, key};
-        weft__still_mix_into(both, at - s->now_ps);
-        weft__still_mix_into(fixed, at);
+        weft__fingerprint_mix_into(both, at - s->now_ps);
+        weft__fingerprint_mix_into(fixed, at);
         for (uint32_t k = 0; k < 2; k++)
             *(look ? &looks[k] : &sum[k]) += both[k];
         for (uint32_t k = 0; k < 2 && look; k++)
@@ -87,9 +89,9 @@ static void mix_timers(const struct weft__node *node, const struct weft__nic *ni
         if (look && (!s->looks_ps || at < s->looks_ps)) s->looks_ps = at;
     }
     for (uint32_t k = 0; k < 2; k++) {
-        weft__still_mix(s, sum[k]);
-        weft__still_mix_into(s->looks, looks[k]);
-        weft__still_mix_into(s->kept, kept[k]);
+        weft__fingerprint_mix(s, sum[k]);
+        weft__fingerprint_mix_into(s->looks, looks[k]);
+        weft__fingerprint_mix_into(s->kept, kept[k]);
     }
 }
 
@@ -104,15 +106,15 @@ void weft__nic_pass_looks(struct weft__network *net, uint32_t node, weft_time_ps
     weft__engine_reschedule(&net->engine, node);
 }
 
-const char *weft__nic_still(const struct weft__network *net, uint32_t node, struct weft__still *ret) {
+const char *weft__nic_fingerprint(const struct weft__network *net, uint32_t node, struct weft__fingerprint *ret) {
     const struct weft__nic *nic = weft__network_state(net, node);
     const char *refused = refuse(nic);
     if (refused) return refused;
-    weft__port_still(&nic->port, ret);
+    weft__port_fingerprint(&nic->port, ret);
     bool takes_all = nic->room_bytes > INT64_MAX / 2; // it started with INT64_MAX
-    if (!takes_all) weft__still_mix(ret, (uint64_t)nic->room_bytes);
-    weft__still_mix(ret, (uint64_t)nic->control_mask | (uint64_t)nic->ready_mask << 8 | (uint64_t)nic->is_down << 16 |
-                             (uint64_t)nic->work.n << 32);
+    if (!takes_all) weft__fingerprint_mix(ret, (uint64_t)nic->room_bytes);
+    weft__fingerprint_mix(ret, (uint64_t)nic->control_mask | (uint64_t)nic->ready_mask << 8 |
+                                   (uint64_t)nic->is_down << 16 | (uint64_t)nic->work.n << 32);
     for (uint32_t k = 0; k < nic->sends; k++) {
         refused = mix_models(nic, nic->send_qp[k], true, ret, net->outcome->arena);
         if (refused) return refused;
@@ -123,7 +125,7 @@ const char *weft__nic_still(const struct weft__network *net, uint32_t node, stru
         if (refused) return refused;
         mix_receiver(nic, nic->receive_qp[k], ret);
     }
-    if (nic->end.gpu) weft__gpu_still(&nic->end, ret);
+    if (nic->end.gpu) weft__gpu_fingerprint(&nic->end, ret);
     mix_timers(&net->engine.node[node], nic, ret);
     return NULL;
 }

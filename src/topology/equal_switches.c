@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/twins.h"
+#include "topology/equal_switches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +51,8 @@ static void find(const struct finder *f, uint32_t *ret_first) {
     weft_memory_free(KIND, table, room * sizeof *table);
 }
 
-void weft__twins_find(const struct weft__graph *g, const void *key, size_t key_bytes, const uint64_t *sort,
-                      uint32_t *ret_first) {
+void weft__equal_switches_find(const struct weft__graph *g, const void *key, size_t key_bytes, const uint64_t *sort,
+                               uint32_t *ret_first) {
     struct end *end = weft_memory_new(KIND, g->arcs, sizeof *end);
     struct finder f = {g, key, key_bytes, end, weft_memory_new(KIND, g->switches, sizeof *f.hash)};
     for (uint32_t s = 0; s < g->switches; s++) {

@@ -2,7 +2,7 @@
 // Files of a SONiC switch in each form in which they are passed on: config_db.json; parts of it as sonic-cfggen renders
 // them (qos.json, buffers.json); and CONFIG_DB.json of `show techsupport`, written by redis-dump, whose keys are
 // "TABLE|key" and whose rows are {"type": "hash", "value": {...}}. A row without fields is {"NULL": "NULL"} in Redis.
-#include "import/sonic/sonic_load.h"
+#include "import/config_db/sonic_load.h"
 
 #include <errno.h>
 #include <string.h>

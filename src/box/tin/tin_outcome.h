@@ -3,7 +3,7 @@
 #ifndef WEFT_TIN_OUTCOME_H
 #define WEFT_TIN_OUTCOME_H
 
-#include "weft/cell_path.h"
+#include "box/tin/cell_path.h"
 #include "weft/histogram.h"
 #include "weft/outcome.h"
 #include "weft/tin.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of a packet's path through a switch that any switch (switch.c) and a plain one (switch_plain.c) share, and the
 // functions of the former that the latter calls in rare cases.
-#ifndef WEFT_BOX_SWITCH_SWITCH_WAY_H
-#define WEFT_BOX_SWITCH_SWITCH_WAY_H
+#ifndef WEFT_BOX_SWITCH_SWITCH_PATH_H
+#define WEFT_BOX_SWITCH_SWITCH_PATH_H
 
 #include "box/switch/switch.h"
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of ports and of models goes into the state of a network with nothing in flight.
+#ifndef WEFT_LINK_FINGERPRINT_H
+#define WEFT_LINK_FINGERPRINT_H
+
+#include "base/fingerprint.h"
+#include "base/timers.h"
+#include "weft/model.h"
+
+struct weft__port;
+
+/// The state of one end of a link.
+void weft__port_fingerprint(const struct weft__port *port, struct weft__fingerprint *s);
+/// The state of a model; NULL: it keeps none. Returns NULL, or why it cannot be mixed: in `arena`, with the model's
+/// name.
+const char *weft__model_fingerprint(const struct weft_model *model, weft_model_fingerprint *fingerprint,
+                                    const void *state, const void *conf, struct weft__fingerprint *s,
+                                    struct weft_arena *arena);
+
+#endif
