@@ -85,7 +85,7 @@ static void print_layers(const struct fabric *f, struct weft_arena *arena) {
     for (uint32_t i = 0; i < p->cables; i++) {
         const struct weft_fabric_cable *c = &p->cable[i];
         printf("  %-22s %6llu links of %s, %g m, %s\n", c->name, (unsigned long long)c->links,
-               plan_rate(arena, c->rate_bps), c->metres, c->optical ? "optical" : "copper");
+               weft__rate_text(c->rate_bps).text, c->metres, c->optical ? "optical" : "copper");
     }
 }
 
@@ -93,7 +93,7 @@ static void print_fabric(const struct fabric *f, struct weft_arena *arena) {
     const struct weft_fabric_plan *p = f->plan;
     const struct weft_fabric_bill *b = &f->bill;
     printf("%s: %s\n", f->name, f->about);
-    printf("  for %s at %s", weft__counted(p->conf->hosts, "host").text, plan_rate(arena, p->conf->rate_bps));
+    printf("  for %s at %s", weft__counted(p->conf->hosts, "host").text, weft__rate_text(p->conf->rate_bps).text);
     if (*p->reason) {
         printf(": cannot be built: %s\n", p->reason);
         return;

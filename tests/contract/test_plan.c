@@ -89,20 +89,20 @@ static const struct {
     // A pool for all ports has headroom for each; a dynamic buffer likewise; the links within a fabric have no PFC.
     {"plan pfc --variant 20KB --set 'switch.buffer={kind: pool, size: 8MB, xoff: 400KB, xon: 400KB, headroom: "
      "10KB}'" HEADROOM,
-     0, "10KB  headroom 10KB: 17666B TOO LITTLE\n"},
-    {"plan pfc --variant 2/pfc \"$WEFT_ROOT/scenarios/sfc/part5_buffer_pool.yaml\"", 0, "40KB  headroom 40KB\n"},
+     0, "10KB, headroom 10KB: 17666B TOO LITTLE\n"},
+    {"plan pfc --variant 2/pfc \"$WEFT_ROOT/scenarios/sfc/part5_buffer_pool.yaml\"", 0, "40KB, headroom 40KB\n"},
     {"plan pfc --variant 20KB --set 'switch.buffer={kind: dynamic, headroom: 27KB}'" HEADROOM, 0,
-     "27KB  headroom 27KB: 666B TOO LITTLE\n"},
+     "27KB, headroom 27KB: 666B TOO LITTLE\n"},
     {"plan pfc --variant whole/dsf \"$WEFT_ROOT/scenarios/dsf/incast.yaml\"", 0,
-     "rdsw -> fdsw                      576  100Gbps    350ns    50382B    12500B    130KiB          -  no PFC here\n"},
+     "rdsw -> fdsw    576  100Gbps  350ns    50382B  12500B   130KiB  no PFC here\n"},
     {"plan sfc --variant 2/pfc \"$WEFT_ROOT/scenarios/sfc/part5_buffer_pool.yaml\"", 0,
      "buffer         xoff 380KB of the pool of all ports, and headroom 40KB of each\n"},
-    {"plan pfc --variant 2/pfc \"$WEFT_ROOT/scenarios/sfc/part5_buffer_egress.yaml\"", 0, "40KB  headroom 40KB\n"},
+    {"plan pfc --variant 2/pfc \"$WEFT_ROOT/scenarios/sfc/part5_buffer_egress.yaml\"", 0, "40KB, headroom 40KB\n"},
     {"plan sfc --variant 2/pfc \"$WEFT_ROOT/scenarios/sfc/part5_buffer_egress.yaml\"", 0,
      "buffer         xoff 380KB of an output's queue, and headroom 40KB of each\n"},
     // Frames of RoCEv1 and a tag are 16 bytes longer.
     {"plan pfc --variant roce-v1 \"$WEFT_ROOT/scenarios/foundation/classification.yaml\"", 0,
-     "host -> switch                      5  100Gbps    150ns    45430B "},
+     "host -> switch      5  100Gbps  150ns  45430B "},
     // SFC as a scenario configures it; a model that finds its own values leaves them to be chosen.
     {"plan sfc --set 'switch.sfc={kind: fixed, threshold: 200KB, pause: 10us}' --variant pfc" INCAST, 0,
      "(8.4us, 16.4us); in force: 10us, a message for every packet above the threshold\n"},
