@@ -58,13 +58,9 @@ static const struct weft_result_table values_table = {
     .row = "an interface node of a DSF, for values",
     AFTER(node_columns, OF_SCENARIO),
 };
-static const struct weft_result_table nodes_table = {
-    .name = "variants.interface_nodes",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a sort of interface node in a variant of the scenario",
-    WEFT_RESULT_COLUMNS(node_columns),
-    WEFT_RESULT_EACH(struct weft_plan_variant, sort, sorts),
-};
+static const struct weft_result_table nodes_table =
+    WEFT_RESULT_TABLE("variants.interface_nodes", LIST, "a sort of interface node in a variant of the scenario",
+                      node_columns, WEFT_RESULT_EACH(struct weft_plan_variant, sort, sorts));
 
 // --- lists of a node ----------------------------------------------------------------------------------------------
 
@@ -109,18 +105,9 @@ static const struct weft_result_table backoff_table = BACKOFF("", OF_NODE), rci_
 static const struct weft_result_table node_backoff_table = BACKOFF(NODES, 0), node_rci_table = RCI(NODES, 0),
                                       node_warnings_table = WARNINGS(NODES, 0);
 
-static const struct weft_result_table *const values_tables[] = {&values_table, &backoff_table, &rci_table,
-                                                                &warnings_table};
-const struct weft_answer weft__answer_plan_dsf = {
-    .name = "plan_dsf",
-    .about = "weft plan dsf: credits, presets, speed-up, buffers and distances of a DSF, for values",
-    WEFT_ANSWER_TABLES(values_tables),
-};
-static const struct weft_result_table *const tables[] = {
-    &weft__plan_variants_table, &weft__plan_variant_table, &nodes_table,
-    &node_backoff_table,        &node_rci_table,           &node_warnings_table};
-const struct weft_answer weft__answer_plan_dsf_scenario = {
-    .name = "plan_dsf_scenario",
-    .about = "weft plan dsf SCENARIO: interface nodes of its DSF",
-    WEFT_ANSWER_TABLES(tables),
-};
+const struct weft_answer weft__answer_plan_dsf =
+    WEFT_ANSWER_OF("plan_dsf", "weft plan dsf: credits, presets, speed-up, buffers and distances of a DSF, for values",
+                   &values_table, &backoff_table, &rci_table, &warnings_table);
+const struct weft_answer weft__answer_plan_dsf_scenario = WEFT_ANSWER_OF(
+    "plan_dsf_scenario", "weft plan dsf SCENARIO: interface nodes of its DSF", &weft__plan_variants_table,
+    &weft__plan_variant_table, &nodes_table, &node_backoff_table, &node_rci_table, &node_warnings_table);

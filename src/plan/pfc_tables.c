@@ -37,24 +37,15 @@ static const struct weft_result_column values_columns[] = {
     LINE(plan, "plan", TEXT, "the calculator"),
     NEED_COLUMNS,
 };
-static const struct weft_result_table values_table = {
-    .name = "values",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "the PFC headroom of a link given by values",
-    WEFT_RESULT_COLUMNS(values_columns),
-};
+static const struct weft_result_table values_table =
+    WEFT_RESULT_TABLE("values", OBJECT, "the PFC headroom of a link given by values", values_columns);
 
 static const struct weft_result_column warnings_columns[] = {
     WEFT_RESULT_INDEX("number", "number of the warning, from 0"),
     WEFT_RESULT_ITEM(const char *, "warning", TEXT, "lossy: the headroom is too small"),
 };
-static const struct weft_result_table warnings_table = {
-    .name = "warnings",
-    .shape = WEFT_RESULT_ARRAY,
-    .row = "a warning",
-    WEFT_RESULT_COLUMNS(warnings_columns),
-    WEFT_RESULT_EACH(struct weft_plan_line, warning, warnings),
-};
+static const struct weft_result_table warnings_table = WEFT_RESULT_TABLE(
+    "warnings", ARRAY, "a warning", warnings_columns, WEFT_RESULT_EACH(struct weft_plan_line, warning, warnings));
 
 static const struct weft_result_column lines_columns[] = {
     WEFT_RESULT_OF(struct weft_plan_variant, variant, TEXT, "name of the variant"),
@@ -73,13 +64,9 @@ static const struct weft_result_column lines_columns[] = {
     LINE(configured, "configured", TEXT, "the configured headroom, and how much it is too small",
          .title = "configured"),
 };
-static const struct weft_result_table lines_table = {
-    .name = "variants.lines",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a sort of link: layers, rate, delay and configuration of both ends, one direction",
-    WEFT_RESULT_COLUMNS(lines_columns),
-    WEFT_RESULT_EACH(struct weft_plan_variant, line, lines),
-};
+static const struct weft_result_table lines_table = WEFT_RESULT_TABLE(
+    "variants.lines", LIST, "a sort of link: layers, rate, delay and configuration of both ends, one direction",
+    lines_columns, WEFT_RESULT_EACH(struct weft_plan_variant, line, lines));
 
 static const struct weft_result_column line_warnings_columns[] = {
     WEFT_RESULT_AT(2, struct weft_plan_variant, variant, "variant", TEXT, "name of the variant",
@@ -89,46 +76,26 @@ static const struct weft_result_column line_warnings_columns[] = {
     WEFT_RESULT_INDEX("number", "number of the warning, from 0"),
     WEFT_RESULT_ITEM(const char *, "warning", TEXT, "lossy: the headroom is too small"),
 };
-static const struct weft_result_table line_warnings_table = {
-    .name = "variants.lines.warnings",
-    .shape = WEFT_RESULT_ARRAY,
-    .row = "a warning about a sort of link",
-    WEFT_RESULT_COLUMNS(line_warnings_columns),
-    WEFT_RESULT_EACH(struct weft_plan_line, warning, warnings),
-};
+static const struct weft_result_table line_warnings_table =
+    WEFT_RESULT_TABLE("variants.lines.warnings", ARRAY, "a warning about a sort of link", line_warnings_columns,
+                      WEFT_RESULT_EACH(struct weft_plan_line, warning, warnings));
 
-static const struct weft_result_table *const values_tables[] = {&values_table, &warnings_table};
-const struct weft_answer weft__answer_plan_pfc = {
-    .name = "plan_pfc",
-    .about = "weft plan pfc: PFC headroom of a link given by values",
-    WEFT_ANSWER_TABLES(values_tables),
-};
-static const struct weft_result_table *const tables[] = {&weft__plan_variants_table, &weft__plan_variant_table,
-                                                         &lines_table, &line_warnings_table};
-const struct weft_answer weft__answer_plan_pfc_scenario = {
-    .name = "plan_pfc_scenario",
-    .about = "weft plan pfc SCENARIO: PFC headroom of its links",
-    WEFT_ANSWER_TABLES(tables),
-};
+const struct weft_answer weft__answer_plan_pfc =
+    WEFT_ANSWER_OF("plan_pfc", "weft plan pfc: PFC headroom of a link given by values", &values_table, &warnings_table);
+const struct weft_answer weft__answer_plan_pfc_scenario =
+    WEFT_ANSWER_OF("plan_pfc_scenario", "weft plan pfc SCENARIO: PFC headroom of its links", &weft__plan_variants_table,
+                   &weft__plan_variant_table, &lines_table, &line_warnings_table);
 
 // --- shared with the other calculators ----------------------------------------------------------------------------
 
 static const struct weft_result_column scenario_columns[] = {
     WEFT_RESULT(struct weft_plan_variants, plan, TEXT, "the calculator"),
 };
-const struct weft_result_table weft__plan_variants_table = {
-    .name = "scenario",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "a calculator on a scenario",
-    WEFT_RESULT_COLUMNS(scenario_columns),
-};
+const struct weft_result_table weft__plan_variants_table =
+    WEFT_RESULT_TABLE("scenario", OBJECT, "a calculator on a scenario", scenario_columns);
 static const struct weft_result_column variants_columns[] = {
     WEFT_RESULT(struct weft_plan_variant, variant, TEXT, "name of the variant", .flags = WEFT_RESULT_KEY),
 };
-const struct weft_result_table weft__plan_variant_table = {
-    .name = "variants",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a variant of the scenario",
-    WEFT_RESULT_COLUMNS(variants_columns),
-    WEFT_RESULT_EACH(struct weft_plan_variants, variant, variants),
-};
+const struct weft_result_table weft__plan_variant_table =
+    WEFT_RESULT_TABLE("variants", LIST, "a variant of the scenario", variants_columns,
+                      WEFT_RESULT_EACH(struct weft_plan_variants, variant, variants));

@@ -37,43 +37,26 @@ static const struct weft_result_column sfc_columns[] = {
     SFC(sfc.pause_ps, "pause_ps", TIME, "pause: as given, else chosen"),
     SFC(sfc.interval_ps, "interval_ps", TIME, "time between two messages, at least"),
 };
-static const struct weft_result_table values_table = {
-    .name = "values",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "Source Flow Control for values",
-    WEFT_RESULT_COLUMNS(sfc_columns),
-};
-static const struct weft_result_table variants_table = {
-    .name = "variants",
-    .shape = WEFT_RESULT_LIST,
-    .row = "Source Flow Control for a variant of the scenario",
-    WEFT_RESULT_COLUMNS(sfc_columns),
-    WEFT_RESULT_EACH(struct weft_plan_variants, variant, variants),
-};
+static const struct weft_result_table values_table =
+    WEFT_RESULT_TABLE("values", OBJECT, "Source Flow Control for values", sfc_columns);
+static const struct weft_result_table variants_table =
+    WEFT_RESULT_TABLE("variants", LIST, "Source Flow Control for a variant of the scenario", sfc_columns,
+                      WEFT_RESULT_EACH(struct weft_plan_variants, variant, variants));
 
 static const struct weft_result_column warnings_columns[] = {
     WEFT_RESULT_OF(struct weft_plan_variant, variant, TEXT, "name of the variant"),
     WEFT_RESULT_INDEX("number", "number of the warning, from 0"),
     WEFT_RESULT_ITEM(const char *, "warning", TEXT, "lossy, too_slow, under_reacting or over_reacting"),
 };
-#define WARNINGS(table)                                                                                                \
-    {                                                                                                                  \
-        .name = table, .shape = WEFT_RESULT_ARRAY, .row = "a value that is out of range",                              \
-        WEFT_RESULT_COLUMNS(warnings_columns), WEFT_RESULT_EACH(struct weft_plan_variant, sfc.warning, sfc.warnings)   \
-    }
-static const struct weft_result_table warnings_table = WARNINGS("warnings");
-static const struct weft_result_table variant_warnings_table = WARNINGS("variants.warnings");
+#define WARNINGS(name)                                                                                                 \
+    WEFT_RESULT_TABLE(name, ARRAY, "a value that is out of range", warnings_columns,                                   \
+                      WEFT_RESULT_EACH(struct weft_plan_variant, sfc.warning, sfc.warnings))
+static const struct weft_result_table warnings_table = WARNINGS("warnings"),
+                                      variant_warnings_table = WARNINGS("variants.warnings");
 
-static const struct weft_result_table *const values_tables[] = {&values_table, &warnings_table};
-const struct weft_answer weft__answer_plan_sfc = {
-    .name = "plan_sfc",
-    .about = "weft plan sfc: thresholds and pause of Source Flow Control for values",
-    WEFT_ANSWER_TABLES(values_tables),
-};
-static const struct weft_result_table *const tables[] = {&weft__plan_variants_table, &variants_table,
-                                                         &variant_warnings_table};
-const struct weft_answer weft__answer_plan_sfc_scenario = {
-    .name = "plan_sfc_scenario",
-    .about = "weft plan sfc SCENARIO: thresholds and pause of Source Flow Control in a scenario",
-    WEFT_ANSWER_TABLES(tables),
-};
+const struct weft_answer weft__answer_plan_sfc =
+    WEFT_ANSWER_OF("plan_sfc", "weft plan sfc: thresholds and pause of Source Flow Control for values", &values_table,
+                   &warnings_table);
+const struct weft_answer weft__answer_plan_sfc_scenario = WEFT_ANSWER_OF(
+    "plan_sfc_scenario", "weft plan sfc SCENARIO: thresholds and pause of Source Flow Control in a scenario",
+    &weft__plan_variants_table, &variants_table, &variant_warnings_table);

@@ -94,7 +94,7 @@ static const struct {
     {"plan pfc --variant 20KB --set 'switch.buffer={kind: dynamic, headroom: 27KB}'" HEADROOM, 0,
      "27KB, headroom 27KB: 666B TOO LITTLE\n"},
     {"plan pfc --variant whole/dsf \"$WEFT_ROOT/scenarios/dsf/incast.yaml\"", 0,
-     "rdsw -> fdsw    576  100Gbps  350ns    50382B  12500B   130KiB  no PFC here\n"},
+     "rdsw -> fdsw    576  100Gbps  350ns  50382B  12500B  130KiB  no PFC here\n"},
     {"plan sfc --variant 2/pfc \"$WEFT_ROOT/scenarios/sfc/part5_buffer_pool.yaml\"", 0,
      "buffer         xoff 380KB of the pool of all ports, and headroom 40KB of each\n"},
     {"plan pfc --variant 2/pfc \"$WEFT_ROOT/scenarios/sfc/part5_buffer_egress.yaml\"", 0, "40KB, headroom 40KB\n"},
