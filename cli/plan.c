@@ -230,8 +230,10 @@ static int describe(char *help) {
 static const char *advice_of(int argc, char **argv) {
     if (argc < 2) return NULL;
     bool asked = strcmp(argv[1], plan_sfc.name) != 0;
-    for (int i = 2; i < argc; i++)
-        asked |= !strncmp(argv[i], "--run", 5) || !strncmp(argv[i], "--out", 5);
+    for (int i = 2; i < argc; i++) {
+        bool out = !strncmp(argv[i], "--out", 5), split = out && !argv[i][5] && i + 1 < argc;
+        asked |= !strncmp(argv[i], "--run", 5) || (out && !strstr(argv[i + split], ".sqlite"));
+    }
     for (unsigned i = 0; weft_advice_names[i] && asked; i++)
         if (!strcmp(argv[1], weft_advice_names[i])) return weft_advice_names[i];
     return NULL;

@@ -24,7 +24,7 @@ struct plan {
 };
 extern const struct plan plan_pfc, plan_sfc, plan_dsf;
 
-extern const struct weft_answer weft__answer_plan_fabric;
+extern const struct weft_answer weft__answer_plan_fabric, weft__answer_plan_capacity, weft__answer_plan_advice;
 /// weft plan sonic, which checks a file rather than values; returns its exit status.
 int plan_sonic(int argc, char **argv);
 /// weft plan fabric, which reads blueprints.
