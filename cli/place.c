@@ -243,21 +243,18 @@ static bool next_problem(struct weft_result_cursor *c) {
 #define PLACE(field, key, kind, ...) WEFT_RESULT_NAMED(struct place, field, key, kind, __VA_ARGS__)
 #define PROBLEM(field, key, ...) WEFT_RESULT_AT(1, struct weft_place_problem, field, key, COUNT, __VA_ARGS__)
 #define STRATEGY(field, key, kind, ...) WEFT_RESULT_NAMED(struct result, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column place_columns[] = {
-    PLACE(name, "scenario", TEXT, "name of the scenario"),
-    PLACE(variant_name, "variant", TEXT, "name of the variant"),
-    PLACE(job_name, "job", TEXT, "name of the job"),
-    PLACE(ranks, "ranks", COUNT, "ranks of the job"),
-    PROBLEM(units, "servers", "servers that the job needs"),
-    PLACE(gpus, "gpus", COUNT, "GPUs of a server"),
+static const struct weft_result_table place_table = WEFT_RESULT_TABLE_OF(
+    "place", OBJECT, "a job and the free servers", .next = next_problem,
+    PLACE(name, "scenario", TEXT, "name of the scenario"), PLACE(variant_name, "variant", TEXT, "name of the variant"),
+    PLACE(job_name, "job", TEXT, "name of the job"), PLACE(ranks, "ranks", COUNT, "ranks of the job"),
+    PROBLEM(units, "servers", "servers that the job needs"), PLACE(gpus, "gpus", COUNT, "GPUs of a server"),
     PROBLEM(slots, "free_servers", "servers that are free"),
     PLACE(cabling, "cabling", TEXT, "cabling of servers: rack, rail or clique"),
     PROBLEM(racks, "racks", "racks, rail groups or TiNs with free servers"),
-    PROBLEM(zones, "zones", "zones or pods with free servers"),
-    PROBLEM(blocks, "blocks", "blocks with free servers"),
-    PLACE(ended_early, "interrupted", BOOL, "whether the user has ended --simulate", .flags = WEFT_RESULT_SPARSE),
-};
-static const struct weft_result_column strategies_columns[] = {
+    PROBLEM(zones, "zones", "zones or pods with free servers"), PROBLEM(blocks, "blocks", "blocks with free servers"),
+    PLACE(ended_early, "interrupted", BOOL, "whether the user has ended --simulate", .flags = WEFT_RESULT_SPARSE));
+static const struct weft_result_table strategies_table = WEFT_RESULT_TABLE_OF(
+    "strategies", LIST, "a strategy", WEFT_RESULT_EACH(struct place, result, n),
     STRATEGY(name, "strategy", TEXT, "name of the strategy", .flags = WEFT_RESULT_KEY),
     STRATEGY(cost.zones, "zones", COUNT, "zones or pods in use"),
     STRATEGY(cost.racks, "racks", COUNT, "racks, rail groups or TiNs in use"),
@@ -271,12 +268,7 @@ static const struct weft_result_column strategies_columns[] = {
              .flags = WEFT_RESULT_SPARSE),
     STRATEGY(stats.exposed_ps, "exposed_ps", TIME,
              "mean time of an iteration that ranks wait for messages (--simulate)", .flags = WEFT_RESULT_SPARSE),
-    STRATEGY(incomplete, "interrupted", BOOL, "whether the run did not end (--simulate)", .flags = WEFT_RESULT_SPARSE),
-};
-static const struct weft_result_table place_table =
-    WEFT_RESULT_TABLE("place", OBJECT, "a job and the free servers", place_columns, .next = next_problem);
-static const struct weft_result_table strategies_table =
-    WEFT_RESULT_TABLE("strategies", LIST, "a strategy", strategies_columns, WEFT_RESULT_EACH(struct place, result, n));
+    STRATEGY(incomplete, "interrupted", BOOL, "whether the run did not end (--simulate)", .flags = WEFT_RESULT_SPARSE));
 const struct weft_answer weft__answer_place = WEFT_ANSWER_OF(
     "place", "weft place: what each strategy does with a job and the free servers", &place_table, &strategies_table);
 

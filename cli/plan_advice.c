@@ -357,7 +357,7 @@ static void print_curve(const struct advising *a) {
     for (uint32_t t = 0; t < a->trials; t++) {
         bool worse = false;
         printf("  %-8s %10s %10s", !t ? "as it is" : weft_arena_format(a->o->arena, "x %g", scales[t]),
-               a->trial[t].kmin ? a->trial[t].kmin : "-", a->trial[t].kmax ? a->trial[t].kmax : "-");
+               *a->trial[t].kmin ? a->trial[t].kmin : "-", *a->trial[t].kmax ? a->trial[t].kmax : "-");
         for (uint32_t c = 0; c < columns; c++)
             printf("  %*s", (int)strlen(column[c]->name) > 14 ? (int)strlen(column[c]->name) : 14,
                    value_text(a, column[c], t));
@@ -469,66 +469,44 @@ static struct weft_result_value scale_above(struct weft_result_cursor *c) {
 #define VALUE(field, ...) WEFT_RESULT(struct weft_advice_row, field, TEXT, __VA_ARGS__)
 #define PAIR(field, key, kind, ...) WEFT_RESULT_NAMED(struct pair, field, key, kind, __VA_ARGS__)
 #define TRIAL(field, kind, ...) WEFT_RESULT(struct trial, field, kind, __VA_ARGS__)
-static const struct weft_result_column advice_columns[] = {
+static const struct weft_result_table advice_table = WEFT_RESULT_TABLE_OF(
+    "advice", OBJECT, "advice on a scenario", WEFT_RESULT_SUBJECT,
     ADVICE(plan, "plan", TEXT, "subject of the advice: ecn, dcqcn, sfc, admission or buffers"),
     ADVICE(variant, "variant", TEXT, "name of the variant of the scenario"),
     ADVICE(nothing, "nothing_to_change", BOOL, "whether the scenario already has everything that is advised"),
-    ADVICE(run_until, "run_until", TEXT, "duration of the runs; empty: to their end", .flags = WEFT_RESULT_SPARSE),
-};
-static const struct weft_result_column facts_columns[] = {
-    FACT(name, "name of the fact", .flags = WEFT_RESULT_KEY),
-    FACT(text, "what the values follow from"),
-};
-static const struct weft_result_column findings_columns[] = {
+    ADVICE(run_until, "run_until", TEXT, "duration of the runs; empty: to their end", .flags = WEFT_RESULT_SPARSE));
+static const struct weft_result_table facts_table = WEFT_RESULT_TABLE_OF(
+    "facts", NUMBERS, "a fact about the scenario", WEFT_RESULT_EACH(struct advising, fact, advice.facts),
+    FACT(name, "name of the fact", .flags = WEFT_RESULT_KEY), FACT(text, "what the values follow from"));
+static const struct weft_result_table findings_table = WEFT_RESULT_TABLE_OF(
+    "findings", ARRAY, "a fault of the values in force", WEFT_RESULT_EACH(struct advising, finding, advice.findings),
     WEFT_RESULT_INDEX("number", "number of the finding, from 0"),
-    WEFT_RESULT_ITEM(const char *, "finding", TEXT, "what is wrong with the values in force"),
-};
-static const struct weft_result_column values_columns[] = {
+    WEFT_RESULT_ITEM(const char *, "finding", TEXT, "what is wrong with the values in force"));
+static const struct weft_result_table values_table = WEFT_RESULT_TABLE_OF(
+    "values", LIST, "a parameter with its advised value", WEFT_RESULT_EACH(struct advising, row, advice.rows),
     VALUE(path, "path of the parameter", .flags = WEFT_RESULT_KEY),
     VALUE(current, "value in force; none: its model is not selected", .flags = WEFT_RESULT_SPARSE),
-    VALUE(recommended, "value that is advised"),
-    VALUE(formula, "formula of the value, with numbers"),
-    VALUE(source, "source of the formula"),
-    VALUE(margin, "margin between the value and its limits"),
-};
-static const struct weft_result_column runs_columns[] = {
-    PAIR(name, "metric", TEXT, "the metric", .flags = WEFT_RESULT_KEY),
-    PAIR(unit_name, "unit", TEXT, "ps or count"),
+    VALUE(recommended, "value that is advised"), VALUE(formula, "formula of the value, with numbers"),
+    VALUE(source, "source of the formula"), VALUE(margin, "margin between the value and its limits"));
+static const struct weft_result_table runs_table = WEFT_RESULT_TABLE_OF(
+    "runs", LIST, "a metric in both runs",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct advising, metric, pairs), .sparse = true),
+    PAIR(name, "metric", TEXT, "the metric", .flags = WEFT_RESULT_KEY), PAIR(unit_name, "unit", TEXT, "ps or count"),
     PAIR(value[0], "current", REAL, "its value in the run with the values in force"),
     PAIR(advised, "recommended", REAL, "its value in the run as advised"),
-    PAIR(worse, "worse", BOOL, "whether the run as advised is worse by more than noise"),
-};
-static const struct weft_result_column curve_columns[] = {
+    PAIR(worse, "worse", BOOL, "whether the run as advised is worse by more than noise"));
+static const struct weft_result_table curve_table = WEFT_RESULT_TABLE_OF(
+    "curve", LIST, "thresholds that were tried (ecn)",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct advising, curve, curves), .sparse = true),
     TRIAL(scale, REAL, "thresholds tried over those of the formulas; 0: as in the scenario", .flags = WEFT_RESULT_KEY),
-    TRIAL(kmin, TEXT, "depth at which marking begins"),
-    TRIAL(kmax, TEXT, "depth from which every packet is marked"),
-    TRIAL(advised, BOOL, "whether these thresholds are advised"),
-};
-static const struct weft_result_column curve_values_columns[] = {
-    WEFT_RESULT_CALL(scale_above, "scale", REAL, "thresholds tried over those of the formulas",
-                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
-    PAIR(name, "metric", TEXT, "the metric", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_CALL(value_in_trial, "value", REAL, "its value in the run with these thresholds"),
-};
-static const struct weft_result_table advice_table =
-    WEFT_RESULT_TABLE("advice", OBJECT, "advice on a scenario", advice_columns);
-static const struct weft_result_table facts_table =
-    WEFT_RESULT_TABLE("facts", NUMBERS, "a fact about the scenario", facts_columns,
-                      WEFT_RESULT_EACH(struct advising, fact, advice.facts));
-static const struct weft_result_table findings_table =
-    WEFT_RESULT_TABLE("findings", ARRAY, "a fault of the values in force", findings_columns,
-                      WEFT_RESULT_EACH(struct advising, finding, advice.findings));
-static const struct weft_result_table values_table =
-    WEFT_RESULT_TABLE("values", LIST, "a parameter with its advised value", values_columns,
-                      WEFT_RESULT_EACH(struct advising, row, advice.rows));
-static const struct weft_result_table runs_table =
-    WEFT_RESULT_TABLE("runs", LIST, "a metric in both runs", runs_columns,
-                      WEFT_RESULT_EACH(struct advising, metric, pairs), .sparse = true);
-static const struct weft_result_table curve_table =
-    WEFT_RESULT_TABLE("curve", LIST, "thresholds that were tried (ecn)", curve_columns,
-                      WEFT_RESULT_EACH(struct advising, curve, curves), .sparse = true);
-static const struct weft_result_table curve_values_table = WEFT_RESULT_TABLE(
-    "curve.values", NUMBERS, "a metric with these thresholds", curve_values_columns, .next = next_metric);
+    TRIAL(kmin, TEXT, "depth at which marking begins"), TRIAL(kmax, TEXT, "depth from which every packet is marked"),
+    TRIAL(advised, BOOL, "whether these thresholds are advised"));
+static const struct weft_result_table curve_values_table =
+    WEFT_RESULT_TABLE_OF("curve.values", NUMBERS, "a metric with these thresholds", .next = next_metric,
+                         WEFT_RESULT_CALL(scale_above, "scale", REAL, "thresholds tried over those of the formulas",
+                                          .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
+                         PAIR(name, "metric", TEXT, "the metric", .flags = WEFT_RESULT_KEY),
+                         WEFT_RESULT_CALL(value_in_trial, "value", REAL, "its value in the run with these thresholds"));
 const struct weft_answer weft__answer_plan_advice = WEFT_ANSWER_OF(
     "plan_advice", "weft plan ecn, dcqcn, sfc, admission, buffers: values for a scenario, and runs with both",
     &advice_table, &facts_table, &findings_table, &values_table, &runs_table, &curve_table, &curve_values_table);

@@ -306,9 +306,9 @@ static void list_probes(struct capacity *c) {
 
 #define CAPACITY(field, key, kind, ...) WEFT_RESULT_NAMED(struct capacity, field, key, kind, __VA_ARGS__)
 #define PROBE(field, key, kind, ...) WEFT_RESULT_NAMED(struct probe, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column capacity_columns[] = {
-    CAPACITY(plan, "plan", TEXT, "the calculator"),
-    CAPACITY(metric.name, "metric", TEXT, "the metric that is limited"),
+static const struct weft_result_table capacity_table = WEFT_RESULT_TABLE_OF(
+    "capacity", OBJECT, "the greatest load that a network carries", WEFT_RESULT_SUBJECT,
+    CAPACITY(plan, "plan", TEXT, "the calculator"), CAPACITY(metric.name, "metric", TEXT, "the metric that is limited"),
     CAPACITY(limit, "limit", REAL, "greatest value of the metric that is accepted"),
     CAPACITY(parameter, "parameter", TEXT, "path of the parameter that is the load"),
     CAPACITY(seeds, "seeds", COUNT, "seeds of each load"),
@@ -317,18 +317,13 @@ static const struct weft_result_column capacity_columns[] = {
     CAPACITY(not_carried, "not_carried", TEXT, "first load that is not carried"),
     CAPACITY(crossing.mean, "capacity", REAL, "load at which the metric reaches the limit, mean over seeds"),
     CAPACITY(crossing.half, "half", REAL, "half the width of the 95% interval of the capacity"),
-    CAPACITY(monotone, "monotone", BOOL, "whether the metric grows with the load, as far as the runs tell"),
-};
-static const struct weft_result_column probes_columns[] = {
+    CAPACITY(monotone, "monotone", BOOL, "whether the metric grows with the load, as far as the runs tell"));
+static const struct weft_result_table probes_table = WEFT_RESULT_TABLE_OF(
+    "probes", LIST, "a load that has run", WEFT_RESULT_EACH(struct capacity, probe, probes),
     PROBE(load, "load", TEXT, "the load", .flags = WEFT_RESULT_KEY, .title = "load"),
     PROBE(spread.mean, "mean", REAL, "mean of the metric over seeds", .title = "mean"),
     PROBE(spread.half, "half", REAL, "half the width of the 95% interval of the mean", .title = "+/-"),
-    PROBE(verdict, "verdict", TEXT, "too slow, not measured, or nothing: the load is carried", .title = ""),
-};
-static const struct weft_result_table capacity_table =
-    WEFT_RESULT_TABLE("capacity", OBJECT, "the greatest load that a network carries", capacity_columns);
-static const struct weft_result_table probes_table = WEFT_RESULT_TABLE(
-    "probes", LIST, "a load that has run", probes_columns, WEFT_RESULT_EACH(struct capacity, probe, probes));
+    PROBE(verdict, "verdict", TEXT, "too slow, not measured, or nothing: the load is carried", .title = ""));
 const struct weft_answer weft__answer_plan_capacity = WEFT_ANSWER_OF(
     "plan_capacity", "weft plan capacity: the greatest load that a network carries", &capacity_table, &probes_table);
 

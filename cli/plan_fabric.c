@@ -169,54 +169,34 @@ static bool next_layer(struct weft_result_cursor *c) {
 #define PART(field, key, kind, ...) WEFT_RESULT_AT(1, struct weft_fabric_part, field, key, kind, __VA_ARGS__)
 #define CABLE(field, kind, ...) WEFT_RESULT(struct weft_fabric_cable, field, kind, __VA_ARGS__)
 
-static const struct weft_result_column plan_columns[] = {
-    WEFT_RESULT_VERSION,
-    WEFT_RESULT(struct fabrics, plan, TEXT, "the calculator"),
-};
-static const struct weft_result_column fabrics_columns[] = {
+static const struct weft_result_table plan_table =
+    WEFT_RESULT_TABLE_OF("plan", OBJECT, "the answer", WEFT_RESULT_SUBJECT, WEFT_RESULT_VERSION,
+                         WEFT_RESULT(struct fabrics, plan, TEXT, "the calculator"));
+static const struct weft_result_table fabrics_table = WEFT_RESULT_TABLE_OF(
+    "fabrics", LIST, "a fabric", WEFT_RESULT_EACH(struct fabrics, fabric, fabrics),
     FABRIC(name, "name", TEXT, "name of the fabric", .flags = WEFT_RESULT_KEY),
-    FABRIC(about, "about", TEXT, "the fabric in a sentence"),
-    FABRIC(kind, "kind", TEXT, "shape of the fabric"),
-    FABRIC(source, "source", TEXT, "sources of its settings"),
-    FABRIC(hosts, "hosts", COUNT, "hosts"),
+    FABRIC(about, "about", TEXT, "the fabric in a sentence"), FABRIC(kind, "kind", TEXT, "shape of the fabric"),
+    FABRIC(source, "source", TEXT, "sources of its settings"), FABRIC(hosts, "hosts", COUNT, "hosts"),
     FABRIC(rate_bps, "rate_bps", RATE, "rate of a host's link"),
     FABRIC(built, "built", BOOL, "whether it can be built for so many hosts"),
     FABRIC(reason, "reason", TEXT, "why it cannot be built"),
-    FABRIC(host_ports, "host_ports", COUNT, "ports for hosts", .flags = WEFT_RESULT_SPARSE),
-};
-static const struct weft_result_column layers_columns[] = {
-    OF_FABRIC(2),
-    LAYER(name, TEXT, "name of the layer", .flags = WEFT_RESULT_KEY),
-    LAYER(chips, COUNT, "chips of the layer"),
-    LAYER(ports, COUNT, "ports in use of a chip"),
-    LAYER(ports_max, COUNT, "ports of a chip; 0: no limit"),
-    PART(name, "part", TEXT, "name of the chip"),
-    PART(source, "source", TEXT, "source of the chip's figures"),
+    FABRIC(host_ports, "host_ports", COUNT, "ports for hosts", .flags = WEFT_RESULT_SPARSE));
+static const struct weft_result_table layers_table = WEFT_RESULT_TABLE_OF(
+    "fabrics.layers", LIST, "a layer of chips", WEFT_RESULT_AND(.next = next_layer, .sparse = true), OF_FABRIC(2),
+    LAYER(name, TEXT, "name of the layer", .flags = WEFT_RESULT_KEY), LAYER(chips, COUNT, "chips of the layer"),
+    LAYER(ports, COUNT, "ports in use of a chip"), LAYER(ports_max, COUNT, "ports of a chip; 0: no limit"),
+    PART(name, "part", TEXT, "name of the chip"), PART(source, "source", TEXT, "source of the chip's figures"),
     PART(watts, "watts", REAL, "power of a chip", .unit = "W"),
-    PART(buffer_bytes, "buffer_bytes", BYTES, "packet memory of a chip"),
-};
-static const struct weft_result_column cables_columns[] = {
-    OF_FABRIC(1),
-    CABLE(name, TEXT, "both ends of the links", .flags = WEFT_RESULT_KEY),
-    CABLE(links, COUNT, "links of this sort"),
-    CABLE(rate_bps, RATE, "rate of a link"),
-    CABLE(metres, REAL, "length of a link", .unit = "m"),
-    CABLE(optical, BOOL, "whether it is optical"),
-};
-static const struct weft_result_table plan_table = WEFT_RESULT_TABLE("plan", OBJECT, "the answer", plan_columns);
-static const struct weft_result_table fabrics_table =
-    WEFT_RESULT_TABLE("fabrics", LIST, "a fabric", fabrics_columns, WEFT_RESULT_EACH(struct fabrics, fabric, fabrics));
-static const struct weft_result_table layers_table =
-    WEFT_RESULT_TABLE("fabrics.layers", LIST, "a layer of chips", layers_columns, .next = next_layer, .sparse = true);
-static const struct weft_result_table cables_table =
-    WEFT_RESULT_TABLE("fabrics.cables", LIST, "a sort of link", cables_columns,
-                      WEFT_RESULT_EACH(struct fabric, cable, cables), .sparse = true);
-static const struct weft_result_column bill_columns[] = {
-    OF_FABRIC(1),
-    WEFT_FABRIC_BILL_COLUMNS,
-};
-static const struct weft_result_table bill_table = WEFT_RESULT_TABLE(
-    "fabrics.bill", OBJECT, "sums over all parts of a fabric", bill_columns, WEFT_RESULT_IF(struct fabric, bill));
+    PART(buffer_bytes, "buffer_bytes", BYTES, "packet memory of a chip"));
+static const struct weft_result_table cables_table = WEFT_RESULT_TABLE_OF(
+    "fabrics.cables", LIST, "a sort of link",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct fabric, cable, cables), .sparse = true), OF_FABRIC(1),
+    CABLE(name, TEXT, "both ends of the links", .flags = WEFT_RESULT_KEY), CABLE(links, COUNT, "links of this sort"),
+    CABLE(rate_bps, RATE, "rate of a link"), CABLE(metres, REAL, "length of a link", .unit = "m"),
+    CABLE(optical, BOOL, "whether it is optical"));
+static const struct weft_result_table bill_table =
+    WEFT_RESULT_TABLE_OF("fabrics.bill", OBJECT, "sums over all parts of a fabric", WEFT_RESULT_IF(struct fabric, bill),
+                         OF_FABRIC(1), WEFT_FABRIC_BILL_COLUMNS);
 const struct weft_answer weft__answer_plan_fabric =
     WEFT_ANSWER_OF("plan_fabric", "weft plan fabric: chips, links and the bill of blueprints", &plan_table,
                    &fabrics_table, &layers_table, &cables_table, &bill_table);

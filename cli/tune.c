@@ -412,48 +412,38 @@ static struct weft_result_value axis_path(struct weft_result_cursor *c) {
 
 #define TUNE(field, key, kind, ...) WEFT_RESULT_NAMED(struct tune, field, key, kind, __VA_ARGS__)
 #define POINT(field, key, kind, ...) WEFT_RESULT_NAMED(struct tuned, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column tune_columns[] = {
-    TUNE(metric.name, "objective", TEXT, "the metric that is optimised"),
-    TUNE(metric.max, "max", BOOL, "whether its greatest value is the best"),
-    TUNE(s.interrupted, "interrupted", BOOL, "whether the user has ended the search"),
-    TUNE(stopped, "stopped_by_budget", BOOL, "whether the time of --budget has ended the search"),
-    TUNE(best, "best", COUNT, "number of the best point"),
-    TUNE(command, "command", TEXT, "command that runs the best point"),
-};
-static const struct weft_result_column rungs_columns[] = {
-    WEFT_RESULT_CALL(weft_result_index, "rung", COUNT, "number of the rung, from 0",
-                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
-    WEFT_RESULT(struct rung, points, COUNT, "points that ran"),
-    WEFT_RESULT(struct rung, seeds, COUNT, "seeds of each point"),
-};
-static const struct weft_result_column points_columns[] = {
-    POINT(point, "point", COUNT, "number of the point", .flags = WEFT_RESULT_KEY),
-    POINT(variant, "variant", TEXT, "name of its variant"),
-    POINT(spread.n, "seeds", COUNT, "seeds with a value"),
-    POINT(spread.mean, "mean", REAL, "mean of the objective over seeds"),
-    POINT(spread.median, "median", REAL, "median of the objective over seeds"),
-    POINT(spread.half, "half", REAL, "half the width of the 95% interval of the mean"),
-    POINT(rung, "rung", COUNT, "last rung that it reached"),
-    POINT(left, "left", BOOL, "whether it was dropped before the last rung"),
-};
-static const struct weft_result_column values_columns[] = {
-    WEFT_RESULT_OF(struct tuned, point, COUNT, "number of the point"),
-    WEFT_RESULT_CALL(axis_path, "path", TEXT, "path of the parameter", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT(struct weft_sweep_value, text, TEXT, "its value"),
-};
 static const struct weft_result_column alike_columns[] = {
     WEFT_RESULT_INDEX("number", "place in the list, from 0"),
     WEFT_RESULT_ITEM(uint32_t, "point", COUNT, "number of the point", .references = "points"),
 };
 static const struct weft_result_table tune_table =
-    WEFT_RESULT_TABLE("tune", OBJECT, "the search for the best point", tune_columns);
-static const struct weft_result_table rungs_table =
-    WEFT_RESULT_TABLE("rungs", LIST, "a round of runs, each with fewer points and more seeds", rungs_columns,
-                      WEFT_RESULT_EACH(struct tune, ran, done));
-static const struct weft_result_table points_table = WEFT_RESULT_TABLE(
-    "points", LIST, "a point, the best first", points_columns, WEFT_RESULT_EACH(struct tune, point, tuned));
-static const struct weft_result_table values_table = WEFT_RESULT_TABLE(
-    "points.values", NUMBERS, "a parameter of a point", values_columns, WEFT_RESULT_EACH(struct tuned, value, values));
+    WEFT_RESULT_TABLE_OF("tune", OBJECT, "the search for the best point", WEFT_RESULT_SUBJECT,
+                         TUNE(metric.name, "objective", TEXT, "the metric that is optimised"),
+                         TUNE(metric.max, "max", BOOL, "whether its greatest value is the best"),
+                         TUNE(s.interrupted, "interrupted", BOOL, "whether the user has ended the search"),
+                         TUNE(stopped, "stopped_by_budget", BOOL, "whether the time of --budget has ended the search"),
+                         TUNE(best, "best", COUNT, "number of the best point"),
+                         TUNE(command, "command", TEXT, "command that runs the best point"));
+static const struct weft_result_table rungs_table = WEFT_RESULT_TABLE_OF(
+    "rungs", LIST, "a round of runs, each with fewer points and more seeds", WEFT_RESULT_EACH(struct tune, ran, done),
+    WEFT_RESULT_CALL(weft_result_index, "rung", COUNT, "number of the rung, from 0",
+                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    WEFT_RESULT(struct rung, points, COUNT, "points that ran"),
+    WEFT_RESULT(struct rung, seeds, COUNT, "seeds of each point"));
+static const struct weft_result_table points_table = WEFT_RESULT_TABLE_OF(
+    "points", LIST, "a point, the best first", WEFT_RESULT_EACH(struct tune, point, tuned),
+    POINT(point, "point", COUNT, "number of the point", .flags = WEFT_RESULT_KEY),
+    POINT(variant, "variant", TEXT, "name of its variant"), POINT(spread.n, "seeds", COUNT, "seeds with a value"),
+    POINT(spread.mean, "mean", REAL, "mean of the objective over seeds"),
+    POINT(spread.median, "median", REAL, "median of the objective over seeds"),
+    POINT(spread.half, "half", REAL, "half the width of the 95% interval of the mean"),
+    POINT(rung, "rung", COUNT, "last rung that it reached"),
+    POINT(left, "left", BOOL, "whether it was dropped before the last rung"));
+static const struct weft_result_table values_table = WEFT_RESULT_TABLE_OF(
+    "points.values", NUMBERS, "a parameter of a point", WEFT_RESULT_EACH(struct tuned, value, values),
+    WEFT_RESULT_OF(struct tuned, point, COUNT, "number of the point"),
+    WEFT_RESULT_CALL(axis_path, "path", TEXT, "path of the parameter", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT(struct weft_sweep_value, text, TEXT, "its value"));
 static const struct weft_result_table like_table =
     WEFT_RESULT_TABLE("not_told_apart", ARRAY, "a point that cannot be told from the best, with all seeds that ran",
                       alike_columns, WEFT_RESULT_EACH(struct tune, like, likes));

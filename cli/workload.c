@@ -249,48 +249,41 @@ static struct weft_result_value between_to(struct weft_result_cursor *c) {
 
 #define WORKLOAD(field, key, kind, ...) WEFT_RESULT_NAMED(struct view, field, key, kind, __VA_ARGS__)
 #define PART(field, kind, ...) WEFT_RESULT(struct part, field, kind, __VA_ARGS__)
-static const struct weft_result_column workload_columns[] = {
-    WORKLOAD(scenario, "scenario", TEXT, "name of the scenario"),
-    WORKLOAD(variant, "variant", TEXT, "name of the variant"),
-    WORKLOAD(result.lanes, "lanes", COUNT, "lanes: sequences of steps of a rank"),
-    WORKLOAD(result.steps, "steps", COUNT, "steps that were executed"),
-    WORKLOAD(result.messages, "messages", COUNT, "messages that were sent"),
-    WORKLOAD(result.bytes, "bytes", BYTES, "bytes of all messages"),
-    WORKLOAD(result.end_ps, "compute_ps", TIME, "end of the last step if messages take no time"),
-};
 static const struct weft_result_column busiest_columns[] = {
     WEFT_RESULT(struct busiest, host, TEXT, "the busiest host"),
     WEFT_RESULT(struct busiest, bytes, BYTES, "its bytes over the network"),
     WEFT_RESULT(struct busiest, time_ps, TIME, "time of these bytes at the rate of its link"),
 };
-static const struct weft_result_column groups_columns[] = {
-    PART(name, TEXT, "name of the job or group of flows", .flags = WEFT_RESULT_KEY, .title = "group"),
-    PART(of, TEXT, "job or flows", .flags = WEFT_RESULT_KEY, .title = "of"),
-    PART(ranks, COUNT, "ranks of the job, or hosts that send", .title = "ranks"),
-    PART(steps, COUNT, "steps", .title = "steps"),
-    PART(messages, COUNT, "messages", .title = "messages"),
-    PART(bytes, BYTES, "bytes of all messages", .title = "bytes"),
-    PART(network_bytes, BYTES, "bytes of messages over the network", .title = "on network"),
-};
-static const struct weft_result_column between_columns[] = {
-    WEFT_RESULT_CALL(between_from, "from", TEXT, "host, rack or pod that sends", .flags = WEFT_RESULT_KEY,
-                     .title = "from"),
-    WEFT_RESULT_CALL(between_to, "to", TEXT, "host, rack or pod that receives", .flags = WEFT_RESULT_KEY,
-                     .title = "to"),
-    WEFT_RESULT_ITEM(weft_bytes, "bytes", BYTES, "bytes over the network", .title = "bytes"),
-};
 static const struct weft_result_table workload_table =
-    WEFT_RESULT_TABLE("workload", OBJECT, "the work of all hosts", workload_columns);
+    WEFT_RESULT_TABLE_OF("workload", OBJECT, "the work of all hosts", WEFT_RESULT_SUBJECT,
+                         WORKLOAD(scenario, "scenario", TEXT, "name of the scenario"),
+                         WORKLOAD(variant, "variant", TEXT, "name of the variant"),
+                         WORKLOAD(result.lanes, "lanes", COUNT, "lanes: sequences of steps of a rank"),
+                         WORKLOAD(result.steps, "steps", COUNT, "steps that were executed"),
+                         WORKLOAD(result.messages, "messages", COUNT, "messages that were sent"),
+                         WORKLOAD(result.bytes, "bytes", BYTES, "bytes of all messages"),
+                         WORKLOAD(result.end_ps, "compute_ps", TIME, "end of the last step if messages take no time"));
 static const struct weft_result_table sends_table = WEFT_RESULT_TABLE(
     "sends_most", OBJECT, "the host that sends longest", busiest_columns, WEFT_RESULT_IF(struct view, sends_most));
 static const struct weft_result_table receives_table =
     WEFT_RESULT_TABLE("receives_most", OBJECT, "the host that receives longest", busiest_columns,
                       WEFT_RESULT_IF(struct view, receives_most));
-static const struct weft_result_table groups_table = WEFT_RESULT_TABLE(
-    "groups", LIST, "a job, or a group of flows", groups_columns, WEFT_RESULT_EACH(struct view, shown, parts));
+static const struct weft_result_table groups_table = WEFT_RESULT_TABLE_OF(
+    "groups", LIST, "a job, or a group of flows", WEFT_RESULT_EACH(struct view, shown, parts),
+    PART(name, TEXT, "name of the job or group of flows", .flags = WEFT_RESULT_KEY, .title = "group"),
+    PART(of, TEXT, "job or flows", .flags = WEFT_RESULT_KEY, .title = "of"),
+    PART(ranks, COUNT, "ranks of the job, or hosts that send", .title = "ranks"),
+    PART(steps, COUNT, "steps", .title = "steps"), PART(messages, COUNT, "messages", .title = "messages"),
+    PART(bytes, BYTES, "bytes of all messages", .title = "bytes"),
+    PART(network_bytes, BYTES, "bytes of messages over the network", .title = "on network"));
 static const struct weft_result_table between_table =
-    WEFT_RESULT_TABLE("between", LIST, "a pair of hosts, racks or pods with traffic (--between)", between_columns,
-                      .next = next_between, .present = has_matrix);
+    WEFT_RESULT_TABLE_OF("between", LIST, "a pair of hosts, racks or pods with traffic (--between)",
+                         WEFT_RESULT_AND(.next = next_between, .present = has_matrix),
+                         WEFT_RESULT_CALL(between_from, "from", TEXT, "host, rack or pod that sends",
+                                          .flags = WEFT_RESULT_KEY, .title = "from"),
+                         WEFT_RESULT_CALL(between_to, "to", TEXT, "host, rack or pod that receives",
+                                          .flags = WEFT_RESULT_KEY, .title = "to"),
+                         WEFT_RESULT_ITEM(weft_bytes, "bytes", BYTES, "bytes over the network", .title = "bytes"));
 const struct weft_answer weft__answer_workload =
     WEFT_ANSWER_OF("workload", "weft workload: what the hosts of a scenario compute, send and receive", &workload_table,
                    &sends_table, &receives_table, &groups_table, &between_table);

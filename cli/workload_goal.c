@@ -57,26 +57,19 @@ static void print_text(FILE *file, const void *subject) {
 }
 
 #define SCHEDULE(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_schedule, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column schedule_columns[] = {
+static const struct weft_result_table schedule_table = WEFT_RESULT_TABLE_OF(
+    "schedule", OBJECT, "a schedule", WEFT_RESULT_IF(struct view, s),
     SCHEDULE(file, "schedule", TEXT, "the file, or the scenario from which it is made"),
-    SCHEDULE(ranks, "ranks", COUNT, "ranks"),
-    SCHEDULE(steps, "steps", COUNT, "steps of all ranks"),
+    SCHEDULE(ranks, "ranks", COUNT, "ranks"), SCHEDULE(steps, "steps", COUNT, "steps of all ranks"),
     SCHEDULE(edges, "dependencies", COUNT, "dependencies between steps"),
-    SCHEDULE(nics, "nics", COUNT, "NICs of a rank"),
-    SCHEDULE(messages, "messages", COUNT, "messages"),
+    SCHEDULE(nics, "nics", COUNT, "NICs of a rank"), SCHEDULE(messages, "messages", COUNT, "messages"),
     SCHEDULE(bytes, "bytes", BYTES, "bytes of all messages"),
     WEFT_RESULT_AT(1, struct view, result.most_ps, "end_ps", TIME, "end of the last rank (--loggops)",
-                   .flags = WEFT_RESULT_SPARSE),
-};
-static const struct weft_result_column ends_columns[] = {
-    WEFT_RESULT_INDEX("rank", "number of the rank"),
-    WEFT_RESULT_ITEM(weft_time_ps, "end_ps", TIME, "end of the rank"),
-};
-static const struct weft_result_table schedule_table =
-    WEFT_RESULT_TABLE("schedule", OBJECT, "a schedule", schedule_columns, WEFT_RESULT_IF(struct view, s));
-static const struct weft_result_table ends_table =
-    WEFT_RESULT_TABLE("rank_end_ps", ARRAY, "a rank, executed under the LogGOPS model (--loggops)", ends_columns,
-                      WEFT_RESULT_EACH(struct view, result.end_ps, ranks), .sparse = true);
+                   .flags = WEFT_RESULT_SPARSE));
+static const struct weft_result_table ends_table = WEFT_RESULT_TABLE_OF(
+    "rank_end_ps", ARRAY, "a rank, executed under the LogGOPS model (--loggops)",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct view, result.end_ps, ranks), .sparse = true),
+    WEFT_RESULT_INDEX("rank", "number of the rank"), WEFT_RESULT_ITEM(weft_time_ps, "end_ps", TIME, "end of the rank"));
 const struct weft_answer weft__answer_schedule =
     WEFT_ANSWER_OF("schedule", "weft workload SCHEDULE: a schedule, and its execution", &schedule_table, &ends_table);
 

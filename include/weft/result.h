@@ -180,9 +180,16 @@ struct weft_result_cursor {
                       .flags = WEFT_RESULT_KEY),                                                                       \
         WEFT_RESULT_NAMED(T, from, "from_layer", TEXT, what_from), WEFT_RESULT_NAMED(T, to, "to_layer", TEXT, what_to)
 #define WEFT_RESULT_COLUMNS(list) .column = list, .columns = sizeof(list) / sizeof *(list)
-/// A table: its place and other members may follow.
+/// A table: its place and other members may follow. _OF: its columns stand behind its place.
 #define WEFT_RESULT_TABLE(table, kind, what, list, ...)                                                                \
     { .name = table, .shape = WEFT_RESULT_##kind, .row = what, WEFT_RESULT_COLUMNS(list), __VA_ARGS__ }
+#define WEFT_RESULT_TABLE_OF(table, kind, what, where, ...)                                                            \
+    {                                                                                                                  \
+        .name = table, .shape = WEFT_RESULT_##kind, .row = what, where,                                                \
+        WEFT_RESULT_COLUMNS(((const struct weft_result_column[]){__VA_ARGS__}))                                        \
+    }
+#define WEFT_RESULT_AND(...) __VA_ARGS__ ///< a place with other members: WEFT_RESULT_AND(.next = f, .sparse = true)
+#define WEFT_RESULT_SUBJECT .place = {.is = WEFT_RESULT_ITSELF} ///< one row: the answer's subject
 /// A row an element of an array: `T *field; uint32_t number;`.
 #define WEFT_RESULT_EACH(T, field, number)                                                                             \
     .place = {.is = WEFT_RESULT_ELEMENTS,                                                                              \

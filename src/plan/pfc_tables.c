@@ -33,21 +33,18 @@
         LINE(need.headroom_bytes, "headroom_bytes", BYTES, "headroom above XOFF by the formula in use"),               \
         LINE(need.xoff_bytes_max, "xoff_bytes_max", BYTES, "highest XOFF: buffer - headroom; 0 if it does not fit")
 
-static const struct weft_result_column values_columns[] = {
-    LINE(plan, "plan", TEXT, "the calculator"),
-    NEED_COLUMNS,
-};
 static const struct weft_result_table values_table =
-    WEFT_RESULT_TABLE("values", OBJECT, "the PFC headroom of a link given by values", values_columns);
+    WEFT_RESULT_TABLE_OF("values", OBJECT, "the PFC headroom of a link given by values", WEFT_RESULT_SUBJECT,
+                         LINE(plan, "plan", TEXT, "the calculator"), NEED_COLUMNS);
 
-static const struct weft_result_column warnings_columns[] = {
-    WEFT_RESULT_INDEX("number", "number of the warning, from 0"),
-    WEFT_RESULT_ITEM(const char *, "warning", TEXT, "lossy: the headroom is too small"),
-};
-static const struct weft_result_table warnings_table = WEFT_RESULT_TABLE(
-    "warnings", ARRAY, "a warning", warnings_columns, WEFT_RESULT_EACH(struct weft_plan_line, warning, warnings));
+static const struct weft_result_table warnings_table =
+    WEFT_RESULT_TABLE_OF("warnings", ARRAY, "a warning", WEFT_RESULT_EACH(struct weft_plan_line, warning, warnings),
+                         WEFT_RESULT_INDEX("number", "number of the warning, from 0"),
+                         WEFT_RESULT_ITEM(const char *, "warning", TEXT, "lossy: the headroom is too small"));
 
-static const struct weft_result_column lines_columns[] = {
+static const struct weft_result_table lines_table = WEFT_RESULT_TABLE_OF(
+    "variants.lines", LIST, "a sort of link: layers, rate, delay and configuration of both ends, one direction",
+    WEFT_RESULT_EACH(struct weft_plan_variant, line, lines),
     WEFT_RESULT_OF(struct weft_plan_variant, variant, TEXT, "name of the variant"),
     LINE(number, "number", COUNT, "number of the sort of link, from 0", .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
     LINE(between, "between", TEXT, "both ends, each with its entry of devices", .flags = WEFT_RESULT_KEY,
@@ -59,26 +56,19 @@ static const struct weft_result_column lines_columns[] = {
     LINE(links, "links", COUNT, "links of this sort", .title = "links"),
     LINE(lossless, "lossless", BOOL, "whether the receiver has PFC and may have to pause"),
     LINE(headroom_bytes, "configured_headroom_bytes", BYTES, "headroom above XOFF that the scenario configures"),
-    LINE(enough, "enough", BOOL, "whether the configured headroom is enough"),
-    NEED_COLUMNS,
+    LINE(enough, "enough", BOOL, "whether the configured headroom is enough"), NEED_COLUMNS,
     LINE(configured, "configured", TEXT, "the configured headroom, and how much it is too small",
-         .title = "configured"),
-};
-static const struct weft_result_table lines_table = WEFT_RESULT_TABLE(
-    "variants.lines", LIST, "a sort of link: layers, rate, delay and configuration of both ends, one direction",
-    lines_columns, WEFT_RESULT_EACH(struct weft_plan_variant, line, lines));
+         .title = "configured"));
 
-static const struct weft_result_column line_warnings_columns[] = {
+static const struct weft_result_table line_warnings_table = WEFT_RESULT_TABLE_OF(
+    "variants.lines.warnings", ARRAY, "a warning about a sort of link",
+    WEFT_RESULT_EACH(struct weft_plan_line, warning, warnings),
     WEFT_RESULT_AT(2, struct weft_plan_variant, variant, "variant", TEXT, "name of the variant",
                    .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
     WEFT_RESULT_AT(1, struct weft_plan_line, number, "line", COUNT, "number of the sort of link, from 0",
                    .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
     WEFT_RESULT_INDEX("number", "number of the warning, from 0"),
-    WEFT_RESULT_ITEM(const char *, "warning", TEXT, "lossy: the headroom is too small"),
-};
-static const struct weft_result_table line_warnings_table =
-    WEFT_RESULT_TABLE("variants.lines.warnings", ARRAY, "a warning about a sort of link", line_warnings_columns,
-                      WEFT_RESULT_EACH(struct weft_plan_line, warning, warnings));
+    WEFT_RESULT_ITEM(const char *, "warning", TEXT, "lossy: the headroom is too small"));
 
 const struct weft_answer weft__answer_plan_pfc =
     WEFT_ANSWER_OF("plan_pfc", "weft plan pfc: PFC headroom of a link given by values", &values_table, &warnings_table);
@@ -88,14 +78,9 @@ const struct weft_answer weft__answer_plan_pfc_scenario =
 
 // --- shared with the other calculators ----------------------------------------------------------------------------
 
-static const struct weft_result_column scenario_columns[] = {
-    WEFT_RESULT(struct weft_plan_variants, plan, TEXT, "the calculator"),
-};
 const struct weft_result_table weft__plan_variants_table =
-    WEFT_RESULT_TABLE("scenario", OBJECT, "a calculator on a scenario", scenario_columns);
-static const struct weft_result_column variants_columns[] = {
-    WEFT_RESULT(struct weft_plan_variant, variant, TEXT, "name of the variant", .flags = WEFT_RESULT_KEY),
-};
-const struct weft_result_table weft__plan_variant_table =
-    WEFT_RESULT_TABLE("variants", LIST, "a variant of the scenario", variants_columns,
-                      WEFT_RESULT_EACH(struct weft_plan_variants, variant, variants));
+    WEFT_RESULT_TABLE_OF("scenario", OBJECT, "a calculator on a scenario", WEFT_RESULT_SUBJECT,
+                         WEFT_RESULT(struct weft_plan_variants, plan, TEXT, "the calculator"));
+const struct weft_result_table weft__plan_variant_table = WEFT_RESULT_TABLE_OF(
+    "variants", LIST, "a variant of the scenario", WEFT_RESULT_EACH(struct weft_plan_variants, variant, variants),
+    WEFT_RESULT(struct weft_plan_variant, variant, TEXT, "name of the variant", .flags = WEFT_RESULT_KEY));

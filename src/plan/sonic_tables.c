@@ -50,10 +50,6 @@ static bool next_note(struct weft_result_cursor *c) {
     return next_of(c, true);
 }
 
-static const struct weft_result_column plan_columns[] = {
-    JUDGEMENT(plan, TEXT, "the calculator"),
-    JUDGEMENT(file, TEXT, "the first file of the configuration"),
-};
 static const struct weft_result_column findings_columns[] = {
     FINDING(name, "rule", TEXT, "the rule: headroom, pool, threshold, ecn, pfc, map or watchdog"),
     FINDING(where, "where", TEXT, "place in the configuration: TABLE|key.field"),
@@ -62,20 +58,18 @@ static const struct weft_result_column findings_columns[] = {
     FINDING(source, "source", TEXT, "source of the rule"),
     FINDING(patched, "patch", BOOL, "whether the patch mends it"),
 };
-static const struct weft_result_column patch_columns[] = {
-    OPERATION(op, "add or replace (RFC 6902)"),
-    OPERATION(path, "the field, as a JSON pointer (RFC 6901)", .flags = WEFT_RESULT_KEY),
-    OPERATION(value, "its new value"),
-    OPERATION(reason, "the finding that it mends"),
-};
-static const struct weft_result_table plan_table = WEFT_RESULT_TABLE("plan", OBJECT, "the judgement", plan_columns);
+static const struct weft_result_table plan_table =
+    WEFT_RESULT_TABLE_OF("plan", OBJECT, "the judgement", WEFT_RESULT_SUBJECT, JUDGEMENT(plan, TEXT, "the calculator"),
+                         JUDGEMENT(file, TEXT, "the first file of the configuration"));
 static const struct weft_result_table findings_table =
     WEFT_RESULT_TABLE("findings", LIST, "a fault of the configuration", findings_columns, .next = next_finding);
 static const struct weft_result_table notes_table =
     WEFT_RESULT_TABLE("notes", LIST, "a case that a sound value does not cover", findings_columns, .next = next_note);
-static const struct weft_result_table patch_table =
-    WEFT_RESULT_TABLE("patch", LIST, "a change that mends a finding", patch_columns,
-                      WEFT_RESULT_EACH(struct weft_sonic_judgement, operation, operations));
+static const struct weft_result_table patch_table = WEFT_RESULT_TABLE_OF(
+    "patch", LIST, "a change that mends a finding",
+    WEFT_RESULT_EACH(struct weft_sonic_judgement, operation, operations), OPERATION(op, "add or replace (RFC 6902)"),
+    OPERATION(path, "the field, as a JSON pointer (RFC 6901)", .flags = WEFT_RESULT_KEY),
+    OPERATION(value, "its new value"), OPERATION(reason, "the finding that it mends"));
 const struct weft_answer weft__answer_plan_sonic =
     WEFT_ANSWER_OF("plan_sonic", "weft plan sonic: what is wrong with the configuration of a SONiC switch", &plan_table,
                    &findings_table, &notes_table, &patch_table);
