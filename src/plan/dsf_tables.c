@@ -3,9 +3,7 @@
 #include "plan/plan.h"
 #include "weft/plan_dsf.h"
 
-/// Values have no scenario: their tables begin after the columns of a scenario.
-enum { OF_SCENARIO = 4, OF_NODE = 2 };
-#define AFTER(list, n) .column = (list) + n, .columns = sizeof(list) / sizeof *(list)-n
+enum { OF_SCENARIO = 4, OF_NODE = 2 }; // columns
 
 #define DSF(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_plan_dsf_sort, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column node_columns[] = {
@@ -56,7 +54,7 @@ static const struct weft_result_table values_table = {
     .name = "values",
     .shape = WEFT_RESULT_OBJECT,
     .row = "an interface node of a DSF, for values",
-    AFTER(node_columns, OF_SCENARIO),
+    WEFT__PLAN_AFTER(node_columns, OF_SCENARIO),
 };
 static const struct weft_result_table nodes_table =
     WEFT_RESULT_TABLE("variants.interface_nodes", LIST, "a sort of interface node in a variant of the scenario",
@@ -91,13 +89,13 @@ static const struct weft_result_column warnings_columns[] = {
 #define LIST(table, what, columns, where)                                                                              \
     { .name = table, .shape = WEFT_RESULT_ARRAY, .row = what, columns, where }
 #define BACKOFF(above, after)                                                                                          \
-    LIST(above "backoff_bytes", "a level at which a VOQ backs off", AFTER(backoff_columns, after),                     \
+    LIST(above "backoff_bytes", "a level at which a VOQ backs off", WEFT__PLAN_AFTER(backoff_columns, after),          \
          WEFT_RESULT_WITHIN(struct weft_plan_dsf_sort, dsf.backoff_bytes[0], WEFT_PLAN_BACKOFFS))
 #define RCI(above, after)                                                                                              \
-    LIST(above "rci_bps", "a congestion level", AFTER(rci_columns, after),                                             \
+    LIST(above "rci_bps", "a congestion level", WEFT__PLAN_AFTER(rci_columns, after),                                  \
          WEFT_RESULT_WITHIN(struct weft_plan_dsf_sort, dsf.rci_bps[1], WEFT_PLAN_RCI_LEVELS - 1))
 #define WARNINGS(above, after)                                                                                         \
-    LIST(above "warnings", "a value that is out of range", AFTER(warnings_columns, after),                             \
+    LIST(above "warnings", "a value that is out of range", WEFT__PLAN_AFTER(warnings_columns, after),                  \
          WEFT_RESULT_EACH(struct weft_plan_dsf_sort, warning, warnings))
 static const struct weft_result_table backoff_table = BACKOFF("", OF_NODE), rci_table = RCI("", OF_NODE),
                                       warnings_table = WARNINGS("", OF_NODE);

@@ -4,13 +4,11 @@
 
 #define SFC(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_plan_variant, sfc.field, key, kind, __VA_ARGS__)
 static const struct weft_result_column sfc_columns[] = {
+    WEFT_RESULT(struct weft_plan_variant, variant, TEXT, "name of the variant", .flags = WEFT_RESULT_KEY),
+    SFC(place.receiver_name, "receiver", TEXT, "host of the scenario that most others send to"),
+    SFC(place.switch_name, "switch", TEXT, "switch of that host"),
+    SFC(place.source_name, "source", TEXT, "sender with the longest path to that host"),
     SFC(plan, "plan", TEXT, "the calculator", .flags = WEFT_RESULT_SPARSE),
-    WEFT_RESULT(struct weft_plan_variant, variant, TEXT, "name of the variant of the scenario",
-                .flags = WEFT_RESULT_KEY | WEFT_RESULT_SPARSE),
-    SFC(place.receiver_name, "receiver", TEXT, "host of the scenario that most others send to",
-        .flags = WEFT_RESULT_SPARSE),
-    SFC(place.switch_name, "switch", TEXT, "switch of that host", .flags = WEFT_RESULT_SPARSE),
-    SFC(place.source_name, "source", TEXT, "sender with the longest path to that host", .flags = WEFT_RESULT_SPARSE),
     SFC(conf.rate_bps, "inputs.rate_bps", RATE, "given rate of the links"),
     SFC(conf.delay_ps, "inputs.delay_ps", TIME, "given delay of a link, one way"),
     SFC(conf.processing_ps, "inputs.processing_ps", TIME, "given processing time of a switch"),
@@ -37,8 +35,10 @@ static const struct weft_result_column sfc_columns[] = {
     SFC(sfc.pause_ps, "pause_ps", TIME, "pause: as given, else chosen"),
     SFC(sfc.interval_ps, "interval_ps", TIME, "time between two messages, at least"),
 };
-static const struct weft_result_table values_table =
-    WEFT_RESULT_TABLE("values", OBJECT, "Source Flow Control for values", sfc_columns);
+static const struct weft_result_table values_table = {.name = "values",
+                                                      .shape = WEFT_RESULT_OBJECT,
+                                                      .row = "Source Flow Control for values",
+                                                      WEFT__PLAN_AFTER(sfc_columns, 4)};
 static const struct weft_result_table variants_table =
     WEFT_RESULT_TABLE("variants", LIST, "Source Flow Control for a variant of the scenario", sfc_columns,
                       WEFT_RESULT_EACH(struct weft_plan_variants, variant, variants));
@@ -48,11 +48,14 @@ static const struct weft_result_column warnings_columns[] = {
     WEFT_RESULT_INDEX("number", "number of the warning, from 0"),
     WEFT_RESULT_ITEM(const char *, "warning", TEXT, "lossy, too_slow, under_reacting or over_reacting"),
 };
-#define WARNINGS(name)                                                                                                 \
-    WEFT_RESULT_TABLE(name, ARRAY, "a value that is out of range", warnings_columns,                                   \
-                      WEFT_RESULT_EACH(struct weft_plan_variant, sfc.warning, sfc.warnings))
-static const struct weft_result_table warnings_table = WARNINGS("warnings"),
-                                      variant_warnings_table = WARNINGS("variants.warnings");
+#define WARNINGS(title, after)                                                                                         \
+    {                                                                                                                  \
+        .name = title, .shape = WEFT_RESULT_ARRAY, .row = "a value that is out of range",                              \
+        WEFT__PLAN_AFTER(warnings_columns, after),                                                                     \
+        WEFT_RESULT_EACH(struct weft_plan_variant, sfc.warning, sfc.warnings)                                          \
+    }
+static const struct weft_result_table warnings_table = WARNINGS("warnings", 1),
+                                      variant_warnings_table = WARNINGS("variants.warnings", 0);
 
 const struct weft_answer weft__answer_plan_sfc =
     WEFT_ANSWER_OF("plan_sfc", "weft plan sfc: thresholds and pause of Source Flow Control for values", &values_table,
