@@ -59,35 +59,23 @@ static void print_text(const struct weft_cli_simulation *s) {
     if (links) weft_report_links(stdout, t, weft_links_negotiate(s->scenario, t, s->arena), true);
 }
 
-static void print_estimate(const struct weft_cli_estimate *e) {
+static void print_estimate(const struct weft_check_estimate *e) {
     char bytes[32];
-    if (!e->known) {
+    if (!e) {
         puts("    a run takes more memory than there is");
         return;
     }
-    weft_format_bytes((weft_bytes)e->peak_rss_bytes, bytes, sizeof bytes);
+    double hops = isnan(e->cell_hops) ? e->packet_hops : e->cell_hops;
+    weft_format_bytes(e->peak_rss_bytes, bytes, sizeof bytes);
     printf("    a run takes %s of memory", bytes);
     if (!isnan(e->cpu_s))
-        printf(", %.3g s of CPU time for %.3g M %s-hops", e->cpu_s, e->hops * 1e-6, e->cells ? "cell" : "packet");
+        printf(", %.3g s of CPU time for %.3g M %s-hops", e->cpu_s, hops * 1e-6,
+               isnan(e->cell_hops) ? "packet" : "cell");
     if (!isnan(e->cpu_s) && !isnan(e->hops_per_cpu_s)) printf(" at %.3g M a second", e->hops_per_cpu_s * 1e-6);
-    puts(!e->tried         ? " (by the number of its connections)"
-         : e->ended        ? " (all of it was run)"
+    puts(*e->by == 'c'     ? " (by the number of its connections)"
+         : *e->by == 'r'   ? " (all of it was run)"
          : isnan(e->cpu_s) ? " (a second of it was run, and delivered nothing: its CPU time is not known)"
                            : " (a second of it was run)");
-}
-
-static const struct weft_check_estimate *describe_estimate(const struct weft_cli_estimate *e,
-                                                           struct weft_arena *arena) {
-    struct weft_check_estimate *d = weft_arena_alloc(arena, 1, sizeof *d);
-    *d = (struct weft_check_estimate){.by = !e->tried  ? "connections"
-                                            : e->ended ? "run"
-                                                       : "trial",
-                                      .peak_rss_bytes = (uint64_t)e->peak_rss_bytes,
-                                      .packet_hops = e->cells ? NAN : e->hops,
-                                      .cell_hops = e->cells ? e->hops : NAN,
-                                      .cpu_s = e->cpu_s,
-                                      .hops_per_cpu_s = e->hops_per_cpu_s};
-    return d;
 }
 
 static const struct weft_run *negotiate_links(const struct weft_cli_simulation *s) {
@@ -99,7 +87,7 @@ static const struct weft_run *negotiate_links(const struct weft_cli_simulation *
     return run;
 }
 
-static void describe_variant(const struct weft_cli_simulation *s, const struct weft_cli_estimate *e,
+static void describe_variant(const struct weft_cli_simulation *s, const struct weft_check_estimate *e,
                              struct weft_arena *arena, struct weft_check_variant *ret) {
     const struct weft_topology *t = s->topology;
     const struct weft_workload *w = s->workload;
@@ -113,7 +101,7 @@ static void describe_variant(const struct weft_cli_simulation *s, const struct w
                                        .flows = w->flows + w->counted_flows - w->rma_flows,
                                        .bytes = total_bytes(w),
                                        .run = links ? negotiate_links(s) : NULL,
-                                       .estimate = e->known ? describe_estimate(e, arena) : NULL};
+                                       .estimate = e};
 }
 
 struct check {
@@ -130,7 +118,7 @@ struct check {
 
 static enum weft_status check_variant(struct check *c, uint32_t variant, struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
-    struct weft_cli_estimate estimate = {0};
+    const struct weft_check_estimate *estimate = NULL;
     enum weft_status status = memory ? weft_cli_estimate(c->o, c->file, variant, &estimate, ret_error) : WEFT_OK;
     if (!status) status = weft_cli_simulation_count(&s, c->file, variant, ret_error);
     if (!status) status = weft_cli_claims_check(&c->claims, variant, &s, ret_error);
@@ -144,9 +132,9 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
     if (!status && s.scenario->workloads) status = weft_cli_simulation_sends(&s, ret_error);
     s.one_of_several = !c->o->variant && weft_scenario_variants(c->file) > 1;
     if (!status) status = weft_cli_simulation_claim_files(&s, variant, c->o->out, c->captures, c->o->arena, ret_error);
-    if (!status && c->rows) describe_variant(&s, &estimate, c->o->arena, &c->answer.variant[c->answer.variants]);
+    if (!status && c->rows) describe_variant(&s, estimate, c->o->arena, &c->answer.variant[c->answer.variants]);
     if (!status && c->text) print_text(&s);
-    if (!status && c->text && memory) print_estimate(&estimate);
+    if (!status && c->text && memory) print_estimate(estimate);
     if (!status) weft_cli_mention_empty(&s);
     struct weft_run run = {.scenario = s.scenario, .topology = s.topology, .workload = s.workload};
     if (!status) weft_hints_add(&c->hints, &run);

@@ -70,12 +70,7 @@ struct advising {
     // For the answer:
     const char *plan, *run_until; ///< run_until: NULL without runs
     bool nothing;                 ///< to change
-    const struct weft_advice_fact *fact;
-    const struct weft_advice_row *row;
-    const char *const *finding;
-    const struct pair *metric; ///< [pairs]
-    struct trial *curve;
-    uint32_t curves; ///< trials of plan ecn; else 0
+    uint32_t curves;              ///< trials of plan ecn; else 0
 };
 
 /// Whether the row would change nothing.
@@ -427,11 +422,6 @@ static void complete_answer(struct advising *a) {
     a->plan = weft_advice_names[a->subject];
     a->nothing = is_nothing(&a->advice);
     a->run_until = !a->run ? NULL : a->until ? a->until : "";
-    a->fact = a->advice.fact;
-    a->row = a->advice.row;
-    a->finding = a->advice.finding;
-    a->metric = a->pair;
-    a->curve = a->trial;
     a->curves = a->run && a->subject == WEFT_ADVICE_ECN ? a->trials : 0;
     for (uint32_t i = 0; i < a->pairs; i++) {
         struct pair *p = &a->pair[i];
@@ -476,28 +466,30 @@ static const struct weft_result_table advice_table = WEFT_RESULT_TABLE_OF(
     ADVICE(nothing, "nothing_to_change", BOOL, "whether the scenario already has everything that is advised"),
     ADVICE(run_until, "run_until", TEXT, "duration of the runs; empty: to their end", .flags = WEFT_RESULT_SPARSE));
 static const struct weft_result_table facts_table = WEFT_RESULT_TABLE_OF(
-    "facts", NUMBERS, "a fact about the scenario", WEFT_RESULT_EACH(struct advising, fact, advice.facts),
+    "facts", NUMBERS, "a fact about the scenario", WEFT_RESULT_FIRST(struct advising, advice.fact[0], advice.facts),
     FACT(name, "name of the fact", .flags = WEFT_RESULT_KEY), FACT(text, "what the values follow from"));
-static const struct weft_result_table findings_table = WEFT_RESULT_TABLE_OF(
-    "findings", ARRAY, "a fault of the values in force", WEFT_RESULT_EACH(struct advising, finding, advice.findings),
-    WEFT_RESULT_INDEX("number", "number of the finding, from 0"),
-    WEFT_RESULT_ITEM(const char *, "finding", TEXT, "what is wrong with the values in force"));
+static const struct weft_result_table findings_table =
+    WEFT_RESULT_TABLE_OF("findings", ARRAY, "a fault of the values in force",
+                         WEFT_RESULT_FIRST(struct advising, advice.finding[0], advice.findings),
+                         WEFT_RESULT_INDEX("number", "number of the finding, from 0"),
+                         WEFT_RESULT_ITEM(const char *, "finding", TEXT, "what is wrong with the values in force"));
 static const struct weft_result_table values_table = WEFT_RESULT_TABLE_OF(
-    "values", LIST, "a parameter with its advised value", WEFT_RESULT_EACH(struct advising, row, advice.rows),
+    "values", LIST, "a parameter with its advised value",
+    WEFT_RESULT_FIRST(struct advising, advice.row[0], advice.rows),
     VALUE(path, "path of the parameter", .flags = WEFT_RESULT_KEY),
     VALUE(current, "value in force; none: its model is not selected", .flags = WEFT_RESULT_SPARSE),
     VALUE(recommended, "value that is advised"), VALUE(formula, "formula of the value, with numbers"),
     VALUE(source, "source of the formula"), VALUE(margin, "margin between the value and its limits"));
 static const struct weft_result_table runs_table = WEFT_RESULT_TABLE_OF(
     "runs", LIST, "a metric in both runs",
-    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct advising, metric, pairs), .sparse = true),
+    WEFT_RESULT_AND(WEFT_RESULT_FIRST(struct advising, pair[0], pairs), .sparse = true),
     PAIR(name, "metric", TEXT, "the metric", .flags = WEFT_RESULT_KEY), PAIR(unit_name, "unit", TEXT, "ps or count"),
     PAIR(value[0], "current", REAL, "its value in the run with the values in force"),
     PAIR(advised, "recommended", REAL, "its value in the run as advised"),
     PAIR(worse, "worse", BOOL, "whether the run as advised is worse by more than noise"));
 static const struct weft_result_table curve_table = WEFT_RESULT_TABLE_OF(
     "curve", LIST, "thresholds that were tried (ecn)",
-    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct advising, curve, curves), .sparse = true),
+    WEFT_RESULT_AND(WEFT_RESULT_FIRST(struct advising, trial[0], curves), .sparse = true),
     TRIAL(scale, REAL, "thresholds tried over those of the formulas; 0: as in the scenario", .flags = WEFT_RESULT_KEY),
     TRIAL(kmin, TEXT, "depth at which marking begins"), TRIAL(kmax, TEXT, "depth from which every packet is marked"),
     TRIAL(advised, BOOL, "whether these thresholds are advised"));

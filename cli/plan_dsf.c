@@ -162,7 +162,7 @@ static enum weft_status by_values(const struct plan *plan, const struct weft_cli
     struct weft_plan_dsf_sort sort = {.plan = plan->name, .nodes = WEFT_NONE};
     enum weft_status status = plan_load(plan, true, &sort.conf, o->arena, ret_error);
     if (status) return status;
-    weft_plan_dsf_judge(&sort, o->arena);
+    weft_plan_dsf_judge(&sort);
     return weft_cli_answer(o, plan->values, &sort, print_values, ret_error);
 }
 
@@ -181,7 +181,7 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
                               "dsf_l2_zone");
     for (uint32_t i = 0; i < ret_variant->sorts && !status; i++) {
         status = plan_load(plan, false, &sort[i].conf, o->arena, ret_error); // options override the topology
-        if (!status) weft_plan_dsf_judge(&sort[i], o->arena);
+        if (!status) weft_plan_dsf_judge(&sort[i]);
     }
     return status;
 }

@@ -140,17 +140,13 @@ static enum weft_status load_values(const struct plan *plan, bool defaults, stru
     return status;
 }
 
-static void name_warnings(struct weft_plan_sfc_found *found, struct weft_arena *arena) {
-    found->warning = weft_plan_warnings(found->sfc.warnings, weft_plan_warning_names, arena, &found->warnings);
-}
-
 static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o,
                                   struct weft_error *ret_error) {
     struct weft_plan_variant v = {.sfc = {.plan = plan->name}};
     enum weft_status status = load_values(plan, true, &v.sfc.conf, o->arena, ret_error);
     if (status) return status;
     v.sfc.sfc = weft_plan_calc_sfc(&v.sfc.conf, NULL);
-    name_warnings(&v.sfc, o->arena);
+    v.sfc.warnings = weft_plan_warnings(v.sfc.sfc.warnings, weft_plan_warning_names, v.sfc.warning);
     return weft_cli_answer(o, plan->values, &v, print_values, ret_error);
 }
 
@@ -179,7 +175,7 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
     v->own_way = !plan_given(plan, "delay") && !plan_given(plan, "processing") && !plan_given(plan, "layers");
     v->sfc = weft_plan_calc_sfc(&v->conf, v->own_way ? &v->place.way : NULL);
     if (v->place.sfc && !v->conf.interval_ps) v->sfc.interval_ps = 0; // the configuration is checked, not completed
-    name_warnings(v, o->arena);
+    v->warnings = weft_plan_warnings(v->sfc.warnings, weft_plan_warning_names, v->warning);
     return WEFT_OK;
 }
 

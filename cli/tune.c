@@ -68,8 +68,7 @@ struct tune {
     uint32_t *like, likes, *early, earlies; ///< like: indistinguishable from the best with all seeds; early: dropped
                                             ///< before that could be known
     // For the answer:
-    const struct rung *ran; ///< [done]
-    struct tuned *point;    ///< [points], in their order
+    struct tuned *point; ///< [points], in their order
     uint32_t tuned, best;
     const char *command;
 };
@@ -387,7 +386,6 @@ static void print_text(FILE *file, const void *subject) {
 
 static void complete_answer(struct tune *t) {
     const struct weft_sweep *plan = t->s.plan;
-    t->ran = t->rung_of;
     t->tuned = plan->points;
     t->point = weft_arena_alloc(t->s.o->arena, plan->points, sizeof *t->point);
     for (uint32_t i = 0; i < plan->points; i++) {
@@ -424,12 +422,13 @@ static const struct weft_result_table tune_table =
                          TUNE(stopped, "stopped_by_budget", BOOL, "whether the time of --budget has ended the search"),
                          TUNE(best, "best", COUNT, "number of the best point"),
                          TUNE(command, "command", TEXT, "command that runs the best point"));
-static const struct weft_result_table rungs_table = WEFT_RESULT_TABLE_OF(
-    "rungs", LIST, "a round of runs, each with fewer points and more seeds", WEFT_RESULT_EACH(struct tune, ran, done),
-    WEFT_RESULT_CALL(weft_result_index, "rung", COUNT, "number of the rung, from 0",
-                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
-    WEFT_RESULT(struct rung, points, COUNT, "points that ran"),
-    WEFT_RESULT(struct rung, seeds, COUNT, "seeds of each point"));
+static const struct weft_result_table rungs_table =
+    WEFT_RESULT_TABLE_OF("rungs", LIST, "a round of runs, each with fewer points and more seeds",
+                         WEFT_RESULT_FIRST(struct tune, rung_of[0], done),
+                         WEFT_RESULT_CALL(weft_result_index, "rung", COUNT, "number of the rung, from 0",
+                                          .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+                         WEFT_RESULT(struct rung, points, COUNT, "points that ran"),
+                         WEFT_RESULT(struct rung, seeds, COUNT, "seeds of each point"));
 static const struct weft_result_table points_table = WEFT_RESULT_TABLE_OF(
     "points", LIST, "a point, the best first", WEFT_RESULT_EACH(struct tune, point, tuned),
     POINT(point, "point", COUNT, "number of the point", .flags = WEFT_RESULT_KEY),

@@ -7,10 +7,10 @@
 
 /// What a run needs. Figures that are not known are NAN.
 struct weft_check_estimate {
-    const char *by; ///< "connections", "run" (all of it was run) or "trial" (a part was run)
-    uint64_t peak_rss_bytes;
+    const char *by;                ///< "connections" (computed), "run" (all of it was run) or "trial" (a part was run)
+    uint64_t peak_rss_bytes;       ///< of `weft run`, without --out
     double packet_hops, cell_hops; ///< one of them is NAN
-    double cpu_s, hops_per_cpu_s;
+    double cpu_s, hops_per_cpu_s;  ///< of the whole run; the rate on which that is based
 };
 
 struct weft_check_variant {

@@ -164,9 +164,8 @@ struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scen
                                                 const struct weft_topology *topology,
                                                 const struct weft_workload *workload, struct weft_arena *arena);
 
-/// Names of the bits that are set, in `arena`.
-const char **weft_plan_warnings(uint32_t mask, const char *const *name, struct weft_arena *arena,
-                                uint32_t *ret_warnings);
+/// The names of the bits that are set; returns their number.
+uint32_t weft_plan_warnings(uint32_t mask, const char *const *name, const char **ret_warning);
 
 /// What weft plan sfc found, for values or in a scenario.
 struct weft_plan_sfc_found {
@@ -175,7 +174,7 @@ struct weft_plan_sfc_found {
     struct weft_plan_sfc sfc;
     struct weft_plan_place place; ///< receiver_name NULL: values
     bool own_way;                 ///< the path is the place's, not that of `conf`
-    const char **warning;
+    const char *warning[WEFT_PLAN_WARNINGS];
     uint32_t warnings;
 };
 

@@ -99,10 +99,10 @@ struct weft_plan_dsf_sort {
     struct weft_plan_dsf_conf conf; ///< over the caller's: ports, lanes, rates, delays, nodes on the way
     // From here on: what weft_plan_dsf_judge adds.
     struct weft_plan_dsf dsf; ///< without a distance its figures are the largest number
-    const char **warning;
+    const char *warning[WEFT_PLAN_DSF_WARNINGS];
     uint32_t warnings;
 };
-void weft_plan_dsf_judge(struct weft_plan_dsf_sort *sort, struct weft_arena *arena);
+void weft_plan_dsf_judge(struct weft_plan_dsf_sort *sort);
 /// Every sort, in the order of nodes, not yet judged; none if the topology has no DSF. In `arena`, which may outlive
 /// the topology.
 struct weft_plan_dsf_sort *weft_plan_topology_dsf(const struct weft_topology *topology,

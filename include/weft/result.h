@@ -88,11 +88,11 @@ struct weft_result_place {
         WEFT_RESULT_ITSELF,   ///< one row: that row, or subject, itself
         WEFT_RESULT_ELEMENTS, ///< an array: a pointer and a count of elements
         WEFT_RESULT_POINTED,  ///< one row, if the pointer is not NULL
-        WEFT_RESULT_INSIDE,   ///< an array in that row, of `count` elements
+        WEFT_RESULT_INSIDE,   ///< an array in that row
     } is;
-    uint32_t pointer, count; ///< offsets; of INSIDE: of the array, and a number
+    uint32_t pointer, count; ///< offsets; of INSIDE the first is that of the array
     uint32_t size;           ///< of an element
-    uint8_t count_size;      ///< of the count: 4 or 8 bytes
+    uint8_t count_size;      ///< of the count: 4 or 8 bytes; 0: `count` is the number itself
 };
 
 struct weft_result_table {
@@ -197,8 +197,14 @@ struct weft_result_cursor {
               .count = offsetof(T, number),                                                                            \
               .size = sizeof *((T *)0)->field,                                                                         \
               .count_size = sizeof((T *)0)->number}
-/// A row an element of an array that is a member, from `first` on: WEFT_RESULT_WITHIN(T, field[0], 4). A member that is
-/// no array is one row.
+/// A row an element of an array that is a member, from `first` on: WEFT_RESULT_WITHIN(T, field[0], 4), or as many as
+/// another member says: WEFT_RESULT_FIRST(T, field[0], number). A member that is no array is one row.
+#define WEFT_RESULT_FIRST(T, first, number)                                                                            \
+    .place = {.is = WEFT_RESULT_INSIDE,                                                                                \
+              .pointer = offsetof(T, first),                                                                           \
+              .count = offsetof(T, number),                                                                            \
+              .size = sizeof((T *)0)->first,                                                                           \
+              .count_size = sizeof((T *)0)->number}
 #define WEFT_RESULT_WITHIN(T, first, n)                                                                                \
     .place = {.is = WEFT_RESULT_INSIDE, .pointer = offsetof(T, first), .count = n, .size = sizeof((T *)0)->first}
 /// A column whose value is the row itself, an element of type T of an array: `const char *warning[n]`.

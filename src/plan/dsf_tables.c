@@ -96,7 +96,7 @@ static const struct weft_result_column warnings_columns[] = {
          WEFT_RESULT_WITHIN(struct weft_plan_dsf_sort, dsf.rci_bps[1], WEFT_PLAN_RCI_LEVELS - 1))
 #define WARNINGS(above, after)                                                                                         \
     LIST(above "warnings", "a value that is out of range", WEFT__PLAN_AFTER(warnings_columns, after),                  \
-         WEFT_RESULT_EACH(struct weft_plan_dsf_sort, warning, warnings))
+         WEFT_RESULT_FIRST(struct weft_plan_dsf_sort, warning[0], warnings))
 static const struct weft_result_table backoff_table = BACKOFF("", OF_NODE), rci_table = RCI("", OF_NODE),
                                       warnings_table = WARNINGS("", OF_NODE);
 #define NODES "variants.interface_nodes."

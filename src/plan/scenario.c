@@ -35,11 +35,9 @@ struct weft__plan_switch weft__plan_switch(const struct weft_switch_conf *sw, ui
     return s;
 }
 
-const char **weft_plan_warnings(uint32_t mask, const char *const *name, struct weft_arena *arena,
-                                uint32_t *ret_warnings) {
-    const char **warning = weft_arena_alloc(arena, 32, sizeof *warning);
-    *ret_warnings = 0;
+uint32_t weft_plan_warnings(uint32_t mask, const char *const *name, const char **ret_warning) {
+    uint32_t n = 0;
     for (uint32_t bit = 0; mask >> bit; bit++)
-        if (mask >> bit & 1) warning[(*ret_warnings)++] = name[bit];
-    return warning;
+        if (mask >> bit & 1) ret_warning[n++] = name[bit];
+    return n;
 }

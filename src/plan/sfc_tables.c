@@ -52,7 +52,7 @@ static const struct weft_result_column warnings_columns[] = {
     {                                                                                                                  \
         .name = title, .shape = WEFT_RESULT_ARRAY, .row = "a value that is out of range",                              \
         WEFT__PLAN_AFTER(warnings_columns, after),                                                                     \
-        WEFT_RESULT_EACH(struct weft_plan_variant, sfc.warning, sfc.warnings)                                          \
+        WEFT_RESULT_FIRST(struct weft_plan_variant, sfc.warning[0], sfc.warnings)                                      \
     }
 static const struct weft_result_table warnings_table = WARNINGS("warnings", 1),
                                       variant_warnings_table = WARNINGS("variants.warnings", 0);

@@ -83,7 +83,7 @@ const char *weft_result_flat_column(const struct weft_result_table *table, const
 // --- rows and values ----------------------------------------------------------------------------------------------
 
 static uint64_t count_elements(const struct weft_result_place *place, const char *base) {
-    if (place->is == WEFT_RESULT_INSIDE) return place->count;
+    if (!place->count_size) return place->count;
     const void *count = base + place->count;
     assert(place->count_size == sizeof(uint32_t) || place->count_size == sizeof(uint64_t));
     return place->count_size == sizeof(uint32_t) ? *(const uint32_t *)count : *(const uint64_t *)count;
