@@ -215,7 +215,7 @@ static void print_usage(FILE *file) {
 }
 
 /// For manual pages and completions: describes one calculator after the other.
-static int describe(char *help) {
+static int describe_plans(char *help) {
     for (unsigned i = 0; i < PLANS; i++)
         run_plan(plans[i], 2, (char *[]){(char *)(uintptr_t)plans[i]->name, help, NULL});
     plan_sonic(2, (char *[]){help, help, NULL});
@@ -240,7 +240,7 @@ static const char *advice_of(int argc, char **argv) {
 }
 
 int weft_cli_plan(int argc, char **argv) {
-    if (argc > 1 && weft_cli_is_described()) return describe(argv[1]);
+    if (argc > 1 && weft_cli_is_described()) return describe_plans(argv[1]);
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         print_usage(stdout);
         return WEFT_OK;

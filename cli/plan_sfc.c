@@ -11,7 +11,7 @@
 #define BYTES(b) weft__bytes_text(b).text
 #define RATE(v) weft__rate_text((v)->conf.rate_bps).text
 
-static const char *given(const struct weft_plan_sfc_found *v) {
+static const char *given_text(const struct weft_plan_sfc_found *v) {
     return v->place.receiver_name ? "in force" : "given";
 }
 
@@ -29,7 +29,7 @@ static void print_pfc(FILE *f, const struct weft_plan_sfc_found *v) {
                 BYTES(p->pfc_headroom_bytes));
     fprintf(f, "  PFC threshold  at most %s - %s = %s", BYTES(c->buffer_bytes), BYTES(p->pfc_headroom_bytes),
             BYTES(p->pfc_threshold_bytes_max));
-    if (c->pfc_threshold_bytes) fprintf(f, "; %s: %s", given(v), BYTES(c->pfc_threshold_bytes));
+    if (c->pfc_threshold_bytes) fprintf(f, "; %s: %s", given_text(v), BYTES(c->pfc_threshold_bytes));
     putc('\n', f);
 }
 
@@ -58,11 +58,11 @@ static void print_sfc(FILE *f, const struct weft_plan_sfc_found *v) {
                 BYTES(p->threshold_bytes_max));
     else
         fprintf(f, "  SFC threshold  none is allowed: %s - %s leaves nothing", BYTES(p->pfc_threshold_bytes), headroom);
-    if (p->threshold_bytes) fprintf(f, "; %s: %s", c->threshold_bytes ? given(v) : "chosen", threshold);
+    if (p->threshold_bytes) fprintf(f, "; %s: %s", c->threshold_bytes ? given_text(v) : "chosen", threshold);
     fprintf(f, "\n  SFC pause      above %s x 8 / %s = %s\n", headroom, RATE(v), TIME(p->pause_ps_min));
     fprintf(f, "                 below (%s + %s) x 8 / %s = %s\n", headroom, threshold, RATE(v), TIME(p->pause_ps_max));
     fprintf(f, "                 (%s, %s); %s: %s, ", TIME(p->pause_ps_min), TIME(p->pause_ps_max),
-            c->pause_ps ? given(v) : "chosen", TIME(p->pause_ps));
+            c->pause_ps ? given_text(v) : "chosen", TIME(p->pause_ps));
     if (p->interval_ps)
         fprintf(f, "messages at least %s apart\n", TIME(p->interval_ps));
     else
