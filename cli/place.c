@@ -233,18 +233,11 @@ static void complete_answer(struct place *p) {
     }
 }
 
-static bool next_problem(struct weft_result_cursor *c) {
-    if (c->at++) return false;
-    c->part[0] = c->subject;
-    c->part[1] = ((const struct place *)c->subject)->problem;
-    return true;
-}
-
-#define PLACE(field, key, kind, ...) WEFT_RESULT_NAMED(struct place, field, key, kind, __VA_ARGS__)
-#define PROBLEM(field, key, ...) WEFT_RESULT_AT(1, struct weft_place_problem, field, key, COUNT, __VA_ARGS__)
+#define PLACE(field, key, kind, ...) WEFT_RESULT_AT(1, struct place, field, key, kind, __VA_ARGS__)
+#define PROBLEM(field, key, ...) WEFT_RESULT_NAMED(struct weft_place_problem, field, key, COUNT, __VA_ARGS__)
 #define STRATEGY(field, key, kind, ...) WEFT_RESULT_NAMED(struct result, field, key, kind, __VA_ARGS__)
 static const struct weft_result_table place_table = WEFT_RESULT_TABLE_OF(
-    "place", OBJECT, "a job and the free servers", .next = next_problem,
+    "place", OBJECT, "a job and the free servers", WEFT_RESULT_IF(struct place, problem),
     PLACE(name, "scenario", TEXT, "name of the scenario"), PLACE(variant_name, "variant", TEXT, "name of the variant"),
     PLACE(job_name, "job", TEXT, "name of the job"), PLACE(ranks, "ranks", COUNT, "ranks of the job"),
     PROBLEM(units, "servers", "servers that the job needs"), PLACE(gpus, "gpus", COUNT, "GPUs of a server"),

@@ -440,18 +440,15 @@ static bool next_metric(struct weft_result_cursor *c) {
     const struct advising *a = c->subject;
     if (c->at == a->pairs) return false;
     c->part[0] = &a->pair[c->at++];
+    c->part[1] = c->above->part[0];
     return true;
 }
 
 /// Of a pair in the trial above.
 static struct weft_result_value value_in_trial(struct weft_result_cursor *c) {
     const struct advising *a = c->subject;
-    double value = a->pair[c->at - 1].value[(const struct trial *)c->above->part[0] - a->trial];
+    double value = ((const struct pair *)c->part[0])->value[(const struct trial *)c->part[1] - a->trial];
     return (struct weft_result_value){.known = isfinite(value), .real = value};
-}
-
-static struct weft_result_value scale_above(struct weft_result_cursor *c) {
-    return (struct weft_result_value){.known = true, .real = ((const struct trial *)c->above->part[0])->scale};
 }
 
 #define ADVICE(field, key, kind, ...) WEFT_RESULT_NAMED(struct advising, field, key, kind, __VA_ARGS__)
@@ -495,8 +492,7 @@ static const struct weft_result_table curve_table = WEFT_RESULT_TABLE_OF(
     TRIAL(advised, BOOL, "whether these thresholds are advised"));
 static const struct weft_result_table curve_values_table =
     WEFT_RESULT_TABLE_OF("curve.values", NUMBERS, "a metric with these thresholds", .next = next_metric,
-                         WEFT_RESULT_CALL(scale_above, "scale", REAL, "thresholds tried over those of the formulas",
-                                          .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
+                         WEFT_RESULT_OF(struct trial, scale, REAL, "thresholds tried over those of the formulas"),
                          PAIR(name, "metric", TEXT, "the metric", .flags = WEFT_RESULT_KEY),
                          WEFT_RESULT_CALL(value_in_trial, "value", REAL, "its value in the run with these thresholds"));
 const struct weft_answer weft__answer_plan_advice = WEFT_ANSWER_OF(

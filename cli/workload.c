@@ -229,24 +229,15 @@ static bool next_between(struct weft_result_cursor *c) {
     while (c->at < (uint64_t)v->n * v->n && !v->matrix[c->at])
         c->at++;
     if (c->at == (uint64_t)v->n * v->n) return false;
-    c->part[0] = &v->matrix[c->at++];
+    c->part[0] = &v->matrix[c->at];
+    c->part[1] = &v->name[c->at / v->n];
+    c->part[2] = &v->name[c->at++ % v->n];
     return true;
 }
 
-static struct weft_result_value name_of_unit(const struct view *v, uint64_t unit) {
-    return (struct weft_result_value){.known = true, .text = v->name[unit]};
-}
-
-static struct weft_result_value between_from(struct weft_result_cursor *c) {
-    const struct view *v = c->subject;
-    return name_of_unit(v, (c->at - 1) / v->n);
-}
-
-static struct weft_result_value between_to(struct weft_result_cursor *c) {
-    const struct view *v = c->subject;
-    return name_of_unit(v, (c->at - 1) % v->n);
-}
-
+struct unit {
+    const char *name;
+};
 #define WORKLOAD(field, key, kind, ...) WEFT_RESULT_NAMED(struct view, field, key, kind, __VA_ARGS__)
 #define PART(field, kind, ...) WEFT_RESULT(struct part, field, kind, __VA_ARGS__)
 static const struct weft_result_column busiest_columns[] = {
@@ -279,10 +270,10 @@ static const struct weft_result_table groups_table = WEFT_RESULT_TABLE_OF(
 static const struct weft_result_table between_table =
     WEFT_RESULT_TABLE_OF("between", LIST, "a pair of hosts, racks or pods with traffic (--between)",
                          WEFT_RESULT_AND(.next = next_between, .present = has_matrix),
-                         WEFT_RESULT_CALL(between_from, "from", TEXT, "host, rack or pod that sends",
-                                          .flags = WEFT_RESULT_KEY, .title = "from"),
-                         WEFT_RESULT_CALL(between_to, "to", TEXT, "host, rack or pod that receives",
-                                          .flags = WEFT_RESULT_KEY, .title = "to"),
+                         WEFT_RESULT_AT(1, struct unit, name, "from", TEXT, "host, rack or pod that sends",
+                                        .flags = WEFT_RESULT_KEY, .title = "from"),
+                         WEFT_RESULT_AT(2, struct unit, name, "to", TEXT, "host, rack or pod that receives",
+                                        .flags = WEFT_RESULT_KEY, .title = "to"),
                          WEFT_RESULT_ITEM(weft_bytes, "bytes", BYTES, "bytes over the network", .title = "bytes"));
 const struct weft_answer weft__answer_workload =
     WEFT_ANSWER_OF("workload", "weft workload: what the hosts of a scenario compute, send and receive", &workload_table,

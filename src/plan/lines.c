@@ -148,12 +148,6 @@ const struct weft_plan_line *weft_plan_worst_line(const struct weft_plan_line *l
     return worst;
 }
 
-static struct weft_plan_pfc calc_by_formula(const struct weft_plan_pfc_conf *c, uint32_t formula) {
-    struct weft_plan_pfc_conf conf = *c;
-    conf.formula = formula;
-    return weft_plan_calc_pfc(&conf);
-}
-
 static const char *configured_text(const struct weft_plan_line *line, struct weft_arena *arena) {
     if (!line->lossless) return "no PFC here";
     const char *text =
@@ -165,6 +159,7 @@ static const char *configured_text(const struct weft_plan_line *line, struct wef
 
 void weft_plan_line_judge(struct weft_plan_line *line, struct weft_arena *arena) {
     const struct weft_plan_pfc_conf *c = &line->pfc;
+    struct weft_plan_pfc_conf other = *c;
     struct weft_plan_pfc *p = &line->need;
     *p = weft_plan_calc_pfc(c);
     if (c->formula == WEFT_PLAN_SONIC) {
@@ -173,11 +168,11 @@ void weft_plan_line_judge(struct weft_plan_line *line, struct weft_arena *arena)
         p->mac_phy_bytes = p->xon_bytes = p->size_bytes = UINT64_MAX;
         p->occupancy = NAN;
     }
-    for (uint32_t f = 0; f < WEFT_PLAN_FORMULAS; f++)
-        line->need_by_formula[f] = calc_by_formula(c, f).headroom_bytes;
+    for (other.formula = 0; other.formula < WEFT_PLAN_FORMULAS; other.formula++)
+        line->need_by_formula[other.formula] = weft_plan_calc_pfc(&other).headroom_bytes;
     line->formula = weft_plan_formula_names[c->formula];
     line->enough = p->headroom_bytes <= line->headroom_bytes;
-    line->configured = configured_text(line, arena);
+    line->configured = line->between ? configured_text(line, arena) : NULL;
     line->warning = weft_plan_warning_names; // "lossy" is the first
     line->warnings = c->buffer_bytes && (p->lossy || !p->fits);
 }

@@ -33,21 +33,15 @@ struct weft_sonic_judgement weft_plan_sonic_judge(const struct weft_sonic *sonic
 #define FINDING(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_sonic_finding, field, key, kind, __VA_ARGS__)
 #define OPERATION(field, ...) WEFT_RESULT(struct weft_sonic_operation, field, TEXT, __VA_ARGS__)
 
-static bool next_of(struct weft_result_cursor *c, bool note) {
+/// Of the tables "findings" and "notes".
+static bool next_finding(struct weft_result_cursor *c) {
     const struct weft_sonic_judgement *s = c->subject;
+    bool note = !strcmp(c->table->name, "notes");
     while (c->at < s->findings && s->finding[c->at].note != note)
         c->at++;
     if (c->at == s->findings) return false;
     c->part[0] = &s->finding[c->at++];
     return true;
-}
-
-static bool next_finding(struct weft_result_cursor *c) {
-    return next_of(c, false);
-}
-
-static bool next_note(struct weft_result_cursor *c) {
-    return next_of(c, true);
 }
 
 static const struct weft_result_column findings_columns[] = {
@@ -63,8 +57,8 @@ static const struct weft_result_table plan_table =
                          JUDGEMENT(file, TEXT, "the first file of the configuration"));
 static const struct weft_result_table findings_table =
     WEFT_RESULT_TABLE("findings", LIST, "a fault of the configuration", findings_columns, .next = next_finding);
-static const struct weft_result_table notes_table =
-    WEFT_RESULT_TABLE("notes", LIST, "a case that a sound value does not cover", findings_columns, .next = next_note);
+static const struct weft_result_table notes_table = WEFT_RESULT_TABLE(
+    "notes", LIST, "a case that a sound value does not cover", findings_columns, .next = next_finding);
 static const struct weft_result_table patch_table = WEFT_RESULT_TABLE_OF(
     "patch", LIST, "a change that mends a finding",
     WEFT_RESULT_EACH(struct weft_sonic_judgement, operation, operations), OPERATION(op, "add or replace (RFC 6902)"),
