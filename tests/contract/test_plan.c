@@ -111,7 +111,7 @@ static const struct {
     {"plan sfc --set switch.sfc=adaptive --variant pfc" INCAST, 0, "at most 780KB - 210KB = 570KB; chosen: 427KB\n"},
     // Tables and figures of the answers to values, and to a scenario.
     {"plan pfc --csv variants.lines" HEADROOM, 0,
-     "\n28KB,0,leaf -> spine,leaf,,spine,,2,1,28000,1,bound,200000000000,"},
+     "\n28KB,0,leaf -> spine,leaf,,spine,,2,1,28000,1,,bound,200000000000,"},
     {"plan pfc --pick 'variants.28KB.lines.leaf -> spine.headroom_bytes'" HEADROOM, 0, "27666\n"},
     {"plan pfc --rate 200Gbps --delay 5ns --csv variants.lines", 2, "no table of results \"variants.lines\"; expected"},
     {"plan sfc --pick variants.pfc.inputs.incast" INCAST, 0, "3\n"},
