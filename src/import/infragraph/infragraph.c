@@ -171,11 +171,11 @@ static void note_inside(const struct weft__infragraph_instance *i, struct weft_i
 
 /// The default workload, in each network.
 static void say_workload(const struct weft_import_common *c, uint32_t parts, struct weft_import *import) {
-    const char *size = weft__bytes_text(c->size_bytes).text;
+    const struct weft__quantity_text size = weft__bytes_text(c->size_bytes);
     for (uint32_t p = 0; p < parts; p++)
         SAY(WORKLOAD, "- {kind: permutation, group: part-%" PRIu32 ", hosts: 'part-%" PRIu32 "-*', size: %s}\n", p, p,
-            size);
-    NOTE(ASSUMED, "the workload: in each network every host sends %s to another, a permutation (size)", size);
+            size.text);
+    NOTE(ASSUMED, "the workload: in each network every host sends %s to another, a permutation (size)", size.text);
 }
 
 static enum weft_status infragraph_make(const void *conf, const struct weft_import_file *file, uint32_t files,
