@@ -116,9 +116,6 @@ static const struct {
     {"plan pfc --rate 200Gbps --delay 5ns --csv variants.lines", 2, "no table of results \"variants.lines\"; expected"},
     {"plan sfc --pick variants.pfc.inputs.incast" INCAST, 0, "3\n"},
     {"plan dsf --pick rci_bps.1 --pick warnings.count", 0, "4556722500000\n0\n"},
-    // weft topo shows the figures of plan dsf for each sort of interface node.
-    {"topo --variant whole/dsf \"$WEFT_ROOT/scenarios/dsf/incast.yaml\"", 0,
-     "8 boxes, each 16 ports of 400Gbps and 72 lanes of 100Gbps: 1.12 times the ports, 1.07 after cell headers\n"},
     // Bad input: what was wrong, what was expected.
     {"plan", 2, "expected one of pfc, sfc"},
     {"plan sfx", 2, "no calculator \"sfx\"; did you mean"},
