@@ -20,7 +20,8 @@ static bool simulate;
 static const struct weft_cli_option own[] = {
     {"job", "NAME", "the job with this group name (default: the first)", &job_name, NULL},
     {"strategy", "NAME", "the strategy that --out writes (default: min_cut)", &strategy_name, NULL},
-    {"out", "FILE", "write a rank file: one line per rank, with host and GPU", &out_file, NULL},
+    {"out", "FILE", "write a rank file: one line per rank, with host and GPU; FILE.sqlite: all tables of the answer",
+     &out_file, NULL},
     {"simulate", NULL, "also run the scenario with each strategy, and show iteration times", NULL, &simulate},
     {0},
 };

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/param.h"
-#include "base/units.h"
 
 enum { ROWS_MAX = 32 };
 /// The fastest signal in a cable in SONiC's formula, in m/s, which is also mm per ms.

@@ -3,9 +3,15 @@
 #ifndef WEFT_CLI_PLAN_H
 #define WEFT_CLI_PLAN_H
 
+#include "base/units.h"
 #include "cli.h"
 #include "weft/plan.h"
 #include "weft/result.h"
+
+/// Exact quantities, for one expression.
+#define TIME(t) weft__time_text(t).text
+#define BYTES(b) weft__bytes_text(b).text
+#define RATE(r) weft__rate_text(r).text
 
 /// A calculator: its options come from `table`, one per row.
 struct plan {

@@ -19,7 +19,9 @@ static const char *run_text, *out_file;
 static const struct weft_cli_option own[] = {
     {"run", "TIME|full|off", "run the scenario for so long with its own values and with the advice (default 5ms)",
      &run_text, NULL},
-    {"out", "FILE", "write the advice to FILE, as a scenario with this one as its base", &out_file, NULL},
+    {"out", "FILE",
+     "write the advice to FILE, as a scenario with this one as its base; FILE.sqlite: all tables of the answer",
+     &out_file, NULL},
     {0}};
 
 static const char *const about[] = {

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/units.h"
 #include "blueprints.h"
 #include "plan.h"
 #include "simulation.h"
@@ -117,8 +116,8 @@ static void print_layers(const struct fabric *f) {
     }
     for (uint32_t i = 0; i < p->cables; i++) {
         const struct weft_fabric_cable *c = &p->cable[i];
-        printf("  %-22s %6llu links of %s, %g m, %s\n", c->name, (unsigned long long)c->links,
-               weft__rate_text(c->rate_bps).text, c->metres, c->optical ? "optical" : "copper");
+        printf("  %-22s %6llu links of %s, %g m, %s\n", c->name, (unsigned long long)c->links, RATE(c->rate_bps),
+               c->metres, c->optical ? "optical" : "copper");
     }
 }
 
@@ -126,7 +125,7 @@ static void print_fabric(const struct fabric *f) {
     const struct weft_fabric_plan *p = f->plan;
     const struct weft_fabric_bill *b = f->bill;
     printf("%s: %s\n", f->name, f->about);
-    printf("  for %s at %s", weft__counted(p->conf->hosts, "host").text, weft__rate_text(p->conf->rate_bps).text);
+    printf("  for %s at %s", weft__counted(p->conf->hosts, "host").text, RATE(p->conf->rate_bps));
     if (*p->reason) {
         printf(": cannot be built: %s\n", p->reason);
         return;

@@ -3,14 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/units.h"
 #include "plan.h"
 
 enum { ROCE_MTU_MAX = 4096 };
-
-#define TIME(t) weft__time_text(t).text
-#define BYTES(b) weft__bytes_text(b).text
-#define RATE(r) weft__rate_text(r).text
 
 static void print_bound(const struct weft_plan_pfc_conf *c, const struct weft_plan_pfc *p) {
     printf("  in flight   (2 x %s%s%s + %s + %s) x %s / 8 = %s\n", TIME(c->delay_ps), c->phy_ps ? " + 2 x " : "",

@@ -5,12 +5,6 @@
 
 #include "plan.h"
 
-#include "base/units.h"
-
-#define TIME(t) weft__time_text(t).text
-#define BYTES(b) weft__bytes_text(b).text
-#define RATE(v) weft__rate_text((v)->conf.rate_bps).text
-
 static const char *given_text(const struct weft_plan_sfc_found *v) {
     return v->place.receiver_name ? "in force" : "given";
 }
@@ -25,8 +19,8 @@ static void print_pfc(FILE *f, const struct weft_plan_sfc_found *v) {
     if (c->pfc_headroom_bytes)
         fprintf(f, "  PFC headroom   %s, formula bound (weft plan pfc)\n", BYTES(p->pfc_headroom_bytes));
     else
-        fprintf(f, "  PFC headroom   (2 x %s + %s) x %s / 8 = %s\n", TIME(c->delay_ps), TIME(c->processing_ps), RATE(v),
-                BYTES(p->pfc_headroom_bytes));
+        fprintf(f, "  PFC headroom   (2 x %s + %s) x %s / 8 = %s\n", TIME(c->delay_ps), TIME(c->processing_ps),
+                RATE(v->conf.rate_bps), BYTES(p->pfc_headroom_bytes));
     fprintf(f, "  PFC threshold  at most %s - %s = %s", BYTES(c->buffer_bytes), BYTES(p->pfc_headroom_bytes),
             BYTES(p->pfc_threshold_bytes_max));
     if (c->pfc_threshold_bytes) fprintf(f, "; %s: %s", given_text(v), BYTES(c->pfc_threshold_bytes));
@@ -52,15 +46,16 @@ static void print_sfc(FILE *f, const struct weft_plan_sfc_found *v) {
     const struct weft__quantity_text threshold_text = weft__bytes_text(p->threshold_bytes);
     const char *headroom = headroom_text.text, *threshold = threshold_text.text;
     fprintf(f, "  SFC headroom   (%" PRIu64 " - 1) x %s x %s / 8 = %" PRIu64 " x %s = %s\n", c->incast,
-            TIME(p->way.round_trip_ps), RATE(v), c->incast - 1, BYTES(p->excess_bytes), headroom);
+            TIME(p->way.round_trip_ps), RATE(v->conf.rate_bps), c->incast - 1, BYTES(p->excess_bytes), headroom);
     if (p->threshold_bytes_max)
         fprintf(f, "  SFC threshold  at most %s - %s = %s", BYTES(p->pfc_threshold_bytes), headroom,
                 BYTES(p->threshold_bytes_max));
     else
         fprintf(f, "  SFC threshold  none is allowed: %s - %s leaves nothing", BYTES(p->pfc_threshold_bytes), headroom);
     if (p->threshold_bytes) fprintf(f, "; %s: %s", c->threshold_bytes ? given_text(v) : "chosen", threshold);
-    fprintf(f, "\n  SFC pause      above %s x 8 / %s = %s\n", headroom, RATE(v), TIME(p->pause_ps_min));
-    fprintf(f, "                 below (%s + %s) x 8 / %s = %s\n", headroom, threshold, RATE(v), TIME(p->pause_ps_max));
+    fprintf(f, "\n  SFC pause      above %s x 8 / %s = %s\n", headroom, RATE(v->conf.rate_bps), TIME(p->pause_ps_min));
+    fprintf(f, "                 below (%s + %s) x 8 / %s = %s\n", headroom, threshold, RATE(v->conf.rate_bps),
+            TIME(p->pause_ps_max));
     fprintf(f, "                 (%s, %s); %s: %s, ", TIME(p->pause_ps_min), TIME(p->pause_ps_max),
             c->pause_ps ? given_text(v) : "chosen", TIME(p->pause_ps));
     if (p->interval_ps)
@@ -116,10 +111,10 @@ static void print_found(FILE *f, const struct weft_plan_variant *variant) {
     const struct weft_plan_place *place = &v->place;
     if (place->receiver_name)
         fprintf(f, "SFC for %" PRIu64 " to 1 at %s: queue of %s towards %s, farthest source %s\n  buffer         %s\n",
-                v->conf.incast, RATE(v), place->switch_name, place->receiver_name, place->source_name,
+                v->conf.incast, RATE(v->conf.rate_bps), place->switch_name, place->receiver_name, place->source_name,
                 place->buffer_text);
     else
-        fprintf(f, "SFC for %" PRIu64 " to 1 at %s in %s\n", v->conf.incast, RATE(v),
+        fprintf(f, "SFC for %" PRIu64 " to 1 at %s in %s\n", v->conf.incast, RATE(v->conf.rate_bps),
                 weft__counted(v->conf.layers, "layer").text);
     print_pfc(f, v);
     print_way(f, v);
