@@ -17,12 +17,10 @@ static enum weft_status read_runs(const struct weft__json_file *file, const char
     const char *of = json_string_value(json_object_get(file->root, "bench"));
     const json_t *list = json_object_get(file->root, "runs"), *run;
     if (!of || !json_is_array(list))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, first,
-                              "--compare: found no figures; expected a file that weft bench %s --save has written",
-                              name);
+        return WEFT_REFUSE(ret_error, first,
+                           "--compare: found no figures; expected a file that weft bench %s --save has written", name);
     if (strcmp(of, name) != 0)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, first,
-                              "--compare: found figures of bench %.40s; expected %s", of, name);
+        return WEFT_REFUSE(ret_error, first, "--compare: found figures of bench %.40s; expected %s", of, name);
     size_t n = json_array_size(list), i;
     const struct weft_place *place = weft__json_places(file, "runs", n, arena);
     ret->run = weft_arena_alloc(arena, n, sizeof *ret->run);
@@ -32,8 +30,7 @@ static enum weft_status read_runs(const struct weft__json_file *file, const char
         const char *const key[] = {"hosts", "threads", hops, rate, "wall_s"};
         for (unsigned k = 0; k < sizeof key / sizeof *key; k++)
             if (!is_positive(run, key[k]))
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, place[i],
-                                      "--compare: runs.%zu.%s: expected a number above 0", i, key[k]);
+                return WEFT_REFUSE(ret_error, place[i], "--compare: runs.%zu.%s: expected a number above 0", i, key[k]);
         ret->run[ret->runs++] = (struct weft_bench_saved_run){
             .hosts = json_number_value(json_object_get(run, "hosts")),
             .threads = json_number_value(json_object_get(run, "threads")),

@@ -12,6 +12,6 @@ enum weft_status weft_cli_no_blueprint(const char *place, const char *item, stru
     for (; n < weft_blueprint_count() && n < NAMES_MAX; n++)
         name[n] = weft_blueprint_at(n)->name;
     weft__names_expected(item, name, n, expected, sizeof expected);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = place},
-                          "'%s': neither a blueprint nor a file; %s", item, expected);
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = place}, "'%s': neither a blueprint nor a file; %s", item,
+                       expected);
 }

@@ -5,20 +5,12 @@
 
 #include "cli.h"
 #include "simulation.h"
+#include "weft/check.h"
 
-struct weft_cli_estimate {
-    bool known;            ///< false: there was not enough memory to try it
-    bool tried;            ///< by a trial run; false: computed from the number of connections
-    bool ended;            ///< the trial was the whole run: the figures are exact
-    bool cells;            ///< hops are of cells
-    double part;           ///< share of the payload that the trial delivered
-    double peak_rss_bytes; ///< of `weft run`, without --out
-    double hops, cpu_s;    ///< of the whole run; NAN: not known
-    double hops_per_cpu_s; ///< the rate on which cpu_s is based; NAN: not known
-};
-/// Call it before anything of the variant is built: the trial process starts with a copy of this one. If the scenario
-/// is wrong, nothing is known.
+/// In the options' arena; *ret is NULL if there was not enough memory to try it. Call it before anything of the variant
+/// is built: the trial process starts with a copy of this one. If the scenario is wrong, nothing is known.
 enum weft_status weft_cli_estimate(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                   uint32_t variant, struct weft_cli_estimate *ret, struct weft_error *ret_error);
+                                   uint32_t variant, const struct weft_check_estimate **ret,
+                                   struct weft_error *ret_error);
 
 #endif

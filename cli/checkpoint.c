@@ -22,10 +22,10 @@ static enum weft_status parse_every(const char *text, double *ret_s, struct weft
     char why[160];
     uint64_t time_ps = 0;
     if (!weft__quantity_parse(WEFT__TIME, text, &time_ps, why, sizeof why))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--checkpoint"}, "%s", why);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--checkpoint"}, "%s", why);
     if (time_ps < (uint64_t)MS_MIN * PS_PER_MS)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--checkpoint"},
-                              "%s is too short; expected at least %dms", text, MS_MIN);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--checkpoint"},
+                           "%s is too short; expected at least %dms", text, MS_MIN);
     *ret_s = (double)time_ps * 1e-12;
     return WEFT_OK;
 }
@@ -52,17 +52,17 @@ static void say_failure(const char *why) {
 enum weft_status weft_cli_checkpoint_new(const struct weft_cli_options *o, const char *every, void *root,
                                          struct weft_checkpoint **ret_checkpoint, struct weft_error *ret_error) {
     if (!o->out)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "--checkpoint writes into the folder of --out; expected --out DIR as well");
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "--checkpoint writes into the folder of --out; expected --out DIR as well");
     struct weft_checkpoint *checkpoint = weft_memory_new(WEFT_MEMORY_RESULT, 1, sizeof *checkpoint); // until the end
     checkpoint->file = weft_arena_format(o->arena, "%s/%s", o->out, name);
     checkpoint->root = root;
     checkpoint->on_failure = say_failure;
     *ret_checkpoint = checkpoint;
     if (!o->force && !access(checkpoint->file, F_OK))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "--out: '%s' holds a checkpoint; --resume %s continues that run, --force replaces it",
-                              o->out, o->out);
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "--out: '%s' holds a checkpoint; --resume %s continues that run, --force replaces it",
+                           o->out, o->out);
     return parse_every(every, &checkpoint->every_s, ret_error);
 }
 
@@ -74,9 +74,9 @@ static enum weft_status check_resume(const struct weft_cli_options *o, struct we
                         : o->out      ? "--out"
                                       : NULL;
     if (!wrong) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                          "--resume and %s; expected the folder alone: the run and its folder are those it began with",
-                          wrong);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                       "--resume and %s; expected the folder alone: the run and its folder are those it began with",
+                       wrong);
 }
 
 enum weft_status weft_cli_checkpoint_resume(const struct weft_cli_options *o,

@@ -102,9 +102,8 @@ static enum weft_status fail(const struct weft_claim *claim, const struct weft_c
         weft_result_expected(run, m->part, m->parts, expected, sizeof expected);
     else
         snprintf(expected, sizeof expected, "%s", found->parts >= m->parts ? "it is not a number" : "it has no parts");
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, claim->place, "%.*s: %s%s has no metric of that name; %s",
-                          (int)m->length, claim->that + m->at, *variant ? "variant " : "the scenario", variant,
-                          expected);
+    return WEFT_REFUSE(ret_error, claim->place, "%.*s: %s%s has no metric of that name; %s", (int)m->length,
+                       claim->that + m->at, *variant ? "variant " : "the scenario", variant, expected);
 }
 
 static bool is_number(const struct weft_result_column *column) {

@@ -52,8 +52,8 @@ static enum weft_status prepare(struct compare *c, struct weft_error *error) {
         struct weft_cli_simulation *s = &c->s[v * c->seeds];
         status = compare_prepare(c, v * c->seeds, error);
         if (!status && c->seeds > 1 && *s->scenario->capture.ports)
-            status = weft_error_set(error, WEFT_ERROR_INPUT, s->scenario->capture_place,
-                                    "capture.ports: every seed would write the same file; expected one seed");
+            status = WEFT_REFUSE(error, s->scenario->capture_place,
+                                 "capture.ports: every seed would write the same file; expected one seed");
         if (!status) status = weft_cli_claims_check(&c->claims, c->variant[v], s, error);
         if (!status) status = weft_cli_simulation_claim_files(s, v, c->o->out, captures, c->o->arena, error);
     }
@@ -114,8 +114,7 @@ static enum weft_status read_options(struct compare *c, struct weft_error *error
     c->seeds = 1;
     if (seeds_text && !weft_cli_seeds_parse(seeds_text, c->o->arena, &c->seed, &c->seeds)) return WEFT_ERROR_INPUT;
     const struct weft_tree *seed = c->seed ? weft_scenario_setting(c->file, "run.seed") : NULL;
-    if (seed)
-        return weft_error_set(error, WEFT_ERROR_INPUT, seed->key_place, "--seeds sets it too; expected one of them");
+    if (seed) return WEFT_REFUSE(error, seed->key_place, "--seeds sets it too; expected one of them");
     if (!nccl_tests && weft_cli_table_find(weft_run_answer(), table_name, &c->table, error)) return WEFT_ERROR_INPUT;
     return weft_cli_choose_variants(pattern, c->file, c->o->arena, &c->variant, &c->n, error);
 }

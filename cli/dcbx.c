@@ -44,7 +44,7 @@ static const struct weft_cli_command command = {
 // --- the own port -------------------------------------------------------------------------------------------------
 
 static enum weft_status fail(struct weft_error *ret_error, const char *option, const char *text, const char *expected) {
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s %s: expected %s", option, text, expected);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s %s: expected %s", option, text, expected);
 }
 
 static enum weft_status parse_mac(const char *text, uint8_t ret_mac[6], struct weft_error *ret_error) {
@@ -99,7 +99,7 @@ static enum weft_status parse_own(struct weft_dcbx_end *own, struct weft_arena *
     if (!status && app_text) {
         own->says.has |= WEFT_DCBX_APPS;
         if (weft_dcbx_apps_parse(app_text, &own->says.apps, why, sizeof why))
-            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--apps: %s", why);
+            status = WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--apps: %s", why);
     }
     if (!status && capability_text && !weft_cli_number("--capability", capability_text, 0, 8, &capability))
         status = WEFT_ERROR_INPUT;
@@ -182,14 +182,12 @@ static enum weft_status read_capture(const char *path, struct weft_cli_dcbx *fou
     if (!pcap) {
         size_t known = strlen(path); // libpcap begins some of its messages with the name
         const char *text = !strncmp(why, path, known) && why[known] == ':' ? why + known + 2 : why;
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no capture (%s); expected a pcap or pcapng file",
-                              text);
+        return WEFT_REFUSE(ret_error, place, "no capture (%s); expected a pcap or pcapng file", text);
     }
     enum weft_status status = WEFT_OK;
     if (pcap_datalink(pcap) != DLT_EN10MB) {
         const char *link = pcap_datalink_val_to_name(pcap_datalink(pcap));
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "frames are of type %s, expected Ethernet",
-                                link ? link : "unknown");
+        status = WEFT_REFUSE(ret_error, place, "frames are of type %s, expected Ethernet", link ? link : "unknown");
     }
     struct pcap_pkthdr *header;
     const uint8_t *bytes;
@@ -199,9 +197,8 @@ static enum weft_status read_capture(const char *path, struct weft_cli_dcbx *fou
         take_frame(found, bytes, header, arena);
     if (answer == PCAP_ERROR && errno == ENOMEM) weft_memory_fail();
     if (!status && answer == PCAP_ERROR)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                "after %s the capture breaks off (%s); expected a whole file",
-                                weft__counted(found->frames, "frame").text, pcap_geterr(pcap));
+        status = WEFT_REFUSE(ret_error, place, "after %s the capture breaks off (%s); expected a whole file",
+                             weft__counted(found->frames, "frame").text, pcap_geterr(pcap));
     pcap_close(pcap);
     return status;
 }
@@ -213,8 +210,8 @@ static enum weft_status dcbx(const struct weft_cli_options *o, struct weft_error
     if (pfc_text)
         status = parse_own(&own, o->arena, ret_error);
     else if (ets_text || app_text || mac_text || capability_text || willing)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                "the port's configuration needs --pfc, such as --pfc 3 or --pfc none");
+        status =
+            WEFT_REFUSE(ret_error, WEFT_NOWHERE, "the port's configuration needs --pfc, such as --pfc 3 or --pfc none");
     if (!status) status = read_capture(found.file, &found, o->arena, ret_error);
     struct weft__json j = {.file = stdout};
     if (!status && o->json) {

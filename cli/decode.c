@@ -68,17 +68,17 @@ static enum weft_status parse(struct decoding *d, struct weft_error *ret_error) 
     if (!status && follow_text) {
         unsigned long qp = strtoul(follow_text, &end, 0);
         if (follow_text[0] < '0' || follow_text[0] > '9' || *end || qp > WEFT_QP_MAX)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                  "--follow %s: expected the number of a queue pair, such as 17 or 0x11", follow_text);
+            return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                               "--follow %s: expected the number of a queue pair, such as 17 or 0x11", follow_text);
         d->conf.follow_qp = (uint32_t)qp;
     }
     bool packets = d->o->csv && !strcmp(d->o->csv, weft_decode_packets.name);
     if (!status && d->o->csv && packets != !!follow_text)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                "--csv %s: expected packets with --follow, and another table without it", d->o->csv);
+        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                             "--csv %s: expected packets with --follow, and another table without it", d->o->csv);
     if (!status && follow_text && (d->o->picks || d->o->database))
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                "--follow: packets are printed one by one; expected --json, --csv packets or neither");
+        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                             "--follow: packets are printed one by one; expected --json, --csv packets or neither");
     return status;
 }
 
@@ -144,7 +144,7 @@ static enum weft_status decode(const struct weft_cli_options *o, struct weft_err
         weft_cli_tables_markdown(weft__answer_decode.name);
         return WEFT_OK;
     }
-    if (!o->operands) return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "decode: expected a FILE");
+    if (!o->operands) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "decode: expected a FILE");
     return follow_text ? follow(&d, o->operand[0], ret_error) : decode_all(&d, o->operand[0], ret_error);
 }
 

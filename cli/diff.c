@@ -36,10 +36,9 @@ static const struct weft_cli_command command = {
 
 static enum weft_status diff(const struct weft_cli_options *o, struct weft_diff **ret_diff, struct weft_error *error) {
     if (o->operands < 2 && !asked.with)
-        return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "B is missing; expected a second folder, or --with VARIANT to compare two variants of A");
-    if (asked.with && !asked.variant)
-        return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--with: expected --variant as well");
+        return WEFT_REFUSE(error, WEFT_NOWHERE,
+                           "B is missing; expected a second folder, or --with VARIANT to compare two variants of A");
+    if (asked.with && !asked.variant) return WEFT_REFUSE(error, WEFT_NOWHERE, "--with: expected --variant as well");
     struct weft_diff_options options = {
         .side = {{o->operand[0], asked.variant},
                  {o->operand[o->operands - 1], asked.with ? asked.with : asked.variant}},

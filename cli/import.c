@@ -92,9 +92,9 @@ static enum weft_status read_settings(const struct weft_cli_options *o, const st
     for (uint32_t i = 0; i < o->settings; i++) {
         const char *equals = strchr(o->setting[i], '=');
         if (!equals || equals == o->setting[i] || !equals[1])
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--set"},
-                                  "'%s': expected a parameter of the importer and its value, such as rate=100Gbps",
-                                  o->setting[i]);
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--set"},
+                               "'%s': expected a parameter of the importer and its value, such as rate=100Gbps",
+                               o->setting[i]);
         fprintf(file, "%.*s: %s\n", (int)(equals - o->setting[i]), o->setting[i], equals + 1);
     }
     struct weft_tree *tree = NULL;
@@ -151,11 +151,10 @@ static enum weft_status choose_importer(const struct weft_cli_options *o, const 
         *ret_importer = known.importer[i];
     }
     if (status || n == 1) return status;
-    return weft_error_set(
-        ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--out"},
-        n ? "the files may be of %s; expected weft import FORMAT FILE..."
-          : "the files are not all of one format that is known%s; expected weft import FORMAT FILE...",
-        names);
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--out"},
+                       n ? "the files may be of %s; expected weft import FORMAT FILE..."
+                         : "the files are not all of one format that is known%s; expected weft import FORMAT FILE...",
+                       names);
 }
 
 static enum weft_status import(const struct weft_cli_options *o, struct weft_error *ret_error) {
@@ -163,9 +162,9 @@ static enum weft_status import(const struct weft_cli_options *o, struct weft_err
     bool named = importer != NULL, files_only = o->operands == 1 || !access(o->operand[0], F_OK);
     enum weft_status status = WEFT_OK;
     if (!named && files_only && !out_file && o->settings)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--set"},
-                              "'%s' is for the making of a scenario; expected weft import FORMAT FILE..., or --out",
-                              o->setting[0]);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--set"},
+                           "'%s' is for the making of a scenario; expected weft import FORMAT FILE..., or --out",
+                           o->setting[0]);
     if (!named && files_only && !out_file) return guess_all(o);
     if (!named && files_only) status = choose_importer(o, &importer, ret_error);
     if (status) return status;
@@ -176,11 +175,11 @@ static enum weft_status import(const struct weft_cli_options *o, struct weft_err
             names[n] = weft_model_at(WEFT_KIND_IMPORT, n)->name;
         char expected[512];
         weft__names_expected(o->operand[0], names, n, expected, sizeof expected);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no format '%s'; %s", o->operand[0], expected);
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no format '%s'; %s", o->operand[0], expected);
     }
     if (named && o->operands == 1)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "import %s: no file; expected %s",
-                              importer->name, importer->summary);
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "import %s: no file; expected %s", importer->name,
+                           importer->summary);
     const struct weft_tree *tree = NULL;
     struct weft__text_stream losses;
     status = read_settings(o, &tree, ret_error);

@@ -177,7 +177,7 @@ static int fail_unknown(const char *what, const char *word, const char *const *n
     struct weft_error error = {0};
     char expected[512];
     weft__names_expected(word, names, n, expected, sizeof expected);
-    weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no %s \"%s\"; %s", what, word, expected);
+    WEFT_REFUSE(&error, WEFT_NOWHERE, "no %s \"%s\"; %s", what, word, expected);
     return weft_cli_fail(&error);
 }
 
@@ -242,8 +242,7 @@ static int show_results(const char *name) {
 static int show_section(const struct weft_param_table *table, const char *summary, const char *name) {
     if (name) {
         struct weft_error error = {0};
-        weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "'%s' is a section, it has no models; got \"%s\"",
-                       table->name, name);
+        WEFT_REFUSE(&error, WEFT_NOWHERE, "'%s' is a section, it has no models; got \"%s\"", table->name, name);
         return weft_cli_fail(&error);
     }
     printf("%s: %s\n\n", table->name, summary);
@@ -277,8 +276,7 @@ static int show_kind(const char *word, const char *name) {
     const char *nearest = name ? NULL : nearest_model(word, names, n);
     if (!nearest) return fail_unknown("kind or section", word, names, n);
     struct weft_error error = {0};
-    weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no kind or model \"%s\"; did you mean \"%s\"?", word,
-                   nearest);
+    WEFT_REFUSE(&error, WEFT_NOWHERE, "no kind or model \"%s\"; did you mean \"%s\"?", word, nearest);
     return weft_cli_fail(&error);
 }
 

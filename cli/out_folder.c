@@ -42,8 +42,8 @@ enum weft_status weft_cli_own_folder(const char *path, bool shared, struct weft_
     const struct weft_ranks *ranks = weft_cli_ranks();
     enum weft_status status = weft_report_folder(path, ret_error);
     if (status || (ranks && ranks->self) || lock_folder(path, shared) != EWOULDBLOCK) return status; // rank 0 writes
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                          "another weft is writing into '%s'; expected it to have ended, or another folder", path);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                       "another weft is writing into '%s'; expected it to have ended, or another folder", path);
 }
 
 enum weft_status weft_cli_out_folder(const struct weft_cli_options *o, bool shared, bool fresh,
@@ -53,6 +53,6 @@ enum weft_status weft_cli_out_folder(const struct weft_cli_options *o, bool shar
     if (status) return status;
     locked = o->out;
     if (!fresh || o->force || !weft_cli_is_result(o->out)) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                          "--out: '%s' holds results already; --force replaces them", o->out); // since it was parsed
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--out: '%s' holds results already; --force replaces them",
+                       o->out); // since it was parsed
 }

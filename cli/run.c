@@ -58,7 +58,7 @@ static enum weft_status find_export(const char *name, const struct weft_export *
         if (!strcmp(name, names[n])) return WEFT_OK;
     }
     weft__names_expected(name, names, n, expected, sizeof expected);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--export: no format \"%s\"; %s", name, expected);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--export: no format \"%s\"; %s", name, expected);
 }
 
 static enum weft_status parse_exports(const struct weft_cli_options *o, struct exports *e,
@@ -67,8 +67,8 @@ static enum weft_status parse_exports(const struct weft_cli_options *o, struct e
     enum weft_status status = WEFT_OK;
     if (!export_text) return WEFT_OK;
     if (!o->out)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "--export writes into the folder of --out; expected --out DIR as well");
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "--export writes into the folder of --out; expected --out DIR as well");
     char *rest = weft_arena_text(o->arena, export_text);
     for (char *name; !status && (name = strsep(&rest, ","));) {
         const struct weft_export *format = NULL;
@@ -117,12 +117,12 @@ static void add_exports(struct weft_run *run, const struct exports *e) {
 static enum weft_status check_table(const struct weft_cli_options *o, struct weft_error *ret_error) {
     if (!table_name) return WEFT_OK;
     if (strcmp(table_name, WEFT_CLI_NCCL_TESTS))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "--table: no table \"%s\"; expected " WEFT_CLI_NCCL_TESTS
-                              "; weft compare --csv has the others",
-                              table_name);
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "--table: no table \"%s\"; expected " WEFT_CLI_NCCL_TESTS
+                           "; weft compare --csv has the others",
+                           table_name);
     if (!o->json) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--table and --json; expected one of them");
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--table and --json; expected one of them");
 }
 
 static void mention_others(const struct weft_cli_options *o, const struct weft_scenario_file *file) {
@@ -169,10 +169,9 @@ struct work {
 /// Refuses runs that write files while they run, because these would not be restored.
 static enum weft_status check_savable(const struct weft_cli_simulation *s, struct weft_error *error) {
     if (!*s->scenario->capture.ports) return WEFT_OK;
-    return weft_error_set(
-        error, WEFT_ERROR_INPUT, s->scenario->capture_place,
-        "--checkpoint: a capture is written while the run goes on, and a checkpoint does not hold it; "
-        "expected no capture, or no --checkpoint");
+    return WEFT_REFUSE(error, s->scenario->capture_place,
+                       "--checkpoint: a capture is written while the run goes on, and a checkpoint does not hold it; "
+                       "expected no capture, or no --checkpoint");
 }
 
 /// Everything except running.
@@ -248,10 +247,9 @@ static void work_end(struct work *work) {
 static enum weft_status resume(const struct weft_cli_options *given, struct weft_error *error) {
     struct weft_checkpoint *checkpoint;
     if (export_text || table_name)
-        return weft_error_set(
-            error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-            "--resume and --%s; expected the folder alone: what the run writes was said when it began",
-            export_text ? "export" : "table");
+        return WEFT_REFUSE(error, WEFT_NOWHERE,
+                           "--resume and --%s; expected the folder alone: what the run writes was said when it began",
+                           export_text ? "export" : "table");
     enum weft_status status = weft_cli_checkpoint_resume(given, &saving, &checkpoint, error);
     if (status) return status;
     struct work *work = checkpoint->root;

@@ -128,9 +128,9 @@ static enum weft_status check_replaced(const char *path, const struct weft_cli_o
     for (size_t i = 0; i + strlen(CAPTURE_BY) <= n && *head == '\n'; i++)
         ours |= !memcmp(head + i, CAPTURE_BY, strlen(CAPTURE_BY));
     if (ours) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
-                          "exists, and is not a capture that weft wrote; expected another capture.file, or --force, "
-                          "which replaces the file");
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = path},
+                       "exists, and is not a capture that weft wrote; expected another capture.file, or --force, "
+                       "which replaces the file");
 }
 
 static enum weft_status check_store(const struct weft_cli_simulation *s, struct weft_arena *arena,
@@ -150,10 +150,10 @@ enum weft_status weft_cli_simulation_claim_files(const struct weft_cli_simulatio
     file = capture_name(s);
     for (uint32_t i = 0; i < variant; i++)
         if (taken[i] && !strcmp(taken[i], file))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, s->scenario->capture_place,
-                                  "variant '%s' would overwrite the capture of an earlier variant, %s; expected names "
-                                  "of variants that differ in letters, digits or one of +-.=_, or another capture.file",
-                                  s->scenario->variant, file);
+            return WEFT_REFUSE(ret_error, s->scenario->capture_place,
+                               "variant '%s' would overwrite the capture of an earlier variant, %s; expected names "
+                               "of variants that differ in letters, digits or one of +-.=_, or another capture.file",
+                               s->scenario->variant, file);
     taken[variant] = weft_arena_text(arena, file);
     return WEFT_OK;
 }
@@ -189,11 +189,11 @@ enum weft_status weft_cli_simulation_sends(const struct weft_cli_simulation *s, 
     const struct weft_workload *w = s->workload;
     if (w->flows || w->jobs || w->rmas) return WEFT_OK;
     if (s->scenario->run.until_ps == WEFT_TIME_NEVER)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT,
-            s->scenario->workloads ? s->scenario->workload[0].place : (struct weft_place){.file = s->scenario->path},
-            "the workload is empty: nothing would be run; expected entries under workload, or run.until "
-            "for a network in which no host sends");
+        return WEFT_REFUSE(ret_error,
+                           s->scenario->workloads ? s->scenario->workload[0].place
+                                                  : (struct weft_place){.file = s->scenario->path},
+                           "the workload is empty: nothing would be run; expected entries under workload, or run.until "
+                           "for a network in which no host sends");
     weft_cli_mention_empty(s);
     return WEFT_OK;
 }
@@ -296,9 +296,9 @@ enum weft_status weft_cli_stored_scenario(const struct weft_scenario_file **file
                                           uint32_t *ret_variant, struct weft_error *ret_error) {
     *ret_variant = weft_scenario_variant_find(*file, stored->variant);
     if (*ret_variant == WEFT_NONE)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "%s: its run is of variant '%s', which the stored scenario does not have", dir,
-                              stored->variant);
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "%s: its run is of variant '%s', which the stored scenario does not have", dir,
+                           stored->variant);
     if (!weft_scenario_setting(*file, "run.seed")) *file = weft_sweep_with_seed(*file, stored->seed, arena);
     return WEFT_OK;
 }
@@ -413,9 +413,8 @@ static enum weft_status can_replace_file(const char *option, const char *path, s
     struct stat target;
     bool there = !stat(path, &target), is_link = !there && !lstat(path, &target);
     if (is_link || (there && !S_ISREG(target.st_mode)))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "'%s' is %s; expected a regular file, or a name that is free", path,
-                              is_link ? "a symbolic link to nothing" : "not a regular file");
+        return WEFT_REFUSE(ret_error, place, "'%s' is %s; expected a regular file, or a name that is free", path,
+                           is_link ? "a symbolic link to nothing" : "not a regular file");
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const char *draft = weft__draft_name(path, arena);
     FILE *file = *path ? weft__file_open(draft, "w") : NULL;
@@ -434,8 +433,8 @@ enum weft_status weft_cli_can_write_file(const char *option, const char *path, c
                                          struct weft_error *ret_error) {
     struct stat target;
     if (!o->force && !stat(path, &target) && S_ISREG(target.st_mode))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = option},
-                              "'%s' exists; expected a name that is free, or --force, which replaces the file", path);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = option},
+                           "'%s' exists; expected a name that is free, or --force, which replaces the file", path);
     return can_replace_file(option, path, ret_error);
 }
 
@@ -480,23 +479,4 @@ void weft_cli_print_hints(const struct weft_cli_options *o, const struct weft_ru
     weft_cli_terminal_flush();
     weft_hints_print(stderr, &hints);
     weft_arena_free(hints.arena);
-}
-
-void weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan) {
-    *v = (struct weft_cli_variants){0};
-    v->json.file = weft__text_stream_open(&v->stream);
-    weft__json_begin_object(&v->json);
-    if (plan) weft__json_key_string(&v->json, "plan", plan);
-    weft__json_key(&v->json, "variants");
-    weft__json_begin_array(&v->json);
-}
-
-enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_status status) {
-    if (!status) {
-        weft__json_end_array(&v->json);
-        weft__json_end_object(&v->json);
-    }
-    if (!status) puts(weft__text_stream_text(&v->stream));
-    weft__text_stream_free(&v->stream);
-    return status;
 }

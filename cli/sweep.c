@@ -121,8 +121,8 @@ static enum weft_status add_metric(struct sweep *s, const char *text, struct wef
                                    struct weft_error *ret_error) {
     struct weft_sweep_metric *m = &s->metric[s->r.metrics];
     if (!weft_sweep_metric_parse(text, place, direction, s->r.column, s->r.columns, s->o->arena, m))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "\"%.200s\": expected a metric of a run, such as victims.fct.mean or counters.cnp", text);
+        return WEFT_REFUSE(ret_error, place,
+                           "\"%.200s\": expected a metric of a run, such as victims.fct.mean or counters.cnp", text);
     for (uint32_t i = 0; i < s->r.metrics; i++)
         if (!strcmp(s->metric[i].name, m->name)) { // known already
             s->metric[i].max |= m->max;

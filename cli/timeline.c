@@ -48,7 +48,7 @@ static const struct weft_cli_command command = {
 enum { PAGE = 100 };
 
 static enum weft_status fail(struct weft_error *error, const char *option, const char *value, const char *why) {
-    return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--%s %s: %s", option, value, why);
+    return WEFT_REFUSE(error, WEFT_NOWHERE, "--%s %s: %s", option, value, why);
 }
 
 /// A time or number from an option; *ret_value is unchanged if it is not given.
@@ -87,13 +87,13 @@ static enum weft_status read_place(const struct timeline_view *v, const char *op
         for (uint32_t i = 0; i < v->t.ports; i++)
             names[i] = v->t.port[i].name;
         const char *near = weft_error_nearest(text, names, v->t.ports);
-        return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "--%s %s: no such port; expected one of table ports in the results, such as %s, and "
-                              "perhaps /PRIORITY",
-                              option, text,
-                              near         ? near
-                              : v->t.ports ? names[0]
-                                           : "leaf-0/3");
+        return WEFT_REFUSE(error, WEFT_NOWHERE,
+                           "--%s %s: no such port; expected one of table ports in the results, such as %s, and "
+                           "perhaps /PRIORITY",
+                           option, text,
+                           near         ? near
+                           : v->t.ports ? names[0]
+                                        : "leaf-0/3");
     }
     for (uint32_t p = 0; p < WEFT_PRIORITIES && *ret_priority == WEFT_NONE; p++)
         if (weft_timeline_at(&v->t, *ret_port, p)->pfc_rx_xoff) *ret_priority = p;
@@ -138,14 +138,13 @@ static void choose(struct timeline_view *v, const struct filter *f) {
 }
 
 static enum weft_status check_filters(const struct timeline_view *v, const struct filter *f, struct weft_error *error) {
-    if (f->from_ps > f->to_ps)
-        return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--from: is after --to; expected it before");
+    if (f->from_ps > f->to_ps) return WEFT_REFUSE(error, WEFT_NOWHERE, "--from: is after --to; expected it before");
     for (uint32_t p = 0; asked.port && p < v->t.ports; p++)
         if (is_asked_port(v, p)) return WEFT_OK;
-    return !asked.port ? WEFT_OK
-                       : weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                        "--port: no port or node matches \"%.200s\"; expected such as %s", asked.port,
-                                        v->t.ports ? v->t.port[0].name : "leaf-0/0");
+    return !asked.port
+               ? WEFT_OK
+               : WEFT_REFUSE(error, WEFT_NOWHERE, "--port: no port or node matches \"%.200s\"; expected such as %s",
+                             asked.port, v->t.ports ? v->t.port[0].name : "leaf-0/0");
 }
 
 static enum weft_status read_filters(struct timeline_view *v, struct weft_error *error) {
@@ -291,8 +290,7 @@ static enum weft_status tell(const struct weft_cli_options *o, struct weft_error
     if (asked.at && !asked.why) return fail(error, "at", asked.at, "expected with --why");
     if (asked.why || asked.why_not) return answer(&v, o->json, error);
     if (!v.t.events && !v.t.unrecorded)
-        return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: no events are recorded; run.events was 0",
-                              o->operand[0]);
+        return WEFT_REFUSE(error, WEFT_NOWHERE, "%s: no events are recorded; run.events was 0", o->operand[0]);
     status = read_filters(&v, error);
     if (status) return status;
     if (o->json)

@@ -167,19 +167,17 @@ static enum weft_status fail(const struct timeline_view *v, const struct weft_pa
     char from[TIMELINE_TEXT], to[TIMELINE_TEXT];
     weft_time_ps paused_ps = weft_timeline_at(&v->t, port, priority)->paused_ps;
     if (!nearest && paused_ps)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-            "%s was paused for priority %u, for %s, but that is not recorded: its node had more events "
-            "than run.events allows; run again with --set run.events=N",
-            name, priority, timeline_duration(paused_ps, from));
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "%s was paused for priority %u, for %s, but that is not recorded: its node had more events "
+                           "than run.events allows; run again with --set run.events=N",
+                           name, priority, timeline_duration(paused_ps, from));
     if (!nearest)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "%s was not paused for priority %u; --why-not %s/%u says why not", name, priority, name,
-                              priority);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                          "%s was not paused for priority %u at that time; the nearest pause is from %s to %s", name,
-                          priority, timeline_time(v->t.event[nearest->event - 1].time_ps, from),
-                          timeline_time(end_of(v, nearest), to));
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s was not paused for priority %u; --why-not %s/%u says why not",
+                           name, priority, name, priority);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                       "%s was not paused for priority %u at that time; the nearest pause is from %s to %s", name,
+                       priority, timeline_time(v->t.event[nearest->event - 1].time_ps, from),
+                       timeline_time(end_of(v, nearest), to));
 }
 
 enum weft_status timeline_why(const struct timeline_view *v, uint32_t port, uint32_t priority, weft_time_ps time,

@@ -214,8 +214,8 @@ static enum weft_status show_clique(const struct weft_scenario *s, const struct 
                                     const struct weft_control_event *event, uint32_t events,
                                     struct weft_error *ret_error) {
     if (d->n > 1)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, s->topology.place, "topology %s has %s; expected one",
-                              t->kind, weft__counted(d->n, "Clique").text);
+        return WEFT_REFUSE(ret_error, s->topology.place, "topology %s has %s; expected one", t->kind,
+                           weft__counted(d->n, "Clique").text);
     struct clique_view view = {s, t,
                                weft_clique_trace_new(t, &d->fabric[0], s->device[0].section[WEFT_BOX_TIN], &s->control,
                                                      event, events, s->run.seed, s->arena)};
@@ -239,17 +239,15 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
     if (!status) status = weft_control_events_read(t, s->control_tree, &event, &events, ret_error);
     const struct weft_dragonflies *cliques = status ? NULL : weft_dragonflies_new(t, s->arena);
     if (cliques && cliques->n) return show_clique(s, o, t, cliques, event, events, ret_error);
-    if (!status && form.csv)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--csv: topology %s has no Clique", t->kind);
+    if (!status && form.csv) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--csv: topology %s has no Clique", t->kind);
     if (!status)
         status = weft_control_trace_new(t, &s->control, event, events, s->run.seed, s->arena, &trace, ret_error);
     if (status) return status;
     if (!trace->fabrics)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, s->topology.place,
-            "topology %s has no DSF fabric: expected interface and fabric nodes, as in dsf_l1_zone, or "
-            "TiNs, as in dragonfly",
-            t->kind);
+        return WEFT_REFUSE(ret_error, s->topology.place,
+                           "topology %s has no DSF fabric: expected interface and fabric nodes, as in dsf_l1_zone, or "
+                           "TiNs, as in dragonfly",
+                           t->kind);
     struct trace_view view = {s, t, trace};
     if (o->json)
         trace_control_print_json(stdout, &view);

@@ -65,8 +65,7 @@ static int verify(struct verify *v, struct weft_error *ret_error) {
     enum weft_status status = read_options(v);
     for (uint32_t i = 0; i < v->o->operands && !status; i++)
         status = verify_read(v, v->o->operand[i], ret_error);
-    if (!status && !v->first)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no scenario with claims");
+    if (!status && !v->first) status = WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no scenario with claims");
     if (!status && sources) return (int)verify_sources(v, sources, ret_error);
     for (struct verified *s = v->first; s && !status; s = s->next)
         status = verify_prepare(v, v->preparing = s, ret_error);

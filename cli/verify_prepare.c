@@ -50,8 +50,7 @@ static enum weft_status add_folder(struct verify *v, const char *path, uint32_t 
     struct dirent **entry;
     int n = scandir(path, &entry, is_scenario_or_folder, alphasort);
     if (n < 0 && errno == ENOMEM) weft_memory_fail();
-    if (n < 0)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "cannot read '%s': %s", path, strerror(errno));
+    if (n < 0) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "cannot read '%s': %s", path, strerror(errno));
     enum weft_status status = WEFT_OK;
     for (int i = 0; i < n; i++) {
         size_t length = strlen(path);
@@ -76,7 +75,7 @@ enum weft_status verify_read(struct verify *v, const char *path, struct weft_err
     struct verified **before = v->last;
     enum weft_status status = add_path(v, path, 0, ret_error);
     if (!status && v->last == before && v->o->operands == 1)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no scenario with claims in '%s'", path);
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no scenario with claims in '%s'", path);
     if (!status && v->last == before)
         fprintf(stderr, "weft: no scenario with claims in '%s'\n", weft__text_shown(path, v->o->arena));
     return status;

@@ -57,12 +57,12 @@ static enum weft_status add_statement(struct index_of_sources *x, const struct w
     char path[64];
     snprintf(path, sizeof path, "statements.%u", i);
     if (x->statements == STATEMENTS_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place, "more than %d statements", STATEMENTS_MAX);
+        return WEFT_REFUSE(ret_error, entry->place, "more than %d statements", STATEMENTS_MAX);
     struct statement one = {0};
     enum weft_status status = weft__params_load_at(&statement_table, entry, path, &one, x->arena, ret_error);
     if (status) return status;
     if (find(x, one.id, strlen(one.id)))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place, "%s.id: %s is a duplicate", path, one.id);
+        return WEFT_REFUSE(ret_error, entry->place, "%s.id: %s is a duplicate", path, one.id);
     one.of = &x->source[x->sources];
     struct statement *s = &x->statement[x->statements++];
     *s = one;
@@ -76,8 +76,8 @@ static enum weft_status read_source(struct index_of_sources *x, const char *path
     if (status) return status;
     const struct weft_tree *source = weft_tree_find(root, "source"), *list = weft_tree_find(root, "statements");
     if (!source || !list || list->type != WEFT_TREE_LIST || x->sources == SOURCES_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, root->place,
-                              "expected `source` and a list of `statements`, in %d files at most", SOURCES_MAX);
+        return WEFT_REFUSE(ret_error, root->place, "expected `source` and a list of `statements`, in %d files at most",
+                           SOURCES_MAX);
     status = weft__params_load_at(&source_table, source, "source", &x->source[x->sources], x->arena, ret_error);
     for (uint32_t i = 0; i < list->n && !status; i++)
         status = add_statement(x, list->child[i], i, ret_error);
@@ -94,17 +94,14 @@ static enum weft_status read_sources(struct index_of_sources *x, const char *fol
     struct dirent **entry;
     int n = scandir(folder, &entry, is_yaml, alphasort);
     if (n < 0 && errno == ENOMEM) weft_memory_fail();
-    if (n < 0)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "cannot read '%s': %s", folder,
-                              strerror(errno));
+    if (n < 0) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "cannot read '%s': %s", folder, strerror(errno));
     enum weft_status status = WEFT_OK;
     for (int i = 0; i < n; i++) {
         if (!status) status = read_source(x, weft_arena_format(x->arena, "%s/%s", folder, entry[i]->d_name), ret_error);
         free(entry[i]);
     }
     free(entry);
-    if (!status && !n)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no .yaml file in '%s'", folder);
+    if (!status && !n) status = WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no .yaml file in '%s'", folder);
     return status;
 }
 
@@ -116,9 +113,7 @@ static enum weft_status note_claim(struct index_of_sources *x, const struct veri
         size_t length = strcspn(at, ", ");
         if (!length) break;
         struct statement *to = find(x, at, length);
-        if (!to)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, c->place, "checks: no source has a statement %.*s",
-                                  (int)length, at);
+        if (!to) return WEFT_REFUSE(ret_error, c->place, "checks: no source has a statement %.*s", (int)length, at);
         bool again = false;
         for (const struct checked_by *by = to->by; by; by = by->next)
             again |= by->path == s->path && !strcmp(by->claim->text, c->text) && !strcmp(by->claim->that, c->that);

@@ -274,14 +274,14 @@ static enum weft_status size_up(const struct weft_cli_options *o, const struct v
     uint64_t bps = job->rate_bps ? job->rate_bps : fabric_default("rate", WEFT__RATE);
     v->scales = 1;
     if (hosts && !weft_numbers_parse(hosts, SCALES_MAX, o->arena, &given, &v->scales, why, sizeof why))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--hosts"}, "%s", why);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--hosts"}, "%s", why);
     for (uint32_t s = 0; s < v->scales; s++)
         if (given[s] < HOSTS_MIN || given[s] > HOSTS_MAX)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--hosts"},
-                                  "%llu is out of range; expected %d to %d", (unsigned long long)given[s], HOSTS_MIN,
-                                  HOSTS_MAX);
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--hosts"},
+                               "%llu is out of range; expected %d to %d", (unsigned long long)given[s], HOSTS_MIN,
+                               HOSTS_MAX);
     if (rate && !weft__quantity_parse(WEFT__RATE, rate, &bps, why, sizeof why))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--rate"}, "%s", why);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--rate"}, "%s", why);
     struct weft_versus_scale *scale = weft_arena_alloc(o->arena, v->scales, sizeof *scale);
     for (uint32_t s = 0; s < v->scales; s++)
         scale[s].hosts = given[s];

@@ -161,8 +161,8 @@ static enum weft_status add_full(struct weft_versus *v, const weft_bytes *within
     uint32_t from = v->n_cases;
     weft_bytes failing = 0;
     if (v->hosts < 16)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--battery full"},
-                              "%s are too few; expected 16 at least", weft__counted(v->hosts, "host").text);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--battery full"},
+                           "%s are too few; expected 16 at least", weft__counted(v->hosts, "host").text);
     for (unsigned c = 0; c < FULL; c++)
         for (unsigned i = 0; i < sizeof full_sizes / sizeof *full_sizes; i++) {
             if (full_sizes[i] < within[0] || full_sizes[i] > within[1]) continue;
@@ -209,8 +209,7 @@ static enum weft_status add_named(const char *name, const weft_bytes *within, st
                                   struct weft_arena *arena, struct weft_error *ret_error) {
     if (!strcmp(name, "full")) return add_full(v, within, arena, ret_error);
     if (strcmp(name, "quick") != 0)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--battery"},
-                              "'%s': expected quick or full", name);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--battery"}, "'%s': expected quick or full", name);
     for (unsigned c = 0; c < QUICK; c++)
         for (unsigned i = 0; i < sizeof quick_sizes / sizeof *quick_sizes; i++)
             if (quick_sizes[i] >= within[0] && quick_sizes[i] <= within[1])
@@ -227,9 +226,8 @@ static enum weft_status add_at(const struct versus_battery *b, const weft_bytes 
     v->cases = all;
     enum weft_status status = add_named(b->name, within, v, arena, ret_error);
     if (!status && b->cases && !choose(v, from, b->cases, arena))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--cases"},
-                              "'%s': no case of the battery is called so; docs/versus-batteries.md lists them",
-                              b->cases);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--cases"},
+                           "'%s': no case of the battery is called so; docs/versus-batteries.md lists them", b->cases);
     return status;
 }
 
@@ -238,8 +236,8 @@ enum weft_status versus_battery_add(const struct versus_battery *b, struct weft_
     weft_bytes within[2] = {0, UINT64_MAX};
     uint32_t from = v->n_cases;
     if (b->sizes && !read_sizes(b->sizes, within, arena))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--sizes"},
-                              "'%s': expected the smallest and the largest size, such as 1KiB..64MiB", b->sizes);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--sizes"},
+                           "'%s': expected the smallest and the largest size, such as 1KiB..64MiB", b->sizes);
     enum weft_status status = WEFT_OK;
     struct weft_versus first = {0};
     for (uint32_t s = 0; s < v->scales && !status; s++) {

@@ -129,8 +129,8 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, weft_rate_
     if (!status) versus_keep(kept, file, o->arena); // it holds texts in use
     if (!status) status = weft_scenario_tree(file, 0, o->arena, &root, ret_error);
     if (!status && !weft_tree_find(root, "fabric"))
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = item},
-                                "has no section fabric; expected a blueprint");
+        status =
+            WEFT_REFUSE(ret_error, (struct weft_place){.file = item}, "has no section fabric; expected a blueprint");
     for (uint32_t i = 0; i < o->settings + sizes && !status; i++)
         status = weft_scenario_file_set(file, i < sizes ? size[i] : o->setting[i - sizes], ret_error);
     if (!status) status = weft_scenario_fabric(file, 0, o->arena, &model, &name, &f->about, ret_error);
@@ -183,8 +183,7 @@ static enum weft_status add(const struct weft_cli_options *o, struct weft_versus
     if (status) return status;
     for (uint32_t i = scale->first; i < v->fabrics; i++)
         if (!strcmp(v->fabric[i].name, f->name))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--fabrics"},
-                                  "'%s' comes twice", f->name);
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--fabrics"}, "'%s' comes twice", f->name);
     f->label = v->scales == 1 ? f->name : weft_arena_format(o->arena, "%s@%llu", f->name, (unsigned long long)f->hosts);
     f->is_ruler = !strcmp(f->name, "ideal");
     if (f->is_ruler) scale->ruler = scale->fabrics;
@@ -206,8 +205,8 @@ static enum weft_status add_list(const struct weft_cli_options *o, struct weft_v
     for (bool more = true; more && !status;) {
         size_t n = strcspn(list, ",");
         if (!n)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--fabrics"},
-                                  "a name is empty; expected blueprints and files, such as dsf-l1,mine.yaml, or all");
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--fabrics"},
+                               "a name is empty; expected blueprints and files, such as dsf-l1,mine.yaml, or all");
         const char *item = weft_arena_format(o->arena, "%.*s", (int)n, list);
         for (uint32_t i = 0; i < all && !strcmp(item, "all") && !status; i++)
             if (strcmp(weft_blueprint_at(i)->name, "ideal"))
@@ -225,10 +224,10 @@ enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const cha
     double limit[LIMITS] = {0};
     enum weft_status status = WEFT_OK;
     if (budget && !parse_budget(budget, limit))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--budget"},
-                              "'%s' is not understood; expected limits such as watts=20000,optics=800 of chips, ports, "
-                              "optics, fibre, watts, price",
-                              budget);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--budget"},
+                           "'%s' is not understood; expected limits such as watts=20000,optics=800 of chips, ports, "
+                           "optics, fibre, watts, price",
+                           budget);
     if (!list) list = "all";
     v->fabric = weft_arena_alloc(o->arena, v->scales * (weft_blueprint_count() + strlen(list) + 2), sizeof *v->fabric);
     for (uint32_t s = 0; s < v->scales && !status; s++)

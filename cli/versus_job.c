@@ -55,9 +55,8 @@ static enum weft_status read_file(const struct weft_cli_options *o, const char *
         status = weft_import_guess(path, on_guess, &g, ret_error);
     if (status) return status;
     if (g.n > 1)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
-                              "may be of %s; expected the scenario that weft import FORMAT %s makes of it", g.names,
-                              path);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = path},
+                           "may be of %s; expected the scenario that weft import FORMAT %s makes of it", g.names, path);
     if (g.n) return import_job(path, g.importer, o->arena, ret_file, ret_error);
     struct weft_cli_options plain = *o; // settings apply to the fabrics
     plain.settings = 0;
@@ -119,11 +118,10 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
     job->work = section(root, "workload");
     job->run = section(root, "run");
     if (!job->work)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = job->path},
-                              "workload is missing: expected the traffic of every fabric");
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = job->path},
+                           "workload is missing: expected the traffic of every fabric");
     if (job->work->type == WEFT_TREE_LIST && !job->work->n)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, job->work->place,
-                              "workload is empty: expected the traffic of every fabric");
+        return WEFT_REFUSE(ret_error, job->work->place, "workload is empty: expected the traffic of every fabric");
     note_ignored(root, job, o->arena);
     if (section(root, "topology") || section(root, "fabric")) status = size_of(file, variant, job, ret_error);
     return status;

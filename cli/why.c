@@ -234,10 +234,10 @@ static enum weft_status check_usage(const struct weft_cli_options *o, struct wef
     unsigned ways =
         (unsigned)(o->operands > 1) + (asked.group != NULL) + (asked.job != NULL) + (asked.rma || asked.slowest);
     if (asked.iteration && !asked.job)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--iteration: expected --job NAME with it");
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--iteration: expected --job NAME with it");
     if (ways == 1) return WEFT_OK;
-    return weft_error_set(
-        ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+    return WEFT_REFUSE(
+        ret_error, WEFT_NOWHERE,
         "why: expected the number of a flow, or --slowest N, or --group NAME, or --job NAME, or --rma NAME");
 }
 

@@ -36,8 +36,7 @@ static enum weft_status find_job(const struct work *x, const struct weft_workloa
         return WEFT_OK;
     }
     if (w->jobs) weft__names_expected(x->wanted->job, name, w->jobs, expected, sizeof expected);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--job %s: no such job; %s", x->wanted->job,
-                          expected);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--job %s: no such job; %s", x->wanted->job, expected);
 }
 
 static void follow_job(const struct weft_workload *w, uint32_t job, bool *followed) {
@@ -121,8 +120,7 @@ static enum weft_status find_group(const struct work *x, uint32_t *ret_group, st
             return WEFT_OK;
         }
     weft__names_expected(wanted, w->group, w->groups, expected, sizeof expected);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--group %s: no such group of flows; %s", wanted,
-                          expected);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--group %s: no such group of flows; %s", wanted, expected);
 }
 
 /// Nearest rank, from the slowest of n: the same as in the tables of results.
@@ -139,9 +137,9 @@ static enum weft_status choose_of_group(const struct work *x, struct weft_error 
     if (status) return status;
     uint32_t *flow = slowest_first(&ret->run, group, NULL, x->arena, &n);
     if (!n)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "--group %s: none of its flows finished (remote memory access has no completion times)",
-                              x->wanted->group);
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "--group %s: none of its flows finished (remote memory access has no completion times)",
+                           x->wanted->group);
     uint32_t at[2];
     ranks_of(n, at);
     ret->flow = weft_arena_alloc(x->arena, 2, sizeof *ret->flow);
@@ -162,8 +160,8 @@ static enum weft_status choose_slowest(const struct work *x, struct weft_error *
     }
     ret->flow = slowest_first(&ret->run, WEFT_NONE, of_jobs, x->arena, &ret->flows);
     if (!ret->flows && !x->wanted->as_it_is)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--slowest: no flow finished%s",
-                              ret->run.workload->rmas ? "; operations of remote memory access: --rma NAME" : "");
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--slowest: no flow finished%s",
+                           ret->run.workload->rmas ? "; operations of remote memory access: --rma NAME" : "");
     if (ret->flows > x->wanted->slowest) ret->flows = x->wanted->slowest;
     return WEFT_OK;
 }
@@ -237,8 +235,8 @@ static enum weft_status find_rma(const struct work *x, uint32_t *ret_entry, stru
         if (!strcmp(name[i], x->wanted->rma)) return WEFT_OK;
     }
     if (w->rmas) weft__names_expected(x->wanted->rma, name, w->rmas, expected, sizeof expected);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                          "--rma %s: no such group of remote memory access; %s", x->wanted->rma, expected);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--rma %s: no such group of remote memory access; %s", x->wanted->rma,
+                       expected);
 }
 
 /// The operations of an entry, longest first.
@@ -287,9 +285,7 @@ static enum weft_status choose_operations(const struct work *x, struct weft_erro
     if (status) return status;
     const struct weft_why_rma *rma = weft_why_rma_new(&ret->run, &ret->follow, NULL, x->arena);
     struct weft_why_operation *all = weft_why_operations(rma, entry, &n);
-    if (!n)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--rma %s: no operation ended",
-                              x->wanted->rma);
+    if (!n) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--rma %s: no operation ended", x->wanted->rma);
     uint32_t slowest = x->wanted->slowest < n ? x->wanted->slowest : n;
     ret->operations = slowest ? slowest : 2;
     ret->operation = weft_arena_alloc(x->arena, ret->operations, sizeof *ret->operation);

@@ -24,4 +24,7 @@ const char *weft_error_nearest(const char *word, const char *const *candidates, 
 
 #define WEFT_NOWHERE ((struct weft_place){0})
 
+/// weft_error_set for bad input, which most errors are: WEFT_REFUSE(ret_error, place, format, ...).
+#define WEFT_REFUSE(ret_error, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, __VA_ARGS__)
+
 #endif

@@ -50,7 +50,7 @@ static enum weft_status check_zero(const struct weft__json_file *file, struct we
             place.line++;
             place.column = 0;
         }
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "a zero byte; expected JSON");
+    return WEFT_REFUSE(ret_error, place, "a zero byte; expected JSON");
 }
 
 static enum weft_status parse(struct weft__json_file *file, struct weft_error *ret_error) {
@@ -60,18 +60,17 @@ static enum weft_status parse(struct weft__json_file *file, struct weft_error *r
     if (file->root) {
         weft_memory_cleanup_add(&file->cleanup, release, file);
         if (json_is_object(file->root)) return WEFT_OK;
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                              (struct weft_place){.file = file->path, .line = 1, .column = 1},
-                              "expected a JSON object, {...}");
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path, .line = 1, .column = 1},
+                           "expected a JSON object, {...}");
     }
     if (json_error_code(&why) == json_error_out_of_memory) weft_memory_fail();
     char *near = strstr(why.text, " near '");
     if (near) *near = 0;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                          (struct weft_place){.file = file->path,
-                                              .line = why.line > 0 ? why.line : 1,
-                                              .column = why.column > 0 ? why.column : 1},
-                          "%s; expected JSON", why.text);
+    return WEFT_REFUSE(ret_error,
+                       (struct weft_place){.file = file->path,
+                                           .line = why.line > 0 ? why.line : 1,
+                                           .column = why.column > 0 ? why.column : 1},
+                       "%s; expected JSON", why.text);
 }
 
 enum weft_status weft__json_open(struct weft__json_file *file, const char *path, struct weft_place place,
@@ -80,7 +79,7 @@ enum weft_status weft__json_open(struct weft__json_file *file, const char *path,
     int why = read_all(file);
     if (why) {
         weft__json_close(file);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, weft__file_why(why));
+        return WEFT_REFUSE(ret_error, place, "cannot read '%s': %s", path, weft__file_why(why));
     }
     enum weft_status status = check_zero(file, ret_error);
     if (!status) status = parse(file, ret_error);
@@ -211,7 +210,7 @@ json_t *weft__json_objects_next(struct weft__json_objects *o, struct weft_error 
     }
     o->place = start;
     o->ended = c == EOF || (o->list && c == ']');
-    if (c == EOF && o->list) weft_error_set(ret_error, WEFT_ERROR_INPUT, start, "the file ends; expected ]");
+    if (c == EOF && o->list) WEFT_REFUSE(ret_error, start, "the file ends; expected ]");
     if (o->ended) return NULL;
     ungetc(c, o->file);
     o->at = start;
@@ -225,8 +224,8 @@ json_t *weft__json_objects_next(struct weft__json_objects *o, struct weft_error 
         o->place.line += why.line > 1 ? why.line - 1 : 0;
         if (o->place.column < 1) o->place.column = 1;
     }
-    weft_error_set(ret_error, WEFT_ERROR_INPUT, o->place, "%s; expected an object of JSON of at most %zu bytes",
-                   other ? "no object" : why.text, o->bytes_max);
+    WEFT_REFUSE(ret_error, o->place, "%s; expected an object of JSON of at most %zu bytes",
+                other ? "no object" : why.text, o->bytes_max);
     return NULL;
 }
 

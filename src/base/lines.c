@@ -9,7 +9,7 @@
 #include "base/tree.h"
 #include "base/unpack.h"
 
-#define BAD(lines, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (lines)->place, __VA_ARGS__)
+#define BAD(lines, ...) WEFT_REFUSE(ret_error, (lines)->place, __VA_ARGS__)
 
 const char *weft__path_beside(const char *path, struct weft_place place, struct weft_arena *arena) {
     const char *slash = place.file && place.line && path[0] != '/' ? strrchr(place.file, '/') : NULL;
@@ -25,8 +25,7 @@ enum weft_status weft__lines_open(struct weft__lines *lines, const char *path, s
                                   struct weft_error *ret_error) {
     *lines = (struct weft__lines){.path = path, .place = {.file = path, .line = 0, .column = 1}};
     lines->file = weft__file_open_unpacked(path);
-    if (!lines->file)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, weft__file_why(errno));
+    if (!lines->file) return WEFT_REFUSE(ret_error, place, "cannot read '%s': %s", path, weft__file_why(errno));
     weft_memory_cleanup_add(&lines->cleanup, close_lines, lines);
     lines->room = 4096;
     lines->line = weft_memory_new(WEFT_MEMORY_SCENARIO, lines->room, 1);

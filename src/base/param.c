@@ -255,15 +255,15 @@ enum weft_status weft__param_parse_at(const struct weft_param *row, const char *
     void *field = (char *)conf + row->offset;
     int control = weft__text_control(text, row->type == WEFT_PARAM_PROSE);
     if (control)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "%s: the control character 0x%02x is in it; expected text without", path, control);
+        return WEFT_REFUSE(ret_error, place, "%s: the control character 0x%02x is in it; expected text without", path,
+                           control);
     if (row->type == WEFT_PARAM_MODEL) {
         struct weft_tree name = {.type = WEFT_TREE_TEXT, .place = place, .text = text};
         return weft__model_load_at((enum weft_model_kind)row->model_kind, NULL, &name, path, field, arena, ret_error);
     }
     struct parse p = {.row = row, .text = text, .field = field, .arena = arena};
     if (parse_value(&p)) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s: %s", path, p.why);
+    return WEFT_REFUSE(ret_error, place, "%s: %s", path, p.why);
 }
 
 enum weft_status weft_param_parse(const struct weft_param *row, const char *text, struct weft_place place, void *conf,

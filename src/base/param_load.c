@@ -29,7 +29,7 @@ static enum weft_status take(struct load *l, const struct weft_error *own) {
 #define FAIL(l, place, ...)                                                                                            \
     ({                                                                                                                 \
         struct weft_error own_ = {0};                                                                                  \
-        weft_error_set(&own_, WEFT_ERROR_INPUT, place, __VA_ARGS__);                                                   \
+        WEFT_REFUSE(&own_, place, __VA_ARGS__);                                                                        \
         take(l, &own_);                                                                                                \
     })
 

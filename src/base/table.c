@@ -8,7 +8,7 @@
 
 enum { HEADER_GUESSED = 16384 };
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 // --- the header ---------------------------------------------------------------------------------------------------
 

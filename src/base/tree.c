@@ -98,8 +98,8 @@ static void close_file(void *file) {
 }
 
 static enum weft_status too_big(const char *path, struct weft_error *ret_error) {
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
-                          "larger than %u MiB, the limit of a scenario", WEFT__TREE_BYTES_MAX >> 20);
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = path}, "larger than %u MiB, the limit of a scenario",
+                       WEFT__TREE_BYTES_MAX >> 20);
 }
 
 /// Opens a possible scenario: not a directory, and not too big if its size is known beforehand.
@@ -108,13 +108,11 @@ static enum weft_status open_text(const char *path, FILE **ret_file, bool *ret_p
     bool named = strcmp(path, "-") != 0;
     struct stat about;
     if (named ? stat(path, &about) : fstat(fileno(stdin), &about))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", strerror(errno));
-    if (S_ISDIR(about.st_mode))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "is a directory; expected a file");
+        return WEFT_REFUSE(ret_error, place, "cannot be read: %s", strerror(errno));
+    if (S_ISDIR(about.st_mode)) return WEFT_REFUSE(ret_error, place, "is a directory; expected a file");
     if (S_ISREG(about.st_mode) && about.st_size > (off_t)WEFT__TREE_BYTES_MAX) return too_big(path, ret_error);
     *ret_file = named ? weft__file_open_unpacked(path) : stdin;
-    if (!*ret_file)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(errno));
+    if (!*ret_file) return WEFT_REFUSE(ret_error, place, "cannot be read: %s", weft__file_why(errno));
     *ret_pipe = named && S_ISFIFO(about.st_mode);
     return WEFT_OK;
 }
@@ -136,11 +134,10 @@ enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, 
         t.room *= 2;
     }
     if (ferror(file))
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path}, "cannot be read: %s",
-                                weft__file_why(errno));
+        status = WEFT_REFUSE(ret_error, (struct weft_place){.file = path}, "cannot be read: %s", weft__file_why(errno));
     if (!status && !t.size && pipe)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
-                                "is a pipe that nobody writes into; expected a file");
+        status = WEFT_REFUSE(ret_error, (struct weft_place){.file = path},
+                             "is a pipe that nobody writes into; expected a file");
     weft_memory_cleanup_remove(&cleanup);
     close_file(file);
     if (!status && t.size > WEFT__TREE_BYTES_MAX) status = too_big(path, ret_error);

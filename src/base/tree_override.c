@@ -56,9 +56,9 @@ static enum weft_status list_index(struct override *o, const struct weft_tree *l
         *ret_i = (uint32_t)i;
         return WEFT_OK;
     }
-    if (!list->n) return weft_error_set(o->error, WEFT_ERROR_INPUT, place, "\"%.80s\": the list here is empty", key);
-    return weft_error_set(o->error, WEFT_ERROR_INPUT, place,
-                          "\"%.80s\" is not an entry of the list here; expected a number, 0 to %u", key, list->n - 1);
+    if (!list->n) return WEFT_REFUSE(o->error, place, "\"%.80s\": the list here is empty", key);
+    return WEFT_REFUSE(o->error, place, "\"%.80s\" is not an entry of the list here; expected a number, 0 to %u", key,
+                       list->n - 1);
 }
 
 /// Of a map that settings of the command line make up, or change: all of them. Places in files have lines, and the one
@@ -101,17 +101,14 @@ static enum weft_status split_path(struct override *o, const struct weft_tree *o
     uint32_t parts = 0;
     int control = weft__text_control(path, false);
     if (control)
-        return weft_error_set(o->error, WEFT_ERROR_INPUT, over->key_place,
-                              "a path with the control character 0x%02x; expected one without", control);
+        return WEFT_REFUSE(o->error, over->key_place, "a path with the control character 0x%02x; expected one without",
+                           control);
     for (char *s = path, *dot; s; s = dot ? dot + 1 : NULL) {
         dot = strchr(s, '.');
         if (dot) *dot = 0;
-        if (!*s)
-            return weft_error_set(o->error, WEFT_ERROR_INPUT, over->key_place, "%.80s: a part of this path is empty",
-                                  over->key);
+        if (!*s) return WEFT_REFUSE(o->error, over->key_place, "%.80s: a part of this path is empty", over->key);
         if (parts == WEFT__TREE_DEPTH_MAX)
-            return weft_error_set(o->error, WEFT_ERROR_INPUT, over->key_place, "a path of more than %u parts",
-                                  WEFT__TREE_DEPTH_MAX);
+            return WEFT_REFUSE(o->error, over->key_place, "a path of more than %u parts", WEFT__TREE_DEPTH_MAX);
         part[parts++] = s;
     }
     *ret_first = part[0];

@@ -51,7 +51,7 @@ struct reader {
     struct weft_error *error;
 };
 
-#define FAIL(r, place, ...) weft_error_set((r)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define FAIL(r, place, ...) WEFT_REFUSE((r)->error, place, __VA_ARGS__)
 
 static struct weft_place place_at(const struct reader *r, int line, int column) {
     return r->lines ? (struct weft_place){.file = r->file, .line = line, .column = column}

@@ -41,8 +41,7 @@ static void begin(void *context, const XML_Char *name, const XML_Char **attribut
     const struct weft__xml_element element = {name, (const char *const *)attribute, place_of(r), r->depth};
     enum weft_status status = WEFT_OK;
     if (r->depth++ == WEFT__XML_DEPTH)
-        status = weft_error_set(r->error, WEFT_ERROR_INPUT, element.place, "expected at most %d levels of elements",
-                                WEFT__XML_DEPTH);
+        status = WEFT_REFUSE(r->error, element.place, "expected at most %d levels of elements", WEFT__XML_DEPTH);
     if (!status) status = r->handler->begin(r->context, &element, r->error);
     if (status) stop(r, status);
 }
@@ -68,8 +67,8 @@ static void on_text(void *context, const XML_Char *piece, int n) {
 static void on_document_type(void *context, const XML_Char *name, const XML_Char *system, const XML_Char *public,
                              int internal) {
     struct reading *r = context;
-    stop(r, weft_error_set(r->error, WEFT_ERROR_INPUT, place_of(r),
-                           "a document type (<!DOCTYPE>), which may have entities; expected a file without"));
+    stop(r, WEFT_REFUSE(r->error, place_of(r),
+                        "a document type (<!DOCTYPE>), which may have entities; expected a file without"));
 }
 
 static enum weft_status parse(struct reading *r) {
@@ -79,19 +78,19 @@ static enum weft_status parse(struct reading *r) {
         if (!piece) weft_memory_fail();
         size_t n = fread(piece, 1, PIECE, r->file);
         if (ferror(r->file))
-            return weft_error_set(r->error, WEFT_ERROR_INPUT, (struct weft_place){.file = r->path},
-                                  "cannot be read: %s", weft__file_why(errno));
+            return WEFT_REFUSE(r->error, (struct weft_place){.file = r->path}, "cannot be read: %s",
+                               weft__file_why(errno));
         last = n < PIECE;
         fed += n;
         if (XML_ParseBuffer(r->parser, (int)n, last) == XML_STATUS_ERROR) {
             if (r->status) return r->status;
             enum XML_Error why = XML_GetErrorCode(r->parser);
             if (why == XML_ERROR_NO_MEMORY) weft_memory_fail();
-            return weft_error_set(r->error, WEFT_ERROR_INPUT, place_of(r), "%s; expected XML", XML_ErrorString(why));
+            return WEFT_REFUSE(r->error, place_of(r), "%s; expected XML", XML_ErrorString(why));
         }
         if (fed - (uint64_t)XML_GetCurrentByteIndex(r->parser) > WEFT__XML_ELEMENT_BYTES)
-            return weft_error_set(r->error, WEFT_ERROR_INPUT, place_of(r), "expected an element of at most %d bytes",
-                                  WEFT__XML_ELEMENT_BYTES);
+            return WEFT_REFUSE(r->error, place_of(r), "expected an element of at most %d bytes",
+                               WEFT__XML_ELEMENT_BYTES);
     }
     return WEFT_OK;
 }
@@ -106,8 +105,7 @@ enum weft_status weft__xml_read(const char *path, struct weft_place place, const
                                 void *context, struct weft_error *ret_error) {
     struct reading r = {.path = path, .handler = handler, .context = context, .error = ret_error};
     r.file = weft__file_open_unpacked(path);
-    if (!r.file)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, weft__file_why(errno));
+    if (!r.file) return WEFT_REFUSE(ret_error, place, "cannot read '%s': %s", path, weft__file_why(errno));
     r.parser = XML_ParserCreate(NULL);
     struct weft_memory_cleanup cleanup = {0};
     if (!r.parser) {
@@ -158,8 +156,7 @@ enum weft_status weft__xml_text(const struct weft__xml_element *element, const c
                                 struct weft_error *ret_error) {
     *ret_text = weft__xml_find(element, key);
     if (*ret_text) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, element->place, "<%s> has no attribute '%s'; expected one",
-                          element->name, key);
+    return WEFT_REFUSE(ret_error, element->place, "<%s> has no attribute '%s'; expected one", element->name, key);
 }
 
 enum weft_status weft__xml_number(const struct weft__xml_element *element, const char *key, int64_t min, int64_t max,
@@ -173,9 +170,9 @@ enum weft_status weft__xml_number(const struct weft__xml_element *element, const
     bool number = *text && !*stop && !errno && strchr("-0123456789", *text);
     *ret_number = value;
     if (number && value >= min && value <= max) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, element->place,
-                          "<%s> has %s=\"%.24s\"; expected a whole number from %" PRId64 " to %" PRId64, element->name,
-                          key, strspn(text, "-+.,0123456789abcdefxABCDEFX") == strlen(text) ? text : "...", min, max);
+    return WEFT_REFUSE(ret_error, element->place,
+                       "<%s> has %s=\"%.24s\"; expected a whole number from %" PRId64 " to %" PRId64, element->name,
+                       key, strspn(text, "-+.,0123456789abcdefxABCDEFX") == strlen(text) ? text : "...", min, max);
 }
 
 enum weft_status weft__xml_number_or(const struct weft__xml_element *element, const char *key, int64_t min, int64_t max,

@@ -31,7 +31,7 @@ static const struct weft_param rows[] = {
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE("control.events", struct event_conf, rows);
 
-#define BAD(tree, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (tree)->place, __VA_ARGS__)
+#define BAD(tree, ...) WEFT_REFUSE(ret_error, (tree)->place, __VA_ARGS__)
 
 /// NULL: the node does not take part in a control plane.
 static const struct weft__box_control *party(const struct weft_topology *t, uint32_t node) {

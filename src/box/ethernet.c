@@ -82,18 +82,16 @@ enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t no
         ports += !weft_topology_link_is_fabric(t, weft_topology_port(t, node, k)->link);
     if (!ports) return WEFT_OK; // cells only
     if (buffer->by_output && t->node[node].box != WEFT_BOX_ETHERNET_SWITCH)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, conf->buffer.place,
-            "switch.buffer of %s: %s counts at the queues of outputs, and these ports have only inputs",
-            t->node[node].name, conf->buffer.model->name);
+        return WEFT_REFUSE(ret_error, conf->buffer.place,
+                           "switch.buffer of %s: %s counts at the queues of outputs, and these ports have only inputs",
+                           t->node[node].name, conf->buffer.model->name);
     if (aqm_by_port(conf) && !weft__box_of(&t->node[node])->takes_routes)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->aqm.place,
-                              "switch.aqm of %s: by_rate is of ports of Ethernet switches, and this is none",
-                              t->node[node].name);
+        return WEFT_REFUSE(ret_error, conf->aqm.place,
+                           "switch.aqm of %s: by_rate is of ports of Ethernet switches, and this is none",
+                           t->node[node].name);
     const char *wrong =
         buffer->fit(conf->buffer.conf, ports, conf->pfc.priorities, plan->frame_bytes, text, sizeof text);
     if (!wrong) wrong = check_links(plan, node, conf, text, sizeof text);
     if (!wrong) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->buffer.place, "switch.buffer of %s: %s",
-                          t->node[node].name, wrong);
+    return WEFT_REFUSE(ret_error, conf->buffer.place, "switch.buffer of %s: %s", t->node[node].name, wrong);
 }

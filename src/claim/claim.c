@@ -122,9 +122,8 @@ static enum weft_status load_mean(struct load *l, const struct weft_tree *seeds,
     if (status) return status;
     uint64_t *seed = NULL;
     if (!weft_seeds_parse(mean.mean, l->arena, &seed, &claim->own_seeds) || claim->own_seeds < 2)
-        return weft_error_set(l->error, WEFT_ERROR_INPUT, weft_tree_find(seeds, "mean")->place,
-                              "%s.mean: \"%.200s\"; expected two seeds or more, such as 1..8 or 1,2,7", path,
-                              mean.mean);
+        return WEFT_REFUSE(l->error, weft_tree_find(seeds, "mean")->place,
+                           "%s.mean: \"%.200s\"; expected two seeds or more, such as 1..8 or 1,2,7", path, mean.mean);
     claim->own_seed = seed;
     claim->seeds = WEFT_CLAIM_SEEDS_MEAN;
     return WEFT_OK;
@@ -139,8 +138,8 @@ static enum weft_status load_seeds(struct load *l, const struct weft_tree *seeds
     }
     if (seeds->type == WEFT_TREE_TEXT && !strcmp(seeds->text, "each")) return WEFT_OK;
     if (seeds->type != WEFT_TREE_MAP)
-        return weft_error_set(l->error, WEFT_ERROR_INPUT, seeds->place,
-                              "%s: expected each, mean, {mean: 1..8} or {at_least: 6, reason: ...}", path);
+        return WEFT_REFUSE(l->error, seeds->place,
+                           "%s: expected each, mean, {mean: 1..8} or {at_least: 6, reason: ...}", path);
     if (weft_tree_find(seeds, "mean")) return load_mean(l, seeds, path, claim);
     struct at_least few;
     enum weft_status status = weft__params_load_at(&at_least_table, seeds, path, &few, l->arena, l->error);
@@ -156,12 +155,12 @@ static enum weft_status load_seeds(struct load *l, const struct weft_tree *seeds
 static enum weft_status load_without(struct load *l, const struct weft_tree *without, const char *path,
                                      struct weft_claim *claim) {
     if (without->type != WEFT_TREE_MAP || !without->n)
-        return weft_error_set(l->error, WEFT_ERROR_INPUT, without->place,
-                              "%s: expected a map of paths and values that break the claim, such as {host.cc: none}",
-                              path);
+        return WEFT_REFUSE(l->error, without->place,
+                           "%s: expected a map of paths and values that break the claim, such as {host.cc: none}",
+                           path);
     if (*claim->toothless || !weft_claim_is_to_hold(claim))
-        return weft_error_set(l->error, WEFT_ERROR_INPUT, without->place, "%s: the claim %s; expected one of the two",
-                              path, *claim->toothless ? "is toothless" : "is not to hold anyway");
+        return WEFT_REFUSE(l->error, without->place, "%s: the claim %s; expected one of the two", path,
+                           *claim->toothless ? "is toothless" : "is not to hold anyway");
     claim->without_place = without->place;
     claim->without = weft_arena_alloc(l->arena, without->n, sizeof *claim->without);
     for (uint32_t i = 0; i < without->n; i++)
@@ -203,8 +202,7 @@ static enum weft_status load_claim(struct load *l, const struct weft_tree *entry
             status = load_case(l, &claim, name, path, &per_case);
     }
     if (!status && l->n == before)
-        status = weft_error_set(l->error, WEFT_ERROR_INPUT, entry->place,
-                                "claims.%u.cases: no case is called \"%.200s\"", i, claim.cases);
+        status = WEFT_REFUSE(l->error, entry->place, "claims.%u.cases: no case is called \"%.200s\"", i, claim.cases);
     return status;
 }
 
@@ -214,10 +212,8 @@ enum weft_status weft_claims_new(const struct weft_scenario_file *file, struct w
     *ret_n = 0;
     *ret_claim = NULL;
     if (!list) return WEFT_OK;
-    if (list->type != WEFT_TREE_LIST)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, list->place, "claims: expected a list of claims");
-    if (list->n > CLAIMS_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, list->place, "claims: more than %d entries", CLAIMS_MAX);
+    if (list->type != WEFT_TREE_LIST) return WEFT_REFUSE(ret_error, list->place, "claims: expected a list of claims");
+    if (list->n > CLAIMS_MAX) return WEFT_REFUSE(ret_error, list->place, "claims: more than %d entries", CLAIMS_MAX);
     struct load l = {.file = file, .arena = arena, .error = ret_error, .room = list->n * weft_scenario_variants(file)};
     l.claim = weft_arena_alloc(arena, l.room, sizeof *l.claim);
     enum weft_status status = WEFT_OK;

@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3))) static const struct weft_claim_node *fail(
     va_start(list, form);
     vsnprintf(text, sizeof text, form, list);
     va_end(list);
-    if (!p->status) p->status = weft_error_set(p->error, WEFT_ERROR_INPUT, p->claim->place, "%s: %s", p->path, text);
+    if (!p->status) p->status = WEFT_REFUSE(p->error, p->claim->place, "%s: %s", p->path, text);
     return &nothing;
 }
 

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "base/param.h"
-#include "results/reader.h"
+#include "results/run/reader.h"
 #include "weft/result.h"
 
 enum { NAME = 64 };
 
-#define BAD(...) weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, __VA_ARGS__)
+#define BAD(...) WEFT_REFUSE(ret_error, WEFT_NOWHERE, __VA_ARGS__)
 
 /// A run of a side.
 struct run {

@@ -106,19 +106,19 @@ static struct weft_tree *text_child(const struct expand *e, const char *key, con
 /// Lays an entry of settings, with values in force, over what is there.
 static enum weft_status set(const struct expand *e, const struct weft_tree *entry, struct weft_tree **root) {
     if (entry->type != WEFT_TREE_MAP)
-        return weft_error_set(e->error, WEFT_ERROR_INPUT, entry->place,
-                              "fabric.settings: expected a path and its value, such as {switch.aqm.min: 400KB per "
-                              "100Gbps}");
+        return WEFT_REFUSE(e->error, entry->place,
+                           "fabric.settings: expected a path and its value, such as {switch.aqm.min: 400KB per "
+                           "100Gbps}");
     struct weft_tree map = *entry;
     map.child = weft_arena_alloc(e->arena, entry->n, sizeof *map.child);
     for (uint32_t i = 0; i < entry->n; i++) {
         const struct weft_tree *child = entry->child[i];
         char value[64];
         if (child->type != WEFT_TREE_TEXT || !evaluate(e, child->text, value, sizeof value))
-            return weft_error_set(e->error, WEFT_ERROR_INPUT, child->place,
-                                  "fabric.settings: %.80s: expected a quantity of the fabric, such as \"400KB per "
-                                  "100Gbps\", \"2 round_trips\" or \"1 bdp\"",
-                                  child->key);
+            return WEFT_REFUSE(e->error, child->place,
+                               "fabric.settings: %.80s: expected a quantity of the fabric, such as \"400KB per "
+                               "100Gbps\", \"2 round_trips\" or \"1 bdp\"",
+                               child->key);
         map.child[i] = text_child(e, child->key, value, child->place);
     }
     return weft_tree_override(*root, &map, e->arena, root, e->error);
@@ -128,8 +128,7 @@ static enum weft_status set(const struct expand *e, const struct weft_tree *entr
 static enum weft_status set_all(const struct expand *e, struct weft_tree **root) {
     const struct weft_tree *list = weft__tree_section(weft__tree_section(e->root, "fabric"), "settings");
     if (!list) return WEFT_OK;
-    if (list->type != WEFT_TREE_LIST)
-        return weft_error_set(e->error, WEFT_ERROR_INPUT, list->place, "fabric.settings: expected a list");
+    if (list->type != WEFT_TREE_LIST) return WEFT_REFUSE(e->error, list->place, "fabric.settings: expected a list");
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < list->n && !status; i++)
         status = set(e, list->child[i], root);
@@ -308,9 +307,8 @@ enum weft_status weft_fabric_expand(const struct weft_tree *root, const struct w
     if (*e.plan->reason) {
         char rate[32];
         weft__quantity_format(WEFT__RATE, e.conf->rate_bps, rate, sizeof rate);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, fabric->place,
-                              "fabric: it cannot be built for %llu hosts at %s: %s", (unsigned long long)e.conf->hosts,
-                              rate, e.plan->reason);
+        return WEFT_REFUSE(ret_error, fabric->place, "fabric: it cannot be built for %llu hosts at %s: %s",
+                           (unsigned long long)e.conf->hosts, rate, e.plan->reason);
     }
     return lay(&e, ret_root);
 }

@@ -44,18 +44,18 @@ static const struct weft_param_table csv_params = WEFT_PARAM_TABLE("csv", struct
 static enum weft_status check_range(const struct weft__table_row *row, enum column c, uint64_t min, uint64_t max,
                                     struct weft_error *ret_error) {
     if (row->value[c] >= min && row->value[c] <= max) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, row->place[c], "%" PRIu64 "; expected %" PRIu64 " to %" PRIu64,
-                          row->value[c], min, max);
+    return WEFT_REFUSE(ret_error, row->place[c], "%" PRIu64 "; expected %" PRIu64 " to %" PRIu64, row->value[c], min,
+                       max);
 }
 
 /// A NIC sends from the ports reserved for RoCEv2; for ports of other simulators their lower 14 bits count.
 static enum weft_status check_sport(const struct weft__table_row *row, struct weft_error *ret_error) {
     uint64_t port = row->value[SPORT];
     if (!row->text[SPORT] || weft_source_port_is_good(port)) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, row->place[SPORT],
-                          "%" PRIu64 "; expected a UDP source port of 49152 to 65535, as RoCEv2 has them, or of 1 to "
-                          "16383",
-                          port);
+    return WEFT_REFUSE(ret_error, row->place[SPORT],
+                       "%" PRIu64 "; expected a UDP source port of 49152 to 65535, as RoCEv2 has them, or of 1 to "
+                       "16383",
+                       port);
 }
 
 /// Checks what is independent of the network in a row.
@@ -98,9 +98,8 @@ static enum weft_status add_row(const struct reader *r, struct weft__lines *line
 }
 
 static enum weft_status fail_empty(const char *path, const struct weft__lines *lines, struct weft_error *ret_error) {
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                          (struct weft_place){.file = path, .line = lines->place.line, .column = 1},
-                          "no flow is in it; expected one line per flow below the header");
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = path, .line = lines->place.line, .column = 1},
+                       "no flow is in it; expected one line per flow below the header");
 }
 
 static enum weft_status csv_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
@@ -161,16 +160,16 @@ static enum weft_status scan(struct weft__lines *lines, const struct weft__table
             if (!strncmp(host, "host-", 5)) host += 5;
             size_t digits = strspn(host, "0123456789");
             if (!digits || host[digits] || digits > 7)
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, row.place[k ? DST : SRC],
-                                      "'%.60s' is not the number of a host, and there is no topology with such a name; "
-                                      "expected 0, 1, ... or host-0, host-1, ...",
-                                      row.text[k ? DST : SRC]);
+                return WEFT_REFUSE(ret_error, row.place[k ? DST : SRC],
+                                   "'%.60s' is not the number of a host, and there is no topology with such a name; "
+                                   "expected 0, 1, ... or host-0, host-1, ...",
+                                   row.text[k ? DST : SRC]);
             number[k] = (uint32_t)strtoul(host, NULL, 10);
             weft_import_need_hosts(import, number[k] + 1);
         }
         if (!status && number[0] == number[1])
-            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, row.place[DST],
-                                    "a flow from host %" PRIu32 " to itself; expected two different hosts", number[0]);
+            status = WEFT_REFUSE(ret_error, row.place[DST],
+                                 "a flow from host %" PRIu32 " to itself; expected two different hosts", number[0]);
     }
     return status;
 }

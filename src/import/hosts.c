@@ -47,8 +47,8 @@ static enum weft_status read_ranks(struct weft__file_hosts *hosts, const char *p
     for (uint32_t r = 0; r < file.ranks; r++) {
         uint32_t node = weft_topology_find_node(t, file.line[r].host);
         if (node == WEFT_NONE || t->node[node].role != WEFT_NODE_HOST)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, file.line[r].place,
-                                  "no host '%.60s' in the topology; expected the name of one", file.line[r].host);
+            return WEFT_REFUSE(ret_error, file.line[r].place,
+                               "no host '%.60s' in the topology; expected the name of one", file.line[r].host);
         hosts->host[r] = t->node[node].index;
     }
     return WEFT_OK;
@@ -60,9 +60,9 @@ enum weft_status weft__file_hosts_init(struct weft__file_hosts *hosts, const cha
     bool file = strcmp(ranks, "linear") != 0;
     *hosts = (struct weft__file_hosts){.topology = topology, .chosen = *text != 0 || file};
     if (*text && file)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "hosts and ranks, '%.60s', both say which hosts the numbers mean; expected one of them",
-                              ranks);
+        return WEFT_REFUSE(ret_error, place,
+                           "hosts and ranks, '%.60s', both say which hosts the numbers mean; expected one of them",
+                           ranks);
     if (file) return read_ranks(hosts, ranks, place, ret_error);
     if (*text) return weft_topology_select_hosts(topology, text, place, &hosts->host, &hosts->n, ret_error);
     index_names(hosts);
@@ -74,13 +74,13 @@ enum weft_status weft__file_hosts_at(const struct weft__file_hosts *hosts, uint6
     *ret_host = number < hosts->n ? hosts->host[number] : WEFT_NONE;
     if (*ret_host != WEFT_NONE) return WEFT_OK;
     if (hosts->chosen)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "host number %" PRIu64 "; expected 0 to %" PRIu32 ", as many as hosts or ranks choose",
-                              number, hosts->n - 1);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "host number %" PRIu64 ", but the topology has no host-%" PRIu64
-                          "; expected one that it has, or 'hosts' to say which are meant",
-                          number, number);
+        return WEFT_REFUSE(ret_error, place,
+                           "host number %" PRIu64 "; expected 0 to %" PRIu32 ", as many as hosts or ranks choose",
+                           number, hosts->n - 1);
+    return WEFT_REFUSE(ret_error, place,
+                       "host number %" PRIu64 ", but the topology has no host-%" PRIu64
+                       "; expected one that it has, or 'hosts' to say which are meant",
+                       number, number);
 }
 
 enum weft_status weft__file_hosts_find(const struct weft__file_hosts *hosts, const char *word, struct weft_place place,
@@ -94,6 +94,6 @@ enum weft_status weft__file_hosts_find(const struct weft__file_hosts *hosts, con
         *ret_host = t->node[node].index;
         return WEFT_OK;
     }
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "no host '%.60s' in the topology; expected the name of a host, or its number", word);
+    return WEFT_REFUSE(ret_error, place, "no host '%.60s' in the topology; expected the name of a host, or its number",
+                       word);
 }

@@ -111,8 +111,8 @@ enum weft_status weft_import_once(const struct weft_import_file *file, uint32_t 
     const struct weft_import_file *first = weft_import_find(file, files, what);
     for (uint32_t f = 0; first && f < files; f++)
         if (&file[f] != first && !strcmp(file[f].what, what))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[f].path},
-                                  "is of the kind '%s', as %s is; expected one of that kind", what, first->path);
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = file[f].path},
+                               "is of the kind '%s', as %s is; expected one of that kind", what, first->path);
     return WEFT_OK;
 }
 
@@ -148,9 +148,8 @@ static enum weft_status look_at(const char *path, const char *folder, struct wef
     struct weft_place place = {.file = path};
     *ret_file = (struct weft_import_file){.path = path, .written = written_path(path, folder, arena), .head = ""};
     if (!weft__text_is_plain(path))
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-            "the name of a file has bytes that are not UTF-8, or control characters; expected another");
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "the name of a file has bytes that are not UTF-8, or control characters; expected another");
     FILE *file = weft__file_open_unpacked(path);
     int why = file ? 0 : errno;
     ret_file->folder = why == EISDIR;
@@ -163,13 +162,11 @@ static enum weft_status look_at(const char *path, const char *folder, struct wef
         if (ferror(file)) why = errno;
         fclose(file);
     }
-    return why ? weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(why))
-               : WEFT_OK;
+    return why ? WEFT_REFUSE(ret_error, place, "cannot be read: %s", weft__file_why(why)) : WEFT_OK;
 }
 
 static enum weft_status fail_absent(const struct weft_import_file *file, struct weft_error *ret_error) {
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path}, "cannot be read: %s",
-                          strerror(ENOENT));
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path}, "cannot be read: %s", strerror(ENOENT));
 }
 
 enum weft_status weft_import_guess(const char *path,

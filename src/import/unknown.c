@@ -95,19 +95,19 @@ enum weft_status weft__import_unknown(const struct weft_import_file *file, const
     struct weft_place place = find_word(file, &word);
     unsigned syntax = syntax_of(file, word);
     if (file->folder || file->absent)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                              importer ? "is a folder; expected files of format %s"
-                                       : "is a folder without Chakra traces; expected files",
-                              importer ? importer->name : "");
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path},
+                           importer ? "is a folder; expected files of format %s"
+                                    : "is a folder without Chakra traces; expected files",
+                           importer ? importer->name : "");
     if (!file->size || (syntax != WEFT_IMPORT_BINARY && !*word))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "the file is empty; expected %s",
-                              importer ? expected(importer, 0, arena) : "a file of a known format");
+        return WEFT_REFUSE(ret_error, place, "the file is empty; expected %s",
+                           importer ? expected(importer, 0, arena) : "a file of a known format");
     enum weft_status status = importer ? WEFT_OK : check_syntax(file, syntax, ret_error);
     if (status) return status;
     if (syntax == WEFT_IMPORT_BINARY)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                              "byte 0: %s do not begin %s; expected %s", show_bytes(file, arena), of,
-                              expected(importer, syntax, arena));
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s does not begin %s; expected %s",
-                          show_text(word, arena), of, expected(importer, syntax, arena));
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path},
+                           "byte 0: %s do not begin %s; expected %s", show_bytes(file, arena), of,
+                           expected(importer, syntax, arena));
+    return WEFT_REFUSE(ret_error, place, "%s does not begin %s; expected %s", show_text(word, arena), of,
+                       expected(importer, syntax, arena));
 }

@@ -168,8 +168,8 @@ static enum weft_status compare_folder(struct weft__page_comparison *c, const ch
     struct weft__reader r;
     enum weft_status status = weft__reader_open(&r, dir, arena, ret_error);
     if (!status && r.status == SQLITE_OK && r.old)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                "%s: results of version 1, which have too few columns; run the scenario again", r.path);
+        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                             "%s: results of version 1, which have too few columns; run the scenario again", r.path);
     const char *const *names;
     uint32_t runs = 0;
     if (!status) status = weft__reader_choose(&r, NULL, NULL, &names, &runs, ret_error);

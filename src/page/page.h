@@ -5,7 +5,7 @@
 #define WEFT_REPORT_PAGE_H
 
 #include "base/json.h"
-#include "results/reader.h"
+#include "results/run/reader.h"
 #include "weft/report.h"
 
 /// A table of the page: {"sql", "columns", "rows"}, with the result of `sql`.

@@ -31,10 +31,10 @@ enum weft_status weft__page_sweep(struct weft__json *j, const char *dir, bool no
     weft__reader_open_file(&r, weft_arena_format(arena, "%s/sweep.sqlite", dir), arena);
     bool whole = weft__reader_count(&r, "SELECT count(*) FROM sqlite_master WHERE name IN ('about', 'ranking')") == 2;
     if (r.status == SQLITE_OK && !whole)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                "%s: written by an older weft, without what a report needs; the same weft sweep "
-                                "command writes it anew",
-                                r.path);
+        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                             "%s: written by an older weft, without what a report needs; the same weft sweep "
+                             "command writes it anew",
+                             r.path);
     if (!status && whole) {
         weft__json_begin_object(j);
         weft__json_key_string(j, "folder", dir);

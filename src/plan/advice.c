@@ -146,16 +146,14 @@ static enum weft_status find_site(struct site *s, const char *subject, struct we
     s->place = weft_plan_scenario_incast(s->scenario, s->t, s->w, s->arena);
     const struct weft_plan_sfc_conf *c = &s->place.conf;
     if (s->place.receiver == WEFT_NONE)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                              s->scenario->workloads ? s->scenario->workload[0].place : where,
-                              "workload: no host has two senders; expected an incast, which plan %s is about", subject);
+        return WEFT_REFUSE(ret_error, s->scenario->workloads ? s->scenario->workload[0].place : where,
+                           "workload: no host has two senders; expected an incast, which plan %s is about", subject);
     const struct weft_port_info *port = weft_topology_port(s->t, s->t->host[s->place.receiver], 0);
     s->node = s->t->port[port->peer].node;
     if (s->t->node[s->node].box != WEFT_BOX_ETHERNET_SWITCH)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, s->scenario->topology.place,
-            "topology: %s, where %s is, is not an Ethernet switch; expected one, which plan %s is about",
-            s->place.switch_name, s->place.receiver_name, subject);
+        return WEFT_REFUSE(ret_error, s->scenario->topology.place,
+                           "topology: %s, where %s is, is not an Ethernet switch; expected one, which plan %s is about",
+                           s->place.switch_name, s->place.receiver_name, subject);
     s->sw = &weft_device_confs(s->scenario, s->t, s->arena)[s->node]->sw;
     s->host = &weft_scenario_device(s->scenario, s->place.receiver_name)->host;
     s->ports = weft__plan_ports(s->t, s->node);
@@ -328,9 +326,8 @@ static enum weft_status advise_dcqcn(struct site *s, struct weft_error *ret_erro
     weft_rate_bps rate = s->place.conf.rate_bps;
     uint64_t n = s->place.conf.incast;
     if (!is(cc, "none") && !is(cc, "dcqcn") && !is(cc, "dcqcn_connectx"))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                              cc->place.file ? cc->place : (struct weft_place){.file = s->scenario->path},
-                              "host.cc: %s is not DCQCN; expected dcqcn, dcqcn_connectx or none", cc->model->name);
+        return WEFT_REFUSE(ret_error, cc->place.file ? cc->place : (struct weft_place){.file = s->scenario->path},
+                           "host.cc: %s is not DCQCN; expected dcqcn, dcqcn_connectx or none", cc->model->name);
     weft_time_ps cnp = number_of(&s->host->transport, "cnp_interval");
     add_fact(s, "CNP interval", TIME(cnp));
     judge_dcqcn(s, cnp);
@@ -526,8 +523,8 @@ static void advise_dynamic(struct site *s, weft_bytes headroom) {
 
 static enum weft_status advise_buffers(struct site *s, struct weft_error *ret_error) {
     if (!s->priorities)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->scenario->path},
+        return WEFT_REFUSE(
+            ret_error, (struct weft_place){.file = s->scenario->path},
             "switch.pfc.priorities: %s has no lossless priority; expected one, which plan buffers is about",
             s->place.switch_name);
     weft_bytes headroom = find_headroom(s);

@@ -34,3 +34,10 @@ struct weft__plan_switch weft__plan_switch(const struct weft_switch_conf *sw, ui
     fill_sfc(&sw->sfc, &s);
     return s;
 }
+
+uint32_t weft_plan_warnings(uint32_t mask, const char *const *name, const char **ret_warning) {
+    uint32_t n = 0;
+    for (uint32_t bit = 0; mask >> bit; bit++)
+        if (mask >> bit & 1) ret_warning[n++] = name[bit];
+    return n;
+}

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/below.h"
-#include "results/reader.h"
+#include "results/run/reader.h"
 #include "weft/report.h"
 
 static uint32_t read_sources(struct weft__reader *r, struct weft_scenario_source **ret_source) {
@@ -72,8 +72,8 @@ enum weft_status weft_stored_read(const char *dir, const char *variant, const ui
     enum weft_status status = weft__reader_open(&r, dir, arena, ret_error);
     if (!status) status = weft__reader_choose(&r, variant, seed, &ret_stored->names, &ret_stored->runs, ret_error);
     if (!status && r.status == SQLITE_OK && !has_sources(&r))
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                "%s: an older weft wrote it, without the scenario; run that again", r.path);
+        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                             "%s: an older weft wrote it, without the scenario; run that again", r.path);
     if (!status) {
         ret_stored->sources = read_sources(&r, &ret_stored->source);
         read_run(&r, ret_stored);

@@ -101,21 +101,17 @@ static enum weft_status on_base(struct weft_scenario_file *file, const char *pat
     *ret_root = root;
     if (!base) return WEFT_OK;
     if (base->type != WEFT_TREE_TEXT || !*base->text || !strcmp(base->text, "-"))
-        return weft_error_set(error, WEFT_ERROR_INPUT, base->place,
-                              "base: expected the name of a scenario file or of a blueprint");
+        return WEFT_REFUSE(error, base->place, "base: expected the name of a scenario file or of a blueprint");
     if (depth == BASES_MAX)
-        return weft_error_set(error, WEFT_ERROR_INPUT, base->place, "base: more than %d files based on one another",
-                              BASES_MAX);
+        return WEFT_REFUSE(error, base->place, "base: more than %d files based on one another", BASES_MAX);
     const struct weft_blueprint *blueprint = weft_blueprint_find(base->text);
     path = blueprint ? blueprint->name : beside(path, base->text, arena);
     struct weft_tree *below;
     const struct weft_tree *ground;
     if (!file->stored && !blueprint && access(path, R_OK))
-        return weft_error_set(error, WEFT_ERROR_INPUT, base->place, "base: cannot read '%.200s': %s", path,
-                              strerror(errno));
+        return WEFT_REFUSE(error, base->place, "base: cannot read '%.200s': %s", path, strerror(errno));
     enum weft_status status = weft__scenario_read(file, path, &below, error);
-    if (!status && below->type != WEFT_TREE_MAP)
-        status = weft_error_set(error, WEFT_ERROR_INPUT, below->place, "expected a scenario");
+    if (!status && below->type != WEFT_TREE_MAP) status = WEFT_REFUSE(error, below->place, "expected a scenario");
     if (!status) status = on_base(file, path, below, depth + 1, &ground, error);
     if (!status) status = weft__scenario_over(ground, weft__tree_without(root, "base", arena), arena, ret_root, error);
     return status;

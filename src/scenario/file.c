@@ -15,7 +15,7 @@ static enum weft_status read_setting(struct weft_scenario_file *file, const char
     const char *name = weft_arena_format(arena, "--set %.*s%s", SETTING_SHOWN, setting, more);
     struct weft_place place = {.file = name};
     if (!equals || equals == setting)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "expected path=value, such as host.cc=dcqcn");
+        return WEFT_REFUSE(ret_error, place, "expected path=value, such as host.cc=dcqcn");
     struct weft_tree *value;
     enum weft_status status = weft__tree_parse_value(name, equals + 1, arena, &value, ret_error);
     if (status) return status;
@@ -59,8 +59,7 @@ enum weft_status weft__scenario_read(struct weft_scenario_file *file, const char
         if (file->stored[i].name && !strcmp(file->stored[i].name, path))
             return add_file(file, path, file->stored[i].text, strlen(file->stored[i].text), ret_root, ret_error);
     if (file->stored)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
-                              "is not stored with the results");
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = path}, "is not stored with the results");
     const struct weft_blueprint *blueprint = weft_blueprint_find(path);
     if (blueprint) return add_file(file, path, blueprint->text, blueprint->size, ret_root, ret_error);
     struct weft__text text;
@@ -79,14 +78,13 @@ static enum weft_status read_names(const struct weft_tree *root, const char *key
     *ret_n = 0;
     if (!map || map->type == WEFT_TREE_NULL) return WEFT_OK;
     if (map->type != WEFT_TREE_MAP || !map->n)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, map->place,
-                              "%s: expected a map of names, each with its overrides", key);
+        return WEFT_REFUSE(ret_error, map->place, "%s: expected a map of names, each with its overrides", key);
     for (uint32_t i = 0; i < map->n; i++) {
         const struct weft_tree *child = map->child[i];
         if (child->type != WEFT_TREE_MAP && child->type != WEFT_TREE_NULL)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, child->place,
-                                  "%s.%.80s: expected a map of paths and values, such as {host.cc: dcqcn}", key,
-                                  child->key);
+            return WEFT_REFUSE(ret_error, child->place,
+                               "%s.%.80s: expected a map of paths and values, such as {host.cc: dcqcn}", key,
+                               child->key);
     }
     *ret_n = map->n;
     return WEFT_OK;
@@ -102,8 +100,7 @@ static enum weft_status on_variant_base(struct weft_scenario_file *file, const s
     *ret_root = root;
     if (!base) return WEFT_OK;
     if (file->based)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, base->place,
-                              "base: the file has a base already; expected one or the other");
+        return WEFT_REFUSE(ret_error, base->place, "base: the file has a base already; expected one or the other");
     struct weft_tree *only = weft_arena_alloc(file->arena, 1, sizeof *only);
     *only = **over;
     only->child = weft_arena_alloc(file->arena, 1, sizeof *only->child);
@@ -128,7 +125,7 @@ static enum weft_status add_variants(struct weft_scenario_file *file, const stru
     if (!status) status = read_names(root, "variants", &map, &n, ret_error);
     if (status) return status;
     if (file->variants + n >= VARIANTS_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, map->place, "more than %d variants", VARIANTS_MAX);
+        return WEFT_REFUSE(ret_error, map->place, "more than %d variants", VARIANTS_MAX);
     root = weft__tree_without(root, "variants", file->arena);
     const char *case_name = the_case ? the_case->key : "";
     for (uint32_t i = 0; i < (n ? n : 1) && !status; i++) {
@@ -165,8 +162,7 @@ static const struct weft_tree *take_section(struct weft_scenario_file *file, con
 static enum weft_status fill(struct weft_scenario_file *file, const struct weft_tree *root, const char *const *settings,
                              uint32_t n_settings, struct weft_error *ret_error) {
     if (root->type != WEFT_TREE_MAP)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, root->place,
-                              "expected a scenario: a map with topology, workload, ...");
+        return WEFT_REFUSE(ret_error, root->place, "expected a scenario: a map with topology, workload, ...");
     file->based = weft_tree_find(root, "base") != NULL;
     enum weft_status status = weft__scenario_on_base(file, root, &root, ret_error);
     if (!status) file->claims = take_section(file, &root, "claims");
@@ -294,9 +290,9 @@ enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *st
         if (stored[i].name) source.name = stored[i].name;
     for (uint32_t i = 0; i < n; i++)
         if (!stored[i].name) settings[source.n_settings++] = stored[i].text;
-    enum weft_status status = source.name ? read_file(&source, ret_file, ret_error)
-                                          : weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                                           "no scenario is stored with the results");
+    enum weft_status status = source.name
+                                  ? read_file(&source, ret_file, ret_error)
+                                  : WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no scenario is stored with the results");
     weft_arena_free(arena);
     return status;
 }

@@ -79,7 +79,7 @@ static enum weft_status take(struct bind *b, const struct weft_error *own) {
 #define FAIL(b, place, ...)                                                                                            \
     ({                                                                                                                 \
         struct weft_error own_ = {0};                                                                                  \
-        weft_error_set(&own_, WEFT_ERROR_INPUT, place, __VA_ARGS__);                                                   \
+        WEFT_REFUSE(&own_, place, __VA_ARGS__);                                                                        \
         take(b, &own_);                                                                                                \
     })
 

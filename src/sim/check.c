@@ -42,22 +42,22 @@ static enum weft_status check_controller(const struct weft_scenario *scenario, c
         if (!program && !common) continue;
         const struct weft_model_conf *te = program ? route : first;
         if (t->static_routes)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, te->place,
-                                  "switch.route: %s places its paths itself; expected no topology.routes beside it",
-                                  te->model->name);
+            return WEFT_REFUSE(ret_error, te->place,
+                               "switch.route: %s places its paths itself; expected no topology.routes beside it",
+                               te->model->name);
         if (!weft__box_of(node)->takes_routes)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, te->place,
-                                  "switch.route: %s needs Ethernet switches; %s is none", te->model->name, node->name);
+            return WEFT_REFUSE(ret_error, te->place, "switch.route: %s needs Ethernet switches; %s is none",
+                               te->model->name, node->name);
         if (!program || !common)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, te->place,
-                                  "switch.route of %s: %s, and of %s: %s; a controller needs all switches",
-                                  t->node[t->switch_node[0]].name, first->model->name, node->name, route->model->name);
+            return WEFT_REFUSE(ret_error, te->place,
+                               "switch.route of %s: %s, and of %s: %s; a controller needs all switches",
+                               t->node[t->switch_node[0]].name, first->model->name, node->name, route->model->name);
         struct weft_route_schedule own = program->schedule(route->conf), other = common->schedule(first->conf);
         if (!is_same(&own, &other))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, te->place,
-                                  "switch.route of %s and %s: interval, delays and demands differ; there is one "
-                                  "controller for all",
-                                  t->node[t->switch_node[0]].name, node->name);
+            return WEFT_REFUSE(ret_error, te->place,
+                               "switch.route of %s and %s: interval, delays and demands differ; there is one "
+                               "controller for all",
+                               t->node[t->switch_node[0]].name, node->name);
     }
     return WEFT_OK;
 }
@@ -88,11 +88,10 @@ static enum weft_status check_route(const struct weft_scenario *scenario, const 
     for (uint32_t d = 0; d < scenario->devices; d++) {
         const struct weft_model_conf *route = &scenario->device[d].sw.route;
         if (route->tree && !is_for_all(scenario, route->place))
-            return weft_error_set(
-                ret_error, WEFT_ERROR_INPUT, route->place,
-                "switch.route: %s has no effect: no node of topology %s chooses routes by it; expected "
-                "it left out, or empty where a variant has this topology",
-                route->model->name, t->kind);
+            return WEFT_REFUSE(ret_error, route->place,
+                               "switch.route: %s has no effect: no node of topology %s chooses routes by it; expected "
+                               "it left out, or empty where a variant has this topology",
+                               route->model->name, t->kind);
     }
     return WEFT_OK;
 }
@@ -111,10 +110,10 @@ static enum weft_status check_sections(const struct weft_scenario *scenario, con
         const struct weft_device_conf *device = &scenario->device[d];
         for (uint32_t kind = 0; kind < WEFT_BOXES; kind++)
             if (device->said[kind] && !is_read(t, d ? device->match : NULL, kind))
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, *device->said[kind],
-                                      "%s: has no effect on any node of %s; expected it left out, or empty where a "
-                                      "variant has this topology",
-                                      weft__box_name(kind), d ? device->match : t->kind);
+                return WEFT_REFUSE(ret_error, *device->said[kind],
+                                   "%s: has no effect on any node of %s; expected it left out, or empty where a "
+                                   "variant has this topology",
+                                   weft__box_name(kind), d ? device->match : t->kind);
     }
     return WEFT_OK;
 }
@@ -167,11 +166,10 @@ static enum weft_status check_asked(const struct weft_scenario *scenario, const 
             weft_params_each(weft_model_find(WEFT_KIND_BOX, "switch")->params, &device->sw, "switch", look_at_value,
                              &s);
             if (s.differs)
-                return weft_error_set(
-                    ret_error, WEFT_ERROR_INPUT, child->key_place,
-                    "%s: has no effect, for %s does not go by it (weft models box %s); expected it left "
-                    "out, or empty where a variant has this topology",
-                    s.path, t->node[deaf].name, weft__box_name(t->node[deaf].box));
+                return WEFT_REFUSE(ret_error, child->key_place,
+                                   "%s: has no effect, for %s does not go by it (weft models box %s); expected it left "
+                                   "out, or empty where a variant has this topology",
+                                   s.path, t->node[deaf].name, weft__box_name(t->node[deaf].box));
         }
     }
     return WEFT_OK;
@@ -189,10 +187,10 @@ static enum weft_status check_control(const struct weft_scenario *scenario, cons
             is_read = own && has_name(own->sections, child->key);
         }
         if (!is_read && !is_for_all(scenario, child->place))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, child->key_place,
-                                  "control.%s: has no effect on any node of %s; expected it left out, or empty where a "
-                                  "variant has this topology",
-                                  child->key, t->kind);
+            return WEFT_REFUSE(ret_error, child->key_place,
+                               "control.%s: has no effect on any node of %s; expected it left out, or empty where a "
+                               "variant has this topology",
+                               child->key, t->kind);
     }
     return WEFT_OK;
 }
@@ -221,15 +219,15 @@ static enum weft_status check_retry(const struct weft_scenario *scenario, const 
         const struct weft_retry_ops *ops = retry->model->ops;
         if (!ops->replays || weft_topology_link_is_fabric(t, t->port[p].link)) continue;
         if (other->model != retry->model)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, retry->place,
-                                  "retry of %s: %s, and of %s, which it has a link to: %s; expected the same at both "
-                                  "ends of a link",
-                                  node->name, retry->model->name, far->name, other->model->name);
+            return WEFT_REFUSE(ret_error, retry->place,
+                               "retry of %s: %s, and of %s, which it has a link to: %s; expected the same at both "
+                               "ends of a link",
+                               node->name, retry->model->name, far->name, other->model->name);
         if (t->link[t->port[p].link].members > 1)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, retry->place,
-                                  "retry of %s: %s, and its link to %s is a Hyperport, whose members number frames "
-                                  "themselves; expected retry: none",
-                                  node->name, retry->model->name, far->name);
+            return WEFT_REFUSE(ret_error, retry->place,
+                               "retry of %s: %s, and its link to %s is a Hyperport, whose members number frames "
+                               "themselves; expected retry: none",
+                               node->name, retry->model->name, far->name);
     }
     return WEFT_OK;
 }
@@ -243,9 +241,9 @@ static enum weft_status check_matches(const struct weft_scenario *scenario, cons
         while (i < t->nodes && !weft_glob_match(device->match, t->node[i].name))
             i++;
         if (i == t->nodes)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "match"),
-                                  "devices.%u.match: no node is called \"%s\"; there are %s to %s, for instance", d - 1,
-                                  device->match, t->node[0].name, t->node[t->nodes - 1].name);
+            return WEFT_REFUSE(ret_error, weft_device_place(device, "match"),
+                               "devices.%u.match: no node is called \"%s\"; there are %s to %s, for instance", d - 1,
+                               device->match, t->node[0].name, t->node[t->nodes - 1].name);
     }
     return WEFT_OK;
 }
@@ -264,9 +262,8 @@ static enum weft_status check_sampling(const struct weft_scenario *scenario, con
     const struct weft_tree *said = run ? weft_tree_find(run, "sample_ports") : NULL;
     struct weft_place place = said ? said->place : WEFT_NOWHERE;
     if (is_for_all(scenario, place)) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "run.sample_ports: no port matches \"%s\"; ports are called like %s/0", ports,
-                          t->node[0].name);
+    return WEFT_REFUSE(ret_error, place, "run.sample_ports: no port matches \"%s\"; ports are called like %s/0", ports,
+                       t->node[0].name);
 }
 
 static enum weft_status check_capture(const struct weft_scenario *scenario, const struct weft_topology *t,
@@ -275,8 +272,8 @@ static enum weft_status check_capture(const struct weft_scenario *scenario, cons
     enum weft_status status =
         weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &port, &n, ret_error);
     if (!status && n > WEFT_PACKET_NODES)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                                "the capture would be of %u ports; at most %u are supported", n, WEFT_PACKET_NODES);
+        status = WEFT_REFUSE(ret_error, scenario->capture_place,
+                             "the capture would be of %u ports; at most %u are supported", n, WEFT_PACKET_NODES);
     if (status || !n || !weft_topology_link_is_fabric(t, t->port[port[0]].link)) return status;
     const struct weft__cell_capture *cells = weft__box_at(t, port[0])->cells;
     const char *sender = t->node[t->port[port[0]].node].name;
@@ -292,18 +289,18 @@ static enum weft_status check_hosts_alike(const struct weft_scenario *scenario, 
     for (uint32_t h = 1; h < t->hosts; h++) {
         const struct weft_device_conf *device = weft_scenario_device(scenario, t->node[t->host[h]].name);
         if (device->host.data_header_bytes != first->data_header_bytes)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "host.data_header"),
-                                  "host.data_header of %s is not that of %s; expected the same at all hosts",
-                                  t->node[t->host[h]].name, t->node[t->host[0]].name);
+            return WEFT_REFUSE(ret_error, weft_device_place(device, "host.data_header"),
+                               "host.data_header of %s is not that of %s; expected the same at all hosts",
+                               t->node[t->host[h]].name, t->node[t->host[0]].name);
         if (weft_host_collects(&device->host) != weft_host_collects(first) ||
             weft_host_telemetry_bytes(&device->host) != weft_host_telemetry_bytes(first))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->host.cc.place,
-                                  "host.cc of %s collects telemetry unlike that of %s; expected the same at all hosts",
-                                  t->node[t->host[h]].name, t->node[t->host[0]].name);
+            return WEFT_REFUSE(ret_error, device->host.cc.place,
+                               "host.cc of %s collects telemetry unlike that of %s; expected the same at all hosts",
+                               t->node[t->host[h]].name, t->node[t->host[0]].name);
         if (device->host.roce == first->roce && device->host.vlan == first->vlan) continue;
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "host.roce"),
-                              "host.roce and host.vlan of %s are not those of %s; expected the same at all hosts",
-                              t->node[t->host[h]].name, t->node[t->host[0]].name);
+        return WEFT_REFUSE(ret_error, weft_device_place(device, "host.roce"),
+                           "host.roce and host.vlan of %s are not those of %s; expected the same at all hosts",
+                           t->node[t->host[h]].name, t->node[t->host[0]].name);
     }
     return WEFT_OK;
 }
@@ -317,20 +314,20 @@ static enum weft_status check_roce_v1(const struct weft_scenario *scenario, cons
     for (uint32_t k = 0; k < node->ports; k++) {
         const struct weft_node_info *peer = &t->node[t->port[t->port[node->port0 + k].peer].node];
         if (peer->role == WEFT_NODE_SWITCH)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "host.roce: v1 is not routable, and %s routes to %s; expected one switch between "
-                                  "hosts, or v2",
-                                  node->name, peer->name);
+            return WEFT_REFUSE(ret_error, place,
+                               "host.roce: v1 is not routable, and %s routes to %s; expected one switch between "
+                               "hosts, or v2",
+                               node->name, peer->name);
     }
     if (device->sw.trust != WEFT_TRUST_PCP)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "host.roce: v1 has no DSCP, by which %s tells priorities; expected switch.trust: pcp and "
-                              "a host.vlan",
-                              node->name);
+        return WEFT_REFUSE(ret_error, place,
+                           "host.roce: v1 has no DSCP, by which %s tells priorities; expected switch.trust: pcp and "
+                           "a host.vlan",
+                           node->name);
     if (strcmp(device->sw.sfc.model->name, "none") != 0)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->sw.sfc.place,
-                              "switch.sfc of %s: its messages are UDP, and host.roce is v1; expected none, or v2",
-                              node->name);
+        return WEFT_REFUSE(ret_error, device->sw.sfc.place,
+                           "switch.sfc of %s: its messages are UDP, and host.roce is v1; expected none, or v2",
+                           node->name);
     return WEFT_OK;
 }
 
@@ -348,14 +345,14 @@ static enum weft_status check_trimming(const struct weft_scenario *scenario, con
     if (!trims) return WEFT_OK;
     const struct weft_model *transport = weft_scenario_device(scenario, t->node[t->host[0]].name)->host.transport.model;
     if (*scenario->capture.ports && !weft__transport_frames(transport->ops)->trims)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                              "capture: switch.aqm %s leaves headers of packets, for which frames of %s have no form; "
-                              "expected another aqm, or no capture",
-                              trims->model->name, transport->name);
+        return WEFT_REFUSE(ret_error, scenario->capture_place,
+                           "capture: switch.aqm %s leaves headers of packets, for which frames of %s have no form; "
+                           "expected another aqm, or no capture",
+                           trims->model->name, transport->name);
     if (other == WEFT_NONE) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, trims->place,
-                          "switch.aqm: %s needs Ethernet switches; %s is none, and carries no trimmed frames",
-                          trims->model->name, t->node[other].name);
+    return WEFT_REFUSE(ret_error, trims->place,
+                       "switch.aqm: %s needs Ethernet switches; %s is none, and carries no trimmed frames",
+                       trims->model->name, t->node[other].name);
 }
 
 /// Records beside packets do not cross a fabric as cells.
@@ -364,29 +361,29 @@ static enum weft_status check_records(const struct weft_scenario *scenario, cons
     const struct weft_transport_ops *transport = host->transport.model->ops;
     bool collects = weft_host_collects(host), sacks = transport->sacks && transport->sacks(host->transport.conf);
     if (collects && *scenario->capture.ports)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                              "capture: host.cc %s collects telemetry, for which captures have no form; expected "
-                              "another cc, or no capture",
-                              host->cc.model->name);
+        return WEFT_REFUSE(ret_error, scenario->capture_place,
+                           "capture: host.cc %s collects telemetry, for which captures have no form; expected "
+                           "another cc, or no capture",
+                           host->cc.model->name);
     if (sacks && !weft__transport_frames(transport)->sacks && *scenario->capture.ports)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                              "capture: host.transport %s acknowledges selectively, for which captures have no form; "
-                              "expected another transport, or no capture",
-                              host->transport.model->name);
+        return WEFT_REFUSE(ret_error, scenario->capture_place,
+                           "capture: host.transport %s acknowledges selectively, for which captures have no form; "
+                           "expected another transport, or no capture",
+                           host->transport.model->name);
     if (collects && transport->acknowledges_reads)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, host->cc.place,
-                              "host.cc: %s collects telemetry, which acknowledgements of %s have no room for",
-                              host->cc.model->name, host->transport.model->name);
+        return WEFT_REFUSE(ret_error, host->cc.place,
+                           "host.cc: %s collects telemetry, which acknowledgements of %s have no room for",
+                           host->cc.model->name, host->transport.model->name);
     for (uint32_t n = 0; (collects || sacks) && n < t->nodes; n++) {
         if (t->node[n].role == WEFT_NODE_HOST || weft__box_of(&t->node[n])->takes_routes) continue;
         if (collects)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, host->cc.place,
-                                  "host.cc: %s needs Ethernet switches, which note telemetry; %s is none",
-                                  host->cc.model->name, t->node[n].name);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, host->transport.place,
-                              "host.transport: %s with selective acknowledgement needs Ethernet switches; %s is none, "
-                              "and its cells do not carry what ACKs name",
-                              host->transport.model->name, t->node[n].name);
+            return WEFT_REFUSE(ret_error, host->cc.place,
+                               "host.cc: %s needs Ethernet switches, which note telemetry; %s is none",
+                               host->cc.model->name, t->node[n].name);
+        return WEFT_REFUSE(ret_error, host->transport.place,
+                           "host.transport: %s with selective acknowledgement needs Ethernet switches; %s is none, "
+                           "and its cells do not carry what ACKs name",
+                           host->transport.model->name, t->node[n].name);
     }
     return WEFT_OK;
 }
@@ -406,12 +403,11 @@ static enum weft_status check_framing(const struct weft_scenario *scenario, cons
         if (host->roce == WEFT_ROCE_V1) status = check_roce_v1(scenario, t, n, ret_error);
         if (status || device->sw.trust != WEFT_TRUST_PCP) continue;
         if (!weft__box_of(&t->node[n])->takes_routes)
-            status =
-                weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "switch.trust"),
-                               "switch.trust: pcp, and %s is not an Ethernet switch; expected dscp", t->node[n].name);
+            status = WEFT_REFUSE(ret_error, weft_device_place(device, "switch.trust"),
+                                 "switch.trust: pcp, and %s is not an Ethernet switch; expected dscp", t->node[n].name);
         else if (!host->vlan)
-            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "switch.trust"),
-                                    "switch.trust: pcp, and hosts send frames without a tag; expected a host.vlan");
+            status = WEFT_REFUSE(ret_error, weft_device_place(device, "switch.trust"),
+                                 "switch.trust: pcp, and hosts send frames without a tag; expected a host.vlan");
     }
     return status;
 }
@@ -477,11 +473,10 @@ static enum weft_status check_flows(const struct weft_scenario *scenario, const 
             char each[32], packet[32];
             weft_format_bytes(bytes, each, sizeof each);
             weft_format_bytes(mtu, packet, sizeof packet);
-            return weft_error_set(
-                ret_error, WEFT_ERROR_INPUT, scenario->workload[e].place,
-                "%s sends %s over a queue pair in packets of %s: more than 2^32 - 2 of them, for which "
-                "there are no numbers; expected a smaller size, more qps or a larger host.mtu",
-                src, each, packet);
+            return WEFT_REFUSE(ret_error, scenario->workload[e].place,
+                               "%s sends %s over a queue pair in packets of %s: more than 2^32 - 2 of them, for which "
+                               "there are no numbers; expected a smaller size, more qps or a larger host.mtu",
+                               src, each, packet);
         }
     return WEFT_OK;
 }
@@ -497,13 +492,12 @@ static enum weft_status check_planes(const struct weft_scenario *scenario, const
             const struct weft_flow *f = &workload->flow[i];
             uint32_t far = f->src >= first->hosts ? f->src : f->dst;
             if (f->rma)
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->workload[e].place,
-                                      "remote memory access, and host.planes: queue_pair; expected separate");
+                return WEFT_REFUSE(ret_error, scenario->workload[e].place,
+                                   "remote memory access, and host.planes: queue_pair; expected separate");
             if (far >= first->hosts)
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->workload[e].place,
-                                      "%s is a port of the NIC of %s (host.planes); expected hosts of %s",
-                                      t->node[t->host[far]].name, t->node[t->host[far % first->hosts]].name,
-                                      first->name);
+                return WEFT_REFUSE(ret_error, scenario->workload[e].place,
+                                   "%s is a port of the NIC of %s (host.planes); expected hosts of %s",
+                                   t->node[t->host[far]].name, t->node[t->host[far % first->hosts]].name, first->name);
         }
     return WEFT_OK;
 }
@@ -524,11 +518,10 @@ static enum weft_status check_transports(const struct weft_scenario *scenario, c
         const struct weft_flow *f = &workload->flow[i];
         const struct weft_model *src = transport_of(scenario, t, f->src), *dst = transport_of(scenario, t, f->dst);
         if (src != dst)
-            return weft_error_set(
-                ret_error, WEFT_ERROR_INPUT, weft_device_place(&scenario->device[other], "host.transport"),
-                "host.transport: %s has transport %s and %s %s; expected the same, for data goes from "
-                "one to the other",
-                t->node[t->host[f->src]].name, src->name, t->node[t->host[f->dst]].name, dst->name);
+            return WEFT_REFUSE(ret_error, weft_device_place(&scenario->device[other], "host.transport"),
+                               "host.transport: %s has transport %s and %s %s; expected the same, for data goes from "
+                               "one to the other",
+                               t->node[t->host[f->src]].name, src->name, t->node[t->host[f->dst]].name, dst->name);
     }
     return WEFT_OK;
 }
@@ -552,12 +545,11 @@ static enum weft_status check_jobs(const struct weft_scenario *scenario, const s
         for (uint32_t s = 0; s < job->stages; s++)
             most = fmax(most, compute_least(job, s));
         if ((double)job->start_ps + most * job->iterations <= (double)WEFT_TIME_MAX) continue;
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, job->place,
-            "job %s computes for %.0fs in its %u iterations; simulated time ends after %.0fs: expected "
-            "less to compute, fewer iterations, or run.until",
-            workload->group[job->group], most / (double)WEFT_PS_PER_S * job->iterations, job->iterations,
-            (double)(WEFT_TIME_MAX / WEFT_PS_PER_S));
+        return WEFT_REFUSE(ret_error, job->place,
+                           "job %s computes for %.0fs in its %u iterations; simulated time ends after %.0fs: expected "
+                           "less to compute, fewer iterations, or run.until",
+                           workload->group[job->group], most / (double)WEFT_PS_PER_S * job->iterations, job->iterations,
+                           (double)(WEFT_TIME_MAX / WEFT_PS_PER_S));
     }
     return WEFT_OK;
 }

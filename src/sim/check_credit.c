@@ -32,10 +32,10 @@ static enum weft_status check_maps(const struct weft_device_conf **device, const
     for (uint32_t h = 0; h < t->hosts; h++) {
         const struct weft_device_conf *host = device[t->host[h]];
         if (host != seen && !keeps_priorities(&device[n]->sw, &host->host, priorities))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device[n], "switch.dscp_map"),
-                                  "%s puts frames of %s at another priority than that host, and links go by credit; "
-                                  "expected switch.trust: dscp, and a dscp_map that leads back to it",
-                                  t->node[n].name, t->node[t->host[h]].name);
+            return WEFT_REFUSE(ret_error, weft_device_place(device[n], "switch.dscp_map"),
+                               "%s puts frames of %s at another priority than that host, and links go by credit; "
+                               "expected switch.trust: dscp, and a dscp_map that leads back to it",
+                               t->node[n].name, t->node[t->host[h]].name);
         seen = host;
     }
     return WEFT_OK;
@@ -64,11 +64,11 @@ static enum weft_status check_room(const struct weft_device_conf **devices, cons
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
             weft_bytes most = grants >> p & 1 ? holds_most(devices[n], t, port, host_rate, p) : UINT64_MAX;
             if (grant <= most) continue;
-            return weft_error_set(
-                ret_error, WEFT_ERROR_INPUT, weft__credit_of(devices[n], node)->place,
-                "%s grants a link credit of %" PRIu64 "B of priority %u, and its buffer holds %" PRIu64
-                "B of it at most; expected credit.grant up to that, or a larger %s",
-                node->name, grant, p, most, node->role == WEFT_NODE_HOST ? "host.rx_buffer" : "switch.buffer");
+            return WEFT_REFUSE(ret_error, weft__credit_of(devices[n], node)->place,
+                               "%s grants a link credit of %" PRIu64 "B of priority %u, and its buffer holds %" PRIu64
+                               "B of it at most; expected credit.grant up to that, or a larger %s",
+                               node->name, grant, p, most,
+                               node->role == WEFT_NODE_HOST ? "host.rx_buffer" : "switch.buffer");
         }
     }
     return WEFT_OK;
@@ -82,29 +82,27 @@ static enum weft_status check_node(const struct weft_device_conf **devices, cons
     const struct weft_device_conf *device = devices[n];
     bool is_host = node->role == WEFT_NODE_HOST;
     if (!is_host && !weft__box_of(node)->takes_routes)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, chosen->place,
-                              "links go by credit, and %s is not an Ethernet switch; expected credit: none",
-                              node->name);
+        return WEFT_REFUSE(ret_error, chosen->place,
+                           "links go by credit, and %s is not an Ethernet switch; expected credit: none", node->name);
     if ((is_host ? &device->host.pfc : &device->sw.pfc)->priorities & priorities)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                              weft_device_place(device, is_host ? "host.pfc.priorities" : "switch.pfc.priorities"),
-                              "%s has PFC at a priority that goes by credit; expected pfc.priorities without it, or "
-                              "none",
-                              node->name);
+        return WEFT_REFUSE(ret_error,
+                           weft_device_place(device, is_host ? "host.pfc.priorities" : "switch.pfc.priorities"),
+                           "%s has PFC at a priority that goes by credit; expected pfc.priorities without it, or "
+                           "none",
+                           node->name);
     if (device->dcbx.enabled)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "dcbx.enabled"),
-                              "%s speaks DCBX, and links go by credit; expected dcbx.enabled: false", node->name);
+        return WEFT_REFUSE(ret_error, weft_device_place(device, "dcbx.enabled"),
+                           "%s speaks DCBX, and links go by credit; expected dcbx.enabled: false", node->name);
     if (is_host) return WEFT_OK;
     if (((const struct weft_aqm_ops *)device->sw.aqm.model->ops)->trim)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, device->sw.aqm.place,
-            "%s trims packets, which changes what they take, and links go by credit; expected another "
-            "switch.aqm",
-            node->name);
+        return WEFT_REFUSE(ret_error, device->sw.aqm.place,
+                           "%s trims packets, which changes what they take, and links go by credit; expected another "
+                           "switch.aqm",
+                           node->name);
     if (((const struct weft_sfc_ops *)device->sw.sfc.model->ops)->watch(device->sw.sfc.conf) != UINT64_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->sw.sfc.place,
-                              "%s makes source flow control messages, and links go by credit; expected sfc: none",
-                              node->name);
+        return WEFT_REFUSE(ret_error, device->sw.sfc.place,
+                           "%s makes source flow control messages, and links go by credit; expected sfc: none",
+                           node->name);
     return check_maps(devices, t, n, priorities, ret_error);
 }
 

@@ -44,22 +44,21 @@ static enum weft_status check_capture(const struct weft_scenario *scenario, cons
     const struct weft_transport_frames *format = find_format(scenario, t, &n);
     if (!format && !own) return WEFT_OK;
     if (!format || !is_standard(scenario, t))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                              "capture: frames have sizes or a wire of their own, which no capture can show; "
-                              "expected those of RoCE and IEEE 802.3");
+        return WEFT_REFUSE(ret_error, scenario->capture_place,
+                           "capture: frames have sizes or a wire of their own, which no capture can show; "
+                           "expected those of RoCE and IEEE 802.3");
     if (n < t->hosts)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                              "capture: %u of %u hosts send %s; expected all, or none", n, t->hosts, format->name);
+        return WEFT_REFUSE(ret_error, scenario->capture_place, "capture: %u of %u hosts send %s; expected all, or none",
+                           n, t->hosts, format->name);
     for (uint32_t h = 0; h < t->hosts; h++) {
         const struct weft_node_info *node = &t->node[t->host[h]];
         const struct weft_host_conf *host = &weft_scenario_device(scenario, node->name)->host;
         if (host->data_header_bytes == format->data_bytes && host->ack_bytes == format->ack_bytes) continue;
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                              "capture: host.data_header of %s is %lluB and ack_frame %lluB, and headers of %s take %u "
-                              "and %u bytes; expected data_header: %uB, ack_frame: %uB",
-                              node->name, (unsigned long long)host->data_header_bytes,
-                              (unsigned long long)host->ack_bytes, format->name, format->data_bytes, format->ack_bytes,
-                              format->data_bytes, format->ack_bytes);
+        return WEFT_REFUSE(ret_error, scenario->capture_place,
+                           "capture: host.data_header of %s is %lluB and ack_frame %lluB, and headers of %s take %u "
+                           "and %u bytes; expected data_header: %uB, ack_frame: %uB",
+                           node->name, (unsigned long long)host->data_header_bytes, (unsigned long long)host->ack_bytes,
+                           format->name, format->data_bytes, format->ack_bytes, format->data_bytes, format->ack_bytes);
     }
     return WEFT_OK;
 }
@@ -69,16 +68,15 @@ static enum weft_status check_node(const struct weft_node_info *node, const stru
                                    struct weft_error *ret_error) {
     if (node->role == WEFT_NODE_HOST) return WEFT_OK;
     if (!weft__box_of(node)->takes_routes)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, weft_device_place(conf, "switch"),
-            "%s is not an Ethernet switch, and frames have sizes or a wire of their own; expected those "
-            "of RoCE and IEEE 802.3",
-            node->name);
+        return WEFT_REFUSE(ret_error, weft_device_place(conf, "switch"),
+                           "%s is not an Ethernet switch, and frames have sizes or a wire of their own; expected those "
+                           "of RoCE and IEEE 802.3",
+                           node->name);
     if (conf->sw.forwarding == WEFT_CUT_THROUGH)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(conf, "switch.forwarding"),
-                              "switch.forwarding of %s: cut_through, and frames have sizes or a wire of their own; "
-                              "expected store_and_forward",
-                              node->name);
+        return WEFT_REFUSE(ret_error, weft_device_place(conf, "switch.forwarding"),
+                           "switch.forwarding of %s: cut_through, and frames have sizes or a wire of their own; "
+                           "expected store_and_forward",
+                           node->name);
     return WEFT_OK;
 }
 
@@ -86,13 +84,13 @@ static enum weft_status check_links(const struct weft_topology *t, struct weft_p
                                     struct weft_error *ret_error) {
     for (uint32_t i = 0; i < t->links; i++) {
         if (t->link[i].members > 1)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "a Hyperport, and frames have sizes or a wire of their own; expected links of one "
-                                  "member");
+            return WEFT_REFUSE(ret_error, place,
+                               "a Hyperport, and frames have sizes or a wire of their own; expected links of one "
+                               "member");
         if (t->link[i].delay_ps < 1000)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "a link has a delay below 1ns, and frames have sizes or a wire of their own; "
-                                  "expected 1ns at least");
+            return WEFT_REFUSE(ret_error, place,
+                               "a link has a delay below 1ns, and frames have sizes or a wire of their own; "
+                               "expected 1ns at least");
     }
     return WEFT_OK;
 }

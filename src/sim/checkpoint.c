@@ -189,31 +189,30 @@ static enum weft_status check_header(FILE *file, const char *path, struct weft_e
     size_t n = fread(&header, 1, sizeof header, file);
     bool begins = !memcmp(header.magic, magic, n < sizeof magic ? n : sizeof magic);
     if (n < sizeof header)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "byte %zu: %s; expected all of a checkpoint", n,
-                              begins ? "it ends in the middle" : "it is not a checkpoint of weft");
+        return WEFT_REFUSE(ret_error, place, "byte %zu: %s; expected all of a checkpoint", n,
+                           begins ? "it ends in the middle" : "it is not a checkpoint of weft");
     const char *fault = find_fault(&header);
     if (!fault) return WEFT_OK;
     if (header.ranks != own.ranks && header.sum == sum_of(&header))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "byte 0: it is of a run over %u processes; expected as many (mpirun -n %u), not %u",
-                              header.ranks, header.ranks, own.ranks);
+        return WEFT_REFUSE(ret_error, place,
+                           "byte 0: it is of a run over %u processes; expected as many (mpirun -n %u), not %u",
+                           header.ranks, header.ranks, own.ranks);
     bool foreign = !strncmp(fault, "it is of another build", 22);
     header.program.text[sizeof header.program.text - 1] = 0;
     if (foreign) // the same version may be built twice
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "byte 0: %s (%s, build %016" PRIx64 "); expected one of this build (%s, build %016" PRIx64
-                              ")",
-                              fault, header.program.text, header.program.hash, own.program.text, own.program.hash);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "byte 0: %s; expected one of %s", fault,
-                          own.program.text);
+        return WEFT_REFUSE(ret_error, place,
+                           "byte 0: %s (%s, build %016" PRIx64 "); expected one of this build (%s, build %016" PRIx64
+                           ")",
+                           fault, header.program.text, header.program.hash, own.program.text, own.program.hash);
+    return WEFT_REFUSE(ret_error, place, "byte 0: %s; expected one of %s", fault, own.program.text);
 }
 
 /// Ranks other than 0 open nothing.
 static enum weft_status open_file(const char *path, FILE **ret_file, struct weft_error *ret_error) {
     FILE *file = *ret_file = weft__file_open(path, "r");
     if (file) return check_header(file, path, ret_error);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
-                          "%s; expected a checkpoint that weft run --checkpoint has written", strerror(errno));
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = path},
+                       "%s; expected a checkpoint that weft run --checkpoint has written", strerror(errno));
 }
 
 /// Checks that all ranks have come this far and run the same program. A rank that has not reports so when it ends.
@@ -236,8 +235,8 @@ static enum weft_status read_image(struct weft_ranks *ranks, FILE *file, const c
     size_t byte = 0;
     const char *wrong = weft__parts_read(ranks, file, ret_note, sizeof *ret_note, &byte);
     if (!wrong) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path}, "byte %zu%s: %s",
-                          byte + sizeof own, ranks ? " or beyond" : "", wrong);
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = path}, "byte %zu%s: %s", byte + sizeof own,
+                       ranks ? " or beyond" : "", wrong);
 }
 
 /// Over ranks, all meet after each step, so that none waits for one that has failed.

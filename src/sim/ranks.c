@@ -63,9 +63,8 @@ enum weft_status weft__ranks_begin(struct weft__run *run, struct weft_error *ret
     run->options.threads = own.threads;
     if (!status && own.threads * ranks->n > WEFT__WORKERS_MAX) {
         ranks->over = true; // all ranks find the same
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                "%u ranks of %u threads; expected at most %d threads in all", ranks->n, own.threads,
-                                WEFT__WORKERS_MAX);
+        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%u ranks of %u threads; expected at most %d threads in all",
+                             ranks->n, own.threads, WEFT__WORKERS_MAX);
     }
     return status;
 }

@@ -52,8 +52,8 @@ static enum weft_status simulation_new(const struct weft_scenario_file *file, ui
                                        struct weft_simulation **ret_simulation, struct weft_error *ret_error) {
     *ret_simulation = NULL;
     if (variant >= weft_scenario_variants(file))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no variant %u; expected 0 to %u", variant,
-                              weft_scenario_variants(file) - 1);
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no variant %u; expected 0 to %u", variant,
+                           weft_scenario_variants(file) - 1);
     struct order order = {file, variant, counts, NULL};
     struct weft_memory *memory = NULL;
     enum weft_status status = weft_memory_enter(&memory, make_simulation, &order, ret_error);

@@ -141,7 +141,7 @@ static struct header header_of(const struct weft__store *store) {
     return h;
 }
 
-#define REFUSE(...) weft_error_set(error, WEFT_ERROR_INPUT, (struct weft_place){.file = store->path}, __VA_ARGS__)
+#define REFUSE(...) WEFT_REFUSE(error, (struct weft_place){.file = store->path}, __VA_ARGS__)
 
 enum weft_status weft__store_refuse(const struct weft__store *store, struct weft_error *error) {
     return REFUSE("it is damaged; expected what a run of this scenario has written, or another "
@@ -182,12 +182,12 @@ enum weft_status weft__store_open(const struct weft__network *net, struct weft__
     if (status) return status;
     store->path = weft_arena_format(store->arena, "%s/%016" PRIx64 ".weft-memos", folder, key_of(net));
     if (mkdir(folder, 0777) && errno != EEXIST)
-        return weft_error_set(error, WEFT_ERROR_INPUT, (struct weft_place){.file = folder},
-                              "%s; expected a folder, or a place for one (run.fast_forward_store)", strerror(errno));
+        return WEFT_REFUSE(error, (struct weft_place){.file = folder},
+                           "%s; expected a folder, or a place for one (run.fast_forward_store)", strerror(errno));
     if (access(folder, W_OK | X_OK))
-        return weft_error_set(error, WEFT_ERROR_INPUT, (struct weft_place){.file = folder},
-                              "%s; expected a folder in which files can be made (run.fast_forward_store)",
-                              strerror(errno));
+        return WEFT_REFUSE(error, (struct weft_place){.file = folder},
+                           "%s; expected a folder in which files can be made (run.fast_forward_store)",
+                           strerror(errno));
     FILE *file = weft__file_open(store->path, "r");
     if (!file && errno == ENOENT) return WEFT_OK;
     if (!file) return REFUSE("%s; expected a file to be read (run.fast_forward_store)", strerror(errno));

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/units.h"
-#include "results/reader.h"
+#include "results/run/reader.h"
 #include "weft/timeline.h"
 
 enum { CONGESTION_TRACKS = 1000000 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/events.h"
-#include "results/reader.h"
+#include "results/run/reader.h"
 #include "weft/result.h"
 #include "weft/timeline.h"
 #include "weft/topology.h"
@@ -175,10 +175,10 @@ enum weft_status weft_timeline_read(const char *dir, const char *variant, struct
         read_events(&r);
     }
     if (!status && r.unnamed)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                "%s: results of version 1 do not list connections of remote memory access, which this "
-                                "run has events of; run its scenario again",
-                                r.results.path);
+        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                             "%s: results of version 1 do not list connections of remote memory access, which this "
+                             "run has events of; run its scenario again",
+                             r.results.path);
     return weft__reader_close(&r.results, status, ret_error);
 }
 

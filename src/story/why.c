@@ -166,7 +166,7 @@ static enum weft_status find_end(const struct weft_whys *y, uint32_t flow, const
         why = "did not finish";
     else if (!y->finished[flow])
         why = "was not followed";
-    if (why) return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "flow %u %s", flow, why);
+    if (why) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "flow %u %s", flow, why);
     *ret_end = y->finished[flow];
     return WEFT_OK;
 }
@@ -187,8 +187,8 @@ static enum weft_status follow_back(const struct weft_whys *y, const struct weft
         p->hop[i] = p->hop[p->hops + i];
     p->hops = n;
     if (hop && n) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                          "flow %u: its last packet cannot be followed back to its sender", p->flow);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "flow %u: its last packet cannot be followed back to its sender",
+                       p->flow);
 }
 
 enum weft_status weft__why_find_path(const struct weft_whys *y, uint32_t flow, weft_time_ps from, weft_time_ps to,

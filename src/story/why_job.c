@@ -237,8 +237,7 @@ static bool find_end(struct walk *x) {
 
 static enum weft_status refuse(const struct walk *x, const char *why, struct weft_error *ret_error) {
     const struct weft_workload *w = x->y->run->workload;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "job %s, iteration %u: %s",
-                          w->group[x->job->group], x->iteration, why);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "job %s, iteration %u: %s", w->group[x->job->group], x->iteration, why);
 }
 
 /// With the first cause that the explanation of a stall has.
@@ -263,9 +262,8 @@ static enum weft_status begin(struct walk *x, const struct weft_whys *y, uint32_
     }
     uint32_t iterations = x->job->schedule ? 1 : x->job->iterations;
     if (iteration >= iterations)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "job %s: no iteration %u, expected a number below %u", w->group[x->job->group], iteration,
-                              iterations);
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "job %s: no iteration %u, expected a number below %u",
+                           w->group[x->job->group], iteration, iterations);
     if ((x->job->schedule ? o->end_ps : o->iteration_end_ps[iteration]) == WEFT_TIME_NEVER)
         return refuse(x, why_not_ended(x), ret_error);
     x->from_ps = iteration ? o->iteration_end_ps[iteration - 1] : x->job->start_ps;

@@ -13,7 +13,7 @@ enum { AXES_MAX = 64 };
 
 static const char seed_path[] = "run.seed";
 
-#define FAIL(error, place, ...) weft_error_set(error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define FAIL(error, place, ...) WEFT_REFUSE(error, place, __VA_ARGS__)
 
 // --- values -------------------------------------------------------------------------------------------------------
 

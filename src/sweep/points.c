@@ -31,7 +31,7 @@ static const char *const lists[] = {"vary", NULL};
 const struct weft_param_table weft_sweep_table =
     WEFT_PARAM_TABLE_LISTS("sweep", struct weft__sweep_conf, rows, check, lists);
 
-#define FAIL(error, place, ...) weft_error_set(error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define FAIL(error, place, ...) WEFT_REFUSE(error, place, __VA_ARGS__)
 
 /// Values of one variant's points, which the other variants share.
 struct design {

@@ -27,9 +27,8 @@ static enum weft_status read_entry(const struct weft_tree *tree, struct weft__ds
     enum weft_status status = weft_params_load(&table, tree, &e, arena, ret_error);
     if (status) return status;
     if (e.zone >= zones)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_tree_find(tree, "zone")->place,
-                              "no L1 zone %llu; expected 0 to %llu", (unsigned long long)e.zone,
-                              (unsigned long long)zones - 1);
+        return WEFT_REFUSE(ret_error, weft_tree_find(tree, "zone")->place, "no L1 zone %llu; expected 0 to %llu",
+                           (unsigned long long)e.zone, (unsigned long long)zones - 1);
     if (weft_tree_find(tree, "hosts_per_rdsw")) nics[e.zone].hosts = e.hosts;
     if (weft_tree_find(tree, "host_rate")) nics[e.zone].line.rate_bps = e.rate_bps;
     if (weft_tree_find(tree, "host_delay")) nics[e.zone].line.delay_ps = e.delay_ps;
@@ -44,8 +43,8 @@ enum weft_status weft__dsf_read_nics(const struct weft__dsf_conf *c, const struc
     const struct weft_tree *list = weft_tree_find(tree, weft__dsf_lists[1]);
     if (!list || list->type == WEFT_TREE_NULL) return WEFT_OK;
     if (list->type != WEFT_TREE_LIST)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, list->place,
-                              "nics: expected a list, as in [{zone: 1, host_rate: 800Gbps, hosts_per_rdsw: 18}]");
+        return WEFT_REFUSE(ret_error, list->place,
+                           "nics: expected a list, as in [{zone: 1, host_rate: 800Gbps, hosts_per_rdsw: 18}]");
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < list->n && !status; i++)
         status = read_entry(list->child[i], nics, zones, arena, ret_error);

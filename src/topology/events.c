@@ -69,8 +69,8 @@ static enum weft_status keep(struct weft_topology *t, struct events *events, str
         if (!i || by_time_then_link(&events->item[i - 1], &events->item[i])) continue;
         char name[128];
         weft_topology_port_name(t, t->link[t->event[i].link].port[0], name, sizeof name);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, events->item[i].place,
-                              "two events for the link of port %s at the same time", name);
+        return WEFT_REFUSE(ret_error, events->item[i].place, "two events for the link of port %s at the same time",
+                           name);
     }
     return WEFT_OK;
 }
@@ -79,9 +79,9 @@ enum weft_status weft__topology_read_events(struct weft_topology *t, const struc
                                             struct weft_error *ret_error) {
     if (!tree || tree->type == WEFT_TREE_NULL) return WEFT_OK;
     if (tree->type != WEFT_TREE_LIST)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, tree->place,
-                              "expected a list of events, as in [{at: 1ms, link: \"%s/0\", state: down}]",
-                              t->node[0].name);
+        return WEFT_REFUSE(ret_error, tree->place,
+                           "expected a list of events, as in [{at: 1ms, link: \"%s/0\", state: down}]",
+                           t->node[0].name);
     struct events events = {0};
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < tree->n && !status; i++)

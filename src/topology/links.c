@@ -15,13 +15,12 @@ static enum weft_status unknown_link(const struct weft_topology *t, const char *
     bool pair = mark != NULL;
     if (!mark) mark = strchr(name, '/');
     if (!mark && weft_topology_find_node(t, name) != WEFT_NONE)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "no link '%s': that is a node; \"%s/*\" is all of its links, \"%s/0\" one", name, name,
-                              name);
+        return WEFT_REFUSE(ret_error, place, "no link '%s': that is a node; \"%s/*\" is all of its links, \"%s/0\" one",
+                           name, name, name);
     if (!mark)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "no link '%s'; expected a port (%s/0) or two nodes (%s--%s)", name, t->node[0].name,
-                              t->node[0].name, t->node[t->port[weft_topology_port(t, 0, 0)->peer].node].name);
+        return WEFT_REFUSE(ret_error, place, "no link '%s'; expected a port (%s/0) or two nodes (%s--%s)", name,
+                           t->node[0].name, t->node[0].name,
+                           t->node[t->port[weft_topology_port(t, 0, 0)->peer].node].name);
     const char *part[2] = {name, pair ? mark + 2 : ""};
     size_t length[2] = {(size_t)(mark - name), strlen(part[1])};
     for (unsigned i = 0; i < (pair ? 2 : 1); i++) {
@@ -29,17 +28,14 @@ static enum weft_status unknown_link(const struct weft_topology *t, const char *
         snprintf(node, sizeof node, "%.*s", (int)length[i], part[i]);
         if (weft_topology_find_node(t, node) != WEFT_NONE) continue;
         const char *nearest = weft__topology_nearest_node(t, part[i], length[i]);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no link '%s': no node '%s'%s%s%s", name, node,
-                              nearest ? "; nearest: '" : "", nearest ? nearest : "", nearest ? "'" : "");
+        return WEFT_REFUSE(ret_error, place, "no link '%s': no node '%s'%s%s%s", name, node,
+                           nearest ? "; nearest: '" : "", nearest ? nearest : "", nearest ? "'" : "");
     }
-    if (pair)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no link '%s': the two nodes are not neighbours",
-                              name);
+    if (pair) return WEFT_REFUSE(ret_error, place, "no link '%s': the two nodes are not neighbours", name);
     char node[128];
     snprintf(node, sizeof node, "%.*s", (int)length[0], name);
     const struct weft_node_info *info = &t->node[weft_topology_find_node(t, node)];
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no link '%s': %s has ports 0 to %u", name, node,
-                          info->ports - 1);
+    return WEFT_REFUSE(ret_error, place, "no link '%s': %s has ports 0 to %u", name, node, info->ports - 1);
 }
 
 /// By the name of a port, or of the link as "a--b" from either end.
@@ -66,10 +62,10 @@ static enum weft_status select_matching(const struct weft_topology *t, const cha
     *ret_n = n;
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, found, t->links * sizeof *found);
     if (n) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "no link matches '%s'; expected such as \"%s/*\" or "
-                          "\"%s--*\"",
-                          glob, t->node[0].name, t->node[0].name);
+    return WEFT_REFUSE(ret_error, place,
+                       "no link matches '%s'; expected such as \"%s/*\" or "
+                       "\"%s--*\"",
+                       glob, t->node[0].name, t->node[0].name);
 }
 
 enum weft_status weft__topology_select_links(const struct weft_topology *t, const char *text, struct weft_place place,
@@ -118,8 +114,8 @@ enum weft_status weft__topology_override(struct weft_topology *t, const struct w
     const struct weft_tree *list = weft_tree_find(tree, weft__topology_lists[0]);
     if (!list || list->type == WEFT_TREE_NULL) return WEFT_OK;
     if (list->type != WEFT_TREE_LIST)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, list->place,
-                              "override: expected a list, as in [{link: \"%s/0\", rate: 100Gbps}]", t->node[0].name);
+        return WEFT_REFUSE(ret_error, list->place, "override: expected a list, as in [{link: \"%s/0\", rate: 100Gbps}]",
+                           t->node[0].name);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < list->n && !status; i++)
         status = override(t, list->child[i], ret_error);

@@ -14,7 +14,7 @@
 #include "weft/param.h"
 #include "weft/param_load.h"
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 struct list_conf {
     bool parallel;

@@ -61,8 +61,7 @@ enum weft_status weft__topology_hash_names(struct weft_topology *t, const struct
     for (uint32_t n = 0; n < t->nodes; n++) {
         uint32_t slot = slot_of(t, t->node[n].name, strlen(t->node[n].name));
         if (t->name_table[slot] != WEFT_NONE)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place[n],
-                                  "a second node named %s; expected unique names", t->node[n].name);
+            return WEFT_REFUSE(ret_error, place[n], "a second node named %s; expected unique names", t->node[n].name);
         t->name_table[slot] = n;
     }
     return WEFT_OK;

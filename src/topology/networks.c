@@ -14,7 +14,7 @@
 
 enum { NETWORKS_MAX = 64 };
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 struct networks_conf {
     char none;

@@ -39,9 +39,9 @@ static enum weft_status check_unique(const struct weft_topology_builder *b, stru
     qsort(named, n, sizeof *named, by_node_and_name);
     for (uint32_t i = 1; i < n; i++)
         if (named[i].node == named[i - 1].node && !strcmp(named[i].name->name, named[i - 1].name->name))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->link[named[i].name->link].place,
-                                  "a second port %s at %s (the first is on line %d)", named[i].name->name,
-                                  b->node[named[i].node].name, b->link[named[i - 1].name->link].place.line);
+            return WEFT_REFUSE(ret_error, b->link[named[i].name->link].place,
+                               "a second port %s at %s (the first is on line %d)", named[i].name->name,
+                               b->node[named[i].node].name, b->link[named[i - 1].name->link].place.line);
     return WEFT_OK;
 }
 
@@ -50,10 +50,10 @@ enum weft_status weft__topology_name_ports(struct weft_topology *t, const struct
     uint32_t names = 0, i = 0;
     for (const struct weft__port_name *n = b->port_name; n; n = n->next, names++)
         if (!weft__topology_port_name_is_good(n->name))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->link[n->link].place,
-                                  "bad port name '%s'; expected up to %d letters, digits and _ - . : / beginning with "
-                                  "a letter, without '--' or '..'",
-                                  n->name, NAME_MAX);
+            return WEFT_REFUSE(ret_error, b->link[n->link].place,
+                               "bad port name '%s'; expected up to %d letters, digits and _ - . : / beginning with "
+                               "a letter, without '--' or '..'",
+                               n->name, NAME_MAX);
     if (!names) return WEFT_OK;
     struct named *named = weft_memory_new(WEFT_MEMORY_TOPOLOGY, names, sizeof *named);
     t->port_name = weft_arena_alloc(t->arena, t->ports, sizeof *t->port_name);

@@ -217,12 +217,11 @@ static enum weft_status choose_machine(struct choice *c, const char *name) {
     const struct weft_topology *t = c->t;
     uint32_t m = find_machine(t, name);
     if (m == WEFT_NONE)
-        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no machine '%s'; machines are %s to %s", name,
-                              t->machine[0].name, t->machine[t->machines - 1].name);
+        return WEFT_REFUSE(c->ret_error, c->place, "no machine '%s'; machines are %s to %s", name, t->machine[0].name,
+                           t->machine[t->machines - 1].name);
     if (choose_nics(c, m)) return WEFT_OK;
-    return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
-                          "machine %s has no NIC in a network '%s'; its first is in '%s'", name, c->network,
-                          t->nic[t->machine[m].nic0].network);
+    return WEFT_REFUSE(c->ret_error, c->place, "machine %s has no NIC in a network '%s'; its first is in '%s'", name,
+                       c->network, t->nic[t->machine[m].nic0].network);
 }
 
 static enum weft_status choose_name(struct choice *c, const char *name, enum how how) {
@@ -232,29 +231,26 @@ static enum weft_status choose_name(struct choice *c, const char *name, enum how
     if (node != WEFT_NONE && t->node[node].role == WEFT_NODE_HOST) {
         uint32_t host = t->node[node].index;
         if (how == BY_NAME && c->chosen[host] == BY_NAME)
-            return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
-                                  "'%s' is chosen twice; expected each host once", name);
+            return WEFT_REFUSE(c->ret_error, c->place, "'%s' is chosen twice; expected each host once", name);
         choose(c, host);
         if (how == BY_NAME) c->chosen[host] = BY_NAME;
         return WEFT_OK;
     }
     const char *first = t->node[t->host[0]].name, *last = t->node[t->host[t->hosts - 1]].name;
     if (node != WEFT_NONE)
-        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
-                              "'%s' is a switch; expected a host (%s to %s, %u hosts)", name, first, last, t->hosts);
+        return WEFT_REFUSE(c->ret_error, c->place, "'%s' is a switch; expected a host (%s to %s, %u hosts)", name,
+                           first, last, t->hosts);
     uint32_t machine = find_machine(t, name);
     if (machine != WEFT_NONE && t->networks == 1) {
         choose_nics(c, machine);
         return WEFT_OK;
     }
     if (machine != WEFT_NONE)
-        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
-                              "'%s' is a machine; expected its NICs in a network, as in %s@%s", name, name,
-                              t->nic[t->machine[machine].nic0].network);
+        return WEFT_REFUSE(c->ret_error, c->place, "'%s' is a machine; expected its NICs in a network, as in %s@%s",
+                           name, name, t->nic[t->machine[machine].nic0].network);
     const char *nearest = weft__topology_nearest_node(t, name, strlen(name));
-    return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no host '%s'; expected %s to %s (%u hosts)%s%s%s",
-                          name, first, last, t->hosts, nearest ? "; nearest: '" : "", nearest ? nearest : "",
-                          nearest ? "'" : "");
+    return WEFT_REFUSE(c->ret_error, c->place, "no host '%s'; expected %s to %s (%u hosts)%s%s%s", name, first, last,
+                       t->hosts, nearest ? "; nearest: '" : "", nearest ? nearest : "", nearest ? "'" : "");
 }
 
 /// Whether a pattern matches a host: by its name, or, unless a NIC of its machine does so, by that of the machine.
@@ -284,8 +280,8 @@ static enum weft_status choose_glob(struct choice *c, const char *glob) {
     }
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, match, c->t->hosts * sizeof *match);
     if (any) return WEFT_OK;
-    return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no host matches '%s'; hosts are %s to %s", glob,
-                          c->t->node[c->t->host[0]].name, c->t->node[c->t->host[c->t->hosts - 1]].name);
+    return WEFT_REFUSE(c->ret_error, c->place, "no host matches '%s'; hosts are %s to %s", glob,
+                       c->t->node[c->t->host[0]].name, c->t->node[c->t->host[c->t->hosts - 1]].name);
 }
 
 static enum weft_status choose_machine_glob(struct choice *c, const char *glob) {
@@ -294,9 +290,9 @@ static enum weft_status choose_machine_glob(struct choice *c, const char *glob) 
     for (uint32_t m = 0; m < t->machines; m++)
         if (weft_glob_match(glob, t->machine[m].name)) n += choose_nics(c, m);
     if (n) return WEFT_OK;
-    return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
-                          "no machine that matches '%s' has a NIC in a network '%s'; machines are %s to %s", glob,
-                          c->network, t->machine[0].name, t->machine[t->machines - 1].name);
+    return WEFT_REFUSE(c->ret_error, c->place,
+                       "no machine that matches '%s' has a NIC in a network '%s'; machines are %s to %s", glob,
+                       c->network, t->machine[0].name, t->machine[t->machines - 1].name);
 }
 
 /// "host-3..15": from the first name's own number to the second number, with as many digits.
@@ -308,8 +304,8 @@ static enum weft_status choose_range(struct choice *c, const char *text, const c
     char name[128];
     if (!read_number(digits, dots, &from) || !read_number(dots + 2, dots + strlen(dots), &to) || from > to ||
         digits - text > 100)
-        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
-                              "'%s' is not a range; expected a first and a last number, as in host-0..15", text);
+        return WEFT_REFUSE(c->ret_error, c->place,
+                           "'%s' is not a range; expected a first and a last number, as in host-0..15", text);
     int width = *digits == '0' ? (int)(dots - digits) : 1;
     for (uint32_t i = from; i <= to; i++) {
         snprintf(name, sizeof name, "%.*s%0*u", (int)(digits - text), text, width, i);
@@ -341,10 +337,10 @@ static enum weft_status is_list(const struct choice *c, const char *item, bool *
     for (const char *p = item; find_brackets(p, &first, &end); p = end + 1) {
         enum brackets kind = kind_of(first, end);
         if (kind == BRACKETS_BAD)
-            return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
-                                  "'[%.*s]' is neither a list of numbers nor a set of characters; expected such as "
-                                  "[16-31], [001-004,007] or [a-f0-9]",
-                                  (int)(end - first), first);
+            return WEFT_REFUSE(c->ret_error, c->place,
+                               "'[%.*s]' is neither a list of numbers nor a set of characters; expected such as "
+                               "[16-31], [001-004,007] or [a-f0-9]",
+                               (int)(end - first), first);
         sets |= kind == BRACKETS_SET;
         lists |= kind == BRACKETS_LIST;
     }
@@ -354,10 +350,10 @@ static enum weft_status is_list(const struct choice *c, const char *item, bool *
         if (*p != '[' && *p != ']') name[n++] = *p;
     uint32_t node = sets ? weft_topology_find_node(c->t, name) : WEFT_NONE;
     if (node == WEFT_NONE || c->t->node[node].role != WEFT_NODE_HOST) return WEFT_OK;
-    return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
-                          "'%s' is %s as a list, and one of these digits as a pattern; expected %s, or a comma between "
-                          "the digits",
-                          item, name, name);
+    return WEFT_REFUSE(c->ret_error, c->place,
+                       "'%s' is %s as a list, and one of these digits as a pattern; expected %s, or a comma between "
+                       "the digits",
+                       item, name, name);
 }
 
 /// Every name of a list, in its order: `prefix` (of `length`), then what `rest` makes.
@@ -366,8 +362,7 @@ static enum weft_status choose_list(struct choice *c, char *name, size_t length,
     bool more = find_brackets(rest, &first, &end);
     size_t n = more ? (size_t)(first - 1 - rest) : strlen(rest);
     if (length + n + 10 >= size)
-        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "'%.40s...' is too long for a list of hosts",
-                              name);
+        return WEFT_REFUSE(c->ret_error, c->place, "'%.40s...' is too long for a list of hosts", name);
     memcpy(name + length, rest, n);
     length += n;
     name[length] = 0;
@@ -378,9 +373,9 @@ static enum weft_status choose_list(struct choice *c, char *name, size_t length,
         struct range r;
         next_range(&p, end, &r);
         if (r.from > r.to)
-            return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
-                                  "'%.*s' is not a range; expected a first and a last number, as in [16-31]",
-                                  (int)(end - item), item);
+            return WEFT_REFUSE(c->ret_error, c->place,
+                               "'%.*s' is not a range; expected a first and a last number, as in [16-31]",
+                               (int)(end - item), item);
         for (uint32_t i = r.from; i <= r.to && !status; i++) {
             int digits = snprintf(name + length, size - length, "%0*u", (int)r.width, i);
             status = choose_list(c, name, length + (size_t)digits, size, end + 1);
@@ -393,13 +388,13 @@ static enum weft_status choose_item(struct choice *c, char *item) {
     char *at = strchr(item, '@');
     c->network = at ? at + 1 : NULL;
     if (at && !c->t->machines)
-        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
-                              "'%s' is of a machine, and the topology has no machines; expected hosts", item);
+        return WEFT_REFUSE(c->ret_error, c->place,
+                           "'%s' is of a machine, and the topology has no machines; expected hosts", item);
     if (at) *at = 0;
     const char *dots = strstr(item, "..");
     if (!*item)
-        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
-                              "an empty name; expected hosts, as in \"host-3\", \"host-0..15\" or \"host-*\"");
+        return WEFT_REFUSE(c->ret_error, c->place,
+                           "an empty name; expected hosts, as in \"host-3\", \"host-0..15\" or \"host-*\"");
     bool list;
     char name[128];
     enum weft_status status = is_list(c, item, &list);

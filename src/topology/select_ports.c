@@ -12,7 +12,7 @@ struct choice {
     bool *chosen; ///< by port
 };
 
-#define FAIL(c, ...) weft_error_set((c)->ret_error, WEFT_ERROR_INPUT, (c)->place, __VA_ARGS__)
+#define FAIL(c, ...) WEFT_REFUSE((c)->ret_error, (c)->place, __VA_ARGS__)
 
 static bool is_fabric(const struct choice *c, uint32_t port) {
     return weft_topology_link_is_fabric(c->t, c->t->port[port].link);

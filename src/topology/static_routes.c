@@ -15,7 +15,7 @@
 #include "weft/param_load.h"
 #include "weft/routes.h"
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 struct route_conf {
     const char *at, *to, *via;

@@ -118,13 +118,11 @@ const char *weft__check_own_rate(const char *key, weft_rate_bps rate, char *text
 enum weft_status weft__topology_check_size(const struct weft_topology_builder *b, uint64_t nodes, uint64_t links,
                                            struct weft_error *ret_error) {
     if (nodes > WEFT__NODES_MAX - b->nodes)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->place,
-                              "the topology would have %llu nodes; at most %llu are supported",
-                              (unsigned long long)weft__plus(b->nodes, nodes), (unsigned long long)WEFT__NODES_MAX);
+        return WEFT_REFUSE(ret_error, b->place, "the topology would have %llu nodes; at most %llu are supported",
+                           (unsigned long long)weft__plus(b->nodes, nodes), (unsigned long long)WEFT__NODES_MAX);
     if (links > WEFT__LINKS_MAX - b->links)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->place,
-                              "the topology would have %llu links; at most %llu are supported",
-                              (unsigned long long)weft__plus(b->links, links), (unsigned long long)WEFT__LINKS_MAX);
+        return WEFT_REFUSE(ret_error, b->place, "the topology would have %llu links; at most %llu are supported",
+                           (unsigned long long)weft__plus(b->links, links), (unsigned long long)WEFT__LINKS_MAX);
     return WEFT_OK;
 }
 

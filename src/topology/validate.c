@@ -4,7 +4,7 @@
 #include "topology/builder.h"
 #include "weft/dragonfly.h"
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 /// A fabric node understands cells only, which only DSF nodes send.
 static enum weft_status check_fabric(const struct weft_node_info *fabric, const struct weft_node_info *peer,

@@ -35,9 +35,7 @@ static enum weft_status all_to_all_expand(const void *conf, struct weft_place pl
     uint32_t *host, n;
     enum weft_status status = weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error);
     if (status) return status;
-    if (n < 2)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "hosts '%s' is one host; all_to_all expects at least 2", c->hosts);
+    if (n < 2) return WEFT_REFUSE(ret_error, place, "hosts '%s' is one host; all_to_all expects at least 2", c->hosts);
     status = weft__workload_reserve(w, &c->common, place, (uint64_t)n * (n - 1), ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
         for (uint32_t k = 1; k < n && !status; k++)

@@ -45,8 +45,8 @@ static enum weft_status collective_schedule(const struct weft_model_conf *entry,
                                      ret_error);
     if (status) return status;
     if (c->root >= job->ranks)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place,
-                              "root: there is no rank %" PRIu64 "; expected less than %" PRIu32, c->root, job->ranks);
+        return WEFT_REFUSE(ret_error, entry->place, "root: there is no rank %" PRIu64 "; expected less than %" PRIu32,
+                           c->root, job->ranks);
     weft_bytes size = c->size_bytes;
     for (uint32_t k = 0; k < sizes; k++, size *= c->factor) {
         if (c->barrier && (sizes > 1 || c->repeat > 1)) {

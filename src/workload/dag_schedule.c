@@ -231,9 +231,8 @@ static enum weft_status make_host(struct maker *m, uint32_t host) {
     weft_schedule_end_rank(&m->e.builder, 0);
     const char *name = m->w->topology->node[m->w->topology->host[host]].name;
     if (m->e.full)
-        return weft_error_set(m->error, WEFT_ERROR_INPUT, job_place(m),
-                              "%s has more steps, or dependencies, than a schedule may have (%u)", name,
-                              WEFT_SCHEDULE_STEPS_MAX);
+        return WEFT_REFUSE(m->error, job_place(m), "%s has more steps, or dependencies, than a schedule may have (%u)",
+                           name, WEFT_SCHEDULE_STEPS_MAX);
     if (!ended)
         return weft_error_set(m->error, WEFT_ERROR_STALL, job_place(m), "%s: lanes that wait for one another for ever",
                               name);
@@ -264,14 +263,14 @@ static enum weft_status choose_tags(struct maker *m) {
     others |= m->e.dag->connections > m->e.dag->connection0[m->w->jobs];
     m->e.tag0 = (uint32_t)next;
     if (wild && others)
-        return weft_error_set(m->error, WEFT_ERROR_INPUT, job_place(m),
-                              "a schedule receives with any source or tag, and would receive what else goes on beside "
-                              "it; expected that schedule alone");
+        return WEFT_REFUSE(m->error, job_place(m),
+                           "a schedule receives with any source or tag, and would receive what else goes on beside "
+                           "it; expected that schedule alone");
     m->notes.tag0 = (uint32_t)next + m->e.dag->connections;
     if (next + m->e.dag->connections + m->notes.tags >= WEFT_SCHEDULE_ANY)
-        return weft_error_set(m->error, WEFT_ERROR_INPUT, job_place(m),
-                              "schedules with tags up to %" PRIu64 " leave none for %" PRIu32 " connections", next,
-                              m->e.dag->connections);
+        return WEFT_REFUSE(m->error, job_place(m),
+                           "schedules with tags up to %" PRIu64 " leave none for %" PRIu32 " connections", next,
+                           m->e.dag->connections);
     return WEFT_OK;
 }
 
@@ -297,10 +296,10 @@ static enum weft_status check_nics(const struct maker *m, struct weft_arena *scr
         for (uint32_t r = 0; r < m->w->job[j].ranks; r++) {
             uint32_t host = m->w->job[j].host[r];
             if (seen[host] == j + 1)
-                return weft_error_set(m->error, WEFT_ERROR_INPUT, m->w->job[j].place,
-                                      "ranks of job %s share the NIC of %s; a schedule has one rank per host",
-                                      m->w->group[m->w->job[j].group],
-                                      m->w->topology->node[m->w->topology->host[host]].name);
+                return WEFT_REFUSE(m->error, m->w->job[j].place,
+                                   "ranks of job %s share the NIC of %s; a schedule has one rank per host",
+                                   m->w->group[m->w->job[j].group],
+                                   m->w->topology->node[m->w->topology->host[host]].name);
             seen[host] = j + 1;
         }
     return WEFT_OK;
@@ -311,8 +310,8 @@ enum weft_status weft_dag_schedule(const struct weft_dag *dag, const char *name,
     const struct weft_workload *w = dag->workload;
     struct maker m = {.e = {.dag = dag}, .w = w, .name = name, .error = ret_error};
     if (w->rmas)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name},
-                              "what remote memory access sends depends on answers; expected a workload without");
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = name},
+                           "what remote memory access sends depends on answers; expected a workload without");
     struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
     m.tag0 = weft_arena_alloc(scratch, w->jobs, sizeof *m.tag0);
     list_ranks(&m, scratch);

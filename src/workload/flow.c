@@ -36,21 +36,20 @@ static enum weft_status flow_expand(const void *conf, struct weft_place place, c
     if (!status) status = weft_topology_select_hosts(topology, c->dst, place, &dst, &n_dst, ret_error);
     if (status) return status;
     if (n_src != n_dst && n_src != 1 && n_dst != 1)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "src '%s' is %" PRIu32 " hosts and dst '%s' is %" PRIu32
-                              "; expected as many, or a single src or dst",
-                              c->src, n_src, c->dst, n_dst);
+        return WEFT_REFUSE(ret_error, place,
+                           "src '%s' is %" PRIu32 " hosts and dst '%s' is %" PRIu32
+                           "; expected as many, or a single src or dst",
+                           c->src, n_src, c->dst, n_dst);
     if (c->source_port && !weft_source_port_is_good(c->source_port))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "source_port is %" PRIu64 "; expected 49152 to 65535, or 1 to 16383", c->source_port);
+        return WEFT_REFUSE(ret_error, place, "source_port is %" PRIu64 "; expected 49152 to 65535, or 1 to 16383",
+                           c->source_port);
     struct weft_workload_common common = c->common;
     common.source_port = (uint16_t)c->source_port;
     common.destination_port = (uint16_t)c->destination_port;
     uint32_t pairs = n_src > n_dst ? n_src : n_dst;
     if (c->draw > pairs)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "draw is %" PRIu64 " of %" PRIu32 " pairs; expected no more than there are", c->draw,
-                              pairs);
+        return WEFT_REFUSE(ret_error, place,
+                           "draw is %" PRIu64 " of %" PRIu32 " pairs; expected no more than there are", c->draw, pairs);
     uint64_t wanted = c->draw ? c->draw : pairs;
     status = weft__workload_reserve(w, &c->common, place, wanted, ret_error);
     struct weft_random random = weft__workload_stream(seed, entry, 0, WEFT_RANDOM_DRAW);

@@ -5,7 +5,7 @@
 
 #include "weft/workload.h"
 
-#define BAD(...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 struct builder {
     const struct weft_topology *t;

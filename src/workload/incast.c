@@ -27,18 +27,16 @@ static enum weft_status incast_expand(const void *conf, struct weft_place place,
     if (!status) status = weft_topology_select_hosts(topology, c->dst, place, &dst, &n_dst, ret_error);
     if (status) return status;
     if (n_dst != 1)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "dst '%s' is %" PRIu32 " hosts; expected exactly one",
-                              c->dst, n_dst);
+        return WEFT_REFUSE(ret_error, place, "dst '%s' is %" PRIu32 " hosts; expected exactly one", c->dst, n_dst);
     if (n_src == 1 && src[0] == dst[0])
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "sources '%s' has no host but dst; expected other hosts", c->sources);
+        return WEFT_REFUSE(ret_error, place, "sources '%s' has no host but dst; expected other hosts", c->sources);
     bool pattern = strpbrk(c->sources, "*?["); // which may match dst as well
     for (uint32_t i = 0; i < n_src && !pattern; i++)
         if (src[i] == dst[0])
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "sources '%s' has dst '%s' among them, which does not send to itself; expected other "
-                                  "hosts, or a pattern such as \"*\"",
-                                  c->sources, c->dst);
+            return WEFT_REFUSE(ret_error, place,
+                               "sources '%s' has dst '%s' among them, which does not send to itself; expected other "
+                               "hosts, or a pattern such as \"*\"",
+                               c->sources, c->dst);
     status = weft__workload_reserve(w, &c->common, place, n_src, ret_error);
     for (uint32_t i = 0; i < n_src && !status; i++)
         if (src[i] != dst[0])

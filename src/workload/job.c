@@ -109,7 +109,7 @@ struct maker {
     struct weft_error *error;
 };
 
-#define FAIL(m, place, ...) weft_error_set((m)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define FAIL(m, place, ...) WEFT_REFUSE((m)->error, place, __VA_ARGS__)
 
 /// Parses a name and a size, and a comma if another one follows; returns the number of characters; 0: not understood.
 static int read_dimension(const char *text, struct dimension *ret) {

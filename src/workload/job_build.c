@@ -40,8 +40,7 @@ enum weft_status weft__job_new(const struct weft__job_common *common, const stru
     if (!status) status = weft__job_find_hosts(common, entry, topology, w, job, ret_error);
     if (status) return status;
     if (job->ranks < 2)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; a job expects at least 2",
-                              common->hosts);
+        return WEFT_REFUSE(ret_error, place, "hosts '%s' is one host; a job expects at least 2", common->hosts);
     *ret_job = job;
     return WEFT_OK;
 }
@@ -104,8 +103,8 @@ static enum weft_status find_communicators(struct weft_job *job, struct weft_pla
         while (c < job->communicators && !same_communicator(op, &job->op[job->communicator[c].op]))
             c++;
         if (c == COMMUNICATORS_MAX)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "more than %d combinations of a collective and its groups", COMMUNICATORS_MAX);
+            return WEFT_REFUSE(ret_error, place, "more than %d combinations of a collective and its groups",
+                               COMMUNICATORS_MAX);
         struct weft_communicator *communicator = &job->communicator[c];
         if (c == job->communicators) job->communicator[job->communicators++].op = i;
         op->communicator = c;
@@ -229,10 +228,10 @@ struct weft_workload_common weft__job_flow(const struct weft__job_common *common
 enum weft_status weft__job_check_connection(const struct weft__job_common *common, struct weft_place place,
                                             const struct weft_connection *c, struct weft_error *ret_error) {
     if (c->bytes <= WEFT_MESSAGES_BYTES_MAX) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "group '%s': ranks %" PRIu32 " and %" PRIu32 ", a connection: %" PRIu64
-                          " bytes in the whole run; expected at most %" PRIu64,
-                          common->group, c->src, c->dst, c->bytes, WEFT_MESSAGES_BYTES_MAX);
+    return WEFT_REFUSE(ret_error, place,
+                       "group '%s': ranks %" PRIu32 " and %" PRIu32 ", a connection: %" PRIu64
+                       " bytes in the whole run; expected at most %" PRIu64,
+                       common->group, c->src, c->dst, c->bytes, WEFT_MESSAGES_BYTES_MAX);
 }
 
 // Bytes of these flows come as messages, when the schedule sends them.
@@ -260,10 +259,10 @@ static enum weft_status check_channels(const struct weft_job *job, struct weft_p
     for (uint32_t c = 0; c < job->communicators; c++)
         channels += job->communicator[c].channels;
     if (job->channel_cost * channels < 1) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "channel_cost: %" PRIu32 " channels of all collectives at %g leave nothing to compute with; "
-                          "expected less than %g",
-                          channels, job->channel_cost, 1. / channels);
+    return WEFT_REFUSE(ret_error, place,
+                       "channel_cost: %" PRIu32 " channels of all collectives at %g leave nothing to compute with; "
+                       "expected less than %g",
+                       channels, job->channel_cost, 1. / channels);
 }
 
 /// The notes of every operation of every iteration must fit: three times per rank, and those for all ranks together.
@@ -272,11 +271,11 @@ static enum weft_status check_results(const struct weft_job *job, const struct w
     uint64_t a_rank = 3 * sizeof(weft_time_ps), all = sizeof(struct weft_op_outcome);
     double bytes = (double)(job->ranks * a_rank + all) * ((double)job->ops + 1) * job->iterations;
     if (bytes <= RESULTS_BYTES_MAX) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "group '%s': %" PRIu32 " iterations of %" PRIu32 " operations at %" PRIu32
-                          " ranks have times of %.3g GB to be noted; expected at most %.3g GB: fewer iterations, or "
-                          "fewer times of an operation",
-                          common->group, job->iterations, job->ops, job->ranks, bytes * 1e-9, RESULTS_BYTES_MAX * 1e-9);
+    return WEFT_REFUSE(ret_error, place,
+                       "group '%s': %" PRIu32 " iterations of %" PRIu32 " operations at %" PRIu32
+                       " ranks have times of %.3g GB to be noted; expected at most %.3g GB: fewer iterations, or "
+                       "fewer times of an operation",
+                       common->group, job->iterations, job->ops, job->ranks, bytes * 1e-9, RESULTS_BYTES_MAX * 1e-9);
 }
 
 void weft__job_add(struct weft_workload *w, const struct weft_job *job) {

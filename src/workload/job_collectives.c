@@ -104,10 +104,10 @@ static enum weft_status find_communicators(struct weft__collectives *c, struct w
         bool same = i && job->op[i - 1].group == op->group && job->op[i - 1].conf == op->conf;
         op->communicator = same ? job->op[i - 1].communicator : choose(c, i, scratch);
         if (op->communicator == WEFT_NONE)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "its groups need more than %d communicators of a rank; expected fewer groups that "
-                                  "have ranks in common",
-                                  COMMUNICATORS_MAX);
+            return WEFT_REFUSE(ret_error, place,
+                               "its groups need more than %d communicators of a rank; expected fewer groups that "
+                               "have ranks in common",
+                               COMMUNICATORS_MAX);
         op->volume = same ? job->op[i - 1].volume + 1 : 0;
         struct weft_communicator *own = &job->communicator[op->communicator];
         uint32_t lanes = op->ops->lanes(op->conf, &op->shape);
@@ -128,9 +128,8 @@ static const enum weft_collective_goal goals[WEFT_SCHEDULE_COLLECTIVES] = {
 static enum weft_status check_goal(const struct weft_model_conf *model, uint32_t collective,
                                    enum weft_collective_goal goal, struct weft_error *ret_error) {
     if (goal == goals[collective]) return WEFT_OK;
-    return weft_error_set(
-        ret_error, WEFT_ERROR_INPUT, model->place, "'%s' does something else; expected an algorithm of the kind %s",
-        model->model->name,
+    return WEFT_REFUSE(
+        ret_error, model->place, "'%s' does something else; expected an algorithm of the kind %s", model->model->name,
         weft_schedule_collectives[collective == WEFT_SCHEDULE_BARRIER ? WEFT_SCHEDULE_ALL_REDUCE : collective]);
 }
 

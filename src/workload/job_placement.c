@@ -45,7 +45,7 @@ struct finder {
     bool *is_short;                       ///< [servers]
 };
 
-#define FAIL(f, where, ...) weft_error_set((f)->error, WEFT_ERROR_INPUT, where, __VA_ARGS__)
+#define FAIL(f, where, ...) WEFT_REFUSE((f)->error, where, __VA_ARGS__)
 
 struct weft_place weft__job_key_place(const struct weft_model_conf *entry, const char *key) {
     const struct weft_tree *said = entry->tree ? weft_tree_find(entry->tree, key) : NULL;

@@ -32,7 +32,7 @@ static enum weft_status fault(const struct finder *f, uint32_t rank, uint32_t st
     char where[256], what[160];
     weft_schedule_where(f->s, rank, step, where, sizeof where);
     weft_schedule_what(f->s, rank, step, what, sizeof what);
-    return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place, "%s: rank %" PRIu32 ", %s: %s", where, rank, what, why);
+    return WEFT_REFUSE(f->error, f->place, "%s: rank %" PRIu32 ", %s: %s", where, rank, what, why);
 }
 
 static int by_tag(const void *a, const void *b) {
@@ -198,10 +198,10 @@ enum weft_status weft__job_add_schedule(const struct weft__job_common *common, c
     enum weft_status status = weft__job_new(&own, entry, topology, 0, w, &job, ret_error);
     if (status) return status;
     if (job->ranks < schedule->ranks)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "file: has %" PRIu32 " ranks; expected at most the %" PRIu32
-                              " hosts that there are for them",
-                              schedule->ranks, job->ranks);
+        return WEFT_REFUSE(ret_error, place,
+                           "file: has %" PRIu32 " ranks; expected at most the %" PRIu32
+                           " hosts that there are for them",
+                           schedule->ranks, job->ranks);
     job->ranks = schedule->ranks;
     return connect_all(&own, place, topology, schedule, models, job, w, ret_error);
 }

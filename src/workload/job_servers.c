@@ -60,7 +60,7 @@ uint32_t weft_server_missing(const struct weft_server_conf *server, const struct
 
 // --- the GPUs of a job --------------------------------------------------------------------------------------------
 
-#define BAD(...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 /// Servers must match the topology's machines: `chosen` is how many of the machine's NICs are. Fewer than a server has
 /// are no mistake here, but such a machine is not a whole server.

@@ -135,9 +135,9 @@ static enum weft_status check(const struct weft_job *job, const char *name, stru
     uint8_t kind;
     for (uint32_t i = 0; i < job->ops; i++)
         if (job->op[i].name && !kind_of(&job->op[i], &kind))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name},
-                                  "%s is none of the collectives that a schedule has: its parts differ in size",
-                                  job->op[i].name);
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = name},
+                               "%s is none of the collectives that a schedule has: its parts differ in size",
+                               job->op[i].name);
     return WEFT_OK;
 }
 
@@ -159,6 +159,6 @@ enum weft_status weft_job_schedule(const struct weft_job *job, const char *name,
     weft_memory_free(WEFT_MEMORY_SCENARIO, m.overlap, m.overlap_room * sizeof *m.overlap);
     weft_memory_free(WEFT_MEMORY_SCENARIO, m.group, groups * sizeof *m.group);
     if (!m.full) return weft_schedule_check(*ret_schedule, ret_error);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name},
-                          "a rank has more steps than a schedule may have (%u)", WEFT_SCHEDULE_STEPS_MAX);
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = name},
+                       "a rank has more steps than a schedule may have (%u)", WEFT_SCHEDULE_STEPS_MAX);
 }

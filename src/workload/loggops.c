@@ -297,13 +297,13 @@ enum weft_status weft_loggops_run(const struct weft_schedule *s, const struct we
                                   struct weft_arena *arena, struct weft_loggops_result *ret,
                                   struct weft_error *ret_error) {
     if (s->steps >= WEFT_NONE)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->file},
-                              "%" PRIu64 " steps; expected fewer than 2^32", s->steps);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = s->file},
+                           "%" PRIu64 " steps; expected fewer than 2^32", s->steps);
     if (s->collectives)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->file},
-                              "%" PRIu64 " steps are collectives, of which LogGOPS has none; expected sends, receives "
-                              "and computes only",
-                              s->collectives);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = s->file},
+                           "%" PRIu64 " steps are collectives, of which LogGOPS has none; expected sends, receives "
+                           "and computes only",
+                           s->collectives);
     struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct run x = {.s = s, .m = model};
     enum weft_status status = WEFT_OK;
@@ -312,8 +312,8 @@ enum weft_status weft_loggops_run(const struct weft_schedule *s, const struct we
         on_event(&x, pop(&x));
     collect(&x, arena, ret);
     if (x.too_late || ret->most_ps > WEFT_TIME_MAX)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->file},
-                                "it takes longer than the 100 days that there are; expected less");
+        status = WEFT_REFUSE(ret_error, (struct weft_place){.file = s->file},
+                             "it takes longer than the 100 days that there are; expected less");
     else if (x.done < s->steps)
         status = say_stuck(&x, ret_error);
     for (uint32_t r = 0; r < s->ranks; r++)
@@ -356,8 +356,8 @@ enum weft_status weft_loggops_parse(const char *text, struct weft_place place, s
         ret->eager_bytes = strtoull(at, NULL, 10);
         return WEFT_OK;
     }
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "\"%s\" is not understood; expected L,o,g,G,O,S: five times in ns with at most three "
-                          "decimals and at most 1000 s, and bytes, such as 2500,1500,1000,6,0,65535",
-                          text);
+    return WEFT_REFUSE(ret_error, place,
+                       "\"%s\" is not understood; expected L,o,g,G,O,S: five times in ns with at most three "
+                       "decimals and at most 1000 s, and bytes, such as 2500,1500,1000,6,0,65535",
+                       text);
 }

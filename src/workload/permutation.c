@@ -65,13 +65,12 @@ static enum weft_status permutation_expand(const void *conf, struct weft_place p
     enum weft_status status = weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error);
     if (status) return status;
     if (n < 2)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "hosts '%s' is one host; a permutation expects at least 2", c->hosts);
+        return WEFT_REFUSE(ret_error, place, "hosts '%s' is one host; a permutation expects at least 2", c->hosts);
     if (c->mode == MODE_SHIFT && c->shift % n == 0)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "shift %" PRIu64 " of %" PRIu32
-                              " hosts is every host to itself; expected no multiple of %" PRIu32,
-                              c->shift, n, n);
+        return WEFT_REFUSE(ret_error, place,
+                           "shift %" PRIu64 " of %" PRIu32
+                           " hosts is every host to itself; expected no multiple of %" PRIu32,
+                           c->shift, n, n);
     status = weft__workload_reserve(w, &c->common, place, n, ret_error);
     if (status) return status;
     uint32_t draws = c->mode == MODE_RANDOM ? (uint32_t)c->common.repeat : 1;

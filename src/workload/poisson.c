@@ -88,7 +88,7 @@ static double gap_ps(const struct poisson_conf *c, const struct weft_topology *t
 static enum weft_status check_pairs(const struct poisson_conf *c, struct weft_place place,
                                     struct weft_error *ret_error) {
     if (!c->pairs || !*c->dst) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "pairs with dst '%s'; expected one of them", c->dst);
+    return WEFT_REFUSE(ret_error, place, "pairs with dst '%s'; expected one of them", c->dst);
 }
 
 static enum weft_status poisson_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
@@ -101,14 +101,13 @@ static enum weft_status poisson_expand(const void *conf, struct weft_place place
     if (!status) status = weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error);
     if (!status && *c->dst) status = weft_topology_select_hosts(topology, c->dst, place, &dst, &n_dst, ret_error);
     if (!status && !strcmp(c->distribution, "fixed") && !c->common.size_bytes)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "size: 0B, and a load of endless flows means nothing; expected at least 1B");
+        return WEFT_REFUSE(ret_error, place,
+                           "size: 0B, and a load of endless flows means nothing; expected at least 1B");
     if (!status && strcmp(c->distribution, "fixed"))
         status = weft__sizes_load(c->distribution, place, w->arena, &sizes, ret_error);
     if (status) return status;
     if (n < 2 && !dst)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; poisson expects at least 2",
-                              c->hosts);
+        return WEFT_REFUSE(ret_error, place, "hosts '%s' is one host; poisson expects at least 2", c->hosts);
     double mean = sizes.n ? fmax(1, weft__sizes_mean(&sizes)) : (double)c->common.size_bytes, expected = 0;
     for (uint32_t i = 0; i < n; i++)
         expected += (double)c->duration_ps / gap_ps(c, topology, host[i], mean);

@@ -53,9 +53,9 @@ static enum weft_status read_gpu(struct reader *r, uint32_t *ret_gpu, struct wef
     *ret_gpu = 0;
     for (size_t i = 0; i < n; i++) {
         if (n > 6 || r->at[i] < '0' || r->at[i] > '9')
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
-                                  "'%.*s' is not the number of a GPU; expected a line such as \"host-12 4\"",
-                                  n > 40 ? 40 : (int)n, r->at);
+            return WEFT_REFUSE(ret_error, r->here,
+                               "'%.*s' is not the number of a GPU; expected a line such as \"host-12 4\"",
+                               n > 40 ? 40 : (int)n, r->at);
         *ret_gpu = *ret_gpu * 10 + (uint32_t)(r->at[i] - '0');
     }
     skip(r, n);
@@ -67,17 +67,16 @@ static enum weft_status read_line(struct reader *r, struct weft_arena *arena, st
     size_t n = word_length(r);
     ret_line->place = r->here;
     if (n > NAME_MAX_BYTES)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
-                              "%zu bytes without a blank; expected the name of a host, at most %d bytes", n,
-                              NAME_MAX_BYTES);
+        return WEFT_REFUSE(ret_error, r->here,
+                           "%zu bytes without a blank; expected the name of a host, at most %d bytes", n,
+                           NAME_MAX_BYTES);
     if (memchr(r->at, 0, n))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
-                              "a zero byte; expected the name of a host, in text");
+        return WEFT_REFUSE(ret_error, r->here, "a zero byte; expected the name of a host, in text");
     ret_line->host = weft_arena_format(arena, "%.*s", (int)n, r->at);
     int control = weft__text_control(ret_line->host, false);
     if (control)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
-                              "the control character 0x%02x; expected the name of a host without", control);
+        return WEFT_REFUSE(ret_error, r->here, "the control character 0x%02x; expected the name of a host without",
+                           control);
     skip(r, n);
     skip_blanks(r);
     ret_line->gpu_place = r->here;
@@ -87,8 +86,7 @@ static enum weft_status read_line(struct reader *r, struct weft_arena *arena, st
     if (status) return status;
     skip_blanks(r);
     if (!at_line_end(r))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
-                              "more than a host and a GPU; expected the end of the line");
+        return WEFT_REFUSE(ret_error, r->here, "more than a host and a GPU; expected the end of the line");
     return WEFT_OK;
 }
 
@@ -97,21 +95,19 @@ enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t
     struct reader r = {text, text + size, {.file = name, .line = 1, .column = 1}};
     *ret_file = (struct weft_rank_file){0};
     if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r.here,
-                              "a byte order mark; expected text without one, such as \"host-12 4\"");
+        return WEFT_REFUSE(ret_error, r.here, "a byte order mark; expected text without one, such as \"host-12 4\"");
     for (; r.at < r.end; next_line(&r)) {
         skip_blanks(&r);
         if (at_line_end(&r)) continue;
-        if (ret_file->ranks == RANKS_MAX)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, r.here, "expected at most %d ranks", RANKS_MAX);
+        if (ret_file->ranks == RANKS_MAX) return WEFT_REFUSE(ret_error, r.here, "expected at most %d ranks", RANKS_MAX);
         ret_file->line = weft__arena_grow(arena, ret_file->line, ret_file->ranks, sizeof *ret_file->line);
         enum weft_status status = read_line(&r, arena, &ret_file->line[ret_file->ranks], ret_error);
         if (status) return status;
         ret_file->ranks++;
     }
     if (!ret_file->ranks)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name, .line = 1, .column = 1},
-                              "no rank is in it; expected a line a rank, such as \"host-12 4\"");
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = name, .line = 1, .column = 1},
+                           "no rank is in it; expected a line a rank, such as \"host-12 4\"");
     return WEFT_OK;
 }
 

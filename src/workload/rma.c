@@ -103,22 +103,20 @@ static enum weft_status number(struct weft_rma *rma, const struct weft_topology 
         uint32_t self = rma->conf->itself ? 0 : at[rma->client[i]];
         rma->self[i] = self ? self - 1 : WEFT_NONE;
         if (rma->servers - (self != 0) == 0)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
-                                  "servers '%s' is nobody but client %s; expected other hosts", rma->conf->servers,
-                                  t->node[t->host[rma->client[i]]].name);
+            return WEFT_REFUSE(ret_error, rma->place, "servers '%s' is nobody but client %s; expected other hosts",
+                               rma->conf->servers, t->node[t->host[rma->client[i]]].name);
         uint64_t next = (uint64_t)rma->first[i] + rma->servers - (self != 0);
         if (next * slots > SLOTS_MAX)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
-                                  "%" PRIu32 " clients x %" PRIu32 " servers x %" PRIu64
-                                  " requests outstanding; expected at most %" PRIu64 " in all",
-                                  rma->clients, rma->servers, slots, SLOTS_MAX);
+            return WEFT_REFUSE(ret_error, rma->place,
+                               "%" PRIu32 " clients x %" PRIu32 " servers x %" PRIu64
+                               " requests outstanding; expected at most %" PRIu64 " in all",
+                               rma->clients, rma->servers, slots, SLOTS_MAX);
         rma->first[i + 1] = (uint32_t)next;
     }
     double operations = rma->conf->rate * rma->clients * (double)rma->conf->duration_ps / (double)WEFT_PS_PER_S;
     if (operations < OPERATIONS_MAX) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
-                          "%" PRIu32 " clients begin about %g operations; expected less than %g", rma->clients,
-                          operations, OPERATIONS_MAX);
+    return WEFT_REFUSE(ret_error, rma->place, "%" PRIu32 " clients begin about %g operations; expected less than %g",
+                       rma->clients, operations, OPERATIONS_MAX);
 }
 
 /// 1RMA is between hosts at TiNs of one Clique.
@@ -130,14 +128,14 @@ static enum weft_status check_clique(const struct weft_rma *rma, const struct we
         uint32_t host = i < rma->clients ? rma->client[i] : rma->server[i - rma->clients];
         uint32_t node = t->port[weft_topology_port(t, t->host[host], 0)->peer].node;
         if (weft_node_is_processor(&t->node[t->host[host]]))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
-                                  "transport 1rma: %s is a control processor; expected hosts, or transport software",
-                                  t->node[t->host[host]].name);
+            return WEFT_REFUSE(ret_error, rma->place,
+                               "transport 1rma: %s is a control processor; expected hosts, or transport software",
+                               t->node[t->host[host]].name);
         uint32_t clique = cliques->n ? cliques->fabric_of_node[node] : WEFT_NONE;
         if (!i) first = clique;
         if (clique == WEFT_NONE || clique != first)
-            return weft_error_set(
-                ret_error, WEFT_ERROR_INPUT, rma->place,
+            return WEFT_REFUSE(
+                ret_error, rma->place,
                 "transport 1rma: %s is at %s, which is not a TiN of the %s; expected hosts of one Clique",
                 t->node[t->host[host]].name, t->node[node].name, clique == WEFT_NONE ? "topology" : "same Clique");
     }
@@ -183,13 +181,13 @@ static enum weft_status rma_schedule(const struct weft_model_conf *entry, const 
     rma.server = server;
     rma.group = weft__workload_group(w, rma.conf->group);
     if (w->groups == groups)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "group '%s' is taken: operations are in a group of their own; expected another name",
-                              rma.conf->group);
+        return WEFT_REFUSE(ret_error, place,
+                           "group '%s' is taken: operations are in a group of their own; expected another name",
+                           rma.conf->group);
     if (rma.conf->verb == WEFT_RMA_SEND && rma.entry >= WEFT_RMA_SENDS_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "Req cells without an answer can be of one of the first %d workloads of kind rma",
-                              WEFT_RMA_SENDS_MAX);
+        return WEFT_REFUSE(ret_error, place,
+                           "Req cells without an answer can be of one of the first %d workloads of kind rma",
+                           WEFT_RMA_SENDS_MAX);
     status = number(&rma, topology, w->arena, ret_error);
     if (!status)
         status = rma.conf->transport == WEFT_RMA_SOFTWARE ? connect(&rma, w, ret_error)

@@ -15,10 +15,8 @@ static enum weft_status fault(const struct weft_schedule *s, uint32_t rank, uint
     weft_schedule_where(s, rank, step, where, sizeof where);
     weft_schedule_what(s, rank, step, what, sizeof what);
     struct weft_place place = {.file = s->rank[rank].file, .line = (int)own->line, .column = 1};
-    if (own->line && !s->entry)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "rank %" PRIu32 ", %s: %s", rank, what, why);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: rank %" PRIu32 ", %s: %s", where, rank, what,
-                          why);
+    if (own->line && !s->entry) return WEFT_REFUSE(ret_error, place, "rank %" PRIu32 ", %s: %s", rank, what, why);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s: rank %" PRIu32 ", %s: %s", where, rank, what, why);
 }
 
 static const char *wrong_collective(const struct weft_schedule *s, uint32_t rank,
@@ -203,18 +201,15 @@ static enum weft_status check_messages(const struct weft_schedule *s, struct wef
 static enum weft_status check_group(const struct weft_schedule *s, const struct weft_schedule_group *g,
                                     struct weft_error *ret_error) {
     struct weft_place place = {.file = s->file};
-    if (!g->ranks)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "group %s has no members; expected at least one",
-                              g->name);
+    if (!g->ranks) return WEFT_REFUSE(ret_error, place, "group %s has no members; expected at least one", g->name);
     for (uint32_t k = 0; k < g->ranks; k++) {
         uint32_t rank = g->rank[g->number[k]];
         if (rank >= s->ranks)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "group %s has rank %" PRIu32 "; expected ranks below %" PRIu32, g->name, rank,
-                                  s->ranks);
+            return WEFT_REFUSE(ret_error, place, "group %s has rank %" PRIu32 "; expected ranks below %" PRIu32,
+                               g->name, rank, s->ranks);
         if (k && rank == g->rank[g->number[k - 1]])
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "group %s has rank %" PRIu32 " twice; expected every member once", g->name, rank);
+            return WEFT_REFUSE(ret_error, place, "group %s has rank %" PRIu32 " twice; expected every member once",
+                               g->name, rank);
     }
     return WEFT_OK;
 }

@@ -49,24 +49,20 @@ static enum weft_status read_points(FILE *file, struct weft_place *here, struct 
         here->line++;
         size_t length = strlen(line);
         if (!length || (line[length - 1] != '\n' && !feof(file)))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, *here, "expected lines of text, shorter than %d bytes",
-                                  LINE_MAX_BYTES - 1);
+            return WEFT_REFUSE(ret_error, *here, "expected lines of text, shorter than %d bytes", LINE_MAX_BYTES - 1);
         line[strcspn(line, "#")] = 0;
         if (!line[strspn(line, " \t\r\n")]) continue;
         struct weft__size_point p;
         char rest;
         if (sscanf(line, "%lf %lf %c", &p.bytes, &p.part, &rest) != 2)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, *here,
-                                  "expected a line 'bytes part', as in '10000 0.15'");
+            return WEFT_REFUSE(ret_error, *here, "expected a line 'bytes part', as in '10000 0.15'");
         if (!(p.bytes >= 0 && p.bytes <= size_max) || !(p.part >= 0 && p.part <= 100))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, *here,
-                                  "'%g %g': expected 0 to 1e14 bytes and a part of 0 to 100", p.bytes, p.part);
+            return WEFT_REFUSE(ret_error, *here, "'%g %g': expected 0 to 1e14 bytes and a part of 0 to 100", p.bytes,
+                               p.part);
         if (n && (p.bytes < point[n - 1].bytes || p.part < point[n - 1].part))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, *here,
-                                  "'%g %g' after '%g %g': expected bytes and parts that never fall", p.bytes, p.part,
-                                  point[n - 1].bytes, point[n - 1].part);
-        if (n == POINTS_MAX)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, *here, "expected at most %d points", POINTS_MAX);
+            return WEFT_REFUSE(ret_error, *here, "'%g %g' after '%g %g': expected bytes and parts that never fall",
+                               p.bytes, p.part, point[n - 1].bytes, point[n - 1].part);
+        if (n == POINTS_MAX) return WEFT_REFUSE(ret_error, *here, "expected at most %d points", POINTS_MAX);
         point[n++] = p;
     }
     *ret_n = n;
@@ -77,8 +73,8 @@ static enum weft_status normalise(struct weft_place place, struct weft__size_poi
                                   struct weft_error *ret_error) {
     double whole = n ? point[n - 1].part : 0;
     if (fabs(whole - 1) > 1e-9 && fabs(whole - 100) > 1e-9)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "the parts rise to %g; expected a last line whose part is 1 or 100 (percent)", whole);
+        return WEFT_REFUSE(ret_error, place,
+                           "the parts rise to %g; expected a last line whose part is 1 or 100 (percent)", whole);
     for (uint32_t i = 0; i < n; i++)
         point[i].part /= whole;
     return WEFT_OK;
@@ -89,8 +85,7 @@ static enum weft_status load_file(const char *path, struct weft_place place, str
     path = weft__path_beside(path, place, arena);
     FILE *file = weft__file_open_unpacked(path);
     if (!file)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "distribution '%s' cannot be read: %s", path,
-                              weft__file_why(errno));
+        return WEFT_REFUSE(ret_error, place, "distribution '%s' cannot be read: %s", path, weft__file_why(errno));
     struct weft_memory_cleanup cleanup;
     weft_memory_cleanup_add(&cleanup, weft__file_close, file);
     struct weft__size_point *point = weft_arena_alloc(arena, POINTS_MAX, sizeof *point);
@@ -98,8 +93,7 @@ static enum weft_status load_file(const char *path, struct weft_place place, str
     uint32_t n = 0;
     enum weft_status status = read_points(file, &here, point, &n, ret_error);
     if (ferror(file) && !status)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "distribution '%s' cannot be read: %s", path,
-                                weft__file_why(errno));
+        status = WEFT_REFUSE(ret_error, place, "distribution '%s' cannot be read: %s", path, weft__file_why(errno));
     weft_memory_cleanup_remove(&cleanup);
     fclose(file);
     if (!here.line) here.line = 1;
@@ -131,8 +125,8 @@ enum weft_status weft__sizes_load(const char *name, struct weft_place place, str
     }
     static const char *const known[] = {"fixed", "websearch", "fbhdp", "alistorage2019", "googlerpc2008", "file:PATH"};
     const char *nearest = weft_error_nearest(name, known, sizeof known / sizeof *known);
-    return weft_error_set(
-        ret_error, WEFT_ERROR_INPUT, place,
+    return WEFT_REFUSE(
+        ret_error, place,
         "distribution '%s': expected fixed, websearch, fbhdp, alistorage2019, googlerpc2008 or file:PATH%s%s%s", name,
         nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }

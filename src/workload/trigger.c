@@ -43,7 +43,7 @@ static int by_trigger(const void *a, const void *b) {
     return (x->role > y->role) - (x->role < y->role);
 }
 
-#define FAIL(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define FAIL(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 /// The number of activations that it may have.
 static enum weft_status check_activations(const struct weft__trigger_named *t, uint32_t activations,

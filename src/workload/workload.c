@@ -42,24 +42,24 @@ static enum weft_status check(const struct weft_workload *w, const struct weft_w
                               struct weft_place place, uint64_t flows, uint64_t qps, struct weft_error *ret_error) {
     uint64_t more = weft__times(flows, common->repeat), max = common->messages ? JOB_FLOWS_MAX : FLOWS_MAX;
     if (more > max - (common->messages ? w->job_flows : w->flows + w->counted_flows - w->job_flows))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "group '%s' asks for %" PRIu64 " flows x repeat %" PRIu64 "; expected at most %" PRIu64
-                              " flows in the whole workload",
-                              common->group, flows, common->repeat, max);
+        return WEFT_REFUSE(ret_error, place,
+                           "group '%s' asks for %" PRIu64 " flows x repeat %" PRIu64 "; expected at most %" PRIu64
+                           " flows in the whole workload",
+                           common->group, flows, common->repeat, max);
     if (weft__times(more, qps) > QPS_MAX - w->qps)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "group '%s' asks for %" PRIu64 " flows of %" PRIu64
-                              " queue pairs; expected at most %" PRIu64 " queue pairs in the whole workload",
-                              common->group, more, qps, QPS_MAX);
+        return WEFT_REFUSE(ret_error, place,
+                           "group '%s' asks for %" PRIu64 " flows of %" PRIu64 " queue pairs; expected at most %" PRIu64
+                           " queue pairs in the whole workload",
+                           common->group, more, qps, QPS_MAX);
     return WEFT_OK;
 }
 
 static enum weft_status check_bytes(const struct weft_workload *w, const struct weft_workload_common *common,
                                     struct weft_place place, weft_bytes more, struct weft_error *ret_error) {
     if (more <= BYTES_MAX - w->bytes) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "group '%s' brings the workload to more than 10^18 bytes; expected smaller flows or fewer",
-                          common->group);
+    return WEFT_REFUSE(ret_error, place,
+                       "group '%s' brings the workload to more than 10^18 bytes; expected smaller flows or fewer",
+                       common->group);
 }
 
 enum weft_status weft__workload_add_counted(struct weft_workload *w, const struct weft_workload_common *common,
@@ -101,17 +101,15 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
                                    weft_time_ps start, struct weft_error *ret_error) {
     const struct weft_topology *t = w->topology;
     if (src == dst)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "group '%s': %s sends to itself; expected two different hosts", common->group,
-                              t->node[t->host[src]].name);
+        return WEFT_REFUSE(ret_error, place, "group '%s': %s sends to itself; expected two different hosts",
+                           common->group, t->node[t->host[src]].name);
     uint32_t from = weft_topology_network_of(t, src), to = weft_topology_network_of(t, dst);
     if (from != to)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, place,
-            "group '%s': no path from %s to %s, which are in different networks (%s and %s); expected "
-            "hosts of one",
-            common->group, t->node[t->host[src]].name, t->node[t->host[dst]].name, t->network[from].name,
-            t->network[to].name);
+        return WEFT_REFUSE(ret_error, place,
+                           "group '%s': no path from %s to %s, which are in different networks (%s and %s); expected "
+                           "hosts of one",
+                           common->group, t->node[t->host[src]].name, t->node[t->host[dst]].name, t->network[from].name,
+                           t->network[to].name);
     uint64_t qps = qps_of(common, bytes);
     enum weft_status status = check(w, common, place, 1, qps, ret_error);
     uint64_t all = weft__times(bytes, common->repeat);
@@ -121,10 +119,10 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
     // Rows limit repeat, interval and start, so it suffices that 128 bits do not overflow.
     unsigned __int128 last = start + (unsigned __int128)(common->repeat - 1) * common->interval_ps;
     if (last > (unsigned __int128)START_MAX_S * WEFT_PS_PER_S)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "group '%s': with its repetitions it starts flows after %" PRIu64
-                              " s; expected an earlier start, a shorter interval or fewer",
-                              common->group, START_MAX_S);
+        return WEFT_REFUSE(ret_error, place,
+                           "group '%s': with its repetitions it starts flows after %" PRIu64
+                           " s; expected an earlier start, a shorter interval or fewer",
+                           common->group, START_MAX_S);
     struct weft_flow flow = {
         .group = weft__workload_group(w, common->group),
         .src = src,
@@ -164,19 +162,19 @@ static enum weft_status check_groups(const struct weft_workload *w, struct weft_
     for (uint32_t f = 0; w->rmas && f < w->flows; f++)
         for (uint32_t k = 0; k < w->rmas && !w->flow[f].rma; k++)
             if (w->rma[k].group == w->flow[f].group)
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, w->rma[k].place,
-                                      "group '%s' has flows too: operations are in a group of their own; expected "
-                                      "another name",
-                                      w->group[w->rma[k].group]);
+                return WEFT_REFUSE(ret_error, w->rma[k].place,
+                                   "group '%s' has flows too: operations are in a group of their own; expected "
+                                   "another name",
+                                   w->group[w->rma[k].group]);
     const struct weft_job **of = weft_arena_alloc(w->arena, w->groups + 1, sizeof *of); // [groups] the job that has it
     for (uint32_t j = 0; j < w->jobs; j++) {
         const struct weft_job *job = &w->job[j], **first = &of[job->group];
         if (*first)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, job->place,
-                                  "group '%s' is the name of another job (%s:%d); expected a name of its own, such as "
-                                  "group: %s-%" PRIu32,
-                                  w->group[job->group], (*first)->place.file ? (*first)->place.file : "",
-                                  (*first)->place.line, w->group[job->group], j + 1);
+            return WEFT_REFUSE(ret_error, job->place,
+                               "group '%s' is the name of another job (%s:%d); expected a name of its own, such as "
+                               "group: %s-%" PRIu32,
+                               w->group[job->group], (*first)->place.file ? (*first)->place.file : "",
+                               (*first)->place.line, w->group[job->group], j + 1);
         *first = job;
     }
     return WEFT_OK;
@@ -201,9 +199,9 @@ static enum weft_status end_flows(struct weft_workload *w, const struct weft_mod
         struct weft_flow *flow = &w->flow[f];
         if (!flow->endless) continue;
         if (until == WEFT_TIME_NEVER)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place,
-                                  "group '%s' has flows of size 0, which have no end; expected run.until",
-                                  w->group[flow->group]);
+            return WEFT_REFUSE(ret_error, entry->place,
+                               "group '%s' has flows of size 0, which have no end; expected run.until",
+                               w->group[flow->group]);
         const struct weft_workload_common common = {.group = w->group[flow->group]};
         flow->bytes = endless_bytes(w, flow, until);
         status = check_bytes(w, &common, entry->place, flow->bytes, ret_error);

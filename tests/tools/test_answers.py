@@ -70,18 +70,18 @@ dcbx: dcbx {root}/tests/data/lldpd-dcbx.pcap
 dcbx: dcbx {root}/tests/data/lldpd-dcbx.pcap --pfc 3 --willing
 plan_pfc: plan pfc --rate 400Gbps --delay 500ns --buffer 1MiB --xoff 900KiB
 plan_pfc: plan pfc --rate 400Gbps --delay 500ns --formula sonic
-plan_pfc: plan pfc small.yaml
+plan_pfc_scenario: plan pfc small.yaml
 plan_sfc: plan sfc --rate 100Gbps --delay 1us --processing 500ns --layers 3 --incast 16 --buffer 4MiB
-plan_sfc: plan sfc small.yaml
+plan_sfc_scenario: plan sfc small.yaml
 plan_dsf: plan dsf
-plan_dsf: plan dsf dsf.yaml
+plan_dsf_scenario: plan dsf dsf.yaml
 plan_sonic: plan sonic {root}/examples/import/sonic/config_db.json
 plan_fabric: plan fabric dsf-l1 roce-e-ecmp --hosts 256
 plan_capacity: plan capacity one.yaml --slowdown 3 --load workload.0.size=10KB..1MB:5log --seeds 1..2 --quiet
-plan_ecn: plan ecn small.yaml --variant base --run full --quiet
-plan_dcqcn: plan dcqcn small.yaml --variant base --run off
-plan_admission: plan admission small.yaml --variant base --run off
-plan_buffers: plan buffers small.yaml --variant base --run off
+plan_advice: plan ecn small.yaml --variant base --run full --quiet
+plan_advice: plan dcqcn small.yaml --variant base --run off
+plan_advice: plan admission small.yaml --variant base --run off
+plan_advice: plan buffers small.yaml --variant base --run off
 trace_control: trace-control dsf.yaml
 trace_control: trace-control clique.yaml
 topo: topo small.yaml
@@ -101,7 +101,7 @@ place: place job.yaml --simulate --quiet
 tune: tune small.yaml --variant base --objective incast.fct.mean --over switch.aqm.max=[200KB,400KB] --seeds 1..2 --quiet
 workload: workload job.yaml
 workload: workload small.yaml --variant base --between rack
-workload: workload job.yaml --loggops 1000,100,0,0.01,0,0
+schedule: workload job.yaml --loggops 1000,100,0,0.01,0,0
 check: check small.yaml
 check: check one.yaml --links
 check: check one.yaml --memory

@@ -36,21 +36,21 @@ static enum weft_status check_gate(const struct weft__plan *plan, uint32_t n, ui
     const struct weft_model_conf *route = &plan->device[n]->sw.route;
     uint32_t links = count_uplinks(t, n);
     if (((const struct weft_route_ops *)route->model->ops)->choose)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, route->place,
-                              "switch.route of %s: %s keeps state; interface nodes choose where packets leave their "
-                              "fabric by ecmp or e_ecmp",
-                              t->node[n].name, route->model->name);
+        return WEFT_REFUSE(ret_error, route->place,
+                           "switch.route of %s: %s keeps state; interface nodes choose where packets leave their "
+                           "fabric by ecmp or e_ecmp",
+                           t->node[n].name, route->model->name);
     if (*first == WEFT_NONE) *first = n;
     const struct weft_model_conf *of_first = &plan->device[*first]->sw.route;
     if (route->model != of_first->model)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, route->place,
-                              "switch.route of %s is %s, and of %s %s; expected one for all interface nodes of a "
-                              "fabric, which choose alike",
-                              t->node[*first].name, of_first->model->name, t->node[n].name, route->model->name);
+        return WEFT_REFUSE(ret_error, route->place,
+                           "switch.route of %s is %s, and of %s %s; expected one for all interface nodes of a "
+                           "fabric, which choose alike",
+                           t->node[*first].name, of_first->model->name, t->node[n].name, route->model->name);
     if (links > WEFT_BGP_LINKS_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, t->place,
-                              "%s has %u links to Ethernet switches; expected at most %u of an interface node",
-                              t->node[n].name, links, WEFT_BGP_LINKS_MAX);
+        return WEFT_REFUSE(ret_error, t->place,
+                           "%s has %u links to Ethernet switches; expected at most %u of an interface node",
+                           t->node[n].name, links, WEFT_BGP_LINKS_MAX);
     return WEFT_OK;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What weft topo reports about disaggregated scheduled fabrics: boxes, lanes and ratios in operators' terms.
 #include <inttypes.h>
+#include <string.h>
 
 #include "box/dsf/dsf_net.h"
 #include "weft/param_load.h"
@@ -25,7 +26,7 @@ static void print_fabric(FILE *file, const struct weft_dsf_layer *l, const char 
 static void print_interfaces(FILE *file, const struct weft_dsf_layer *l, const char *head,
                              const struct weft_plan_dsf_sort *sort, uint32_t sorts) {
     for (uint32_t i = 0; i < sorts; i++) {
-        if (sort[i].layer != l->name) continue;
+        if (strcmp(sort[i].layer, l->name) != 0) continue;
         struct weft_plan_dsf p = weft_plan_calc_dsf(&sort[i].conf);
         char rate[TEXT], lane[TEXT];
         weft_format_rate(sort[i].conf.rate_bps, rate, sizeof rate);

@@ -115,10 +115,10 @@ static enum weft_status check_watchdog(const struct weft_device_conf *device, co
                                        struct weft_error *ret_error) {
     const struct weft_pfc_conf *pfc = &device->host.pfc;
     if (pfc->watchdog_ps == WEFT_TIME_NEVER || pfc->watchdog_action != WEFT_PFC_WATCHDOG_DROP) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft_device_place(device, "host.pfc.watchdog_action"),
-                          "host.pfc.watchdog_action of %s: drop, and packets of a NIC wait in its host's memory, where "
-                          "none is dropped; expected alert or forward",
-                          name);
+    return WEFT_REFUSE(ret_error, weft_device_place(device, "host.pfc.watchdog_action"),
+                       "host.pfc.watchdog_action of %s: drop, and packets of a NIC wait in its host's memory, where "
+                       "none is dropped; expected alert or forward",
+                       name);
 }
 
 /// Hosts that are ports of one NIC must be in equal networks, include all hosts, and have no settings for a single
@@ -130,22 +130,21 @@ static enum weft_status nic_check(const struct weft__plan *plan, uint32_t node, 
     enum weft_status status = check_watchdog(device, t->node[node].name, ret_error);
     if (status) return status;
     if (device->host.planes != other->host.planes)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "host.planes of %s and %s differ; expected the same for all hosts", t->node[node].name,
-                              t->node[t->host[0]].name);
+        return WEFT_REFUSE(ret_error, place, "host.planes of %s and %s differ; expected the same for all hosts",
+                           t->node[node].name, t->node[t->host[0]].name);
     if (device->host.planes == WEFT_PLANES_SEPARATE) return WEFT_OK;
     const char *mode = device->host.planes == WEFT_PLANES_PACKET ? "packet" : "queue_pair";
     bool equal = t->networks > 1 && t->networks <= WEFT__NIC_PLANES_MAX && !weft_node_is_processor(&t->node[node]);
     for (uint32_t i = 1; i < t->networks; i++)
         equal &= t->network[i].hosts == t->network[0].hosts;
     if (!equal)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "host.planes: %s, and topology %s is no 2 to %d networks of as many hosts; "
-                              "expected some, as of topology.planes",
-                              mode, t->kind, WEFT__NIC_PLANES_MAX);
+        return WEFT_REFUSE(ret_error, place,
+                           "host.planes: %s, and topology %s is no 2 to %d networks of as many hosts; "
+                           "expected some, as of topology.planes",
+                           mode, t->kind, WEFT__NIC_PLANES_MAX);
     if (device->host.drain_rate_bps || device->dcbx.enabled)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "host.planes: %s, and %s of %s; expected it off",
-                              mode, device->dcbx.enabled ? "dcbx" : "host.drain_rate", t->node[node].name);
+        return WEFT_REFUSE(ret_error, place, "host.planes: %s, and %s of %s; expected it off", mode,
+                           device->dcbx.enabled ? "dcbx" : "host.drain_rate", t->node[node].name);
     return WEFT_OK;
 }
 

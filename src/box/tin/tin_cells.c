@@ -17,9 +17,9 @@ static enum weft_status check(const struct weft_topology *t, struct weft_place p
         for (uint32_t i = 0; i < shape->fabric[f].tins && !status; i++) {
             const struct weft_tin *tin = &shape->fabric[f].tin[i];
             if (tin->pod >= PODS_MAX || tin->place >= TINS_MAX)
-                status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                        "%s has no address in a cell's header; expected at most %d pods of %d TiNs",
-                                        t->node[tin->node].name, PODS_MAX, TINS_MAX);
+                status = WEFT_REFUSE(ret_error, place,
+                                     "%s has no address in a cell's header; expected at most %d pods of %d TiNs",
+                                     t->node[tin->node].name, PODS_MAX, TINS_MAX);
         }
     weft_arena_free(arena);
     return status;
@@ -53,8 +53,7 @@ static uint8_t payload_of(const struct weft_packet *cell) {
 static enum weft_status check_conf(const struct weft_device_conf *conf, struct weft_place place,
                                    struct weft_error *ret_error) {
     if (weft__tin_conf(conf)->train == 1) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "cells of a link are captured one by one; expected tin.train: 1");
+    return WEFT_REFUSE(ret_error, place, "cells of a link are captured one by one; expected tin.train: 1");
 }
 
 static size_t build(const struct weft__network *net, const struct weft_packet *cell, uint32_t sender, uint8_t *ret) {

@@ -9,9 +9,9 @@ static enum weft_status check_ports(const struct weft__plan *plan, uint32_t node
     for (uint32_t k = 0; k < t->node[node].ports; k++)
         ports += weft_topology_link_is_fabric(t, weft_topology_port(t, node, k)->link);
     if (ports <= WEFT_GNET_PORTS_MAX) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, plan->scenario->topology.place,
-                          "%s has %llu GNet ports and endpoints together; expected at most %d", t->node[node].name,
-                          (unsigned long long)ports, WEFT_GNET_PORTS_MAX);
+    return WEFT_REFUSE(ret_error, plan->scenario->topology.place,
+                       "%s has %llu GNet ports and endpoints together; expected at most %d", t->node[node].name,
+                       (unsigned long long)ports, WEFT_GNET_PORTS_MAX);
 }
 
 /// All TiNs must use trains of the same length.
@@ -19,9 +19,9 @@ static enum weft_status check_train(const struct weft__plan *plan, uint32_t node
     uint64_t own = weft__tin_conf(plan->device[node])->train,
              first = weft__tin_conf(plan->device[plan->first[WEFT_BOX_TIN]])->train;
     if (own == first) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, plan->scenario->topology.place,
-                          "tin.train of %s is %llu, of another TiN %llu; expected the same for all",
-                          plan->topology->node[node].name, (unsigned long long)own, (unsigned long long)first);
+    return WEFT_REFUSE(ret_error, plan->scenario->topology.place,
+                       "tin.train of %s is %llu, of another TiN %llu; expected the same for all",
+                       plan->topology->node[node].name, (unsigned long long)own, (unsigned long long)first);
 }
 
 enum weft_status weft__tin_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error) {

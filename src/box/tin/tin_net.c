@@ -66,8 +66,8 @@ static enum weft_status check(const struct weft__plan *plan, struct weft_error *
     bool fits = find_rates(plan->topology, plan->device, cliques, arena);
     weft_arena_free(arena);
     if (fits) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, plan->scenario->topology.place,
-                          "links and endpoints of TiNs have more than %d different rates", WEFT__GNET_NO_LINK);
+    return WEFT_REFUSE(ret_error, plan->scenario->topology.place,
+                       "links and endpoints of TiNs have more than %d different rates", WEFT__GNET_NO_LINK);
 }
 
 static void *make(struct weft__network *net) {

@@ -41,10 +41,10 @@ enum weft_status weft__tin_nics_check(const struct weft_topology *t, uint32_t ti
         char has[32], may[32];
         weft_format_rate(g.most, has, sizeof has);
         weft_format_rate(conf->nic_rate_bps, may, sizeof may);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "a host of %s has a link of %s, more than the NIC of %s that it shares; expected at most "
-                              "that, or a higher tin.nic_rate, or tin.nic_hosts: 1",
-                              t->node[tin].name, has, may);
+        return WEFT_REFUSE(ret_error, place,
+                           "a host of %s has a link of %s, more than the NIC of %s that it shares; expected at most "
+                           "that, or a higher tin.nic_rate, or tin.nic_hosts: 1",
+                           t->node[tin].name, has, may);
     }
     return WEFT_OK;
 }

@@ -10,7 +10,7 @@
 #include "weft/error.h"
 #include "weft/memory.h"
 
-#define BAD(...) weft_error_set(ret_error, WEFT_ERROR_INPUT, t->place, __VA_ARGS__)
+#define BAD(...) WEFT_REFUSE(ret_error, t->place, __VA_ARGS__)
 
 struct work {
     const struct weft_topology *t;

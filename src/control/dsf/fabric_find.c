@@ -5,7 +5,7 @@
 #include "weft/error.h"
 #include "weft/memory.h"
 
-#define BAD(...) weft_error_set(ret_error, WEFT_ERROR_INPUT, t->place, __VA_ARGS__)
+#define BAD(...) WEFT_REFUSE(ret_error, t->place, __VA_ARGS__)
 
 /// The representative of a node among connected ones.
 static uint32_t root_of(uint32_t *parent, uint32_t node) {

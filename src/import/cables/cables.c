@@ -76,10 +76,9 @@ static enum weft_status read_json(const struct weft__cables_file *file, struct w
     status = weft__sonic_is_part(file->path, list->arena, &part, ret_error);
     if (status) return status;
     if (part)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path, .line = 1, .column = 1},
-            "neither 'lldp' nor 'lldpNeighbors', 'a_terminations' or 'PORT'; expected what lldpctl -f "
-            "json, an Arista switch or NetBox writes, or a SONiC config_db.json");
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path, .line = 1, .column = 1},
+                           "neither 'lldp' nor 'lldpNeighbors', 'a_terminations' or 'PORT'; expected what lldpctl -f "
+                           "json, an Arista switch or NetBox writes, or a SONiC config_db.json");
     status = weft_sonic_read(&file->path, 1, NULL, list->arena, &s, ret_error);
     if (!status) weft__cables_add_sonic(s, file->device, file->conf->metre_ps, file->place, list);
     return status;
@@ -120,8 +119,7 @@ static enum weft_status read_head(const char *path, struct weft_place place, cha
     int why = errno;
     if (file) fclose(file);
     head[n] = 0;
-    return bad ? weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s cannot be read: %s", path, weft__file_why(why))
-               : WEFT_OK;
+    return bad ? WEFT_REFUSE(ret_error, place, "%s cannot be read: %s", path, weft__file_why(why)) : WEFT_OK;
 }
 
 /// Adds the content of a file of any supported form.
@@ -131,8 +129,7 @@ static enum weft_status cables_read(const char *path, struct weft_place place, c
     char *head = weft_arena_alloc(list->arena, WEFT_IMPORT_HEAD + 1, 1);
     for (uint32_t c = 0; c < list->cables; c++)
         if (list->cable[c].place.file && !strcmp(list->cable[c].place.file, path))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "'%s' is there twice; expected each file once",
-                                  path);
+            return WEFT_REFUSE(ret_error, place, "'%s' is there twice; expected each file once", path);
     enum weft_status status = read_head(path, place, head, ret_error);
     if (status) return status;
     const struct weft__cables_form *form = weft__cables_form(head);
@@ -147,8 +144,7 @@ static enum weft_status finish(const struct weft__cable_list *list, const struct
                                struct weft_place place, struct weft__cables *ret_cables, struct weft_error *ret_error) {
     enum weft_status status = weft__cables_finish(list, conf, ret_cables, ret_error);
     if (!status && !ret_cables->graph.links)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                "no cable is in it; expected a line or a neighbour for each");
+        status = WEFT_REFUSE(ret_error, place, "no cable is in it; expected a line or a neighbour for each");
     return status;
 }
 
@@ -302,8 +298,8 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
     enum weft_status status = WEFT_OK;
     for (uint32_t f = 0; f < files && !status; f++) {
         if (strchr(file[f].written, ','))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[f].path},
-                                  "a comma in its name; expected a name without one");
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = file[f].path},
+                               "a comma in its name; expected a name without one");
         status = cables_read(file[f].path, (struct weft_place){.file = file[f].path}, &own, &list, ret_error);
     }
     if (!status) status = finish(&list, &own, place, &cables, ret_error);

@@ -19,7 +19,7 @@ struct dot {
     struct weft_place place; ///< of the token
 };
 
-#define BAD(d, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (d)->place, __VA_ARGS__)
+#define BAD(d, ...) WEFT_REFUSE(ret_error, (d)->place, __VA_ARGS__)
 
 /// Skips blanks and comments; false: the line has ended.
 static bool skip_blanks(struct dot *d, bool *in_comment) {

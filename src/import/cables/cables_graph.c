@@ -7,7 +7,7 @@
 #include "import/cables/cables.h"
 #include "weft/error.h"
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 void weft__cables_add(struct weft__cable_list *list, const struct weft__cable *cable) {
     list->cable = weft__arena_grow(list->arena, list->cable, list->cables, sizeof *list->cable);

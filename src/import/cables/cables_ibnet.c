@@ -41,7 +41,7 @@ struct ib_net {
     uint32_t nodes, links;
 };
 
-#define BAD(n, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (n)->lines.place, __VA_ARGS__)
+#define BAD(n, ...) WEFT_REFUSE(ret_error, (n)->lines.place, __VA_ARGS__)
 
 // --- lines --------------------------------------------------------------------------------------------------------
 
@@ -184,9 +184,8 @@ static enum weft_status add_link(struct ib_net *n, const struct ib_link *link, s
     const struct ib_node *end[2] = {find_node(n, link->guid[0]), find_node(n, link->guid[1])};
     if (is_aggregation(link->description) || is_aggregation(end[0]->description)) return WEFT_OK;
     if (!end[1])
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, link->place,
-                              "\"%s\" has no block of its own; expected the whole output of ibnetdiscover",
-                              link->guid[1]);
+        return WEFT_REFUSE(ret_error, link->place,
+                           "\"%s\" has no block of its own; expected the whole output of ibnetdiscover", link->guid[1]);
     struct weft__cable c = {.rate_bps = link->rate_bps, .place = link->place};
     for (uint32_t e = 0; e < 2; e++) {
         c.device[e] = end[e]->name;

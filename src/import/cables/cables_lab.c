@@ -8,7 +8,7 @@
 #include "import/cables/cables.h"
 #include "weft/tree.h"
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 /// "node:interface", or {node: ..., interface: ...}.
 static enum weft_status read_end(const struct weft_tree *tree, struct weft_arena *arena, const char **ret_node,

@@ -7,7 +7,7 @@
 #include "import/cables/cables.h"
 #include "weft/tree.h"
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 /// The single element of a list, or the value itself.
 static const struct weft_tree *alone(const struct weft_tree *tree) {

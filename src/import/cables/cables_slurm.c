@@ -42,7 +42,7 @@ static struct branch *find_branch(const struct slurm *s, const char *name) {
 
 static enum weft_status add_branch(struct slurm *s, const struct branch *b, struct weft_error *ret_error) {
     if (find_branch(s, b->name))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->place, "%.60s is there twice; expected it once", b->name);
+        return WEFT_REFUSE(ret_error, b->place, "%.60s is there twice; expected it once", b->name);
     if (!b->nodes && !b->switches) return WEFT_OK;
     s->branch = weft__arena_grow(s->arena, s->branch, s->branches, sizeof *s->branch);
     s->branch[s->branches++] = *b;
@@ -58,9 +58,7 @@ static enum weft_status take_line(struct slurm *s, char *line, struct weft_place
     char *rest = NULL;
     for (char *word = strtok_r(line, " \t", &rest); word && *word != '#'; word = strtok_r(NULL, " \t", &rest)) {
         char *value = strchr(word, '=');
-        if (!value)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "'%.40s'; expected key=value, such as SwitchName=s0", word);
+        if (!value) return WEFT_REFUSE(ret_error, place, "'%.40s'; expected key=value, such as SwitchName=s0", word);
         *value++ = 0;
         size_t n = strlen(value);
         if (n > 1 && *value == '"' && value[n - 1] == '"') value[n - 1] = 0, value++;
@@ -70,8 +68,7 @@ static enum weft_status take_line(struct slurm *s, char *line, struct weft_place
         if (!strcasecmp(word, "Switches")) b.switches = value;
     }
     if (!b.name && known) return WEFT_OK;
-    if (!b.name)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, b.place, "expected SwitchName= or BlockName= in the line");
+    if (!b.name) return WEFT_REFUSE(ret_error, b.place, "expected SwitchName= or BlockName= in the line");
     return add_branch(s, &b, ret_error);
 }
 
@@ -116,8 +113,7 @@ static enum weft_status take_entries(struct slurm *s, const struct weft_tree *li
                            .nodes = weft__tree_text(entry, "nodes"),
                            .switches = weft__tree_text(entry, "children"),
                            .place = entry->place};
-        if (!b.name)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place, "no '%s'; expected its name", name);
+        if (!b.name) return WEFT_REFUSE(ret_error, entry->place, "no '%s'; expected its name", name);
         status = add_branch(s, &b, ret_error);
     }
     return status;
@@ -141,8 +137,7 @@ static enum weft_status read_yaml(struct slurm *s, struct weft_error *ret_error)
     enum weft_status status = weft_tree_read(s->file->path, s->arena, &root, ret_error);
     if (status) return status;
     const struct weft_tree *topology = chosen(root);
-    if (!topology)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, root->place, "no topology with 'tree' or 'block' in it");
+    if (!topology) return WEFT_REFUSE(ret_error, root->place, "no topology with 'tree' or 'block' in it");
     status = take_entries(s, weft_tree_find(weft_tree_find(topology, "tree"), "switches"), "switch", ret_error);
     return status ? status
                   : take_entries(s, weft_tree_find(weft_tree_find(topology, "block"), "blocks"), "block", ret_error);
@@ -154,7 +149,7 @@ static enum weft_status expand(struct slurm *s, const char *text, struct weft_pl
                                uint32_t *ret_n, struct weft_error *ret_error) {
     char why[160];
     if (weft__host_list_expand(text, NAMES_MAX, s->arena, ret_name, ret_n, why, sizeof why)) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s", why);
+    return WEFT_REFUSE(ret_error, place, "%s", why);
 }
 
 static void add_cables(struct slurm *s, const struct branch *b, const char *below, uint32_t n, weft_rate_bps rate) {
@@ -178,8 +173,7 @@ static enum weft_status add_below(struct slurm *s, struct branch *b, unsigned de
     const char **name = NULL;
     uint32_t n = 0;
     if (depth == DEPTH_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->place, "%.60s is below itself, or %d switches deep",
-                              b->name, DEPTH_MAX);
+        return WEFT_REFUSE(ret_error, b->place, "%.60s is below itself, or %d switches deep", b->name, DEPTH_MAX);
     if (b->added) return WEFT_OK;
     weft__cables_tell(s->list, b->name, WEFT__CABLE_SWITCH);
     enum weft_status status = b->nodes ? expand(s, b->nodes, b->place, &name, &n, ret_error) : WEFT_OK;
@@ -192,9 +186,7 @@ static enum weft_status add_below(struct slurm *s, struct branch *b, unsigned de
     if (!status && b->switches) status = expand(s, b->switches, b->place, &name, &n, ret_error);
     for (uint32_t i = 0; i < n && !status; i++) {
         struct branch *below = find_branch(s, name[i]);
-        if (!below)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->place, "switch %.60s has no line of its own",
-                                  name[i]);
+        if (!below) return WEFT_REFUSE(ret_error, b->place, "switch %.60s has no line of its own", name[i]);
         status = add_below(s, below, depth + 1, ret_error);
         if (!status) add_uplinks(s, b, below->name, below->hosts / below->above);
         b->hosts += below->hosts / below->above;
@@ -228,9 +220,7 @@ static enum weft_status add_all(struct slurm *s, struct weft_error *ret_error) {
         tops += !s->branch[i].above;
         shared |= s->branch[i].above > 1;
     }
-    if (!status && !tops)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, core.place,
-                              "every switch is below another; expected a tree");
+    if (!status && !tops) return WEFT_REFUSE(ret_error, core.place, "every switch is below another; expected a tree");
     while (find_branch(s, core.name))
         core.name = weft_arena_format(s->arena, "%s-0", core.name);
     bool joined = tops > 1 && !shared;
@@ -252,9 +242,8 @@ static enum weft_status read_slurm(const struct weft__cables_file *file, struct 
     enum weft_status status = read(&s, ret_error);
     list->shapes++;
     if (!status && !s.branches)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                              (struct weft_place){.file = file->path, .line = 1, .column = 1},
-                              "no switch and no block is in it");
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path, .line = 1, .column = 1},
+                           "no switch and no block is in it");
     return status ? status : add_all(&s, ret_error);
 }
 

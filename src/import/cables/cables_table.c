@@ -83,7 +83,7 @@ static enum weft__cable_role role_of(const char *text) {
 static enum weft_status check_value(const struct weft__table_row *row, enum column c, uint64_t min, uint64_t max,
                                     const char *expected, struct weft_error *ret_error) {
     if (!row->text[c] || (row->value[c] >= min && row->value[c] <= max)) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, row->place[c], "'%.40s'; expected %s", row->text[c], expected);
+    return WEFT_REFUSE(ret_error, row->place[c], "'%.40s'; expected %s", row->text[c], expected);
 }
 
 static const char *copy(struct weft__cable_list *list, const char *text) {
@@ -96,9 +96,8 @@ enum weft_status weft__cables_delay(const char *length, const char *unit, struct
     char why[160];
     uint64_t mm;
     if (!weft__number_parse(WEFT__LENGTH, unit, length, &mm, why, sizeof why))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s", why);
-    if (!mm || mm > LENGTH_MM_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "'%.40s'; expected 1mm to 1000km", length);
+        return WEFT_REFUSE(ret_error, place, "%s", why);
+    if (!mm || mm > LENGTH_MM_MAX) return WEFT_REFUSE(ret_error, place, "'%.40s'; expected 1mm to 1000km", length);
     *ret_delay_ps = mm * conf->metre_ps / 1000;
     if (!*ret_delay_ps) *ret_delay_ps = 1;
     return WEFT_OK;
@@ -160,7 +159,7 @@ static enum weft_status add_row(struct weft__lines *lines, const struct weft__ta
     if (status) return status;
     struct weft_place place = {.file = lines->path, .line = lines->place.line, .column = 1};
     if (table->has[DEVICE_A] && !row.text[DEVICE_A] && !is_no_link(&row))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "device A is empty; expected a device");
+        return WEFT_REFUSE(ret_error, place, "device A is empty; expected a device");
     if (!row.text[DEVICE_B]) return WEFT_OK; // no neighbour is heard at this port
     return add_cable(&row, place, unit_of(table, LENGTH), file, list, ret_error);
 }
@@ -263,8 +262,7 @@ static enum weft_status add_aligned(const struct weft__lines *lines, const struc
     struct weft_place place = {.file = lines->path, .line = lines->place.line, .column = 1};
     char why[160];
     if (!cut_row(a, lines->line, list->arena, &row))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "the line is not aligned to the header; expected columns, or a CSV file");
+        return WEFT_REFUSE(ret_error, place, "the line is not aligned to the header; expected columns, or a CSV file");
     *ret_ends = !row.text[PORT_A] || !row.text[DEVICE_B];
     if (*ret_ends) return WEFT_OK;
     if (row.text[SPEED] && !weft__number_parse(WEFT__RATE, weft__cables_units[file->conf->speed_unit], row.text[SPEED],

@@ -46,10 +46,10 @@ static enum weft_status choose_hosts(const struct capture_conf *c, struct weft_p
     }
     if (status || flows->addresses <= n) return status;
     char text[WEFT_DECODE_TEXT];
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "the capture has %" PRIu32 " addresses, the last is %s; expected at most %" PRIu32
-                          ", as many as there are hosts for them",
-                          flows->addresses, weft_decode_address_text(&flows->address[flows->addresses - 1], text), n);
+    return WEFT_REFUSE(ret_error, place,
+                       "the capture has %" PRIu32 " addresses, the last is %s; expected at most %" PRIu32
+                       ", as many as there are hosts for them",
+                       flows->addresses, weft_decode_address_text(&flows->address[flows->addresses - 1], text), n);
 }
 
 static enum weft_status capture_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
@@ -62,8 +62,8 @@ static enum weft_status capture_expand(const void *conf, struct weft_place place
     const char *path = weft__path_beside(c->file, place, w->arena);
     enum weft_status status = weft__capture_flows_read(path, c->addresses, place, NULL, arena, &flows, ret_error);
     if (!status && !flows.flows)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
-                                "no RoCE message with payload is in its %" PRIu64 " frames", flows.decode.frames);
+        status = WEFT_REFUSE(ret_error, (struct weft_place){.file = path},
+                             "no RoCE message with payload is in its %" PRIu64 " frames", flows.decode.frames);
     if (!status) status = choose_hosts(c, place, topology, &flows, &host, ret_error);
     struct weft_workload_common common = c->common;
     for (uint64_t i = 0; i < flows.flows && !status; i++) {
@@ -337,15 +337,14 @@ static enum weft_status capture_make(const void *conf, const struct weft_import_
     const struct weft_import_common *c = conf;
     struct weft__capture_flows flows;
     if (files > 1)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[1].path},
-                              "a second capture; expected one");
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file[1].path}, "a second capture; expected one");
     struct weft__capture_queues *queues = weft__capture_queues_new(weft_import_arena(import));
     enum weft_status status =
         weft__capture_flows_read(file->path, "", WEFT_NOWHERE, queues, weft_import_arena(import), &flows, ret_error);
     if (status) return status;
     if (!flows.flows)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                              "no RoCE message with payload is in its %" PRIu64 " frames", flows.decode.frames);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path},
+                           "no RoCE message with payload is in its %" PRIu64 " frames", flows.decode.frames);
     struct signs signs = read_signs(&flows.decode, weft_import_arena(import));
     say_network(import, c, &signs, flows.addresses);
     struct weft__capture_thresholds thresholds = weft__capture_queues_conclude(queues, &flows.decode);

@@ -92,11 +92,9 @@ static enum weft_status list_addresses(struct collecting *c, const char *text, b
         word[strcspn(word, " ")] = 0;
         uint32_t before = c->all->addresses;
         if (!parse_address(word, &address))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "addresses: '%s'; expected an IPv4 or IPv6 address", word);
+            return WEFT_REFUSE(ret_error, place, "addresses: '%s'; expected an IPv4 or IPv6 address", word);
         list_address(c, address, gids);
-        if (c->all->addresses == before)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "addresses: '%s' is a duplicate", word);
+        if (c->all->addresses == before) return WEFT_REFUSE(ret_error, place, "addresses: '%s' is a duplicate", word);
         text += n + (text[n] == ',');
     }
     return WEFT_OK;

@@ -281,10 +281,10 @@ static enum weft_status define_others(struct loader *l) {
         if (!n) continue;
         bool all = !*text || (partial && !strcmp(text, "0"));
         if (partial && !all)
-            status = weft_error_set(l->error, WEFT_ERROR_INPUT, l->place,
-                                    "reuse: nothing says which ranks are in the process group '%.60s'; expected a file "
-                                    "of groups, or a trace of each rank",
-                                    text);
+            status = WEFT_REFUSE(l->error, l->place,
+                                 "reuse: nothing says which ranks are in the process group '%.60s'; expected a file "
+                                 "of groups, or a trace of each rank",
+                                 text);
         weft__chakra_define(&l->groups, name, rank, all ? 0 : n);
         l->facts->groups_found += *text != 0;
     }
@@ -297,10 +297,10 @@ static enum weft_status find_groups(struct loader *l, struct program *p) {
     for (uint32_t i = 0; i < p->names; i++) {
         p->group[i] = weft__chakra_group_of(&l->groups, p->name[i], p->rank, &several);
         if (p->group[i] != WEFT_NONE) continue;
-        return weft_error_set(l->error, WEFT_ERROR_INPUT, (struct weft_place){.file = p->path},
-                              "a collective of the process group '%.60s', %s", l->groups.name[p->name[i]].text,
-                              several ? "which has two definitions that contain this rank; expected one"
-                                      : "which this rank is not a member of");
+        return WEFT_REFUSE(l->error, (struct weft_place){.file = p->path},
+                           "a collective of the process group '%.60s', %s", l->groups.name[p->name[i]].text,
+                           several ? "which has two definitions that contain this rank; expected one"
+                                   : "which this rank is not a member of");
     }
     return WEFT_OK;
 }
@@ -310,11 +310,11 @@ static enum weft_status find_groups_like(struct loader *l, const struct program 
     for (uint32_t i = 0; i < p->names; i++) {
         group[i] = weft__chakra_group_like(&l->groups, p->group[i], p->rank, rank, group, i);
         if (group[i] == WEFT_NONE)
-            return weft_error_set(l->error, WEFT_ERROR_INPUT, l->place,
-                                  "reuse: rank %" PRIu32 " has no trace, and the process group '%.60s' of rank %" PRIu32
-                                  " is not a block of ranks at one distance that divides %" PRIu32
-                                  " ranks evenly; expected a trace of each rank",
-                                  rank, l->groups.name[p->name[i]].text, p->rank, l->groups.ranks);
+            return WEFT_REFUSE(l->error, l->place,
+                               "reuse: rank %" PRIu32 " has no trace, and the process group '%.60s' of rank %" PRIu32
+                               " is not a block of ranks at one distance that divides %" PRIu32
+                               " ranks evenly; expected a trace of each rank",
+                               rank, l->groups.name[p->name[i]].text, p->rank, l->groups.ranks);
     }
     return WEFT_OK;
 }
@@ -355,8 +355,8 @@ static enum weft_status write_step(struct writer *w, const struct program *p, co
         const struct weft__chakra_group *own = &l->groups.group[group[step.peer]];
         bool gathers = step.collective == WEFT_SCHEDULE_ALL_GATHER || step.collective == WEFT_SCHEDULE_GATHER;
         if (gathers && __builtin_mul_overflow(step.size, (uint64_t)own->ranks, &step.size))
-            return weft_error_set(l->error, WEFT_ERROR_INPUT, (struct weft_place){.file = p->path},
-                                  "node %" PRIu32 ": more than 2^64 bytes in all", step.line);
+            return WEFT_REFUSE(l->error, (struct weft_place){.file = p->path},
+                               "node %" PRIu32 ": more than 2^64 bytes in all", step.line);
         step.peer = number_of(w, group[step.peer]);
     }
     weft_schedule_add(&w->b, &step);
@@ -402,9 +402,9 @@ static enum weft_status find_ranks(struct loader *l, uint32_t in_groups) {
     const struct weft__chakra_files *f = &l->files;
     uint32_t traced = f->file[f->files - 1].rank + 1, ranks = traced > in_groups ? traced : in_groups;
     if (l->conf->ranks && l->conf->ranks < ranks)
-        return weft_error_set(l->error, WEFT_ERROR_INPUT, l->place,
-                              "ranks: %" PRIu64 "; expected %" PRIu32 " at least, which traces and groups have",
-                              l->conf->ranks, ranks);
+        return WEFT_REFUSE(l->error, l->place,
+                           "ranks: %" PRIu64 "; expected %" PRIu32 " at least, which traces and groups have",
+                           l->conf->ranks, ranks);
     if (l->conf->ranks) ranks = (uint32_t)l->conf->ranks;
     l->groups.ranks = ranks;
     l->of = weft_arena_alloc(l->scratch, ranks, sizeof *l->of);
@@ -412,10 +412,10 @@ static enum weft_status find_ranks(struct loader *l, uint32_t in_groups) {
         bool own = next < f->files && f->file[next].rank == rank;
         l->of[rank] = own ? next++ : rank % f->files;
         if (!own && !l->conf->reuse)
-            return weft_error_set(l->error, WEFT_ERROR_INPUT, l->place,
-                                  "file: no trace of rank %" PRIu32 " of %" PRIu32 ", %s.%" PRIu32
-                                  ".et; expected one of each, or reuse: on",
-                                  rank, ranks, f->prefix, rank);
+            return WEFT_REFUSE(l->error, l->place,
+                               "file: no trace of rank %" PRIu32 " of %" PRIu32 ", %s.%" PRIu32
+                               ".et; expected one of each, or reuse: on",
+                               rank, ranks, f->prefix, rank);
     }
     return WEFT_OK;
 }

@@ -63,16 +63,15 @@ static enum weft_status take_name(struct finder *f, const char *folder, const ch
         (prefix && (strncmp(name, prefix, (size_t)(suffix - name)) || prefix[suffix - name])))
         return WEFT_OK;
     if (!weft__text_is_plain(name))
-        return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place,
-                              "file: a trace in '%s' has a name that is not UTF-8 or has control characters", folder);
+        return WEFT_REFUSE(f->error, f->place,
+                           "file: a trace in '%s' has a name that is not UTF-8 or has control characters", folder);
     const char *path = weft_arena_format(f->arena, "%s%s", folder, name);
     size_t n = strlen(folder) + (size_t)(suffix - name);
     if (!f->n)
         f->files->prefix = weft_arena_format(f->arena, "%.*s", (int)n, path);
     else if (strncmp(f->files->prefix, path, n) || f->files->prefix[n])
-        return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place,
-                              "file: '%s' has traces of two prefixes, %s and %.*s; expected a prefix", folder,
-                              f->files->prefix, (int)n, path);
+        return WEFT_REFUSE(f->error, f->place, "file: '%s' has traces of two prefixes, %s and %.*s; expected a prefix",
+                           folder, f->files->prefix, (int)n, path);
     add(f, path, rank);
     return WEFT_OK;
 }
@@ -82,9 +81,7 @@ static enum weft_status take_name(struct finder *f, const char *folder, const ch
 static enum weft_status scan(struct finder *f, const char *folder, const char *prefix) {
     struct weft_memory_cleanup cleanup;
     DIR *dir = weft__folder_open(*folder ? folder : ".", &cleanup);
-    if (!dir)
-        return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place, "file: cannot read '%s': %s", folder,
-                              strerror(errno));
+    if (!dir) return WEFT_REFUSE(f->error, f->place, "file: cannot read '%s': %s", folder, strerror(errno));
     enum weft_status status = WEFT_OK;
     for (const struct dirent *entry; !status && (entry = readdir(dir));)
         status = take_name(f, folder, entry->d_name, prefix);
@@ -121,18 +118,17 @@ static enum weft_status find(struct finder *f, const char *path) {
 static enum weft_status check(const struct finder *f, const char *path) {
     const struct weft__chakra_file *list = f->list;
     if (!f->n)
-        return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place,
-                              "file: no trace at '%s'; expected a folder, a file, or a prefix of files PREFIX.0.et, "
-                              "PREFIX.1.et, ...",
-                              path);
+        return WEFT_REFUSE(f->error, f->place,
+                           "file: no trace at '%s'; expected a folder, a file, or a prefix of files PREFIX.0.et, "
+                           "PREFIX.1.et, ...",
+                           path);
     for (uint32_t i = 1; i < f->n; i++)
         if (list[i].rank == list[i - 1].rank)
-            return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place,
-                                  "file: rank %" PRIu32 " has two traces, %s and %s; expected one", list[i].rank,
-                                  list[i - 1].path, list[i].path);
+            return WEFT_REFUSE(f->error, f->place, "file: rank %" PRIu32 " has two traces, %s and %s; expected one",
+                               list[i].rank, list[i - 1].path, list[i].path);
     if (list[f->n - 1].rank < WEFT_SCHEDULE_RANKS_MAX) return WEFT_OK;
-    return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place, "file: %s: expected a rank below %u",
-                          list[f->n - 1].path, WEFT_SCHEDULE_RANKS_MAX);
+    return WEFT_REFUSE(f->error, f->place, "file: %s: expected a rank below %u", list[f->n - 1].path,
+                       WEFT_SCHEDULE_RANKS_MAX);
 }
 
 enum weft_status weft__chakra_find(const char *path, struct weft_place place, struct weft_arena *arena,

@@ -139,16 +139,15 @@ static enum weft_status read_group(struct weft__chakra_groups *g, const struct w
                                    const json_t *value, uint32_t *ret_ranks, struct weft_error *ret_error) {
     struct weft_place place = {.file = file->path, .line = 1, .column = 1};
     if (!weft__text_is_plain(name))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "a name with control characters; expected another");
-    if (!json_array_size(value))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "group '%.60s': expected a list of ranks", name);
+        return WEFT_REFUSE(ret_error, place, "a name with control characters; expected another");
+    if (!json_array_size(value)) return WEFT_REFUSE(ret_error, place, "group '%.60s': expected a list of ranks", name);
     uint32_t n = (uint32_t)json_array_size(value), *rank = weft_arena_alloc(g->arena, n, sizeof *rank);
     const struct weft_place *at = weft__json_places(file, name, n, g->arena);
     for (uint32_t i = 0; i < n; i++) {
         const json_t *one = json_array_get(value, i);
         if (!is_rank(one))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, at[i], "group '%.60s': expected a rank, 0 to %u", name,
-                                  WEFT_SCHEDULE_RANKS_MAX - 1);
+            return WEFT_REFUSE(ret_error, at[i], "group '%.60s': expected a rank, 0 to %u", name,
+                               WEFT_SCHEDULE_RANKS_MAX - 1);
         rank[i] = (uint32_t)json_integer_value(one);
         if (rank[i] >= *ret_ranks) *ret_ranks = rank[i] + 1;
     }

@@ -34,7 +34,7 @@ bool weft__chakra_json_recognise(const char *head) {
     return false;
 }
 
-#define BAD(j, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (j)->objects.place, __VA_ARGS__)
+#define BAD(j, ...) WEFT_REFUSE(ret_error, (j)->objects.place, __VA_ARGS__)
 
 /// Protobuf's JSON has "data_deps" as "dataDeps"; other forms have names of their own.
 static bool is(const char *key, const char *name) {

@@ -34,10 +34,8 @@ enum weft_status weft__chakra_fail(const struct weft__chakra_reader *r, uint64_t
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
     if (r->json)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                              (struct weft_place){.file = r->name, .line = (int)at, .column = 1}, "%s", why);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = r->name}, "byte %" PRIu64 ": %s", at,
-                          why);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = r->name, .line = (int)at, .column = 1}, "%s", why);
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = r->name}, "byte %" PRIu64 ": %s", at, why);
 }
 
 const char *weft__chakra_where(const struct weft__chakra_reader *r, uint64_t at, char *text, size_t size) {
@@ -177,8 +175,7 @@ enum weft_status weft__chakra_open(struct weft__chakra_reader *r, const char *pa
                                    struct weft_arena *arena, struct weft_error *ret_error) {
     struct weft_memory_cleanup cleanup;
     FILE *file = weft__file_open_unpacked(path);
-    if (!file)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, weft__file_why(errno));
+    if (!file) return WEFT_REFUSE(ret_error, place, "cannot read '%s': %s", path, weft__file_why(errno));
     weft_memory_cleanup_add(&cleanup, weft__file_close, file);
     enum weft_status status = chakra_begin(r, file, path, arena, ret_error);
     weft_memory_cleanup_remove(&cleanup);

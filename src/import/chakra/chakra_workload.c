@@ -133,13 +133,13 @@ static enum weft_status find_traces(const struct weft_import_file *file, uint32_
         }
         bool like = suffix && (size_t)(suffix - file[f].path) == prefix && !strncmp(file[f].path, first->path, prefix);
         if (traces++ && (!like || !prefix || strcmp(first->what, "trace")))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[f].path},
-                                  "and %s are not traces of one prefix; expected PREFIX.0.et, PREFIX.1.et, ...",
-                                  first->path);
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = file[f].path},
+                               "and %s are not traces of one prefix; expected PREFIX.0.et, PREFIX.1.et, ...",
+                               first->path);
     }
     if (!first)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[0].path},
-                              "is not enough: expected the traces beside the process groups");
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file[0].path},
+                           "is not enough: expected the traces beside the process groups");
     *ret_path = first->path;
     *ret_written = first->written;
     if (traces < 2) return WEFT_OK;
@@ -151,9 +151,9 @@ static enum weft_status find_traces(const struct weft_import_file *file, uint32_
     enum weft_status status =
         weft__chakra_find(*ret_path, (struct weft_place){.file = first->path}, arena, &all, ret_error);
     if (!status && all.files != traces)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = first->path},
-                              "%" PRIu32 " of the %" PRIu32 " traces %s.N.et; expected all of them, or the prefix",
-                              traces, all.files, *ret_path);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = first->path},
+                           "%" PRIu32 " of the %" PRIu32 " traces %s.N.et; expected all of them, or the prefix", traces,
+                           all.files, *ret_path);
     return status;
 }
 

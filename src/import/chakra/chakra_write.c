@@ -161,10 +161,9 @@ static enum weft_status check(const struct weft_schedule *s, struct weft_error *
                          : NULL;
             char where[256], what[160];
             if (why)
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                      "%s: rank %" PRIu32 ", %s: a Chakra trace does not have %s",
-                                      weft_schedule_where(s, rank, i, where, sizeof where), rank,
-                                      weft_schedule_what(s, rank, i, what, sizeof what), why);
+                return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s: rank %" PRIu32 ", %s: a Chakra trace does not have %s",
+                                   weft_schedule_where(s, rank, i, where, sizeof where), rank,
+                                   weft_schedule_what(s, rank, i, what, sizeof what), why);
         }
     return WEFT_OK;
 }

@@ -16,23 +16,23 @@ static enum weft_status read_file(const char *path, json_t **ret_root, struct we
     struct weft_place place = {.file = path};
     json_error_t why;
     FILE *file = weft__file_open_unpacked(path);
-    if (!file) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(errno));
+    if (!file) return WEFT_REFUSE(ret_error, place, "cannot be read: %s", weft__file_why(errno));
     json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &why);
     int failed = ferror(file) ? errno : 0;
     fclose(file);
     if (failed) {
         json_decref(root);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(failed));
+        return WEFT_REFUSE(ret_error, place, "cannot be read: %s", weft__file_why(failed));
     }
     if (!root && json_error_code(&why) == json_error_out_of_memory) weft_memory_fail();
     if (!root) {
         place.line = why.line > 0 ? why.line : 1;
         place.column = why.column > 0 ? why.column : 1;
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s; expected JSON", why.text);
+        return WEFT_REFUSE(ret_error, place, "%s; expected JSON", why.text);
     }
     *ret_root = root;
     if (json_is_object(root)) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "expected an object with tables");
+    return WEFT_REFUSE(ret_error, place, "expected an object with tables");
 }
 
 static void need(int failed) {
@@ -59,10 +59,10 @@ static enum weft_status add_row(json_t *rows, const char *table, const char *key
         json_t *old = json_object_get(there, field);
         if (!strcmp(field, "NULL")) continue;
         if (old && !json_equal(old, value))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
-                                  "%.40s|%.80s.%.40s: another value than in the files before; expected the files of "
-                                  "one switch",
-                                  table, key, field);
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = path},
+                               "%.40s|%.80s.%.40s: another value than in the files before; expected the files of "
+                               "one switch",
+                               table, key, field);
         need(json_object_set(there, field, value));
     }
     return WEFT_OK;

@@ -17,8 +17,8 @@ static enum weft_status read_threshold(struct weft__lines *lines, int64_t *ret, 
     char *end = NULL;
     *ret = word ? strtoll(word, &end, 10) : 0;
     if (word && end != word && !*end && *ret >= -TH_MAX && *ret <= TH_MAX) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place, "%s%.40s%s: expected a threshold, a whole number",
-                          word ? "'" : "", word ? word : "the line ends", word ? "'" : "");
+    return WEFT_REFUSE(ret_error, lines->place, "%s%.40s%s: expected a threshold, a whole number", word ? "'" : "",
+                       word ? word : "the line ends", word ? "'" : "");
 }
 
 static enum weft_status read_row(struct weft__lines *lines, struct weft_sonic_lookup_row *ret,
@@ -27,12 +27,12 @@ static enum weft_status read_row(struct weft__lines *lines, struct weft_sonic_lo
     *ret = (struct weft_sonic_lookup_row){.rate_bps = 0};
     enum weft_status status = weft__lines_number(lines, "a speed in Mbit/s", mbps_max, &mbps, ret_error);
     if (!status && mbps < mbps_min)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place,
-                              "speed %" PRIu64 ": expected Mbit/s, %" PRIu64 " to %" PRIu64, mbps, mbps_min, mbps_max);
+        return WEFT_REFUSE(ret_error, lines->place, "speed %" PRIu64 ": expected Mbit/s, %" PRIu64 " to %" PRIu64, mbps,
+                           mbps_min, mbps_max);
     ret->rate_bps = mbps * 1000000;
     if (!status) status = weft__lines_quantity(lines, "a cable", WEFT__LENGTH, "", &ret->cable_mm, ret_error);
     if (!status && ret->cable_mm > mm_max)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place, "expected a cable of at most 1000km");
+        return WEFT_REFUSE(ret_error, lines->place, "expected a cable of at most 1000km");
     if (!status) status = weft__lines_number(lines, "size", bytes_max, &ret->size_bytes, ret_error);
     if (!status) status = weft__lines_number(lines, "xon", bytes_max, &ret->xon_bytes, ret_error);
     if (!status) status = weft__lines_number(lines, "xoff", bytes_max, &ret->xoff_bytes, ret_error);
@@ -55,10 +55,9 @@ static enum weft_status add_row(struct weft_sonic_lookup *l, const struct weft_s
     const struct weft_sonic_lookup_row *same = weft_sonic_lookup_find(l, row->rate_bps, row->cable_mm);
     if (same && memcmp(same, row, sizeof *row) == 0) return WEFT_OK;
     if (same)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                              (struct weft_place){.file = lines->path, .line = lines->place.line, .column = 1},
-                              "a second profile of %" PRIu64 " Mbit/s and %gm, with other values",
-                              row->rate_bps / 1000000, (double)row->cable_mm / 1000);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = lines->path, .line = lines->place.line, .column = 1},
+                           "a second profile of %" PRIu64 " Mbit/s and %gm, with other values", row->rate_bps / 1000000,
+                           (double)row->cable_mm / 1000);
     if (l->rows == *room) {
         struct weft_sonic_lookup_row *more = weft_arena_alloc(arena, *room = *room ? 2 * *room : 64, sizeof *more);
         if (l->rows) memcpy(more, l->row, l->rows * sizeof *more);

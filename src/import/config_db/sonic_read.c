@@ -95,9 +95,9 @@ static __attribute__((format(printf, 3, 4))) void bad(const struct row *row, con
     size_t f = json_array_size(row->r->set) - 1; // the last file that has the row, else the first file
     while (f > 1 && !json_object_get(json_object_get(json_array_get(row->r->set, f), row->table), row->key))
         f--;
-    row->r->status = weft_error_set(row->r->error, WEFT_ERROR_INPUT, (struct weft_place){.file = row->r->path[f - 1]},
-                                    "%.40s%s%.80s%s%.40s: %s", row->table, *row->key ? "|" : "", row->key,
-                                    *field ? "." : "", field, text);
+    row->r->status =
+        WEFT_REFUSE(row->r->error, (struct weft_place){.file = row->r->path[f - 1]}, "%.40s%s%.80s%s%.40s: %s",
+                    row->table, *row->key ? "|" : "", row->key, *field ? "." : "", field, text);
 }
 
 // --- values -------------------------------------------------------------------------------------------------------

@@ -49,8 +49,7 @@ fail_at(const struct weft_capture_reader *r, uint64_t at, struct weft_error *ret
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = r->name}, "byte %" PRIu64 ": %s", at,
-                          text);
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = r->name}, "byte %" PRIu64 ": %s", at, text);
 }
 
 static uint16_t get16(const struct weft_capture_reader *r, const uint8_t *p) {

@@ -187,13 +187,13 @@ static void warn(struct weft_decode *d) {
 static enum weft_status check_links(const struct weft_decode *d, struct weft_error *ret_error) {
     uint32_t n = weft_capture_interfaces(d->reader);
     struct weft_place place = {.file = d->file};
-    if (!n) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no interface is described in it");
+    if (!n) return WEFT_REFUSE(ret_error, place, "no interface is described in it");
     for (uint32_t i = 0; i < n; i++)
         if (is_read(weft_capture_interface_at(d->reader, i)->link)) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                          "frames are of link type %" PRIu32
-                          "; expected Ethernet (1), IP (12, 101, 228, 229), or those of Linux's device any (113, 276)",
-                          weft_capture_interface_at(d->reader, 0)->link);
+    return WEFT_REFUSE(ret_error, place,
+                       "frames are of link type %" PRIu32
+                       "; expected Ethernet (1), IP (12, 101, 228, 229), or those of Linux's device any (113, 276)",
+                       weft_capture_interface_at(d->reader, 0)->link);
 }
 
 enum weft_status weft_decode_run(FILE *file, const char *name, const struct weft_decode_conf *conf,
@@ -226,7 +226,7 @@ enum weft_status weft_decode_file(const char *path, const struct weft_decode_con
                                   struct weft_decode *ret, struct weft_error *ret_error) {
     struct weft_place place = {.file = path};
     FILE *file = weft__file_open_unpacked(path);
-    if (!file) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(errno));
+    if (!file) return WEFT_REFUSE(ret_error, place, "cannot be read: %s", weft__file_why(errno));
     struct weft_memory_cleanup cleanup;
     weft_memory_cleanup_add(&cleanup, weft__file_close, file);
     setvbuf(file, weft_arena_alloc(arena, STREAM_BYTES, 1), _IOFBF, STREAM_BYTES);

@@ -62,16 +62,13 @@ enum weft_status weft_goal_read(FILE *file, const char *name, struct weft_arena 
     weft_memory_free(WEFT_MEMORY_SCENARIO, in.buffer, WEFT__GOAL_BUFFER);
     if (!in.why) return status;
     if (ret_error) *ret_error = (struct weft_error){0};
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name}, "cannot be read: %s",
-                          weft__file_why(in.why));
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = name}, "cannot be read: %s", weft__file_why(in.why));
 }
 
 enum weft_status weft_goal_load(const char *path, struct weft_place place, struct weft_arena *arena,
                                 struct weft_schedule **ret_schedule, struct weft_error *ret_error) {
     FILE *file = weft__file_open_unpacked(path);
-    if (!file)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "file: cannot open '%s': %s", path,
-                              weft__file_why(errno));
+    if (!file) return WEFT_REFUSE(ret_error, place, "file: cannot open '%s': %s", path, weft__file_why(errno));
     struct weft_memory_cleanup cleanup;
     weft_memory_cleanup_add(&cleanup, weft__file_close, file);
     enum weft_status status = weft_goal_read(file, path, arena, ret_schedule, ret_error);

@@ -29,7 +29,7 @@ static __attribute__((format(printf, 3, 4))) enum weft_status fail(const struct 
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    return weft_error_set(r->error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: byte %" PRIu64 ": %s", r->in->name, at, why);
+    return WEFT_REFUSE(r->error, WEFT_NOWHERE, "%s: byte %" PRIu64 ": %s", r->in->name, at, why);
 }
 
 static uint32_t u32(const unsigned char *b) {

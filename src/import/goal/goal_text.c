@@ -24,8 +24,8 @@ static enum weft_status fail(const struct reader *r, const char *at, const char 
     place.column = (int)(at - r->line) + 1;
     while (at + n < r->end && n < 40 && at[n] > ' ' && at[n] < 127)
         n++;
-    if (!n) return weft_error_set(r->error, WEFT_ERROR_INPUT, place, "%s", why);
-    return weft_error_set(r->error, WEFT_ERROR_INPUT, place, "'%.*s': %s", (int)n, at, why);
+    if (!n) return WEFT_REFUSE(r->error, place, "%s", why);
+    return WEFT_REFUSE(r->error, place, "'%.*s': %s", (int)n, at, why);
 }
 
 static bool is_blank(char c) {

@@ -53,8 +53,8 @@ static enum weft_status goal_schedule(const struct weft_model_conf *entry, const
         weft_goal_load(weft__path_beside(c->file, place, w->arena), place, w->arena, &s, ret_error);
     if (status) return status;
     if (common->ranks && common->ranks != s->ranks)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft__job_key_place(entry, "ranks"),
-                              "ranks: %" PRIu64 "; expected the %" PRIu32 " of the schedule", common->ranks, s->ranks);
+        return WEFT_REFUSE(ret_error, weft__job_key_place(entry, "ranks"),
+                           "ranks: %" PRIu64 "; expected the %" PRIu32 " of the schedule", common->ranks, s->ranks);
     return weft__job_add_schedule(common, entry, topology, s, NULL, w, ret_error);
 }
 

@@ -146,7 +146,7 @@ struct reader {
     double value[FIXED]; ///< NAN: not given
 };
 
-#define BAD(lines, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (lines)->place, __VA_ARGS__)
+#define BAD(lines, ...) WEFT_REFUSE(ret_error, (lines)->place, __VA_ARGS__)
 
 static enum weft_status read_real(struct weft__lines *lines, const char *key, double *ret_value,
                                   struct weft_error *ret_error) {

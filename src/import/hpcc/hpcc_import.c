@@ -111,9 +111,9 @@ static enum weft_status say_down(const struct weft__hpcc_topology *t, const stru
            !(t->link[link].src == b && t->link[link].dst == a))
         link++;
     if (link == t->links)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "LINK_DOWN: no link between the nodes %" PRIu64 " and %" PRIu64 " of the topology",
-                              c->down[1], c->down[2]);
+        return WEFT_REFUSE(ret_error, place,
+                           "LINK_DOWN: no link between the nodes %" PRIu64 " and %" PRIu64 " of the topology",
+                           c->down[1], c->down[2]);
     if (weft__hpcc_is_nvlink(t, &t->link[link])) {
         weft_import_note(import, WEFT_IMPORT_LOST, "LINK_DOWN: the link of an NVSwitch, which is left out");
         return WEFT_OK;
@@ -215,15 +215,15 @@ static enum weft_status check_flow(const struct weft__hpcc_topology *t, const st
                                    struct weft_error *ret_error) {
     const uint64_t end[2] = {f->src, f->dst};
     if (f->src == f->dst)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
-                              "a flow from host %" PRIu64 " to itself; expected two different hosts", f->src);
+        return WEFT_REFUSE(ret_error, f->place, "a flow from host %" PRIu64 " to itself; expected two different hosts",
+                           f->src);
     for (uint32_t k = 0; k < 2 && t->role; k++) {
         if (end[k] >= t->nodes)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
-                                  "node %" PRIu64 ": the topology has %" PRIu32 " nodes", end[k], t->nodes);
+            return WEFT_REFUSE(ret_error, f->place, "node %" PRIu64 ": the topology has %" PRIu32 " nodes", end[k],
+                               t->nodes);
         if (t->role[end[k]] != WEFT__HPCC_HOST)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
-                                  "node %" PRIu64 " is a switch of the topology; expected a host", end[k]);
+            return WEFT_REFUSE(ret_error, f->place, "node %" PRIu64 " is a switch of the topology; expected a host",
+                               end[k]);
     }
     return WEFT_OK;
 }
@@ -332,8 +332,7 @@ static enum weft_status find_named(const struct weft_import_file *config, const 
     place.file = config->path;
     enum weft_status status = weft_import_also(import, find_path(path, place, import), place, room, ret_error);
     if (!status && strcmp(room->what, what))
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s is of the kind '%s'; expected %s", room->path,
-                                room->what, what);
+        status = WEFT_REFUSE(ret_error, place, "%s is of the kind '%s'; expected %s", room->path, room->what, what);
     *file = room;
     return status;
 }

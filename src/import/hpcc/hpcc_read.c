@@ -12,7 +12,7 @@
 enum { PRIORITY_MAX = 7, PORT_MAX = 65535, FIELDS_MAX = 7, COUNTS = 5 };
 static const uint64_t nodes_max = (1u << 24) - 2, links_max = 1u << 24, flows_max = 1u << 24;
 
-#define BAD(lines, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (lines)->place, __VA_ARGS__)
+#define BAD(lines, ...) WEFT_REFUSE(ret_error, (lines)->place, __VA_ARGS__)
 
 static enum weft_status word(struct weft__lines *lines, const char *what, char **ret_word,
                              struct weft_error *ret_error) {
@@ -221,7 +221,7 @@ enum weft_status weft__hpcc_find_planes(struct weft__hpcc_topology *t, const cha
     struct weft_place place = {.file = path};
     for (uint32_t i = 0; i < t->planes.links; i++)
         if (end[i][0] == bad || end[i][1] == bad) place = t->link[t->at[i]].place;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "host %" PRIu32 " %s", bad, wrong);
+    return WEFT_REFUSE(ret_error, place, "host %" PRIu32 " %s", bad, wrong);
 }
 
 enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place place, struct weft_arena *arena,

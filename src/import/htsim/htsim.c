@@ -160,8 +160,7 @@ static enum weft_status check_repeat(const struct expansion *x, const struct wef
                                      struct weft_error *ret_error) {
     uint64_t repeat = x->conf->flows.common.repeat;
     if (repeat == 1 || (!f->trigger && !f->send_done && !f->recv_done)) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, x->place,
-                          "repeat: %" PRIu64 " of flows with triggers; expected 1", repeat);
+    return WEFT_REFUSE(ret_error, x->place, "repeat: %" PRIu64 " of flows with triggers; expected 1", repeat);
 }
 
 /// The flow will be the workload's next one. Failures are events, which the importer writes.
@@ -316,18 +315,18 @@ static struct failing failing_of(const struct weft__htsim_topology *t, uint32_t 
 static enum weft_status say_failure(const struct weft__htsim_failure *f, const struct weft__htsim_topology *t,
                                     struct weft_import *import, struct weft_error *ret_error) {
     if (!t->tiers)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
-                              "a failed link; expected the fat tree (.topo) as well, which says where it is");
+        return WEFT_REFUSE(ret_error, f->place,
+                           "a failed link; expected the fat tree (.topo) as well, which says where it is");
     struct failing x = failing_of(t, f->tier);
     if (!x.switches)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
-                              "a failed link of an %s switch; in a fat tree of two tiers expected one of a ToR switch",
-                              layers[f->tier]);
+        return WEFT_REFUSE(ret_error, f->place,
+                           "a failed link of an %s switch; in a fat tree of two tiers expected one of a ToR switch",
+                           layers[f->tier]);
     if (f->number >= x.switches || f->link >= x.links)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
-                              "link %" PRIu64 " of %s-%" PRIu64 "; expected a link below %" PRIu64
-                              " of a switch below %" PRIu64,
-                              f->link, layers[f->tier], f->number, x.links, x.switches);
+        return WEFT_REFUSE(ret_error, f->place,
+                           "link %" PRIu64 " of %s-%" PRIu64 "; expected a link below %" PRIu64
+                           " of a switch below %" PRIu64,
+                           f->link, layers[f->tier], f->number, x.links, x.switches);
     weft_import_say(import, WEFT_IMPORT_EVENTS, "- {at: 0s, link: %s-%" PRIu64 "/%" PRIu64 ", state: down}\n",
                     layers[f->tier], f->number, x.port0 + f->link * x.bundle);
     return WEFT_OK;

@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "topology/builder.h"
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 enum { PRIORITY_MAX = 7 };
 static const uint64_t nodes_max = 1u << 24, flows_max = 1u << 24, value_max = 1u << 30;

@@ -53,7 +53,7 @@ static enum weft_status infragraph_build(const void *conf, const struct weft_tre
         path = weft__arena_grow(b->arena, path, paths, sizeof *path);
         path[paths++] = weft__path_beside(weft_arena_text(b->arena, item), entry, b->arena);
     }
-    if (!paths) return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry, "file: expected the name of a file");
+    if (!paths) return WEFT_REFUSE(ret_error, entry, "file: expected the name of a file");
     enum weft_status status = weft__infragraph_read(path, paths, entry, &c->graph, b->arena, &g, ret_error);
     return status ? status : weft__file_graph_build_parts(&g.graph, b, ret_error);
 }
@@ -172,11 +172,11 @@ static void note_inside(const struct weft__infragraph_instance *i, struct weft_i
 
 /// The default workload, in each network.
 static void say_workload(const struct weft_import_common *c, uint32_t parts, struct weft_import *import) {
-    const char *size = weft__bytes_text(c->size_bytes).text;
+    const struct weft__quantity_text size = weft__bytes_text(c->size_bytes);
     for (uint32_t p = 0; p < parts; p++)
         SAY(WORKLOAD, "- {kind: permutation, group: part-%" PRIu32 ", hosts: 'part-%" PRIu32 "-*', size: %s}\n", p, p,
-            size);
-    NOTE(ASSUMED, "the workload: in each network every host sends %s to another, a permutation (size)", size);
+            size.text);
+    NOTE(ASSUMED, "the workload: in each network every host sends %s to another, a permutation (size)", size.text);
 }
 
 static enum weft_status infragraph_make(const void *conf, const struct weft_import_file *file, uint32_t files,
@@ -190,8 +190,8 @@ static enum weft_status infragraph_make(const void *conf, const struct weft_impo
     for (uint32_t f = 0; f < files; f++) {
         path[f] = file[f].path;
         if (strchr(file[f].written, ','))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path[f]},
-                                  "a comma in its name; expected a name without one");
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = path[f]},
+                               "a comma in its name; expected a name without one");
     }
     enum weft_status status = weft__infragraph_read(path, files, (struct weft_place){.file = file->path}, &graph,
                                                     weft_import_arena(import), &g, ret_error);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 enum { DEPTH_MAX = 32 };
 

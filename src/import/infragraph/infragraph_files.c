@@ -54,7 +54,7 @@ static enum weft_status join(struct weft_arena *arena, struct weft_tree *all, co
             for (uint32_t k = 0; k < child->n; k++)
                 append(arena, all->child[at], child->child[k]);
         else if (all->child[at]->type == WEFT_TREE_LIST && child->type != WEFT_TREE_NULL)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, child->place, "%.60s: expected a list", child->key);
+            return WEFT_REFUSE(ret_error, child->place, "%.60s: expected a list", child->key);
     }
     return WEFT_OK;
 }
@@ -73,7 +73,7 @@ enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, 
         if (status) return status;
         const struct weft_tree *more = unwrap(arena, root);
         if (more->type != WEFT_TREE_MAP)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, more->place, "expected an infrastructure: a map");
+            return WEFT_REFUSE(ret_error, more->place, "expected an infrastructure: a map");
         if (!all) {
             all = weft_arena_alloc(arena, 1, sizeof *all);
             *all = (struct weft_tree){.type = WEFT_TREE_MAP, .place = more->place};

@@ -11,7 +11,7 @@
 
 #include "base/grow.h"
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 enum { DEVICE_PARTS = 5, FILE_PARTS = 9 };
 

@@ -17,7 +17,7 @@
 #include "import/infragraph/infragraph_old.h"
 #include "weft/param_load.h"
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 /// The components of all copies of all instances are numbered by keys; those of an instance are consecutive.
 struct instance {

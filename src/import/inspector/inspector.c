@@ -47,11 +47,11 @@ static enum weft_status next_measured(const struct weft__inspector_log *log, uin
     double sum = 0;
     for (; r < log->record + log->n && !weft__inspector_order(r, first); r++) {
         if (r->coll != first->coll || r->bytes != first->bytes || r->ranks != first->ranks)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->place,
-                                  "collective %" PRIu64 " is %s of %" PRIu64 " bytes, at %s:%d %s of %" PRIu64
-                                  "; expected the same at all ranks",
-                                  r->number, weft__inspector_colls[r->coll], r->bytes, first->place.file,
-                                  first->place.line, weft__inspector_colls[first->coll], first->bytes);
+            return WEFT_REFUSE(ret_error, r->place,
+                               "collective %" PRIu64 " is %s of %" PRIu64 " bytes, at %s:%d %s of %" PRIu64
+                               "; expected the same at all ranks",
+                               r->number, weft__inspector_colls[r->coll], r->bytes, first->place.file,
+                               first->place.line, weft__inspector_colls[first->coll], first->bytes);
         sum += r->time_us;
     }
     *ret = (struct measured){whole_bytes(first), sum / (double)(r - first), first->coll};
@@ -75,13 +75,13 @@ static enum weft_status find_communicator(const struct weft__inspector_log *log,
     while (from < log->n && *id && strcmp(log->record[from].id, id))
         from++;
     if (from == log->n)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "communicator '%s' is not in the file; expected '%s', ...", id, log->record[0].id);
+        return WEFT_REFUSE(ret_error, place, "communicator '%s' is not in the file; expected '%s', ...", id,
+                           log->record[0].id);
     uint32_t to = communicator_end(log, from);
     if (!*id && to < log->n)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "the file has several communicators, '%s' and '%s'; expected 'communicator' to say which",
-                              log->record[0].id, log->record[to].id);
+        return WEFT_REFUSE(ret_error, place,
+                           "the file has several communicators, '%s' and '%s'; expected 'communicator' to say which",
+                           log->record[0].id, log->record[to].id);
     *ret_from = from;
     *ret_to = to;
     return WEFT_OK;
@@ -158,7 +158,7 @@ static enum weft_status inspector_schedule(const struct weft_model_conf *entry, 
         struct weft_place place = log.record[at].place;
         status = next_measured(&log, &at, &m, ret_error);
         if (!status && job->ops == most)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "expected at most %d collectives", OPS_MAX);
+            return WEFT_REFUSE(ret_error, place, "expected at most %d collectives", OPS_MAX);
         if (!status) add_op(&c, topology, &m, job, &first, &sum_us);
     }
     if (status) return status;

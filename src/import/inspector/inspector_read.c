@@ -41,8 +41,7 @@ static enum weft_status read_number(const struct weft__lines *lines, const json_
     const json_t *value = find(object, key);
     *ret_value = json_is_number(value) ? json_number_value(value) : NAN;
     if (*ret_value >= min && *ret_value <= max) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place, "%s: expected a number from %g to %g", key, min,
-                          max);
+    return WEFT_REFUSE(ret_error, lines->place, "%s: expected a number from %g to %g", key, min, max);
 }
 
 /// The object's information about its communicator, for itself and later ones.
@@ -71,18 +70,17 @@ static enum weft_status read_collective(struct reader *r, const json_t *object, 
     while (ret->coll < WEFT__INSPECTOR_COLLS && (!coll || strcmp(coll, weft__inspector_colls[ret->coll])))
         ret->coll++;
     if (ret->coll == WEFT__INSPECTOR_COLLS)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place,
-                              "coll is '%.40s'; expected AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast or "
-                              "Reduce",
-                              coll ? coll : "missing");
+        return WEFT_REFUSE(ret_error, lines->place,
+                           "coll is '%.40s'; expected AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast or "
+                           "Reduce",
+                           coll ? coll : "missing");
     enum weft_status status = read_number(lines, object, "coll_sn", 0, 1e15, &number, ret_error);
     if (!status) status = read_number(lines, object, "coll_msg_size_bytes", 1, 1e12, &bytes, ret_error);
     if (!status) status = read_number(lines, object, "coll_exec_time_us", 1e-3, 1e9, &ret->time_us, ret_error);
     if (!status && find(object, "coll_busbw_gbs"))
         status = read_number(lines, object, "coll_busbw_gbs", 0, 1e9, &ret->busbw, ret_error);
     if (!status && !ret->ranks)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place,
-                                "n_ranks: expected it in the collective or before it");
+        status = WEFT_REFUSE(ret_error, lines->place, "n_ranks: expected it in the collective or before it");
     if (status) return status;
     ret->number = (uint64_t)number;
     ret->bytes = (weft_bytes)bytes;
@@ -100,8 +98,7 @@ static enum weft_status read_object(struct reader *r, const json_t *object, stru
     }
     if (json_object_get(object, "dump_stats") && !find(object, "coll")) return WEFT_OK;
     if (log->n == RECORDS_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->lines.place, "expected at most %d collectives",
-                              RECORDS_MAX);
+        return WEFT_REFUSE(ret_error, r->lines.place, "expected at most %d collectives", RECORDS_MAX);
     log->record = weft__arena_grow(log->arena, log->record, log->n, sizeof *log->record);
     struct weft__inspector_record *record = &log->record[log->n];
     status = read_collective(r, object, record, ret_error);
@@ -123,7 +120,7 @@ enum weft_status weft__inspector_read(const char *path, struct weft_place place,
         json_decref(object);
     }
     if (!status && ferror(r.lines.file))
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, objects.at, "cannot be read: %s", weft__file_why(errno));
+        status = WEFT_REFUSE(ret_error, objects.at, "cannot be read: %s", weft__file_why(errno));
     if (!status && *why.text) {
         *ret_error = why;
         status = WEFT_ERROR_INPUT;
@@ -141,7 +138,7 @@ int weft__inspector_order(const void *a, const void *b) {
 
 enum weft_status weft__inspector_sort(struct weft__inspector_log *log, struct weft_place place,
                                       struct weft_error *ret_error) {
-    if (!log->n) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no collective is in it; expected some");
+    if (!log->n) return WEFT_REFUSE(ret_error, place, "no collective is in it; expected some");
     qsort(log->record, log->n, sizeof *log->record, weft__inspector_order);
     return WEFT_OK;
 }

@@ -62,10 +62,10 @@ static enum weft_status load(const void *conf, const struct weft_collective_shap
         weft__msccl_read(weft__path_beside(c->file, place, arena), place, arena, &program, ret_error);
     if (status) return status;
     if (program->ranks != shape->ranks)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "collective: '%s' is for %" PRIu32 " ranks (ngpus); expected a group of as many, and it "
-                              "has %" PRIu32,
-                              c->file, program->ranks, shape->ranks);
+        return WEFT_REFUSE(ret_error, place,
+                           "collective: '%s' is for %" PRIu32 " ranks (ngpus); expected a group of as many, and it "
+                           "has %" PRIu32,
+                           c->file, program->ranks, shape->ranks);
     *l = (struct loaded){c->common, program};
     *ret_conf = l;
     *ret_goal = program->goal;
@@ -363,8 +363,8 @@ static enum weft_status make(const void *conf, const struct weft_import_file *fi
     bool servers = m->ranks > GPUS_PER_SERVER && m->ranks % GPUS_PER_SERVER == 0;
     uint64_t gpus = c->gpus ? c->gpus : servers ? GPUS_PER_SERVER : 1;
     if (m->ranks % gpus)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                              "is for %" PRIu32 " GPUs, and gpus is %" PRIu64 "; expected a divisor", m->ranks, gpus);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path},
+                           "is for %" PRIu32 " GPUs, and gpus is %" PRIu64 "; expected a divisor", m->ranks, gpus);
     weft_import_need_hosts(import, m->ranks);
     struct sizes sizes = {0};
     char first[32], last[32];

@@ -33,15 +33,15 @@ static enum weft_status match_steps(const struct weft__msccl *m, const struct we
         if (!send && !recv) return WEFT_OK;
         const struct weft__msccl_step *own = send ? send : recv;
         if (!send || !recv)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft__msccl_place(m, own->line, own->column),
-                                  send ? "no step of GPU %" PRIu32 " receives it in channel %" PRIu32 "; expected one"
-                                       : "no step of GPU %" PRIu32 " sends it in channel %" PRIu32 "; expected one",
-                                  send ? sender->send : receiver->recv, (send ? sender : receiver)->channel);
+            return WEFT_REFUSE(ret_error, weft__msccl_place(m, own->line, own->column),
+                               send ? "no step of GPU %" PRIu32 " receives it in channel %" PRIu32 "; expected one"
+                                    : "no step of GPU %" PRIu32 " sends it in channel %" PRIu32 "; expected one",
+                               send ? sender->send : receiver->recv, (send ? sender : receiver)->channel);
         if (send->count != recv->count)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft__msccl_place(m, recv->line, recv->column),
-                                  "cnt=\"%" PRIu32 "\", and what it receives is sent on line %d with cnt=\"%" PRIu32
-                                  "\"; expected the same",
-                                  recv->count, send->line, send->count);
+            return WEFT_REFUSE(ret_error, weft__msccl_place(m, recv->line, recv->column),
+                               "cnt=\"%" PRIu32 "\", and what it receives is sent on line %d with cnt=\"%" PRIu32
+                               "\"; expected the same",
+                               recv->count, send->line, send->count);
     }
 }
 
@@ -156,9 +156,9 @@ static void lay_out(struct play *p, struct weft_arena *arena) {
 static enum weft_status fault(const struct play *p, const struct lane *l, const char *why,
                               struct weft_error *ret_error) {
     const struct weft__msccl_step *s = &block_of(p, l)->step[l->step];
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft__msccl_place(p->m, s->line, s->column),
-                          "GPU %" PRIu32 ", thread block %" PRIu32 ", step %" PRIu32 ": %s", l->gpu, block_of(p, l)->id,
-                          l->step, why);
+    return WEFT_REFUSE(ret_error, weft__msccl_place(p->m, s->line, s->column),
+                       "GPU %" PRIu32 ", thread block %" PRIu32 ", step %" PRIu32 ": %s", l->gpu, block_of(p, l)->id,
+                       l->step, why);
 }
 
 /// The lane that sends what a lane receives.
@@ -273,10 +273,10 @@ static enum weft_status check_output(const struct play *p, const uint64_t *sums,
         for (uint32_t c = 0; c < chunks; c++) {
             uint64_t has = *cell_at(p, g, WEFT__MSCCL_OUTPUT, c);
             if (has == expected(m, sums, g, c)) continue;
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft__msccl_place(m, m->gpu[g].line, 1),
-                                  "GPU %" PRIu32 " ends with %s chunk %" PRIu32
-                                  " of its output; expected what coll says (verify: off executes it all the same)",
-                                  g, has ? "something else in" : "nothing in", c);
+            return WEFT_REFUSE(ret_error, weft__msccl_place(m, m->gpu[g].line, 1),
+                               "GPU %" PRIu32 " ends with %s chunk %" PRIu32
+                               " of its output; expected what coll says (verify: off executes it all the same)",
+                               g, has ? "something else in" : "nothing in", c);
         }
     return WEFT_OK;
 }

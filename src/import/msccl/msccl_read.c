@@ -48,7 +48,7 @@ static enum weft_status read_numbers(const struct weft__xml_element *e, const st
                  sizeof((const struct number[]){__VA_ARGS__}) / sizeof(struct number), ret_error)
 
 static enum weft_status fault(const struct weft__xml_element *e, const char *why, struct weft_error *ret_error) {
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place, "%s", why);
+    return WEFT_REFUSE(ret_error, e->place, "%s", why);
 }
 
 static enum weft_collective_goal goal_of(const char *coll) {
@@ -89,10 +89,10 @@ static enum weft_status read_algo(struct reader *r, const struct weft__xml_eleme
     bool parts =
         m->goal == WEFT_GOAL_REDUCE_SCATTER || m->goal == WEFT_GOAL_ALL_GATHER || m->goal == WEFT_GOAL_EXCHANGE;
     if (parts && m->chunks % m->ranks)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place,
-                              "nchunksperloop=\"%" PRIu32 "\" of a collective that has a part for each GPU; expected a "
-                              "multiple of ngpus=\"%" PRIu32 "\"",
-                              m->chunks, m->ranks);
+        return WEFT_REFUSE(ret_error, e->place,
+                           "nchunksperloop=\"%" PRIu32 "\" of a collective that has a part for each GPU; expected a "
+                           "multiple of ngpus=\"%" PRIu32 "\"",
+                           m->chunks, m->ranks);
     m->gpu = weft_arena_alloc(r->arena, m->ranks, sizeof *m->gpu);
     return WEFT_OK;
 }
@@ -103,8 +103,8 @@ static enum weft_status read_gpu(struct reader *r, const struct weft__xml_elemen
     if (status) return status;
     r->gpu = &r->m->gpu[id];
     if (r->gpu->line)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place,
-                              "GPU %" PRIu32 " is on line %d already; expected each once", id, r->gpu->line);
+        return WEFT_REFUSE(ret_error, e->place, "GPU %" PRIu32 " is on line %d already; expected each once", id,
+                           r->gpu->line);
     r->gpu->line = e->place.line;
     chunks = r->gpu->chunks;
     status = READ_NUMBERS(e, ret_error, {"i_chunks", 0, CHUNKS_MAX, &chunks[WEFT__MSCCL_INPUT]},
@@ -113,8 +113,7 @@ static enum weft_status read_gpu(struct reader *r, const struct weft__xml_elemen
     for (uint32_t k = 0; k < WEFT__MSCCL_BUFFERS; k++)
         r->chunks += chunks[k];
     if (!status && r->chunks + (uint64_t)r->m->chunks * r->m->ranks * 2 > ALL_CHUNKS_MAX)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place,
-                                "expected at most %d chunks of all GPUs together", ALL_CHUNKS_MAX);
+        status = WEFT_REFUSE(ret_error, e->place, "expected at most %d chunks of all GPUs together", ALL_CHUNKS_MAX);
     return status;
 }
 
@@ -137,9 +136,9 @@ static enum weft_status read_block(struct reader *r, const struct weft__xml_elem
                             : b.recv != WEFT_NONE && other->recv == b.recv ? "recv and chan"
                                                                            : NULL;
         if (twice)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place,
-                                  "the thread block of line %d has the same %s; expected one such block of a GPU",
-                                  other->line, twice);
+            return WEFT_REFUSE(ret_error, e->place,
+                               "the thread block of line %d has the same %s; expected one such block of a GPU",
+                               other->line, twice);
     }
     gpu->block = weft__arena_grow(r->arena, gpu->block, gpu->blocks, sizeof *gpu->block);
     r->block = &gpu->block[gpu->blocks++];
@@ -182,15 +181,13 @@ static enum weft_status read_range(const struct reader *r, const struct weft__xm
     if (!status) status = READ_NUMBERS(e, ret_error, {offset_key, 0, CHUNKS_MAX, ret_offset});
     if (status) return status;
     const char *found = text[0] && !text[1] ? strchr(names, *text) : NULL;
-    if (!found)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place, "%s is none of i, o, s; expected a buffer",
-                              buffer_key);
+    if (!found) return WEFT_REFUSE(ret_error, e->place, "%s is none of i, o, s; expected a buffer", buffer_key);
     *ret_buffer = (uint8_t)(found - names);
     uint32_t has = r->gpu->chunks[*ret_buffer];
     if (*ret_offset + count <= has) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place,
-                          "%s=\"%" PRIu32 "\" and cnt=\"%" PRIu32 "\": expected chunks of the buffer's %" PRIu32,
-                          offset_key, *ret_offset, count, has);
+    return WEFT_REFUSE(ret_error, e->place,
+                       "%s=\"%" PRIu32 "\" and cnt=\"%" PRIu32 "\": expected chunks of the buffer's %" PRIu32,
+                       offset_key, *ret_offset, count, has);
 }
 
 static enum weft_status read_step(struct reader *r, const struct weft__xml_element *e, struct weft_error *ret_error) {
@@ -230,7 +227,7 @@ static enum weft_status begin(void *context, const struct weft__xml_element *e, 
     } levels[] = {{"algo", read_algo}, {"gpu", read_gpu}, {"tb", read_block}, {"step", read_step}};
     if (e->depth >= sizeof levels / sizeof *levels) return fault(e, "an element in a step; expected none", ret_error);
     if (!strcmp(e->name, levels[e->depth].name)) return levels[e->depth].read(context, e, ret_error);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place, "expected <%s> here", levels[e->depth].name);
+    return WEFT_REFUSE(ret_error, e->place, "expected <%s> here", levels[e->depth].name);
 }
 
 /// Numbers of blocks in `depid` become their places in the list.
@@ -241,10 +238,10 @@ static enum weft_status resolve(const struct weft__msccl *m, struct weft__msccl_
     while (k < gpu->blocks && gpu->block[k].id != s->after_block)
         k++;
     if (k == gpu->blocks || s->after >= gpu->block[k].steps)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft__msccl_place(m, s->line, s->column),
-                              "depid=\"%" PRIu32 "\" and deps=\"%" PRIu32
-                              "\": expected a step of a thread block of the GPU",
-                              s->after_block, s->after);
+        return WEFT_REFUSE(ret_error, weft__msccl_place(m, s->line, s->column),
+                           "depid=\"%" PRIu32 "\" and deps=\"%" PRIu32
+                           "\": expected a step of a thread block of the GPU",
+                           s->after_block, s->after);
     s->after_block = k;
     return WEFT_OK;
 }
@@ -259,8 +256,8 @@ static enum weft_status on_end(void *context, const struct weft__xml_element *e,
     for (uint32_t g = 0; g < r->m->ranks && !e->depth && !status; g++)
         if (!r->m->gpu[g].line)
             status =
-                weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place,
-                               "GPU %" PRIu32 " is missing; expected as many as ngpus says, %" PRIu32, g, r->m->ranks);
+                WEFT_REFUSE(ret_error, e->place, "GPU %" PRIu32 " is missing; expected as many as ngpus says, %" PRIu32,
+                            g, r->m->ranks);
     return status;
 }
 
@@ -272,8 +269,7 @@ enum weft_status weft__msccl_read(const char *path, struct weft_place place, str
     *ret_program = r.m;
     enum weft_status status = weft__xml_read(r.m->file, place, &handler, &r, ret_error);
     if (!status && !r.m->steps)
-        status =
-            weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = r.m->file, .line = 1, .column = 1},
-                           "no step is in it; expected some");
+        status = WEFT_REFUSE(ret_error, (struct weft_place){.file = r.m->file, .line = 1, .column = 1},
+                             "no step is in it; expected some");
     return status ? status : weft__msccl_match(r.m, ret_error);
 }

@@ -75,10 +75,10 @@ static enum weft_status check_channels(const struct maker *m, const struct weft_
         const struct weft__nccl_graph *g = &graphs->of[k];
         for (uint32_t i = 0; i < g->channels * g->gpus; i++)
             if (weft__nccl_gpu_find(server, g->gpu[i]) == WEFT_NONE)
-                return weft_error_set(m->error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                                      "channel %" PRIu32 " of graph %" PRIu32 " has GPU %" PRId64
-                                      "; expected one of the %" PRIu32 " in %s",
-                                      i / g->gpus, k, (int64_t)g->gpu[i], server->gpus, m->server_file->path);
+                return WEFT_REFUSE(m->error, (struct weft_place){.file = file->path},
+                                   "channel %" PRIu32 " of graph %" PRIu32 " has GPU %" PRId64
+                                   "; expected one of the %" PRIu32 " in %s",
+                                   i / g->gpus, k, (int64_t)g->gpu[i], server->gpus, m->server_file->path);
     }
     return WEFT_OK;
 }
@@ -93,10 +93,9 @@ static enum weft_status read_channels(struct maker *m) {
         if (status) return status;
         uint32_t gpus = g->of[g->of[WEFT__NCCL_RING].channels ? WEFT__NCCL_RING : WEFT__NCCL_TREE].gpus;
         if (m->gpus && m->gpus != gpus)
-            return weft_error_set(m->error, WEFT_ERROR_INPUT, (struct weft_place){.file = m->file[f].path},
-                                  "has channels of %" PRIu32 " GPUs, and %s has %" PRIu32
-                                  "; expected those of the server",
-                                  gpus, m->server_file ? m->server_file->path : m->channels_file->path, m->gpus);
+            return WEFT_REFUSE(m->error, (struct weft_place){.file = m->file[f].path},
+                               "has channels of %" PRIu32 " GPUs, and %s has %" PRIu32 "; expected those of the server",
+                               gpus, m->server_file ? m->server_file->path : m->channels_file->path, m->gpus);
         m->gpus = gpus;
         if (m->server_file) status = check_channels(m, &m->file[f], m->channels, g);
         if (status) return status;
@@ -285,9 +284,9 @@ static enum weft_status make(const void *conf, const struct weft_import_file *fi
     if (!m.conf->servers && m.list.n < 2 && m.channels < 2) ASSUMED(&m, "2 servers that are alike (servers)");
     uint64_t hosts = (uint64_t)(m.server_file ? weft__nccl_hosts_max(&m.list) : m.gpus) * m.servers;
     if (hosts < 2 || m.servers > 65535)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[0].path},
-            "makes %" PRIu64 " hosts, one for each NIC; expected at least 2, and at most 65535 servers", hosts);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file[0].path},
+                           "makes %" PRIu64 " hosts, one for each NIC; expected at least 2, and at most 65535 servers",
+                           hosts);
     say_network(&m);
     say_workload(&m);
     note_files(&m);

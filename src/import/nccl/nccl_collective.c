@@ -75,10 +75,9 @@ static enum weft_status fill_order(struct loaded *l, const struct files *f, uint
         int64_t dev = graph->gpu[i];
         rank[i] = server ? weft__nccl_gpu_find(server, dev) : dev < n ? (uint32_t)dev : WEFT_NONE;
         if (rank[i] == WEFT_NONE || rank[i] >= n)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = f->path[at % f->graphs]},
-                                  "channel %" PRIu32 " has GPU %" PRId64 "; expected one of the %" PRIu32
-                                  " of the server",
-                                  i / n, dev, n);
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = f->path[at % f->graphs]},
+                               "channel %" PRIu32 " has GPU %" PRId64 "; expected one of the %" PRIu32 " of the server",
+                               i / n, dev, n);
         place[i / n * n + rank[i]] = i % n;
     }
     return WEFT_OK;
@@ -135,27 +134,26 @@ static enum weft_status check(const struct conf *c, const struct files *f, const
     uint32_t n = f->graph[0]->gpus;
     for (uint32_t g = 0; g < f->graphs; g++) {
         if (!f->graph[g]->gpus)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "collective: '%s' has no channels for %s; expected a graph with id %d", f->path[g],
-                                  name, is_ring(name) ? WEFT__NCCL_RING : WEFT__NCCL_TREE);
+            return WEFT_REFUSE(ret_error, place, "collective: '%s' has no channels for %s; expected a graph with id %d",
+                               f->path[g], name, is_ring(name) ? WEFT__NCCL_RING : WEFT__NCCL_TREE);
         if (f->graph[g]->gpus != n)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "collective: channels of '%s' have %" PRIu32 " GPUs, and those of '%s' %" PRIu32
-                                  "; expected as many",
-                                  f->path[g], f->graph[g]->gpus, f->path[0], n);
+            return WEFT_REFUSE(ret_error, place,
+                               "collective: channels of '%s' have %" PRIu32 " GPUs, and those of '%s' %" PRIu32
+                               "; expected as many",
+                               f->path[g], f->graph[g]->gpus, f->path[0], n);
     }
     for (uint32_t s = 0; s < f->servers; s++)
         if (f->server[s].gpus != n)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "collective: channels of '%s' have %" PRIu32 " GPUs, and the server '%s' has %" PRIu32
-                                  "; expected as many",
-                                  c->file, n, c->topology, f->server[s].gpus);
+            return WEFT_REFUSE(ret_error, place,
+                               "collective: channels of '%s' have %" PRIu32 " GPUs, and the server '%s' has %" PRIu32
+                               "; expected as many",
+                               c->file, n, c->topology, f->server[s].gpus);
     if (shape->ranks % n || (shape->per_server != n && shape->ranks > 1 && n > 1))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "collective: '%s' is for servers of %" PRIu32
-                              " GPUs; expected a group with as many ranks in "
-                              "each of its servers (server.gpus), and it has %" PRIu32,
-                              c->file, n, shape->per_server);
+        return WEFT_REFUSE(ret_error, place,
+                           "collective: '%s' is for servers of %" PRIu32
+                           " GPUs; expected a group with as many ranks in "
+                           "each of its servers (server.gpus), and it has %" PRIu32,
+                           c->file, n, shape->per_server);
     return WEFT_OK;
 }
 
@@ -188,10 +186,10 @@ static enum weft_status load(const void *conf, const struct weft_collective_shap
     struct files files = {0};
     bool tree = !strcmp(c->inner.model->name, "all_reduce_tree");
     if (!tree && !is_ring(c->inner.model->name))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, c->inner.place,
-                              "'%s' goes round no channels; expected all_reduce_ring, all_gather, reduce_scatter, "
-                              "broadcast, reduce or all_reduce_tree",
-                              c->inner.model->name);
+        return WEFT_REFUSE(ret_error, c->inner.place,
+                           "'%s' goes round no channels; expected all_reduce_ring, all_gather, reduce_scatter, "
+                           "broadcast, reduce or all_reduce_tree",
+                           c->inner.model->name);
     enum weft_status status = read_files(c, tree, place, arena, &files, ret_error);
     if (!status) status = check(c, &files, shape, place, ret_error);
     if (!status) status = fill(l, &files, tree, arena, ret_error);

@@ -15,7 +15,7 @@
 
 enum { GPUS_MAX = WEFT__NCCL_GPUS_MAX, CHANNELS_MAX = 64 };
 
-#define FAIL(e, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (e)->place, __VA_ARGS__)
+#define FAIL(e, ...) WEFT_REFUSE(ret_error, (e)->place, __VA_ARGS__)
 
 struct graph_reader {
     struct weft__nccl_graphs *graphs;
@@ -91,6 +91,6 @@ enum weft_status weft__nccl_graphs_read(const char *path, struct weft_place plac
     if (status) return status;
     for (uint32_t k = 0; k < WEFT__NCCL_ALGORITHMS; k++)
         if (ret_graphs->of[k].channels) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path, .line = 1, .column = 1},
-                          "no channel of rings (id 0) or trees (id 1) is in it; expected some");
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = path, .line = 1, .column = 1},
+                       "no channel of rings (id 0) or trees (id 1) is in it; expected some");
 }

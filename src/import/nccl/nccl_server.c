@@ -13,7 +13,7 @@
 
 enum { GPUS_MAX = WEFT__NCCL_GPUS_MAX, NICS_MAX = 1024, MBPS_MAX = 10000000, DEPTH_MAX = WEFT__XML_DEPTH };
 
-#define FAIL(e, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (e)->place, __VA_ARGS__)
+#define FAIL(e, ...) WEFT_REFUSE(ret_error, (e)->place, __VA_ARGS__)
 
 /// 1 is NCCL's, 2 that of AMD's RCCL; both refuse any other (xml.h).
 enum weft_status weft__nccl_check_version(const struct weft__xml_element *e, struct weft_error *ret_error) {
@@ -118,8 +118,7 @@ static enum weft_status add_nic(struct server_reader *r, int64_t dev, const char
                                 const uint32_t *path, uint32_t depth, struct weft_place place,
                                 struct weft_error *ret_error) {
     struct weft__nccl_server *s = r->server;
-    if (s->nics == NICS_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "expected at most %d NICs in a server", NICS_MAX);
+    if (s->nics == NICS_MAX) return WEFT_REFUSE(ret_error, place, "expected at most %d NICs in a server", NICS_MAX);
     struct weft__nccl_nic *n = &s->nic[s->nics++];
     *n = (struct weft__nccl_nic){.dev = dev, .name = name, .mbps = mbps, .host = WEFT_NONE, .depth = depth};
     memcpy(n->path, path, sizeof *path * depth);
@@ -193,8 +192,7 @@ static enum weft_status add_static(struct server_reader *r, struct weft_place pl
     struct weft__nccl_server *s = r->server;
     enum weft_status status = WEFT_OK;
     if (s->gpus || !r->gpus.n) return WEFT_OK;
-    if (r->gpus.n > GPUS_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "expected at most %d GPUs in a server", GPUS_MAX);
+    if (r->gpus.n > GPUS_MAX) return WEFT_REFUSE(ret_error, place, "expected at most %d GPUs in a server", GPUS_MAX);
     s->is_static = true;
     qsort(r->gpus.device, r->gpus.n, sizeof *r->gpus.device, by_busid);
     for (uint32_t k = 0; k < r->gpus.n; k++) {
@@ -244,9 +242,9 @@ enum weft_status weft__nccl_server_read(const char *path, struct weft_place plac
     enum weft_status status = weft__xml_read(path, place, &handler, r, ret_error);
     if (!status) status = add_static(r, whole, ret_error);
     if (!status && !ret_server->gpus)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, whole,
-                                "no <gpu> is in it, and no <pci> with the class of a GPU (0x0302.., 0x12..); expected "
-                                "some");
+        status = WEFT_REFUSE(ret_error, whole,
+                             "no <gpu> is in it, and no <pci> with the class of a GPU (0x0302.., 0x12..); expected "
+                             "some");
     if (status) return status;
     count_unlinked(r);
     qsort(ret_server->gpu, ret_server->gpus, sizeof *ret_server->gpu, by_rank);

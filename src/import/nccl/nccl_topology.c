@@ -24,9 +24,9 @@ enum weft_status weft__nccl_servers_add(struct weft__nccl_servers *list, const c
     if (status) return status;
     if (!list->n++) list->first = path;
     if (own->gpus == list->server[0].gpus) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
-                          "has %" PRIu32 " GPUs, and %s has %" PRIu32 "; expected servers that are alike", own->gpus,
-                          list->first, list->server[0].gpus);
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = path},
+                       "has %" PRIu32 " GPUs, and %s has %" PRIu32 "; expected servers that are alike", own->gpus,
+                       list->first, list->server[0].gpus);
 }
 
 uint32_t weft__nccl_hosts_max(const struct weft__nccl_servers *list) {
@@ -133,7 +133,7 @@ static enum weft_status build(const void *conf, const struct weft_tree *tree, st
     while (!status && weft__choice_next(&rest, item))
         status = weft__nccl_servers_add(&list, weft__path_beside(item, entry, b->arena), entry, b->arena, ret_error);
     if (status) return status;
-    if (!list.n) return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry, "topology.file: expected a file");
+    if (!list.n) return WEFT_REFUSE(ret_error, entry, "topology.file: expected a file");
     uint32_t servers = weft__nccl_servers_count(&list, c->servers), rails = weft__nccl_hosts_max(&list);
     bool by_rail = c->network == WEFT__NCCL_RAIL && rails > 1;
     uint64_t hosts = weft__times(servers, rails), spines = by_rail ? servers : 0;

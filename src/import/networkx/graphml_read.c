@@ -11,7 +11,7 @@
 #include "base/xml.h"
 #include "import/networkx/networkx_read.h"
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 enum { KEYS_MAX = 1024, VALUE_MAX = 4096 };
 enum thing { GRAPH, NODE, EDGE, THINGS };

@@ -13,7 +13,7 @@
 #include "base/tree.h"
 #include "base/units.h"
 
-#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+#define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 enum { NUMBER_DIGITS = 9, UNREAD_MAX = 12, NAME_BYTES = 40 };
 static const json_int_t number_max = 999999999;

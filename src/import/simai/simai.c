@@ -142,9 +142,9 @@ static enum weft_status read_files(const void *conf, const struct weft_import_fi
     const struct weft_import_file *workload = weft_import_find(file, files, "workload");
     *network = (struct weft__hpcc_network){0};
     if (!workload)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[0].path},
-                              "is a %s, and no file is a workload of SimAI; expected one, or weft import hpcc",
-                              file[0].what);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file[0].path},
+                           "is a %s, and no file is a workload of SimAI; expected one, or weft import hpcc",
+                           file[0].what);
     enum weft_status status = weft_import_once(file, files, "workload", ret_error);
     if (!status) status = weft__simai_read(workload->path, WEFT_NOWHERE, weft_import_arena(import), w, ret_error);
     if (!status && files > 1) status = weft__hpcc_make(conf, file, files, false, import, network, ret_error);
@@ -164,13 +164,12 @@ static enum weft_status simai_make(const void *conf, const struct weft_import_fi
     struct weft__simai_groups groups;
     char text[256];
     const char *wrong = weft__simai_find_groups(&w, (uint32_t)gpus, &groups, text, sizeof text);
-    if (wrong)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = workload->path}, "%s", wrong);
+    if (wrong) return WEFT_REFUSE(ret_error, (struct weft_place){.file = workload->path}, "%s", wrong);
     if (network.hosts && network.hosts < gpus)
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = topology ? topology->path : workload->path},
-            "%" PRIu32 " hosts for the %" PRIu64 " GPUs of %s; expected as many at least, or --set gpus=%" PRIu32,
-            network.hosts, gpus, workload->path, network.hosts);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = topology ? topology->path : workload->path},
+                           "%" PRIu32 " hosts for the %" PRIu64
+                           " GPUs of %s; expected as many at least, or --set gpus=%" PRIu32,
+                           network.hosts, gpus, workload->path, network.hosts);
     weft_import_need_hosts(import, (uint32_t)gpus);
     say_workload(workload, &w, gpus, &network, import);
     note_words(&w, import);

@@ -210,13 +210,12 @@ enum { OPS_MAX = 1 << 20, TURNS_MAX = 1 << 26 };
 static enum weft_status check_size(const struct weft__simai *f, struct weft_place place, struct weft_error *ret_error) {
     uint64_t ops = count_ops(f), turns = weft__simai_is_pipeline(f) ? ops * f->pp : 0;
     if (ops > OPS_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "%" PRIu64 " operations an iteration; expected at most %d", ops, OPS_MAX);
+        return WEFT_REFUSE(ret_error, place, "%" PRIu64 " operations an iteration; expected at most %d", ops, OPS_MAX);
     if (turns > TURNS_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "%" PRIu64 " operations an iteration at %" PRIu64
-                              " stages; expected a product of at most %d, or pipeline: off",
-                              ops, f->pp, TURNS_MAX);
+        return WEFT_REFUSE(ret_error, place,
+                           "%" PRIu64 " operations an iteration at %" PRIu64
+                           " stages; expected a product of at most %d, or pipeline: off",
+                           ops, f->pp, TURNS_MAX);
     return WEFT_OK;
 }
 
@@ -235,14 +234,14 @@ static enum weft_status simai_schedule(const struct weft_model_conf *entry, cons
     if (status) return status;
     const char *wrong = weft__simai_find_groups(&file, m.job->ranks, &m.groups, text, sizeof text);
     if (!wrong && weft__simai_is_pipeline(&file)) wrong = weft__pipeline_refuse(&c.pp_comm);
-    if (wrong) return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place, "%s", wrong);
+    if (wrong) return WEFT_REFUSE(ret_error, entry->place, "%s", wrong);
     if (weft__simai_is_pipeline(&file))
         add_pipeline(&m, w->arena);
     else
         add_ops(&m);
     if (!m.job->ops)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place,
-                              "nothing to do: no layer computes or talks in a group of more than one rank");
+        return WEFT_REFUSE(ret_error, entry->place,
+                           "nothing to do: no layer computes or talks in a group of more than one rank");
     m.job->iterations = (uint32_t)c.iterations;
     return weft__job_connect(&c.common, entry->place, topology, m.job, w, ret_error);
 }

@@ -11,7 +11,7 @@
 enum { LAYERS_MAX = 65536, NUMBER_MAX = 1 << 24 };
 static const uint64_t bytes_max = UINT64_C(1000000000000);
 
-#define BAD(lines, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (lines)->place, __VA_ARGS__)
+#define BAD(lines, ...) WEFT_REFUSE(ret_error, (lines)->place, __VA_ARGS__)
 
 static const char *const kinds[] = {[WEFT__SIMAI_HYBRID] = "HYBRID_TRANSFORMER",
                                     [WEFT__SIMAI_RECOMPUTE] = "HYBRID_TRANSFORMER_FWD_IN_BCKWD",
@@ -179,9 +179,9 @@ static enum weft_status mark(const struct weft__simai *w, const struct list list
     for (uint32_t k = 0; k < 2; k++)
         for (uint64_t i = 0; i < list[k].n; i++) {
             if (list[k].layer[i] >= w->layers)
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, list[k].place,
-                                      "there is no layer %" PRIu32 "; expected less than %" PRIu32, list[k].layer[i],
-                                      w->layers);
+                return WEFT_REFUSE(ret_error, list[k].place,
+                                   "there is no layer %" PRIu32 "; expected less than %" PRIu32, list[k].layer[i],
+                                   w->layers);
             *(k ? &w->layer[list[k].layer[i]].initiates : &w->layer[list[k].layer[i]].checkpoint) = true;
         }
     return WEFT_OK;

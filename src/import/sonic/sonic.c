@@ -426,8 +426,8 @@ enum weft_status weft__sonic_making_init(struct weft__sonic_making *m, const str
         if (s->port[p].up && (!m->port || (!m->port->qos_key && s->port[p].qos_key))) m->port = &s->port[p];
     }
     if (m->up < least)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                              "PORT: %" PRIu32 " ports are up; expected %" PRIu32 " at least", m->up, least);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path},
+                           "PORT: %" PRIu32 " ports are up; expected %" PRIu32 " at least", m->up, least);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         if (m->port->pfc_enable >> p & 1)
             m->lossless |= (uint8_t)(1u << weft_sonic_at(m->port, WEFT_SONIC_PFC_TO_QUEUE, p));
@@ -479,8 +479,7 @@ static enum weft_status sort_files(const struct weft_import_file *file, uint32_t
         bool part = false;
         if (!strcmp(file[f].what, "profiles")) {
             if (ret->lookup)
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "a second file of profiles, beside %s",
-                                      ret->lookup->path);
+                return WEFT_REFUSE(ret_error, place, "a second file of profiles, beside %s", ret->lookup->path);
             status = weft_sonic_lookup_read(file[f].path, arena, &ret->lookup, ret_error);
             continue;
         }
@@ -493,13 +492,13 @@ static enum weft_status sort_files(const struct weft_import_file *file, uint32_t
     }
     if (status) return status;
     if (!ret->paths)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                              "profiles alone; expected the config_db.json of a switch beside them");
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path},
+                           "profiles alone; expected the config_db.json of a switch beside them");
     if (ret->switches > 1 && ret->part)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = ret->part},
-                              "this is a part of config_db.json, and there are several switches: %s, %s; expected one "
-                              "file of each",
-                              ret->file[0].path, ret->file[1].path);
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = ret->part},
+                           "this is a part of config_db.json, and there are several switches: %s, %s; expected one "
+                           "file of each",
+                           ret->file[0].path, ret->file[1].path);
     if (!ret->switches) ret->file[ret->switches++] = *file; // the reader says what is missing
     return WEFT_OK;
 }

@@ -44,11 +44,10 @@ static enum weft_status read_member(struct fleet *f, const struct weft_import_fi
     if (status) return status;
     struct weft_place place = {.file = file->path};
     if (!weft__topology_node_name_is_good(member->s->hostname))
-        return weft_error_set(
-            ret_error, WEFT_ERROR_INPUT, place,
-            "DEVICE_METADATA|localhost.hostname: '%.60s'; expected the name of a switch, as there are "
-            "several (letters, digits and _ - . :)",
-            member->s->hostname);
+        return WEFT_REFUSE(ret_error, place,
+                           "DEVICE_METADATA|localhost.hostname: '%.60s'; expected the name of a switch, as there are "
+                           "several (letters, digits and _ - . :)",
+                           member->s->hostname);
     struct weft__sonic_making m = {.s = member->s, .conf = f->conf, .im = f->import};
     m.prefix = weft_arena_format(f->arena, "%s: ", member->s->hostname);
     status = weft__sonic_making_init(&m, file, 1, ret_error);
@@ -70,9 +69,9 @@ static enum weft_status read_members(struct fleet *f, const struct weft_import_f
         status = read_member(f, &file[i], &f->member[i], ret_error);
         for (uint32_t k = 0; k < i && !status; k++)
             if (!strcmp(f->member[k].s->hostname, f->member[i].s->hostname))
-                status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[i].path},
-                                        "DEVICE_METADATA|localhost.hostname: '%.60s' is that of %s too",
-                                        f->member[i].s->hostname, file[k].path);
+                status = WEFT_REFUSE(ret_error, (struct weft_place){.file = file[i].path},
+                                     "DEVICE_METADATA|localhost.hostname: '%.60s' is that of %s too",
+                                     f->member[i].s->hostname, file[k].path);
     }
     return status;
 }
@@ -91,8 +90,8 @@ static enum weft_status find_network(struct fleet *f, const struct weft_import_f
         weft__cables_add_sonic(f->member[i].s, "", conf.metre_ps, (struct weft_place){.file = file[i].path}, &list);
     enum weft_status status = weft__cables_finish(&list, &conf, &f->cables, ret_error);
     if (!status && !f->cables.graph.links)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "DEVICE_NEIGHBOR: no port that is up has a neighbour; expected the cables of a network");
+        return WEFT_REFUSE(ret_error, place,
+                           "DEVICE_NEIGHBOR: no port that is up has a neighbour; expected the cables of a network");
     return status ? status : weft__file_graph_check(&f->cables.graph, false, place, f->arena, ret_error);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "results/reader.h"
+#include "results/run/reader.h"
 
 #include <string.h>
 
@@ -78,10 +78,10 @@ enum weft_status weft__reader_choose(struct weft__reader *r, const char *variant
     *ret_n = n;
     if (r->run || r->status != SQLITE_OK) return WEFT_OK;
     char expected[512];
-    if (!n) return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: there is no run in it", r->path);
+    if (!n) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s: there is no run in it", r->path);
     weft__names_expected(variant ? variant : "", names, n, expected, sizeof expected);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--variant %s: no such variant in the results; %s",
-                          variant ? variant : "", expected);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--variant %s: no such variant in the results; %s",
+                       variant ? variant : "", expected);
 }
 
 static void close_database(void *context) {
@@ -95,12 +95,11 @@ static enum weft_status check_version(struct weft__reader *r, struct weft_error 
     r->old = version < WEFT_RESULTS_VERSION;
     uint32_t tables = weft__reader_count(r, "SELECT count(*) FROM sqlite_schema WHERE name = 'run'");
     if (r->status == SQLITE_OK && !tables)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "%s: has no table run; expected a folder that weft run --out has written", r->path);
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "%s: has no table run; expected a folder that weft run --out has written", r->path);
     if (version <= WEFT_RESULTS_VERSION) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                          "%s: results of version %u; this weft reads versions up to %d", r->path, version,
-                          WEFT_RESULTS_VERSION);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s: results of version %u; this weft reads versions up to %d", r->path,
+                       version, WEFT_RESULTS_VERSION);
 }
 
 void weft__reader_open_file(struct weft__reader *r, const char *path, struct weft_arena *arena) {
@@ -118,13 +117,13 @@ enum weft_status weft__reader_open(struct weft__reader *r, const char *dir, stru
 enum weft_status weft__reader_close(struct weft__reader *r, enum weft_status status, struct weft_error *ret_error) {
     if (r->status == SQLITE_NOMEM) weft_memory_fail();
     if (!status && r->status == SQLITE_CANTOPEN)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = r->path},
-                                "is not there, or cannot be read; expected a folder that weft run --out has written, "
-                                "which holds this file");
+        status = WEFT_REFUSE(ret_error, (struct weft_place){.file = r->path},
+                             "is not there, or cannot be read; expected a folder that weft run --out has written, "
+                             "which holds this file");
     if (!status && r->status != SQLITE_OK)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                "%s: cannot be read (%s); expected a folder that weft run --out has written", r->path,
-                                r->status == SQLITE_CORRUPT ? sqlite3_errstr(r->status) : sqlite3_errmsg(r->db));
+        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                             "%s: cannot be read (%s); expected a folder that weft run --out has written", r->path,
+                             r->status == SQLITE_CORRUPT ? sqlite3_errstr(r->status) : sqlite3_errmsg(r->db));
     weft_memory_cleanup_remove(&r->cleanup);
     sqlite3_close(r->db);
     return status;
