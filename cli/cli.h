@@ -31,6 +31,7 @@ enum weft_cli_accept {
     WEFT_CLI_HINTS = 1024,  ///< --no-hints
     WEFT_CLI_REPLACE = 256, ///< --force, of a command that writes a file for its user to edit
     WEFT_CLI_ANSWER = 2048, ///< --json, --csv TABLE, --out FILE.sqlite, --pick PATH: of every command with an answer
+    WEFT_CLI_PICK = 4096,   ///< --pick PATH
 };
 
 /// The values of an option that may be repeated.
@@ -85,6 +86,13 @@ struct weft_cli_options {
 enum weft_status weft_cli_answer(const struct weft_cli_options *o, const struct weft_answer *answer,
                                  const void *subject, void (*text)(FILE *file, const void *subject),
                                  struct weft_error *ret_error);
+
+/// Whether standard output is for programs.
+static inline bool weft_cli_is_raw(const struct weft_cli_options *o) {
+    return o->json || o->csv || o->picks;
+}
+/// The path that --pick splits into these parts.
+const char *weft_cli_pick_path(const char *const *part, uint32_t parts, struct weft_arena *arena);
 
 /// The results of weft_cli_parse: WEFT_CLI_GO to continue, else the exit status.
 #define WEFT_CLI_GO (-1)

@@ -102,9 +102,11 @@ struct weft_result_table {
     const struct weft_result_column *column;
     uint32_t columns;
     /// The next row: fills c->part; false: there is none. c->at counts them, c->state is the function's own. NULL: rows
-    /// lie at `place`, and part[0] is the row, part[1] the row that it is part of, part[2] that one's.
+    /// lie at `place`, and part[0] is the row, part[1] the row that it is part of, part[2] that one's, and so on.
     bool (*next)(struct weft_result_cursor *c);
     struct weft_result_place place;
+    /// Each row is the subject of this answer, with all its tables; the columns are only keys. NULL: of none.
+    const struct weft_answer *(*whole)(void);
     bool (*present)(const struct weft_run *run); ///< NULL: in every run, and in every other answer
     bool sparse;                                 ///< left out of the JSON where it has no rows
     /// Its rows may be many, and come in the order of its keys, which are numbers, if it has any.
@@ -124,7 +126,7 @@ struct weft_answer {
 };
 #define WEFT_ANSWER_TABLES(list) .table = list, .tables = sizeof(list) / sizeof *(list)
 
-enum { WEFT_RESULT_PARTS = 3 };
+enum { WEFT_RESULT_PARTS = 4 };
 /// A walk over the rows of a table, or over those that are part of a row of another table.
 struct weft_result_cursor {
     union {
@@ -197,11 +199,23 @@ struct weft_result_value weft_result_index(struct weft_result_cursor *c);
 /// The version of weft, with which the JSON of an answer begins.
 struct weft_result_value weft_result_version(struct weft_result_cursor *c);
 #define WEFT_RESULT_VERSION WEFT_RESULT_CALL(weft_result_version, "weft", TEXT, "version of weft")
+/// A table of single values, an array in the JSON: elements of type `item` of an array. Keys of rows further up follow.
+#define WEFT_RESULT_VALUES(symbol, path, what, T, field, number, item, kind, ...)                                      \
+    static const struct weft_result_column symbol##_columns[] = {WEFT_RESULT_INDEX("number", "in this order, from 0"), \
+                                                                 WEFT_RESULT_ITEM(item, "value", kind, what),          \
+                                                                 __VA_ARGS__};                                         \
+    static const struct weft_result_table symbol = {.name = path,                                                      \
+                                                    .shape = WEFT_RESULT_ARRAY,                                        \
+                                                    .row = what,                                                       \
+                                                    WEFT_RESULT_COLUMNS(symbol##_columns),                             \
+                                                    WEFT_RESULT_EACH(T, field, number)}
 /// One row, where a pointer leads to one.
 #define WEFT_RESULT_IF(T, field) .place = {.is = WEFT_RESULT_POINTED, .pointer = offsetof(T, field)}
 /// A column that repeats a key of the row that these are part of: in tables only, as the JSON has it further up.
-#define WEFT_RESULT_OF(T, field, kind, ...)                                                                            \
-    WEFT_RESULT_AT(1, T, field, #field, kind, __VA_ARGS__, .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
+#define WEFT_RESULT_OF(T, field, kind, ...) WEFT_RESULT_ABOVE_AT(1, T, field, #field, kind, __VA_ARGS__)
+/// The same of a row further up: of part[n].
+#define WEFT_RESULT_ABOVE_AT(n, T, field, key, kind, ...)                                                              \
+    WEFT_RESULT_AT(n, T, field, key, kind, __VA_ARGS__, .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
 
 // All tables of a run, weft_result_table_at(0) onwards, are in the order of the JSON; those that are part of others
 // come behind them.

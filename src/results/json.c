@@ -151,6 +151,8 @@ static void write_rows(struct weft__json *j, struct weft_result_cursor *c, const
         if (single) {
             struct weft_result_value value = weft_result_value(c, key + 1);
             write_value(j, &value);
+        } else if (c->table->whole) {
+            weft_answer_json(j, c->table->whole(), c->part[0]);
         } else {
             write_row(j, c, form, parts);
         }

@@ -107,6 +107,15 @@ static const struct weft_result_column *find_count(struct search *s, const struc
     return s->found.column = &count;
 }
 
+/// The rest of the path leads on in the answer whose subject the row is.
+static const struct weft_result_column *find_in_answer(struct search *s, const struct weft_answer *answer,
+                                                       const void *subject, uint32_t at) {
+    struct weft_result_finder finder = weft_answer_finder(answer, subject, s->arena);
+    s->found = weft_result_find(&finder, s->part + at, s->parts - at);
+    s->found.parts += at;
+    return s->found.column;
+}
+
 static const struct weft_result_column *find_row(struct search *s, struct weft_result_cursor *above,
                                                  const struct weft_result_table *table, uint32_t at, void **state) {
     struct weft_result_cursor row = {
@@ -123,6 +132,7 @@ static const struct weft_result_column *find_row(struct search *s, struct weft_r
     }
     if (!there) return find_count(s, table, at);
     s->found.entries = 0;
+    if (table->whole && s->subject) return find_in_answer(s, table->whole(), row.part[0], at + 1);
     return single ? arrive(s, &row, at + 1, key + 1) : find_in(s, &row, table, at + keyed);
 }
 
