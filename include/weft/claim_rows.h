@@ -40,19 +40,13 @@ struct weft_claim_row weft_claim_row(const struct weft_claim *claim, uint32_t nu
         WEFT__CLAIM(claim.toothless, "toothless", TEXT, "why nothing can break it; empty: something can"),             \
         WEFT__CLAIM(claim.reason, "reason", TEXT, "why it is not expected to hold")
 /// The tables `mean_seeds` and `without` below the table `path`; keys of rows further up follow.
-#define WEFT_CLAIM_TABLES(path, ...)                                                                                   \
-    static const struct weft_result_column mean_seeds_columns[] = {                                                    \
-        WEFT_RESULT_INDEX("number", "in this order, from 0"),                                                          \
-        WEFT_RESULT_ITEM(uint64_t, "value", COUNT, "a seed that the claim names"), __VA_ARGS__};                       \
-    static const struct weft_result_table mean_seeds_table = {                                                         \
-        .name = path ".mean_seeds",                                                                                    \
-        .shape = WEFT_RESULT_ARRAY,                                                                                    \
-        .row = "a seed over which the claim takes the mean",                                                           \
-        WEFT_RESULT_COLUMNS(mean_seeds_columns),                                                                       \
-        WEFT_RESULT_EACH(struct weft_claim_row, claim.own_seed, claim.own_seeds),                                      \
-        .sparse = true};                                                                                               \
-    WEFT_RESULT_VALUES(without_table, path ".without", "a setting that must break the claim", struct weft_claim_row,   \
-                       claim.without, claim.withouts, const char *, TEXT, __VA_ARGS__)
+#define WEFT_CLAIM_TABLES(symbol, path, ...)                                                                           \
+    WEFT_RESULT_VALUES(symbol##_mean_seeds, path ".mean_seeds", "a seed over which the claim takes the mean",          \
+                       WEFT_RESULT_EACH(struct weft_claim_row, claim.own_seed, claim.own_seeds), .sparse = true,       \
+                       uint64_t, COUNT, __VA_ARGS__);                                                                  \
+    WEFT_RESULT_VALUES(symbol##_without, path ".without", "a setting that must break the claim",                       \
+                       WEFT_RESULT_EACH(struct weft_claim_row, claim.without, claim.withouts), .sparse = false,        \
+                       const char *, TEXT, __VA_ARGS__)
 /// Columns of those tables that name the claim.
 #define WEFT_CLAIM_OF(n)                                                                                               \
     WEFT_RESULT_ABOVE_AT(n, struct weft_claim_row, number, "claim", COUNT, "number of the claim in its list, from 0")

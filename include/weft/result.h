@@ -199,16 +199,14 @@ struct weft_result_value weft_result_index(struct weft_result_cursor *c);
 /// The version of weft, with which the JSON of an answer begins.
 struct weft_result_value weft_result_version(struct weft_result_cursor *c);
 #define WEFT_RESULT_VERSION WEFT_RESULT_CALL(weft_result_version, "weft", TEXT, "version of weft")
-/// A table of single values, an array in the JSON: elements of type `item` of an array. Keys of rows further up follow.
-#define WEFT_RESULT_VALUES(symbol, path, what, T, field, number, item, kind, ...)                                      \
+/// A table of single values of type `item`, an array in the JSON. `place`: WEFT_RESULT_EACH(...); `also`: one more
+/// member, such as .sparse = true. Keys of rows further up follow.
+#define WEFT_RESULT_VALUES(symbol, path, what, place, also, item, kind, ...)                                           \
     static const struct weft_result_column symbol##_columns[] = {WEFT_RESULT_INDEX("number", "in this order, from 0"), \
                                                                  WEFT_RESULT_ITEM(item, "value", kind, what),          \
                                                                  __VA_ARGS__};                                         \
-    static const struct weft_result_table symbol = {.name = path,                                                      \
-                                                    .shape = WEFT_RESULT_ARRAY,                                        \
-                                                    .row = what,                                                       \
-                                                    WEFT_RESULT_COLUMNS(symbol##_columns),                             \
-                                                    WEFT_RESULT_EACH(T, field, number)}
+    static const struct weft_result_table symbol = {                                                                   \
+        .name = path, .shape = WEFT_RESULT_ARRAY, .row = what, WEFT_RESULT_COLUMNS(symbol##_columns), place, also}
 /// One row, where a pointer leads to one.
 #define WEFT_RESULT_IF(T, field) .place = {.is = WEFT_RESULT_POINTED, .pointer = offsetof(T, field)}
 /// A column that repeats a key of the row that these are part of: in tables only, as the JSON has it further up.

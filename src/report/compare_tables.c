@@ -72,12 +72,13 @@ static const struct weft_result_table claims_table = {
     WEFT_RESULT_EACH(struct weft_compare_answer, claim, claims),
     .sparse = true,
 };
-WEFT_CLAIM_TABLES("claims", WEFT_CLAIM_OF(1));
-WEFT_RESULT_VALUES(values_table, "claims.values", "a figure that the claim names, in its order", struct weft_claim_row,
-                   value, claim.metrics, double, REAL, WEFT_CLAIM_OF(1));
+WEFT_CLAIM_TABLES(claim, "claims", WEFT_CLAIM_OF(1));
+WEFT_RESULT_VALUES(values_table, "claims.values", "a figure that the claim names, in its order",
+                   WEFT_RESULT_EACH(struct weft_claim_row, value, claim.metrics), .sparse = false, double, REAL,
+                   WEFT_CLAIM_OF(1));
 
 static const struct weft_result_table *const tables[] = {&compare_table,    &variants_table, &claims_table,
-                                                         &mean_seeds_table, &without_table,  &values_table};
+                                                         &claim_mean_seeds, &claim_without,  &values_table};
 const struct weft_answer weft__answer_compare = {.name = "compare",
                                                  .about = "weft compare: variants side by side, and claims about them",
                                                  WEFT_ANSWER_TABLES(tables)};
