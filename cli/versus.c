@@ -71,7 +71,7 @@ struct versus {
     struct weft_versus v;
     const char *text;            ///< of the scenario
     const struct weft_tree *run; ///< the job's section; NULL: none
-    struct versus_old *old;      ///< NULL: none
+    const struct weft_tree *old; ///< NULL: none
 };
 
 void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, struct weft_arena *arena) {
@@ -368,7 +368,6 @@ static enum weft_status versus(const struct weft_cli_options *o, struct versus_k
     if (!status && !x.v.variants) print(&x);
     if (!status && x.v.variants) status = compose(&x, &job, kept, &file, ret_error);
     if (!status && x.v.variants) status = run_all(&x, file, jobs, ret_error);
-    versus_old_free(x.old);
     return status;
 }
 
