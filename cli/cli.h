@@ -132,6 +132,9 @@ void weft_cli_out_folder_forked(void);
 /// Reads the scenario that the first operand names: a file, or a folder of results, which contains its scenario.
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *options, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error);
+/// Reads JSON that a command has written, which `option` names.
+enum weft_status weft_cli_saved_read(const char *option, const char *path, struct weft_arena *arena,
+                                     struct weft_tree **ret_tree, struct weft_error *ret_error);
 /// Allows the scenario files for writing below --out and below each --allow-write; weft_cli_scenario_read does so.
 enum weft_status weft_cli_allow_writes(const struct weft_cli_options *options, struct weft_scenario_file *file,
                                        struct weft_error *ret_error);

@@ -473,6 +473,14 @@ static enum weft_status read_scenario(const struct weft_cli_options *o, struct w
     return status;
 }
 
+enum weft_status weft_cli_saved_read(const char *option, const char *path, struct weft_arena *arena,
+                                     struct weft_tree **ret_tree, struct weft_error *ret_error) {
+    if (access(path, R_OK))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = option}, "cannot read '%s': %s",
+                              path, strerror(errno));
+    return weft_tree_read(path, arena, ret_tree, ret_error);
+}
+
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *o, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error) {
     enum weft_status status = read_scenario(o, ret_file, ret_error);

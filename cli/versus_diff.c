@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/csv.h"
+#include "base/grow.h"
 #include "base/tree.h"
 #include "base/units.h"
 #include "versus.h"
@@ -16,7 +16,7 @@ enum weft_status versus_old_read(const char *path, struct weft_arena *arena, con
     struct stat about;
     struct weft_tree *old;
     if (!stat(path, &about) && S_ISDIR(about.st_mode)) path = weft_arena_format(arena, "%s/versus.json", path);
-    enum weft_status status = weft_tree_read(path, arena, &old, ret_error);
+    enum weft_status status = weft_cli_saved_read("--diff", path, arena, &old, ret_error);
     if (status) return status;
     const struct weft_tree *fabrics = weft_tree_find(old, "fabrics"), *cases = weft_tree_find(old, "cases");
     if (!fabrics || fabrics->type != WEFT_TREE_LIST || !cases || cases->type != WEFT_TREE_LIST)
@@ -61,29 +61,20 @@ static const struct weft_tree *list_scales(const struct weft_tree *root) {
     return scales && scales->type == WEFT_TREE_LIST ? scales : NULL;
 }
 
-/// A difference. A number is also stored as text.
-struct change {
-    const char *fabric, *label; ///< NULL: for all; label: with the number of hosts, if there are several
-    const char *the_case;       ///< NULL: for all
-    const char *what, *was, *now;
-    uint64_t hosts; ///< 0: for all
-    bool overlap;   ///< the intervals of the two times overlap
-};
-
 struct changes {
     const struct weft_versus *v; ///< at one number of hosts
     const struct weft_tree *root;
     uint64_t hosts; ///< the number of hosts to look for in the earlier answer; 0: any
     struct weft_arena *arena;
-    void (*print)(FILE *file, const struct change *change);
-    FILE *file;
+    struct weft_versus_change *change;
     uint32_t n;
 };
 
-static void add_change(struct changes *x, struct change change) {
-    change.hosts = x->hosts;
-    x->print(x->file, &change);
-    x->n++;
+static void add_change(struct changes *x, struct weft_versus_change change) {
+    change.hosts = x->hosts ? x->hosts : WEFT_TIME_NEVER;
+    if (!change.fabric || !change.the_case) change.overlap = UINT8_MAX;
+    x->change = weft__arena_grow(x->arena, x->change, x->n, sizeof *x->change);
+    x->change[x->n++] = change;
 }
 
 static const char *text_of(const struct changes *x, double value) {
@@ -99,13 +90,13 @@ static void add_time(struct changes *x, uint32_t f, uint32_t c, const struct wef
     uint32_t seeds = v->results ? v->results->sweep->seeds : 0;
     struct weft_spread now = weft_spread_of(weft_versus_values(v, f, c, measure, x->arena), seeds, x->arena);
     if (isnan(was) || !now.n || now.mean == was) return;
-    add_change(x, (struct change){.fabric = v->fabric[f].name,
-                                  .label = v->fabric[f].label,
-                                  .the_case = v->cases[c].name,
-                                  .what = measure,
-                                  .was = text_of(x, was),
-                                  .now = text_of(x, now.mean),
-                                  .overlap = now.mean - now.half <= high && low <= now.mean + now.half});
+    add_change(x, (struct weft_versus_change){.fabric = v->fabric[f].name,
+                                              .label = v->fabric[f].label,
+                                              .the_case = v->cases[c].name,
+                                              .what = measure,
+                                              .was = text_of(x, was),
+                                              .now = text_of(x, now.mean),
+                                              .overlap = now.mean - now.half <= high && low <= now.mean + now.half});
 }
 
 static void add_bill(struct changes *x, const struct weft_versus_fabric *f, const struct weft_tree *old) {
@@ -117,11 +108,11 @@ static void add_bill(struct changes *x, const struct weft_versus_fabric *f, cons
     for (unsigned i = 0; i < sizeof item / sizeof *item; i++) {
         double was = number_in(bill, item[i].name);
         if (isnan(was) || was == item[i].now) continue;
-        add_change(x, (struct change){.fabric = f->name,
-                                      .label = f->label,
-                                      .what = item[i].name,
-                                      .was = text_of(x, was),
-                                      .now = text_of(x, item[i].now)});
+        add_change(x, (struct weft_versus_change){.fabric = f->name,
+                                                  .label = f->label,
+                                                  .what = item[i].name,
+                                                  .was = text_of(x, was),
+                                                  .now = text_of(x, item[i].now)});
     }
 }
 
@@ -131,7 +122,7 @@ static void add_fabric(struct changes *x, uint32_t f) {
     const char *now = weft_versus_status_names[fabric->status];
     const char *was = text_in(old, "status");
     if (!old || (was && strcmp(was, now)))
-        add_change(x, (struct change){
+        add_change(x, (struct weft_versus_change){
                           .fabric = fabric->name, .label = fabric->label, .what = "status", .was = was, .now = now});
     if (!old) return;
     add_bill(x, fabric, old);
@@ -148,14 +139,15 @@ static void add_leads(struct changes *x) {
         const char *was = text_in(old, "first");
         if (!old || !was || !places || !strcmp(was, v->fabric[place[0].fabric].name)) continue;
         add_change(
-            x, (struct change){
+            x, (struct weft_versus_change){
                    .the_case = v->cases[c].name, .what = "first", .was = was, .now = v->fabric[place[0].fabric].name});
     }
 }
 
 static void add_number(struct changes *x, const char *key, double now) {
     double was = number_in(x->root, key);
-    if (was != now) add_change(x, (struct change){.what = key, .was = text_of(x, was), .now = text_of(x, now)});
+    if (was != now)
+        add_change(x, (struct weft_versus_change){.what = key, .was = text_of(x, was), .now = text_of(x, now)});
 }
 
 /// Numbers of hosts that only one of the answers has.
@@ -166,18 +158,19 @@ static void add_scales(struct changes *x) {
         uint32_t s = 0;
         while (s < x->v->scales && (double)x->v->scale[s].hosts != was)
             s++;
-        if (s == x->v->scales) add_change(x, (struct change){.what = "hosts", .was = text_of(x, was)});
+        if (s == x->v->scales) add_change(x, (struct weft_versus_change){.what = "hosts", .was = text_of(x, was)});
     }
     for (uint32_t s = 0; s < x->v->scales; s++)
         if (!find_named(x->root, "fabrics", "ideal", x->v->scale[s].hosts))
-            add_change(x, (struct change){.what = "hosts", .now = text_of(x, (double)x->v->scale[s].hosts)});
+            add_change(x,
+                       (struct weft_versus_change){.what = "hosts", .now = text_of(x, (double)x->v->scale[s].hosts)});
 }
 
-static uint32_t add_all(struct changes x) {
-    const struct weft_versus *v = x.v;
+const struct weft_versus_change *versus_changes(const struct weft_versus *v, const struct weft_tree *old,
+                                                struct weft_arena *arena, uint32_t *ret_n) {
+    struct changes x = {.v = v, .root = old, .arena = arena};
     const struct weft_tree *scales = list_scales(x.root);
     bool one = v->scales == 1 && (!scales || scales->n < 2); // then any two numbers of hosts are compared
-    x.arena = weft_arena_new(WEFT_MEMORY_RESULT);
     if (one)
         add_number(&x, "hosts", (double)v->hosts);
     else
@@ -192,11 +185,11 @@ static uint32_t add_all(struct changes x) {
         for (uint32_t f = 0; f < at.fabrics; f++)
             add_fabric(&x, f);
     }
-    weft_arena_free(x.arena);
-    return x.n;
+    *ret_n = x.n;
+    return x.change;
 }
 
-static void print_of_all(FILE *file, const struct change *c) {
+static void print_of_all(FILE *file, const struct weft_versus_change *c) {
     if (!c->now) {
         fprintf(file, "  %s hosts: no longer there\n", c->was);
     } else if (!c->was) {
@@ -207,14 +200,15 @@ static void print_of_all(FILE *file, const struct change *c) {
     }
 }
 
-static void print_text(FILE *file, const struct change *c) {
+void versus_change_print(FILE *file, const struct weft_versus_change *c) {
     if (c->fabric && c->the_case) {
         double was = strtod(c->was, NULL), now = strtod(c->now, NULL);
         fprintf(file, "  %s, %s: %s %.6g -> %.6g, %+.2f%%%s\n", c->label, c->the_case, c->what, was, now,
                 100 * (now / was - 1), c->overlap ? " (the intervals overlap)" : "");
     } else if (c->the_case) {
-        if (c->hosts) fprintf(file, "  %s,", weft__counted(c->hosts, "host").text);
-        fprintf(file, "%s %s: %s led, now %s\n", c->hosts ? "" : " ", c->the_case, c->was, c->now);
+        bool all = c->hosts == WEFT_TIME_NEVER;
+        if (!all) fprintf(file, "  %s,", weft__counted(c->hosts, "host").text);
+        fprintf(file, "%s %s: %s led, now %s\n", all ? " " : "", c->the_case, c->was, c->now);
     } else if (!c->fabric) {
         print_of_all(file, c);
     } else if (!c->was) {
@@ -224,27 +218,4 @@ static void print_text(FILE *file, const struct change *c) {
     } else {
         fprintf(file, "  %s: %s %g -> %g\n", c->label, c->what, strtod(c->was, NULL), strtod(c->now, NULL));
     }
-}
-
-static void print_csv(FILE *file, const struct change *c) {
-    const char *const field[] = {c->fabric, c->the_case, c->what, c->was, c->now};
-    if (c->hosts) fprintf(file, "%llu", (unsigned long long)c->hosts);
-    for (unsigned i = 0; i < sizeof field / sizeof *field; i++) {
-        putc(',', file);
-        weft__csv_text(file, field[i] ? field[i] : "");
-    }
-    bool is_time = c->fabric && c->the_case;
-    fprintf(file, ",%s\n", !is_time ? "" : c->overlap ? "true" : "false");
-}
-
-void versus_diff(FILE *file, const struct weft_versus *v, const struct weft_tree *old, const char *path) {
-    const char *version = text_in(old, "weft");
-    fprintf(file, "\nsince %s (weft %s)\n", path, version ? version : "?");
-    if (!add_all((struct changes){.v = v, .root = old, .print = print_text, .file = file}))
-        fputs(VERSUS_UNCHANGED "\n", file);
-}
-
-void versus_diff_csv(FILE *file, const struct weft_versus *v, const struct weft_tree *old) {
-    fputs("hosts,fabric,case,what,was,now,intervals_overlap\n", file);
-    add_all((struct changes){.v = v, .root = old, .print = print_csv, .file = file});
 }

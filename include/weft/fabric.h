@@ -87,8 +87,8 @@ struct weft_fabric_bill {
     double optics;         ///< modules
     double fibre_m, copper_m;
     double buffer_bytes;
-    double watts, price;
-    bool priced; ///< every part that is used has a price
+    double watts, price; ///< price: NAN if it is not known
+    bool priced;         ///< every part that is used has a price
 };
 
 /// What is bought: chips of a layer, NICs, optical modules.
@@ -101,6 +101,16 @@ struct weft_fabric_plan *weft_fabric_plan_new(const struct weft_model_conf *fabr
 /// How many there are; `ret`: [WEFT_FABRIC_ITEMS_MAX].
 uint32_t weft_fabric_items(const struct weft_fabric_plan *plan, struct weft_fabric_item *ret);
 struct weft_fabric_bill weft_fabric_bill(const struct weft_fabric_plan *plan);
+#define WEFT__BILL(field, kind, ...) WEFT_RESULT(struct weft_fabric_bill, field, kind, __VA_ARGS__)
+/// Columns of tables whose rows are bills (weft/result.h).
+#define WEFT_FABRIC_BILL_COLUMNS                                                                                       \
+    WEFT__BILL(chips, COUNT, "switch chips"), WEFT__BILL(ports, COUNT, "ports of chips in use"),                       \
+        WEFT__BILL(port_tbps, REAL, "rate of all ports in use", .unit = "Tbit/s"),                                     \
+        WEFT__BILL(optics, REAL, "optical modules"), WEFT__BILL(fibre_m, REAL, "length of fibre", .unit = "m"),        \
+        WEFT__BILL(copper_m, REAL, "length of copper cables", .unit = "m"),                                            \
+        WEFT__BILL(buffer_bytes, REAL, "packet memory of all chips", .unit = "bytes"),                                 \
+        WEFT__BILL(watts, REAL, "power of all parts", .unit = "W"),                                                    \
+        WEFT__BILL(price, REAL, "price of all parts; none: some part has no price")
 /// Key `bill` and its object; a price that is not known is null.
 struct weft__json;
 void weft_fabric_bill_json(struct weft__json *j, const struct weft_fabric_bill *bill);

@@ -125,6 +125,9 @@ struct weft_answer {
     uint32_t tables;
 };
 #define WEFT_ANSWER_TABLES(list) .table = list, .tables = sizeof(list) / sizeof *(list)
+/// An answer: its tables follow, each with &.
+#define WEFT_ANSWER_OF(title, what, ...)                                                                               \
+    { .name = title, .about = what, WEFT_ANSWER_TABLES(((const struct weft_result_table *const[]){__VA_ARGS__})) }
 
 enum { WEFT_RESULT_PARTS = 4 };
 /// A walk over the rows of a table, or over those that are part of a row of another table.
@@ -179,6 +182,9 @@ struct weft_result_cursor {
                       .flags = WEFT_RESULT_KEY),                                                                       \
         WEFT_RESULT_NAMED(T, from, "from_layer", TEXT, what_from), WEFT_RESULT_NAMED(T, to, "to_layer", TEXT, what_to)
 #define WEFT_RESULT_COLUMNS(list) .column = list, .columns = sizeof(list) / sizeof *(list)
+/// A table: its place and other members may follow.
+#define WEFT_RESULT_TABLE(table, kind, what, list, ...)                                                                \
+    { .name = table, .shape = WEFT_RESULT_##kind, .row = what, WEFT_RESULT_COLUMNS(list), __VA_ARGS__ }
 /// A row an element of an array: `T *field; uint32_t number;`.
 #define WEFT_RESULT_EACH(T, field, number)                                                                             \
     .place = {.is = WEFT_RESULT_ELEMENTS,                                                                              \

@@ -2,6 +2,7 @@
 // What the solvers share, and the bill for their solutions.
 #include "fabric/fabric.h"
 #include "base/json.h"
+#include "weft/result.h"
 
 #include <assert.h>
 #include <math.h>
@@ -137,7 +138,7 @@ bool weft_fabric_part_assumes_watts(const struct weft_fabric_part *part) {
     return part->watts > 0 && (!strncmp(part->source, "assumed", 7) || strstr(part->source, "watts assumed"));
 }
 
-static double modules(const struct weft_blueprint_conf *c, const struct weft_fabric_cable *cable) {
+static double count_modules(const struct weft_blueprint_conf *c, const struct weft_fabric_cable *cable) {
     if (!cable->optical || !c->optic.rate_bps) return 0;
     return ceil((double)cable->links * 2 * (double)cable->rate_bps / (double)c->optic.rate_bps);
 }
@@ -151,7 +152,7 @@ uint32_t weft_fabric_items(const struct weft_fabric_plan *plan, struct weft_fabr
     ret[n++] = (struct weft_fabric_item){&c->nic, (double)(c->hosts * nics)};
     ret[n] = (struct weft_fabric_item){&c->optic, 0};
     for (uint32_t i = 0; i < plan->cables; i++)
-        ret[n].n += modules(c, &plan->cable[i]);
+        ret[n].n += count_modules(c, &plan->cable[i]);
     return n + 1;
 }
 
@@ -175,26 +176,15 @@ struct weft_fabric_bill weft_fabric_bill(const struct weft_fabric_plan *plan) {
         bill.ports += cable->links * cable->chip_ends;
         bill.port_tbps += n * cable->chip_ends * rate / 1e12;
         *(cable->optical ? &bill.fibre_m : &bill.copper_m) += n * cable->metres;
-        bill.optics += modules(plan->conf, cable);
+        bill.optics += count_modules(plan->conf, cable);
     }
+    if (!bill.priced) bill.price = NAN;
     return bill;
 }
 
 void weft_fabric_bill_json(struct weft__json *j, const struct weft_fabric_bill *b) {
+    static const struct weft_result_column columns[] = {WEFT_FABRIC_BILL_COLUMNS};
+    static const struct weft_result_table bill = WEFT_RESULT_TABLE("bill", OBJECT, "sums over all parts", columns);
     weft__json_key(j, "bill");
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "chips", b->chips);
-    weft__json_key_u64(j, "ports", b->ports);
-    weft__json_key_real(j, "port_tbps", b->port_tbps);
-    weft__json_key_real(j, "optics", b->optics);
-    weft__json_key_real(j, "fibre_m", b->fibre_m);
-    weft__json_key_real(j, "copper_m", b->copper_m);
-    weft__json_key_real(j, "buffer_bytes", b->buffer_bytes);
-    weft__json_key_real(j, "watts", b->watts);
-    weft__json_key(j, "price");
-    if (b->priced)
-        weft__json_real(j, b->price);
-    else
-        weft__json_null(j);
-    weft__json_end_object(j);
+    weft_answer_json_row(j, &(struct weft_result_cursor){.table = &bill, .part = {b}});
 }

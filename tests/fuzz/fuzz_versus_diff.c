@@ -29,8 +29,12 @@ static void compare(const struct weft_tree *old) {
                                 .n_cases = 2,
                                 .n_all = 2,
                                 .ruler = WEFT_NONE};
-        versus_diff(null, &v, old, "old");
-        versus_diff_csv(null, &v, old);
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+        uint32_t n;
+        const struct weft_versus_change *change = versus_changes(&v, old, arena, &n);
+        for (uint32_t i = 0; i < n; i++)
+            versus_change_print(null, &change[i]);
+        weft_arena_free(arena);
     }
 }
 
