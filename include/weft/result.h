@@ -58,6 +58,7 @@ enum {
     WEFT_RESULT_ABOVE = 2,  ///< a key that the JSON has further up: of the object that the row is part of
     WEFT_RESULT_SPARSE = 4, ///< left out of the JSON where it has no value, rather than null
     WEFT_RESULT_TABLES = 8, ///< in tables (SQLite, CSV) only: the JSON says it elsewhere, or would say it too often
+    WEFT_RESULT_EXACT = 16, ///< text shows every digit: 56658B rather than 56.7KB
 };
 
 struct weft_result_cursor;
@@ -89,8 +90,9 @@ struct weft_result_place {
         WEFT_RESULT_ITSELF,   ///< one row: that row, or subject, itself
         WEFT_RESULT_ELEMENTS, ///< an array: a pointer and a count of elements
         WEFT_RESULT_POINTED,  ///< one row, if the pointer is not NULL
+        WEFT_RESULT_INSIDE,   ///< an array in that row, of `count` elements
     } is;
-    uint32_t pointer, count; ///< offsets
+    uint32_t pointer, count; ///< offsets; of INSIDE: of the array, and a number
     uint32_t size;           ///< of an element
     uint8_t count_size;      ///< of the count: 4 or 8 bytes
 };
@@ -192,6 +194,10 @@ struct weft_result_cursor {
               .count = offsetof(T, number),                                                                            \
               .size = sizeof *((T *)0)->field,                                                                         \
               .count_size = sizeof((T *)0)->number}
+/// A row an element of an array that is a member, from `first` on: WEFT_RESULT_WITHIN(T, field[0], 4). A member that is
+/// no array is one row.
+#define WEFT_RESULT_WITHIN(T, first, n)                                                                                \
+    .place = {.is = WEFT_RESULT_INSIDE, .pointer = offsetof(T, first), .count = n, .size = sizeof((T *)0)->first}
 /// A column whose value is the row itself, an element of type T of an array: `const char *warning[n]`.
 #define WEFT_RESULT_ITEM(T, key, kind, ...)                                                                            \
     {                                                                                                                  \

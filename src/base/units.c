@@ -376,10 +376,22 @@ int weft_format_rate(weft_rate_bps rate, char *text, size_t size) {
     return format_for_people(WEFT__RATE, rate, text, size);
 }
 
-struct weft__bytes_text weft__bytes_text(weft_bytes bytes) {
-    struct weft__bytes_text t;
-    weft__quantity_format(WEFT__BYTES, bytes, t.text, sizeof t.text);
+static struct weft__quantity_text exact_text(enum weft__quantity quantity, uint64_t value) {
+    struct weft__quantity_text t;
+    weft__quantity_format(quantity, value, t.text, sizeof t.text);
     return t;
+}
+
+struct weft__quantity_text weft__bytes_text(weft_bytes bytes) {
+    return exact_text(WEFT__BYTES, bytes);
+}
+
+struct weft__quantity_text weft__time_text(weft_time_ps time) {
+    return exact_text(WEFT__TIME, time);
+}
+
+struct weft__quantity_text weft__rate_text(weft_rate_bps rate) {
+    return exact_text(WEFT__RATE, rate);
 }
 
 struct weft__counted weft__noun(uint64_t n, const char *noun) {

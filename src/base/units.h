@@ -21,11 +21,13 @@ int weft__quantity_format(enum weft__quantity quantity, uint64_t value, char *te
 bool weft__real_parse(const char *text, double *ret_value);
 /// The shortest text that weft__real_parse reads back to the same value.
 int weft__real_format(double value, char *text, size_t size);
-/// "4KiB", for one expression: weft__bytes_text(4096).text.
-struct weft__bytes_text {
+/// The same, for one expression: weft__bytes_text(4096).text.
+struct weft__quantity_text {
     char text[32];
 };
-struct weft__bytes_text weft__bytes_text(weft_bytes bytes);
+struct weft__quantity_text weft__bytes_text(weft_bytes bytes);
+struct weft__quantity_text weft__time_text(weft_time_ps time);
+struct weft__quantity_text weft__rate_text(weft_rate_bps rate);
 /// "1 flow", "2 flows", "2 switches", "2 entries", for one expression: weft__counted(n, "flow").text; weft__noun is the
 /// noun alone, for columns of numbers.
 struct weft__counted {
