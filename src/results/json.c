@@ -74,7 +74,8 @@ static void write_columns(struct weft__json *j, struct weft_result_cursor *row, 
     const struct member *before = NULL; // the last one written
     for (const struct member *m = form->member; m < form->member + form->n; m++) {
         struct weft_result_value value = weft__result_value(row, m->column);
-        if (m->column->flags & WEFT_RESULT_SPARSE && !value.known) continue;
+        bool together = m->column->flags & WEFT_RESULT_TOGETHER && before && before->column == m->column - 1;
+        if (m->column->flags & WEFT_RESULT_SPARSE && !value.known && !together) continue;
         if ((m->object || (before && before->object)) && !is_same_object(before, m)) {
             if (before && before->object) weft__json_end_object(j);
             if (m->object) {

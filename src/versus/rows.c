@@ -39,6 +39,7 @@ static void add_place(struct case_row *row, const struct weft_versus *v, uint32_
         if (place[i].fabric != f) continue;
         row->rank = i + 1;
         row->of_ruler = spread_row(&place[i].of_ruler);
+        if (!place[i].of_ruler.n) row->of_ruler.seeds = 0; // there is no ruler
         row->noise = truth(!place[i].unknown, !i || place[i].noise);
     }
 }

@@ -95,22 +95,22 @@ static const struct weft_result_table domains_table =
 // --- fabrics in cases ---------------------------------------------------------------------------------------------
 
 #define CASE(field, key, kind, ...) WEFT_RESULT_NAMED(struct case_row, field, key, kind, __VA_ARGS__)
+#define IN_SPREAD(field, key, units, means)                                                                            \
+    CASE(field, key, REAL, means, .unit = units, .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_TOGETHER)
 #define SPREAD_OF(field, key, units, what)                                                                             \
     CASE(field.seeds, key ".seeds", COUNT, what ": seeds with a value", .flags = WEFT_RESULT_SPARSE),                  \
-        CASE(field.mean, key ".mean", REAL, what ": mean", .unit = units, .flags = WEFT_RESULT_SPARSE),                \
-        CASE(field.median, key ".median", REAL, what ": median", .unit = units, .flags = WEFT_RESULT_SPARSE),          \
-        CASE(field.low, key ".low", REAL, what ": low end of the 95% interval of the mean", .unit = units,             \
-             .flags = WEFT_RESULT_SPARSE),                                                                             \
-        CASE(field.high, key ".high", REAL, what ": high end of that interval", .unit = units,                         \
-             .flags = WEFT_RESULT_SPARSE)
+        IN_SPREAD(field.mean, key ".mean", units, what ": mean"),                                                      \
+        IN_SPREAD(field.median, key ".median", units, what ": median"),                                                \
+        IN_SPREAD(field.low, key ".low", units, what ": low end of the 95% interval of the mean"),                     \
+        IN_SPREAD(field.high, key ".high", units, what ": high end of that interval")
 #define X(e, name, unit, help) SPREAD_OF(measure[WEFT_VERSUS_##e], name, unit, help),
 static const struct weft_result_column measures_columns[] = {
     FABRIC_OF(1),
     CASE(name, "case", TEXT, "name of the case", .flags = WEFT_RESULT_KEY),
     WEFT_VERSUS_MEASURES(X) CASE(rank, "rank", COUNT, "place among the fabrics, from 1", .flags = WEFT_RESULT_SPARSE),
-    SPREAD_OF(of_ruler, "of_ruler", "", "the measure that judges, by that of the ruler"),
     CASE(noise, "within_noise_of_first", BOOL, "whether it is the first, or differs from the first by noise alone",
-         .flags = WEFT_RESULT_SPARSE),
+         .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_TOGETHER),
+    SPREAD_OF(of_ruler, "of_ruler", "", "the measure that judges, by that of the ruler"),
     SPREAD_OF(over_healthy, "over_healthy", "", "the measure that judges, by that of the case without failure"),
     CASE(hosts_used, "hosts_used", COUNT, "hosts that send or receive", .flags = WEFT_RESULT_SPARSE),
     SPREAD_OF(energy, "energy_J", "J", "energy of switches, optics and NICs over the time of the case"),
