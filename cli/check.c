@@ -8,11 +8,10 @@
 #include "check_memory.h"
 #include "claims.h"
 #include "terminal.h"
+#include "weft/check.h"
 #include "weft/hints.h"
-#include "weft/result.h"
 #include "weft/sweep.h"
 
-#include "base/json.h"
 #include "base/units.h"
 
 static bool links, memory;
@@ -34,7 +33,8 @@ static const struct weft_cli_command command = {
         "Validates a scenario: every variant with its topology and its workload, its claims with their metrics, and\n"
         "the points of its sweep. It writes nothing, and without --memory it runs nothing.\n"
         "Exit status: 0 all good, 2 an error, reported with file, line and column.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_HINTS | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_HINTS | WEFT_CLI_VARIANT | WEFT_CLI_THREADS,
+    .answer = &weft__answer_check,
     .operands_min = 1,
     .operands_max = 1,
 };
@@ -76,41 +76,44 @@ static void print_estimate(const struct weft_cli_estimate *e) {
                            : " (a second of it was run)");
 }
 
-static void json_estimate(struct weft__json *j, const struct weft_cli_estimate *e) {
-    weft__json_key(j, "estimate");
-    if (!e->known) {
-        weft__json_null(j);
-        return;
-    }
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "by", !e->tried ? "connections" : e->ended ? "run" : "trial");
-    weft__json_key_u64(j, "peak_rss_bytes", (uint64_t)e->peak_rss_bytes);
-    if (!isnan(e->hops)) weft__json_key_real(j, e->cells ? "cell_hops" : "packet_hops", e->hops);
-    if (!isnan(e->cpu_s)) weft__json_key_real(j, "cpu_s", e->cpu_s);
-    if (!isnan(e->hops_per_cpu_s)) weft__json_key_real(j, "hops_per_cpu_s", e->hops_per_cpu_s);
-    weft__json_end_object(j);
+static const struct weft_check_estimate *describe_estimate(const struct weft_cli_estimate *e,
+                                                           struct weft_arena *arena) {
+    struct weft_check_estimate *d = weft_arena_alloc(arena, 1, sizeof *d);
+    *d = (struct weft_check_estimate){.by = !e->tried  ? "connections"
+                                            : e->ended ? "run"
+                                                       : "trial",
+                                      .peak_rss_bytes = (uint64_t)e->peak_rss_bytes,
+                                      .packet_hops = e->cells ? NAN : e->hops,
+                                      .cell_hops = e->cells ? e->hops : NAN,
+                                      .cpu_s = e->cpu_s,
+                                      .hops_per_cpu_s = e->hops_per_cpu_s};
+    return d;
 }
 
-static void print_json(struct weft__json *j, const struct weft_cli_simulation *s, const struct weft_cli_estimate *e) {
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "scenario", s->scenario->name);
-    weft__json_key_string(j, "variant", s->scenario->variant);
-    weft__json_key_string(j, "topology", s->topology->kind);
-    weft__json_key_u64(j, "hosts", s->topology->hosts);
-    weft__json_key_u64(j, "switches", s->topology->switches);
-    weft__json_key_u64(j, "links", s->topology->links);
-    weft__json_key_u64(j, "flows", s->workload->flows + s->workload->counted_flows - s->workload->rma_flows);
-    weft__json_key_u64(j, "groups", s->workload->groups);
-    weft__json_key_u64(j, "bytes", total_bytes(s->workload));
-    if (links) {
-        struct weft_outcome outcome = {.links = weft_links_negotiate(s->scenario, s->topology, s->arena)};
-        struct weft_run run = {
-            .scenario = s->scenario, .topology = s->topology, .workload = s->workload, .outcome = &outcome};
-        weft__json_key(j, "links_by_dcbx");
-        weft_answer_json_table(j, weft_run_answer(), weft_result_table_find("links"), &run);
-    }
-    if (e) json_estimate(j, e);
-    weft__json_end_object(j);
+static const struct weft_run *negotiate_links(const struct weft_cli_simulation *s) {
+    struct weft_outcome *outcome = weft_arena_alloc(s->arena, 1, sizeof *outcome);
+    struct weft_run *run = weft_arena_alloc(s->arena, 1, sizeof *run);
+    outcome->links = weft_links_negotiate(s->scenario, s->topology, s->arena);
+    *run = (struct weft_run){
+        .scenario = s->scenario, .topology = s->topology, .workload = s->workload, .outcome = outcome};
+    return run;
+}
+
+static void describe_variant(const struct weft_cli_simulation *s, const struct weft_cli_estimate *e,
+                             struct weft_arena *arena, struct weft_check_variant *ret) {
+    const struct weft_topology *t = s->topology;
+    const struct weft_workload *w = s->workload;
+    *ret = (struct weft_check_variant){.scenario = weft_arena_text(arena, s->scenario->name),
+                                       .variant = weft_arena_text(arena, s->scenario->variant),
+                                       .topology = weft_arena_text(arena, t->kind),
+                                       .hosts = t->hosts,
+                                       .switches = t->switches,
+                                       .links = t->links,
+                                       .groups = w->groups,
+                                       .flows = w->flows + w->counted_flows - w->rma_flows,
+                                       .bytes = total_bytes(w),
+                                       .run = links ? negotiate_links(s) : NULL,
+                                       .estimate = e->known ? describe_estimate(e, arena) : NULL};
 }
 
 struct check {
@@ -119,10 +122,13 @@ struct check {
     struct weft_cli_claims claims;
     const char **captures; ///< [variants]
     struct weft_hints hints;
+    bool text; ///< each variant is printed at once
+    bool rows; ///< the answer is also, or only, rows
+    struct weft_check answer;
+    struct weft_cli_simulation *simulation; ///< [answer.variants]: of those whose links are rows
 };
 
-static enum weft_status check_variant(struct check *c, uint32_t variant, struct weft__json *j,
-                                      struct weft_error *ret_error) {
+static enum weft_status check_variant(struct check *c, uint32_t variant, struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
     struct weft_cli_estimate estimate = {0};
     enum weft_status status = memory ? weft_cli_estimate(c->o, c->file, variant, &estimate, ret_error) : WEFT_OK;
@@ -138,13 +144,17 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
     if (!status && s.scenario->workloads) status = weft_cli_simulation_sends(&s, ret_error);
     s.one_of_several = !c->o->variant && weft_scenario_variants(c->file) > 1;
     if (!status) status = weft_cli_simulation_claim_files(&s, variant, c->o->out, c->captures, c->o->arena, ret_error);
-    if (!status && j) print_json(j, &s, memory ? &estimate : NULL);
-    if (!status && !j) print_text(&s);
-    if (!status && !j && memory) print_estimate(&estimate);
+    if (!status && c->rows) describe_variant(&s, &estimate, c->o->arena, &c->answer.variant[c->answer.variants]);
+    if (!status && c->text) print_text(&s);
+    if (!status && c->text && memory) print_estimate(&estimate);
     if (!status) weft_cli_mention_empty(&s);
     struct weft_run run = {.scenario = s.scenario, .topology = s.topology, .workload = s.workload};
     if (!status) weft_hints_add(&c->hints, &run);
-    weft_cli_simulation_deinit(&s);
+    if (!status && c->rows && links)
+        c->simulation[c->answer.variants] = s;
+    else
+        weft_cli_simulation_deinit(&s);
+    c->answer.variants += !status;
     return status;
 }
 
@@ -183,33 +193,28 @@ static enum weft_status check_sweep(const struct weft_cli_options *o, const stru
     return status;
 }
 
-static enum weft_status check_all(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                  struct weft__json *j, struct weft_error *ret_error) {
+static enum weft_status check_scenario(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                       struct weft_error *ret_error) {
     uint32_t first, n = o->variant ? 1 : weft_scenario_variants(file);
     enum weft_status status = weft_cli_variant(o, file, &first, ret_error);
     struct check c = {.o = o, .file = file, .hints = {.arena = o->arena, .seeds = 1}};
     c.captures = weft_arena_alloc(o->arena, weft_scenario_variants(file), sizeof *c.captures);
+    c.text = !o->json && !o->csv && !o->picks;
+    c.rows = !c.text || o->database;
+    c.answer.variant = weft_arena_alloc(o->arena, n, sizeof *c.answer.variant);
+    c.simulation = weft_arena_alloc(o->arena, n, sizeof *c.simulation);
     if (!status) status = weft_cli_claims_init(&c.claims, file, o->arena, ret_error);
     if (!status) status = check_sweep(o, file, ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
-        status = check_variant(&c, first + i, j, ret_error);
+        status = check_variant(&c, first + i, ret_error);
     weft_cli_terminal_flush();
-    if (!status && !j && !o->no_hints) weft_hints_print(stderr, &c.hints);
+    if (!status && c.text && !o->no_hints) weft_hints_print(stderr, &c.hints);
+    if (!status) status = weft_cli_answer(o, &weft__answer_check, &c.answer, NULL, ret_error);
+    for (uint32_t i = 0; i < n; i++)
+        weft_cli_simulation_deinit(&c.simulation[i]);
     return status;
 }
 
-static enum weft_status check_as_json(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                      struct weft_error *ret_error) {
-    struct weft_cli_variants v;
-    weft_cli_variants_begin(&v, NULL);
-    return weft_cli_variants_end(&v, check_all(o, file, &v.json, ret_error));
-}
-
-static enum weft_status check(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                              struct weft_error *ret_error) {
-    return o->json ? check_as_json(o, file, ret_error) : check_all(o, file, NULL, ret_error);
-}
-
 int weft_cli_check(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, check);
+    return weft_cli_on_scenario(&command, argc, argv, check_scenario);
 }

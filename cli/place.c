@@ -9,11 +9,12 @@
 
 #include "simulation.h"
 #include "weft/place.h"
+#include "weft/result.h"
 
-#include "base/json.h"
 #include "base/param.h"
 #include "base/units.h"
 
+extern const struct weft_answer weft__answer_place;
 static const char *job_name, *strategy_name, *out_file;
 static bool simulate;
 static const struct weft_cli_option own[] = {
@@ -32,20 +33,23 @@ static const struct weft_cli_command command = {
         "With variants: the first, or the one that --variant names. See docs/placement.md.\n"
         "Ctrl-C (or SIGTERM) ends --simulate and shows the strategies that ran.\n"
         "Exit status: 0 done, 2 bad input, or too few free servers; with --simulate as weft run.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_REPLACE | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_REPLACE | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
+    .answer = &weft__answer_place,
 };
 
 /// The result of a strategy.
 struct result {
     const struct weft_model *model;
+    const char *name; ///< of the strategy
     uint32_t *host, *gpu;
     struct weft_model_conf strategy;
     struct weft_place_cost cost;
     struct weft_job_stats stats; ///< NAN without --simulate
     bool ran, interrupted;       ///< with --simulate
+    uint8_t incomplete;          ///< it did not run to its end; UINT8_MAX: without --simulate
 };
 
 struct place {
@@ -55,6 +59,12 @@ struct place {
     uint32_t job_index, entry, variant, n;
     bool interrupted; ///< with --simulate
     struct result *result;
+    // For the answer:
+    const char *name, *variant_name, *job_name, *cabling;
+    const struct weft_place_problem *problem;
+    uint32_t ranks;
+    uint64_t gpus;
+    uint8_t ended_early; ///< UINT8_MAX: without --simulate
 };
 
 /// The entry of the workload that made a job: each entry makes one.
@@ -173,7 +183,8 @@ static bool has_blocks(const struct weft_place_problem *p) {
     return p->cliques && p->blocks > 1;
 }
 
-static void print_text(const struct place *p) {
+static void print_text(FILE *file, const void *subject) {
+    const struct place *p = subject;
     const struct weft_place_problem *q = p->job->places;
     const struct words *words = words_of(q);
     int racks = (int)strlen(words->racks);
@@ -205,49 +216,62 @@ static void print_text(const struct place *p) {
     if (out_file) printf("\n%s is in %s\n", strategy_name, out_file);
 }
 
-static void print_strategy(struct weft__json *j, const struct result *r) {
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "strategy", r->model->name);
-    weft__json_key_u64(j, "zones", r->cost.zones);
-    weft__json_key_u64(j, "racks", r->cost.racks);
-    weft__json_key_u64(j, "blocks", r->cost.blocks);
-    weft__json_key_u64(j, "bytes", r->cost.bytes);
-    weft__json_key_u64(j, "rack_bytes", r->cost.rack_bytes);
-    weft__json_key_u64(j, "zone_bytes", r->cost.zone_bytes);
-    weft__json_key_u64(j, "zone_bytes_max", r->cost.zone_bytes_max);
-    weft__json_key_u64(j, "block_bytes", r->cost.block_bytes);
-    if (simulate) {
-        weft__json_key_time(j, "iteration_ps", r->stats.iteration_ps);
-        weft__json_key_time(j, "exposed_ps", r->stats.exposed_ps);
-        weft__json_key_bool(j, "interrupted", r->interrupted || !r->ran);
+// --- tables -------------------------------------------------------------------------------------------------------
+
+static void complete_answer(struct place *p) {
+    const struct weft_place_problem *q = p->problem = p->job->places;
+    p->name = p->s.scenario->name;
+    p->variant_name = p->s.scenario->variant;
+    p->job_name = p->s.workload->group[p->job->group];
+    p->ranks = p->job->ranks;
+    p->gpus = p->job->server.gpus;
+    p->cabling = q->rails ? "rail" : q->cliques ? "clique" : "rack";
+    p->ended_early = simulate ? p->interrupted : UINT8_MAX;
+    for (uint32_t i = 0; i < p->n; i++) {
+        struct result *r = &p->result[i];
+        r->incomplete = simulate ? r->interrupted || !r->ran : UINT8_MAX;
     }
-    weft__json_end_object(j);
 }
 
-static void print_json(const struct place *p) {
-    const struct weft_place_problem *q = p->job->places;
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_key_string(&j, "scenario", p->s.scenario->name);
-    weft__json_key_string(&j, "variant", p->s.scenario->variant);
-    weft__json_key_string(&j, "job", p->s.workload->group[p->job->group]);
-    weft__json_key_u64(&j, "ranks", p->job->ranks);
-    weft__json_key_u64(&j, "servers", q->units);
-    weft__json_key_u64(&j, "gpus", p->job->server.gpus);
-    weft__json_key_u64(&j, "free_servers", q->slots);
-    weft__json_key_string(&j, "cabling", q->rails ? "rail" : q->cliques ? "clique" : "rack");
-    weft__json_key_u64(&j, "racks", q->racks);
-    weft__json_key_u64(&j, "zones", q->zones);
-    weft__json_key_u64(&j, "blocks", q->blocks);
-    if (simulate) weft__json_key_bool(&j, "interrupted", p->interrupted);
-    weft__json_key(&j, "strategies");
-    weft__json_begin_array(&j);
-    for (uint32_t i = 0; i < p->n; i++)
-        print_strategy(&j, &p->result[i]);
-    weft__json_end_array(&j);
-    weft__json_end_object(&j);
-    putchar('\n');
+static bool next_problem(struct weft_result_cursor *c) {
+    if (c->at++) return false;
+    c->part[0] = c->subject;
+    c->part[1] = ((const struct place *)c->subject)->problem;
+    return true;
 }
+
+#define PLACE(field, key, kind, ...) WEFT_RESULT_NAMED(struct place, field, key, kind, __VA_ARGS__)
+#define PROBLEM(field, key, ...) WEFT_RESULT_AT(1, struct weft_place_problem, field, key, COUNT, __VA_ARGS__)
+#define STRATEGY(field, key, kind, ...) WEFT_RESULT_NAMED(struct result, field, key, kind, __VA_ARGS__)
+static const struct weft_result_table place_table = WEFT_RESULT_TABLE_OF(
+    "place", OBJECT, "a job and the free servers", .next = next_problem,
+    PLACE(name, "scenario", TEXT, "name of the scenario"), PLACE(variant_name, "variant", TEXT, "name of the variant"),
+    PLACE(job_name, "job", TEXT, "name of the job"), PLACE(ranks, "ranks", COUNT, "ranks of the job"),
+    PROBLEM(units, "servers", "servers that the job needs"), PLACE(gpus, "gpus", COUNT, "GPUs of a server"),
+    PROBLEM(slots, "free_servers", "servers that are free"),
+    PLACE(cabling, "cabling", TEXT, "cabling of servers: rack, rail or clique"),
+    PROBLEM(racks, "racks", "racks, rail groups or TiNs with free servers"),
+    PROBLEM(zones, "zones", "zones or pods with free servers"), PROBLEM(blocks, "blocks", "blocks with free servers"),
+    PLACE(ended_early, "interrupted", BOOL, "whether the user has ended --simulate", .flags = WEFT_RESULT_SPARSE));
+static const struct weft_result_table strategies_table = WEFT_RESULT_TABLE_OF(
+    "strategies", LIST, "a strategy", WEFT_RESULT_EACH(struct place, result, n),
+    STRATEGY(name, "strategy", TEXT, "name of the strategy", .flags = WEFT_RESULT_KEY),
+    STRATEGY(cost.zones, "zones", COUNT, "zones or pods in use"),
+    STRATEGY(cost.racks, "racks", COUNT, "racks, rail groups or TiNs in use"),
+    STRATEGY(cost.blocks, "blocks", COUNT, "blocks in use"),
+    STRATEGY(cost.bytes, "bytes", BYTES, "bytes of an iteration between servers"),
+    STRATEGY(cost.rack_bytes, "rack_bytes", BYTES, "bytes of an iteration between racks, leaves or TiNs"),
+    STRATEGY(cost.zone_bytes, "zone_bytes", BYTES, "bytes of an iteration between zones or pods"),
+    STRATEGY(cost.zone_bytes_max, "zone_bytes_max", BYTES,
+             "bytes of an iteration that the busiest zone sends or receives"),
+    STRATEGY(cost.block_bytes, "block_bytes", BYTES, "bytes of an iteration between blocks"),
+    STRATEGY(stats.iteration_ps, "iteration_ps", TIME, "mean time of an iteration (--simulate)",
+             .flags = WEFT_RESULT_SPARSE),
+    STRATEGY(stats.exposed_ps, "exposed_ps", TIME,
+             "mean time of an iteration that ranks wait for messages (--simulate)", .flags = WEFT_RESULT_SPARSE),
+    STRATEGY(incomplete, "interrupted", BOOL, "whether the run did not end (--simulate)", .flags = WEFT_RESULT_SPARSE));
+const struct weft_answer weft__answer_place = WEFT_ANSWER_OF(
+    "place", "weft place: what each strategy does with a job and the free servers", &place_table, &strategies_table);
 
 // --- the rank file ------------------------------------------------------------------------------------------------
 
@@ -302,6 +326,7 @@ static enum weft_status try_all(struct place *p, struct weft_error *ret_error) {
     weft_place_graph(p->job, p->s.scenario->arena);
     for (uint32_t i = 0; i < p->n && !status; i++) {
         p->result[i].model = weft_model_at(WEFT_KIND_PLACEMENT, i);
+        p->result[i].name = p->result[i].model->name;
         status = try_strategy(p, &p->result[i], ret_error);
     }
     return status;
@@ -319,8 +344,8 @@ static enum weft_status run_strategies(struct place *p, struct weft_error *ret_e
     return status;
 }
 
-static enum weft_status place(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                              struct weft_error *ret_error) {
+static enum weft_status place_job(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                  struct weft_error *ret_error) {
     struct place p = {.o = o};
     struct chosen chosen;
     if (!strategy_name) strategy_name = "min_cut";
@@ -337,7 +362,8 @@ static enum weft_status place(const struct weft_cli_options *o, const struct wef
         struct weft_error output = {0};
         if (out_file) weft_cli_replace_file(out_file, write_ranks, &chosen, &output);
         if (out_file && !output.status) weft_cli_mention_file(out_file, o);
-        if (!output.status) (o->json ? print_json : print_text)(&p);
+        complete_answer(&p);
+        if (!output.status) weft_cli_answer(o, &weft__answer_place, &p, print_text, &output);
         if (output.status) *ret_error = output;
         if (output.status) status = output.status;
     }
@@ -346,5 +372,5 @@ static enum weft_status place(const struct weft_cli_options *o, const struct wef
 }
 
 int weft_cli_place(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, place);
+    return weft_cli_on_scenario(&command, argc, argv, place_job);
 }

@@ -82,7 +82,8 @@ static enum weft_status read_cable(const struct plan *plan, struct weft_arena *a
     if (!weft__quantity_parse(WEFT__LENGTH, cable, &mm, why, sizeof why))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--cable: %s", why);
     unsigned __int128 ps = ((unsigned __int128)mm * WEFT_PS_PER_MS + CABLE_MM_PER_MS - 1) / CABLE_MM_PER_MS;
-    *delay = plan_time(arena, ps < WEFT_PS_PER_S * 1000 ? (weft_time_ps)ps : WEFT_PS_PER_S * 1000);
+    *delay = weft_arena_text(arena,
+                             weft__time_text(ps < WEFT_PS_PER_S * 1000 ? (weft_time_ps)ps : WEFT_PS_PER_S * 1000).text);
     return WEFT_OK;
 }
 
@@ -105,36 +106,19 @@ enum weft_status plan_load(const struct plan *plan, bool defaults, void *conf, s
     return wrong ? weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s", wrong) : status;
 }
 
-const char *plan_time(struct weft_arena *arena, weft_time_ps time) {
-    char text[64];
-    weft__quantity_format(WEFT__TIME, time, text, sizeof text);
-    return weft_arena_text(arena, text);
-}
-
-const char *plan_bytes(struct weft_arena *arena, weft_bytes bytes) {
-    char text[64];
-    weft__quantity_format(WEFT__BYTES, bytes, text, sizeof text);
-    return weft_arena_text(arena, text);
-}
-
-const char *plan_rate(struct weft_arena *arena, weft_rate_bps rate) {
-    char text[64];
-    weft__quantity_format(WEFT__RATE, rate, text, sizeof text);
-    return weft_arena_text(arena, text);
-}
-
 static enum weft_status plan_variant(const struct plan *plan, const struct weft_cli_options *o,
-                                     const struct weft_scenario_file *file, uint32_t variant, FILE *out,
-                                     struct weft__json *j, struct weft_error *ret_error) {
+                                     const struct weft_scenario_file *file, uint32_t variant,
+                                     struct weft_plan_variant *ret_variant, struct weft_error *ret_error) {
     struct weft_scenario *s;
     struct weft_topology *t;
     struct weft_workload *w;
     enum weft_status status = weft_scenario_new(file, variant, &s, ret_error);
     if (status) return status;
+    ret_variant->variant = weft_arena_text(o->arena, s->variant);
     status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
     if (!status)
         status = weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->run.until_ps, s->arena, &w, ret_error);
-    if (!status) status = plan->by_scenario(plan, o, s, t, w, out, j, ret_error);
+    if (!status) status = plan->by_scenario(plan, o, s, t, w, ret_variant, ret_error);
     weft_scenario_free(s);
     return status;
 }
@@ -153,69 +137,61 @@ static void print_variant(const char *name, const char *text, const char **last,
     if (!same) *last = text;
 }
 
-static enum weft_status plan_text(const struct plan *plan, const struct weft_cli_options *o,
-                                  const struct weft_scenario_file *file, uint32_t first, uint32_t n,
-                                  struct weft_error *ret_error) {
-    char names[1024] = "";
-    const char *last = NULL;
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = first; i < first + n && !status; i++) {
-        struct weft__text_stream stream;
-        status = plan_variant(plan, o, file, i, weft__text_stream_open(&stream), NULL, ret_error);
-        const char *text = weft_arena_text(o->arena, weft__text_stream_text(&stream));
-        weft__text_stream_free(&stream);
-        if (!status) print_variant(weft_scenario_variant_name(file, i), text, &last, names, sizeof names);
-    }
-    if (!status) print_variant(NULL, NULL, &last, names, sizeof names);
-    return status;
+static const struct plan *find_plan(const char *name) {
+    for (unsigned i = 0; i < PLANS; i++)
+        if (!strcmp(plans[i]->name, name)) return plans[i];
+    return NULL;
 }
 
-static enum weft_status plan_json(const struct plan *plan, const struct weft_cli_options *o,
-                                  const struct weft_scenario_file *file, uint32_t first, uint32_t n,
-                                  struct weft_error *ret_error) {
-    struct weft_cli_variants v;
-    weft_cli_variants_begin(&v, plan->name);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = first; i < first + n && !status; i++)
-        status = plan_variant(plan, o, file, i, NULL, &v.json, ret_error);
-    return weft_cli_variants_end(&v, status);
+static void print_variants(FILE *file, const void *subject) {
+    const struct weft_plan_variants *v = subject;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    char names[1024] = "";
+    const char *last = NULL;
+    for (uint32_t i = 0; i < v->variants; i++) {
+        struct weft__text_stream stream;
+        find_plan(v->plan)->print(weft__text_stream_open(&stream), &v->variant[i]);
+        const char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
+        weft__text_stream_free(&stream);
+        print_variant(v->variant[i].variant, text, &last, names, sizeof names);
+    }
+    print_variant(NULL, NULL, &last, names, sizeof names);
+    weft_arena_free(arena);
 }
 
 static enum weft_status by_scenario(const struct plan *plan, const struct weft_cli_options *o,
                                     struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
+    struct weft_plan_variants v = {.plan = plan->name};
     enum weft_status status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &file, ret_error);
-    uint32_t first = 0, n = 0;
+    uint32_t first = 0;
     if (!status) status = weft_cli_variant(o, file, &first, ret_error);
-    if (!status) n = o->variant ? 1 : weft_scenario_variants(file);
-    if (!status) status = (o->json ? plan_json : plan_text)(plan, o, file, first, n, ret_error);
+    if (!status) v.variants = o->variant ? 1 : weft_scenario_variants(file);
+    v.variant = weft_arena_alloc(o->arena, v.variants, sizeof *v.variant);
+    for (uint32_t i = 0; i < v.variants && !status; i++)
+        status = plan_variant(plan, o, file, first + i, &v.variant[i], ret_error);
+    if (!status) status = weft_cli_answer(o, plan->scenario, &v, print_variants, ret_error);
     weft_scenario_file_free(file);
     return status;
 }
 
-static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o,
-                                  struct weft_error *ret_error) {
-    struct weft__json j = {.file = stdout};
-    enum weft_status status = plan->by_values(plan, o, o->json ? &j : NULL, ret_error);
-    if (!status && o->json) putchar('\n');
-    return status;
-}
-
-static int run(const struct plan *plan, int argc, char **argv) {
+static int run_plan(const struct plan *plan, int argc, char **argv) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct weft_cli_command command = {
         .name = weft_arena_format(arena, "plan %s", plan->name),
         .operands = "[SCENARIO]",
         .about = plan->about,
-        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_QUIET,
         .operands_max = 1,
         .option = options_of(plan, arena),
+        .answer = plan->values,
+        .other = plan->scenario,
     };
     struct weft_cli_options o;
     struct weft_error error = {0};
     int exit_status = weft_cli_parse(&command, argc, argv, &o);
     if (exit_status == WEFT_CLI_GO) {
-        exit_status = (int)(o.operands ? by_scenario : by_values)(plan, &o, &error);
+        exit_status = (int)(o.operands ? by_scenario : plan->by_values)(plan, &o, &error);
         if (error.status) weft_cli_fail(&error);
     }
     weft_cli_options_deinit(&o);
@@ -223,7 +199,7 @@ static int run(const struct plan *plan, int argc, char **argv) {
     return exit_status;
 }
 
-static void usage(FILE *file) {
+static void print_usage(FILE *file) {
     fprintf(file, "usage: weft plan CALCULATOR [OPTIONS] [SCENARIO]\n\n"
                   "Headroom, thresholds and pause times, with the formula and the numbers in it.\n\n");
     for (unsigned i = 0; i < PLANS; i++)
@@ -241,7 +217,7 @@ static void usage(FILE *file) {
 /// For manual pages and completions: describes one calculator after the other.
 static int describe(char *help) {
     for (unsigned i = 0; i < PLANS; i++)
-        run(plans[i], 2, (char *[]){(char *)(uintptr_t)plans[i]->name, help, NULL});
+        run_plan(plans[i], 2, (char *[]){(char *)(uintptr_t)plans[i]->name, help, NULL});
     plan_sonic(2, (char *[]){help, help, NULL});
     plan_fabric(2, (char *[]){help, help, NULL});
     for (unsigned i = 0; weft_advice_names[i]; i++)
@@ -254,8 +230,10 @@ static int describe(char *help) {
 static const char *advice_of(int argc, char **argv) {
     if (argc < 2) return NULL;
     bool asked = strcmp(argv[1], plan_sfc.name) != 0;
-    for (int i = 2; i < argc; i++)
-        asked |= !strncmp(argv[i], "--run", 5) || !strncmp(argv[i], "--out", 5);
+    for (int i = 2; i < argc; i++) {
+        bool out = !strncmp(argv[i], "--out", 5), split = out && !argv[i][5] && i + 1 < argc;
+        asked |= !strncmp(argv[i], "--run", 5) || (out && !strstr(argv[i + split], ".sqlite"));
+    }
     for (unsigned i = 0; weft_advice_names[i] && asked; i++)
         if (!strcmp(argv[1], weft_advice_names[i])) return weft_advice_names[i];
     return NULL;
@@ -264,7 +242,7 @@ static const char *advice_of(int argc, char **argv) {
 int weft_cli_plan(int argc, char **argv) {
     if (argc > 1 && weft_cli_is_described()) return describe(argv[1]);
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        usage(stdout);
+        print_usage(stdout);
         return WEFT_OK;
     }
     if (argc > 1 && !strcmp(argv[1], "sonic")) return plan_sonic(argc - 1, argv + 1);
@@ -273,10 +251,10 @@ int weft_cli_plan(int argc, char **argv) {
     const char *advice = advice_of(argc, argv);
     if (advice) return plan_advice(advice, argc - 1, argv + 1);
     const char *names[PLANS + 7] = {[PLANS] = "sonic", "fabric", "ecn", "dcqcn", "admission", "buffers", "capacity"};
-    for (unsigned i = 0; i < PLANS; i++) {
+    for (unsigned i = 0; i < PLANS; i++)
         names[i] = plans[i]->name;
-        if (argc > 1 && !strcmp(argv[1], names[i])) return run(plans[i], argc - 1, argv + 1);
-    }
+    const struct plan *plan = argc > 1 ? find_plan(argv[1]) : NULL;
+    if (plan) return run_plan(plan, argc - 1, argv + 1);
     char expected[256];
     weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS + 7, expected, sizeof expected);
     if (argc > 1)

@@ -5,24 +5,26 @@
 
 #include "cli.h"
 #include "weft/plan.h"
-
-#include "base/json.h"
+#include "weft/result.h"
 
 /// A calculator: its options come from `table`, one per row.
 struct plan {
     const char *name, *about;
     const struct weft_param_table *table;
-    /// With `given` values alone: fills in nothing, prints the plan.
-    enum weft_status (*by_values)(const struct plan *plan, const struct weft_cli_options *o, struct weft__json *j,
+    const struct weft_answer *values, *scenario; ///< what it answers to values, and to a scenario
+    /// Answers the given values.
+    enum weft_status (*by_values)(const struct plan *plan, const struct weft_cli_options *o,
                                   struct weft_error *ret_error);
-    /// For one variant of a scenario.
+    /// Fills in the plan for one variant of a scenario, in the options' arena.
     enum weft_status (*by_scenario)(const struct plan *plan, const struct weft_cli_options *o,
                                     const struct weft_scenario *scenario, const struct weft_topology *topology,
-                                    const struct weft_workload *workload, FILE *file, struct weft__json *j,
+                                    const struct weft_workload *workload, struct weft_plan_variant *ret_variant,
                                     struct weft_error *ret_error);
+    void (*print)(FILE *file, const struct weft_plan_variant *variant);
 };
 extern const struct plan plan_pfc, plan_sfc, plan_dsf;
 
+extern const struct weft_answer weft__answer_plan_fabric, weft__answer_plan_capacity, weft__answer_plan_advice;
 /// weft plan sonic, which checks a file rather than values; returns its exit status.
 int plan_sonic(int argc, char **argv);
 /// weft plan fabric, which reads blueprints.
@@ -40,10 +42,5 @@ bool plan_given(const struct plan *plan, const char *row);
 /// table's check.
 enum weft_status plan_load(const struct plan *plan, bool defaults, void *conf, struct weft_arena *arena,
                            struct weft_error *ret_error);
-
-/// Exact quantities as text in `arena`.
-const char *plan_time(struct weft_arena *arena, weft_time_ps time);
-const char *plan_bytes(struct weft_arena *arena, weft_bytes bytes);
-const char *plan_rate(struct weft_arena *arena, weft_rate_bps rate);
 
 #endif

@@ -37,6 +37,16 @@ struct pair {
     uint32_t parts;
     enum { IN_TIME, IN_COUNT } unit;
     double value[TRIALS]; ///< of the run with the present values, then of each trial
+    // For the answer:
+    const char *unit_name; ///< "ps" or "count"
+    double advised;        ///< its value as advised
+    bool worse;
+};
+/// Thresholds of plan ecn that were tried.
+struct trial {
+    double scale;            ///< of those of the formulas; 0: those of the scenario
+    const char *kmin, *kmax; ///< NULL: the scenario has none
+    bool advised;
 };
 /// A time longer by this factor is not noise of one seed (assumed), and one shorter by the other is a gain.
 static const double worse_by = 1.1, better_by = 0.98;
@@ -48,7 +58,7 @@ struct advising {
     enum weft_advice_subject subject;
     const struct weft_cli_options *o;
     struct weft_scenario_file *file[TRIALS]; ///< the scenario as it is, and as advised in each trial
-    const char *kmin[TRIALS], *kmax[TRIALS]; ///< of plan ecn
+    struct trial trial[TRIALS];              ///< of plan ecn
     uint32_t trials, best;                   ///< what is advised; best 0: to leave it as it is
     const char *variant;                     ///< "" if the file has none
     uint32_t number;
@@ -57,6 +67,15 @@ struct advising {
     bool run;
     struct pair pair[METRICS_MAX];
     uint32_t pairs;
+    // For the answer:
+    const char *plan, *run_until; ///< run_until: NULL without runs
+    bool nothing;                 ///< to change
+    const struct weft_advice_fact *fact;
+    const struct weft_advice_row *row;
+    const char *const *finding;
+    const struct pair *metric; ///< [pairs]
+    struct trial *curve;
+    uint32_t curves; ///< trials of plan ecn; else 0
 };
 
 /// Whether the row would change nothing.
@@ -134,8 +153,8 @@ static enum weft_status run_one(struct advising *a, uint32_t which, struct weft_
     return status;
 }
 
-static enum weft_status set(struct weft_scenario_file *file, const char *path, const char *value,
-                            struct weft_arena *arena, struct weft_error *ret_error) {
+static enum weft_status set_value(struct weft_scenario_file *file, const char *path, const char *value,
+                                  struct weft_arena *arena, struct weft_error *ret_error) {
     return weft_scenario_file_set(file, weft_arena_format(arena, "%s=%s", path, *value ? value : "\"\""), ret_error);
 }
 
@@ -146,7 +165,7 @@ static bool is_worse(const struct pair *p, uint32_t trial) {
 }
 
 /// A threshold of a trial: the formula's, times its scale.
-static const char *scale(struct advising *a, const char *text, double by) {
+static const char *scale_threshold(struct advising *a, const char *text, double by) {
     uint64_t bytes;
     char why[160], scaled[64];
     if (!weft__quantity_parse(WEFT__BYTES, text, &bytes, why, sizeof why)) return text;
@@ -155,7 +174,9 @@ static const char *scale(struct advising *a, const char *text, double by) {
 }
 
 static const char *value_of(const struct advising *a, const struct weft_advice_row *r, uint32_t trial) {
-    return !strcmp(r->path, kmin_path) ? a->kmin[trial] : !strcmp(r->path, kmax_path) ? a->kmax[trial] : r->recommended;
+    return !strcmp(r->path, kmin_path)   ? a->trial[trial].kmin
+           : !strcmp(r->path, kmax_path) ? a->trial[trial].kmax
+                                         : r->recommended;
 }
 
 /// The files of all trials; a model of another kind precedes its parameters.
@@ -165,13 +186,15 @@ static enum weft_status make_files(struct advising *a, struct weft_error *ret_er
     a->trials = a->subject == WEFT_ADVICE_ECN && a->run ? TRIALS : 2;
     for (uint32_t t = 0; t < a->trials && !status; t++) {
         if (t) status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &a->file[t], ret_error);
-        if (!status && a->until) status = set(a->file[t], "run.until", a->until, o->arena, ret_error);
+        if (!status && a->until) status = set_value(a->file[t], "run.until", a->until, o->arena, ret_error);
         for (uint32_t i = 0; i < a->advice.rows && !status; i++) {
             const struct weft_advice_row *r = &a->advice.row[i];
-            if (!strcmp(r->path, kmin_path)) a->kmin[t] = t ? scale(a, r->recommended, scales[t]) : r->current;
-            if (!strcmp(r->path, kmax_path)) a->kmax[t] = t ? scale(a, r->recommended, scales[t]) : r->current;
+            if (!strcmp(r->path, kmin_path))
+                a->trial[t].kmin = t ? scale_threshold(a, r->recommended, scales[t]) : r->current;
+            if (!strcmp(r->path, kmax_path))
+                a->trial[t].kmax = t ? scale_threshold(a, r->recommended, scales[t]) : r->current;
             if (t && (!r->current || strcmp(r->current, value_of(a, r, t))))
-                status = set(a->file[t], r->path, value_of(a, r, t), o->arena, ret_error);
+                status = set_value(a->file[t], r->path, value_of(a, r, t), o->arena, ret_error);
         }
     }
     return status;
@@ -192,7 +215,7 @@ static double score_of(const struct advising *a, uint32_t trial) {
 }
 
 /// Of the trials in which nothing is worse the best; if none is better than the values in force, these.
-static void choose(struct advising *a) {
+static void choose_trial(struct advising *a) {
     double best = better_by;
     a->best = 0;
     for (uint32_t t = 1; t < a->trials; t++) {
@@ -234,7 +257,7 @@ static enum weft_status run_all(struct advising *a, struct weft_error *ret_error
     weft_cli_catch_interrupt();
     for (uint32_t t = 0; t < a->trials && !status; t++)
         status = run_one(a, t, ret_error);
-    if (!status && a->subject == WEFT_ADVICE_ECN) choose(a);
+    if (!status && a->subject == WEFT_ADVICE_ECN) choose_trial(a);
     return status;
 }
 
@@ -334,7 +357,7 @@ static void print_curve(const struct advising *a) {
     for (uint32_t t = 0; t < a->trials; t++) {
         bool worse = false;
         printf("  %-8s %10s %10s", !t ? "as it is" : weft_arena_format(a->o->arena, "x %g", scales[t]),
-               a->kmin[t] ? a->kmin[t] : "-", a->kmax[t] ? a->kmax[t] : "-");
+               *a->trial[t].kmin ? a->trial[t].kmin : "-", *a->trial[t].kmax ? a->trial[t].kmax : "-");
         for (uint32_t c = 0; c < columns; c++)
             printf("  %*s", (int)strlen(column[c]->name) > 14 ? (int)strlen(column[c]->name) : 14,
                    value_text(a, column[c], t));
@@ -370,7 +393,8 @@ static void print_runs(const struct advising *a) {
     puts("One run each, one seed: a difference of a few per cent may be noise (weft tune compares over seeds)");
 }
 
-static void print_text(const struct advising *a) {
+static void print_text(FILE *file, const void *subject) {
+    const struct advising *a = subject;
     const struct weft_advice *v = &a->advice;
     printf("advice on %s%s%s, from %s\n", weft_advice_names[a->subject], *a->variant ? ", variant " : "", a->variant,
            a->o->operand[0]);
@@ -396,84 +420,96 @@ static void print_text(const struct advising *a) {
     if (a->run) print_runs(a);
 }
 
-static void json_rows(struct weft__json *j, const struct weft_advice *v) {
-    weft__json_key(j, "values");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < v->rows; i++) {
-        const struct weft_advice_row *r = &v->row[i];
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "path", r->path);
-        if (r->current) weft__json_key_string(j, "current", r->current);
-        weft__json_key_string(j, "recommended", r->recommended);
-        weft__json_key_string(j, "formula", r->formula);
-        weft__json_key_string(j, "source", r->source);
-        weft__json_key_string(j, "margin", r->margin);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-}
+// --- tables -------------------------------------------------------------------------------------------------------
 
-static void json_runs(struct weft__json *j, const struct advising *a) {
-    weft__json_key(j, "runs");
-    weft__json_begin_array(j);
+/// What tables show besides.
+static void complete_answer(struct advising *a) {
+    a->plan = weft_advice_names[a->subject];
+    a->nothing = is_nothing(&a->advice);
+    a->run_until = !a->run ? NULL : a->until ? a->until : "";
+    a->fact = a->advice.fact;
+    a->row = a->advice.row;
+    a->finding = a->advice.finding;
+    a->metric = a->pair;
+    a->curve = a->trial;
+    a->curves = a->run && a->subject == WEFT_ADVICE_ECN ? a->trials : 0;
     for (uint32_t i = 0; i < a->pairs; i++) {
-        const struct pair *p = &a->pair[i];
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "metric", p->name);
-        weft__json_key_string(j, "unit", p->unit == IN_TIME ? "ps" : "count");
-        weft__json_key_real(j, "current", p->value[0]);
-        weft__json_key_real(j, "recommended", p->value[a->best]);
-        weft__json_key_bool(j, "worse", is_worse(p, a->best));
-        weft__json_end_object(j);
+        struct pair *p = &a->pair[i];
+        p->unit_name = p->unit == IN_TIME ? "ps" : "count";
+        p->advised = p->value[a->best];
+        p->worse = is_worse(p, a->best);
     }
-    weft__json_end_array(j);
+    for (uint32_t t = 0; t < a->curves; t++) {
+        struct trial *trial = &a->trial[t];
+        *trial =
+            (struct trial){scales[t], trial->kmin ? trial->kmin : "", trial->kmax ? trial->kmax : "", t == a->best};
+    }
 }
 
-static void json_curve(struct weft__json *j, const struct advising *a) {
-    weft__json_key(j, "curve");
-    weft__json_begin_array(j);
-    for (uint32_t t = 0; t < a->trials; t++) {
-        weft__json_begin_object(j);
-        weft__json_key_real(j, "scale", scales[t]);
-        weft__json_key_string(j, "kmin", a->kmin[t] ? a->kmin[t] : "");
-        weft__json_key_string(j, "kmax", a->kmax[t] ? a->kmax[t] : "");
-        weft__json_key_bool(j, "advised", t == a->best);
-        weft__json_key(j, "values");
-        weft__json_begin_object(j);
-        for (uint32_t i = 0; i < a->pairs; i++)
-            weft__json_key_real(j, a->pair[i].name, a->pair[i].value[t]);
-        weft__json_end_object(j);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
+static bool next_metric(struct weft_result_cursor *c) {
+    const struct advising *a = c->subject;
+    if (c->at == a->pairs) return false;
+    c->part[0] = &a->pair[c->at++];
+    return true;
 }
 
-static void print_json(const struct advising *a) {
-    const struct weft_advice *v = &a->advice;
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_key_string(&j, "plan", weft_advice_names[a->subject]);
-    weft__json_key_string(&j, "variant", a->variant);
-    weft__json_key(&j, "facts");
-    weft__json_begin_object(&j);
-    for (uint32_t i = 0; i < v->facts; i++)
-        weft__json_key_string(&j, v->fact[i].name, v->fact[i].text);
-    weft__json_end_object(&j);
-    weft__json_key(&j, "findings");
-    weft__json_begin_array(&j);
-    for (uint32_t i = 0; i < v->findings; i++)
-        weft__json_string(&j, v->finding[i]);
-    weft__json_end_array(&j);
-    json_rows(&j, v);
-    weft__json_key_bool(&j, "nothing_to_change", is_nothing(v));
-    if (a->run) {
-        weft__json_key_string(&j, "run_until", a->until ? a->until : "");
-        json_runs(&j, a);
-        if (a->subject == WEFT_ADVICE_ECN) json_curve(&j, a);
-    }
-    weft__json_end_object(&j);
-    putchar('\n');
+/// Of a pair in the trial above.
+static struct weft_result_value value_in_trial(struct weft_result_cursor *c) {
+    const struct advising *a = c->subject;
+    double value = a->pair[c->at - 1].value[(const struct trial *)c->above->part[0] - a->trial];
+    return (struct weft_result_value){.known = isfinite(value), .real = value};
 }
+
+static struct weft_result_value scale_above(struct weft_result_cursor *c) {
+    return (struct weft_result_value){.known = true, .real = ((const struct trial *)c->above->part[0])->scale};
+}
+
+#define ADVICE(field, key, kind, ...) WEFT_RESULT_NAMED(struct advising, field, key, kind, __VA_ARGS__)
+#define FACT(field, ...) WEFT_RESULT(struct weft_advice_fact, field, TEXT, __VA_ARGS__)
+#define VALUE(field, ...) WEFT_RESULT(struct weft_advice_row, field, TEXT, __VA_ARGS__)
+#define PAIR(field, key, kind, ...) WEFT_RESULT_NAMED(struct pair, field, key, kind, __VA_ARGS__)
+#define TRIAL(field, kind, ...) WEFT_RESULT(struct trial, field, kind, __VA_ARGS__)
+static const struct weft_result_table advice_table = WEFT_RESULT_TABLE_OF(
+    "advice", OBJECT, "advice on a scenario", WEFT_RESULT_SUBJECT,
+    ADVICE(plan, "plan", TEXT, "subject of the advice: ecn, dcqcn, sfc, admission or buffers"),
+    ADVICE(variant, "variant", TEXT, "name of the variant of the scenario"),
+    ADVICE(nothing, "nothing_to_change", BOOL, "whether the scenario already has everything that is advised"),
+    ADVICE(run_until, "run_until", TEXT, "duration of the runs; empty: to their end", .flags = WEFT_RESULT_SPARSE));
+static const struct weft_result_table facts_table = WEFT_RESULT_TABLE_OF(
+    "facts", NUMBERS, "a fact about the scenario", WEFT_RESULT_EACH(struct advising, fact, advice.facts),
+    FACT(name, "name of the fact", .flags = WEFT_RESULT_KEY), FACT(text, "what the values follow from"));
+static const struct weft_result_table findings_table = WEFT_RESULT_TABLE_OF(
+    "findings", ARRAY, "a fault of the values in force", WEFT_RESULT_EACH(struct advising, finding, advice.findings),
+    WEFT_RESULT_INDEX("number", "number of the finding, from 0"),
+    WEFT_RESULT_ITEM(const char *, "finding", TEXT, "what is wrong with the values in force"));
+static const struct weft_result_table values_table = WEFT_RESULT_TABLE_OF(
+    "values", LIST, "a parameter with its advised value", WEFT_RESULT_EACH(struct advising, row, advice.rows),
+    VALUE(path, "path of the parameter", .flags = WEFT_RESULT_KEY),
+    VALUE(current, "value in force; none: its model is not selected", .flags = WEFT_RESULT_SPARSE),
+    VALUE(recommended, "value that is advised"), VALUE(formula, "formula of the value, with numbers"),
+    VALUE(source, "source of the formula"), VALUE(margin, "margin between the value and its limits"));
+static const struct weft_result_table runs_table = WEFT_RESULT_TABLE_OF(
+    "runs", LIST, "a metric in both runs",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct advising, metric, pairs), .sparse = true),
+    PAIR(name, "metric", TEXT, "the metric", .flags = WEFT_RESULT_KEY), PAIR(unit_name, "unit", TEXT, "ps or count"),
+    PAIR(value[0], "current", REAL, "its value in the run with the values in force"),
+    PAIR(advised, "recommended", REAL, "its value in the run as advised"),
+    PAIR(worse, "worse", BOOL, "whether the run as advised is worse by more than noise"));
+static const struct weft_result_table curve_table = WEFT_RESULT_TABLE_OF(
+    "curve", LIST, "thresholds that were tried (ecn)",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct advising, curve, curves), .sparse = true),
+    TRIAL(scale, REAL, "thresholds tried over those of the formulas; 0: as in the scenario", .flags = WEFT_RESULT_KEY),
+    TRIAL(kmin, TEXT, "depth at which marking begins"), TRIAL(kmax, TEXT, "depth from which every packet is marked"),
+    TRIAL(advised, BOOL, "whether these thresholds are advised"));
+static const struct weft_result_table curve_values_table =
+    WEFT_RESULT_TABLE_OF("curve.values", NUMBERS, "a metric with these thresholds", .next = next_metric,
+                         WEFT_RESULT_CALL(scale_above, "scale", REAL, "thresholds tried over those of the formulas",
+                                          .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
+                         PAIR(name, "metric", TEXT, "the metric", .flags = WEFT_RESULT_KEY),
+                         WEFT_RESULT_CALL(value_in_trial, "value", REAL, "its value in the run with these thresholds"));
+const struct weft_answer weft__answer_plan_advice = WEFT_ANSWER_OF(
+    "plan_advice", "weft plan ecn, dcqcn, sfc, admission, buffers: values for a scenario, and runs with both",
+    &advice_table, &facts_table, &findings_table, &values_table, &runs_table, &curve_table, &curve_values_table);
 
 // --- the command --------------------------------------------------------------------------------------------------
 
@@ -491,7 +527,7 @@ static enum weft_status read_run(struct advising *a, weft_time_ps own_until, str
     return WEFT_OK;
 }
 
-static enum weft_status advise(struct advising *a, struct weft_error *ret_error) {
+static enum weft_status advise_on(struct advising *a, struct weft_error *ret_error) {
     const struct weft_cli_options *o = a->o;
     struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &a->file[0], ret_error);
@@ -511,8 +547,8 @@ static enum weft_status advise(struct advising *a, struct weft_error *ret_error)
         status = weft_cli_replace_file(out_file, write_patch, a, ret_error);
     if (status) return status;
     if (out_file && !is_nothing(&a->advice)) weft_cli_mention_file(out_file, o);
-    (o->json ? print_json : print_text)(a);
-    return WEFT_OK;
+    complete_answer(a);
+    return weft_cli_answer(o, &weft__answer_plan_advice, a, print_text, ret_error);
 }
 
 int plan_advice(const char *subject, int argc, char **argv) {
@@ -532,18 +568,18 @@ int plan_advice(const char *subject, int argc, char **argv) {
             "by its own runs, or to leave it). --out FILE writes the advice as a scenario that stands on this one.\n"
             "Where there is nothing to change it says so, runs nothing and writes nothing. docs/advice.md explains it.",
             about[a.subject]),
-        .accept =
-            WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_REPLACE | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_REPLACE | WEFT_CLI_QUIET,
         .operands_min = 1,
         .operands_max = 1,
         .option = own,
+        .answer = &weft__answer_plan_advice,
     };
     struct weft_cli_options o;
     struct weft_error error = {0};
     int status = weft_cli_parse(&command, argc, argv, &o);
     if (status == WEFT_CLI_GO) {
         a.o = &o;
-        status = (int)advise(&a, &error);
+        status = (int)advise_on(&a, &error);
         if (error.status) status = weft_cli_fail(&error);
     }
     for (uint32_t t = 0; t < TRIALS; t++)

@@ -32,13 +32,21 @@ static const struct weft_cli_command command = {
         "by halving, with a 95% interval over seeds. Without --load: the load of the only poisson workload, 5% to\n"
         "95%. Says what brackets it, and where the metric does not grow with the load. docs/tune.md explains it.\n"
         "Exit status: 0 done, 1 system error or runs failed, 2 bad input (nothing was run), 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
+    .answer = &weft__answer_plan_capacity,
 };
 
 enum { GRID = 65 };
+/// A load that has run.
+struct probe {
+    const char *load;
+    struct weft_spread spread;
+    const char *verdict;
+};
+
 struct capacity {
     struct sweep s;
     struct weft_sweep_metric metric;
@@ -51,6 +59,11 @@ struct capacity {
     enum weft__quantity kind;    ///< of the load
     bool real;                   ///< it is a plain number
     uint32_t variant;
+    // For the answer:
+    const char *plan, *parameter, *carried, *not_carried; ///< the loads of the bracket; NULL: none
+    uint32_t seeds;
+    bool monotone;
+    struct probe *probe; ///< [probes] in the order of loads
 };
 
 // --- numbers ------------------------------------------------------------------------------------------------------
@@ -197,8 +210,8 @@ static void own_points(struct capacity *c, const uint32_t *point, uint32_t n) {
             s->own[s->owned++] = point[i] * s->plan->seeds + k;
 }
 
-static enum weft_status probe(struct capacity *c, const uint32_t *point, uint32_t n, uint32_t jobs,
-                              struct weft_error *ret_error) {
+static enum weft_status run_probes(struct capacity *c, const uint32_t *point, uint32_t n, uint32_t jobs,
+                                   struct weft_error *ret_error) {
     own_points(c, point, n);
     enum weft_status status = sweep_run(&c->s, jobs, ret_error);
     for (uint32_t i = 0; i < n && !status && !c->s.interrupted; i++) {
@@ -217,16 +230,16 @@ static void find_bracket(struct capacity *c) {
     }
 }
 
-static enum weft_status search(struct capacity *c, uint32_t jobs, struct weft_error *ret_error) {
+static enum weft_status search_bracket(struct capacity *c, uint32_t jobs, struct weft_error *ret_error) {
     uint32_t last = c->s.plan->points - 1;
     uint32_t first[5] = {0, last / 4, last / 2, last * 3 / 4, last}, n = 0;
     for (uint32_t i = 0; i < 5; i++)
         if (!i || first[i] != first[n - 1]) first[n++] = first[i];
-    enum weft_status status = probe(c, first, n, jobs, ret_error);
+    enum weft_status status = run_probes(c, first, n, jobs, ret_error);
     find_bracket(c);
     while (!status && !c->s.interrupted && c->below != WEFT_NONE && c->above != WEFT_NONE && c->above - c->below > 1) {
         uint32_t middle = c->below + (c->above - c->below) / 2;
-        status = probe(c, &middle, 1, jobs, ret_error);
+        status = run_probes(c, &middle, 1, jobs, ret_error);
         find_bracket(c);
     }
     return status;
@@ -272,90 +285,85 @@ static void find_fall(struct capacity *c) {
 
 // --- output -------------------------------------------------------------------------------------------------------
 
-static void print_text(struct capacity *c) {
-    const char *path = c->s.plan->axis[0].path, *dot = strrchr(path, '.'), *head = dot ? dot + 1 : path;
-    int width = strlen(head) < 14 ? 14 : (int)strlen(head);
-    printf("%s: greatest %s with %s at most %g, %s\n\n%-*s %12s %12s\n", c->s.r.name, path, c->metric.name, c->limit,
-           weft__counted(c->s.plan->seeds, "seed").text, width, head, "mean", "+/-");
+static void list_probes(struct capacity *c) {
+    uint32_t n = 0;
+    c->probe = weft_arena_alloc(c->s.o->arena, c->probes, sizeof *c->probe);
     for (uint32_t p = 0; p < c->s.plan->points; p++) {
         struct weft_spread s = spread_at(c, p);
-        if (!c->probed[p]) continue;
-        if (s.n)
-            printf("%-*s %12.4g %12.3g%s\n", width, load_of(c, p), s.mean, s.half,
-                   s.mean <= c->limit ? "" : "  too slow");
-        else
-            printf("%-*s %12s %12s  not measured\n", width, load_of(c, p), "-", "-");
+        if (c->probed[p])
+            c->probe[n++] = (struct probe){load_of(c, p), s,
+                                           !s.n                 ? "not measured"
+                                           : s.mean <= c->limit ? ""
+                                                                : "too slow"};
     }
+    c->plan = "capacity";
+    c->parameter = c->s.plan->axis[0].path;
+    c->seeds = c->s.plan->seeds;
+    c->carried = c->below == WEFT_NONE ? NULL : load_of(c, c->below);
+    c->not_carried = c->above == WEFT_NONE ? NULL : load_of(c, c->above);
+    c->monotone = c->falls[0] == WEFT_NONE;
+}
+
+#define CAPACITY(field, key, kind, ...) WEFT_RESULT_NAMED(struct capacity, field, key, kind, __VA_ARGS__)
+#define PROBE(field, key, kind, ...) WEFT_RESULT_NAMED(struct probe, field, key, kind, __VA_ARGS__)
+static const struct weft_result_table capacity_table = WEFT_RESULT_TABLE_OF(
+    "capacity", OBJECT, "the greatest load that a network carries", WEFT_RESULT_SUBJECT,
+    CAPACITY(plan, "plan", TEXT, "the calculator"), CAPACITY(metric.name, "metric", TEXT, "the metric that is limited"),
+    CAPACITY(limit, "limit", REAL, "greatest value of the metric that is accepted"),
+    CAPACITY(parameter, "parameter", TEXT, "path of the parameter that is the load"),
+    CAPACITY(seeds, "seeds", COUNT, "seeds of each load"),
+    CAPACITY(s.interrupted, "interrupted", BOOL, "whether the user has ended it early"),
+    CAPACITY(carried, "carried", TEXT, "greatest load that is carried, below the first that is not"),
+    CAPACITY(not_carried, "not_carried", TEXT, "first load that is not carried"),
+    CAPACITY(crossing.mean, "capacity", REAL, "load at which the metric reaches the limit, mean over seeds"),
+    CAPACITY(crossing.half, "half", REAL, "half the width of the 95% interval of the capacity"),
+    CAPACITY(monotone, "monotone", BOOL, "whether the metric grows with the load, as far as the runs tell"));
+static const struct weft_result_table probes_table = WEFT_RESULT_TABLE_OF(
+    "probes", LIST, "a load that has run", WEFT_RESULT_EACH(struct capacity, probe, probes),
+    PROBE(load, "load", TEXT, "the load", .flags = WEFT_RESULT_KEY, .title = "load"),
+    PROBE(spread.mean, "mean", REAL, "mean of the metric over seeds", .title = "mean"),
+    PROBE(spread.half, "half", REAL, "half the width of the 95% interval of the mean", .title = "+/-"),
+    PROBE(verdict, "verdict", TEXT, "too slow, not measured, or nothing: the load is carried", .title = ""));
+const struct weft_answer weft__answer_plan_capacity = WEFT_ANSWER_OF(
+    "plan_capacity", "weft plan capacity: the greatest load that a network carries", &capacity_table, &probes_table);
+
+static void print_text(FILE *file, const void *subject) {
+    const struct capacity *c = subject;
+    printf("%s: greatest %s with %s at most %g, %s\n\n", c->s.r.name, c->parameter, c->metric.name, c->limit,
+           weft__counted(c->seeds, "seed").text);
+    weft_answer_text_table(file, &weft__answer_plan_capacity, &probes_table, c);
     putchar('\n');
-    if (c->below == WEFT_NONE)
-        printf("no load of the range is carried: less than %s\n", load_of(c, c->above));
-    else if (c->above == WEFT_NONE)
-        printf("all of the range is carried: %s or more\n", load_of(c, c->below));
+    if (!c->carried)
+        printf("no load of the range is carried: less than %s\n", c->not_carried);
+    else if (!c->not_carried)
+        printf("all of the range is carried: %s or more\n", c->carried);
     else
-        printf("between %s and %s: %s +/- %s over %s\n", load_of(c, c->below), load_of(c, c->above),
-               load_text_of(c, c->crossing.mean), load_text_of(c, c->crossing.half),
-               weft__counted(c->crossing.n, "seed").text);
-    if (c->falls[0] != WEFT_NONE)
+        printf("between %s and %s: %s +/- %s over %s\n", c->carried, c->not_carried, load_text_of(c, c->crossing.mean),
+               load_text_of(c, c->crossing.half), weft__counted(c->crossing.n, "seed").text);
+    if (!c->monotone)
         printf("not monotone: at %s it is %.4g, at the higher %s %.4g%s\n", load_of(c, c->falls[0]),
                spread_at(c, c->falls[0]).mean, load_of(c, c->falls[1]), spread_at(c, c->falls[1]).mean,
-               c->below == WEFT_NONE || c->above == WEFT_NONE ? "" : "; the first crossing is shown");
+               c->carried && c->not_carried ? "; the first crossing is shown" : "");
     else
         puts("monotone, as far as these loads and seeds can tell");
 }
 
-static void json_end(struct weft__json *j, const char *key, const struct capacity *c, uint32_t point) {
-    weft__json_key(j, key);
-    if (point == WEFT_NONE)
-        weft__json_real(j, NAN); // null
-    else
-        weft__json_string(j, load_of(c, point));
-}
-
-static void print_json(struct capacity *c) {
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_key_string(&j, "plan", "capacity");
-    weft__json_key_string(&j, "metric", c->metric.name);
-    weft__json_key_real(&j, "limit", c->limit);
-    weft__json_key_string(&j, "parameter", c->s.plan->axis[0].path);
-    weft__json_key_u64(&j, "seeds", c->s.plan->seeds);
-    weft__json_key_bool(&j, "interrupted", c->s.interrupted);
-    weft__json_key(&j, "probes");
-    weft__json_begin_array(&j);
-    for (uint32_t p = 0; p < c->s.plan->points; p++) {
-        if (!c->probed[p]) continue;
-        struct weft_spread s = spread_at(c, p);
-        weft__json_begin_object(&j);
-        weft__json_key_string(&j, "load", load_of(c, p));
-        weft__json_key_real(&j, "mean", s.mean);
-        weft__json_key_real(&j, "half", s.half);
-        weft__json_end_object(&j);
-    }
-    weft__json_end_array(&j);
-    json_end(&j, "carried", c, c->below);
-    json_end(&j, "not_carried", c, c->above);
-    weft__json_key_real(&j, "capacity", c->crossing.mean);
-    weft__json_key_real(&j, "half", c->crossing.half);
-    weft__json_key_bool(&j, "monotone", c->falls[0] == WEFT_NONE);
-    weft__json_end_object(&j);
-    putchar('\n');
-}
-
 // --- the command --------------------------------------------------------------------------------------------------
 
-static enum weft_status show(struct capacity *c, struct weft_error *ret_error) {
+static enum weft_status show_capacity(struct capacity *c, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     if (c->s.o->out) status = weft_sweep_sqlite(c->s.o->out, &c->s.r, ret_error);
     if (c->s.interrupted) sweep_say_interrupted(&c->s);
     if (c->s.interrupted) return WEFT_INTERRUPTED;
     find_interval(c);
     find_fall(c);
-    (c->s.o->json ? print_json : print_text)(c);
+    list_probes(c);
+    if (!status) status = weft_cli_answer(c->s.o, &weft__answer_plan_capacity, c, print_text, ret_error);
     return !status && weft_sweep_count(&c->s.r, WEFT_SWEEP_FAILED) ? WEFT_ERROR_SYSTEM : status;
 }
 
-static enum weft_status capacity(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                 struct weft_error *ret_error) {
+static enum weft_status find_capacity(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                      struct weft_error *ret_error) {
     struct capacity c = {.s = {.o = o, .lock = -1, .share = {.tasks = 1}}};
     uint32_t jobs;
     if (!weft_cli_jobs_parse(jobs_text, &jobs)) return WEFT_ERROR_INPUT;
@@ -369,12 +377,12 @@ static enum weft_status capacity(const struct weft_cli_options *o, const struct 
         own_points(&c, ends, 2);
         status = sweep_build(&c.s, ret_error); // few of the grid's many loads run
     }
-    if (!status) status = search(&c, jobs, ret_error);
-    if (!status) status = show(&c, ret_error);
+    if (!status) status = search_bracket(&c, jobs, ret_error);
+    if (!status) status = show_capacity(&c, ret_error);
     sweep_end(&c.s, status);
     return status;
 }
 
 int plan_capacity(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, capacity);
+    return weft_cli_on_scenario(&command, argc, argv, find_capacity);
 }

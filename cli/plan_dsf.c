@@ -13,24 +13,23 @@ struct view {
     FILE *file;
     const struct weft_plan_dsf_conf *conf;
     const struct weft_plan_dsf *dsf;
-    struct weft_arena *arena;
 };
 
-#define TIME(t) plan_time(v->arena, t)
-#define BYTES(b) plan_bytes(v->arena, b)
-#define RATE(r) plan_rate(v->arena, r)
+#define TIME(t) weft__time_text(t).text
+#define BYTES(b) weft__bytes_text(b).text
+#define RATE(r) weft__rate_text(r).text
 
 /// With three digits, because it is the result of a division.
-static const char *about_time(const struct view *v, weft_time_ps time) {
-    char text[32];
-    weft_format_time(time, text, sizeof text);
-    return weft_arena_text(v->arena, text);
+static struct weft__quantity_text about_time(weft_time_ps time) {
+    struct weft__quantity_text t;
+    weft_format_time(time, t.text, sizeof t.text);
+    return t;
 }
 
-static const char *about_rate(const struct view *v, weft_rate_bps rate) {
-    char text[32];
-    weft_format_rate(rate, text, sizeof text);
-    return weft_arena_text(v->arena, text);
+static struct weft__quantity_text about_rate(weft_rate_bps rate) {
+    struct weft__quantity_text t;
+    weft_format_rate(rate, t.text, sizeof t.text);
+    return t;
 }
 
 static void print_speedup(const struct view *v) {
@@ -41,7 +40,7 @@ static void print_speedup(const struct view *v) {
             RATE(c->lane_rate_bps), RATE(p->raw_bps), p->raw_speedup);
     fprintf(v->file, "  after FEC      x %.6g = %s: %.2f\n", c->lane_coding, RATE(p->coded_bps), p->coded_speedup);
     fprintf(v->file, "  full cells     x %s / %s = %s: %.2f\n", BYTES(c->cell_bytes),
-            BYTES(c->cell_bytes + c->cell_header_bytes), about_rate(v, p->payload_bps), p->net_speedup);
+            BYTES(c->cell_bytes + c->cell_header_bytes), about_rate(p->payload_bps).text, p->net_speedup);
     fprintf(v->file, "  full packets   %s on the wire, %s of %s in the fabric: %.2f\n", BYTES(p->frame_bytes),
             weft__counted(p->frame_cells, "cell").text, BYTES(p->fabric_bytes), p->frame_speedup);
 }
@@ -65,7 +64,8 @@ static void print_loop(const struct view *v) {
 static void print_presets(const struct view *v) {
     const struct weft_plan_dsf_conf *c = v->conf;
     const struct weft_plan_dsf *p = v->dsf;
-    const char *credit = BYTES(c->credit_bytes);
+    const struct weft__quantity_text credit_text = weft__bytes_text(c->credit_bytes);
+    const char *credit = credit_text.text;
     fprintf(v->file, "  presets of a VOQ, with a fabric delay of %s\n", TIME(c->fabric_delay_ps));
     fprintf(v->file, "    in flight    max(2, %s x %s / (8 x %s)) = %s\n", RATE(c->rate_bps), TIME(c->fabric_delay_ps),
             credit, weft__counted(p->inflight, "credit").text);
@@ -84,8 +84,8 @@ static void print_rci(const struct view *v) {
     fprintf(v->file, "  congestion     %s x %s x 0.9 x 0.95 x 0.99 x 0.95 / (level + 1):\n                ",
             weft__counted(v->conf->lanes, "lane").text, RATE(v->conf->lane_rate_bps));
     for (unsigned level = 0; level < WEFT_PLAN_RCI_LEVELS; level++) {
-        const char *rate = level ? about_rate(v, p->rci_bps[level]) : "no limit";
-        fprintf(v->file, " %u: %s%s", level, rate, level + 1 < WEFT_PLAN_RCI_LEVELS ? "," : "\n");
+        fprintf(v->file, " %u: %s%s", level, level ? about_rate(p->rci_bps[level]).text : "no limit",
+                level + 1 < WEFT_PLAN_RCI_LEVELS ? "," : "\n");
     }
 }
 
@@ -96,15 +96,15 @@ static void print_buffers(const struct view *v) {
     fprintf(v->file, "  egress         stop at %s + %s x %.6g x %s / 8 = %s a port that is paused\n",
             BYTES(c->egress_stop_bytes), RATE(c->rate_bps), c->speedup, TIME(p->rtt_ps), BYTES(p->egress_bytes));
     fprintf(v->file, "  reassembly     %s x %s / 8 + (%" PRIu64 " - 1) x %s = %s at most\n", TIME(c->skew_ps),
-            about_rate(v, p->arriving_bps), c->interfaces, BYTES(frame), BYTES(p->reassembly_bytes));
+            about_rate(p->arriving_bps).text, c->interfaces, BYTES(frame), BYTES(p->reassembly_bytes));
     fprintf(v->file, "                 with full FIFOs %" PRIu64 " x %s x %s x 8 / lane = %s apart\n", c->nodes,
             weft__counted(c->fifo_cells, "cell").text, BYTES(c->cell_bytes + c->cell_header_bytes),
-            about_time(v, p->skew_ps_max));
+            about_time(p->skew_ps_max).text);
     fprintf(v->file, "  absorbs        all ports for %s x 8 / %s = %s on chip, %s in %s\n", BYTES(c->sram_bytes),
-            RATE(p->ports_bps), about_time(v, p->sram_ps), about_time(v, p->buffer_ps), BYTES(c->buffer_bytes));
+            RATE(p->ports_bps), about_time(p->sram_ps).text, about_time(p->buffer_ps).text, BYTES(c->buffer_bytes));
     fprintf(v->file,
             "                 %" PRIu64 " to 1: each source has %s too much, %s until its VOQ has half the buffer\n",
-            c->incast, RATE(p->incast_excess_bps), about_time(v, p->voq_ps));
+            c->incast, RATE(p->incast_excess_bps), about_time(p->voq_ps).text);
 }
 
 static void print_pfc(const struct view *v) {
@@ -122,7 +122,7 @@ static void print_pfc(const struct view *v) {
 static void print_distance(const struct view *v) {
     const struct weft_plan_dsf_conf *c = v->conf;
     const struct weft_plan_dsf *p = v->dsf;
-    if (!p->far_ps) return;
+    if (!(c->distance_km > 0)) return;
     fprintf(v->file, "  distance       %.6g km x 5us = %s one way; a port has 2 x %s x %s / 8 = %s in flight\n",
             c->distance_km, TIME(p->far_ps), TIME(p->far_ps), RATE(c->rate_bps), BYTES(p->far_bytes));
     fprintf(v->file, "    PFC          headroom %s a port\n", BYTES(p->far_pfc.headroom_bytes));
@@ -138,7 +138,8 @@ static const char *const advice[WEFT_PLAN_DSF_WARNINGS] = {
     "reassembly may need more than the on-chip buffer",
 };
 
-static void print_dsf(const struct view *v) {
+static void print_node(FILE *file, const struct weft_plan_dsf_sort *sort) {
+    const struct view all = {file, &sort->conf, &sort->dsf}, *v = &all;
     print_speedup(v);
     print_loop(v);
     print_presets(v);
@@ -151,122 +152,47 @@ static void print_dsf(const struct view *v) {
             fprintf(v->file, "  warning, %s: %s\n", weft_plan_dsf_warning_names[i], advice[i]);
 }
 
-static void json_bytes_list(struct weft__json *j, const char *key, const uint64_t *value, unsigned n) {
-    weft__json_key(j, key);
-    weft__json_begin_array(j);
-    for (unsigned i = 0; i < n; i++)
-        weft__json_u64(j, value[i]);
-    weft__json_end_array(j);
+static void print_values(FILE *file, const void *subject) {
+    fprintf(file, "DSF interface node\n");
+    print_node(file, subject);
 }
 
-static void json_dsf(struct weft__json *j, const struct weft_plan_dsf_conf *c) {
-    struct weft_plan_dsf p = weft_plan_calc_dsf(c);
-    weft__json_key_u64(j, "rate_bps", c->rate_bps);
-    weft__json_key_u64(j, "ports", c->ports);
-    weft__json_key_u64(j, "lanes", c->lanes);
-    weft__json_key_u64(j, "ports_bps", p.ports_bps);
-    weft__json_key_u64(j, "fabric_raw_bps", p.raw_bps);
-    weft__json_key_u64(j, "fabric_coded_bps", p.coded_bps);
-    weft__json_key_u64(j, "fabric_payload_bps", p.payload_bps);
-    weft__json_key_real(j, "speedup_raw", p.raw_speedup);
-    weft__json_key_real(j, "speedup_coded", p.coded_speedup);
-    weft__json_key_real(j, "speedup_net", p.net_speedup);
-    weft__json_key_real(j, "speedup_full_packets", p.frame_speedup);
-    weft__json_key_u64(j, "rtt_ps", p.rtt_ps);
-    weft__json_key_u64(j, "credits_needed", p.credits_needed);
-    weft__json_key_u64(j, "credits", p.credits);
-    weft__json_key_u64(j, "throughput_bps", p.throughput_bps);
-    weft__json_key_u64(j, "credit_interval_ps", p.credit_interval_ps);
-    weft__json_key_u64(j, "inflight_credits", p.inflight);
-    weft__json_key_u64(j, "empty_bytes", p.empty_bytes);
-    weft__json_key_u64(j, "balance_bytes_max", p.balance_bytes_max);
-    weft__json_key_u64(j, "slow_bytes", p.slow_bytes);
-    json_bytes_list(j, "backoff_bytes", p.backoff_bytes, WEFT_PLAN_BACKOFFS);
-    json_bytes_list(j, "rci_bps", p.rci_bps + 1, WEFT_PLAN_RCI_LEVELS - 1);
-    weft__json_key_u64(j, "egress_bytes", p.egress_bytes);
-    weft__json_key_u64(j, "reassembly_bytes", p.reassembly_bytes);
-    weft__json_key_u64(j, "skew_ps_max", p.skew_ps_max);
-    weft__json_key_u64(j, "sram_ps", p.sram_ps);
-    weft__json_key_u64(j, "buffer_ps", p.buffer_ps);
-    weft__json_key_u64(j, "incast_excess_bps", p.incast_excess_bps);
-    weft__json_key_u64(j, "voq_ps", p.voq_ps);
-    weft__json_key_u64(j, "pfc_headroom_bytes", p.pfc.headroom_bytes);
-    weft__json_key_u64(j, "pfc_xoff_bytes_max", p.xoff_bytes_max);
-    if (p.far_ps) {
-        weft__json_key_u64(j, "far_delay_ps", p.far_ps);
-        weft__json_key_u64(j, "far_bytes", p.far_bytes);
-        weft__json_key_u64(j, "far_credits", p.far_credits);
-        weft__json_key_u64(j, "far_pfc_headroom_bytes", p.far_pfc.headroom_bytes);
-    }
-    weft__json_key(j, "warnings");
-    weft__json_begin_array(j);
-    for (unsigned i = 0; i < WEFT_PLAN_DSF_WARNINGS; i++)
-        if (p.warnings >> i & 1) weft__json_string(j, weft_plan_dsf_warning_names[i]);
-    weft__json_end_array(j);
-}
-
-static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o, struct weft__json *j,
+static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o,
                                   struct weft_error *ret_error) {
-    struct weft_plan_dsf_conf c;
-    enum weft_status status = plan_load(plan, true, &c, o->arena, ret_error);
+    struct weft_plan_dsf_sort sort = {.plan = plan->name, .nodes = WEFT_NONE};
+    enum weft_status status = plan_load(plan, true, &sort.conf, o->arena, ret_error);
     if (status) return status;
-    if (j) {
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "plan", "dsf");
-        json_dsf(j, &c);
-        weft__json_end_object(j);
-        return WEFT_OK;
-    }
-    struct weft_plan_dsf p = weft_plan_calc_dsf(&c);
-    printf("DSF interface node\n");
-    print_dsf(&(struct view){stdout, &c, &p, o->arena});
-    return WEFT_OK;
-}
-
-static void json_sort(struct weft__json *j, const struct weft_plan_dsf_sort *sort) {
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "layer", sort->layer);
-    weft__json_key_u64(j, "nodes", sort->nodes);
-    json_dsf(j, &sort->conf);
-    weft__json_end_object(j);
+    weft_plan_dsf_judge(&sort, o->arena);
+    return weft_cli_answer(o, plan->values, &sort, print_values, ret_error);
 }
 
 static enum weft_status by_scenario(const struct plan *plan, const struct weft_cli_options *o,
                                     const struct weft_scenario *scenario, const struct weft_topology *topology,
-                                    const struct weft_workload *workload, FILE *file, struct weft__json *j,
+                                    const struct weft_workload *workload, struct weft_plan_variant *ret_variant,
                                     struct weft_error *ret_error) {
     struct weft_plan_dsf_conf base;
-    uint32_t sorts;
     enum weft_status status = plan_load(plan, true, &base, o->arena, ret_error);
     if (status) return status;
-    struct weft_plan_dsf_sort *sort = weft_plan_topology_dsf(topology, &base, scenario->arena, &sorts);
-    if (!sorts)
+    struct weft_plan_dsf_sort *sort = weft_plan_topology_dsf(topology, &base, o->arena, &ret_variant->sorts);
+    ret_variant->sort = sort;
+    if (!ret_variant->sorts)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->topology.place,
                               "the topology has no DSF interface nodes with ports on both sides; expected one such as "
                               "dsf_l2_zone");
-    if (j) {
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "variant", scenario->variant);
-        weft__json_key(j, "interface_nodes");
-        weft__json_begin_array(j);
-    }
-    for (uint32_t i = 0; i < sorts && !status; i++) {
+    for (uint32_t i = 0; i < ret_variant->sorts && !status; i++) {
         status = plan_load(plan, false, &sort[i].conf, o->arena, ret_error); // options override the topology
-        if (status) break;
-        struct weft_plan_dsf p = weft_plan_calc_dsf(&sort[i].conf);
-        if (j)
-            json_sort(j, &sort[i]);
-        else {
-            fprintf(file, "%s: %s like %s\n", sort[i].layer, weft__counted(sort[i].nodes, "interface node").text,
-                    sort[i].example);
-            print_dsf(&(struct view){file, &sort[i].conf, &p, o->arena});
-        }
-    }
-    if (j) {
-        weft__json_end_array(j);
-        weft__json_end_object(j);
+        if (!status) weft_plan_dsf_judge(&sort[i], o->arena);
     }
     return status;
+}
+
+static void print_nodes(FILE *file, const struct weft_plan_variant *variant) {
+    for (uint32_t i = 0; i < variant->sorts; i++) {
+        const struct weft_plan_dsf_sort *sort = &variant->sort[i];
+        fprintf(file, "%s: %s like %s\n", sort->layer, weft__counted(sort->nodes, "interface node").text,
+                sort->example);
+        print_node(file, sort);
+    }
 }
 
 const struct plan plan_dsf = {
@@ -275,6 +201,9 @@ const struct plan plan_dsf = {
              "With a SCENARIO: for each sort of interface node of its topology; options override it.\n"
              "docs/plan-dsf.md explains the formulas.",
     .table = &weft_plan_dsf_table,
+    .values = &weft__answer_plan_dsf,
+    .scenario = &weft__answer_plan_dsf_scenario,
     .by_values = by_values,
     .by_scenario = by_scenario,
+    .print = print_nodes,
 };

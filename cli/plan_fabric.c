@@ -29,9 +29,10 @@ static const struct weft_cli_command command = {
         "metres of fibre, packet memory, watts, and a price if each part has one (--set fabric.leaf.price=...).\n"
         "A fabric that cannot be built for so many hosts is listed with the reason.\n"
         "Exit status: 0 done, 2 bad input, or a single fabric that cannot be built.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_REPLACE | WEFT_CLI_JSON,
+    .accept = WEFT_CLI_SET | WEFT_CLI_REPLACE,
     .operands_max = 64,
     .option = own,
+    .answer = &weft__answer_plan_fabric,
 };
 
 struct fabric {
@@ -39,8 +40,40 @@ struct fabric {
     const char *name, *about;
     struct weft_model_conf model;
     struct weft_fabric_plan *plan;
-    struct weft_fabric_bill bill;
+    const char *kind, *source, *reason; ///< reason: NULL if it can be built
+    uint64_t hosts;
+    weft_rate_bps rate_bps;
+    bool built;
+    // Nothing, the largest number or NULL if it cannot be built:
+    uint64_t host_ports;
+    uint32_t layers, cables;
+    const struct weft_fabric_cable *cable;
+    const struct weft_fabric_bill *bill;
 };
+
+struct fabrics {
+    const char *plan; ///< "fabric"
+    struct fabric *fabric;
+    uint32_t fabrics;
+};
+
+static void describe_fabric(struct fabric *f, struct weft_arena *arena) {
+    const struct weft_fabric_plan *p = f->plan;
+    f->kind = f->model.model->name;
+    f->source = p->conf->source;
+    f->hosts = p->conf->hosts;
+    f->rate_bps = p->conf->rate_bps;
+    f->built = !*p->reason;
+    f->reason = f->built ? NULL : p->reason;
+    f->host_ports = f->built ? p->host_ports : UINT64_MAX;
+    if (!f->built) return;
+    struct weft_fabric_bill *bill = weft_arena_alloc(arena, 1, sizeof *bill);
+    *bill = weft_fabric_bill(p);
+    f->bill = bill;
+    f->layers = p->layers;
+    f->cables = p->cables;
+    f->cable = p->cable;
+}
 
 /// Lays the command line over the blueprint.
 static enum weft_status set_options(struct weft_scenario_file *file, struct weft_arena *arena,
@@ -55,8 +88,8 @@ static enum weft_status set_options(struct weft_scenario_file *file, struct weft
     return status;
 }
 
-static enum weft_status load(const struct weft_cli_options *o, const char *path, struct fabric *f,
-                             struct weft_error *ret_error) {
+static enum weft_status load_fabric(const struct weft_cli_options *o, const char *path, struct fabric *f,
+                                    struct weft_error *ret_error) {
     if (!weft_blueprint_find(path) && strcmp(path, "-") != 0 && access(path, F_OK))
         return weft_cli_no_blueprint("plan fabric", path, ret_error);
     enum weft_status status = weft_scenario_file_read(path, o->setting, o->settings, &f->file, ret_error);
@@ -67,13 +100,13 @@ static enum weft_status load(const struct weft_cli_options *o, const char *path,
                                 "has no section fabric; expected a blueprint");
     if (status) return status;
     f->plan = weft_fabric_plan_new(&f->model, o->arena);
-    f->bill = weft_fabric_bill(f->plan);
+    describe_fabric(f, o->arena);
     return WEFT_OK;
 }
 
 // --- text ---------------------------------------------------------------------------------------------------------
 
-static void print_layers(const struct fabric *f, struct weft_arena *arena) {
+static void print_layers(const struct fabric *f) {
     const struct weft_fabric_plan *p = f->plan;
     for (uint32_t i = 0; i < p->layers; i++) {
         const struct weft_fabric_layer *l = &p->layer[i];
@@ -85,21 +118,21 @@ static void print_layers(const struct fabric *f, struct weft_arena *arena) {
     for (uint32_t i = 0; i < p->cables; i++) {
         const struct weft_fabric_cable *c = &p->cable[i];
         printf("  %-22s %6llu links of %s, %g m, %s\n", c->name, (unsigned long long)c->links,
-               plan_rate(arena, c->rate_bps), c->metres, c->optical ? "optical" : "copper");
+               weft__rate_text(c->rate_bps).text, c->metres, c->optical ? "optical" : "copper");
     }
 }
 
-static void print_fabric(const struct fabric *f, struct weft_arena *arena) {
+static void print_fabric(const struct fabric *f) {
     const struct weft_fabric_plan *p = f->plan;
-    const struct weft_fabric_bill *b = &f->bill;
+    const struct weft_fabric_bill *b = f->bill;
     printf("%s: %s\n", f->name, f->about);
-    printf("  for %s at %s", weft__counted(p->conf->hosts, "host").text, plan_rate(arena, p->conf->rate_bps));
+    printf("  for %s at %s", weft__counted(p->conf->hosts, "host").text, weft__rate_text(p->conf->rate_bps).text);
     if (*p->reason) {
         printf(": cannot be built: %s\n", p->reason);
         return;
     }
     printf(", oversubscription %g; %s\n", p->conf->oversubscription, weft__counted(p->host_ports, "host port").text);
-    print_layers(f, arena);
+    print_layers(f);
     printf("  bill: %s, %s (%.1f Tbps), %.0f optical modules, %.0f m of fibre, %.0f m of copper, %s of packet memory, "
            "%.0f W",
            weft__counted(b->chips, "chip").text, weft__counted(b->ports, "port").text, b->port_tbps, b->optics,
@@ -108,72 +141,65 @@ static void print_fabric(const struct fabric *f, struct weft_arena *arena) {
     printf("\n  settings: %s\n", p->conf->source);
 }
 
-// --- JSON ---------------------------------------------------------------------------------------------------------
-
-static void json_layers(struct weft__json *j, const struct weft_fabric_plan *p) {
-    weft__json_key(j, "layers");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < p->layers; i++) {
-        const struct weft_fabric_layer *l = &p->layer[i];
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "name", l->name);
-        weft__json_key_u64(j, "chips", l->chips);
-        weft__json_key_u64(j, "ports", l->ports);
-        weft__json_key_u64(j, "ports_max", l->ports_max);
-        weft__json_key_string(j, "part", l->part->name);
-        weft__json_key_string(j, "source", l->part->source);
-        weft__json_key_real(j, "watts", l->part->watts);
-        weft__json_key_u64(j, "buffer_bytes", l->part->buffer_bytes);
-        weft__json_end_object(j);
+static void print_fabrics(FILE *file, const void *subject) {
+    const struct fabrics *list = subject;
+    for (uint32_t i = 0; i < list->fabrics; i++) {
+        if (i) putchar('\n');
+        print_fabric(&list->fabric[i]);
     }
-    weft__json_end_array(j);
-    weft__json_key(j, "cables");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < p->cables; i++) {
-        const struct weft_fabric_cable *c = &p->cable[i];
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "name", c->name);
-        weft__json_key_u64(j, "links", c->links);
-        weft__json_key_u64(j, "rate_bps", c->rate_bps);
-        weft__json_key_real(j, "metres", c->metres);
-        weft__json_key_bool(j, "optical", c->optical);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
 }
 
-static void json_fabric(struct weft__json *j, const struct fabric *f) {
-    const struct weft_fabric_plan *p = f->plan;
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "name", f->name);
-    weft__json_key_string(j, "about", f->about);
-    weft__json_key_string(j, "kind", f->model.model->name);
-    weft__json_key_string(j, "source", p->conf->source);
-    weft__json_key_u64(j, "hosts", p->conf->hosts);
-    weft__json_key_u64(j, "rate_bps", p->conf->rate_bps);
-    weft__json_key_bool(j, "built", !*p->reason);
-    weft__json_key_string(j, "reason", *p->reason ? p->reason : NULL);
-    if (!*p->reason) {
-        weft__json_key_u64(j, "host_ports", p->host_ports);
-        json_layers(j, p);
-        weft_fabric_bill_json(j, &f->bill);
-    }
-    weft__json_end_object(j);
+// --- tables -------------------------------------------------------------------------------------------------------
+
+static bool next_layer(struct weft_result_cursor *c) {
+    const struct fabric *f = c->above->part[0];
+    if (c->at == f->layers) return false;
+    const struct weft_fabric_layer *layer = &f->plan->layer[c->at++];
+    c->part[0] = layer;
+    c->part[1] = layer->part;
+    c->part[2] = f;
+    return true;
 }
 
-static void print_json(const struct fabric *f, uint32_t n) {
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_key_string(&j, "weft", WEFT_VERSION);
-    weft__json_key_string(&j, "plan", "fabric");
-    weft__json_key(&j, "fabrics");
-    weft__json_begin_array(&j);
-    for (uint32_t i = 0; i < n; i++)
-        json_fabric(&j, &f[i]);
-    weft__json_end_array(&j);
-    weft__json_end_object(&j);
-    putchar('\n');
-}
+#define FABRIC(field, key, kind, ...) WEFT_RESULT_NAMED(struct fabric, field, key, kind, __VA_ARGS__)
+#define OF_FABRIC(n)                                                                                                   \
+    WEFT_RESULT_AT(n, struct fabric, name, "fabric", TEXT, "name of the fabric",                                       \
+                   .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
+#define LAYER(field, kind, ...) WEFT_RESULT(struct weft_fabric_layer, field, kind, __VA_ARGS__)
+#define PART(field, key, kind, ...) WEFT_RESULT_AT(1, struct weft_fabric_part, field, key, kind, __VA_ARGS__)
+#define CABLE(field, kind, ...) WEFT_RESULT(struct weft_fabric_cable, field, kind, __VA_ARGS__)
+
+static const struct weft_result_table plan_table =
+    WEFT_RESULT_TABLE_OF("plan", OBJECT, "the answer", WEFT_RESULT_SUBJECT, WEFT_RESULT_VERSION,
+                         WEFT_RESULT(struct fabrics, plan, TEXT, "the calculator"));
+static const struct weft_result_table fabrics_table = WEFT_RESULT_TABLE_OF(
+    "fabrics", LIST, "a fabric", WEFT_RESULT_EACH(struct fabrics, fabric, fabrics),
+    FABRIC(name, "name", TEXT, "name of the fabric", .flags = WEFT_RESULT_KEY),
+    FABRIC(about, "about", TEXT, "the fabric in a sentence"), FABRIC(kind, "kind", TEXT, "shape of the fabric"),
+    FABRIC(source, "source", TEXT, "sources of its settings"), FABRIC(hosts, "hosts", COUNT, "hosts"),
+    FABRIC(rate_bps, "rate_bps", RATE, "rate of a host's link"),
+    FABRIC(built, "built", BOOL, "whether it can be built for so many hosts"),
+    FABRIC(reason, "reason", TEXT, "why it cannot be built"),
+    FABRIC(host_ports, "host_ports", COUNT, "ports for hosts", .flags = WEFT_RESULT_SPARSE));
+static const struct weft_result_table layers_table = WEFT_RESULT_TABLE_OF(
+    "fabrics.layers", LIST, "a layer of chips", WEFT_RESULT_AND(.next = next_layer, .sparse = true), OF_FABRIC(2),
+    LAYER(name, TEXT, "name of the layer", .flags = WEFT_RESULT_KEY), LAYER(chips, COUNT, "chips of the layer"),
+    LAYER(ports, COUNT, "ports in use of a chip"), LAYER(ports_max, COUNT, "ports of a chip; 0: no limit"),
+    PART(name, "part", TEXT, "name of the chip"), PART(source, "source", TEXT, "source of the chip's figures"),
+    PART(watts, "watts", REAL, "power of a chip", .unit = "W"),
+    PART(buffer_bytes, "buffer_bytes", BYTES, "packet memory of a chip"));
+static const struct weft_result_table cables_table = WEFT_RESULT_TABLE_OF(
+    "fabrics.cables", LIST, "a sort of link",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct fabric, cable, cables), .sparse = true), OF_FABRIC(1),
+    CABLE(name, TEXT, "both ends of the links", .flags = WEFT_RESULT_KEY), CABLE(links, COUNT, "links of this sort"),
+    CABLE(rate_bps, RATE, "rate of a link"), CABLE(metres, REAL, "length of a link", .unit = "m"),
+    CABLE(optical, BOOL, "whether it is optical"));
+static const struct weft_result_table bill_table =
+    WEFT_RESULT_TABLE_OF("fabrics.bill", OBJECT, "sums over all parts of a fabric", WEFT_RESULT_IF(struct fabric, bill),
+                         OF_FABRIC(1), WEFT_FABRIC_BILL_COLUMNS);
+const struct weft_answer weft__answer_plan_fabric =
+    WEFT_ANSWER_OF("plan_fabric", "weft plan fabric: chips, links and the bill of blueprints", &plan_table,
+                   &fabrics_table, &layers_table, &cables_table, &bill_table);
 
 // --- the scenario -------------------------------------------------------------------------------------------------
 
@@ -190,7 +216,8 @@ static void write_scenario(FILE *file, const void *context) {
             fprintf(file, "%s: %s\n", w->tree->child[i]->key, weft_tree_text(w->tree->child[i], w->arena));
 }
 
-static enum weft_status save(const struct fabric *f, const struct weft_cli_options *o, struct weft_error *ret_error) {
+static enum weft_status save_scenario(const struct fabric *f, const struct weft_cli_options *o,
+                                      struct weft_error *ret_error) {
     struct weft_scenario *s;
     enum weft_status status = weft_scenario_new(f->file, 0, &s, ret_error);
     if (status) return status;
@@ -206,14 +233,11 @@ static enum weft_status plan_all(const struct weft_cli_options *o, struct fabric
     enum weft_status status =
         scenario_path ? weft_cli_can_write_file("--scenario", scenario_path, o, ret_error) : WEFT_OK;
     for (uint32_t i = 0; i < n && !status; i++)
-        status = load(o, o->operands ? o->operand[i] : weft_blueprint_at(i)->name, &f[i], ret_error);
+        status = load_fabric(o, o->operands ? o->operand[i] : weft_blueprint_at(i)->name, &f[i], ret_error);
     if (status) return status;
-    if (o->json) print_json(f, n);
-    for (uint32_t i = 0; i < n && !o->json; i++) {
-        if (i) putchar('\n');
-        print_fabric(&f[i], o->arena);
-    }
-    if (scenario_path) return save(&f[0], o, ret_error);
+    status = weft_cli_answer(o, &weft__answer_plan_fabric, &(struct fabrics){"fabric", f, n}, print_fabrics, ret_error);
+    if (status) return status;
+    if (scenario_path) return save_scenario(&f[0], o, ret_error);
     return n == 1 && *f[0].plan->reason ? WEFT_ERROR_INPUT : WEFT_OK;
 }
 

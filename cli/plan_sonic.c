@@ -8,6 +8,7 @@
 #include "simulation.h"
 #include "weft/plan_sonic.h"
 
+#include "base/json.h"
 #include "base/param.h"
 #include "base/units.h"
 
@@ -34,10 +35,11 @@ static const struct weft_cli_command command = {
              "below XOFF, maps against PFC, times of the watchdog. Each finding has its reason and the rule's source.\n"
              "A finding without a patch needs a decision. docs/plan.md says what is judged.\n"
              "Exit status: 0 nothing found, 2 bad input, 5 findings.",
-    .accept = WEFT_CLI_REPLACE | WEFT_CLI_JSON,
+    .accept = WEFT_CLI_REPLACE,
     .operands_min = 1,
     .operands_max = 64,
     .option = own,
+    .answer = &weft__answer_plan_sonic,
 };
 
 static enum weft_status load_base(struct weft_plan_pfc_conf *base, bool defaults, struct weft_arena *arena,
@@ -82,105 +84,37 @@ static enum weft_status load_scenario(struct weft_plan_pfc_conf *base, struct we
 
 // --- output -------------------------------------------------------------------------------------------------------
 
-static bool is_first(const struct weft_sonic_finding *f, uint32_t i, uint32_t k) {
-    for (uint32_t a = 0; a <= i; a++)
-        for (uint32_t b = 0; b < (a == i ? k : f[a].changes); b++)
-            if (!strcmp(f[a].change[b].pointer, f[i].change[k].pointer)) return false;
-    return true;
-}
-
-/// According to RFC 6902, section 4, readers ignore unknown members: here the reason of each operation.
-static void json_patch(struct weft__json *j, const struct weft_sonic_finding *f, uint32_t findings) {
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < findings; i++)
-        for (uint32_t k = 0; k < f[i].changes; k++) {
-            if (!is_first(f, i, k)) continue;
-            weft__json_begin_object(j);
-            weft__json_key_string(j, "op", f[i].change[k].there ? "replace" : "add");
-            weft__json_key_string(j, "path", f[i].change[k].pointer);
-            weft__json_key_string(j, "value", f[i].change[k].value);
-            weft__json_key_string(j, "reason", f[i].reason);
-            weft__json_end_object(j);
-        }
-    weft__json_end_array(j);
-}
-
-static void json_list(struct weft__json *j, const char *key, const struct weft_sonic_finding *f, uint32_t findings,
-                      bool notes) {
-    weft__json_key(j, key);
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < findings; i++) {
-        if (f[i].note != notes) continue;
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "rule", weft_sonic_rule_names[f[i].rule]);
-        weft__json_key_string(j, "where", f[i].where);
-        weft__json_key_u64(j, "ports", f[i].ports);
-        weft__json_key_string(j, "reason", f[i].reason);
-        weft__json_key_string(j, "source", weft_sonic_rule_sources[f[i].rule]);
-        weft__json_key_bool(j, "patch", f[i].changes != 0);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-}
-
-static void print_json(const char *path, const struct weft_sonic_finding *f, uint32_t findings) {
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_key_string(&j, "plan", "sonic");
-    weft__json_key_string(&j, "file", path);
-    json_list(&j, "findings", f, findings, false);
-    json_list(&j, "notes", f, findings, true);
-    weft__json_key(&j, "patch");
-    json_patch(&j, f, findings);
-    weft__json_end_object(&j);
-    putchar('\n');
-}
-static uint32_t count_notes(const struct weft_sonic_finding *f, uint32_t findings) {
-    uint32_t notes = 0;
-    for (uint32_t i = 0; i < findings; i++)
-        notes += f[i].note;
-    return notes;
-}
-
 static void print_finding(const struct weft_sonic_finding *f) {
-    printf("%-9s  %s", f->note ? "note" : weft_sonic_rule_names[f->rule], f->where);
+    printf("%-9s  %s", f->note ? "note" : f->name, f->where);
     if (f->ports > 1) printf("  (%s)", weft__counted(f->ports, "port").text);
     printf("\n           %s\n", f->reason);
     for (uint32_t k = 0; k < f->changes; k++)
         printf("           patch: %s = %s\n", f->change[k].pointer, f->change[k].value);
     if (!f->changes && !f->note) printf("           no patch\n");
-    printf("           source: %s\n", weft_sonic_rule_sources[f->rule]);
+    printf("           source: %s\n", f->source);
 }
 
-static void print_text(const struct weft_sonic *s, const struct weft_sonic_finding *f, uint32_t findings) {
-    uint32_t mended = 0, notes = count_notes(f, findings);
-    for (uint32_t i = 0; i < findings; i++) {
-        mended += f[i].changes != 0;
-        print_finding(&f[i]);
-    }
+static void print_text(FILE *file, const void *subject) {
+    const struct weft_sonic_judgement *s = subject;
+    for (uint32_t i = 0; i < s->findings; i++)
+        print_finding(&s->finding[i]);
     printf("%s, %s, %" PRIu32 " of them with a patch", weft__counted(s->ports, "port").text,
-           weft__counted(findings - notes, "finding").text, mended);
-    if (notes) printf("; %s", weft__counted(notes, "note").text);
+           weft__counted(s->findings - s->notes, "finding").text, s->patched);
+    if (s->notes) printf("; %s", weft__counted(s->notes, "note").text);
     putchar('\n');
 }
 
-struct patch {
-    const struct weft_sonic_finding *f;
-    uint32_t findings;
-};
-
-static void write_patch(FILE *file, const void *context) {
-    const struct patch *patch = context;
+static void write_patch(FILE *file, const void *judgement) {
     struct weft__json j = {.file = file};
-    json_patch(&j, patch->f, patch->findings);
+    weft_answer_json_table(&j, &weft__answer_plan_sonic, weft_answer_table(&weft__answer_plan_sonic, "patch"),
+                           judgement);
     fputc('\n', file);
 }
 
-static int judge(const struct weft_cli_options *o, struct weft_error *ret_error) {
+static int judge_files(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct weft_plan_pfc_conf base = {0};
     struct weft_sonic *s = NULL;
     struct weft_sonic_lookup *lookup = NULL;
-    uint32_t findings = 0;
     enum weft_status status = patch_file ? weft_cli_can_write_file("--patch", patch_file, o, ret_error) : WEFT_OK;
     if (!status) status = load_base(&base, true, o->arena, ret_error);
     if (!status && scenario_file) status = load_scenario(&base, ret_error);
@@ -189,15 +123,12 @@ static int judge(const struct weft_cli_options *o, struct weft_error *ret_error)
     if (!status)
         status = weft_sonic_read((const char *const *)o->operand, o->operands, lookup, o->arena, &s, ret_error);
     if (status) return (int)status;
-    const struct weft_sonic_finding *f = weft_plan_sonic(s, &base, o->arena, &findings);
-    if (patch_file) status = weft_cli_replace_file(patch_file, write_patch, &(struct patch){f, findings}, ret_error);
+    const struct weft_sonic_judgement found = weft_plan_sonic_judge(s, &base, o->operand[0], o->arena);
+    if (patch_file) status = weft_cli_replace_file(patch_file, write_patch, &found, ret_error);
+    if (patch_file && !status) weft_cli_mention_file(patch_file, o);
+    if (!status) status = weft_cli_answer(o, &weft__answer_plan_sonic, &found, print_text, ret_error);
     if (status) return (int)status;
-    if (patch_file) weft_cli_mention_file(patch_file, o);
-    if (o->json)
-        print_json(o->operand[0], f, findings);
-    else
-        print_text(s, f, findings);
-    return findings > count_notes(f, findings) ? WEFT_ERROR_CLAIM : WEFT_OK;
+    return found.findings > found.notes ? WEFT_ERROR_CLAIM : WEFT_OK;
 }
 
 int plan_sonic(int argc, char **argv) {
@@ -205,7 +136,7 @@ int plan_sonic(int argc, char **argv) {
     struct weft_error error = {0};
     int status = weft_cli_parse(&command, argc, argv, &o);
     if (status == WEFT_CLI_GO) {
-        status = judge(&o, &error);
+        status = judge_files(&o, &error);
         if (*error.text) status = weft_cli_fail(&error);
     }
     weft_cli_options_deinit(&o);

@@ -480,22 +480,3 @@ void weft_cli_print_hints(const struct weft_cli_options *o, const struct weft_ru
     weft_hints_print(stderr, &hints);
     weft_arena_free(hints.arena);
 }
-
-void weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan) {
-    *v = (struct weft_cli_variants){0};
-    v->json.file = weft__text_stream_open(&v->stream);
-    weft__json_begin_object(&v->json);
-    if (plan) weft__json_key_string(&v->json, "plan", plan);
-    weft__json_key(&v->json, "variants");
-    weft__json_begin_array(&v->json);
-}
-
-enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_status status) {
-    if (!status) {
-        weft__json_end_array(&v->json);
-        weft__json_end_object(&v->json);
-    }
-    if (!status) puts(weft__text_stream_text(&v->stream));
-    weft__text_stream_free(&v->stream);
-    return status;
-}

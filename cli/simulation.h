@@ -64,16 +64,6 @@ bool weft_cli_mention_empty(const struct weft_cli_simulation *s);
 /// Prints the hints about these runs (`seeds` of each variant) to standard error, after what was printed before, unless
 /// the output is for programs or the user wants none.
 void weft_cli_print_hints(const struct weft_cli_options *o, const struct weft_run *run, uint32_t runs, uint32_t seeds);
-/// JSON that is printed when it is complete: {"variants": [...]}; if one of them is wrong, nothing is printed.
-struct weft_cli_variants {
-    struct weft__json json;
-    struct weft__text_stream stream;
-};
-/// `plan`: the calculator's name, or NULL.
-void weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan);
-/// Returns the status that it is given.
-enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_status status);
-
 /// From now on the first Ctrl-C, SIGTERM or SIGUSR1 (which mpirun passes on to its ranks as it is) ends the simulation
 /// with what it has measured and the exit status WEFT_INTERRUPTED, the second one the program.
 void weft_cli_catch_interrupt(void);

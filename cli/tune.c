@@ -12,13 +12,12 @@
 
 #include "processes.h"
 #include "sweep.h"
-#include "terminal.h"
+#include "weft/result.h"
 
-#include "base/csv.h"
 #include "base/units.h"
 
+extern const struct weft_answer weft__answer_tune;
 static const char *objective_text, *seeds_text, *jobs_text, *budget_text;
-static bool csv;
 static struct weft_cli_values over;
 static const struct weft_cli_option own[] = {
     {"over", "PATH=VALUES", "a parameter and its values: [a,b,c], A..B:N, A..B:Nlog; may be repeated", NULL, NULL},
@@ -30,7 +29,6 @@ static const struct weft_cli_option own[] = {
     {"budget", "N|TIME", "at most N runs, with fewer seeds; or no new rung that would end after this time",
      &budget_text, NULL},
     {"jobs", "N", "runs at a time (default: one per processor)", &jobs_text, NULL},
-    {"csv", NULL, "comma-separated values on standard output: one line per point", NULL, &csv},
     {0}};
 
 static const struct weft_cli_command command = {
@@ -43,8 +41,8 @@ static const struct weft_cli_command command = {
         "within noise. With --out DIR runs stay there, and the same command continues where it stopped. Points of\n"
         "`sweep:` in the scenario and its variants take part.\n"
         "Exit status: 0 done, 1 system error or runs failed, 2 bad input (nothing was run), 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON |
-              WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_QUIET,
+    .answer = &weft__answer_tune,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
@@ -56,9 +54,12 @@ enum { RUNGS_MAX = 32 };
 struct tune {
     struct sweep s;
     struct weft_sweep_metric metric;
-    uint32_t rungs, seeds[RUNGS_MAX], points[RUNGS_MAX]; ///< per rung; seeds: in total, for each of its points
-    uint32_t done;                                       ///< rungs that have run
-    uint32_t *rung;                                      ///< [points]: the last rung that it reached
+    uint32_t rungs;
+    struct rung {
+        uint32_t points, seeds; ///< seeds: in total, for each of its points
+    } rung_of[RUNGS_MAX];
+    uint32_t done;                          ///< rungs that have run
+    uint32_t *rung;                         ///< [points]: the last rung that it reached
     uint32_t *order;                        ///< [points]: sorted, the best of the last rung first, then those of the
                                             ///< one before
     uint32_t budget;                        ///< runs; 0: no limit
@@ -66,13 +67,29 @@ struct tune {
     bool stopped;                           ///< by time
     uint32_t *like, likes, *early, earlies; ///< like: indistinguishable from the best with all seeds; early: dropped
                                             ///< before that could be known
+    // For the answer:
+    const struct rung *ran; ///< [done]
+    struct tuned *point;    ///< [points], in their order
+    uint32_t tuned, best;
+    const char *command;
+};
+/// A point of the search.
+struct tuned {
+    uint32_t point;
+    const char *variant;
+    const struct weft_sweep_axis *axis;
+    const struct weft_sweep_value *value;
+    uint32_t values;
+    struct weft_spread spread;
+    uint32_t rung;
+    bool left;
 };
 
 // --- options ------------------------------------------------------------------------------------------------------
 
 /// "p99" of the only group becomes "all.fct.p99".
-static enum weft_status expand(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                               const char **text, struct weft_error *ret_error) {
+static enum weft_status expand_objective(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                         const char **text, struct weft_error *ret_error) {
     size_t n = strcspn(*text, ":");
     bool job = n == strlen("iteration") && !strncmp(*text, "iteration", n);
     if (!job && !sweep_is_quantile(*text, n)) return WEFT_OK;
@@ -107,7 +124,7 @@ static enum weft_status read_objective(struct tune *t, const struct weft_scenari
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                               "--objective is missing: expected the figure to minimise, such as victims.fct.mean, or "
                               "p99 of the only group");
-    enum weft_status status = expand(s->o, file, &text, ret_error);
+    enum weft_status status = expand_objective(s->o, file, &text, ret_error);
     if (status) return status;
     if (!weft_sweep_metric_parse(text, place, true, s->r.column, s->r.columns, s->o->arena, &t->metric))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
@@ -167,8 +184,8 @@ static uint32_t lay_rungs(struct tune *t, uint32_t seeds) {
     uint32_t n = seeds >> halvings, least = seeds < 2 ? seeds : 2;
     if (n < least) n = least;
     for (t->rungs = 0;; n = 2 * n < seeds ? 2 * n : seeds) {
-        t->seeds[t->rungs] = n;
-        t->points[t->rungs++] = points;
+        t->rung_of[t->rungs].seeds = n;
+        t->rung_of[t->rungs++].points = points;
         runs += points * (n - before);
         before = n;
         if (n == seeds) return runs;
@@ -193,7 +210,7 @@ static enum weft_status plan_rungs(struct tune *t, struct weft_error *ret_error)
 static double mean_of(const struct tune *t, uint32_t point) {
     const struct weft_sweep_results *r = &t->s.r;
     double sum = 0;
-    uint32_t n = t->seeds[t->rung[point]];
+    uint32_t n = t->rung_of[t->rung[point]].seeds;
     for (uint32_t k = 0; k < n; k++)
         sum += weft_sweep_run_value(&r->run[(size_t)point * r->sweep->seeds + k], &t->metric);
     return t->metric.max ? -sum / n : sum / n;
@@ -211,7 +228,7 @@ static int by_rank(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void sort(struct tune *t) {
+static void sort_points(struct tune *t) {
     sorted = t;
     qsort(t->order, t->s.plan->points, sizeof *t->order, by_rank);
 }
@@ -226,8 +243,8 @@ static double now_s(void) {
 static void list_runs(struct tune *t, uint32_t rung) {
     struct sweep *s = &t->s;
     s->owned = 0;
-    for (uint32_t i = 0; i < t->points[rung]; i++)
-        for (uint32_t k = 0; k < t->seeds[rung]; k++) {
+    for (uint32_t i = 0; i < t->rung_of[rung].points; i++)
+        for (uint32_t k = 0; k < t->rung_of[rung].seeds; k++) {
             uint32_t run = t->order[i] * s->plan->seeds + k;
             bool again = false;
             for (uint32_t j = 0; j < s->owned && !again && s->plan->points < 2000; j++)
@@ -236,7 +253,7 @@ static void list_runs(struct tune *t, uint32_t rung) {
         }
 }
 
-static enum weft_status climb(struct tune *t, uint32_t jobs, struct weft_error *ret_error) {
+static enum weft_status climb_rungs(struct tune *t, uint32_t jobs, struct weft_error *ret_error) {
     struct sweep *s = &t->s;
     double start = now_s(), ran = 0, took = 0;
     for (uint32_t rung = 0; rung < t->rungs; rung++) {
@@ -253,23 +270,23 @@ static enum weft_status climb(struct tune *t, uint32_t jobs, struct weft_error *
         if (s->interrupted) break;
         took += now_s() - began;
         ran += due;
-        for (uint32_t i = 0; i < t->points[rung]; i++)
+        for (uint32_t i = 0; i < t->rung_of[rung].points; i++)
             t->rung[t->order[i]] = rung;
         t->done = rung + 1;
-        sort(t);
+        sort_points(t);
     }
     return WEFT_OK;
 }
 
 /// Compares every point with the best, over the seeds that both have.
-static void compare(struct tune *t) {
+static void compare_points(struct tune *t) {
     struct weft_arena *arena = t->s.o->arena;
     uint32_t points = t->s.plan->points, best = t->order[0];
     t->like = weft_arena_alloc(arena, points, sizeof *t->like);
     t->early = weft_arena_alloc(arena, points, sizeof *t->early);
     const double *least = weft_sweep_metric_values(&t->s.r, best, &t->metric, arena);
     for (uint32_t i = 1; i < points; i++) {
-        uint32_t p = t->order[i], seeds = t->seeds[t->rung[p]];
+        uint32_t p = t->order[i], seeds = t->rung_of[t->rung[p]].seeds;
         struct weft_spread difference;
         const double *value = weft_sweep_metric_values(&t->s.r, p, &t->metric, arena);
         if (isnan(mean_of(t, p)) || seeds < 2) continue;
@@ -304,7 +321,8 @@ static const char *value_text(const struct tune *t, double value) {
 
 static struct weft_spread spread_of(const struct tune *t, uint32_t point) {
     struct weft_arena *arena = t->s.o->arena;
-    return weft_spread_of(weft_sweep_metric_values(&t->s.r, point, &t->metric, arena), t->seeds[t->rung[point]], arena);
+    return weft_spread_of(weft_sweep_metric_values(&t->s.r, point, &t->metric, arena), t->rung_of[t->rung[point]].seeds,
+                          arena);
 }
 
 static void print_list(const char *what, const uint32_t *point, uint32_t n) {
@@ -318,12 +336,13 @@ static void print_list(const char *what, const uint32_t *point, uint32_t n) {
 static void print_rungs(const struct tune *t) {
     uint32_t runs = 0;
     for (uint32_t r = 0; r < t->done; r++) {
-        runs += t->points[r] * (t->seeds[r] - (r ? t->seeds[r - 1] : 0));
-        printf("rung %u: %s with %u seed%s\n", r, weft__counted(t->points[r], "point").text, t->seeds[r],
-               t->seeds[r] > 1 ? "s" : "");
+        runs += t->rung_of[r].points * (t->rung_of[r].seeds - (r ? t->rung_of[r - 1].seeds : 0));
+        printf("rung %u: %s with %u seed%s\n", r, weft__counted(t->rung_of[r].points, "point").text,
+               t->rung_of[r].seeds, t->rung_of[r].seeds > 1 ? "s" : "");
     }
     printf("%s of the %u of all points with %s%s\n\n", weft__counted(runs, "run").text,
-           t->s.plan->points * t->seeds[t->rungs - 1], weft__counted(t->seeds[t->rungs - 1], "seed").text,
+           t->s.plan->points * t->rung_of[t->rungs - 1].seeds,
+           weft__counted(t->rung_of[t->rungs - 1].seeds, "seed").text,
            t->stopped ? "; the next rung would end after the budget" : "");
 }
 
@@ -336,9 +355,10 @@ static int width_of(const struct tune *t, uint32_t axis) {
     return (int)width;
 }
 
-static void print_text(const struct tune *t) {
+static void print_text(FILE *file, const void *subject) {
+    const struct tune *t = subject;
     const struct weft_sweep *plan = t->s.plan;
-    bool variants = *variant_of(t, 0);
+    bool variants = *t->point[0].variant;
     printf("%s: %s, the %s is best\n", t->s.r.name, t->metric.name, t->metric.max ? "greatest" : "least");
     print_rungs(t);
     printf("point");
@@ -346,127 +366,115 @@ static void print_text(const struct tune *t) {
     for (uint32_t a = 0; a < plan->axes; a++)
         printf("  %-*s", width_of(t, a), plan->axis[a].path);
     printf("  %12s %12s %6s  left\n", "mean", "+/-", "seeds");
-    for (uint32_t i = 0; i < plan->points; i++) {
-        uint32_t p = t->order[i];
-        struct weft_spread s = spread_of(t, p);
-        printf("%5u", p);
-        if (variants) printf("  %-12s", variant_of(t, p));
+    for (const struct tuned *p = t->point; p < t->point + t->tuned; p++) {
+        printf("%5u", p->point);
+        if (variants) printf("  %-12s", p->variant);
         for (uint32_t a = 0; a < plan->axes; a++)
-            printf("  %-*s", width_of(t, a), plan->point[p].value[a].text);
-        printf("  %12s %12s %6u", value_text(t, s.mean), value_text(t, s.half), s.n);
-        if (t->rung[p] + 1 < t->done)
-            printf("  rung %u\n", t->rung[p]);
+            printf("  %-*s", width_of(t, a), p->value[a].text);
+        printf("  %12s %12s %6u", value_text(t, p->spread.mean), value_text(t, p->spread.half), p->spread.n);
+        if (p->left)
+            printf("  rung %u\n", p->rung);
         else
             puts("  -");
     }
-    printf("\nbest: point %u, %s\n  %s\n", t->order[0], value_text(t, spread_of(t, t->order[0]).mean),
-           weft_sweep_command(&t->s.r, t->order[0], t->s.o->arena));
-    if (t->seeds[t->done - 1] < 2) puts("  one seed: nothing is known of noise");
+    printf("\nbest: point %u, %s\n  %s\n", t->best, value_text(t, t->point[0].spread.mean), t->command);
+    if (t->rung_of[t->done - 1].seeds < 2) puts("  one seed: nothing is known of noise");
     print_list("cannot be told from it, with all seeds that were run", t->like, t->likes);
     print_list("left early, and cannot be told from it with the seeds that they had", t->early, t->earlies);
 }
 
-static void json_list(struct weft__json *j, const char *key, const uint32_t *point, uint32_t n) {
-    weft__json_key(j, key);
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < n; i++)
-        weft__json_u64(j, point[i]);
-    weft__json_end_array(j);
-}
+// --- tables -------------------------------------------------------------------------------------------------------
 
-static void json_point(struct weft__json *j, const struct tune *t, uint32_t p) {
+static void complete_answer(struct tune *t) {
     const struct weft_sweep *plan = t->s.plan;
-    struct weft_spread s = spread_of(t, p);
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "point", p);
-    weft__json_key_string(j, "variant", variant_of(t, p));
-    weft__json_key(j, "values");
-    weft__json_begin_object(j);
-    for (uint32_t a = 0; a < plan->axes; a++)
-        weft__json_key_string(j, plan->axis[a].path, plan->point[p].value[a].text);
-    weft__json_end_object(j);
-    weft__json_key_u64(j, "seeds", s.n);
-    weft__json_key_real(j, "mean", s.mean);
-    weft__json_key_real(j, "median", s.median);
-    weft__json_key_real(j, "half", s.half);
-    weft__json_key_u64(j, "rung", t->rung[p]);
-    weft__json_key_bool(j, "left", t->rung[p] + 1 < t->done);
-    weft__json_end_object(j);
-}
-
-static void print_json(const struct tune *t) {
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_key_string(&j, "objective", t->metric.name);
-    weft__json_key_bool(&j, "max", t->metric.max);
-    weft__json_key_bool(&j, "interrupted", t->s.interrupted);
-    weft__json_key_bool(&j, "stopped_by_budget", t->stopped);
-    weft__json_key(&j, "rungs");
-    weft__json_begin_array(&j);
-    for (uint32_t r = 0; r < t->done; r++) {
-        weft__json_begin_object(&j);
-        weft__json_key_u64(&j, "points", t->points[r]);
-        weft__json_key_u64(&j, "seeds", t->seeds[r]);
-        weft__json_end_object(&j);
-    }
-    weft__json_end_array(&j);
-    weft__json_key(&j, "points");
-    weft__json_begin_array(&j);
-    for (uint32_t i = 0; i < t->s.plan->points; i++)
-        json_point(&j, t, t->order[i]);
-    weft__json_end_array(&j);
-    weft__json_key_u64(&j, "best", t->order[0]);
-    weft__json_key_string(&j, "command", weft_sweep_command(&t->s.r, t->order[0], t->s.o->arena));
-    json_list(&j, "not_told_apart", t->like, t->likes);
-    json_list(&j, "left_early_not_told_apart", t->early, t->earlies);
-    weft__json_end_object(&j);
-    putchar('\n');
-}
-
-static void print_csv(const struct tune *t) {
-    const struct weft_sweep *plan = t->s.plan;
-    fputs("point,variant", stdout);
-    for (uint32_t a = 0; a < plan->axes; a++) {
-        putchar(',');
-        weft__csv_text(stdout, plan->axis[a].path);
-    }
-    puts(",seeds,mean,half,rung,left");
+    t->ran = t->rung_of;
+    t->tuned = plan->points;
+    t->point = weft_arena_alloc(t->s.o->arena, plan->points, sizeof *t->point);
     for (uint32_t i = 0; i < plan->points; i++) {
         uint32_t p = t->order[i];
-        struct weft_spread s = spread_of(t, p);
-        printf("%u,", p);
-        weft__csv_text(stdout, variant_of(t, p));
-        for (uint32_t a = 0; a < plan->axes; a++) {
-            putchar(',');
-            weft__csv_text(stdout, plan->point[p].value[a].text);
-        }
-        printf(",%u,%.17g,%.17g,%u,%d\n", s.n, s.mean, s.half, t->rung[p], t->rung[p] + 1 < t->done);
+        t->point[i] = (struct tuned){.point = p,
+                                     .variant = variant_of(t, p),
+                                     .axis = plan->axis,
+                                     .value = plan->point[p].value,
+                                     .values = plan->axes,
+                                     .spread = spread_of(t, p),
+                                     .rung = t->rung[p],
+                                     .left = t->rung[p] + 1 < t->done};
     }
+    t->best = t->order[0];
+    t->command = weft_sweep_command(&t->s.r, t->best, t->s.o->arena);
 }
+
+static struct weft_result_value axis_path(struct weft_result_cursor *c) {
+    const struct tuned *p = c->above->part[0];
+    return (struct weft_result_value){.known = true, .text = p->axis[c->at - 1].path};
+}
+
+#define TUNE(field, key, kind, ...) WEFT_RESULT_NAMED(struct tune, field, key, kind, __VA_ARGS__)
+#define POINT(field, key, kind, ...) WEFT_RESULT_NAMED(struct tuned, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column alike_columns[] = {
+    WEFT_RESULT_INDEX("number", "place in the list, from 0"),
+    WEFT_RESULT_ITEM(uint32_t, "point", COUNT, "number of the point", .references = "points"),
+};
+static const struct weft_result_table tune_table =
+    WEFT_RESULT_TABLE_OF("tune", OBJECT, "the search for the best point", WEFT_RESULT_SUBJECT,
+                         TUNE(metric.name, "objective", TEXT, "the metric that is optimised"),
+                         TUNE(metric.max, "max", BOOL, "whether its greatest value is the best"),
+                         TUNE(s.interrupted, "interrupted", BOOL, "whether the user has ended the search"),
+                         TUNE(stopped, "stopped_by_budget", BOOL, "whether the time of --budget has ended the search"),
+                         TUNE(best, "best", COUNT, "number of the best point"),
+                         TUNE(command, "command", TEXT, "command that runs the best point"));
+static const struct weft_result_table rungs_table = WEFT_RESULT_TABLE_OF(
+    "rungs", LIST, "a round of runs, each with fewer points and more seeds", WEFT_RESULT_EACH(struct tune, ran, done),
+    WEFT_RESULT_CALL(weft_result_index, "rung", COUNT, "number of the rung, from 0",
+                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    WEFT_RESULT(struct rung, points, COUNT, "points that ran"),
+    WEFT_RESULT(struct rung, seeds, COUNT, "seeds of each point"));
+static const struct weft_result_table points_table = WEFT_RESULT_TABLE_OF(
+    "points", LIST, "a point, the best first", WEFT_RESULT_EACH(struct tune, point, tuned),
+    POINT(point, "point", COUNT, "number of the point", .flags = WEFT_RESULT_KEY),
+    POINT(variant, "variant", TEXT, "name of its variant"), POINT(spread.n, "seeds", COUNT, "seeds with a value"),
+    POINT(spread.mean, "mean", REAL, "mean of the objective over seeds"),
+    POINT(spread.median, "median", REAL, "median of the objective over seeds"),
+    POINT(spread.half, "half", REAL, "half the width of the 95% interval of the mean"),
+    POINT(rung, "rung", COUNT, "last rung that it reached"),
+    POINT(left, "left", BOOL, "whether it was dropped before the last rung"));
+static const struct weft_result_table values_table = WEFT_RESULT_TABLE_OF(
+    "points.values", NUMBERS, "a parameter of a point", WEFT_RESULT_EACH(struct tuned, value, values),
+    WEFT_RESULT_OF(struct tuned, point, COUNT, "number of the point"),
+    WEFT_RESULT_CALL(axis_path, "path", TEXT, "path of the parameter", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT(struct weft_sweep_value, text, TEXT, "its value"));
+static const struct weft_result_table like_table =
+    WEFT_RESULT_TABLE("not_told_apart", ARRAY, "a point that cannot be told from the best, with all seeds that ran",
+                      alike_columns, WEFT_RESULT_EACH(struct tune, like, likes));
+static const struct weft_result_table early_table =
+    WEFT_RESULT_TABLE("left_early_not_told_apart", ARRAY,
+                      "a point that was dropped early and cannot be told from the best with the seeds that it had",
+                      alike_columns, WEFT_RESULT_EACH(struct tune, early, earlies));
+const struct weft_answer weft__answer_tune =
+    WEFT_ANSWER_OF("tune", "weft tune: the best values of parameters", &tune_table, &rungs_table, &points_table,
+                   &values_table, &like_table, &early_table);
 
 // --- the command --------------------------------------------------------------------------------------------------
 
-static enum weft_status show(struct tune *t, struct weft_error *ret_error) {
+static enum weft_status show_tune(struct tune *t, struct weft_error *ret_error) {
     const struct weft_cli_options *o = t->s.o;
     enum weft_status status = WEFT_OK;
     if (o->out) status = weft_sweep_sqlite(o->out, &t->s.r, ret_error);
     if (t->s.interrupted) sweep_say_interrupted(&t->s);
     if (!t->done) return t->s.interrupted ? WEFT_INTERRUPTED : status;
-    compare(t);
-    if (csv) weft_cli_terminal_raw();
-    (csv ? print_csv : o->json ? print_json : print_text)(t);
+    compare_points(t);
+    complete_answer(t);
+    if (!status) status = weft_cli_answer(o, &weft__answer_tune, t, print_text, ret_error);
     if (t->s.interrupted) return WEFT_INTERRUPTED;
     if (!status && weft_sweep_count(&t->s.r, WEFT_SWEEP_FAILED)) return WEFT_ERROR_SYSTEM;
     return status;
 }
 
-static enum weft_status tune(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                             struct weft_error *ret_error) {
+static enum weft_status tune_scenario(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                      struct weft_error *ret_error) {
     struct tune t = {.s = {.o = o, .lock = -1, .share = {.tasks = 1}}};
     uint32_t jobs;
-    if (csv && o->json)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                              "--csv and --json both go to standard output; expected one of them");
     if (!weft_cli_jobs_parse(jobs_text, &jobs)) return WEFT_ERROR_INPUT;
     sweep_begin(&t.s, o->operand[0]);
     enum weft_status status = make_plan(&t, file, ret_error);
@@ -480,12 +488,12 @@ static enum weft_status tune(const struct weft_cli_options *o, const struct weft
     for (uint32_t p = 0; p < points; p++)
         t.order[p] = p;
     status = sweep_prepare(&t.s, true, ret_error);
-    if (!status) status = climb(&t, jobs, ret_error);
-    if (!status) status = show(&t, ret_error);
+    if (!status) status = climb_rungs(&t, jobs, ret_error);
+    if (!status) status = show_tune(&t, ret_error);
     sweep_end(&t.s, status);
     return status;
 }
 
 int weft_cli_tune(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, tune);
+    return weft_cli_on_scenario(&command, argc, argv, tune_scenario);
 }

@@ -13,7 +13,6 @@
 #include "weft/dag.h"
 #include "workload.h"
 
-#include "base/json.h"
 #include "base/param.h"
 #include "base/units.h"
 
@@ -51,19 +50,28 @@ static const struct weft_cli_command command = {
         "without clear-to-send. SCENARIO may also be a schedule in GOAL, text or binary; its first bytes tell\n"
         "which.\n"
         "Exit status: 0 done, 2 bad input, 4 steps that wait for one another for ever.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON | WEFT_CLI_REPLACE,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_REPLACE,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
+    .answer = &weft__answer_workload,
+    .other = &weft__answer_schedule,
 };
 
 /// What a job or a group of flows is compiled to.
 struct part {
-    const char *name;
-    uint32_t ranks; ///< of a job; or hosts that send
+    const char *name, *of; ///< of: "job" or "flows"
+    uint32_t ranks;        ///< of a job; or hosts that send
     uint64_t steps, messages;
     weft_bytes bytes, network_bytes;
     weft_time_ps end_ps;
+};
+
+/// The busiest host: its bytes, and their time at the rate of its link.
+struct busiest {
+    const char *host; ///< NULL: no host
+    weft_bytes bytes;
+    weft_time_ps time_ps;
 };
 
 struct view {
@@ -77,6 +85,12 @@ struct view {
     uint32_t n, *unit;  ///< of a host
     const char **name;  ///< of a unit
     weft_bytes *matrix; ///< [n * n], over the network
+    // For the answer:
+    const char *scenario, *variant;
+    struct busiest sends, receives;
+    const struct busiest *sends_most, *receives_most; ///< NULL: no host
+    struct part *shown;                               ///< parts with steps
+    uint32_t parts;
 };
 
 static struct part *part_of(const struct view *v, uint32_t rank, const struct weft_dag_step *step) {
@@ -159,28 +173,22 @@ static enum weft_status choose_units(struct view *v, struct weft_arena *arena, s
 
 // --- what is printed ----------------------------------------------------------------------------------------------
 
-/// The busiest host: its bytes, and their time at the rate of its link.
-struct busiest {
-    uint32_t host;
-    weft_bytes bytes;
-    weft_time_ps time_ps;
-};
 static struct busiest find_busiest(const struct view *v, const weft_bytes *bytes) {
     struct busiest b = {0};
     for (uint32_t h = 0; h < v->t->hosts; h++) {
         weft_rate_bps rate = v->t->link[weft_topology_port(v->t, v->t->host[h], 0)->link].rate_bps;
         weft_time_ps time = (weft_time_ps)llround((double)bytes[h] * 8 / (double)rate * (double)WEFT_PS_PER_S);
-        if (time > b.time_ps) b = (struct busiest){h, bytes[h], time};
+        if (time > b.time_ps) b = (struct busiest){v->t->node[v->t->host[h]].name, bytes[h], time};
     }
     return b;
 }
 
-static void print_busiest(const struct view *v, const char *verb, struct busiest b) {
+static void print_busiest(const char *verb, const struct busiest *b) {
     char time[WEFT_CLI_TEXT];
-    weft_format_time(b.time_ps, time, sizeof time);
-    if (b.bytes)
-        printf("%s %s most, %s: %s at the rate of its link\n", v->t->node[v->t->host[b.host]].name, verb,
-               weft_cli_bytes_text(b.bytes, (char[WEFT_CLI_TEXT]){0}), time);
+    if (!b) return;
+    weft_format_time(b->time_ps, time, sizeof time);
+    printf("%s %s most, %s: %s at the rate of its link\n", b->host, verb,
+           weft_cli_bytes_text(b->bytes, (char[WEFT_CLI_TEXT]){0}), time);
 }
 
 static void print_matrix(const struct view *v) {
@@ -198,93 +206,106 @@ static void print_matrix(const struct view *v) {
     }
 }
 
-static void print_pairs(const struct view *v) {
-    printf("\n%-16s %-16s %12s\n", "from", "to", "bytes");
-    for (uint32_t a = 0; a < v->n; a++)
-        for (uint32_t b = 0; b < v->n; b++) {
-            weft_bytes bytes = v->matrix[(size_t)a * v->n + b];
-            if (bytes)
-                printf("%-16s %-16s %12s\n", v->name[a], v->name[b],
-                       weft_cli_bytes_text(bytes, (char[WEFT_CLI_TEXT]){0}));
-        }
+// --- tables -------------------------------------------------------------------------------------------------------
+
+static void complete_answer(struct view *v, const struct weft_scenario *s, struct weft_arena *arena) {
+    v->scenario = s->name;
+    v->variant = s->variant;
+    v->sends = find_busiest(v, v->sent);
+    v->receives = find_busiest(v, v->received);
+    v->sends_most = v->sends.host ? &v->sends : NULL;
+    v->receives_most = v->receives.host ? &v->receives : NULL;
+    v->shown = weft_arena_alloc(arena, v->w->jobs + v->w->groups, sizeof *v->shown);
+    for (uint32_t i = 0; i < v->w->jobs + v->w->groups; i++)
+        if (v->part[i].steps) v->shown[v->parts++] = v->part[i];
 }
 
-static void print_text(const struct view *v) {
+static bool has_matrix(const struct weft_run *subject) {
+    return ((const struct view *)(const void *)subject)->matrix;
+}
+
+static bool next_between(struct weft_result_cursor *c) {
+    const struct view *v = c->subject;
+    while (c->at < (uint64_t)v->n * v->n && !v->matrix[c->at])
+        c->at++;
+    if (c->at == (uint64_t)v->n * v->n) return false;
+    c->part[0] = &v->matrix[c->at++];
+    return true;
+}
+
+static struct weft_result_value name_of_unit(const struct view *v, uint64_t unit) {
+    return (struct weft_result_value){.known = true, .text = v->name[unit]};
+}
+
+static struct weft_result_value between_from(struct weft_result_cursor *c) {
+    const struct view *v = c->subject;
+    return name_of_unit(v, (c->at - 1) / v->n);
+}
+
+static struct weft_result_value between_to(struct weft_result_cursor *c) {
+    const struct view *v = c->subject;
+    return name_of_unit(v, (c->at - 1) % v->n);
+}
+
+#define WORKLOAD(field, key, kind, ...) WEFT_RESULT_NAMED(struct view, field, key, kind, __VA_ARGS__)
+#define PART(field, kind, ...) WEFT_RESULT(struct part, field, kind, __VA_ARGS__)
+static const struct weft_result_column busiest_columns[] = {
+    WEFT_RESULT(struct busiest, host, TEXT, "the busiest host"),
+    WEFT_RESULT(struct busiest, bytes, BYTES, "its bytes over the network"),
+    WEFT_RESULT(struct busiest, time_ps, TIME, "time of these bytes at the rate of its link"),
+};
+static const struct weft_result_table workload_table =
+    WEFT_RESULT_TABLE_OF("workload", OBJECT, "the work of all hosts", WEFT_RESULT_SUBJECT,
+                         WORKLOAD(scenario, "scenario", TEXT, "name of the scenario"),
+                         WORKLOAD(variant, "variant", TEXT, "name of the variant"),
+                         WORKLOAD(result.lanes, "lanes", COUNT, "lanes: sequences of steps of a rank"),
+                         WORKLOAD(result.steps, "steps", COUNT, "steps that were executed"),
+                         WORKLOAD(result.messages, "messages", COUNT, "messages that were sent"),
+                         WORKLOAD(result.bytes, "bytes", BYTES, "bytes of all messages"),
+                         WORKLOAD(result.end_ps, "compute_ps", TIME, "end of the last step if messages take no time"));
+static const struct weft_result_table sends_table = WEFT_RESULT_TABLE(
+    "sends_most", OBJECT, "the host that sends longest", busiest_columns, WEFT_RESULT_IF(struct view, sends_most));
+static const struct weft_result_table receives_table =
+    WEFT_RESULT_TABLE("receives_most", OBJECT, "the host that receives longest", busiest_columns,
+                      WEFT_RESULT_IF(struct view, receives_most));
+static const struct weft_result_table groups_table = WEFT_RESULT_TABLE_OF(
+    "groups", LIST, "a job, or a group of flows", WEFT_RESULT_EACH(struct view, shown, parts),
+    PART(name, TEXT, "name of the job or group of flows", .flags = WEFT_RESULT_KEY, .title = "group"),
+    PART(of, TEXT, "job or flows", .flags = WEFT_RESULT_KEY, .title = "of"),
+    PART(ranks, COUNT, "ranks of the job, or hosts that send", .title = "ranks"),
+    PART(steps, COUNT, "steps", .title = "steps"), PART(messages, COUNT, "messages", .title = "messages"),
+    PART(bytes, BYTES, "bytes of all messages", .title = "bytes"),
+    PART(network_bytes, BYTES, "bytes of messages over the network", .title = "on network"));
+static const struct weft_result_table between_table =
+    WEFT_RESULT_TABLE_OF("between", LIST, "a pair of hosts, racks or pods with traffic (--between)",
+                         WEFT_RESULT_AND(.next = next_between, .present = has_matrix),
+                         WEFT_RESULT_CALL(between_from, "from", TEXT, "host, rack or pod that sends",
+                                          .flags = WEFT_RESULT_KEY, .title = "from"),
+                         WEFT_RESULT_CALL(between_to, "to", TEXT, "host, rack or pod that receives",
+                                          .flags = WEFT_RESULT_KEY, .title = "to"),
+                         WEFT_RESULT_ITEM(weft_bytes, "bytes", BYTES, "bytes over the network", .title = "bytes"));
+const struct weft_answer weft__answer_workload =
+    WEFT_ANSWER_OF("workload", "weft workload: what the hosts of a scenario compute, send and receive", &workload_table,
+                   &sends_table, &receives_table, &groups_table, &between_table);
+
+static void print_text(FILE *file, const void *subject) {
+    const struct view *v = subject;
     char end[WEFT_CLI_TEXT];
     weft_format_time(v->result.end_ps, end, sizeof end);
-    printf("%-20s %-5s %8s %12s %12s %12s %12s\n", "group", "of", "ranks", "steps", "messages", "bytes", "on network");
-    for (uint32_t i = 0; i < v->w->jobs + v->w->groups; i++) {
-        const struct part *p = &v->part[i];
-        if (!p->steps) continue;
-        printf("%-20s %-5s %8" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12s %12s\n", p->name,
-               i < v->w->jobs ? "job" : "flows", p->ranks, p->steps, p->messages,
-               weft_cli_bytes_text(p->bytes, (char[WEFT_CLI_TEXT]){0}),
-               weft_cli_bytes_text(p->network_bytes, (char[WEFT_CLI_TEXT]){0}));
-    }
+    weft_answer_text_table(file, &weft__answer_workload, &groups_table, v);
     printf("\nexecuted: %s in %s; %s if messages took no time\n", weft__counted(v->result.steps, "step").text,
            weft__counted(v->result.lanes, "lane").text, end);
     for (uint32_t j = 0; j < v->w->jobs; j++)
         if (v->w->job[j].schedule) printf("%s is a schedule, and not executed here: see --loggops\n", v->part[j].name);
     if (v->w->rmas) printf("remote memory access is left out: what it sends depends on answers\n");
-    print_busiest(v, "sends", find_busiest(v, v->sent));
-    print_busiest(v, "receives", find_busiest(v, v->received));
-    if (v->matrix) (v->n > COLUMNS_MAX ? print_pairs : print_matrix)(v);
-}
-
-static void print_host(struct weft__json *j, const struct view *v, const char *key, struct busiest b) {
-    if (!b.bytes) return;
-    weft__json_key(j, key);
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "host", v->t->node[v->t->host[b.host]].name);
-    weft__json_key_u64(j, "bytes", b.bytes);
-    weft__json_key_u64(j, "time_ps", b.time_ps);
-    weft__json_end_object(j);
-}
-
-static void print_json(const struct view *v, const struct weft_scenario *s) {
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_key_string(&j, "scenario", s->name);
-    weft__json_key_string(&j, "variant", s->variant);
-    weft__json_key_u64(&j, "lanes", v->result.lanes);
-    weft__json_key_u64(&j, "steps", v->result.steps);
-    weft__json_key_u64(&j, "messages", v->result.messages);
-    weft__json_key_u64(&j, "bytes", v->result.bytes);
-    weft__json_key_u64(&j, "compute_ps", v->result.end_ps);
-    print_host(&j, v, "sends_most", find_busiest(v, v->sent));
-    print_host(&j, v, "receives_most", find_busiest(v, v->received));
-    weft__json_key(&j, "groups");
-    weft__json_begin_array(&j);
-    for (uint32_t i = 0; i < v->w->jobs + v->w->groups; i++) {
-        const struct part *p = &v->part[i];
-        if (!p->steps) continue;
-        weft__json_begin_object(&j);
-        weft__json_key_string(&j, "name", p->name);
-        weft__json_key_string(&j, "of", i < v->w->jobs ? "job" : "flows");
-        weft__json_key_u64(&j, "ranks", p->ranks);
-        weft__json_key_u64(&j, "steps", p->steps);
-        weft__json_key_u64(&j, "messages", p->messages);
-        weft__json_key_u64(&j, "bytes", p->bytes);
-        weft__json_key_u64(&j, "network_bytes", p->network_bytes);
-        weft__json_end_object(&j);
+    print_busiest("sends", v->sends_most);
+    print_busiest("receives", v->receives_most);
+    if (v->matrix && v->n > COLUMNS_MAX) {
+        putchar('\n');
+        weft_answer_text_table(file, &weft__answer_workload, &between_table, v);
+    } else if (v->matrix) {
+        print_matrix(v);
     }
-    weft__json_end_array(&j);
-    if (v->matrix) {
-        weft__json_key(&j, "between");
-        weft__json_begin_array(&j);
-        for (uint32_t a = 0; a < v->n; a++)
-            for (uint32_t b = 0; b < v->n; b++) {
-                if (!v->matrix[(size_t)a * v->n + b]) continue;
-                weft__json_begin_object(&j);
-                weft__json_key_string(&j, "from", v->name[a]);
-                weft__json_key_string(&j, "to", v->name[b]);
-                weft__json_key_u64(&j, "bytes", v->matrix[(size_t)a * v->n + b]);
-                weft__json_end_object(&j);
-            }
-        weft__json_end_array(&j);
-    }
-    weft__json_end_object(&j);
-    putchar('\n');
 }
 
 // --- all of it ----------------------------------------------------------------------------------------------------
@@ -302,12 +323,12 @@ static void name_parts(struct view *v, struct weft_arena *arena) {
     const struct weft_workload *w = v->w;
     v->part = weft_arena_alloc(arena, w->jobs + w->groups, sizeof *v->part);
     for (uint32_t j = 0; j < w->jobs; j++)
-        v->part[j] = (struct part){.name = w->group[w->job[j].group], .ranks = w->job[j].ranks};
+        v->part[j] = (struct part){.name = w->group[w->job[j].group], .of = "job", .ranks = w->job[j].ranks};
     for (uint32_t j = 0; j < w->jobs; j++)
         if (w->job[j].schedule) sum_schedule(&w->job[j], &v->part[j]);
     uint32_t *last = weft_arena_alloc(arena, w->groups, sizeof *last);
     for (uint32_t g = 0; g < w->groups; g++)
-        v->part[w->jobs + g].name = w->group[g];
+        v->part[w->jobs + g] = (struct part){.name = w->group[g], .of = "flows"};
     for (uint32_t h = 0; h < v->t->hosts; h++) // each host that sends once
         for (uint32_t i = v->dag.send0[h]; i < v->dag.send0[h + 1]; i++) {
             uint32_t g = w->flow[v->dag.flow[v->dag.send[i]]].group;
@@ -363,8 +384,8 @@ static enum weft_status show_schedule(const struct view *v, const struct weft_sc
     return status ? status : weft_cli_schedule(schedule, &as_schedule, o, ret_error);
 }
 
-static enum weft_status workload(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                 struct weft_error *ret_error) {
+static enum weft_status show_workload(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                      struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
     uint32_t variant;
     enum weft_status status = weft_cli_variant(o, file, &variant, ret_error);
@@ -385,10 +406,10 @@ static enum weft_status workload(const struct weft_cli_options *o, const struct 
         v.result = weft_dag_execute(&v.dag, &(struct weft_dag_options){.on_step = on_step, .context = &v});
         if (v.result.stuck) status = say_stuck(&v, s.scenario, ret_error);
     }
-    if (!status && o->json)
-        print_json(&v, s.scenario);
-    else if (!status)
-        print_text(&v);
+    if (!status) {
+        complete_answer(&v, s.scenario, s.arena);
+        status = weft_cli_answer(o, &weft__answer_workload, &v, print_text, ret_error);
+    }
     weft_cli_simulation_deinit(&s);
     return status;
 }
@@ -402,5 +423,5 @@ static bool is_goal(int argc, char **argv) {
 
 int weft_cli_workload(int argc, char **argv) {
     if (is_goal(argc, argv)) return weft_cli_goal(&command, &as_schedule, argc, argv);
-    return weft_cli_on_scenario(&command, argc, argv, workload);
+    return weft_cli_on_scenario(&command, argc, argv, show_workload);
 }

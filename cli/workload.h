@@ -4,8 +4,10 @@
 #define WEFT_CLI_WORKLOAD_H
 
 #include "cli.h"
+#include "weft/result.h"
 #include "weft/schedule.h"
 
+extern const struct weft_answer weft__answer_workload, weft__answer_schedule;
 /// Whether the file exists and begins like GOAL.
 bool weft_cli_goal_recognise(const char *path);
 /// What to do with a schedule; NULL: nothing.

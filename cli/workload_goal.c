@@ -11,7 +11,6 @@
 #include "weft/goal.h"
 #include "workload.h"
 
-#include "base/json.h"
 #include "base/stream.h"
 #include "base/units.h"
 
@@ -30,7 +29,8 @@ bool weft_cli_goal_recognise(const char *path) {
 struct view {
     const struct weft_cli_schedule *options;
     const struct weft_schedule *s;
-    struct weft_loggops_result result;
+    struct weft_loggops_result result; ///< most_ps: WEFT_TIME_NEVER without --loggops
+    uint32_t ranks;                    ///< that were executed
 };
 
 /// Nanoseconds, with decimals if it has any.
@@ -39,7 +39,8 @@ static void print_ns(weft_time_ps time) {
     if (time % 1000) printf(".%03" PRIu64, time % 1000);
 }
 
-static void print_text(const struct view *v) {
+static void print_text(FILE *file, const void *subject) {
+    const struct view *v = subject;
     if (v->options->loggops) {
         for (uint32_t r = 0; r < v->s->ranks; r++) {
             printf("Host %" PRIu32 ": ", r);
@@ -55,27 +56,22 @@ static void print_text(const struct view *v) {
     putchar('\n');
 }
 
-static void print_json(const struct view *v) {
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_key_string(&j, "schedule", v->s->file);
-    weft__json_key_u64(&j, "ranks", v->s->ranks);
-    weft__json_key_u64(&j, "steps", v->s->steps);
-    weft__json_key_u64(&j, "dependencies", v->s->edges);
-    weft__json_key_u64(&j, "nics", v->s->nics);
-    weft__json_key_u64(&j, "messages", v->s->messages);
-    weft__json_key_u64(&j, "bytes", v->s->bytes);
-    if (v->options->loggops) {
-        weft__json_key_u64(&j, "end_ps", v->result.most_ps);
-        weft__json_key(&j, "rank_end_ps");
-        weft__json_begin_array(&j);
-        for (uint32_t r = 0; r < v->s->ranks; r++)
-            weft__json_u64(&j, v->result.end_ps[r]);
-        weft__json_end_array(&j);
-    }
-    weft__json_end_object(&j);
-    putchar('\n');
-}
+#define SCHEDULE(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_schedule, field, key, kind, __VA_ARGS__)
+static const struct weft_result_table schedule_table = WEFT_RESULT_TABLE_OF(
+    "schedule", OBJECT, "a schedule", WEFT_RESULT_IF(struct view, s),
+    SCHEDULE(file, "schedule", TEXT, "the file, or the scenario from which it is made"),
+    SCHEDULE(ranks, "ranks", COUNT, "ranks"), SCHEDULE(steps, "steps", COUNT, "steps of all ranks"),
+    SCHEDULE(edges, "dependencies", COUNT, "dependencies between steps"),
+    SCHEDULE(nics, "nics", COUNT, "NICs of a rank"), SCHEDULE(messages, "messages", COUNT, "messages"),
+    SCHEDULE(bytes, "bytes", BYTES, "bytes of all messages"),
+    WEFT_RESULT_AT(1, struct view, result.most_ps, "end_ps", TIME, "end of the last rank (--loggops)",
+                   .flags = WEFT_RESULT_SPARSE));
+static const struct weft_result_table ends_table = WEFT_RESULT_TABLE_OF(
+    "rank_end_ps", ARRAY, "a rank, executed under the LogGOPS model (--loggops)",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct view, result.end_ps, ranks), .sparse = true),
+    WEFT_RESULT_INDEX("rank", "number of the rank"), WEFT_RESULT_ITEM(weft_time_ps, "end_ps", TIME, "end of the rank"));
+const struct weft_answer weft__answer_schedule =
+    WEFT_ANSWER_OF("schedule", "weft workload SCHEDULE: a schedule, and its execution", &schedule_table, &ends_table);
 
 static void write_goal(FILE *file, const void *schedule) {
     weft_goal_write(file, schedule);
@@ -83,7 +79,7 @@ static void write_goal(FILE *file, const void *schedule) {
 
 enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct weft_cli_schedule *options,
                                    const struct weft_cli_options *o, struct weft_error *ret_error) {
-    struct view v = {.options = options, .s = s};
+    struct view v = {.options = options, .s = s, .result = {.most_ps = WEFT_TIME_NEVER}};
     struct weft_loggops model;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     enum weft_status status = WEFT_OK;
@@ -92,13 +88,14 @@ enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct w
         status = weft_loggops_parse(options->loggops, (struct weft_place){.file = "--loggops"}, &model, ret_error);
     if (!status && options->loggops) status = weft_loggops_run(s, &model, arena, &v.result, ret_error);
     if (!status && options->goal) status = weft_cli_replace_file(options->goal, write_goal, s, ret_error);
-    if (!status) (o->json ? print_json : print_text)(&v);
+    if (!status && options->loggops) v.ranks = s->ranks;
+    if (!status) status = weft_cli_answer(o, &weft__answer_schedule, &v, print_text, ret_error);
     weft_arena_free(arena);
     return status;
 }
 
-static enum weft_status show(const struct weft_cli_options *o, const struct weft_cli_schedule *options,
-                             struct weft_error *ret_error) {
+static enum weft_status show_schedule(const struct weft_cli_options *o, const struct weft_cli_schedule *options,
+                                      struct weft_error *ret_error) {
     struct weft_schedule *s = NULL;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     enum weft_status status = WEFT_OK;
@@ -121,7 +118,7 @@ int weft_cli_goal(const struct weft_cli_command *command, const struct weft_cli_
     int exit_status = weft_cli_parse(command, argc, argv, &o);
     if (exit_status == WEFT_CLI_GO) {
         struct weft_error error = {0};
-        exit_status = (int)show(&o, options, &error);
+        exit_status = (int)show_schedule(&o, options, &error);
         if (error.status) weft_cli_fail(&error);
     }
     weft_cli_options_deinit(&o);

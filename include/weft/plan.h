@@ -7,6 +7,8 @@
 
 #include "weft/scenario.h"
 
+struct weft_answer; // weft/result.h
+
 /// What a headroom is computed from.
 enum weft_plan_formula {
     WEFT_PLAN_BOUND, ///< what can still arrive: delays, the pause frame, and every frame that has begun
@@ -46,7 +48,8 @@ struct weft_plan_pfc {
     weft_bytes frame_bytes;     ///< one full frame; with preamble and gap in BOUND, the port's MTU in SONIC
     uint32_t frames;            ///< how many of them
     weft_bytes ahead_bytes;     ///< BOUND: the frame that the pause waits for, of any class; else 0
-    weft_bytes pause_bytes;     ///< the pause frame; in SONIC the MAC and PHY
+    weft_bytes pause_bytes;     ///< the pause frame
+    weft_bytes mac_phy_bytes;   ///< SONIC: held by MAC and PHY; else 0
     double occupancy;           ///< cells taken over bytes, worst case (SONIC); else 1
     weft_bytes headroom_bytes;  ///< what must fit above XOFF
     weft_bytes xon_bytes;       ///< SONIC: kept below XON; else 0
@@ -112,8 +115,12 @@ struct weft_plan_sfc {
 /// `way`: NULL for that of `conf`.
 struct weft_plan_sfc weft_plan_calc_sfc(const struct weft_plan_sfc_conf *conf, const struct weft_plan_way *way);
 
-/// Links of a scenario that are alike, one direction: layers, rate, delay and configuration of both ends.
+/// Links of a scenario that are alike, one direction: layers, rate, delay and configuration of both ends. Or one link
+/// that is given by values, which has no layers.
 struct weft_plan_line {
+    const char *plan;                  ///< "pfc", of a link given by values; else NULL
+    uint32_t number;                   ///< in the list, from 0
+    const char *between;               ///< both ends, each with its entry of `devices`: "leaf -> spine (spine-*)"
     const char *from, *to;             ///< layers
     const char *from_match, *to_match; ///< the entry of `devices` that holds there; NULL: none
     uint32_t links;
@@ -121,8 +128,19 @@ struct weft_plan_line {
     struct weft_plan_pfc_conf pfc; ///< over the caller's: rate, delay, processing, reaction, MTU
     weft_bytes headroom_bytes;     ///< as configured
     const char *headroom_text;     ///< how: "size 800KB - xoff 780KB"
+    // From here on: what weft_plan_line_judge adds.
+    const char *formula;
+    struct weft_plan_pfc need; ///< terms that the formula does not have are the largest number or NAN
+    weft_bytes need_by_formula[WEFT_PLAN_FORMULAS];
+    bool enough;
+    const char *configured;     ///< "20KB, size 800KB - xoff 780KB: 7666B TOO LITTLE"
+    const char *const *warning; ///< [warnings]
+    uint32_t warnings;
 };
-/// Every sort of link; `base` holds what a scenario does not say. In `arena`.
+/// Compares the configured headroom with the need.
+void weft_plan_line_judge(struct weft_plan_line *line, struct weft_arena *arena);
+/// Every sort of link, not yet judged; `base` holds what a scenario does not say. In `arena`, which may outlive the
+/// scenario.
 struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scenario,
                                                 const struct weft_topology *topology,
                                                 const struct weft_plan_pfc_conf *base, struct weft_arena *arena,
@@ -145,5 +163,41 @@ struct weft_plan_place {
 struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scenario,
                                                 const struct weft_topology *topology,
                                                 const struct weft_workload *workload, struct weft_arena *arena);
+
+/// Names of the bits that are set, in `arena`.
+const char **weft_plan_warnings(uint32_t mask, const char *const *name, struct weft_arena *arena,
+                                uint32_t *ret_warnings);
+
+/// What weft plan sfc found, for values or in a scenario.
+struct weft_plan_sfc_found {
+    const char *plan; ///< "sfc", for values; else NULL
+    struct weft_plan_sfc_conf conf;
+    struct weft_plan_sfc sfc;
+    struct weft_plan_place place; ///< receiver_name NULL: values
+    bool own_way;                 ///< the path is the place's, not that of `conf`
+    const char **warning;
+    uint32_t warnings;
+};
+
+struct weft_plan_dsf_sort; // weft/plan_dsf.h
+
+/// What a calculator finds in the variants of a scenario.
+struct weft_plan_variants {
+    const char *plan; ///< the calculator: "pfc"
+    struct weft_plan_variant *variant;
+    uint32_t variants;
+};
+struct weft_plan_variant {
+    const char *variant;         ///< "": the scenario has no variants; NULL: values instead of a scenario
+    struct weft_plan_line *line; ///< of weft plan pfc
+    uint32_t lines;
+    struct weft_plan_sfc_found sfc;  ///< of weft plan sfc
+    struct weft_plan_dsf_sort *sort; ///< of weft plan dsf
+    uint32_t sorts;
+};
+/// To values: of a judged struct weft_plan_line, a struct weft_plan_variant, a judged struct weft_plan_dsf_sort. To a
+/// scenario: of a struct weft_plan_variants.
+extern const struct weft_answer weft__answer_plan_pfc, weft__answer_plan_pfc_scenario, weft__answer_plan_sfc,
+    weft__answer_plan_sfc_scenario, weft__answer_plan_dsf, weft__answer_plan_dsf_scenario;
 
 #endif

@@ -91,13 +91,20 @@ struct weft_plan_dsf weft_plan_calc_dsf(const struct weft_plan_dsf_conf *conf);
 /// Credits that a rate uses in a time: ceil(rate x time / credit).
 uint64_t weft_plan_calc_credits(weft_rate_bps rate, weft_time_ps time, weft_bytes credit);
 
-/// Interface nodes of a topology that are alike.
+/// Interface nodes of a topology that are alike, or one that is given by values.
 struct weft_plan_dsf_sort {
-    const char *layer, *example; ///< layer, and the first of them
+    const char *plan;            ///< "dsf", of values; else NULL
+    const char *layer, *example; ///< layer, and the first of them; NULL: of values
     uint32_t nodes;
     struct weft_plan_dsf_conf conf; ///< over the caller's: ports, lanes, rates, delays, nodes on the way
+    // From here on: what weft_plan_dsf_judge adds.
+    struct weft_plan_dsf dsf; ///< without a distance its figures are the largest number
+    const char **warning;
+    uint32_t warnings;
 };
-/// Every sort, in the order of nodes; none if the topology has no DSF. In `arena`.
+void weft_plan_dsf_judge(struct weft_plan_dsf_sort *sort, struct weft_arena *arena);
+/// Every sort, in the order of nodes, not yet judged; none if the topology has no DSF. In `arena`, which may outlive
+/// the topology.
 struct weft_plan_dsf_sort *weft_plan_topology_dsf(const struct weft_topology *topology,
                                                   const struct weft_plan_dsf_conf *base, struct weft_arena *arena,
                                                   uint32_t *ret_sorts);

@@ -34,6 +34,8 @@ struct weft_sonic_finding {
     uint32_t changes;   ///< 0: no patch can mend it
     bool note;          ///< not a fault: a case that a sound value does not cover
     struct weft_sonic_change change[2];
+    const char *name, *source; ///< of the rule
+    bool patched;              ///< a patch can mend it
 };
 
 /// Findings and notes in the order of rules, in `arena`. `base`: the formula, and what the file does not say; its delay
@@ -42,5 +44,21 @@ struct weft_sonic_finding {
 /// change.
 struct weft_sonic_finding *weft_plan_sonic(const struct weft_sonic *sonic, const struct weft_plan_pfc_conf *base,
                                            struct weft_arena *arena, uint32_t *ret_findings);
+
+/// What weft plan sonic answers.
+struct weft_sonic_judgement {
+    const char *plan, *file; ///< "sonic"; the first file
+    uint32_t ports;
+    struct weft_sonic_finding *finding; ///< findings and notes
+    uint32_t findings, notes, patched;  ///< findings: with notes
+    /// An operation of the patch. Readers ignore unknown members (RFC 6902, section 4), such as the reason.
+    struct weft_sonic_operation {
+        const char *op, *path, *value, *reason;
+    } * operation;
+    uint32_t operations;
+};
+struct weft_sonic_judgement weft_plan_sonic_judge(const struct weft_sonic *sonic, const struct weft_plan_pfc_conf *base,
+                                                  const char *file, struct weft_arena *arena);
+extern const struct weft_answer weft__answer_plan_sonic; ///< its table "patch" is the JSON patch
 
 #endif

@@ -8,12 +8,10 @@
 //       WEFT_RESULT(struct line, from, TEXT, "layer of the sender", .flags = WEFT_RESULT_KEY, .title = "from"),
 //       WEFT_RESULT(struct line, headroom_bytes, BYTES, "headroom above XOFF", .title = "headroom"),
 //   };
-//   static const struct weft_result_table line_table = {
-//       .name = "lines", .shape = WEFT_RESULT_LIST, .row = "a sort of link", WEFT_RESULT_COLUMNS(line_columns),
-//       WEFT_RESULT_EACH(struct plan_answer, line, lines)}; // struct line *line; uint32_t lines;
-//   static const struct weft_result_table *const tables[] = {&plan_table, &line_table};
-//   const struct weft_answer weft__answer_plan = {.name = "plan_pfc", .about = "weft plan pfc",
-//   WEFT_ANSWER_TABLES(tables)};
+//   static const struct weft_result_table line_table =
+//       WEFT_RESULT_TABLE("lines", LIST, "a sort of link", line_columns,
+//                         WEFT_RESULT_EACH(struct plan_answer, line, lines)); // struct line *line; uint32_t lines;
+//   const struct weft_answer weft__answer_plan = WEFT_ANSWER_OF("plan", "weft plan: ...", &plan_table, &line_table);
 //
 // A table stands in the JSON where its name says: "te.round" is the key `round` of the object `te`, and
 // "variants.lines" is a member of each row of `variants`. In SQLite dots become underscores: the table te_round, and
@@ -185,9 +183,16 @@ struct weft_result_cursor {
                       .flags = WEFT_RESULT_KEY),                                                                       \
         WEFT_RESULT_NAMED(T, from, "from_layer", TEXT, what_from), WEFT_RESULT_NAMED(T, to, "to_layer", TEXT, what_to)
 #define WEFT_RESULT_COLUMNS(list) .column = list, .columns = sizeof(list) / sizeof *(list)
-/// A table: its place and other members may follow.
+/// A table: its place and other members may follow. _OF: its columns stand behind its place.
 #define WEFT_RESULT_TABLE(table, kind, what, list, ...)                                                                \
     { .name = table, .shape = WEFT_RESULT_##kind, .row = what, WEFT_RESULT_COLUMNS(list), __VA_ARGS__ }
+#define WEFT_RESULT_TABLE_OF(table, kind, what, where, ...)                                                            \
+    {                                                                                                                  \
+        .name = table, .shape = WEFT_RESULT_##kind, .row = what, where,                                                \
+        WEFT_RESULT_COLUMNS(((const struct weft_result_column[]){__VA_ARGS__}))                                        \
+    }
+#define WEFT_RESULT_AND(...) __VA_ARGS__ ///< a place with other members: WEFT_RESULT_AND(.next = f, .sparse = true)
+#define WEFT_RESULT_SUBJECT .place = {.is = WEFT_RESULT_ITSELF} ///< one row: the answer's subject
 /// A row an element of an array: `T *field; uint32_t number;`.
 #define WEFT_RESULT_EACH(T, field, number)                                                                             \
     .place = {.is = WEFT_RESULT_ELEMENTS,                                                                              \

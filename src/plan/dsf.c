@@ -163,3 +163,10 @@ struct weft_plan_dsf weft_plan_calc_dsf(const T *c) {
     if (c->distance_km > 0) add_distance(c, &p);
     return p;
 }
+
+void weft_plan_dsf_judge(struct weft_plan_dsf_sort *sort, struct weft_arena *arena) {
+    struct weft_plan_dsf *p = &sort->dsf;
+    *p = weft_plan_calc_dsf(&sort->conf);
+    if (!p->far_ps) p->far_ps = p->far_bytes = p->far_credits = p->far_pfc.headroom_bytes = UINT64_MAX;
+    sort->warning = weft_plan_warnings(p->warnings, weft_plan_dsf_warning_names, arena, &sort->warnings);
+}

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The links of a scenario, one direction each, sorted by what PFC headroom depends on.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "plan/plan.h"
 #include "weft/sim.h"
 
@@ -16,28 +18,28 @@ struct direction {
     bool fabric;       ///< not Ethernet, without PFC
 };
 
-static int order(uint64_t a, uint64_t b) {
+static int compare_numbers(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
 /// Highest receivers first, as in weft topo; then faster, longer, then by entry of `devices`.
-static int compare(const void *a, const void *b) {
+static int compare_directions(const void *a, const void *b) {
     const struct direction *x = a, *y = b;
-    int by = order(y->to->tier, x->to->tier);
-    if (!by) by = order(y->from->tier, x->from->tier);
+    int by = compare_numbers(y->to->tier, x->to->tier);
+    if (!by) by = compare_numbers(y->from->tier, x->from->tier);
     if (!by) by = strcmp(x->to->layer, y->to->layer);
     if (!by) by = strcmp(x->from->layer, y->from->layer);
-    if (!by) by = order(y->rate_bps, x->rate_bps);
-    if (!by) by = order(y->delay_ps, x->delay_ps);
-    if (!by) by = order(x->members, y->members);
-    if (!by) by = order((uintptr_t)x->to_conf, (uintptr_t)y->to_conf); // entries of the same array
-    if (!by) by = order((uintptr_t)x->from_conf, (uintptr_t)y->from_conf);
-    if (!by) by = order(x->fabric, y->fabric);
-    return by ? by : order(y->to_ports, x->to_ports);
+    if (!by) by = compare_numbers(y->rate_bps, x->rate_bps);
+    if (!by) by = compare_numbers(y->delay_ps, x->delay_ps);
+    if (!by) by = compare_numbers(x->members, y->members);
+    if (!by) by = compare_numbers((uintptr_t)x->to_conf, (uintptr_t)y->to_conf); // entries of the same array
+    if (!by) by = compare_numbers((uintptr_t)x->from_conf, (uintptr_t)y->from_conf);
+    if (!by) by = compare_numbers(x->fabric, y->fabric);
+    return by ? by : compare_numbers(y->to_ports, x->to_ports);
 }
 
-static struct direction *directions(const struct weft_scenario *s, const struct weft_topology *t,
-                                    struct weft_arena *arena) {
+static struct direction *list_directions(const struct weft_scenario *s, const struct weft_topology *t,
+                                         struct weft_arena *arena) {
     const struct weft_device_conf **device = weft_device_confs(s, t, arena);
     uint32_t *ports = weft_arena_alloc(arena, t->nodes, sizeof *ports);
     for (uint32_t n = 0; n < t->nodes; n++)
@@ -50,7 +52,7 @@ static struct direction *directions(const struct weft_scenario *s, const struct 
                                   device[to],     link->rate_bps, link->delay_ps,
                                   ports[to],      link->members,  weft_topology_link_is_fabric(t, t->port[p].link)};
     }
-    qsort(d, t->ports, sizeof *d, compare);
+    qsort(d, t->ports, sizeof *d, compare_directions);
     return d;
 }
 
@@ -84,14 +86,22 @@ static void fill_switch(const struct direction *d, struct weft_plan_line *line, 
     line->headroom_text = sw.headroom_text;
 }
 
-static void fill(const struct direction *d, const struct weft_plan_pfc_conf *base, weft_bytes mtu,
-                 struct weft_plan_line *line, struct weft_arena *arena) {
+/// "spine" or, if an entry of `devices` applies, "spine (spine-*)".
+static const char *end_name(const char *layer, const char *match, struct weft_arena *arena) {
+    return match ? weft_arena_format(arena, "%s (%s)", layer, match) : layer;
+}
+
+static void fill_line(const struct direction *d, const struct weft_plan_pfc_conf *base, weft_bytes mtu,
+                      struct weft_plan_line *line, struct weft_arena *arena) {
     bool to_switch = d->to->role == WEFT_NODE_SWITCH, from_switch = d->from->role == WEFT_NODE_SWITCH;
-    *line = (struct weft_plan_line){.from = d->from->layer,
-                                    .to = d->to->layer,
-                                    .from_match = d->from_conf->match,
-                                    .to_match = d->to_conf->match,
+    const char *from = d->from_conf->match, *to = d->to_conf->match;
+    *line = (struct weft_plan_line){.from = weft_arena_text(arena, d->from->layer),
+                                    .to = weft_arena_text(arena, d->to->layer),
+                                    .from_match = from ? weft_arena_text(arena, from) : NULL,
+                                    .to_match = to ? weft_arena_text(arena, to) : NULL,
                                     .pfc = *base};
+    line->between =
+        weft_arena_format(arena, "%s -> %s", end_name(line->from, from, arena), end_name(line->to, to, arena));
     line->pfc.rate_bps = d->rate_bps;
     line->pfc.delay_ps = d->delay_ps;
     line->pfc.mtu_bytes = mtu;
@@ -104,10 +114,10 @@ struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scen
                                                 const struct weft_topology *topology,
                                                 const struct weft_plan_pfc_conf *base, struct weft_arena *arena,
                                                 uint32_t *ret_lines) {
-    struct direction *d = directions(scenario, topology, arena);
+    struct direction *d = list_directions(scenario, topology, scenario->arena);
     uint32_t n = 0;
     for (uint32_t p = 0; p < topology->ports; p++)
-        n += !p || compare(&d[p - 1], &d[p]);
+        n += !p || compare_directions(&d[p - 1], &d[p]);
     struct weft_plan_line *line = weft_arena_alloc(arena, n, sizeof *line);
     weft_bytes mtu = mtu_of(scenario, topology), framing = 0;
     if (topology->hosts) // all hosts are alike
@@ -115,7 +125,11 @@ struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scen
             weft_host_framing_bytes(&weft_scenario_device(scenario, topology->node[topology->host[0]].name)->host);
     *ret_lines = 0;
     for (uint32_t p = 0; p < topology->ports; p++) {
-        if (!p || compare(&d[p - 1], &d[p])) fill(&d[p], base, mtu, &line[(*ret_lines)++], arena);
+        if (!p || compare_directions(&d[p - 1], &d[p])) {
+            fill_line(&d[p], base, mtu, &line[*ret_lines], arena);
+            line[*ret_lines].number = *ret_lines;
+            (*ret_lines)++;
+        }
         line[*ret_lines - 1].pfc.framing_bytes = framing;
         line[*ret_lines - 1].links++;
     }
@@ -132,4 +146,38 @@ const struct weft_plan_line *weft_plan_worst_line(const struct weft_plan_line *l
         worst = &line[l];
     }
     return worst;
+}
+
+static struct weft_plan_pfc calc_by_formula(const struct weft_plan_pfc_conf *c, uint32_t formula) {
+    struct weft_plan_pfc_conf conf = *c;
+    conf.formula = formula;
+    return weft_plan_calc_pfc(&conf);
+}
+
+static const char *configured_text(const struct weft_plan_line *line, struct weft_arena *arena) {
+    if (!line->lossless) return "no PFC here";
+    const char *text =
+        weft_arena_format(arena, "%s, %s", weft__bytes_text(line->headroom_bytes).text, line->headroom_text);
+    return line->enough ? text
+                        : weft_arena_format(arena, "%s: %s TOO LITTLE", text,
+                                            weft__bytes_text(line->need.headroom_bytes - line->headroom_bytes).text);
+}
+
+void weft_plan_line_judge(struct weft_plan_line *line, struct weft_arena *arena) {
+    const struct weft_plan_pfc_conf *c = &line->pfc;
+    struct weft_plan_pfc *p = &line->need;
+    *p = weft_plan_calc_pfc(c);
+    if (c->formula == WEFT_PLAN_SONIC) {
+        p->pause_bytes = UINT64_MAX;
+    } else {
+        p->mac_phy_bytes = p->xon_bytes = p->size_bytes = UINT64_MAX;
+        p->occupancy = NAN;
+    }
+    for (uint32_t f = 0; f < WEFT_PLAN_FORMULAS; f++)
+        line->need_by_formula[f] = calc_by_formula(c, f).headroom_bytes;
+    line->formula = weft_plan_formula_names[c->formula];
+    line->enough = p->headroom_bytes <= line->headroom_bytes;
+    line->configured = configured_text(line, arena);
+    line->warning = weft_plan_warning_names; // "lossy" is the first
+    line->warnings = c->buffer_bytes && (p->lossy || !p->fits);
 }

@@ -118,7 +118,7 @@ static void add_sonic(const struct weft_plan_pfc_conf *c, struct weft_plan_pfc *
     p->in_flight_bytes = way + p->reaction_bytes;
     p->frame_bytes = c->port_mtu_bytes;
     p->frames = 1;
-    p->pause_bytes = c->mac_phy_bytes;
+    p->mac_phy_bytes = c->mac_phy_bytes;
     uint64_t cell = c->cell_bytes, small = c->small_bytes ? c->small_bytes : WEFT_FRAME_MIN, worst = cell, per = small;
     if (small == WEFT_FRAME_MIN && cell <= 2 * small)
         worst = c->peer_bytes ? 2 * cell : (2 * cell + cell) / (1 + cell), per = c->peer_bytes ? 1 + cell : 1;
@@ -129,7 +129,7 @@ static void add_sonic(const struct weft_plan_pfc_conf *c, struct weft_plan_pfc *
     // cells over bytes = (100 - share + share x worst) / 100 with share = 100 x small x 100 / mix
     uint64_t mix = c->small_percent * small + (100 - c->small_percent) * c->lossless_mtu_bytes;
     uint64_t over = mix + small * 100 * (worst - per) / per;
-    weft_bytes bytes = p->in_flight_bytes + p->frame_bytes + p->pause_bytes;
+    weft_bytes bytes = p->in_flight_bytes + p->frame_bytes + p->mac_phy_bytes;
     p->occupancy = (double)over / (double)mix;
     p->headroom_bytes = kib_up(c->lossless_mtu_bytes + (bytes * over + mix - 1) / mix);
     bool wide = c->lanes == 8;

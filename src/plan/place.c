@@ -102,19 +102,20 @@ static void fill_conf(const struct weft__plan_switch *sw, struct weft_plan_place
 struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scenario, const struct weft_topology *t,
                                                 const struct weft_workload *workload, struct weft_arena *arena) {
     struct weft_plan_place place = {.receiver = WEFT_NONE};
-    bool *sends = weft_arena_alloc(arena, t->hosts, sizeof *sends);
-    uint32_t host = busiest(t, workload, arena, &place.conf.incast, sends);
+    struct weft_arena *scratch = scenario->arena;
+    bool *sends = weft_arena_alloc(scratch, t->hosts, sizeof *sends);
+    uint32_t host = busiest(t, workload, scratch, &place.conf.incast, sends);
     if (place.conf.incast < 2) return place;
-    struct search s = {.t = t, .device = weft_device_confs(scenario, t, arena)};
+    struct search s = {.t = t, .device = weft_device_confs(scenario, t, scratch)};
     const struct weft_port_info *port = weft_topology_port(t, t->host[host], 0);
     const struct weft_link_info *link = &t->link[port->link];
     uint32_t congested = t->port[port->peer].node;
-    run_search(&s, congested, arena);
+    run_search(&s, congested, scratch);
     uint32_t source = slowest(&s, sends, congested), links = s.hops[source];
     place.receiver = host;
-    place.receiver_name = t->node[t->host[host]].name;
-    place.switch_name = t->node[congested].name;
-    place.source_name = t->node[source].name;
+    place.receiver_name = weft_arena_text(arena, t->node[t->host[host]].name);
+    place.switch_name = weft_arena_text(arena, t->node[congested].name);
+    place.source_name = weft_arena_text(arena, t->node[source].name);
     place.conf.rate_bps = link->rate_bps;
     place.conf.delay_ps = link->delay_ps;
     place.conf.processing_ps = processing_of(&s, congested);
@@ -127,7 +128,7 @@ struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scen
     place.conf.best_effort = !s.device[congested]->sw.pfc.priorities;
     uint32_t lines;
     struct weft_plan_pfc_conf base = {.formula = WEFT_PLAN_BOUND};
-    const struct weft_plan_line *line = weft_plan_scenario_lines(scenario, t, &base, arena, &lines);
+    const struct weft_plan_line *line = weft_plan_scenario_lines(scenario, t, &base, scratch, &lines);
     line = weft_plan_worst_line(line, lines);
     if (!line || place.conf.best_effort) return place;
     place.pfc = line->pfc;

@@ -4,6 +4,7 @@
 #define WEFT_PLAN_PLAN_H
 
 #include "weft/plan.h"
+#include "weft/result.h"
 
 struct weft__plan_switch {
     weft_bytes buffer_bytes;        ///< of a port and priority: what a single congested group may use, headroom
@@ -19,5 +20,10 @@ struct weft__plan_switch {
 uint32_t weft__plan_ports(const struct weft_topology *t, uint32_t node);
 /// `ports`: as above. Texts are in `arena`.
 struct weft__plan_switch weft__plan_switch(const struct weft_switch_conf *sw, uint32_t ports, struct weft_arena *arena);
+
+/// Values have no scenario: their tables begin after the columns of a scenario, of which there are n.
+#define WEFT__PLAN_AFTER(list, n) .column = (list) + n, .columns = sizeof(list) / sizeof *(list)-n
+/// The first tables of an answer whose subject is a struct weft_plan_variants.
+extern const struct weft_result_table weft__plan_variants_table, weft__plan_variant_table;
 
 #endif

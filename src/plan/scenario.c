@@ -34,3 +34,12 @@ struct weft__plan_switch weft__plan_switch(const struct weft_switch_conf *sw, ui
     fill_sfc(&sw->sfc, &s);
     return s;
 }
+
+const char **weft_plan_warnings(uint32_t mask, const char *const *name, struct weft_arena *arena,
+                                uint32_t *ret_warnings) {
+    const char **warning = weft_arena_alloc(arena, 32, sizeof *warning);
+    *ret_warnings = 0;
+    for (uint32_t bit = 0; mask >> bit; bit++)
+        if (mask >> bit & 1) warning[(*ret_warnings)++] = name[bit];
+    return warning;
+}

@@ -60,8 +60,8 @@ static const char *escaped(struct judge *j, const char *text) {
     return copy;
 }
 
-static struct weft_sonic_finding *add(struct judge *j, enum weft_sonic_rule rule, const char *where,
-                                      const char *reason) {
+static struct weft_sonic_finding *add_finding(struct judge *j, enum weft_sonic_rule rule, const char *where,
+                                              const char *reason) {
     if (j->n == j->room) {
         struct weft_sonic_finding *more = weft_arena_alloc(j->arena, 2 * (size_t)j->room + 16, sizeof *more);
         if (j->n) memcpy(more, j->finding, j->n * sizeof *more);
@@ -72,8 +72,8 @@ static struct weft_sonic_finding *add(struct judge *j, enum weft_sonic_rule rule
     return &j->finding[j->n++];
 }
 
-static void change(struct judge *j, struct weft_sonic_finding *f, const char *table, const char *key, const char *field,
-                   bool there, const char *value) {
+static void add_change(struct judge *j, struct weft_sonic_finding *f, const char *table, const char *key,
+                       const char *field, bool there, const char *value) {
     f->change[f->changes++] = (struct weft_sonic_change){
         TEXT("/%s/%s/%s", escaped(j, table), escaped(j, key), escaped(j, field)), value, there};
 }
@@ -92,7 +92,7 @@ static struct weft_sonic_finding *add_port(struct judge *j, enum weft_sonic_rule
         f->ports++;
         return NULL;
     }
-    struct weft_sonic_finding *f = add(j, rule, where, reason);
+    struct weft_sonic_finding *f = add_finding(j, rule, where, reason);
     f->ports = 1;
     return f;
 }
@@ -194,7 +194,7 @@ static const char *lack_of(struct judge *j, const struct weft_sonic_profile *p, 
 /// What the bound leaves out where a frame of another class may be longer than those of lossless ones.
 static void note_ahead(struct judge *j, const struct weft_sonic_profile *p, const struct after *a) {
     if (p->unlisted || a->xoff_bytes >= a->ahead_bytes) return;
-    struct weft_sonic_finding *f = add(
+    struct weft_sonic_finding *f = add_finding(
         j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s.xoff", p->name),
         TEXT("xoff of %s is enough if no class has frames of the port's MTU, %s: a pause that waits for one needs %s",
              BYTES(a->xoff_bytes), BYTES(a->needs->mtu_bytes), BYTES(a->ahead_bytes)));
@@ -211,8 +211,9 @@ static void set_headroom(struct judge *j, const struct weft_sonic_profile *p, st
     if (p->computed || need <= p->xoff_bytes || (!j->s->nvidia && p->xoff_bytes >= a->need_bytes)) return;
     a->xoff_bytes = (need + KIB - 1) / KIB * KIB;
     if (p->size_bytes >= p->xoff_bytes) a->size_bytes += a->xoff_bytes - p->xoff_bytes;
-    change(j, f, "BUFFER_PROFILE", p->name, "xoff", true, number(j, a->xoff_bytes));
-    if (p->size_bytes >= p->xoff_bytes) change(j, f, "BUFFER_PROFILE", p->name, "size", true, number(j, a->size_bytes));
+    add_change(j, f, "BUFFER_PROFILE", p->name, "xoff", true, number(j, a->xoff_bytes));
+    if (p->size_bytes >= p->xoff_bytes)
+        add_change(j, f, "BUFFER_PROFILE", p->name, "size", true, number(j, a->size_bytes));
 }
 
 static void judge_headroom(struct judge *j) {
@@ -222,7 +223,8 @@ static void judge_headroom(struct judge *j) {
         if (!a->needs) continue;
         const char *lack = p->unlisted ? NULL : lack_of(j, p, a);
         if (lack) {
-            struct weft_sonic_finding *f = add(j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s.xoff", p->name), lack);
+            struct weft_sonic_finding *f =
+                add_finding(j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s.xoff", p->name), lack);
             f->ports = a->ports;
             set_headroom(j, p, a, f);
         }
@@ -230,10 +232,10 @@ static void judge_headroom(struct judge *j) {
         if (p->computed || !p->pool || p->pool->xoff_bytes || a->size_bytes >= a->xoff_bytes) continue;
         weft_bytes size = p->xon_bytes + a->xoff_bytes;
         struct weft_sonic_finding *f =
-            add(j, WEFT_SONIC_POOL, TEXT("BUFFER_PROFILE|%s.size", p->name),
-                TEXT("size of %s is less than xoff, and %s shares no headroom (xoff): none is set aside",
-                     BYTES(p->size_bytes), p->pool->name));
-        change(j, f, "BUFFER_PROFILE", p->name, "size", p->size_bytes != 0, number(j, size));
+            add_finding(j, WEFT_SONIC_POOL, TEXT("BUFFER_PROFILE|%s.size", p->name),
+                        TEXT("size of %s is less than xoff, and %s shares no headroom (xoff): none is set aside",
+                             BYTES(p->size_bytes), p->pool->name));
+        add_change(j, f, "BUFFER_PROFILE", p->name, "size", p->size_bytes != 0, number(j, size));
         a->size_bytes = size;
     }
 }
@@ -254,12 +256,12 @@ static void shrink_pool(struct judge *j, const struct weft_sonic_pool *pool, wef
     weft_bytes before = reserved(j, pool, true), then = reserved(j, pool, false);
     if (!*size || then <= before) return;
     weft_bytes left = *size > then - before ? *size - (then - before) : 0;
-    struct weft_sonic_finding *f =
-        add(j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.size", pool->name),
-            left ? TEXT("%s is what the groups leave; with the sizes above they take %s more", BYTES(*size),
-                        BYTES(then - before))
-                 : TEXT("%s is less than the %s that the sizes above take more", BYTES(*size), BYTES(then - before)));
-    if (left) change(j, f, "BUFFER_POOL", pool->name, "size", true, number(j, left));
+    struct weft_sonic_finding *f = add_finding(
+        j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.size", pool->name),
+        left ? TEXT("%s is what the groups leave; with the sizes above they take %s more", BYTES(*size),
+                    BYTES(then - before))
+             : TEXT("%s is less than the %s that the sizes above take more", BYTES(*size), BYTES(then - before)));
+    if (left) add_change(j, f, "BUFFER_POOL", pool->name, "size", true, number(j, left));
     *size = left ? left : *size;
 }
 
@@ -273,10 +275,12 @@ static void judge_pools(struct judge *j) {
         if (j->s->nvidia)
             shrink_pool(j, pool, &j->pool_bytes[i]);
         else if (pool->size_bytes && sum > pool->size_bytes)
-            add(j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.size", pool->name),
+            add_finding(
+                j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.size", pool->name),
                 TEXT("%s, but its priority groups are to have %s of their own", BYTES(pool->size_bytes), BYTES(sum)));
         if (pool->xoff_bytes && most > pool->xoff_bytes)
-            add(j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.xoff", pool->name),
+            add_finding(
+                j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.xoff", pool->name),
                 TEXT("all groups share %s of headroom, but one alone needs %s", BYTES(pool->xoff_bytes), BYTES(most)));
     }
 }
@@ -286,11 +290,11 @@ static void judge_thresholds(struct judge *j) {
         const struct weft_sonic_profile *p = &j->s->profile[i];
         if (!p->pool || !p->xoff_bytes) continue; // in SONiC, a lossy profile above its pool has no limit of its own
         if (!p->has_static || !p->pool->size_bytes || p->static_bytes <= p->pool->size_bytes) continue;
-        struct weft_sonic_finding *f = add(
+        struct weft_sonic_finding *f = add_finding(
             j, WEFT_SONIC_THRESHOLD, TEXT("BUFFER_PROFILE|%s.static_th", p->name),
             TEXT("%s is above the %s of pool %s", BYTES(p->static_bytes), BYTES(p->pool->size_bytes), p->pool->name));
         j->profile[i].static_bytes = p->pool->size_bytes;
-        change(j, f, "BUFFER_PROFILE", p->name, "static_th", true, number(j, p->pool->size_bytes));
+        add_change(j, f, "BUFFER_PROFILE", p->name, "static_th", true, number(j, p->pool->size_bytes));
     }
 }
 
@@ -312,19 +316,19 @@ static weft_bytes xoff_of(struct judge *j, const struct weft_sonic_profile *p) {
 static void judge_wred(struct judge *j, const struct weft_sonic_wred *w, weft_bytes xoff, const char *who) {
     if (!w->marks && w->drops) {
         struct weft_sonic_finding *f =
-            add(j, WEFT_SONIC_ECN, TEXT("WRED_PROFILE|%s.ecn", w->name),
-                TEXT("%s is lossless, but WRED drops its packets rather than mark them", who));
-        change(j, f, "WRED_PROFILE", w->name, "ecn", w->ecn_said, "ecn_all");
+            add_finding(j, WEFT_SONIC_ECN, TEXT("WRED_PROFILE|%s.ecn", w->name),
+                        TEXT("%s is lossless, but WRED drops its packets rather than mark them", who));
+        add_change(j, f, "WRED_PROFILE", w->name, "ecn", w->ecn_said, "ecn_all");
     }
     if (!xoff || w->max_bytes <= xoff) return;
     const char *least = w->own ? "ecn_green_min_threshold" : "green_min_threshold";
     const char *most = w->own ? "ecn_green_max_threshold" : "green_max_threshold";
     weft_bytes min = (weft_bytes)((unsigned __int128)w->min_bytes * xoff / w->max_bytes);
-    struct weft_sonic_finding *f = add(
+    struct weft_sonic_finding *f = add_finding(
         j, WEFT_SONIC_ECN, TEXT("WRED_PROFILE|%s.%s", w->name, most),
         TEXT("%s pauses an input at %s, before the %s at which it marks all", who, BYTES(xoff), BYTES(w->max_bytes)));
-    change(j, f, "WRED_PROFILE", w->name, most, true, number(j, xoff));
-    if (min != w->min_bytes) change(j, f, "WRED_PROFILE", w->name, least, true, number(j, min));
+    add_change(j, f, "WRED_PROFILE", w->name, most, true, number(j, xoff));
+    if (min != w->min_bytes) add_change(j, f, "WRED_PROFILE", w->name, least, true, number(j, min));
 }
 
 /// Compares each WRED profile with the lossless queue that pauses lowest.
@@ -386,7 +390,7 @@ static void judge_pfc(struct judge *j) {
                      TEXT("%s: %s%s%s%s%s", port->name, less ? "PFC without headroom in a priority group: " : "",
                           mask_text(j, less), less && more ? "; " : "",
                           more ? "priority group with headroom without PFC: " : "", mask_text(j, more)));
-        if (f && port->qos_key) change(j, f, "PORT_QOS_MAP", key, "pfc_enable", port->pfc_said, value);
+        if (f && port->qos_key) add_change(j, f, "PORT_QOS_MAP", key, "pfc_enable", port->pfc_said, value);
     }
 }
 
@@ -430,7 +434,7 @@ static void judge_class(struct judge *j, const struct weft_sonic_port *port, uin
     struct weft_sonic_finding *f =
         add_port(j, WEFT_SONIC_MAP, TEXT("%s|%s.%s", weft_sonic_map_tables[kind], name, field), value, reason);
     if (!f || !map) return;
-    change(j, f, weft_sonic_map_tables[kind], name, field, map->has >> class & 1, value);
+    add_change(j, f, weft_sonic_map_tables[kind], name, field, map->has >> class & 1, value);
     if (!(j->map_changes & (j->map_changes - 1))) { // the room is a power of two
         struct map_change *more = weft_arena_alloc(j->arena, 2 * (size_t)j->map_changes + 1, sizeof *more);
         if (j->map_changes) memcpy(more, j->map_change, j->map_changes * sizeof *more);
@@ -470,10 +474,10 @@ static uint64_t judge_time(struct judge *j, const char *key, const char *field, 
                            uint64_t most) {
     uint64_t value = ms < least ? least : ms > most ? most : ms;
     if (!ms || value == ms) return ms;
-    struct weft_sonic_finding *f = add(j, WEFT_SONIC_WATCHDOG, TEXT("PFC_WD|%s.%s", key, field),
-                                       TEXT("%" PRIu64 "ms; SONiC takes %" PRIu64 "ms to %" PRIu64 "ms%s", ms, least,
-                                            most, least > TIME_MIN ? ", POLL_INTERVAL at least" : ""));
-    change(j, f, "PFC_WD", key, field, true, number(j, value));
+    struct weft_sonic_finding *f = add_finding(j, WEFT_SONIC_WATCHDOG, TEXT("PFC_WD|%s.%s", key, field),
+                                               TEXT("%" PRIu64 "ms; SONiC takes %" PRIu64 "ms to %" PRIu64 "ms%s", ms,
+                                                    least, most, least > TIME_MIN ? ", POLL_INTERVAL at least" : ""));
+    add_change(j, f, "PFC_WD", key, field, true, number(j, value));
     return value;
 }
 
@@ -568,6 +572,12 @@ struct weft_sonic_finding *weft_plan_sonic(const struct weft_sonic *s, const str
     judge_watchdog(j);
     drop_conflicts(j);
     settle_maps(j);
+    for (uint32_t i = 0; i < j->n; i++) {
+        struct weft_sonic_finding *f = &j->finding[i];
+        f->name = weft_sonic_rule_names[f->rule];
+        f->source = weft_sonic_rule_sources[f->rule];
+        f->patched = f->changes != 0;
+    }
     *ret_findings = j->n;
     return j->finding;
 }

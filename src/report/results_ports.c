@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "results/rows.h"
+#include "weft/check.h"
 
 enum { NAME = 256 };
 
@@ -184,10 +185,10 @@ static bool next_link(struct weft_result_cursor *c) {
     return true;
 }
 
-static const struct weft_result_column links_columns[] = {
-    WEFT_RESULT_CALL(number, "link", COUNT, "number of the link", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT(struct weft_link_dcbx, lossless, PRIORITIES, "priorities with PFC in force at both ends"),
-};
+#define LINK_COLUMNS                                                                                                   \
+    WEFT_RESULT_CALL(number, "link", COUNT, "number of the link", .flags = WEFT_RESULT_KEY),                           \
+        WEFT_RESULT(struct weft_link_dcbx, lossless, PRIORITIES, "priorities with PFC in force at both ends")
+static const struct weft_result_column links_columns[] = {LINK_COLUMNS};
 const struct weft_result_table weft__results_links = {
     .name = "links",
     .shape = WEFT_RESULT_LIST,
@@ -225,18 +226,17 @@ static bool next_end(struct weft_result_cursor *c) {
     WEFT_RESULT(T, link, COUNT, "number of the link", .references = "links",                                           \
                 .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
 #define END(field, key, kind, ...) WEFT_RESULT_NAMED(struct end, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column link_ends_columns[] = {
-    LINK_ABOVE(struct end),
-    END(port, "port_number", COUNT, "number of the port", .references = "ports",
-        .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES, .was = "port"),
-    END(name, "port", TEXT, "name of the port"),
-    END(speaks, "speaks", BOOL, "whether the port sends LLDP"),
-    END(hears, "hears", BOOL, "whether the port has heard the other end's LLDP, and that has not expired"),
-    END(configured, "configured", PRIORITIES, "priorities with PFC by configuration"),
-    END(in_force, "in_force", PRIORITIES, "priorities with PFC in force: the end pauses for them and obeys"),
-    END(sent, "lldp_sent", COUNT, "LLDP frames sent"),
-    END(received, "lldp_received", COUNT, "LLDP frames received"),
-};
+#define LINK_END_COLUMNS                                                                                               \
+    LINK_ABOVE(struct end),                                                                                            \
+        END(port, "port_number", COUNT, "number of the port", .references = "ports",                                   \
+            .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES, .was = "port"),                                             \
+        END(name, "port", TEXT, "name of the port"), END(speaks, "speaks", BOOL, "whether the port sends LLDP"),       \
+        END(hears, "hears", BOOL, "whether the port has heard the other end's LLDP, and that has not expired"),        \
+        END(configured, "configured", PRIORITIES, "priorities with PFC by configuration"),                             \
+        END(in_force, "in_force", PRIORITIES, "priorities with PFC in force: the end pauses for them and obeys"),      \
+        END(sent, "lldp_sent", COUNT, "LLDP frames sent"),                                                             \
+        END(received, "lldp_received", COUNT, "LLDP frames received")
+static const struct weft_result_column link_ends_columns[] = {LINK_END_COLUMNS};
 const struct weft_result_table weft__results_link_ends = {
     .name = "links.ends",
     .shape = WEFT_RESULT_LIST,
@@ -269,17 +269,17 @@ static bool next_difference(struct weft_result_cursor *c) {
 
 #define NOTE(field, kind, ...) WEFT_RESULT(struct weft_link_note, field, kind, __VA_ARGS__)
 #define PLACE(field, key, kind, ...) WEFT_RESULT_AT(1, struct difference, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column link_differences_columns[] = {
-    PLACE(link, "link", COUNT, "number of the link", .references = "links",
-          .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
-    PLACE(number, "number", COUNT, "number of the difference, from 0", .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
-    PLACE(port, "port_number", COUNT, "number of the port that sees the difference", .references = "ports",
-          .flags = WEFT_RESULT_TABLES, .was = "port"),
-    PLACE(at, "at", TEXT, "name of the port that sees the difference"),
-    NOTE(priorities, PRIORITIES, "priorities that differ"),
-    NOTE(found, TEXT, "what differs"),
-    NOTE(consequence, TEXT, "what that means for the link"),
-};
+#define LINK_DIFFERENCE_COLUMNS                                                                                        \
+    PLACE(link, "link", COUNT, "number of the link", .references = "links",                                            \
+          .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),                                                               \
+        PLACE(number, "number", COUNT, "number of the difference, from 0",                                             \
+              .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),                                                          \
+        PLACE(port, "port_number", COUNT, "number of the port that sees the difference", .references = "ports",        \
+              .flags = WEFT_RESULT_TABLES, .was = "port"),                                                             \
+        PLACE(at, "at", TEXT, "name of the port that sees the difference"),                                            \
+        NOTE(priorities, PRIORITIES, "priorities that differ"), NOTE(found, TEXT, "what differs"),                     \
+        NOTE(consequence, TEXT, "what that means for the link")
+static const struct weft_result_column link_differences_columns[] = {LINK_DIFFERENCE_COLUMNS};
 const struct weft_result_table weft__results_link_differences = {
     .name = "links.differences",
     .shape = WEFT_RESULT_LIST,
@@ -288,3 +288,38 @@ const struct weft_result_table weft__results_link_differences = {
     .next = next_difference,
     .was = "dcbx_differences",
 };
+
+// --- the same for each variant of weft check --links ----------------------------------------------------------------
+
+/// Part 2 is the variant.
+static bool next_checked_link(struct weft_result_cursor *c) {
+    const struct weft_check_variant *v = c->above->part[0];
+    c->run = v->run;
+    c->part[2] = v;
+    return v->run && next_link(c);
+}
+
+static bool next_checked_end(struct weft_result_cursor *c) {
+    c->part[2] = c->above->part[2];
+    return next_end(c);
+}
+
+static bool next_checked_difference(struct weft_result_cursor *c) {
+    c->part[2] = c->above->part[2];
+    return next_difference(c);
+}
+
+#define VARIANT                                                                                                        \
+    WEFT_RESULT_AT(2, struct weft_check_variant, variant, "variant", TEXT, "name of the variant",                      \
+                   .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
+static const struct weft_result_column checked_links_columns[] = {VARIANT, LINK_COLUMNS};
+static const struct weft_result_column checked_ends_columns[] = {VARIANT, LINK_END_COLUMNS};
+static const struct weft_result_column checked_differences_columns[] = {VARIANT, LINK_DIFFERENCE_COLUMNS};
+const struct weft_result_table weft__check_links =
+    WEFT_RESULT_TABLE("variants.links_by_dcbx", LIST, "a link, as DCBX would negotiate it (--links)",
+                      checked_links_columns, .next = next_checked_link, .sparse = true);
+const struct weft_result_table weft__check_link_ends = WEFT_RESULT_TABLE(
+    "variants.links_by_dcbx.ends", LIST, "an end of a link", checked_ends_columns, .next = next_checked_end);
+const struct weft_result_table weft__check_link_differences =
+    WEFT_RESULT_TABLE("variants.links_by_dcbx.differences", LIST, "a difference between the ends of a link",
+                      checked_differences_columns, .next = next_checked_difference);

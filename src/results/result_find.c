@@ -118,8 +118,8 @@ static const struct weft_result_column *find_in_answer(struct search *s, const s
 
 static const struct weft_result_column *find_row(struct search *s, struct weft_result_cursor *above,
                                                  const struct weft_result_table *table, uint32_t at, void **state) {
-    struct weft_result_cursor row = {
-        .subject = s->subject, .answer = s->answer, .table = table, .above = above, .arena = s->arena};
+    struct weft_result_cursor row = {.answer = s->answer, .table = table, .above = above, .arena = s->arena};
+    row.subject = above ? above->subject : s->subject; // rows may have a subject of their own
     const struct weft_result_column *key = weft__result_key(table);
     bool single = table->shape == WEFT_RESULT_NUMBERS || table->shape == WEFT_RESULT_ARRAY;
     bool keyed = table->shape != WEFT_RESULT_OBJECT, there = !s->subject && at + keyed <= s->parts;

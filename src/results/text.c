@@ -25,6 +25,7 @@ static void add_cell(struct cells *c, uint32_t column, const char *text) {
 static void print_line(FILE *file, const struct cells *c, const char *const *text) {
     for (uint32_t i = 0; i < c->columns; i++) {
         bool left = c->column[i]->type == WEFT_RESULT_TEXT, last = i + 1 == c->columns;
+        if (last && !*text[i]) break;
         int width = left && last ? 0 : (int)c->width[i];
         fprintf(file, left ? "%s%-*s" : "%s%*s", i ? "  " : "", width, text[i]);
     }

@@ -105,10 +105,10 @@ static void test_equal_points(void **state) {
 static void test_goes_on(void **state) {
     struct fixture *f = *state;
     static char first[sizeof f->out];
-    assert_int_equal(weft(f, "tune noisy.yaml --objective g.fct.mean --out kept --csv --quiet --jobs 2"), 0);
+    assert_int_equal(weft(f, "tune noisy.yaml --objective g.fct.mean --out kept --csv points --quiet --jobs 2"), 0);
     strcpy(first, f->out);
-    assert_non_null(strstr(first, "point,variant,host.mtu,switch.processing,seeds,mean,half,rung,left\n"));
-    assert_int_equal(weft(f, "tune noisy.yaml --objective g.fct.mean --out kept --csv --jobs 1"), 0);
+    assert_non_null(strstr(first, "point,variant,seeds,mean,median,half,rung,left\n"));
+    assert_int_equal(weft(f, "tune noisy.yaml --objective g.fct.mean --out kept --csv points --jobs 1"), 0);
     assert_string_equal(f->out, first);
     assert_int_equal(weft(f, "sweep noisy.yaml --seeds 1..8 --out kept --merge --metrics g.fct.mean --quiet"), 1);
 }
@@ -122,7 +122,7 @@ static void test_refused(void **state) {
         {"tune pipe.yaml --objective p99 --budget 7 --over '" CHUNKS "'", "expected so many at least"},
         {"tune pipe.yaml --objective p99 --budget soon --over '" CHUNKS "'", "expected a number of runs, or a time"},
         {"tune pipe.yaml --objective p99 --over host.mtuu=[1KB,2KB]", "unknown key"},
-        {"tune pipe.yaml --objective p99 --csv --json --over '" CHUNKS "'", "expected one of them"},
+        {"tune pipe.yaml --objective p99 --csv points --json --over '" CHUNKS "'", "expected one of them"},
         {"tune noisy.yaml --objective iteration", "names no job; expected one"},
     };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {

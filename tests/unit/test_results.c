@@ -480,12 +480,62 @@ static void old_names_are_understood(void **state) {
     weft_arena_free(arena);
 }
 
+struct station {
+    const char *name;
+    weft_time_ps delay_ps[3];
+    struct port {
+        weft_rate_bps rate_bps;
+    } port;
+};
+static const struct weft_result_table station_table =
+    WEFT_RESULT_TABLE_OF("station", OBJECT, "a station", WEFT_RESULT_SUBJECT,
+                         WEFT_RESULT(struct station, name, TEXT, "name of the station", .title = "name"));
+static const struct weft_result_table delays_table =
+    WEFT_RESULT_TABLE_OF("delays", ARRAY, "a delay", WEFT_RESULT_WITHIN(struct station, delay_ps[1], 2),
+                         WEFT_RESULT_INDEX("number", "number of the delay, from 0"),
+                         WEFT_RESULT_ITEM(weft_time_ps, "delay_ps", TIME, "the delay", .title = "about"),
+                         WEFT_RESULT_ITEM(weft_time_ps, "exact_ps", TIME, "the delay with all digits", .title = "exact",
+                                          .flags = WEFT_RESULT_EXACT));
+static const struct weft_result_table port_table =
+    WEFT_RESULT_TABLE_OF("port", OBJECT, "its port", WEFT_RESULT_WITHIN(struct station, port, 1),
+                         WEFT_RESULT(struct port, rate_bps, RATE, "rate of the port"));
+static const struct weft_answer station_answer =
+    WEFT_ANSWER_OF("station", "a station", &station_table, &delays_table, &port_table);
+
+/// Rows that are members of their subject, and figures in text with all digits.
+static void members_are_rows(void **state) {
+    struct station station = {.name = "a", .delay_ps = {1, 1234567, 2000}, .port = {5}};
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    weft_answer_csv(file, &station_answer, &delays_table, &station);
+    weft_answer_text_table(file, &station_answer, &delays_table, &station);
+    fclose(file);
+    assert_string_equal(text, "number,delay_ps,exact_ps\n0,1234567,1234567\n1,2000,2000\n"
+                              " about       exact\n1.23us  1.234567us\n   2ns         2ns\n");
+    free(text);
+    const char *path[] = {"delays", "1"};
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft_result_finder finder = weft_answer_finder(&station_answer, &station, arena);
+    struct weft_result_found found = weft_result_find(&finder, path, 2);
+    assert_non_null(found.column);
+    assert_int_equal(found.value.whole, 2000);
+    found = weft_result_find(&finder, (const char *const[]){"port", "rate_bps"}, 2);
+    assert_int_equal(found.value.whole, 5);
+    weft_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_sound),          cmocka_unit_test(old_names_are_understood),
-        cmocka_unit_test(sqlite_has_every_row),    cmocka_unit_test(json_has_every_row),
-        cmocka_unit_test(no_number_leads_nowhere), cmocka_unit_test(csv_has_every_row),
-        cmocka_unit_test(files_of_other_versions), cmocka_unit_test(what_did_not_end_has_no_time),
+        cmocka_unit_test(members_are_rows),
+        cmocka_unit_test(rows_are_sound),
+        cmocka_unit_test(old_names_are_understood),
+        cmocka_unit_test(sqlite_has_every_row),
+        cmocka_unit_test(json_has_every_row),
+        cmocka_unit_test(no_number_leads_nowhere),
+        cmocka_unit_test(csv_has_every_row),
+        cmocka_unit_test(files_of_other_versions),
+        cmocka_unit_test(what_did_not_end_has_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
