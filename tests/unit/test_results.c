@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "query.h"
 #include "run.h"
 #include "weft/result.h"
@@ -480,8 +481,118 @@ static void old_names_are_understood(void **state) {
     weft_arena_free(arena);
 }
 
+// --- an answer that is no run: shapes and sources that the tables of runs do not use --------------------------------
+
+struct leaf {
+    uint8_t kind;
+    const char *masks;
+    uint64_t spare;
+};
+struct branch {
+    const char *name;
+    double share;
+    struct leaf *leaf;
+    uint32_t leaves;
+};
+struct garden {
+    struct branch *branch;
+    uint32_t branches;
+    const char *name;
+};
+
+static bool has_one_branch(const void *garden) {
+    return ((const struct garden *)garden)->branches == 1;
+}
+
+static const char *const leaf_kinds[] = {"oak", NULL, "elm"};
+static const struct weft_result_column garden_columns[] = {WEFT_RESULT(struct garden, name, TEXT, "whose garden")};
+static const struct weft_result_column branch_columns[] = {
+    WEFT_RESULT(struct branch, name, TEXT, "which branch", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT(struct branch, share, REAL, "share of all", .flags = WEFT_RESULT_NONZERO)};
+static const struct weft_result_column leaf_columns[] = {
+    WEFT_RESULT_ABOVE_KEY("branch", "name", TEXT, "which branch"),
+    WEFT_RESULT_OF_NAMES(0, struct leaf, kind, "kind", leaf_kinds, "kind of leaf"),
+    WEFT_RESULT(struct leaf, masks, TEXT, "numbers", .flags = WEFT_RESULT_LISTED),
+    WEFT_RESULT(struct leaf, spare, COUNT, "spare leaves", .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE)};
+static const struct weft_result_table garden_table = {
+    .name = "garden", .shape = WEFT_RESULT_OBJECT, .row = "a garden", WEFT_RESULT_COLUMNS(garden_columns)};
+static const struct weft_result_table branch_table = {.name = "branches",
+                                                      .shape = WEFT_RESULT_LIST,
+                                                      .row = "a branch",
+                                                      .merged = has_one_branch,
+                                                      WEFT_RESULT_COLUMNS(branch_columns),
+                                                      WEFT_RESULT_EACH(struct garden, branch, branches)};
+static const struct weft_result_table leaf_table = {.name = "branches.leaves",
+                                                    .shape = WEFT_RESULT_LIST,
+                                                    .row = "a leaf",
+                                                    WEFT_RESULT_COLUMNS(leaf_columns),
+                                                    WEFT_RESULT_EACH(struct branch, leaf, leaves)};
+static const struct weft_result_table *const garden_tables[] = {&garden_table, &branch_table, &leaf_table};
+static const struct weft_answer garden_answer = {.name = "garden", WEFT_ANSWER_TABLES(garden_tables)};
+
+static void expect_json(const struct garden *garden, const char *expected) {
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    struct weft__json j = {.file = file};
+    weft_answer_json(&j, &garden_answer, garden);
+    fclose(file);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static double find_number(const struct garden *garden, struct weft_arena *arena, const char *const *part,
+                          uint32_t parts) {
+    struct weft_result_finder finder = weft_answer_finder(&garden_answer, garden, arena);
+    struct weft_result_found found = weft_result_find(&finder, part, parts);
+    return found.column ? weft_result_number(&found.value) : NAN;
+}
+
+/// The only row of a table may be part of the object around it; a name that this has already is not repeated.
+static void rows_may_be_merged(void **state) {
+    (void)state;
+    struct leaf leaf[] = {{0, "1,2", 7}, {1, "3", 0}};
+    struct branch branch[] = {{"low", .5, leaf, 2}, {"high", 0, leaf, 1}};
+    struct garden garden = {branch, 1, "ours"};
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    static const char leaves[] = "\"leaves\":[{\"kind\":\"oak\",\"masks\":[1,2],\"spare\":7}";
+    char expected[400];
+    snprintf(expected, sizeof expected, "{\"name\":\"ours\",\"share\":0.5,%s,{\"kind\":null,\"masks\":[3]}]}", leaves);
+    expect_json(&garden, expected);
+    assert_true(find_number(&garden, arena, (const char *const[]){"share"}, 1) > .4);
+    assert_true(find_number(&garden, arena, (const char *const[]){"leaves", "0", "spare"}, 3) > 6);
+    assert_true(isnan(find_number(&garden, arena, (const char *const[]){"leaves", "1", "spare"}, 3)));
+    garden.branches = 2;
+    snprintf(expected, sizeof expected,
+             "{\"name\":\"ours\",\"branches\":[{\"name\":\"low\",\"share\":0.5,%s,{\"kind\":null,\"masks\":[3]}]},"
+             "{\"name\":\"high\",\"share\":null,%s]}]}",
+             leaves, leaves);
+    expect_json(&garden, expected);
+    assert_true(isnan(find_number(&garden, arena, (const char *const[]){"share"}, 1)));
+    assert_true(find_number(&garden, arena, (const char *const[]){"branches", "high", "leaves", "0", "spare"}, 5) > 6);
+    weft_arena_free(arena);
+}
+
+/// A row below repeats the key of the row above, wherever that key comes from.
+static void keys_come_from_above(void **state) {
+    (void)state;
+    struct leaf leaf[] = {{2, "1", 1}};
+    struct branch branch[] = {{"low", .5, leaf, 1}, {"high", 0, leaf, 1}};
+    struct garden garden = {branch, 2, "ours"};
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    weft_answer_csv(file, &garden_answer, &leaf_table, &garden);
+    fclose(file);
+    assert_string_equal(text, "branch,kind,masks,spare\nlow,elm,1,1\nhigh,elm,1,1\n");
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_may_be_merged),      cmocka_unit_test(keys_come_from_above),
         cmocka_unit_test(rows_are_sound),          cmocka_unit_test(old_names_are_understood),
         cmocka_unit_test(sqlite_has_every_row),    cmocka_unit_test(json_has_every_row),
         cmocka_unit_test(no_number_leads_nowhere), cmocka_unit_test(csv_has_every_row),
