@@ -74,10 +74,12 @@ static const struct {
 
 enum { OWN_MAX = 32, FIRST_VAL = 256, THREADS_MAX = 1024 };
 
-/// --out and --force of a folder of results stand for those of a file, too.
+/// --out and --force of a folder of results stand for those of a file, too, and so does the command's own --out.
 static bool accepts(const struct weft_cli_command *command, unsigned i) {
     uint32_t accept = command->accept | (command->answer ? WEFT_CLI_ANSWER : 0);
     if ((i == DATABASE || i == REPLACE) && accept & WEFT_CLI_OUT) return false;
+    for (const struct weft_cli_option *o = command->option; i == DATABASE && o && o->name; o++)
+        if (!strcmp(o->name, common[i].name)) return false;
     return !common[i].accept || (common[i].accept & accept);
 }
 
@@ -288,6 +290,12 @@ static bool is_repeated(const struct weft_cli_command *command, const struct wef
     return command->repeated && !strcmp(command->repeated, option->name);
 }
 
+/// --out FILE.sqlite of a command that writes another file by --out FILE.
+static bool is_database_of(const struct weft_cli_command *command, const struct weft_cli_option *option,
+                           const char *value) {
+    return command->answer && !strcmp(option->name, common[DATABASE].name) && is_database(value);
+}
+
 static int fail_usage(const struct weft_cli_command *command) {
     fprintf(stderr, "weft: see weft %s --help\n", command->name);
     return WEFT_ERROR_INPUT;
@@ -332,13 +340,13 @@ static int check_files(const struct weft_cli_command *command, const struct weft
     return WEFT_CLI_GO;
 }
 
-static int check_answer(const struct weft_answer *answer, const struct weft_cli_options *o) {
+static int check_answer(const struct weft_cli_command *command, const struct weft_cli_options *o) {
     const struct weft_result_table *table;
     struct weft_error error = {0};
     if ((o->json != 0) + (o->csv != NULL) + (o->picks != 0) > 1)
         weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--json, --csv and --pick: expected one of them");
-    else if (o->csv)
-        weft_cli_table_find(answer, o->csv, &table, &error);
+    else if (o->csv && !(command->other && weft_answer_table(command->other, o->csv)))
+        weft_cli_table_find(command->answer, o->csv, &table, &error);
     if (!error.status && o->database && !o->force && !access(o->database, F_OK))
         weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--out: '%s' is there already; --force replaces it",
                        weft__text_shown(o->database, o->arena));
@@ -404,6 +412,8 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
         }
         if (i >= COMMONS && is_repeated(command, &command->option[i - COMMONS]))
             take_repeated(command, optarg, argc, o->arena);
+        else if (i >= COMMONS && is_database_of(command, &command->option[i - COMMONS], optarg))
+            o->database = optarg;
         else if (i >= COMMONS)
             take_own(&command->option[i - COMMONS], optarg);
         else if (!take_common((enum common)i, optarg, command->answer, o))
@@ -413,7 +423,7 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
     o->operands = (uint32_t)(argc - optind);
     int exit_status = check_operands(command, o);
     if (exit_status == WEFT_CLI_GO) exit_status = check_files(command, o);
-    if (exit_status == WEFT_CLI_GO && command->answer) exit_status = check_answer(command->answer, o);
+    if (exit_status == WEFT_CLI_GO && command->answer) exit_status = check_answer(command, o);
     return exit_status == WEFT_CLI_GO ? check_out(o) : exit_status;
 }
 

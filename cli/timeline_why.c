@@ -201,7 +201,7 @@ static const char *find_setting(const struct timeline_view *v, const char *node,
 static char *say_level(const struct timeline_view *v, uint32_t peer, uint32_t priority, bool host) {
     const char *node = v->t.port[peer].node, *name = v->t.port[peer].name;
     weft_bytes most = weft_timeline_at(&v->t, peer, priority)->ingress_bytes_max;
-    struct weft__shown bytes = weft__about_bytes(most);
+    struct weft__quantity_text bytes = weft__about_bytes(most);
     if (host) {
         const char *drain = find_setting(v, node, "host", "drain_rate"),
                    *xoff = find_setting(v, node, "host", "rx_xoff");

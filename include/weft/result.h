@@ -8,12 +8,10 @@
 //       WEFT_RESULT(struct line, from, TEXT, "layer of the sender", .flags = WEFT_RESULT_KEY, .title = "from"),
 //       WEFT_RESULT(struct line, headroom_bytes, BYTES, "headroom above XOFF", .title = "headroom"),
 //   };
-//   static const struct weft_result_table line_table = {
-//       .name = "lines", .shape = WEFT_RESULT_LIST, .row = "a sort of link", WEFT_RESULT_COLUMNS(line_columns),
-//       WEFT_RESULT_EACH(struct plan_answer, line, lines)}; // struct line *line; uint32_t lines;
-//   static const struct weft_result_table *const tables[] = {&plan_table, &line_table};
-//   const struct weft_answer weft__answer_plan = {.name = "plan_pfc", .about = "weft plan pfc",
-//   WEFT_ANSWER_TABLES(tables)};
+//   static const struct weft_result_table line_table =
+//       WEFT_RESULT_TABLE("lines", LIST, "a sort of link", line_columns,
+//                         WEFT_RESULT_EACH(struct plan_answer, line, lines)); // struct line *line; uint32_t lines;
+//   const struct weft_answer weft__answer_plan = WEFT_ANSWER_OF("plan", "weft plan: ...", &plan_table, &line_table);
 //
 // A table stands in the JSON where its name says: "te.round" is the key `round` of the object `te`, and
 // "variants.lines" is a member of each row of `variants`. In SQLite dots become underscores: the table te_round, and
@@ -57,12 +55,13 @@ enum weft_result_source {
 };
 
 enum {
-    WEFT_RESULT_KEY = 1,      ///< the keys together tell a table's rows apart
-    WEFT_RESULT_ABOVE = 2,    ///< a key that the JSON has further up: of the object that the row is part of
-    WEFT_RESULT_SPARSE = 4,   ///< left out of the JSON where it has no value, rather than null
-    WEFT_RESULT_TABLES = 8,   ///< in tables (SQLite, CSV) only: the JSON says it elsewhere, or would say it too often
-    WEFT_RESULT_NONZERO = 16, ///< 0 and "" are no value
-    WEFT_RESULT_LISTED = 32,  ///< whole numbers as a text, "3,4": a list of them in the JSON
+    WEFT_RESULT_KEY = 1,    ///< the keys together tell a table's rows apart
+    WEFT_RESULT_ABOVE = 2,  ///< a key that the JSON has further up: of the object that the row is part of
+    WEFT_RESULT_SPARSE = 4, ///< left out of the JSON where it has no value, rather than null
+    WEFT_RESULT_TABLES = 8, ///< in tables (SQLite, CSV) only: the JSON says it elsewhere, or would say it too often
+    WEFT_RESULT_EXACT = 16, ///< text shows every digit: 56658B rather than 56.7KB
+    WEFT_RESULT_NONZERO = 32, ///< 0 and "" are no value
+    WEFT_RESULT_LISTED = 64, ///< whole numbers as a text, "3,4": a list of them in the JSON
 };
 
 struct weft_result_cursor;
@@ -98,8 +97,9 @@ struct weft_result_place {
         WEFT_RESULT_ITSELF,   ///< one row: that row, or subject, itself
         WEFT_RESULT_ELEMENTS, ///< an array: a pointer and a count of elements
         WEFT_RESULT_POINTED,  ///< one row, if the pointer is not NULL
+        WEFT_RESULT_INSIDE,   ///< an array in that row, of `count` elements
     } is;
-    uint32_t pointer, count; ///< offsets
+    uint32_t pointer, count; ///< offsets; of INSIDE: of the array, and a number
     uint32_t size;           ///< of an element
     uint8_t count_size;      ///< of the count: 4 or 8 bytes
 };
@@ -135,6 +135,9 @@ struct weft_answer {
     uint32_t tables;
 };
 #define WEFT_ANSWER_TABLES(list) .table = list, .tables = sizeof(list) / sizeof *(list)
+/// An answer: its tables follow, each with &.
+#define WEFT_ANSWER_OF(title, what, ...)                                                                               \
+    { .name = title, .about = what, WEFT_ANSWER_TABLES(((const struct weft_result_table *const[]){__VA_ARGS__})) }
 
 enum { WEFT_RESULT_PARTS = 3 };
 /// A walk over the rows of a table, or over those that are part of a row of another table.
@@ -198,6 +201,9 @@ struct weft_result_cursor {
                       .flags = WEFT_RESULT_KEY),                                                                       \
         WEFT_RESULT_NAMED(T, from, "from_layer", TEXT, what_from), WEFT_RESULT_NAMED(T, to, "to_layer", TEXT, what_to)
 #define WEFT_RESULT_COLUMNS(list) .column = list, .columns = sizeof(list) / sizeof *(list)
+/// A table: its place and other members may follow.
+#define WEFT_RESULT_TABLE(table, kind, what, list, ...)                                                                \
+    { .name = table, .shape = WEFT_RESULT_##kind, .row = what, WEFT_RESULT_COLUMNS(list), __VA_ARGS__ }
 /// A row an element of an array: `T *field; uint32_t number;`.
 #define WEFT_RESULT_EACH(T, field, number)                                                                             \
     .place = {.is = WEFT_RESULT_ELEMENTS,                                                                              \
@@ -205,6 +211,10 @@ struct weft_result_cursor {
               .count = offsetof(T, number),                                                                            \
               .size = sizeof *((T *)0)->field,                                                                         \
               .count_size = sizeof((T *)0)->number}
+/// A row an element of an array that is a member, from `first` on: WEFT_RESULT_WITHIN(T, field[0], 4). A member that is
+/// no array is one row.
+#define WEFT_RESULT_WITHIN(T, first, n)                                                                                \
+    .place = {.is = WEFT_RESULT_INSIDE, .pointer = offsetof(T, first), .count = n, .size = sizeof((T *)0)->first}
 /// A column whose value is the row itself, an element of type T of an array: `const char *warning[n]`.
 #define WEFT_RESULT_ITEM(T, key, kind, ...)                                                                            \
     {                                                                                                                  \

@@ -376,27 +376,27 @@ int weft_format_rate(weft_rate_bps rate, char *text, size_t size) {
     return format_for_people(WEFT__RATE, rate, text, size);
 }
 
-static struct weft__shown show_quantity(enum weft__quantity quantity, uint64_t value) {
-    struct weft__shown shown;
-    weft__quantity_format(quantity, value, shown.text, sizeof shown.text);
-    return shown;
+static struct weft__quantity_text exact_text(enum weft__quantity quantity, uint64_t value) {
+    struct weft__quantity_text t;
+    weft__quantity_format(quantity, value, t.text, sizeof t.text);
+    return t;
 }
 
-struct weft__shown weft__bytes_text(weft_bytes bytes) {
-    return show_quantity(WEFT__BYTES, bytes);
+struct weft__quantity_text weft__bytes_text(weft_bytes bytes) {
+    return exact_text(WEFT__BYTES, bytes);
 }
 
-struct weft__shown weft__time_text(weft_time_ps time) {
-    return show_quantity(WEFT__TIME, time);
+struct weft__quantity_text weft__time_text(weft_time_ps time) {
+    return exact_text(WEFT__TIME, time);
 }
 
-struct weft__shown weft__rate_text(weft_rate_bps rate) {
-    return show_quantity(WEFT__RATE, rate);
+struct weft__quantity_text weft__rate_text(weft_rate_bps rate) {
+    return exact_text(WEFT__RATE, rate);
 }
 
 /// In the largest of these units, each 1000 times the one before, of which there is one at least.
-static struct weft__shown show_about(double value, const char *const *unit, unsigned units) {
-    struct weft__shown shown;
+static struct weft__quantity_text show_about(double value, const char *const *unit, unsigned units) {
+    struct weft__quantity_text shown;
     double scale = 1;
     unsigned k = 0;
     for (; k + 1 < units && value >= 1000 * scale * 0.9995; k++)
@@ -406,21 +406,21 @@ static struct weft__shown show_about(double value, const char *const *unit, unsi
     return shown;
 }
 
-struct weft__shown weft__about_time(weft_time_ps time) {
+struct weft__quantity_text weft__about_time(weft_time_ps time) {
     static const char *const unit[] = {"ps", "ns", "us", "ms", "s"};
     return show_about((double)time, unit, 5);
 }
 
-struct weft__shown weft__about_bytes(weft_bytes bytes) {
+struct weft__quantity_text weft__about_bytes(weft_bytes bytes) {
     static const char *const unit[] = {"KB", "MB", "GB", "TB"};
-    struct weft__shown shown;
+    struct weft__quantity_text shown;
     if (bytes >= 1000) return show_about((double)bytes / 1e3, unit, 4);
     snprintf(shown.text, sizeof shown.text, "%" PRIu64 "B", bytes);
     return shown;
 }
 
-struct weft__shown weft__at_us(weft_time_ps time) {
-    struct weft__shown shown;
+struct weft__quantity_text weft__at_us(weft_time_ps time) {
+    struct weft__quantity_text shown;
     snprintf(shown.text, sizeof shown.text, "%" PRIu64 ".%03" PRIu64 "us", time / WEFT_PS_PER_US,
              time % WEFT_PS_PER_US / WEFT_PS_PER_NS);
     return shown;

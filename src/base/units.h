@@ -21,17 +21,17 @@ int weft__quantity_format(enum weft__quantity quantity, uint64_t value, char *te
 bool weft__real_parse(const char *text, double *ret_value);
 /// The shortest text that weft__real_parse reads back to the same value.
 int weft__real_format(double value, char *text, size_t size);
-/// Exact, "4KiB", "2.5us", "106.25Gbps", for one expression: weft__bytes_text(4096).text.
-struct weft__shown {
+/// The same, for one expression: weft__bytes_text(4096).text.
+struct weft__quantity_text {
     char text[32];
 };
-struct weft__shown weft__bytes_text(weft_bytes bytes);
-struct weft__shown weft__time_text(weft_time_ps time);
-struct weft__shown weft__rate_text(weft_rate_bps rate);
+struct weft__quantity_text weft__bytes_text(weft_bytes bytes);
+struct weft__quantity_text weft__time_text(weft_time_ps time);
+struct weft__quantity_text weft__rate_text(weft_rate_bps rate);
 /// Three significant digits, "3.01us", "524KB"; and a point in time to the nanosecond, in us: "63.105us".
-struct weft__shown weft__about_time(weft_time_ps time);
-struct weft__shown weft__about_bytes(weft_bytes bytes);
-struct weft__shown weft__at_us(weft_time_ps time);
+struct weft__quantity_text weft__about_time(weft_time_ps time);
+struct weft__quantity_text weft__about_bytes(weft_bytes bytes);
+struct weft__quantity_text weft__at_us(weft_time_ps time);
 /// "1 flow", "2 flows", "2 switches", "2 entries", for one expression: weft__counted(n, "flow").text; weft__noun is the
 /// noun alone, for columns of numbers.
 struct weft__counted {

@@ -83,6 +83,7 @@ const char *weft_result_flat_column(const struct weft_result_table *table, const
 // --- rows and values ----------------------------------------------------------------------------------------------
 
 static uint64_t count_elements(const struct weft_result_place *place, const char *base) {
+    if (place->is == WEFT_RESULT_INSIDE) return place->count;
     const void *count = base + place->count;
     assert(place->count_size == sizeof(uint32_t) || place->count_size == sizeof(uint64_t));
     return place->count_size == sizeof(uint32_t) ? *(const uint32_t *)count : *(const uint64_t *)count;
@@ -92,8 +93,12 @@ bool weft__result_next_at_place(struct weft_result_cursor *c) {
     const struct weft_result_place *place = &c->table->place;
     const char *base = c->above ? c->above->part[0] : c->subject;
     const char *row = base;
-    if (place->is != WEFT_RESULT_ITSELF) row = *(const char *const *)(base + place->pointer);
-    if (place->is == WEFT_RESULT_ELEMENTS ? c->at == count_elements(place, base) : c->at || !row) return false;
+    bool array = place->is == WEFT_RESULT_ELEMENTS || place->is == WEFT_RESULT_INSIDE;
+    if (place->is == WEFT_RESULT_INSIDE)
+        row += place->pointer;
+    else if (place->is != WEFT_RESULT_ITSELF)
+        row = *(const char *const *)(base + place->pointer);
+    if (array ? c->at == count_elements(place, base) : c->at || !row) return false;
     c->part[0] = row + c->at++ * place->size;
     for (uint32_t i = 1; i < WEFT_RESULT_PARTS; i++)
         c->part[i] = c->above ? c->above->part[i - 1] : base;
