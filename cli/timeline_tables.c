@@ -119,12 +119,9 @@ static const struct weft_result_column story_columns[] = {
     WEFT_RESULT_CALL(story_bytes_max, "bytes_max", BYTES, "most bytes in the queue or buffer at an event",
                      .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_NONZERO),
 };
-static const struct weft_result_table story_table = {.name = "story",
-                                                     .shape = WEFT_RESULT_LIST,
-                                                     .row = "events of one sort with one place and cause",
-                                                     WEFT_RESULT_COLUMNS(story_columns),
-                                                     .next = next_story,
-                                                     .present = has_story};
+static const struct weft_result_table story_table =
+    WEFT_RESULT_TABLE("story", LIST, "events of one sort with one place and cause", story_columns, .next = next_story,
+                      .present = has_story);
 
 // --- events -------------------------------------------------------------------------------------------------------
 
@@ -192,12 +189,8 @@ static const struct weft_result_column event_columns[] = {
     EVENT(begins, COUNT, "event that it ends or repeats", .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(event_text, "text", TEXT, "the event in words"),
 };
-static const struct weft_result_table event_table = {.name = "events",
-                                                     .shape = WEFT_RESULT_LIST,
-                                                     .row = "an event",
-                                                     WEFT_RESULT_COLUMNS(event_columns),
-                                                     .next = next_event,
-                                                     .present = has_events};
+static const struct weft_result_table event_table =
+    WEFT_RESULT_TABLE("events", LIST, "an event", event_columns, .next = next_event, .present = has_events);
 
 // --- why, and why not ---------------------------------------------------------------------------------------------
 
@@ -217,17 +210,11 @@ static const struct weft_result_column why_columns[] = {
     WHY(paused_ps, TIME, "time of all its pauses"),
     WHY(duration_ps, TIME, "time of the pause that is explained"),
 };
-static const struct weft_result_table why_table = {.name = "why",
-                                                   .shape = WEFT_RESULT_OBJECT,
-                                                   .row = "why a port could not send a priority (--why)",
-                                                   .merged = weft_result_always,
-                                                   WEFT_RESULT_COLUMNS(why_columns),
-                                                   WEFT_RESULT_IF(struct timeline_view, why)};
-static const struct weft_result_table because_table = {.name = "why.because",
-                                                       .shape = WEFT_RESULT_LIST,
-                                                       .row = "an event that led to the pause, the last one first",
-                                                       WEFT_RESULT_COLUMNS(event_columns),
-                                                       .next = next_cause};
+static const struct weft_result_table why_table =
+    WEFT_RESULT_TABLE("why", OBJECT, "why a port could not send a priority (--why)", why_columns,
+                      .merged = weft_result_always, WEFT_RESULT_IF(struct timeline_view, why));
+static const struct weft_result_table because_table = WEFT_RESULT_TABLE(
+    "why.because", LIST, "an event that led to the pause, the last one first", event_columns, .next = next_cause);
 #define REASON(field, key, kind, ...) WEFT_RESULT_NAMED(struct timeline_reason, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column reason_columns[] = {
     REASON(by, "by", TEXT, "port that sent the pause frames"),
@@ -236,11 +223,9 @@ static const struct weft_result_column reason_columns[] = {
     REASON(times, "times", COUNT, "pauses with this cause"),
     REASON(total_ps, "paused_ps", TIME, "time of the pauses with this cause"),
 };
-static const struct weft_result_table reason_table = {.name = "why.reasons",
-                                                      .shape = WEFT_RESULT_LIST,
-                                                      .row = "the pauses of the port that have one cause",
-                                                      WEFT_RESULT_COLUMNS(reason_columns),
-                                                      WEFT_RESULT_EACH(struct timeline_why, reason, reasons)};
+static const struct weft_result_table reason_table =
+    WEFT_RESULT_TABLE("why.reasons", LIST, "the pauses of the port that have one cause", reason_columns,
+                      WEFT_RESULT_EACH(struct timeline_why, reason, reasons));
 #define WHY_NOT(field, kind, ...) WEFT_RESULT(struct timeline_why_not, field, kind, __VA_ARGS__)
 static const struct weft_result_column why_not_columns[] = {
     WHY_NOT(port, TEXT, "port that was not paused"),
@@ -250,12 +235,9 @@ static const struct weft_result_column why_not_columns[] = {
     WHY_NOT(ingress_bytes_max, BYTES, "most bytes of the priority in the ingress buffer of the other end"),
     WHY_NOT(text, TEXT, "why it was not paused, in words"),
 };
-static const struct weft_result_table why_not_table = {.name = "why_not",
-                                                       .shape = WEFT_RESULT_OBJECT,
-                                                       .row = "why a port was never paused (--why-not)",
-                                                       .merged = weft_result_always,
-                                                       WEFT_RESULT_COLUMNS(why_not_columns),
-                                                       WEFT_RESULT_IF(struct timeline_view, why_not)};
+static const struct weft_result_table why_not_table =
+    WEFT_RESULT_TABLE("why_not", OBJECT, "why a port was never paused (--why-not)", why_not_columns,
+                      .merged = weft_result_always, WEFT_RESULT_IF(struct timeline_view, why_not));
 
 #define RUN(field, kind, ...) WEFT_RESULT_NAMED(struct timeline_view, t.field, #field, kind, __VA_ARGS__)
 static const struct weft_result_column timeline_columns[] = {
@@ -267,12 +249,8 @@ static const struct weft_result_column timeline_columns[] = {
     RUN(stall, TEXT, "who waits for whom at the end, if the network made no progress any more",
         .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
 };
-static const struct weft_result_table timeline_table = {
-    .name = "timeline", .shape = WEFT_RESULT_OBJECT, .row = "a recorded run", WEFT_RESULT_COLUMNS(timeline_columns)};
-static const struct weft_result_table *const tables[] = {
-    &timeline_table, &story_table, &event_table, &why_table, &because_table, &reason_table, &why_not_table,
-};
-const struct weft_answer weft__answer_timeline = {.name = "timeline",
-                                                  .about =
-                                                      "weft timeline: the events of a recorded run, and their causes",
-                                                  WEFT_ANSWER_TABLES(tables)};
+static const struct weft_result_table timeline_table =
+    WEFT_RESULT_TABLE("timeline", OBJECT, "a recorded run", timeline_columns);
+const struct weft_answer weft__answer_timeline =
+    WEFT_ANSWER_OF("timeline", "weft timeline: the events of a recorded run, and their causes", &timeline_table,
+                   &story_table, &event_table, &why_table, &because_table, &reason_table, &why_not_table);

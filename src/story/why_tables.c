@@ -53,26 +53,17 @@ static const struct weft_result_column flow_columns[] = {
     FLOW(fct_ps, TIME, "flow completion time"),
     FLOW(ideal_ps, TIME, "completion time alone in the network", .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
 };
-static const struct weft_result_table flow_table = {.name = "flows",
-                                                    .shape = WEFT_RESULT_LIST,
-                                                    .row = "a flow whose completion time is explained",
-                                                    .sparse = true,
-                                                    .merged = is_alone,
-                                                    WEFT_RESULT_COLUMNS(flow_columns),
-                                                    WEFT_RESULT_EACH(struct weft_why_answer, flow, flows)};
+static const struct weft_result_table flow_table =
+    WEFT_RESULT_TABLE("flows", LIST, "a flow whose completion time is explained", flow_columns, .sparse = true,
+                      .merged = is_alone, WEFT_RESULT_EACH(struct weft_why_answer, flow, flows));
 #define OF_FLOW WEFT_RESULT_ABOVE_KEY("number", "number", COUNT, "number of the flow in this answer")
 static const struct weft_result_column flow_part_columns[] = {OF_FLOW, PART_COLUMNS};
-static const struct weft_result_table flow_part_table = {.name = "flows.parts",
-                                                         .shape = WEFT_RESULT_LIST,
-                                                         .row = "a part of a flow's completion time",
-                                                         WEFT_RESULT_COLUMNS(flow_part_columns),
-                                                         WEFT_RESULT_EACH(struct weft_why, part, parts)};
+static const struct weft_result_table flow_part_table =
+    WEFT_RESULT_TABLE("flows.parts", LIST, "a part of a flow's completion time", flow_part_columns,
+                      WEFT_RESULT_EACH(struct weft_why, part, parts));
 static const struct weft_result_column flow_kind_columns[] = {OF_FLOW, KIND_COLUMNS};
-static const struct weft_result_table flow_kind_table = {.name = "flows.kinds",
-                                                         .shape = WEFT_RESULT_NUMBERS,
-                                                         .row = "the parts of a kind, of a flow",
-                                                         WEFT_RESULT_COLUMNS(flow_kind_columns),
-                                                         KINDS(struct weft_why)};
+static const struct weft_result_table flow_kind_table = WEFT_RESULT_TABLE(
+    "flows.kinds", NUMBERS, "the parts of a kind, of a flow", flow_kind_columns, KINDS(struct weft_why));
 
 // --- iterations of jobs -------------------------------------------------------------------------------------------
 
@@ -85,22 +76,16 @@ static const struct weft_result_column iteration_columns[] = {
     ITERATION(time_ps, "iteration_ps", TIME, "length of the iteration"),
     ITERATION(steps_in_all, "steps_in_all", COUNT, "steps on the critical path"),
 };
-static const struct weft_result_table iteration_table = {
-    .name = "iterations",
-    .shape = WEFT_RESULT_LIST,
-    .row = "an iteration of a job whose time is explained",
-    .merged = weft_result_always,
-    WEFT_RESULT_COLUMNS(iteration_columns),
-    WEFT_RESULT_EACH(struct weft_why_answer, iteration, iterations)};
+static const struct weft_result_table iteration_table =
+    WEFT_RESULT_TABLE("iterations", LIST, "an iteration of a job whose time is explained", iteration_columns,
+                      .merged = weft_result_always, WEFT_RESULT_EACH(struct weft_why_answer, iteration, iterations));
 #define OF_ITERATION                                                                                                   \
     WEFT_RESULT_ABOVE_KEY("job", "job", TEXT, "the job"),                                                              \
         WEFT_RESULT_ABOVE_KEY("iteration", "iteration", COUNT, "number of the iteration, from 0")
 static const struct weft_result_column iteration_kind_columns[] = {OF_ITERATION, KIND_COLUMNS};
-static const struct weft_result_table iteration_kind_table = {.name = "iterations.kinds",
-                                                              .shape = WEFT_RESULT_NUMBERS,
-                                                              .row = "the parts of a kind, of an iteration",
-                                                              WEFT_RESULT_COLUMNS(iteration_kind_columns),
-                                                              KINDS(struct weft_why_iteration)};
+static const struct weft_result_table iteration_kind_table =
+    WEFT_RESULT_TABLE("iterations.kinds", NUMBERS, "the parts of a kind, of an iteration", iteration_kind_columns,
+                      KINDS(struct weft_why_iteration));
 
 static struct weft_result_value step_time(struct weft_result_cursor *c) {
     const struct weft_why_step *s = c->part[0];
@@ -123,19 +108,15 @@ static const struct weft_result_column step_columns[] = {
     STEP(from_ps, "from_ps", TIME, "when the step begins"),
     WEFT_RESULT_CALL(step_time, "time_ps", TIME, "length of the step"),
 };
-static const struct weft_result_table step_table = {.name = "iterations.steps",
-                                                    .shape = WEFT_RESULT_LIST,
-                                                    .row = "a step on the critical path of an iteration",
-                                                    WEFT_RESULT_COLUMNS(step_columns),
-                                                    WEFT_RESULT_EACH(struct weft_why_iteration, step, steps)};
+static const struct weft_result_table step_table =
+    WEFT_RESULT_TABLE("iterations.steps", LIST, "a step on the critical path of an iteration", step_columns,
+                      WEFT_RESULT_EACH(struct weft_why_iteration, step, steps));
 static const struct weft_result_column step_part_columns[] = {
     OF_ITERATION, WEFT_RESULT_ABOVE_KEY("step", "step", COUNT, "number of the step along the critical path"),
     PART_COLUMNS};
-static const struct weft_result_table step_part_table = {.name = "iterations.steps.parts",
-                                                         .shape = WEFT_RESULT_LIST,
-                                                         .row = "a part of a step",
-                                                         WEFT_RESULT_COLUMNS(step_part_columns),
-                                                         WEFT_RESULT_EACH(struct weft_why_step, part, parts)};
+static const struct weft_result_table step_part_table =
+    WEFT_RESULT_TABLE("iterations.steps.parts", LIST, "a part of a step", step_part_columns,
+                      WEFT_RESULT_EACH(struct weft_why_step, part, parts));
 
 // --- operations of remote memory access ---------------------------------------------------------------------------
 
@@ -150,42 +131,27 @@ static const struct weft_result_column operation_columns[] = {
     OPERATION(begun_ps, "begun_ps", TIME, "when its client began it"),
     OPERATION(latency_ps, "latency_ps", TIME, "time until it was complete"),
 };
-static const struct weft_result_table operation_table = {
-    .name = "operations",
-    .shape = WEFT_RESULT_LIST,
-    .row = "an operation of remote memory access whose time is explained",
-    .sparse = true,
-    WEFT_RESULT_COLUMNS(operation_columns),
-    WEFT_RESULT_EACH(struct weft_why_answer, operation, operations)};
+static const struct weft_result_table operation_table = WEFT_RESULT_TABLE(
+    "operations", LIST, "an operation of remote memory access whose time is explained", operation_columns,
+    .sparse = true, WEFT_RESULT_EACH(struct weft_why_answer, operation, operations));
 #define OF_OPERATION WEFT_RESULT_ABOVE_KEY("operation", "operation", COUNT, "number of the operation in this answer")
 static const struct weft_result_column operation_part_columns[] = {OF_OPERATION, PART_COLUMNS};
-static const struct weft_result_table operation_part_table = {.name = "operations.parts",
-                                                              .shape = WEFT_RESULT_LIST,
-                                                              .row = "a part of an operation's time",
-                                                              WEFT_RESULT_COLUMNS(operation_part_columns),
-                                                              WEFT_RESULT_EACH(struct weft_why_operation, part, parts)};
+static const struct weft_result_table operation_part_table =
+    WEFT_RESULT_TABLE("operations.parts", LIST, "a part of an operation's time", operation_part_columns,
+                      WEFT_RESULT_EACH(struct weft_why_operation, part, parts));
 static const struct weft_result_column operation_kind_columns[] = {OF_OPERATION, KIND_COLUMNS};
-static const struct weft_result_table operation_kind_table = {.name = "operations.kinds",
-                                                              .shape = WEFT_RESULT_NUMBERS,
-                                                              .row = "the parts of a kind, of an operation",
-                                                              WEFT_RESULT_COLUMNS(operation_kind_columns),
-                                                              KINDS(struct weft_why_operation)};
+static const struct weft_result_table operation_kind_table =
+    WEFT_RESULT_TABLE("operations.kinds", NUMBERS, "the parts of a kind, of an operation", operation_kind_columns,
+                      KINDS(struct weft_why_operation));
 
 static const struct weft_result_column why_columns[] = {
     WEFT_RESULT_VERSION,
     WEFT_RESULT(struct weft_why_answer, scenario, TEXT, "name of the scenario"),
     WEFT_RESULT(struct weft_why_answer, variant, TEXT, "variant; empty: the scenario has none"),
 };
-static const struct weft_result_table why_table = {.name = "why",
-                                                   .shape = WEFT_RESULT_OBJECT,
-                                                   .row = "where the time of flows, iterations or operations went",
-                                                   WEFT_RESULT_COLUMNS(why_columns)};
-static const struct weft_result_table *const tables[] = {
-    &why_table,       &flow_table,           &flow_part_table,      &flow_kind_table,
-    &iteration_table, &iteration_kind_table, &step_table,           &step_part_table,
-    &operation_table, &operation_part_table, &operation_kind_table,
-};
-const struct weft_answer weft__answer_why = {.name = "why",
-                                             .about = "weft why: where the time of flows, iterations and operations of "
-                                                      "remote memory access went",
-                                             WEFT_ANSWER_TABLES(tables)};
+static const struct weft_result_table why_table =
+    WEFT_RESULT_TABLE("why", OBJECT, "where the time of flows, iterations or operations went", why_columns);
+const struct weft_answer weft__answer_why =
+    WEFT_ANSWER_OF("why", "weft why: where the time of flows, iterations and operations of remote memory access went",
+                   &why_table, &flow_table, &flow_part_table, &flow_kind_table, &iteration_table, &iteration_kind_table,
+                   &step_table, &step_part_table, &operation_table, &operation_part_table, &operation_kind_table);
