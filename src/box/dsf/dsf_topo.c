@@ -59,56 +59,21 @@ static void print_fabrics(FILE *file, const struct weft_dsf_summary *s) {
     putc('\n', file);
 }
 
-static void describe(FILE *file, const struct weft_topology *t, const struct weft_network_info *network) {
-    struct weft_dsf_summary s = weft_topology_summarise_dsf(t, network);
-    if (!s.layers) return;
+static void describe(FILE *file, const struct weft_topology *t, const struct weft_topology_summary *network) {
+    const struct weft_dsf_summary *s = network->dsf;
+    if (!s) return;
     struct weft_plan_dsf_conf base;
     uint32_t sorts;
     weft_params_load(&weft_plan_dsf_table, NULL, &base, t->arena, NULL); // defaults
     struct weft_plan_dsf_sort *sort = weft_plan_topology_dsf(t, &base, t->arena, &sorts);
-    for (uint32_t i = 0; i < s.layers; i++) {
+    for (uint32_t i = 0; i < s->layers; i++) {
         const char *head = i ? "" : "DSF";
-        if (s.layer[i].box == WEFT_BOX_DSF_FABRIC)
-            print_fabric(file, &s.layer[i], head);
+        if (s->layer[i].box == WEFT_BOX_DSF_FABRIC)
+            print_fabric(file, &s->layer[i], head);
         else
-            print_interfaces(file, &s.layer[i], head, sort, sorts);
+            print_interfaces(file, &s->layer[i], head, sort, sorts);
     }
-    print_fabrics(file, &s);
+    print_fabrics(file, s);
 }
 
-static void describe_json(struct weft__json *j, const struct weft_topology *t,
-                          const struct weft_network_info *network) {
-    struct weft_dsf_summary s = weft_topology_summarise_dsf(t, network);
-    if (!s.layers) return;
-    weft__json_key(j, "dsf");
-    weft__json_begin_object(j);
-    weft__json_key(j, "layers");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < s.layers; i++) {
-        const struct weft_dsf_layer *l = &s.layer[i];
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "layer", l->name);
-        weft__json_key_string(j, "box", weft_node_box_names[l->box]);
-        weft__json_key_u64(j, "boxes", l->boxes);
-        weft__json_key_u64(j, "nodes", l->nodes);
-        weft__json_key_u64(j, "lanes_down_min", l->down_min);
-        weft__json_key_u64(j, "lanes_down_max", l->down_max);
-        weft__json_key_u64(j, "lanes_up_min", l->up_min);
-        weft__json_key_u64(j, "lanes_up_max", l->up_max);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-    weft__json_key_u64(j, "fabrics", s.fabrics);
-    weft__json_key_bool(j, "alike", s.alike == s.fabrics);
-    weft__json_key(j, "first_fabric");
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "interface_nodes", s.interfaces);
-    weft__json_key_u64(j, "hosts", s.hosts);
-    weft__json_key_u64(j, "hosts_bps", s.host_bps);
-    weft__json_key_u64(j, "links_out", s.links);
-    weft__json_key_u64(j, "links_out_bps", s.link_bps);
-    weft__json_end_object(j);
-    weft__json_end_object(j);
-}
-
-const struct weft__box_view weft__dsf_view = {.describe = describe, .describe_json = describe_json};
+const struct weft__box_view weft__dsf_view = {.describe = describe};
