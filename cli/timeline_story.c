@@ -101,13 +101,13 @@ static void say_pause(const struct timeline_view *v, const struct weft_story *s,
 }
 
 static void say_rate(const struct timeline_view *v, const struct weft_story *s) {
-    char before[32], least[32], last[32];
     fprintf(v->out, "%s: %s", timeline_flow(v, s->flow).text, weft__counted(s->count, "CNP").text);
-    weft_format_rate(s->rate_bps_before, before, sizeof before);
-    weft_format_rate(s->rate_bps_min, least, sizeof least);
-    weft_format_rate(s->rate_bps, last, sizeof last);
-    if (s->times) fprintf(v->out, ", %s from %s down to %s", weft__counted(s->times, "cut").text, before, least);
-    if (s->raises) fprintf(v->out, "%s to %s at last", s->times ? "; raised again," : ": raised,", last);
+    if (s->times)
+        fprintf(v->out, ", %s from %s down to %s", weft__counted(s->times, "cut").text,
+                weft__short_rate(s->rate_bps_before).text, weft__short_rate(s->rate_bps_min).text);
+    if (s->raises)
+        fprintf(v->out, "%s to %s at last", s->times ? "; raised again," : ": raised,",
+                weft__short_rate(s->rate_bps).text);
     fprintf(v->out, "\n");
 }
 

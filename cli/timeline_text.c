@@ -44,11 +44,9 @@ void timeline_filled_by(const struct timeline_view *v, uint32_t congested, FILE 
 }
 
 static void say_rate(const struct timeline_view *v, const struct weft_event *e, FILE *file) {
-    char rate[32], before[32];
-    weft_format_rate(e->value, rate, sizeof rate);
-    weft_format_rate(e->more, before, sizeof before);
     fprintf(file, "%s: rate %s from %s to %s", timeline_flow(v, e->flow).text,
-            e->kind == WEFT_EVENT_RATE_CUT ? "cut" : "raised", before, rate);
+            e->kind == WEFT_EVENT_RATE_CUT ? "cut" : "raised", weft__short_rate(e->more).text,
+            weft__short_rate(e->value).text);
 }
 
 static void say_queue(const struct timeline_view *v, const struct weft_event *e, FILE *file) {

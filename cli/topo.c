@@ -66,13 +66,9 @@ static void print_figures(FILE *file, const struct weft_topology *t, const struc
     const char *host[4]; // first and last of each half
     for (unsigned i = 0; i < 4; i++)
         host[i] = t->node[s->half_ends[i]].name;
-    char bisection[TEXT], half[TEXT], low[TEXT], high[TEXT];
-    weft_format_rate(s->bisection_bps, bisection, sizeof bisection);
-    weft_format_rate(s->half_bps, half, sizeof half);
-    weft_format_time(s->rtt_min_ps, low, sizeof low);
-    weft_format_time(s->rtt_max_ps, high, sizeof high);
-    fprintf(file, "\nbisection  %s, %.3g%% of the %s that half of the hosts can send\n", bisection,
-            100.0 * (double)s->bisection_bps / (double)s->half_bps, half);
+    fprintf(file, "\nbisection  %s, %.3g%% of the %s that half of the hosts can send\n",
+            weft__short_rate(s->bisection_bps).text, 100.0 * (double)s->bisection_bps / (double)s->half_bps,
+            weft__short_rate(s->half_bps).text);
     fprintf(file, "           computed: maximum flow from %s..%s to %s..%s\n", host[0], host[1], host[2], host[3]);
     fprintf(file, "diameter   %s, %u switch%s between two hosts\n", weft__counted(s->diameter_links, "link").text,
             s->diameter_links - 1, s->diameter_links > 2 ? "es" : "");
@@ -81,7 +77,8 @@ static void print_figures(FILE *file, const struct weft_topology *t, const struc
                 s->paths_max);
     else if (s->paths_max > 0)
         fprintf(file, "paths      %.12g shortest between hosts of different switches\n", s->paths_max);
-    fprintf(file, "round trip %s to %s for a 64-byte frame there and back in the empty network\n", low, high);
+    fprintf(file, "round trip %s to %s for a 64-byte frame there and back in the empty network\n",
+            weft__short_time(s->rtt_min_ps).text, weft__short_time(s->rtt_max_ps).text);
     fprintf(file, "           computed: delay and 72 byte times a link, processing a switch; hosts take no time\n");
     for (const char *line = s->cells_computed, *end; line; line = *end ? end + 1 : NULL) {
         end = line + strcspn(line, "\n");

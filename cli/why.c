@@ -47,12 +47,10 @@ static void print_sums(const weft_time_ps *kind_ps) {
     memcpy(sum, kind_ps, sizeof sum);
     for (const char *before = "  "; true; before = ", ") {
         uint32_t most = 0;
-        char text[32];
         for (uint32_t k = 1; k < WEFT_WHYS; k++)
             if (sum[k] > sum[most]) most = k;
         if (!sum[most]) break;
-        weft_format_time(sum[most], text, sizeof text);
-        printf("%s%s %s", before, weft_why_names[most], text);
+        printf("%s%s %s", before, weft_why_names[most], weft__short_time(sum[most]).text);
         sum[most] = 0;
     }
     fputs("; along the path:\n", stdout);
@@ -60,10 +58,8 @@ static void print_sums(const weft_time_ps *kind_ps) {
 
 static void print_part(const char *before, const char *name, const char *where, const char *because_of,
                        weft_time_ps part_ps, weft_time_ps all_ps) {
-    char part[32];
-    weft_format_time(part_ps, part, sizeof part);
-    printf("  %10s %5.1f%%  %s%-19s %s%s%s\n", part, 100.0 * (double)part_ps / (double)all_ps, before, name, where,
-           *because_of ? ": " : "", because_of);
+    printf("  %10s %5.1f%%  %s%-19s %s%s%s\n", weft__short_time(part_ps).text, 100.0 * (double)part_ps / (double)all_ps,
+           before, name, where, *because_of ? ": " : "", because_of);
 }
 
 static void print_parts(const weft_time_ps *kind_ps, const struct weft_why_part *part, uint32_t parts,
@@ -74,13 +70,11 @@ static void print_parts(const weft_time_ps *kind_ps, const struct weft_why_part 
 }
 
 static void print_flow(const struct weft_why *why) {
-    char bytes[WEFT_CLI_TEXT], fct[32], ideal[32];
-    weft_format_time(why->fct_ps, fct, sizeof fct);
-    weft_format_time(why->ideal_ps, ideal, sizeof ideal);
     printf("%s%sflow %u (%s), %s to %s, %s: completed in %s", why->is ? why->is : "", why->is ? ": " : "", why->flow,
-           why->group, why->src, why->dst, weft_cli_bytes_text(why->bytes, bytes), fct);
+           why->group, why->src, why->dst, weft__short_bytes(why->bytes).text, weft__short_time(why->fct_ps).text);
     if (why->ideal_ps)
-        printf(", %.2f times what it takes alone (%s)", (double)why->fct_ps / (double)why->ideal_ps, ideal);
+        printf(", %.2f times what it takes alone (%s)", (double)why->fct_ps / (double)why->ideal_ps,
+               weft__short_time(why->ideal_ps).text);
     putchar('\n');
     print_parts(why->kind_ps, why->part, why->parts, why->fct_ps);
 }
@@ -102,11 +96,10 @@ static void print_together(const struct weft_why_iteration *why, const struct we
 }
 
 static void print_step(const struct weft_why_iteration *why, const struct weft_why_step *s) {
-    char part[32];
     weft_time_ps time = s->to_ps - s->from_ps;
-    weft_format_time(time, part, sizeof part);
-    printf("  %10s %5.1f%%  rank %u (%s): %s%s%s", part, 100.0 * (double)time / (double)why->time_ps, s->rank, s->host,
-           weft_why_step_names[s->what], *s->op ? " of " : "", s->op);
+    printf("  %10s %5.1f%%  rank %u (%s): %s%s%s", weft__short_time(time).text,
+           100.0 * (double)time / (double)why->time_ps, s->rank, s->host, weft_why_step_names[s->what],
+           *s->op ? " of " : "", s->op);
     if (s->peer != WEFT_NONE) printf(", to rank %u", s->peer);
     if (s->flow != WEFT_NONE) printf(", message %u of flow %u", s->message, s->flow);
     putchar('\n');
@@ -115,25 +108,23 @@ static void print_step(const struct weft_why_iteration *why, const struct weft_w
 }
 
 static void print_short(const struct weft_why_iteration *why, uint32_t n, weft_time_ps time) {
-    char part[32];
     if (!n) return;
-    weft_format_time(time, part, sizeof part);
-    printf("  %10s %5.1f%%  %s\n", part, 100.0 * (double)time / (double)why->time_ps,
+    printf("  %10s %5.1f%%  %s\n", weft__short_time(time).text, 100.0 * (double)time / (double)why->time_ps,
            weft__counted(n, "shorter step").text);
 }
 
 static void print_iteration(const struct weft_why_iteration *why) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    char text[32];
     weft_time_ps from = weft_cli_why_shown_from(why, STEPS_SHOWN, arena), short_ps = 0;
     uint32_t shorter = 0;
-    weft_format_time(why->time_ps, text, sizeof text);
     if (why->schedule)
         printf("schedule %s, %s: done in %s, %s on its critical path\n", why->name,
-               weft__counted(why->ranks, "rank").text, text, weft__counted(why->steps, "step").text);
+               weft__counted(why->ranks, "rank").text, weft__short_time(why->time_ps).text,
+               weft__counted(why->steps, "step").text);
     else
         printf("job %s, %s: iteration %u took %s, %s on its critical path\n", why->name,
-               weft__counted(why->ranks, "rank").text, why->iteration, text, weft__counted(why->steps, "step").text);
+               weft__counted(why->ranks, "rank").text, why->iteration, weft__short_time(why->time_ps).text,
+               weft__counted(why->steps, "step").text);
     print_sums(why->kind_ps);
     for (uint32_t i = 0; i < why->steps; i++) {
         const struct weft_why_step *s = &why->step[i];
@@ -154,11 +145,9 @@ static void print_iteration(const struct weft_why_iteration *why) {
 // --- flows and operations ------------------------------------------------------------------------------------------
 
 static void print_operation(const struct weft_why_operation *op) {
-    char begun[32], latency[32];
-    weft_format_time(op->begun_ps, begun, sizeof begun);
-    weft_format_time(op->latency_ps, latency, sizeof latency);
     printf("%s%soperation of %s, %s at %s, begun at %s: complete in %s\n", op->is ? op->is : "", op->is ? ": " : "",
-           op->group, op->client_host, op->server_host, begun, latency);
+           op->group, op->client_host, op->server_host, weft__short_time(op->begun_ps).text,
+           weft__short_time(op->latency_ps).text);
     print_parts(op->kind_ps, op->part, op->parts, op->latency_ps);
 }
 

@@ -26,18 +26,15 @@ static void print_interfaces(FILE *file, const struct weft_dsf_layer *l, const c
     for (uint32_t i = 0; i < sorts; i++) {
         if (sort[i].layer != l->name) continue;
         struct weft_plan_dsf p = weft_plan_calc_dsf(&sort[i].conf);
-        char rate[TEXT], lane[TEXT];
-        weft_format_rate(sort[i].conf.rate_bps, rate, sizeof rate);
-        weft_format_rate(p.coded_bps / sort[i].conf.lanes, lane, sizeof lane);
         fprintf(file, "%-10s %-12s %s, each %s of %s and %s of %s: %.3g times the ports, %.3g after cell headers\n",
                 head, l->name, weft__counted(sort[i].nodes, "box").text, weft__counted(sort[i].conf.ports, "port").text,
-                rate, weft__counted(sort[i].conf.lanes, "lane").text, lane, p.coded_speedup, p.net_speedup);
+                weft__short_rate(sort[i].conf.rate_bps).text, weft__counted(sort[i].conf.lanes, "lane").text,
+                weft__short_rate(p.coded_bps / sort[i].conf.lanes).text, p.coded_speedup, p.net_speedup);
         head = "";
     }
 }
 
 static void print_fabrics(FILE *file, const struct weft_dsf_summary *s) {
-    char hosts[TEXT], links[TEXT];
     const char *number = "one fabric";
     struct weft__counted fabrics = weft__counted(s->fabrics, "fabric");
     if (s->alike < s->fabrics) {
@@ -46,16 +43,14 @@ static void print_fabrics(FILE *file, const struct weft_dsf_summary *s) {
     }
     bool several = s->fabrics > 1;
     if (several) number = fabrics.text;
-    weft_format_rate(s->host_bps, hosts, sizeof hosts);
-    weft_format_rate(s->link_bps, links, sizeof links);
     fprintf(file, "           %s%s of %s, %s", number, several ? ", each" : "",
-            weft__counted(s->hosts, "NIC port").text, hosts);
+            weft__counted(s->hosts, "NIC port").text, weft__short_rate(s->host_bps).text);
     if (s->links && s->link_bps < s->host_bps)
         fprintf(file, "; %s out of it, %s: %.4g:1, %.3g%% of what a port can send",
-                weft__counted(s->links, "link").text, links, (double)s->host_bps / (double)s->link_bps,
-                100 * (double)s->link_bps / (double)s->host_bps);
+                weft__counted(s->links, "link").text, weft__short_rate(s->link_bps).text,
+                (double)s->host_bps / (double)s->link_bps, 100 * (double)s->link_bps / (double)s->host_bps);
     else if (s->links)
-        fprintf(file, "; %s out of it, %s", weft__counted(s->links, "link").text, links);
+        fprintf(file, "; %s out of it, %s", weft__counted(s->links, "link").text, weft__short_rate(s->link_bps).text);
     putc('\n', file);
 }
 
