@@ -117,7 +117,7 @@ static struct weft_result_value event_links(struct weft_result_cursor *c) {
 #define EVENT_COLUMNS                                                                                                  \
     WEFT__CONTROL_NUMBER("event", "number of the event"),                                                              \
         WEFT_RESULT_AT(1, struct weft_clique_event, time_ps, "time_ps", TIME, "when it happens"),                      \
-        WEFT_RESULT_CALL(event_do, "do", TEXT, "what happens"),                                                        \
+        WEFT_RESULT_CALL(event_do, "do", TEXT, "what happens", .flags = WEFT_RESULT_KEY),                              \
         WEFT_RESULT_CALL(event_tin, "tin", TEXT, "TiN to which it happens", .flags = WEFT_RESULT_SPARSE),              \
         WEFT_RESULT_CALL(event_link, "link", TEXT, "port of the first link concerned", .flags = WEFT_RESULT_SPARSE),   \
         WEFT_RESULT_CALL(event_links, "links", COUNT, "links concerned", .flags = WEFT_RESULT_SPARSE)
