@@ -40,16 +40,40 @@ static uint32_t split_path(char *path, const char *part[PARTS_MAX]) {
     return n;
 }
 
+/// Of an answer with one variant a path may leave out `variants.0`.
+static struct weft_result_found find_figure(const struct weft_result_finder *finder, const char *const *part,
+                                            uint32_t parts) {
+    static const char *const one[] = {"variants", "count"};
+    struct weft_result_found found = weft_result_find(finder, part, parts), variants;
+    if (found.column || found.parts || parts + 2 > PARTS_MAX) return found;
+    variants = weft_result_find(finder, one, 2);
+    if (!variants.column || weft_result_number(&variants.value) != 1) return found;
+    const char *full[PARTS_MAX] = {"variants", "0"};
+    memcpy(full + 2, part, parts * sizeof *part);
+    variants = weft_result_find(finder, full, parts + 2);
+    variants.parts -= 2;
+    return variants;
+}
+
+/// A number with all its digits.
+static void print_figure(const struct weft_result_value *value) {
+    char text[NUMBER];
+    struct weft__json j = {.file = stdout};
+    if (value->known && value->type == WEFT_RESULT_REAL)
+        weft__json_real(&j, value->real);
+    else
+        fputs(weft_result_text(value, text, sizeof text), stdout);
+}
+
 static enum weft_status pick_figure(const struct weft_result_finder *finder, const char *path,
                                     struct weft_error *ret_error) {
     const char *part[PARTS_MAX];
-    char text[NUMBER], expected[700];
+    char expected[700];
     uint32_t parts = split_path(weft_arena_text(finder->arena, path), part);
-    struct weft_result_found found = weft_result_find(finder, part, parts);
-    if (found.column) {
-        puts(weft_result_text(&found.value, text, sizeof text));
-        return WEFT_OK;
-    }
+    struct weft_result_found found = find_figure(finder, part, parts);
+    if (found.column) print_figure(&found.value);
+    putchar('\n');
+    if (found.column) return WEFT_OK;
     if (found.entries)
         snprintf(expected, sizeof expected, "expected 0 to %u", found.entries - 1);
     else
@@ -58,12 +82,16 @@ static enum weft_status pick_figure(const struct weft_result_finder *finder, con
     return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--pick %s: the answer has no such figure; %s", path, expected);
 }
 
+/// A line a figure, empty where there is none; the error is the first.
 static enum weft_status pick_figures(const struct weft_cli_options *o, const struct weft_answer *answer,
                                      const void *subject, struct weft_error *ret_error) {
     struct weft_result_finder finder = weft_answer_finder(answer, subject, o->arena);
     enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < o->picks && !status; i++)
-        status = pick_figure(&finder, o->pick[i], ret_error);
+    for (uint32_t i = 0; i < o->picks; i++)
+        if (status)
+            pick_figure(&finder, o->pick[i], NULL);
+        else
+            status = pick_figure(&finder, o->pick[i], ret_error);
     return status;
 }
 
@@ -71,6 +99,15 @@ static enum weft_status write_database(const struct weft_cli_options *o, const s
                                        const void *subject, struct weft_error *ret_error) {
     if (o->force) unlink(o->database);
     return weft_answer_sqlite(o->database, answer, subject, ret_error);
+}
+
+const char *weft_cli_pick_path(const char *const *part, uint32_t parts, struct weft_arena *arena) {
+    const char *path = "";
+    for (uint32_t i = 0; i < parts; i++) {
+        const char *quote = !*part[i] || strchr(part[i], '.') ? "\"" : "";
+        path = weft_arena_format(arena, "%s%s%s%s%s", path, i ? "." : "", quote, part[i], quote);
+    }
+    return path;
 }
 
 enum weft_status weft_cli_answer(const struct weft_cli_options *o, const struct weft_answer *answer,

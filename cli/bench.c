@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft bench: the engine's own benchmarks. Each run is a process of its own, so that its peak memory is its own.
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "simulation.h"
 #include "weft/follow.h"
 
+#include "base/json.h"
 #include "base/units.h"
 
 static const char *runs_text = "3", *k_text, *threads_text = "1,2", *size_text;
@@ -44,7 +44,8 @@ static const struct weft_cli_command command = {
         "te: CPU seconds that the controller of traffic engineering takes to place all demands of an AI zone.\n"
         "fast-forward: time saved by run.fast_forward on a set of jobs, beside full runs\n"
         "(docs/fast-forward-results.md; the last job takes long).",
-    .accept = WEFT_CLI_SET | WEFT_CLI_JSON | WEFT_CLI_QUIET | WEFT_CLI_REPLACE,
+    .accept = WEFT_CLI_SET | WEFT_CLI_QUIET,
+    .answer = &weft__answer_bench,
     .operands_min = 1,
     .operands_max = 1,
     .option = own_options,
@@ -192,19 +193,25 @@ static int by_rate(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static json_t *to_json(const struct figures *f) {
-    json_t *phases = json_object();
-    for (unsigned p = 0; p < WEFT_PHASE_COUNT; p++)
-        json_object_set_new(phases, weft_phase_names[p], json_real(f->phase_s[p]));
-    char digest[32], hops[32], rate[48];
-    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)f->digest);
-    snprintf(hops, sizeof hops, "%s_hops", benchmark->hop);
-    snprintf(rate, sizeof rate, "%s_per_cpu_s", hops);
-    return json_pack("{s:i, s:i, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:o}", "hosts", f->hosts, "threads",
-                     f->threads, "digest", digest, hops, (json_int_t)f->hops, "wall_s", f->wall_s, "cpu_s", f->cpu_s,
-                     rate, rate_of(f), "peak_rss_bytes", f->peak_rss_bytes, "peak_rss_bytes_per_host",
-                     f->peak_rss_bytes / f->hosts, "pfc_xoff_frames", (json_int_t)f->pauses, "ecn_marked",
-                     (json_int_t)f->ecn_marked, "cnp", (json_int_t)f->cnps, "phase_s", phases);
+static void add_figures(struct weft_bench_answer *answer, const struct figures *f) {
+    struct weft_bench_run run = weft_bench_no_run;
+    bool cells = !strcmp(benchmark->hop, "cell");
+    run.hosts = f->hosts;
+    run.threads = f->threads;
+    run.digest = weft_arena_format(answer->arena, "%016llx", (unsigned long long)f->digest);
+    *(cells ? &run.cell_hops : &run.packet_hops) = f->hops;
+    *(cells ? &run.cell_rate : &run.packet_rate) = rate_of(f);
+    run.wall_s = f->wall_s;
+    run.cpu_s = f->cpu_s;
+    run.peak_rss_bytes = f->peak_rss_bytes;
+    run.peak_rss_bytes_per_host = f->peak_rss_bytes / f->hosts;
+    run.pauses = f->pauses;
+    run.ecn_marked = f->ecn_marked;
+    run.cnps = f->cnps;
+    run.phase = weft_arena_alloc(answer->arena, WEFT_PHASE_COUNT, sizeof *run.phase);
+    for (; run.phases < WEFT_PHASE_COUNT; run.phases++)
+        run.phase[run.phases] = (struct weft_bench_phase){weft_phase_names[run.phases], f->phase_s[run.phases]};
+    weft_bench_add(answer, run);
 }
 
 static void print_figures(const struct figures *f, const struct weft_bench_saved *saved) {
@@ -237,10 +244,10 @@ static void print_speedups(const struct figures *f, uint32_t n) {
 
 enum { MEASURED_MAX = 64, RUNS_MAX = 100 };
 
-static bool save(const json_t *all) {
-    FILE *file = weft__file_open(save_path, "w");
-    bool written = file && !json_dumpf(all, file, JSON_INDENT(2));
-    return file && !fclose(file) && written;
+static void write_answer(FILE *file, const void *answer) {
+    struct weft__json j = {.file = file};
+    weft_answer_json(&j, &weft__answer_bench, answer);
+    putc('\n', file);
 }
 
 static int bench(const struct weft_cli_options *o, uint64_t runs, const struct weft_bench_saved *saved) {
@@ -262,28 +269,22 @@ static int bench(const struct weft_cli_options *o, uint64_t runs, const struct w
             }
             qsort(run, runs, sizeof *run, by_rate);
             measured[n] = run[runs / 2];
-            if (!o->json) print_figures(&measured[n], saved);
+            if (!weft_cli_is_raw(o)) print_figures(&measured[n], saved);
             fflush(stdout);
             n++;
         }
     }
-    if (!o->json) print_speedups(measured, n);
-    json_t *list = json_array();
+    if (!weft_cli_is_raw(o)) print_speedups(measured, n);
+    struct weft_bench_answer answer = {.bench = benchmark->name, .runs_each = runs, .arena = o->arena};
     for (uint32_t i = 0; i < n; i++)
-        json_array_append_new(list, to_json(&measured[i]));
-    json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "weft", WEFT_VERSION, "bench", benchmark->name, "runs_each",
-                            (json_int_t)runs, "runs", list);
-    int status = WEFT_OK;
-    if (o->json) {
-        json_dumpf(all, stdout, JSON_COMPACT);
-        putchar('\n');
-    }
-    if (save_path && !save(all)) {
-        fprintf(stderr, "weft: cannot write '%s'\n", save_path);
-        status = WEFT_ERROR_SYSTEM;
-    }
-    json_decref(all);
-    return status;
+        add_figures(&answer, &measured[i]);
+    struct weft_error error = {0};
+    enum weft_status status = weft_bench_tell(o, &answer, &error);
+    FILE *file = save_path && !status ? weft__file_open(save_path, "w") : NULL;
+    if (file) write_answer(file, &answer);
+    if (save_path && !status && (!file || fclose(file)))
+        status = weft_error_set(&error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s'", save_path);
+    return status ? weft_cli_fail(&error) : WEFT_OK;
 }
 
 int weft_cli_bench(int argc, char **argv) {

@@ -4,6 +4,36 @@
 #define WEFT_CLI_BENCH_H
 
 #include "simulation.h"
+#include "weft/result.h"
+
+/// What one measurement found. A number that a benchmark does not have is WEFT_NONE, WEFT_TIME_NEVER or NAN.
+struct weft_bench_run {
+    const char *job, *mode, *refused, *to, *digest;
+    uint32_t hosts, threads;
+    uint64_t demands, entries, packet_hops, cell_hops, pauses, ecn_marked, cnps;
+    uint64_t iterations, operations, steps, packets;
+    double wall_s, cpu_s, packet_rate, cell_rate, peak_rss_bytes, peak_rss_bytes_per_host;
+    double estimate, events_ratio, cpu_ratio, mean_error, p99_error;
+    uint8_t same_digest; ///< UINT8_MAX: it was not compared
+    struct weft_bench_phase {
+        const char *name;
+        double seconds;
+    } * phase;
+    uint32_t phases;
+};
+extern const struct weft_bench_run weft_bench_no_run; ///< without any number
+struct weft_bench_answer {
+    const char *bench;
+    uint64_t runs_each; ///< WEFT_TIME_NEVER: once
+    struct weft_bench_run *run;
+    uint32_t runs;
+    struct weft_arena *arena;
+};
+extern const struct weft_answer weft__answer_bench;
+void weft_bench_add(struct weft_bench_answer *answer, struct weft_bench_run run);
+/// Gives the answer, once all was measured.
+enum weft_status weft_bench_tell(const struct weft_cli_options *options, const struct weft_bench_answer *answer,
+                                 struct weft_error *ret_error);
 
 /// CPU time of a round of traffic engineering, for each of a list of racks; NULL: the default. Returns the exit status.
 int weft_cli_bench_te(const struct weft_cli_options *options, const char *k, uint64_t runs);

@@ -2,7 +2,6 @@
 // weft bench fast-forward: what each mode of run.fast_forward skips in a set of jobs, how much faster the run is, and
 // how far its times differ from those of the full run.
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,14 +136,23 @@ static enum weft_status run(const char *text, const char *mode, struct figures *
     return status;
 }
 
-static json_t *to_json(const char *name, const char *mode, const struct figures *off, const struct figures *on) {
-    return json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "job", name, "mode", mode,
-                     "refused", on->refused[0] ? on->refused : NULL, "iterations", (json_int_t)on->skipped.iterations,
-                     "operations", (json_int_t)on->skipped.operations, "steps", (json_int_t)on->skipped.steps,
-                     "packets", (json_int_t)on->skipped.packets, "estimate", on->skipped.error, "events_ratio",
-                     (double)off->events / (double)on->events, "cpu_ratio", off->cpu_s / on->cpu_s, "mean_error",
-                     on->mean_ps / off->mean_ps - 1, "p99_error", on->p99_ps / off->p99_ps - 1, "same_digest",
-                     on->digest == off->digest);
+static void add_figures(struct weft_bench_answer *answer, const char *name, const char *mode, const struct figures *off,
+                        const struct figures *on) {
+    struct weft_bench_run run = weft_bench_no_run;
+    run.job = weft_arena_text(answer->arena, name);
+    run.mode = mode;
+    run.refused = on->refused[0] ? weft_arena_text(answer->arena, on->refused) : NULL;
+    run.iterations = on->skipped.iterations;
+    run.operations = on->skipped.operations;
+    run.steps = on->skipped.steps;
+    run.packets = on->skipped.packets;
+    run.estimate = on->skipped.error;
+    run.events_ratio = (double)off->events / (double)on->events;
+    run.cpu_ratio = off->cpu_s / on->cpu_s;
+    run.mean_error = on->mean_ps / off->mean_ps - 1;
+    run.p99_error = on->p99_ps / off->p99_ps - 1;
+    run.same_digest = on->digest == off->digest;
+    weft_bench_add(answer, run);
 }
 
 static void print(const char *mode, const struct figures *off, const struct figures *on) {
@@ -161,17 +169,18 @@ static void print(const char *mode, const struct figures *off, const struct figu
 
 enum { EXACT_S_MAX = 60 }; ///< for anything that takes longer in full, only steady runs
 
-static enum weft_status run_example(const struct example *e, bool json, json_t *list, struct weft_error *error) {
+static enum weft_status run_example(const struct example *e, bool raw, struct weft_bench_answer *answer,
+                                    struct weft_error *error) {
     static const char *const modes[] = {"exact", "steady"};
     struct figures off, on;
     enum weft_status status = run(e->scenario, "off", &off, error);
     if (status) return status;
-    if (!json) printf("%s: %.1f M events, %.2f s of CPU\n", e->name, 1e-6 * (double)off.events, off.cpu_s);
+    if (!raw) printf("%s: %.1f M events, %.2f s of CPU\n", e->name, 1e-6 * (double)off.events, off.cpu_s);
     for (size_t m = off.cpu_s > EXACT_S_MAX; m < 2; m++) {
         status = run(e->scenario, modes[m], &on, error);
         if (status) return status;
-        json_array_append_new(list, to_json(e->name, modes[m], &off, &on));
-        if (!json) print(modes[m], &off, &on);
+        add_figures(answer, e->name, modes[m], &off, &on);
+        if (!raw) print(modes[m], &off, &on);
         fflush(stdout);
     }
     return WEFT_OK;
@@ -209,55 +218,51 @@ static void print_cell(struct reasons *reasons, const struct figures *off, const
     fflush(stdout);
 }
 
-static enum weft_status run_cell(const struct part *w, const struct part *n, const struct part *h, json_t *list,
-                                 struct figures *off, struct figures *on, struct weft_error *error) {
+static enum weft_status run_cell(const struct part *w, const struct part *n, const struct part *h,
+                                 struct weft_bench_answer *answer, struct figures *off, struct figures *on,
+                                 struct weft_error *error) {
     bool ethernet = strcmp(n->name, "DSF") != 0;
     char text[1024], name[64];
     snprintf(text, sizeof text, "%s%s%s%s", n->text, ethernet ? BUFFER : "", h->text, w->text);
     snprintf(name, sizeof name, "%s, %s, %s", w->name, h->name, n->name);
     enum weft_status status = run(text, "off", off, error);
     if (!status) status = run(text, "steady", on, error);
-    if (!status) json_array_append_new(list, to_json(name, "steady", off, on));
+    if (!status) add_figures(answer, name, "steady", off, on);
     return status;
 }
 
 /// In Markdown, for docs/fast-forward-results.md.
-static enum weft_status run_set(bool json, json_t *list, struct weft_error *error) {
+static enum weft_status run_set(bool raw, struct weft_bench_answer *answer, struct weft_error *error) {
     struct reasons reasons = {.n = 0};
-    if (!json) printf("| workload | network |");
-    for (size_t h = 0; h < HOSTS && !json; h++)
+    if (!raw) printf("| workload | network |");
+    for (size_t h = 0; h < HOSTS && !raw; h++)
         printf(" %s |", hosts[h].name);
-    if (!json) puts("\n|---|---|---|---|---|");
+    if (!raw) puts("\n|---|---|---|---|---|");
     for (size_t i = 0; i < (size_t)WORKLOADS * NETWORKS; i++) {
         const struct part *w = &workloads[i / NETWORKS], *n = &networks[i % NETWORKS];
-        if (!json) printf("| %s | %s |", w->name, n->name);
+        if (!raw) printf("| %s | %s |", w->name, n->name);
         for (size_t h = 0; h < HOSTS; h++) {
             struct figures off, on;
-            enum weft_status status = run_cell(w, n, &hosts[h], list, &off, &on, error);
+            enum weft_status status = run_cell(w, n, &hosts[h], answer, &off, &on, error);
             if (status) return status;
-            if (!json) print_cell(&reasons, &off, &on);
+            if (!raw) print_cell(&reasons, &off, &on);
         }
-        if (!json) putchar('\n');
+        if (!raw) putchar('\n');
     }
-    if (!json) putchar('\n');
-    for (uint32_t i = 0; i < reasons.n; i++)
+    if (!raw) putchar('\n');
+    for (uint32_t i = 0; i < reasons.n && !raw; i++)
         printf("%" PRIu32 ". %s\n", i + 1, reasons.text[i]);
-    if (!json) putchar('\n');
+    if (!raw) putchar('\n');
     return WEFT_OK;
 }
 
 int weft_cli_bench_fast_forward(const struct weft_cli_options *options) {
     struct weft_error error = {0};
-    json_t *list = json_array();
-    enum weft_status status = run_set(options->json, list, &error);
+    struct weft_bench_answer answer = {.bench = "fast-forward", .runs_each = WEFT_TIME_NEVER, .arena = options->arena};
+    bool raw = weft_cli_is_raw(options);
+    enum weft_status status = run_set(raw, &answer, &error);
     for (size_t i = 0; !status && i < sizeof examples / sizeof *examples; i++)
-        status = run_example(&examples[i], options->json, list, &error);
-    if (options->json && !status) {
-        json_t *all = json_pack("{s:s, s:s, s:O}", "weft", WEFT_VERSION, "bench", "fast-forward", "runs", list);
-        json_dumpf(all, stdout, JSON_COMPACT);
-        putchar('\n');
-        json_decref(all);
-    }
-    json_decref(list);
+        status = run_example(&examples[i], raw, &answer, &error);
+    if (!status) status = weft_bench_tell(options, &answer, &error);
     return status ? weft_cli_fail(&error) : 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft bench te: the time that the controller of traffic engineering computes per round, by the size of the network.
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,21 +67,23 @@ static struct te_row median(const struct weft_topology *t, bool every, uint64_t 
     return row[runs / 2];
 }
 
-static void show(const struct te_row *row, json_t *list) {
-    if (list)
-        json_array_append_new(list, json_pack("{s:i, s:s, s:i, s:i, s:f}", "hosts", row->hosts, "to",
-                                              row->every ? "every rack" : "the next rack", "demands", row->demands,
-                                              "entries", row->entries, "cpu_s", row->cpu_s));
-    else
+static void add_row(struct weft_bench_answer *answer, const struct te_row *row, bool print) {
+    struct weft_bench_run run = weft_bench_no_run;
+    run.hosts = row->hosts;
+    run.to = row->every ? "every rack" : "the next rack";
+    run.demands = row->demands;
+    run.entries = row->entries;
+    run.cpu_s = row->cpu_s;
+    weft_bench_add(answer, run);
+    if (print)
         printf("%6" PRIu32 " hosts, each to %-13s  %9" PRIu32 " demands  %9" PRIu32
                " entries  %9.4f s of CPU, %5.2f us a demand\n",
-               row->hosts, row->every ? "every rack" : "the next rack", row->demands, row->entries, row->cpu_s,
-               1e6 * row->cpu_s / row->demands);
+               row->hosts, run.to, row->demands, row->entries, row->cpu_s, 1e6 * row->cpu_s / row->demands);
 }
 
 /// Measures a zone with this many racks.
-static enum weft_status measure(const struct weft_cli_options *options, const char *racks, uint64_t runs, json_t *list,
-                                struct weft_error *error) {
+static enum weft_status measure(const struct weft_cli_options *options, const char *racks, uint64_t runs,
+                                struct weft_bench_answer *answer, struct weft_error *error) {
     char topology[64];
     snprintf(topology, sizeof topology, "topology.racks=%s", racks);
     const char *setting[] = {topology};
@@ -92,7 +93,7 @@ static enum weft_status measure(const struct weft_cli_options *options, const ch
     if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
     for (unsigned every = 0; !status && every < 2; every++) {
         struct te_row row = median(s.topology, every, runs);
-        show(&row, list);
+        add_row(answer, &row, !weft_cli_is_raw(options));
         fflush(stdout);
     }
     weft_cli_simulation_deinit(&s);
@@ -102,18 +103,12 @@ static enum weft_status measure(const struct weft_cli_options *options, const ch
 
 int weft_cli_bench_te(const struct weft_cli_options *options, const char *k, uint64_t runs) {
     struct weft_error error = {0};
-    json_t *list = options->json ? json_array() : NULL;
+    struct weft_bench_answer answer = {.bench = "te", .runs_each = WEFT_TIME_NEVER, .arena = options->arena};
     char racks[128], *rest = racks;
     snprintf(racks, sizeof racks, "%s", k ? k : "8,16,32,64,128,256");
     enum weft_status status = WEFT_OK;
     for (char *one; !status && (one = strsep(&rest, ","));)
-        status = measure(options, one, runs < RUNS_MAX ? runs : RUNS_MAX, list, &error);
-    if (list && !status) {
-        json_t *all = json_pack("{s:s, s:s, s:O}", "weft", WEFT_VERSION, "bench", "te", "runs", list);
-        json_dumpf(all, stdout, JSON_COMPACT);
-        putchar('\n');
-        json_decref(all);
-    }
-    json_decref(list);
+        status = measure(options, one, runs < RUNS_MAX ? runs : RUNS_MAX, &answer, &error);
+    if (!status) status = weft_bench_tell(options, &answer, &error);
     return status ? weft_cli_fail(&error) : 0;
 }

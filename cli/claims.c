@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "claims.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "weft/result.h"
 
@@ -25,42 +22,6 @@ enum weft_status weft_cli_claims_init(struct weft_cli_claims *c, const struct we
     enum weft_status status = weft_claims_new(file, arena, &c->claim, &c->n, ret_error);
     weft_cli_claims_copy(c, c, arena);
     return status;
-}
-
-/// The first entry that has a member with this text.
-static const json_t *entry_with(const json_t *array, const char *text) {
-    size_t i;
-    json_t *entry, *member;
-    const char *key;
-    json_array_foreach(array, i, entry) {
-        json_object_foreach(entry, key, member) {
-            if (json_is_string(member) && !strcmp(json_string_value(member), text)) return entry;
-        }
-    }
-    return NULL;
-}
-
-static const json_t *child(const json_t *value, const char *name) {
-    if (!json_is_array(value)) return json_object_get(value, name);
-    char *end;
-    unsigned long index = strtoul(name, &end, 10);
-    return *end || *name < '0' || *name > '9' ? entry_with(value, name) : json_array_get(value, index);
-}
-
-bool weft_cli_claims_json_number(const json_t *root, const struct weft_claim_metric *m, double *ret) {
-    const json_t *variants = json_object_get(root, "variants"), *at = root;
-    *ret = NAN;
-    if (json_array_size(variants) == 1) at = json_array_get(variants, 0);
-    for (uint32_t part = 0; part < m->parts; part++) {
-        if (json_is_array(at) && part + 1 == m->parts && !strcmp(m->part[part], "count")) {
-            *ret = (double)json_array_size(at);
-            return true;
-        }
-        at = child(at, m->part[part]);
-    }
-    if (json_is_boolean(at)) *ret = json_is_true(at);
-    if (json_is_number(at)) *ret = json_number_value(at);
-    return json_is_number(at) || json_is_boolean(at);
 }
 
 /// Whether runs are enough to judge the claim.

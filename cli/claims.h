@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares claims of a scenario with what its variants measured. Metrics are looked up in the JSON of a run, so claims
+// Compares claims of a scenario with what its variants measured. Metrics are figures among the rows of a run, so claims
 // can be about everything that is reported.
 #ifndef WEFT_CLI_CLAIMS_H
 #define WEFT_CLI_CLAIMS_H
-
-#include <jansson.h>
 
 #include "simulation.h"
 
@@ -25,10 +23,6 @@ enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t
 void weft_cli_claims_take(struct weft_cli_claims *c, uint32_t v, const struct weft_run *run);
 /// Copies the claims; the copy has its own values, NAN at first.
 void weft_cli_claims_copy(struct weft_cli_claims *ret, const struct weft_cli_claims *c, struct weft_arena *arena);
-/// A metric in the JSON of a run, or of the command that it names; {"variants": [one]} stands for that variant. An
-/// entry of a list is named by its number, or by a text in it: strategies.min_cut; `count` is the number of entries.
-/// False: there is no number of that name, and *ret is NAN.
-bool weft_cli_claims_json_number(const json_t *root, const struct weft_claim_metric *metric, double *ret);
 /// Called when all values were taken. CLAIM if one claim is unexpected. Claims about other commands' output are omitted
 /// from `result`.
 enum weft_status weft_cli_claims_judge(struct weft_cli_claims *c, uint32_t *ret_left_out);

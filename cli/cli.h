@@ -31,6 +31,7 @@ enum weft_cli_accept {
     WEFT_CLI_HINTS = 1024,  ///< --no-hints
     WEFT_CLI_REPLACE = 256, ///< --force, of a command that writes a file for its user to edit
     WEFT_CLI_ANSWER = 2048, ///< --json, --csv TABLE, --out FILE.sqlite, --pick PATH: of every command with an answer
+    WEFT_CLI_PICK = 4096,   ///< --pick PATH
 };
 
 /// The values of an option that may be repeated.
@@ -87,6 +88,13 @@ enum weft_status weft_cli_answer(const struct weft_cli_options *o, const struct 
                                  const void *subject, void (*text)(FILE *file, const void *subject),
                                  struct weft_error *ret_error);
 
+/// Whether standard output is for programs.
+static inline bool weft_cli_is_raw(const struct weft_cli_options *o) {
+    return o->json || o->csv || o->picks;
+}
+/// The path that --pick splits into these parts.
+const char *weft_cli_pick_path(const char *const *part, uint32_t parts, struct weft_arena *arena);
+
 /// The results of weft_cli_parse: WEFT_CLI_GO to continue, else the exit status.
 #define WEFT_CLI_GO (-1)
 /// Reads options and operands, mixed in any order. --help prints to standard output, errors go to standard error. Call
@@ -127,6 +135,12 @@ void weft_cli_out_folder_forked(void);
 /// Reads the scenario that the first operand names: a file, or a folder of results, which contains its scenario.
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *options, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error);
+/// Reads JSON that a command has written, which `option` names.
+enum weft_status weft_cli_saved_read(const char *option, const char *path, struct weft_arena *arena,
+                                     struct weft_tree **ret_tree, struct weft_error *ret_error);
+/// Allows the scenario files for writing below --out and below each --allow-write; weft_cli_scenario_read does so.
+enum weft_status weft_cli_allow_writes(const struct weft_cli_options *options, struct weft_scenario_file *file,
+                                       struct weft_error *ret_error);
 /// Runs a subcommand: parses options, calls `act`, reports its error if it set one, frees everything. `act` returns the
 /// exit status.
 int weft_cli_act(const struct weft_cli_command *command, int argc, char **argv,

@@ -7,6 +7,7 @@
 #include "processes.h"
 #include "results.h"
 #include "terminal.h"
+#include "weft/claim_rows.h"
 
 #include "base/units.h"
 
@@ -38,7 +39,7 @@ static const struct weft_cli_command command = {
         "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled, 5\n"
         "the result of a claim was unexpected, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_HINTS | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON |
-              WEFT_CLI_QUIET,
+              WEFT_CLI_PICK | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = options,
@@ -69,6 +70,12 @@ static void show_nccl_tests(const struct compare *c) {
     }
 }
 
+static enum weft_status pick(const struct compare *c, const struct weft_cli_results *r, struct weft_error *error) {
+    const struct weft_compare_answer answer =
+        weft_compare_answer(r->run, r->runs, r->not_run, r->claim, r->claims, c->o->arena);
+    return weft_cli_answer(c->o, &weft__answer_compare, &answer, NULL, error);
+}
+
 /// Shows what there is, whatever the status; claims only if everything ran to its end.
 static enum weft_status show(struct compare *c, enum weft_status status, struct weft_error *error) {
     if (c->ran < c->n * c->seeds && !weft_cli_interrupted()) return status;
@@ -97,6 +104,8 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
     if (c->o->out) weft_cli_write_results(c->o->out, &results, &output);
     if (csv)
         weft_report_csv(stdout, c->table, c->run, results.runs);
+    else if (c->o->picks)
+        pick(c, &results, output.status ? NULL : &output);
     else if (!c->table)
         show_nccl_tests(c);
     else
@@ -109,7 +118,7 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
 /// --seeds with a single seed is the same as --seed.
 static enum weft_status read_options(struct compare *c, struct weft_error *error) {
     if (csv) weft_cli_terminal_raw();
-    bool nccl_tests = !csv && !c->o->json && !strcmp(table_name, WEFT_CLI_NCCL_TESTS);
+    bool nccl_tests = !csv && !weft_cli_is_raw(c->o) && !strcmp(table_name, WEFT_CLI_NCCL_TESTS);
     if (!weft_cli_jobs_parse(jobs_text ? jobs_text : "1", &c->jobs)) return WEFT_ERROR_INPUT;
     c->seeds = 1;
     if (seeds_text && !weft_cli_seeds_parse(seeds_text, c->o->arena, &c->seed, &c->seeds)) return WEFT_ERROR_INPUT;

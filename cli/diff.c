@@ -28,7 +28,7 @@ static const struct weft_cli_command command = {
         "written by --out of run or compare, or two of sweep. Runs are paired by variant and seed, points of sweeps\n"
         "by their parameters. With several seeds, figures are means, and ~ marks a change within noise.\n"
         "Exit status: 0 done, 1 system error, 2 bad input, 5 they differ (with --exit-status).",
-    .accept = WEFT_CLI_JSON,
+    .answer = &weft__answer_diff,
     .operands_min = 1,
     .operands_max = 2,
     .option = own,
@@ -47,6 +47,10 @@ static enum weft_status diff(const struct weft_cli_options *o, struct weft_diff 
     return weft_diff_new(&options, o->arena, ret_diff, error);
 }
 
+static void print_text(FILE *file, const void *diff) {
+    weft_diff_print(file, diff, asked.all ? UINT32_MAX : SHOWN);
+}
+
 int weft_cli_diff(int argc, char **argv) {
     struct weft_cli_options o;
     struct weft_error error = {0};
@@ -56,10 +60,8 @@ int weft_cli_diff(int argc, char **argv) {
         exit_status = (int)diff(&o, &d, &error);
         if (error.status)
             weft_cli_fail(&error);
-        else if (o.json)
-            weft_diff_json(stdout, d);
-        else
-            weft_diff_print(stdout, d, asked.all ? UINT32_MAX : SHOWN);
+        else if (weft_cli_answer(&o, &weft__answer_diff, d, print_text, &error))
+            exit_status = weft_cli_fail(&error);
         if (!exit_status && asked.exit_status && !weft_diff_is_equal(d)) exit_status = EXIT_DIFFERENT;
     }
     weft_cli_options_deinit(&o);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft: one subcommand per file.
 #include <errno.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "cli.h"
 #include "ranks.h"
 #include "terminal.h"
@@ -108,13 +108,6 @@ static int command(int argc, char **argv) {
     return which == COMMANDS ? WEFT_ERROR_INPUT : commands[which].run(argc - 1, argv + 1);
 }
 
-/// For jansson, which does not always report a failed allocation.
-static void *allocate(size_t bytes) {
-    void *memory = malloc(bytes);
-    if (!memory) weft_memory_fail();
-    return memory;
-}
-
 struct call {
     int argc;
     char **argv;
@@ -158,7 +151,7 @@ int main(int argc, char **argv) {
     catch_early_signals();
     int status;
     if (!weft_cli_ranks_begin(&argc, &argv, &status)) return status;
-    json_set_alloc_funcs(allocate, free);
+    weft__json_guard();
     weft_cli_terminal_begin();
     status = run_command(argc, argv);
     if (!weft_cli_terminal_end()) {

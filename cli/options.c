@@ -65,7 +65,8 @@ static const struct {
     [CSV] = {"csv", "TABLE", "one table of the answer as CSV; weft models results lists them", WEFT_CLI_ANSWER},
     [DATABASE] = {"out", "FILE.sqlite", "write all tables of the answer into the database FILE.sqlite",
                   WEFT_CLI_ANSWER},
-    [PICK] = {"pick", "PATH", "print the figure at PATH in the JSON, such as a.0.b; may be repeated", WEFT_CLI_ANSWER},
+    [PICK] = {"pick", "PATH", "print the figure at PATH in the JSON, such as a.0.b; may be repeated",
+              WEFT_CLI_ANSWER | WEFT_CLI_PICK},
     [QUIET] = {"quiet", NULL, "no progress", WEFT_CLI_QUIET},
     [NO_HINTS] = {"no-hints", NULL, "leave out the hints that follow the results", WEFT_CLI_HINTS},
     [COLOR] = {"color", "WHEN", "colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
@@ -423,7 +424,7 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
     o->operands = (uint32_t)(argc - optind);
     int exit_status = check_operands(command, o);
     if (exit_status == WEFT_CLI_GO) exit_status = check_files(command, o);
-    if (exit_status == WEFT_CLI_GO && command->answer) exit_status = check_answer(command, o);
+    if (exit_status == WEFT_CLI_GO && (command->answer || o->picks)) exit_status = check_answer(command, o);
     return exit_status == WEFT_CLI_GO ? check_out(o) : exit_status;
 }
 
@@ -481,6 +482,14 @@ static enum weft_status read_scenario(const struct weft_cli_options *o, struct w
     else
         *ret_file = file;
     return status;
+}
+
+enum weft_status weft_cli_saved_read(const char *option, const char *path, struct weft_arena *arena,
+                                     struct weft_tree **ret_tree, struct weft_error *ret_error) {
+    if (access(path, R_OK))
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = option}, "cannot read '%s': %s", path,
+                           strerror(errno));
+    return weft_tree_read(path, arena, ret_tree, ret_error);
 }
 
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *o, struct weft_scenario_file **ret_file,

@@ -29,6 +29,7 @@ static const char *place_of(const struct weft_answer *answer, const struct weft_
         [WEFT_RESULT_OBJECT] = "an object",         [WEFT_RESULT_LIST] = "a list of objects",
         [WEFT_RESULT_MAP] = "an object of objects", [WEFT_RESULT_NUMBERS] = "an object of numbers",
         [WEFT_RESULT_ARRAY] = "a list of numbers",  [WEFT_RESULT_APART] = "not in the JSON"};
+    if (t->merged == weft_result_always) return "part of the object around";
     return t == answer->table[0] ? "the object itself" : shapes[t->shape];
 }
 

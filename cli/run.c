@@ -24,7 +24,7 @@ static const struct weft_cli_option own[] = {
     {"resume", "DIR", "instead of SCENARIO: continue the run that was saved in DIR", &saving.resume, NULL},
     {0}};
 
-static const struct weft_cli_command command = {
+static struct weft_cli_command command = {
     .name = "run",
     .operands = "SCENARIO, or --resume DIR",
     .about =
@@ -35,7 +35,7 @@ static const struct weft_cli_command command = {
         "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 the network stalled, or\n"
         "simulated time (100 days) was over, 5 the digest of a repeated run differs, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_HINTS | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT |
-              WEFT_CLI_CAPTURE | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+              WEFT_CLI_CAPTURE | WEFT_CLI_QUIET,
     .operands_min = 0,
     .operands_max = 1,
     .option = own,
@@ -121,8 +121,9 @@ static enum weft_status check_table(const struct weft_cli_options *o, struct wef
                            "--table: no table \"%s\"; expected " WEFT_CLI_NCCL_TESTS
                            "; weft compare --csv has the others",
                            table_name);
-    if (!o->json) return WEFT_OK;
-    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--table and --json; expected one of them");
+    const char *other = o->json ? "--json" : o->csv ? "--csv" : "--pick";
+    if (!weft_cli_is_raw(o)) return WEFT_OK;
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--table and %s; expected one of them", other);
 }
 
 static void mention_others(const struct weft_cli_options *o, const struct weft_scenario_file *file) {
@@ -190,16 +191,21 @@ static enum weft_status prepare(struct work *work, struct weft_error *error) {
     if (!status) status = weft_cli_simulation_init(&work->s, work->file, variant, error);
     if (!status && checkpoint) status = check_savable(&work->s, error);
     work->s.checkpoint = checkpoint;
-    if (!status && !o->variant && !work->stored.variant && !o->json && !o->quiet) mention_others(o, work->file);
+    if (!status && !o->variant && !work->stored.variant && !weft_cli_is_raw(o) && !o->quiet)
+        mention_others(o, work->file);
     return status;
 }
 
 static void mention_checkpoint(const struct work *work) {
     const struct weft_checkpoint *checkpoint = work->s.checkpoint;
     bool saved = checkpoint && checkpoint->written && work->s.outcome->end == WEFT_END_INTERRUPTED;
-    if (saved && !work->o.quiet && !work->o.json)
+    if (saved && !work->o.quiet && !weft_cli_is_raw(&work->o))
         fprintf(stderr, "weft: `weft run --resume %s` continues the run\n",
                 weft__text_shown(work->o.out, work->o.arena));
+}
+
+static void print_table(FILE *file, const void *run) {
+    weft_report_table(file, run);
 }
 
 /// Writes and prints the results; `error` is that of the run.
@@ -213,17 +219,18 @@ static enum weft_status report(struct work *work, enum weft_status status, struc
     if (!output.status) write_exports(o, &work->exports, &work->run, &output);
     if (work->s.checkpoint && !output.status && work->s.outcome->end != WEFT_END_INTERRUPTED)
         weft_cli_checkpoint_remove(work->s.checkpoint);
+    enum weft_status printed = WEFT_OK;
     if (table_name)
         weft_report_nccl_tests(stdout, &work->run);
     else
-        weft_cli_print_results(stdout, &results, o->json);
-    if (!o->quiet && !o->json) mention_ranks(work->s.outcome);
+        printed = weft_cli_answer(o, weft_run_answer(), &work->run, print_table, output.status ? NULL : &output);
+    if (!o->quiet && !weft_cli_is_raw(o)) mention_ranks(work->s.outcome);
     if (!table_name && !output.status) weft_cli_print_hints(o, &work->run, 1, 1);
     mention_checkpoint(work);
     if (!status && stored->variant) status = weft_cli_compare_digests(stored, work->s.outcome, error);
-    if (!status && stored->digest && !stored->interrupted && !o->quiet && !o->json)
+    if (!status && stored->digest && !stored->interrupted && !o->quiet && !weft_cli_is_raw(o))
         fprintf(stderr, "weft: the same digest as in %s\n", weft__text_shown(o->operand[0], o->arena));
-    if (!output.status) return status;
+    if (!output.status) return status ? status : printed;
     *error = output;
     return output.status;
 }
@@ -259,12 +266,18 @@ static enum weft_status resume(const struct weft_cli_options *given, struct weft
     o->pin = given->pin;
     o->quiet |= given->quiet;
     o->json |= given->json;
+    if (given->csv) o->csv = given->csv;
+    if (given->database) o->database = given->database;
+    if (given->picks) {
+        o->pick = given->pick;
+        o->picks = given->picks;
+    }
     o->out = weft_arena_text(o->arena, saving.resume);
     checkpoint->file = weft_arena_text(o->arena, checkpoint->file);
     export_text = work->export_text;
     table_name = work->table_name;
     work->s.resumed = true;
-    if (o->json) weft_cli_terminal_raw();
+    if (weft_cli_is_raw(o)) weft_cli_terminal_raw();
     status = run(work, error);
     work_end(work);
     return status;
@@ -304,6 +317,7 @@ static int expect_scenario(void) {
 int weft_cli_run(int argc, char **argv) {
     struct work work = {0};
     struct weft_error error = {0};
+    command.answer = weft_run_answer();
     int exit_status = weft_cli_parse(&command, argc, argv, &work.o);
     if (exit_status == WEFT_CLI_GO && saving.resume)
         exit_status = end(&work, &error, resume(&work.o, &error));

@@ -316,7 +316,7 @@ enum weft_status weft_cli_stored_variant(const struct weft_cli_options *o, const
     status = weft_cli_stored_scenario(file, o->operand[0], ret_stored, o->arena, ret_variant, ret_error);
     if (status) return status;
     bool other_seed = seeded && seed != ret_stored->seed;
-    if (other_seed && !o->set && !o->quiet && !o->json)
+    if (other_seed && !o->set && !o->quiet && !weft_cli_is_raw(o))
         fprintf(stderr, "weft: %s has no run with seed %" PRIu64 ": no digest is compared\n",
                 weft__text_shown(o->operand[0], o->arena), seed);
     if (o->set || other_seed) ret_stored->digest = NULL;
@@ -472,7 +472,7 @@ enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_r
 }
 
 void weft_cli_print_hints(const struct weft_cli_options *o, const struct weft_run *run, uint32_t runs, uint32_t seeds) {
-    if (o->no_hints || o->json) return;
+    if (o->no_hints || weft_cli_is_raw(o)) return;
     struct weft_hints hints = {.arena = weft_arena_new(WEFT_MEMORY_RESULT), .seeds = seeds};
     for (uint32_t i = 0; i < runs; i++)
         weft_hints_add(&hints, &run[i]);

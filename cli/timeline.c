@@ -39,7 +39,8 @@ static const struct weft_cli_command command = {
         "Shows the events of a run that weft run or compare has written with --out DIR: which queue crossed which\n"
         "threshold, which port paused which and for how long, each above its consequences. Repeated events are\n"
         "summed up. With several variants in DIR: the first, or the one that --variant names.",
-    .accept = WEFT_CLI_VARIANT | WEFT_CLI_JSON | WEFT_CLI_REPLACE,
+    .accept = WEFT_CLI_VARIANT | WEFT_CLI_REPLACE,
+    .answer = &weft__answer_timeline,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
@@ -47,7 +48,8 @@ static const struct weft_cli_command command = {
 
 enum { PAGE = 100 };
 
-static enum weft_status fail(struct weft_error *error, const char *option, const char *value, const char *why) {
+static enum weft_status refuse_option(struct weft_error *error, const char *option, const char *value,
+                                      const char *why) {
     return WEFT_REFUSE(error, WEFT_NOWHERE, "--%s %s: %s", option, value, why);
 }
 
@@ -57,10 +59,10 @@ static enum weft_status read_value(enum weft__quantity quantity, const char *opt
     char why[256];
     uint64_t read = 0;
     if (!value) return WEFT_OK;
-    if (!weft__quantity_parse(quantity, value, &read, why, sizeof why)) return fail(error, option, value, why);
+    if (!weft__quantity_parse(quantity, value, &read, why, sizeof why)) return refuse_option(error, option, value, why);
     if (read > max) {
         snprintf(why, sizeof why, "out of range 0 to %llu", (unsigned long long)max);
-        return fail(error, option, value, why);
+        return refuse_option(error, option, value, why);
     }
     *ret_value = read;
     return WEFT_OK;
@@ -124,7 +126,7 @@ static bool is_wanted(const struct timeline_view *v, const struct filter *f, con
 }
 
 /// Chooses the requested events, their causes, and how they ended.
-static void choose(struct timeline_view *v, const struct filter *f) {
+static void choose_events(struct timeline_view *v, const struct filter *f) {
     bool *keep = weft_arena_alloc(v->arena, v->t.events, sizeof *keep);
     for (uint32_t i = v->t.events; i--;) {
         const struct weft_event *e = &v->t.event[i];
@@ -157,19 +159,18 @@ static enum weft_status read_filters(struct timeline_view *v, struct weft_error 
     if (!status) status = read_value(WEFT__COUNT, "limit", asked.limit, UINT32_MAX, &limit, error);
     v->limit = (uint32_t)limit;
     if (!status) status = check_filters(v, &f, error);
-    if (!status && (asked.from || asked.to || asked.priority || asked.flow || asked.port)) choose(v, &f);
+    if (!status && (asked.from || asked.to || asked.priority || asked.flow || asked.port)) choose_events(v, &f);
     return status;
 }
 
 // --- the whole story ----------------------------------------------------------------------------------------------
 
 static void print_foot(const struct timeline_view *v) {
-    char time[TIMELINE_TEXT];
     if (*v->t.stall) printf("\nThe network made no progress any more.\n%s", v->t.stall);
     if (!v->t.unrecorded) return;
     printf("\nThe record is incomplete from %s on: %s not recorded, because their nodes reached the limit\nrun.events; "
            "run again with --set run.events=N.\n",
-           timeline_time(v->t.unrecorded_ps, time), weft__counted(v->t.unrecorded, "event").text);
+           weft__at_us(v->t.unrecorded_ps).text, weft__counted(v->t.unrecorded, "event").text);
 }
 
 /// Whether there are only flows and first packets; then the packets' paths are the story.
@@ -177,10 +178,6 @@ static bool is_quiet(const struct weft_story *root) {
     for (const struct weft_story *s = root->child; s; s = s->next)
         if (s->kind != WEFT_STORY_FLOW && s->kind != WEFT_STORY_CLASSIFIED) return false;
     return true;
-}
-
-static struct weft_story *make_story(const struct timeline_view *v) {
-    return weft_story_new(v->t.event, v->t.events, v->t.ports, v->t.flows, v->keep, v->arena);
 }
 
 /// Prints as much of it as a page holds.
@@ -204,18 +201,16 @@ static void print_page(struct timeline_view *v, const struct weft_story *root) {
 }
 
 static void print_story(struct timeline_view *v) {
-    const struct weft_story *root = make_story(v);
-    v->classified = asked.flow || asked.port || is_quiet(root);
+    v->classified = asked.flow || asked.port || is_quiet(v->root);
     if (asked.limit)
-        timeline_print_story(v, root);
+        timeline_print_story(v, v->root);
     else
-        print_page(v, root);
+        print_page(v, v->root);
 }
 
-static void print_all(struct timeline_view *v) {
-    char time[TIMELINE_TEXT];
+static void print_run(struct timeline_view *v) {
     printf("%s%s%s: %s in %s\n\n", v->t.scenario, *v->t.variant ? ", variant " : "", v->t.variant,
-           weft__counted(v->t.events, "event").text, timeline_duration(v->t.sim_time_ps, time));
+           weft__counted(v->t.events, "event").text, weft__about_time(v->t.sim_time_ps).text);
     if (asked.all)
         timeline_print_events(v);
     else
@@ -223,47 +218,38 @@ static void print_all(struct timeline_view *v) {
     print_foot(v);
 }
 
-static void print_json(const struct timeline_view *v) {
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_head(&j, v->t.scenario, v->t.variant);
-    weft__json_key_u64(&j, "sim_time_ps", v->t.sim_time_ps);
-    weft__json_key_u64(&j, "unrecorded", v->t.unrecorded);
-    if (*v->t.stall) weft__json_key_string(&j, "stall", v->t.stall);
-    weft__json_key(&j, asked.all ? "events" : "story");
-    weft__json_begin_array(&j);
-    if (asked.all) {
-        for (uint32_t id = 1; id <= v->t.events; id++)
-            if (!v->keep || v->keep[id - 1]) timeline_event_json(v, id, &j);
-    } else {
-        timeline_story_json(v, make_story(v), &j);
-    }
-    weft__json_end_array(&j);
-    weft__json_end_object(&j);
-    printf("\n");
+static void print_answer(FILE *file, const void *view) {
+    struct timeline_view v = *(const struct timeline_view *)view;
+    if (v.why)
+        timeline_print_why(&v);
+    else if (v.why_not)
+        printf("%s, priority %u: %s\n", v.why_not->port, v.why_not->priority, v.why_not->text);
+    else
+        print_run(&v);
 }
 
-static enum weft_status answer(struct timeline_view *v, bool json, struct weft_error *error) {
+static enum weft_status find_reason(struct timeline_view *v, struct weft_error *error) {
     uint32_t port, priority;
+    const char *option = asked.why ? "why" : "why-not", *place = asked.why ? asked.why : asked.why_not;
     if (asked.port || asked.priority || asked.flow || asked.from || asked.to || asked.limit || asked.all)
-        return fail(error, asked.why ? "why" : "why-not", asked.why ? asked.why : asked.why_not,
-                    "it names port and priority, as in host-7/0/3; expected no filter with it");
+        return refuse_option(error, option, place,
+                             "it names port and priority, as in host-7/0/3; expected no filter with it");
     weft_time_ps at = WEFT_TIME_NEVER;
-    const char *option = asked.why ? "why" : "why-not";
-    enum weft_status status = read_place(v, option, asked.why ? asked.why : asked.why_not, &port, &priority, error);
+    enum weft_status status = read_place(v, option, place, &port, &priority, error);
     if (!status) status = read_value(WEFT__TIME, "at", asked.at, UINT64_MAX, &at, error);
     if (status) return status;
-    return asked.why ? timeline_why(v, port, priority, at, json, error)
-                     : timeline_why_not(v, port, priority, json, error);
+    if (asked.why) return timeline_find_why(v, port, priority, at, error);
+    timeline_find_why_not(v, port, priority);
+    return WEFT_OK;
 }
 
 /// Writes everything: the viewer has its own filters.
 static enum weft_status write_perfetto(const struct weft_cli_options *o, struct weft_error *error) {
     struct weft_perfetto *p;
     if (asked.why || asked.why_not || asked.at || asked.all || asked.port || asked.priority || asked.flow ||
-        asked.from || asked.to || asked.limit || o->json)
-        return fail(error, "perfetto", asked.perfetto,
-                    "it has the whole run; expected no option but --variant and --force with it");
+        asked.from || asked.to || asked.limit || o->json || o->csv || o->picks || o->database)
+        return refuse_option(error, "perfetto", asked.perfetto,
+                             "it has the whole run; expected no option but --variant and --force with it");
     enum weft_status status = weft_cli_can_write_file("--perfetto", asked.perfetto, o, error);
     if (!status) status = weft_perfetto_read(o->operand[0], o->variant, o->arena, &p, error);
     if (!status) status = weft_cli_replace_file(asked.perfetto, weft_perfetto_write, p, error);
@@ -280,26 +266,31 @@ static enum weft_status write_perfetto(const struct weft_cli_options *o, struct 
     return WEFT_OK;
 }
 
-static enum weft_status tell(const struct weft_cli_options *o, struct weft_error *error) {
+/// The story and all events, or the one that is asked for; a database has both.
+static enum weft_status read_story(const struct weft_cli_options *o, struct timeline_view *v,
+                                   struct weft_error *error) {
+    if (!v->t.events && !v->t.unrecorded)
+        return WEFT_REFUSE(error, WEFT_NOWHERE, "%s: no events are recorded; run.events was 0", o->operand[0]);
+    enum weft_status status = read_filters(v, error);
+    if (status) return status;
+    v->root = weft_story_new(v->t.event, v->t.events, v->t.ports, v->t.flows, v->keep, v->arena);
+    v->story = !asked.all || o->database;
+    v->events = asked.all || o->database;
+    return WEFT_OK;
+}
+
+static enum weft_status answer_question(const struct weft_cli_options *o, struct weft_error *error) {
     struct timeline_view v = {.arena = o->arena, .out = stdout};
     if (asked.perfetto) return write_perfetto(o, error);
     enum weft_status status = weft_timeline_read(o->operand[0], o->variant, o->arena, &v.t, error);
     if (status) return status;
     if (!o->variant && !o->json) weft_cli_mention_others("showing", v.t.variants_there, v.t.runs, "");
-    if (asked.why && asked.why_not) return fail(error, "why", asked.why, "not together with --why-not");
-    if (asked.at && !asked.why) return fail(error, "at", asked.at, "expected with --why");
-    if (asked.why || asked.why_not) return answer(&v, o->json, error);
-    if (!v.t.events && !v.t.unrecorded)
-        return WEFT_REFUSE(error, WEFT_NOWHERE, "%s: no events are recorded; run.events was 0", o->operand[0]);
-    status = read_filters(&v, error);
-    if (status) return status;
-    if (o->json)
-        print_json(&v);
-    else
-        print_all(&v);
-    return WEFT_OK;
+    if (asked.why && asked.why_not) return refuse_option(error, "why", asked.why, "not together with --why-not");
+    if (asked.at && !asked.why) return refuse_option(error, "at", asked.at, "expected with --why");
+    status = asked.why || asked.why_not ? find_reason(&v, error) : read_story(o, &v, error);
+    return status ? status : weft_cli_answer(o, &weft__answer_timeline, &v, print_answer, error);
 }
 
 int weft_cli_timeline(int argc, char **argv) {
-    return weft_cli_act(&command, argc, argv, tell);
+    return weft_cli_act(&command, argc, argv, answer_question);
 }

@@ -5,33 +5,63 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
 #include "base/stream.h"
 #include "base/units.h"
+#include "weft/result.h"
 #include "weft/timeline.h"
 
+/// Pauses of one place that have the same cause.
+struct timeline_reason {
+    const char *by, *because_of; ///< ports: that sent the frames, NULL: its record is incomplete; where the causes end
+    const char *root_kind;       ///< of the event where they end: "congested", "xoff", ...; NULL: unknown
+    uint32_t by_port, root_port, root, times;
+    weft_time_ps total_ps;
+};
+enum { TIMELINE_REASONS_MAX = 16 };
+
+/// Why a port was paused.
+struct timeline_why {
+    const char *port;
+    uint32_t priority, pauses, reasons;
+    weft_time_ps paused_ps, duration_ps; ///< of all pauses, and of the chosen one
+    struct timeline_reason *reason;      ///< [reasons]: most paused time first
+    const struct weft_pause *chosen;
+};
+
+/// Why it was not.
+struct timeline_why_not {
+    const char *port, *peer_port, *reason, *text; ///< reason: a word for programs
+    uint32_t priority;
+    weft_bytes ingress_bytes_max;
+};
+
+/// A run and what is asked of it: the subject of the answer.
 struct timeline_view {
     struct weft_timeline t;
     FILE *out;
-    uint32_t limit;   ///< siblings shown; 0: all
-    bool classified;  ///< say which queues first packets joined
-    const bool *keep; ///< [events]; NULL: all
+    uint32_t limit;                 ///< siblings shown; 0: all
+    bool classified;                ///< say which queues first packets joined
+    const bool *keep;               ///< [events]; NULL: all
+    const struct weft_story *root;  ///< NULL: --why, --why-not
+    bool story, events;             ///< which of the lists the answer has
+    const struct timeline_why *why; ///< NULL: not asked
+    const struct timeline_why_not *why_not;
+    weft_time_ps at_ps; ///< --at; never: the longest pause is asked for
     struct weft_arena *arena;
 };
 
-/// Texts of quantities, with three significant digits, and of places; each is written to `text`, which is returned.
-enum { TIMELINE_TEXT = 160 };
-const char *timeline_time(weft_time_ps time, char *text);     ///< a point in time: "63.105us"
-const char *timeline_duration(weft_time_ps time, char *text); ///< "3.01us"
-const char *timeline_priorities(uint64_t mask, char *text);   ///< "3,4", "none"
-const char *timeline_bytes(weft_bytes bytes, char *text);
-const char *timeline_port(const struct timeline_view *v, uint32_t port, const char *to,
-                          char *text);                                               ///< "leaf-0/4 to x"
-const char *timeline_flow(const struct timeline_view *v, uint32_t flow, char *text); ///< "flow 3, host-3 to host-4"
+extern const struct weft_answer weft__answer_timeline;
+
+/// Places in words, for one expression: timeline_port(v, 3, "to").text.
+struct timeline_text {
+    char text[160];
+};
+struct timeline_text timeline_priorities(uint64_t mask);                                          ///< "3,4", "none"
+struct timeline_text timeline_port(const struct timeline_view *v, uint32_t port, const char *to); ///< "leaf-0/4 to x"
+struct timeline_text timeline_flow(const struct timeline_view *v, uint32_t flow); ///< "flow 3, host-3 to host-4"
 
 /// The description of an event, without its time.
 void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file);
-void timeline_event_json(const struct timeline_view *v, uint32_t id, struct weft__json *j);
 /// The queue pairs that fill a congested queue: "flow 2, a to b (50%), ..."; nothing if none is known.
 void timeline_filled_by(const struct timeline_view *v, uint32_t congested, FILE *file);
 
@@ -42,15 +72,13 @@ static inline bool timeline_is_host(const struct timeline_view *v, uint32_t id) 
 }
 
 void timeline_print_story(const struct timeline_view *v, const struct weft_story *root);
-/// The events below `parent`, as members of an array, parents first.
-void timeline_story_json(const struct timeline_view *v, const struct weft_story *parent, struct weft__json *j);
 /// Every event, below its cause.
 void timeline_print_events(const struct timeline_view *v);
 
-/// Why a port was paused at `time` (never: its longest pause), or why it was not.
-enum weft_status timeline_why(const struct timeline_view *v, uint32_t port, uint32_t priority, weft_time_ps time,
-                              bool json, struct weft_error *ret_error);
-enum weft_status timeline_why_not(const struct timeline_view *v, uint32_t port, uint32_t priority, bool json,
-                                  struct weft_error *ret_error);
+/// Why a port was paused at `time` (never: its longest pause), or why it was not: v->why or v->why_not.
+enum weft_status timeline_find_why(struct timeline_view *v, uint32_t port, uint32_t priority, weft_time_ps time,
+                                   struct weft_error *ret_error);
+void timeline_find_why_not(struct timeline_view *v, uint32_t port, uint32_t priority);
+void timeline_print_why(const struct timeline_view *v);
 
 #endif

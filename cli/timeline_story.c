@@ -9,69 +9,64 @@
 enum { COLUMN = 13, DEPTH_MAX = 24 };
 
 static void begin_line(const struct timeline_view *v, weft_time_ps time, uint32_t depth) {
-    char text[TIMELINE_TEXT] = "";
-    if (time != WEFT_TIME_NEVER) timeline_time(time, text);
-    fprintf(v->out, "%*s  %*s", COLUMN, text, 2 * (int)(depth < DEPTH_MAX ? depth : DEPTH_MAX), "");
+    fprintf(v->out, "%*s  %*s", COLUMN, time != WEFT_TIME_NEVER ? weft__at_us(time).text : "",
+            2 * (int)(depth < DEPTH_MAX ? depth : DEPTH_MAX), "");
 }
 
 // --- one sort after the other -------------------------------------------------------------------------------------
 
 static void say_flow(const struct timeline_view *v, const struct weft_story *s) {
-    char flow[TIMELINE_TEXT], a[TIMELINE_TEXT];
-    fprintf(v->out, "%s: ", timeline_flow(v, s->flow, flow));
+    fprintf(v->out, "%s: ", timeline_flow(v, s->flow).text);
     if (s->times)
-        fprintf(v->out, "%s, priority %u", timeline_bytes(s->bytes_max, a), v->t.event[s->first - 1].priority);
+        fprintf(v->out, "%s, priority %u", weft__about_bytes(s->bytes_max).text, v->t.event[s->first - 1].priority);
     if (s->over)
-        fprintf(v->out, "%sfinished after %s", s->times ? "; " : "", timeline_duration(s->longest_ps, a));
+        fprintf(v->out, "%sfinished after %s", s->times ? "; " : "", weft__about_time(s->longest_ps).text);
     else
         fprintf(v->out, "; not finished");
 }
 
 static void say_thresholds(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
     static const char *const names[] = {"min", "max", "drop"};
-    char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
     begin_line(v, WEFT_TIME_NEVER, depth);
     const char *sep = "  above WRED's ";
     for (uint32_t k = 0; k < WEFT_EVENT_THRESHOLDS; k++) {
         if (s->above_ps[k] == WEFT_TIME_NEVER) continue;
-        fprintf(v->out, "%s%s (%s) at %s", sep, names[k], timeline_bytes(s->threshold[k], a),
-                timeline_time(s->above_ps[k], b));
+        fprintf(v->out, "%s%s (%s) at %s", sep, names[k], weft__about_bytes(s->threshold[k]).text,
+                weft__at_us(s->above_ps[k]).text);
         sep = ", ";
     }
     if (s->times > 1) fprintf(v->out, "; %u times", s->times);
     if (s->over && s->over == s->times)
-        fprintf(v->out, "; below min again at %s", timeline_time(s->below_ps[WEFT_EVENT_MIN], a));
+        fprintf(v->out, "; below min again at %s", weft__at_us(s->below_ps[WEFT_EVENT_MIN]).text);
     else if (s->times > s->over)
         fprintf(v->out, "; above min to the end");
     fprintf(v->out, "\n");
 }
 
 static void say_queue(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
-    char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
-    fprintf(v->out, "%s, priority %u: its queue fills\n", timeline_port(v, s->port, "to", a), s->priority);
+    fprintf(v->out, "%s, priority %u: its queue fills\n", timeline_port(v, s->port, "to").text, s->priority);
     if (s->above_ps[WEFT_EVENT_MIN] != WEFT_TIME_NEVER) say_thresholds(v, s, depth);
     if (s->marked_from_ps != WEFT_TIME_NEVER) {
         begin_line(v, WEFT_TIME_NEVER, depth);
         fprintf(v->out, "  marks");
         if (s->count) fprintf(v->out, " %s", weft__counted(s->count, "packet").text);
-        fprintf(v->out, " from %s", timeline_time(s->marked_from_ps, a));
-        if (s->count) fprintf(v->out, " to %s", timeline_time(s->marked_until_ps, b));
+        fprintf(v->out, " from %s", weft__at_us(s->marked_from_ps).text);
+        if (s->count) fprintf(v->out, " to %s", weft__at_us(s->marked_until_ps).text);
         fprintf(v->out, "\n");
     }
     if (!s->congested) return;
     begin_line(v, WEFT_TIME_NEVER, depth);
-    fprintf(v->out, "  congested with %s", timeline_bytes(v->t.event[s->congested - 1].value, a));
+    fprintf(v->out, "  congested with %s", weft__about_bytes(v->t.event[s->congested - 1].value).text);
     timeline_filled_by(v, s->congested, v->out);
     if (s->congestions > 1) fprintf(v->out, "; %u times", s->congestions);
     fprintf(v->out, "\n");
 }
 
 static void say_pause(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
-    char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
     bool known = s->paused != s->port && s->paused != WEFT_NONE;
     if (!s->times) {
-        fprintf(v->out, "%s, priority %u: above XOFF with %s", timeline_port(v, s->port, "from", a), s->priority,
-                timeline_bytes(s->bytes_max, b));
+        fprintf(v->out, "%s, priority %u: above XOFF with %s", timeline_port(v, s->port, "from").text, s->priority,
+                weft__about_bytes(s->bytes_max).text);
         if (s->ignored)
             fprintf(v->out, "; %s pays no attention to %s: the priority is not lossless there",
                     v->t.port[s->paused].name, weft__counted(s->ignored, "pause frame").text);
@@ -80,22 +75,22 @@ static void say_pause(const struct timeline_view *v, const struct weft_story *s,
         fprintf(v->out, "\n");
         return;
     }
-    fprintf(v->out, "%s: priority %u paused", timeline_port(v, s->paused, "to", a), s->priority);
+    fprintf(v->out, "%s: priority %u paused", timeline_port(v, s->paused, "to").text, s->priority);
     if (s->times == 1 && s->over)
-        fprintf(v->out, " for %s\n", timeline_duration(s->total_ps, a));
+        fprintf(v->out, " for %s\n", weft__about_time(s->total_ps).text);
     else if (s->times == 1)
         fprintf(v->out, " to the end\n");
     else {
-        fprintf(v->out, " %u times, %s in all", s->times, timeline_duration(s->total_ps, a));
-        fprintf(v->out, " (%s at most), until %s%s\n", timeline_duration(s->longest_ps, a),
-                timeline_time(s->until_ps, b), s->over < s->times ? " and on" : "");
+        fprintf(v->out, " %u times, %s in all", s->times, weft__about_time(s->total_ps).text);
+        fprintf(v->out, " (%s at most), until %s%s\n", weft__about_time(s->longest_ps).text,
+                weft__at_us(s->until_ps).text, s->over < s->times ? " and on" : "");
     }
     begin_line(v, WEFT_TIME_NEVER, depth);
     if (known && !s->xoffs)
         fprintf(v->out, "  told by %s, on behalf of these messages", v->t.port[s->port].name);
     else if (known)
         fprintf(v->out, "  told by %s, above XOFF with %s%s%s", v->t.port[s->port].name, s->times > 1 ? "up to " : "",
-                timeline_bytes(s->bytes_max, a),
+                weft__about_bytes(s->bytes_max).text,
                 timeline_is_host(v, s->first) ? ", for its host takes data too slowly" : "");
     else
         fprintf(v->out, "  what its peer knows is not recorded");
@@ -105,26 +100,24 @@ static void say_pause(const struct timeline_view *v, const struct weft_story *s,
 }
 
 static void say_rate(const struct timeline_view *v, const struct weft_story *s) {
-    char a[TIMELINE_TEXT], before[32], least[32], last[32];
-    fprintf(v->out, "%s: %s", timeline_flow(v, s->flow, a), weft__counted(s->count, "CNP").text);
-    weft_format_rate(s->rate_bps_before, before, sizeof before);
-    weft_format_rate(s->rate_bps_min, least, sizeof least);
-    weft_format_rate(s->rate_bps, last, sizeof last);
-    if (s->times) fprintf(v->out, ", %s from %s down to %s", weft__counted(s->times, "cut").text, before, least);
-    if (s->raises) fprintf(v->out, "%s to %s at last", s->times ? "; raised again," : ": raised,", last);
+    fprintf(v->out, "%s: %s", timeline_flow(v, s->flow).text, weft__counted(s->count, "CNP").text);
+    if (s->times)
+        fprintf(v->out, ", %s from %s down to %s", weft__counted(s->times, "cut").text,
+                weft__short_rate(s->rate_bps_before).text, weft__short_rate(s->rate_bps_min).text);
+    if (s->raises)
+        fprintf(v->out, "%s to %s at last", s->times ? "; raised again," : ": raised,",
+                weft__short_rate(s->rate_bps).text);
     fprintf(v->out, "\n");
 }
 
 static void say_sfc(const struct timeline_view *v, const struct weft_story *s) {
-    char a[TIMELINE_TEXT];
-    fprintf(v->out, "%s: asked %s to pause", timeline_flow(v, s->flow, a), weft__counted(s->count, "time").text);
-    if (s->times) fprintf(v->out, ", for %s at most", timeline_duration(s->longest_ps, a));
-    if (s->count > 1) fprintf(v->out, ", until %s", timeline_time(s->until_ps, a));
+    fprintf(v->out, "%s: asked %s to pause", timeline_flow(v, s->flow).text, weft__counted(s->count, "time").text);
+    if (s->times) fprintf(v->out, ", for %s at most", weft__about_time(s->longest_ps).text);
+    if (s->count > 1) fprintf(v->out, ", until %s", weft__at_us(s->until_ps).text);
     fprintf(v->out, "\n");
 }
 
-static void say(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
-    char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
+static void say_story(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
     begin_line(v, s->from_ps, depth);
     switch (s->kind) {
     case WEFT_STORY_FLOW:
@@ -148,55 +141,56 @@ static void say(const struct timeline_view *v, const struct weft_story *s, uint3
         say_sfc(v, s);
         break;
     case WEFT_STORY_DROP:
-        fprintf(v->out, "%s, priority %u: %s dropped (%s): %s\n", timeline_port(v, s->port, NULL, a), s->priority,
-                weft__counted(s->count, "packet").text, timeline_bytes(s->bytes_max, b), weft_drop_names[s->detail]);
+        fprintf(v->out, "%s, priority %u: %s dropped (%s): %s\n", timeline_port(v, s->port, NULL).text, s->priority,
+                weft__counted(s->count, "packet").text, weft__about_bytes(s->bytes_max).text,
+                weft_drop_names[s->detail]);
         break;
     case WEFT_STORY_STORM:
-        fprintf(v->out, "%s, priority %u: a PFC storm for the watchdog", timeline_port(v, s->port, "to", a),
+        fprintf(v->out, "%s, priority %u: a PFC storm for the watchdog", timeline_port(v, s->port, "to").text,
                 s->priority);
         if (s->times > 1) fprintf(v->out, ", %u times", s->times);
-        if (s->over == s->times) fprintf(v->out, "; over at %s", timeline_time(s->until_ps, b));
+        if (s->over == s->times) fprintf(v->out, "; over at %s", weft__at_us(s->until_ps).text);
         fprintf(v->out, "\n");
         break;
     case WEFT_STORY_LINK:
-        fprintf(v->out, "%s: link down", timeline_port(v, s->port, "to", a));
+        fprintf(v->out, "%s: link down", timeline_port(v, s->port, "to").text);
         if (s->times > 1) fprintf(v->out, " %u times", s->times);
-        if (s->over == s->times) fprintf(v->out, "; up again at %s", timeline_time(s->until_ps, b));
+        if (s->over == s->times) fprintf(v->out, "; up again at %s", weft__at_us(s->until_ps).text);
         fprintf(v->out, "\n");
         break;
     case WEFT_STORY_AGREEMENT:
-        fprintf(v->out, "%s: lossless priorities are %s", timeline_port(v, s->port, "to", a),
-                timeline_priorities(s->count, b));
+        fprintf(v->out, "%s: lossless priorities are %s", timeline_port(v, s->port, "to").text,
+                timeline_priorities(s->count).text);
         if (s->times > 1) fprintf(v->out, " at last, after %s", weft__counted(s->times, "change").text);
         fprintf(v->out, "\n");
         break;
     case WEFT_STORY_CELLS:
-        fprintf(v->out, "%s: %s lost (%s): %s\n", timeline_port(v, s->port, "to", a),
-                weft__counted(s->count, "cell").text, timeline_bytes(s->bytes_max, b), weft_drop_names[s->detail]);
+        fprintf(v->out, "%s: %s lost (%s): %s\n", timeline_port(v, s->port, "to").text,
+                weft__counted(s->count, "cell").text, weft__about_bytes(s->bytes_max).text, weft_drop_names[s->detail]);
         break;
     case WEFT_STORY_RMA:
         fprintf(v->out, "%s, priority %u: %s handed back without %s, after %s at most\n",
-                timeline_port(v, s->port, "to", a), s->priority, weft__counted(s->times, "1RMA request").text,
+                timeline_port(v, s->port, "to").text, s->priority, weft__counted(s->times, "1RMA request").text,
                 s->detail == WEFT_EVENT_RMA_WINDOW ? "room in the solicitation window" : "an answer",
-                timeline_duration(s->longest_ps, b));
+                weft__about_time(s->longest_ps).text);
         break;
     case WEFT_STORY_PURGE:
         fprintf(v->out, "%s, priority %u: the credit watchdog discards what waits",
-                timeline_port(v, s->port, "from", a), s->priority);
+                timeline_port(v, s->port, "from").text, s->priority);
         fprintf(v->out, " for credits of %s: %s\n", s->count < v->t.ports ? v->t.port[s->count].name : "?",
-                timeline_bytes(s->bytes_max, b));
+                weft__about_bytes(s->bytes_max).text);
         break;
     case WEFT_STORY_THROTTLE:
-        fprintf(v->out, "%s: credits of its box slowed down, level %llu at most", timeline_port(v, s->port, NULL, a),
+        fprintf(v->out, "%s: credits of its box slowed down, level %llu at most", timeline_port(v, s->port, NULL).text,
                 (unsigned long long)s->count);
         if (s->times > 1) fprintf(v->out, ", %u times", s->times);
-        if (s->over == s->times) fprintf(v->out, "; over at %s", timeline_time(s->until_ps, b));
+        if (s->over == s->times) fprintf(v->out, "; over at %s", weft__at_us(s->until_ps).text);
         fprintf(v->out, "\n");
         break;
     case WEFT_STORY_STOP:
-        fprintf(v->out, "%s: the fabric link stopped %s", timeline_port(v, s->port, "from", a),
+        fprintf(v->out, "%s: the fabric link stopped %s", timeline_port(v, s->port, "from").text,
                 weft__counted(s->times, "time").text);
-        fprintf(v->out, ", %s in all\n", timeline_duration(s->total_ps, b));
+        fprintf(v->out, ", %s in all\n", weft__about_time(s->total_ps).text);
         break;
     case WEFT_STORY_KINDS:
         break;
@@ -255,7 +249,7 @@ static void print_children(const struct timeline_view *v, const struct weft_stor
     if (shown < n && part == HAPPENINGS) qsort(child, n, sizeof *child, by_weight);
     qsort(child, shown, sizeof *child, by_first);
     for (uint32_t i = 0; i < shown; i++) {
-        say(v, child[i].story, depth);
+        say_story(v, child[i].story, depth);
         print_children(v, child[i].story, depth + 1, HAPPENINGS);
     }
     if (shown == n) return;
@@ -265,11 +259,10 @@ static void print_children(const struct timeline_view *v, const struct weft_stor
         paused += child[i].paused_ps;
         over += child[i].story->over != 0;
     }
-    char a[TIMELINE_TEXT];
     begin_line(v, WEFT_TIME_NEVER, depth);
     fprintf(v->out, "... and %u more", n - shown);
     if (part == FLOWS) fprintf(v->out, " flows, of which %llu finished", (unsigned long long)over);
-    if (paused) fprintf(v->out, ", %s of pauses in all", timeline_duration(paused, a));
+    if (paused) fprintf(v->out, ", %s of pauses in all", weft__about_time(paused).text);
     fprintf(v->out, "\n");
 }
 
@@ -314,67 +307,4 @@ void timeline_print_events(const struct timeline_view *v) {
         if (id) id = next[id];
     }
     if (!lines) fprintf(v->out, "no events match\n");
-}
-
-// --- JSON ---------------------------------------------------------------------------------------------------------
-
-static void story_json(const struct timeline_view *v, const struct weft_story *s, struct weft__json *j) {
-    static const char *const kinds[WEFT_STORY_KINDS] = {"flow",  "classified", "queue",    "pause", "rate",
-                                                        "sfc",   "drop",       "storm",    "link",  "agreement",
-                                                        "cells", "purge",      "throttle", "stop"};
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "id", s->first);
-    if (s->parent->first) weft__json_key_u64(j, "parent", s->parent->first);
-    weft__json_key_string(j, "kind", kinds[s->kind]);
-    weft__json_key_u64(j, "from_ps", s->from_ps);
-    weft__json_key_u64(j, "until_ps", s->until_ps);
-    weft__json_key_u64(j, "events", s->events);
-    weft__json_key_string(j, "port", v->t.port[s->port].name);
-    if (s->paused != WEFT_NONE) weft__json_key_string(j, "paused_port", v->t.port[s->paused].name);
-    if (s->priority != WEFT_EVENT_NO_PRIORITY) weft__json_key_u64(j, "priority", s->priority);
-    if (s->flow != WEFT_NONE && (s->kind == WEFT_STORY_FLOW || s->kind == WEFT_STORY_RATE || s->kind == WEFT_STORY_SFC))
-        weft__json_key_u64(j, "flow", s->flow);
-    weft__json_key_u64(j, "times", s->times);
-    weft__json_key_u64(j, "over", s->over);
-    if (s->kind == WEFT_STORY_PAUSE) {
-        weft__json_key_u64(j, "paused_ps", s->total_ps);
-        weft__json_key_u64(j, "longest_ps", s->longest_ps);
-        weft__json_key_u64(j, "frames", s->count);
-        weft__json_key_u64(j, "ended_by_time", s->by_time);
-    }
-    if (s->kind == WEFT_STORY_QUEUE) {
-        weft__json_key_u64(j, "marked", s->count);
-        weft__json_key_u64(j, "congested", s->congestions);
-    }
-    if (s->kind == WEFT_STORY_RATE) {
-        weft__json_key_u64(j, "cnps", s->count);
-        weft__json_key_u64(j, "rate_min_bps", s->rate_bps_min);
-        weft__json_key_u64(j, "rate_bps", s->rate_bps);
-    }
-    if (s->kind == WEFT_STORY_DROP) {
-        weft__json_key_string(j, "reason", weft_drop_names[s->detail]);
-        weft__json_key_u64(j, "packets", s->count);
-    }
-    if (s->kind == WEFT_STORY_CELLS) {
-        weft__json_key_string(j, "reason", weft_drop_names[s->detail]);
-        weft__json_key_u64(j, "cells", s->count);
-    }
-    if (s->kind == WEFT_STORY_RMA) {
-        weft__json_key_string(j, "without", s->detail == WEFT_EVENT_RMA_WINDOW ? "window" : "answer");
-        weft__json_key_u64(j, "requests", s->times);
-        weft__json_key_u64(j, "longest_ps", s->longest_ps);
-    }
-    if (s->kind == WEFT_STORY_THROTTLE) weft__json_key_u64(j, "level_max", s->count);
-    if (s->kind == WEFT_STORY_STOP) weft__json_key_u64(j, "stopped_ps", s->total_ps);
-    bool sum = s->kind == WEFT_STORY_FLOW || s->kind == WEFT_STORY_DROP || s->kind == WEFT_STORY_CELLS ||
-               s->kind == WEFT_STORY_PURGE;
-    if (s->bytes_max) weft__json_key_u64(j, sum ? "bytes" : "bytes_max", s->bytes_max);
-    weft__json_end_object(j);
-}
-
-void timeline_story_json(const struct timeline_view *v, const struct weft_story *parent, struct weft__json *j) {
-    for (const struct weft_story *c = parent->child; c; c = c->next) {
-        story_json(v, c, j);
-        timeline_story_json(v, c, j);
-    }
 }

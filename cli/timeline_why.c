@@ -18,8 +18,8 @@ static bool is_there(const struct timeline_view *v, const struct weft_pause *p, 
 // --- why ----------------------------------------------------------------------------------------------------------
 
 /// The pause of that place at `time`, or its longest one; NULL: none.
-static const struct weft_pause *choose(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
-                                       uint32_t port, uint32_t priority, weft_time_ps time) {
+static const struct weft_pause *choose_pause(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
+                                             uint32_t port, uint32_t priority, weft_time_ps time) {
     const struct weft_pause *chosen = NULL;
     weft_time_ps longest = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -33,67 +33,59 @@ static const struct weft_pause *choose(const struct timeline_view *v, const stru
     return chosen;
 }
 
-/// The same answer for several pauses of a place, most paused time first.
-struct reason {
-    uint32_t by, root_port, root_kind, times;
-    weft_time_ps total_ps;
-};
-
 static int by_total(const void *a, const void *b) {
-    const struct reason *x = a, *y = b;
+    const struct timeline_reason *x = a, *y = b;
     return (x->total_ps < y->total_ps) - (x->total_ps > y->total_ps);
 }
 
-static uint32_t sum_reasons(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n, uint32_t port,
-                            uint32_t priority, struct reason *reason, uint32_t max) {
-    uint32_t reasons = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct weft_pause *p = &pause[i];
-        if (!is_there(v, p, port, priority)) continue;
-        const struct weft_event *root = p->root ? &v->t.event[p->root - 1] : NULL;
-        struct reason r = {p->by, root ? root->port : WEFT_NONE, root ? root->kind : WEFT_EVENT_KINDS, 0, 0};
-        uint32_t k = 0;
-        while (k < reasons &&
-               (reason[k].by != r.by || reason[k].root_port != r.root_port || reason[k].root_kind != r.root_kind))
-            k++;
-        if (k == max) continue;
-        if (k == reasons) reason[reasons++] = r;
-        reason[k].times++;
-        reason[k].total_ps += end_of(v, p) - v->t.event[p->event - 1].time_ps;
-    }
-    qsort(reason, reasons, sizeof *reason, by_total);
-    return reasons;
+/// The same answer for several pauses of a place.
+static void add_reason(const struct timeline_view *v, struct timeline_why *why, const struct weft_pause *p) {
+    const struct weft_event *root = p->root ? &v->t.event[p->root - 1] : NULL;
+    uint32_t port = root ? root->port : WEFT_NONE, kind = root ? root->kind : WEFT_EVENT_KINDS, k = 0;
+    weft_time_ps time = end_of(v, p) - v->t.event[p->event - 1].time_ps;
+    why->pauses++;
+    why->paused_ps += time;
+    while (k < why->reasons &&
+           (why->reason[k].by_port != p->by || why->reason[k].root_port != port || why->reason[k].root != kind))
+        k++;
+    if (k == TIMELINE_REASONS_MAX) return;
+    if (k == why->reasons)
+        why->reason[why->reasons++] = (struct timeline_reason){.by = p->by == WEFT_NONE ? NULL : v->t.port[p->by].name,
+                                                               .because_of = root ? v->t.port[port].name : NULL,
+                                                               .root_kind = root ? weft_event_infos[kind].name : NULL,
+                                                               .by_port = p->by,
+                                                               .root_port = port,
+                                                               .root = kind};
+    why->reason[k].times++;
+    why->reason[k].total_ps += time;
 }
 
-static void print_reasons(const struct timeline_view *v, const struct reason *reason, uint32_t n, const char *name,
-                          uint32_t priority) {
-    char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
+static void print_reasons(const struct timeline_view *v, const struct timeline_why *why) {
     weft_time_ps total = 0;
     uint32_t times = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        total += reason[k].total_ps;
-        times += reason[k].times;
+    for (uint32_t k = 0; k < why->reasons; k++) {
+        total += why->reason[k].total_ps;
+        times += why->reason[k].times;
     }
-    printf("%s was not allowed to send priority %u %s, %s in all:\n", name, priority, weft__counted(times, "time").text,
-           timeline_duration(total, a));
-    for (uint32_t k = 0; k < n; k++) {
-        printf("  %s by %s", timeline_duration(reason[k].total_ps, a),
-               reason[k].by == WEFT_NONE ? "a peer whose record is incomplete" : v->t.port[reason[k].by].name);
-        if (reason[k].root_kind == WEFT_EVENT_CONGESTED)
-            printf(", because of the queue of %s", timeline_port(v, reason[k].root_port, "to", b));
-        else if (reason[k].root_kind == WEFT_EVENT_SFC_SENT)
-            printf(", because of messages (SFC) from the queue of %s", timeline_port(v, reason[k].root_port, "to", b));
-        else if (reason[k].root_kind == WEFT_EVENT_XOFF)
-            printf(", because of the host of %s", timeline_port(v, reason[k].root_port, NULL, b));
-        printf(" (%u)\n", reason[k].times);
+    printf("%s was not allowed to send priority %u %s, %s in all:\n", why->port, why->priority,
+           weft__counted(times, "time").text, weft__about_time(total).text);
+    for (uint32_t k = 0; k < why->reasons; k++) {
+        const struct timeline_reason *r = &why->reason[k];
+        printf("  %s by %s", weft__about_time(r->total_ps).text, r->by ? r->by : "a peer whose record is incomplete");
+        if (r->root == WEFT_EVENT_CONGESTED)
+            printf(", because of the queue of %s", timeline_port(v, r->root_port, "to").text);
+        else if (r->root == WEFT_EVENT_SFC_SENT)
+            printf(", because of messages (SFC) from the queue of %s", timeline_port(v, r->root_port, "to").text);
+        else if (r->root == WEFT_EVENT_XOFF)
+            printf(", because of the host of %s", r->because_of);
+        printf(" (%u)\n", r->times);
     }
 }
 
 /// From the pause back to its first cause, one line each.
 static void print_chain(const struct timeline_view *v, uint32_t id) {
     for (bool first = true; id; id = v->t.event[id - 1].cause, first = false) {
-        char text[TIMELINE_TEXT];
-        printf("%13s  %s", timeline_time(v->t.event[id - 1].time_ps, text), first ? "" : "because ");
+        printf("%13s  %s", weft__at_us(v->t.event[id - 1].time_ps).text, first ? "" : "because ");
         timeline_event_text(v, id, stdout);
         printf("\n");
     }
@@ -114,46 +106,21 @@ static const struct weft_pause *find_lasting(const struct timeline_view *v, cons
 static void print_lasting(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
                           const struct weft_pause *chosen) {
     bool *seen = weft_arena_alloc(v->arena, n, sizeof *seen);
-    char port[TIMELINE_TEXT], time[TIMELINE_TEXT];
     if (!chosen->resumed) printf("It lasts to the end of the run");
     const struct weft_pause *p = chosen, *next;
     for (; (next = find_lasting(v, pause, n, p)) && !seen[next - pause]; p = next) {
         const struct weft_event *e = &v->t.event[next->event - 1];
         seen[next - pause] = true;
-        printf(",\n  because %s is paused since %s", timeline_port(v, e->port, NULL, port),
-               timeline_time(e->time_ps, time));
+        printf(",\n  because %s is paused since %s", timeline_port(v, e->port, NULL).text,
+               weft__at_us(e->time_ps).text);
     }
     if (!chosen->resumed) printf("%s.\n", next ? ",\n  and so on in a circle: a deadlock" : "");
 }
 
-static void why_json(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
-                     const struct weft_pause *chosen, uint32_t port, uint32_t priority) {
-    struct weft__json j = {.file = stdout};
-    weft_time_ps total = 0;
-    uint64_t times = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (!is_there(v, &pause[i], port, priority)) continue;
-        times++;
-        total += end_of(v, &pause[i]) - v->t.event[pause[i].event - 1].time_ps;
-    }
-    weft__json_begin_object(&j);
-    weft__json_key_string(&j, "port", v->t.port[port].name);
-    weft__json_key_u64(&j, "priority", priority);
-    weft__json_key_u64(&j, "pauses", times);
-    weft__json_key_u64(&j, "paused_ps", total);
-    weft__json_key_u64(&j, "duration_ps", end_of(v, chosen) - v->t.event[chosen->event - 1].time_ps);
-    weft__json_key(&j, "because");
-    weft__json_begin_array(&j);
-    for (uint32_t id = chosen->event; id; id = v->t.event[id - 1].cause)
-        timeline_event_json(v, id, &j);
-    weft__json_end_array(&j);
-    weft__json_end_object(&j);
-    printf("\n");
-}
-
 /// There is no such pause.
-static enum weft_status fail(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n, uint32_t port,
-                             uint32_t priority, weft_time_ps time, struct weft_error *ret_error) {
+static enum weft_status refuse_place(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
+                                     uint32_t port, uint32_t priority, weft_time_ps time,
+                                     struct weft_error *ret_error) {
     const char *name = v->t.port[port].name;
     const struct weft_pause *nearest = NULL;
     weft_time_ps distance = WEFT_TIME_NEVER;
@@ -164,42 +131,48 @@ static enum weft_status fail(const struct timeline_view *v, const struct weft_pa
         nearest = &pause[i];
         distance = away;
     }
-    char from[TIMELINE_TEXT], to[TIMELINE_TEXT];
     weft_time_ps paused_ps = weft_timeline_at(&v->t, port, priority)->paused_ps;
     if (!nearest && paused_ps)
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
                            "%s was paused for priority %u, for %s, but that is not recorded: its node had more events "
                            "than run.events allows; run again with --set run.events=N",
-                           name, priority, timeline_duration(paused_ps, from));
+                           name, priority, weft__about_time(paused_ps).text);
     if (!nearest)
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s was not paused for priority %u; --why-not %s/%u says why not",
                            name, priority, name, priority);
-    return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
-                       "%s was not paused for priority %u at that time; the nearest pause is from %s to %s", name,
-                       priority, timeline_time(v->t.event[nearest->event - 1].time_ps, from),
-                       timeline_time(end_of(v, nearest), to));
+    return WEFT_REFUSE(
+        ret_error, WEFT_NOWHERE, "%s was not paused for priority %u at that time; the nearest pause is from %s to %s",
+        name, priority, weft__at_us(v->t.event[nearest->event - 1].time_ps).text, weft__at_us(end_of(v, nearest)).text);
 }
 
-enum weft_status timeline_why(const struct timeline_view *v, uint32_t port, uint32_t priority, weft_time_ps time,
-                              bool json, struct weft_error *ret_error) {
+enum weft_status timeline_find_why(struct timeline_view *v, uint32_t port, uint32_t priority, weft_time_ps time,
+                                   struct weft_error *ret_error) {
     uint32_t n;
     const struct weft_pause *pause = weft_pauses_list(v->t.event, v->t.events, v->t.ports, v->arena, &n);
-    const struct weft_pause *chosen = choose(v, pause, n, port, priority, time);
-    const char *name = v->t.port[port].name;
-    if (!chosen) return fail(v, pause, n, port, priority, time, ret_error);
-    if (json) {
-        why_json(v, pause, n, chosen, port, priority);
-        return WEFT_OK;
-    }
-    struct reason reason[16];
-    uint32_t reasons = sum_reasons(v, pause, n, port, priority, reason, 16);
-    print_reasons(v, reason, reasons, name, priority);
-    char a[TIMELINE_TEXT];
-    printf("%s of %s:\n", time == WEFT_TIME_NEVER ? "the longest," : "that one,",
-           timeline_duration(end_of(v, chosen) - v->t.event[chosen->event - 1].time_ps, a));
-    print_chain(v, chosen->event);
-    print_lasting(v, pause, n, chosen);
+    const struct weft_pause *chosen = choose_pause(v, pause, n, port, priority, time);
+    struct timeline_why *why = weft_arena_alloc(v->arena, 1, sizeof *why);
+    if (!chosen) return refuse_place(v, pause, n, port, priority, time, ret_error);
+    *why = (struct timeline_why){.port = v->t.port[port].name,
+                                 .priority = priority,
+                                 .duration_ps = end_of(v, chosen) - v->t.event[chosen->event - 1].time_ps,
+                                 .reason = weft_arena_alloc(v->arena, TIMELINE_REASONS_MAX, sizeof *why->reason),
+                                 .chosen = chosen};
+    for (uint32_t i = 0; i < n; i++)
+        if (is_there(v, &pause[i], port, priority)) add_reason(v, why, &pause[i]);
+    qsort(why->reason, why->reasons, sizeof *why->reason, by_total);
+    v->at_ps = time;
+    v->why = why;
     return WEFT_OK;
+}
+
+void timeline_print_why(const struct timeline_view *v) {
+    uint32_t n;
+    const struct weft_pause *pause = weft_pauses_list(v->t.event, v->t.events, v->t.ports, v->arena, &n);
+    print_reasons(v, v->why);
+    printf("%s of %s:\n", v->at_ps == WEFT_TIME_NEVER ? "the longest," : "that one,",
+           weft__about_time(v->why->duration_ps).text);
+    print_chain(v, v->why->chosen->event);
+    print_lasting(v, pause, n, v->why->chosen);
 }
 
 // --- why not ------------------------------------------------------------------------------------------------------
@@ -215,7 +188,7 @@ static bool is_lossless(const char *priorities, uint32_t priority) {
     return false;
 }
 
-static const char *setting(const struct timeline_view *v, const char *node, const char *role, const char *path) {
+static const char *find_setting(const struct timeline_view *v, const char *node, const char *role, const char *path) {
     char full[128];
     snprintf(full, sizeof full, "%s.%s", role, path);
     return weft_timeline_setting(&v->t, node, full);
@@ -225,10 +198,10 @@ static const char *setting(const struct timeline_view *v, const char *node, cons
 static char *say_level(const struct timeline_view *v, uint32_t peer, uint32_t priority, bool host) {
     const char *node = v->t.port[peer].node, *name = v->t.port[peer].name;
     weft_bytes most = weft_timeline_at(&v->t, peer, priority)->ingress_bytes_max;
-    char bytes[TIMELINE_TEXT];
-    timeline_bytes(most, bytes);
+    struct weft__quantity_text bytes = weft__about_bytes(most);
     if (host) {
-        const char *drain = setting(v, node, "host", "drain_rate"), *xoff = setting(v, node, "host", "rx_xoff");
+        const char *drain = find_setting(v, node, "host", "drain_rate"),
+                   *xoff = find_setting(v, node, "host", "rx_xoff");
         if (drain && !strncmp(drain, "0", 1))
             return weft_arena_format(v->arena,
                                      "%s never sent a pause: its host takes data as fast as it comes "
@@ -237,18 +210,19 @@ static char *say_level(const struct timeline_view *v, uint32_t peer, uint32_t pr
         return weft_arena_format(v->arena,
                                  "%s never sent a pause: its receive buffer held %s at most, XOFF is above "
                                  "%s (host.rx_xoff)",
-                                 name, bytes, xoff ? xoff : "?");
+                                 name, bytes.text, xoff ? xoff : "?");
     }
-    const char *kind = setting(v, node, "switch", "buffer.kind"), *xoff = setting(v, node, "switch", "buffer.xoff");
+    const char *kind = find_setting(v, node, "switch", "buffer.kind"),
+               *xoff = find_setting(v, node, "switch", "buffer.xoff");
     if (xoff)
         return weft_arena_format(v->arena,
                                  "%s never sent a pause: its ingress buffer held %s at most, XOFF is above "
                                  "%s (switch.buffer.xoff)",
-                                 name, bytes, xoff);
+                                 name, bytes.text, xoff);
     return weft_arena_format(v->arena,
                              "%s never sent a pause: its ingress buffer held %s at most, and never exceeded "
                              "the threshold of the %s buffer",
-                             name, bytes, kind ? kind : "?");
+                             name, bytes.text, kind ? kind : "?");
 }
 
 /// The last change of a port's lossless priorities; 0: they are as configured.
@@ -264,13 +238,12 @@ static struct answer find_answer(const struct timeline_view *v, uint32_t port, u
     const struct weft_counters *own = weft_timeline_at(&v->t, port, priority),
                                *far = weft_timeline_at(&v->t, peer, priority);
     const char *peer_node = v->t.port[peer].node, *name = v->t.port[port].name;
-    char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
     uint32_t ports = 0;
     for (uint32_t i = 0; i < v->t.ports; i++)
         ports += !strcmp(v->t.port[i].node, peer_node);
     // A host is one port. A switch with one port would be useless, and its answer differs only in what it quotes.
     bool host = ports == 1;
-    const char *lossless = setting(v, peer_node, host ? "host" : "switch", "pfc.priorities");
+    const char *lossless = find_setting(v, peer_node, host ? "host" : "switch", "pfc.priorities");
     uint32_t agreed = find_agreement(v, peer), obeyed = find_agreement(v, port);
     if (own->pfc_rx_xoff && !own->paused_ps)
         return (struct answer){
@@ -282,14 +255,14 @@ static struct answer find_answer(const struct timeline_view *v, uint32_t port, u
         return (struct answer){"paused",
                                weft_arena_format(v->arena, "it was: %s, %s in all; --why %s/%u says because of what",
                                                  weft__counted(own->pfc_rx_xoff, "pause frame").text,
-                                                 timeline_duration(own->paused_ps, a), name, priority)};
+                                                 weft__about_time(own->paused_ps).text, name, priority)};
     if (agreed && !(v->t.event[agreed - 1].value >> priority & 1))
         return (struct answer){"pfc_off", weft_arena_format(v->arena,
                                                             "%s has no PFC for priority %u, as agreed by DCBX: its "
                                                             "lossless priorities are %s since %s",
                                                             v->t.port[peer].name, priority,
-                                                            timeline_priorities(v->t.event[agreed - 1].value, a),
-                                                            timeline_time(v->t.event[agreed - 1].time_ps, b))};
+                                                            timeline_priorities(v->t.event[agreed - 1].value).text,
+                                                            weft__at_us(v->t.event[agreed - 1].time_ps).text)};
     if (!agreed && lossless && !is_lossless(lossless, priority))
         return (struct answer){"pfc_off", weft_arena_format(v->arena,
                                                             "%s has no PFC for priority %u (%s.pfc.priorities: "
@@ -307,23 +280,15 @@ static struct answer find_answer(const struct timeline_view *v, uint32_t port, u
     return (struct answer){"below_xoff", say_level(v, peer, priority, host)};
 }
 
-enum weft_status timeline_why_not(const struct timeline_view *v, uint32_t port, uint32_t priority, bool json,
-                                  struct weft_error *ret_error) {
+void timeline_find_why_not(struct timeline_view *v, uint32_t port, uint32_t priority) {
+    struct timeline_why_not *why = weft_arena_alloc(v->arena, 1, sizeof *why);
     struct answer answer = find_answer(v, port, priority);
     uint32_t peer = v->t.port[port].peer_port;
-    if (!json) {
-        printf("%s, priority %u: %s\n", v->t.port[port].name, priority, answer.text);
-        return WEFT_OK;
-    }
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_key_string(&j, "port", v->t.port[port].name);
-    weft__json_key_u64(&j, "priority", priority);
-    weft__json_key_string(&j, "peer_port", v->t.port[peer].name);
-    weft__json_key_string(&j, "reason", answer.reason);
-    weft__json_key_u64(&j, "ingress_bytes_max", weft_timeline_at(&v->t, peer, priority)->ingress_bytes_max);
-    weft__json_key_string(&j, "text", answer.text);
-    weft__json_end_object(&j);
-    printf("\n");
-    return WEFT_OK;
+    *why = (struct timeline_why_not){.port = v->t.port[port].name,
+                                     .peer_port = v->t.port[peer].name,
+                                     .reason = answer.reason,
+                                     .text = answer.text,
+                                     .priority = priority,
+                                     .ingress_bytes_max = weft_timeline_at(&v->t, peer, priority)->ingress_bytes_max};
+    v->why_not = why;
 }

@@ -7,9 +7,10 @@
 #include "simulation.h"
 #include "terminal.h"
 #include "topo.h"
+#include "weft/result.h"
 #include "weft/sim.h"
 
-enum { LINES_MAX = 24, TEXT = 32 };
+enum { TEXT = 32 };
 
 static struct {
     bool dot, paths;
@@ -28,10 +29,17 @@ static const struct weft_cli_command command = {
     .operands = "SCENARIO",
     .about = "Shows the network of a scenario: layers, links, oversubscription, bisection, paths, round trips.\n"
              "With variants: the first, or the one that --variant names.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON | WEFT_CLI_REPLACE,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_REPLACE,
+    .answer = &weft__answer_topo,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
+};
+
+/// The answer, and what only the page shows.
+struct topo_page {
+    const struct weft_topology_answer *answer;
+    const char *about; ///< of the scenario; NULL: nothing
 };
 
 static void print_layers(FILE *file, const struct weft_topology_summary *s) {
@@ -54,30 +62,13 @@ static void print_layers(FILE *file, const struct weft_topology_summary *s) {
     }
 }
 
-static void print_lines(FILE *file, const struct weft_topology_summary *s) {
-    fprintf(file, "\n%-28s %8s %10s %10s  %s\n", "links between", "number", "rate", "delay", "bit error rate");
-    for (uint32_t i = 0; i < s->lines && i < LINES_MAX; i++) {
-        const struct weft_line_summary *l = &s->line[i];
-        char between[64], rate[TEXT], delay[TEXT];
-        snprintf(between, sizeof between, "%s and %s", l->layer[0], l->layer[1]);
-        weft_format_rate(l->rate_bps, rate, sizeof rate);
-        weft_format_time(l->delay_ps, delay, sizeof delay);
-        fprintf(file, "%-28s %8u %10s %10s  %g\n", between, l->links, rate, delay, l->bit_error_rate);
-    }
-    if (s->lines > LINES_MAX) fprintf(file, "... and %u more sorts of links\n", s->lines - LINES_MAX);
-}
-
 static void print_figures(FILE *file, const struct weft_topology *t, const struct weft_topology_summary *s) {
     const char *host[4]; // first and last of each half
     for (unsigned i = 0; i < 4; i++)
         host[i] = t->node[s->half_ends[i]].name;
-    char bisection[TEXT], half[TEXT], low[TEXT], high[TEXT];
-    weft_format_rate(s->bisection_bps, bisection, sizeof bisection);
-    weft_format_rate(s->half_bps, half, sizeof half);
-    weft_format_time(s->rtt_min_ps, low, sizeof low);
-    weft_format_time(s->rtt_max_ps, high, sizeof high);
-    fprintf(file, "\nbisection  %s, %.3g%% of the %s that half of the hosts can send\n", bisection,
-            100.0 * (double)s->bisection_bps / (double)s->half_bps, half);
+    fprintf(file, "\nbisection  %s, %.3g%% of the %s that half of the hosts can send\n",
+            weft__short_rate(s->bisection_bps).text, 100.0 * (double)s->bisection_bps / (double)s->half_bps,
+            weft__short_rate(s->half_bps).text);
     fprintf(file, "           computed: maximum flow from %s..%s to %s..%s\n", host[0], host[1], host[2], host[3]);
     fprintf(file, "diameter   %s, %u switch%s between two hosts\n", weft__counted(s->diameter_links, "link").text,
             s->diameter_links - 1, s->diameter_links > 2 ? "es" : "");
@@ -86,7 +77,8 @@ static void print_figures(FILE *file, const struct weft_topology *t, const struc
                 s->paths_max);
     else if (s->paths_max > 0)
         fprintf(file, "paths      %.12g shortest between hosts of different switches\n", s->paths_max);
-    fprintf(file, "round trip %s to %s for a 64-byte frame there and back in the empty network\n", low, high);
+    fprintf(file, "round trip %s to %s for a 64-byte frame there and back in the empty network\n",
+            weft__short_time(s->rtt_min_ps).text, weft__short_time(s->rtt_max_ps).text);
     fprintf(file, "           computed: delay and 72 byte times a link, processing a switch; hosts take no time\n");
     for (const char *line = s->cells_computed, *end; line; line = *end ? end + 1 : NULL) {
         end = line + strcspn(line, "\n");
@@ -141,26 +133,26 @@ static void print_machines(FILE *file, const struct weft_topology *t) {
     }
 }
 
-static void print_text(FILE *file, const struct topo_view *v) {
-    const struct weft_topology *t = v->topology;
-    uint32_t hosts = 0;
-    for (uint32_t i = 0; i < t->networks; i++)
-        hosts += v->summary[i].hosts;
-    fprintf(file, "%s: %s, ", t->kind, weft__counted(hosts, "host").text);
-    if (t->hosts > hosts) fprintf(file, "%s, ", weft__counted(t->hosts - hosts, "control processor").text);
+static void print_text(FILE *file, const void *answer) {
+    const struct weft_topology_answer *a = answer;
+    const struct weft_topology *t = a->topology;
+    fprintf(file, "%s: %s, ", t->kind, weft__counted(a->hosts, "host").text);
+    if (a->processors) fprintf(file, "%s, ", weft__counted(a->processors, "control processor").text);
     fprintf(file, "%s, %s\n", weft__counted(t->switches, "switch").text, weft__counted(t->links, "link").text);
-    if (*v->scenario->variant) fprintf(file, "variant %s\n", v->scenario->variant);
+    if (*a->variant) fprintf(file, "variant %s\n", a->variant);
     if (t->wiring) fprintf(file, "wiring %s\n", t->wiring);
     print_machines(file, t);
-    for (uint32_t i = 0; i < t->networks; i++) {
-        const struct weft_network_info *n = &t->network[i];
-        if (t->networks > 1)
-            fprintf(file, "\n=== %s: %s, %s\n", n->name, weft__counted(v->summary[i].hosts, "host").text,
-                    weft__counted(n->switches, "switch").text);
-        if (n->wiring) fprintf(file, "wiring %s\n", n->wiring);
-        print_layers(file, &v->summary[i]);
-        print_lines(file, &v->summary[i]);
-        print_figures(file, t, &v->summary[i]);
+    for (uint32_t i = 0; i < a->networks; i++) {
+        const struct weft_topology_summary *n = &a->network[i];
+        const struct weft_topology_answer one = {.topology = t, .network = n, .networks = 1};
+        if (a->networks > 1)
+            fprintf(file, "\n=== %s: %s, %s\n", n->info->name, weft__counted(n->hosts, "host").text,
+                    weft__counted(n->info->switches, "switch").text);
+        if (n->info->wiring) fprintf(file, "wiring %s\n", n->info->wiring);
+        print_layers(file, n);
+        putc('\n', file);
+        weft_answer_text_table(file, &weft__answer_topo, &weft_topology_lines_table, &one);
+        print_figures(file, t, n);
         weft_boxes_describe(file, t, n);
     }
     if (t->events)
@@ -176,39 +168,39 @@ static enum weft_status show_paths(const struct weft_scenario *s, const struct w
     return status;
 }
 
-static void write_report(FILE *file, const void *topo_view) {
+static void write_report(FILE *file, const void *topo_page) {
     static const char style[] = "body{font:15px sans-serif;max-width:1200px;margin:2em auto;padding:0 1em;color:#222}"
                                 "svg{width:100%;height:auto}pre{overflow-x:auto;font-size:13px}";
-    const struct topo_view *v = topo_view;
+    const struct topo_page *page = topo_page;
     struct weft__text_stream text;
-    print_text(weft__text_stream_open(&text), v);
+    print_text(weft__text_stream_open(&text), page->answer);
     fputs("<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
           "content='width=device-width'><title>",
           file);
-    topo_print_escaped(file, v->scenario->name);
+    topo_print_escaped(file, page->answer->scenario);
     fprintf(file, "</title><style>%s</style></head>\n<body><h1>", style);
-    topo_print_escaped(file, v->scenario->name);
+    topo_print_escaped(file, page->answer->scenario);
     fputs("</h1>\n<p>", file);
-    topo_print_escaped(file, v->scenario->about ? v->scenario->about : "");
+    topo_print_escaped(file, page->about ? page->about : "");
     fputs("</p>\n", file);
-    topo_print_svg(file, v);
+    topo_print_svg(file, page->answer);
     fputs("<pre>", file);
     topo_print_escaped(file, weft__text_stream_text(&text));
     fputs("</pre>\n</body></html>\n", file);
     weft__text_stream_free(&text);
 }
 
-static enum weft_status write_files(const struct topo_view *view, struct weft_error *ret_error) {
+static enum weft_status write_files(const struct topo_page *page, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
-    if (form.svg) status = weft_cli_replace_file(form.svg, topo_print_svg, view, ret_error);
-    if (form.report && !status) status = weft_cli_replace_file(form.report, write_report, view, ret_error);
+    if (form.svg) status = weft_cli_replace_file(form.svg, topo_print_svg, page->answer, ret_error);
+    if (form.report && !status) status = weft_cli_replace_file(form.report, write_report, page, ret_error);
     if (form.svg && !status) fprintf(stderr, "weft: wrote %s\n", form.svg);
     if (form.report && !status) fprintf(stderr, "weft: wrote %s\n", form.report);
     return status;
 }
 
-static enum weft_status show(const struct weft_scenario *s, const struct weft_cli_options *o,
-                             struct weft_error *ret_error) {
+static enum weft_status show_variant(const struct weft_scenario *s, const struct weft_cli_options *o,
+                                     struct weft_error *ret_error) {
     struct weft_topology *t;
     enum weft_status status = WEFT_OK;
     if (form.svg) status = weft_cli_can_write_file("--svg", form.svg, o, ret_error);
@@ -222,20 +214,18 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
         topo_print_dot(stdout, t);
         return WEFT_OK;
     }
-    struct topo_view view = {s, t, weft_boxes_summarise(s, t, s->arena)};
-    if (form.svg || form.report) return write_files(&view, ret_error);
-    if (o->json)
-        topo_print_json(stdout, &view);
-    else
-        print_text(stdout, &view);
-    return WEFT_OK;
+    const struct weft_topology_answer answer =
+        weft_topology_answer(s->name, s->variant, t, weft_boxes_summarise(s, t, s->arena));
+    const struct topo_page page = {&answer, s->about};
+    if (form.svg || form.report) return write_files(&page, ret_error);
+    return weft_cli_answer(o, &weft__answer_topo, &answer, print_text, ret_error);
 }
 
-static enum weft_status topo(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                             struct weft_error *ret_error) {
-    return weft_cli_with_variant(o, file, show, ret_error);
+static enum weft_status show_topology(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                      struct weft_error *ret_error) {
+    return weft_cli_with_variant(o, file, show_variant, ret_error);
 }
 
 int weft_cli_topo(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, topo);
+    return weft_cli_on_scenario(&command, argc, argv, show_topology);
 }

@@ -401,8 +401,8 @@ static const char style[] =
     ".switch{fill:#cfe2f3;stroke:#2b5b84}.host{fill:#fbe9cf;stroke:#8a5a00}"
     "path{fill:none;stroke:#777;stroke-opacity:.6}";
 
-void topo_print_svg(FILE *file, const void *topo_view) {
-    const struct topo_view *v = topo_view;
+void topo_print_svg(FILE *file, const void *answer) {
+    const struct weft_topology_answer *v = answer;
     const struct weft_topology *t = v->topology;
     struct drawing d = {.t = t, .file = file};
     d.box_of = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *d.box_of);
@@ -415,7 +415,7 @@ void topo_print_svg(FILE *file, const void *topo_view) {
     fprintf(file, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' role='img'>\n<style>%s</style>\n", WIDTH,
             HEIGHT, style);
     fprintf(file, "<text class='title' x='%d' y='%d'>", MARGIN, MARGIN);
-    topo_print_escaped(file, v->scenario->name);
+    topo_print_escaped(file, v->scenario);
     fprintf(file, ": %s, %s, %s</text>\n", weft__counted(t->hosts, "host").text,
             weft__counted(t->switches, "switch").text, weft__counted(t->links, "link").text);
     for (uint32_t i = 0; i < d.edges; i++)
@@ -425,7 +425,7 @@ void topo_print_svg(FILE *file, const void *topo_view) {
     for (uint32_t i = 0; i < d.edges; i++)
         label_edge(&d, &d.edge[i]);
     for (uint32_t r = 0; r < d.rows; r++)
-        for (uint32_t n = 0; n < t->networks && !describe_row(&d, &t->network[n], &v->summary[n], &d.row[r]);)
+        for (uint32_t n = 0; n < t->networks && !describe_row(&d, &t->network[n], &v->network[n], &d.row[r]);)
             n++;
     fputs("</svg>\n", file);
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, d.box_of, t->nodes * sizeof *d.box_of);

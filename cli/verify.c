@@ -31,10 +31,11 @@ static const struct weft_cli_command command = {
         "If it is killed, the same command continues where it stopped.\n"
         "Exit status: 0 as expected, 1 system error, 2 bad input (nothing was run), 3 bytes not conserved (a bug),\n"
         "4 a variant stalled, 5 the result of a claim was unexpected or a claim has no teeth, 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_THREADS | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = UINT32_MAX,
     .option = own,
+    .answer = &weft__answer_verify,
 };
 
 /// Claims can be judged if every run has ended by itself, stalled or not.
@@ -75,11 +76,8 @@ static int verify(struct verify *v, struct weft_error *ret_error) {
         verify_journal_close(v, !status && !v->interrupted);
     }
     if (status) return (int)status;
-    if (v->o->json)
-        verify_print_json(v);
-    else
-        verify_print(v);
-    return judge(v);
+    status = verify_answer(v, ret_error);
+    return status ? (int)status : judge(v);
 }
 
 int weft_cli_verify(int argc, char **argv) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "claims.h"
+#include "weft/claim_rows.h"
 
 /// The claims of a file in one setting: with one seed, unchanged or with the settings that must break some of them.
 struct verify_reading {
@@ -125,7 +126,24 @@ struct verify_counts verify_count(const struct verify *v, const struct verified 
 /// Prints the statements of each source in the folder, with the claims of the scenarios that check them.
 enum weft_status verify_sources(const struct verify *v, const char *folder, struct weft_error *ret_error);
 
-void verify_print(const struct verify *v);
-void verify_print_json(const struct verify *v);
+void verify_print(FILE *file, const void *verify);
+
+/// A statement of a source, and the claims that check it.
+struct verify_check {
+    struct weft_claim_row is; ///< must be first
+    const char *path;
+};
+struct verify_statement {
+    const char *source, *id, *at, *says, *none;
+    struct verify_check *check;
+    uint32_t checks;
+};
+/// Gives statements in the form that the options ask for; `print` as text.
+enum weft_status verify_answer_sources(const struct verify *v, const struct verify_statement *statement, uint32_t n,
+                                       void (*print)(FILE *file, const void *context), const void *context,
+                                       struct weft_error *ret_error);
+/// Gives the results in the form that the options ask for.
+enum weft_status verify_answer(const struct verify *v, struct weft_error *ret_error);
+extern const struct weft_answer weft__answer_verify;
 
 #endif

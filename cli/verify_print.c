@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the results of claims, as text and as JSON.
+// Prints the results of claims as text.
 #include <string.h>
 
-#include "base/json.h"
 #include "base/units.h"
 #include "verify.h"
 
@@ -128,106 +127,11 @@ static void print_claims(const struct verify *v, enum part part) {
     weft_arena_free(arena);
 }
 
-void verify_print(const struct verify *v) {
+void verify_print(FILE *file, const void *context) {
+    const struct verify *v = context;
+    (void)file;
     print_table(v);
     if (v->all) print_claims(v, PLAIN);
     print_claims(v, NOTED);
     print_claims(v, UNEXPECTED);
-}
-
-// --- JSON ---------------------------------------------------------------------------------------------------------
-
-static void json_values(struct weft__json *j, const char *key, const double *value, uint32_t n) {
-    weft__json_key(j, key);
-    weft__json_begin_array(j);
-    for (uint32_t m = 0; m < n; m++)
-        weft__json_real(j, value[m]);
-    weft__json_end_array(j);
-}
-
-static void json_readings(struct weft__json *j, const char *key, const struct verify_reading *r, uint32_t claim) {
-    weft__json_key(j, key);
-    weft__json_begin_array(j);
-    for (uint32_t k = 0; k < r->of->readings; k++) {
-        if (!r[k].judged[claim]) continue;
-        const struct weft_claim_result *one = &r[k].claims.result[claim];
-        weft__json_begin_object(j);
-        if (r[k].seed) weft__json_key_u64(j, "seed", *r[k].seed);
-        weft__json_key_bool(j, "holds", weft_claim_holds(one->claim, one->value));
-        json_values(j, "values", one->value, one->claim->metrics);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-}
-
-static void json_claim(struct weft__json *j, const struct verify *v, const struct verified *s, uint32_t i,
-                       struct weft_arena *arena) {
-    static const char *const teeth[] = {NULL, "bites", "exempt", "unarmed", "toothless"};
-    const struct weft_claim *c = &s->claims.claim[i];
-    struct verify_judgement judged = verify_judge(v, s, i, arena);
-    weft__json_begin_object(j);
-    weft_report_json_claim(j, c);
-    weft__json_key_string(j, "verdict", weft_claim_verdict_names[judged.verdict]);
-    weft__json_key_bool(j, "holds", judged.hold && judged.hold >= weft_claim_seeds_needed(c, judged.seeds));
-    weft__json_key_u64(j, "hold", judged.hold);
-    weft__json_key_u64(j, "judged", judged.of);
-    if (c->seeds == WEFT_CLAIM_SEEDS_MEAN) weft__json_key_u64(j, "mean_of", judged.seeds);
-    weft__json_key_string(j, "filled", weft_claim_filled(c, judged.median, arena));
-    json_values(j, "median", judged.median, c->metrics);
-    json_values(j, "min", judged.least, c->metrics);
-    json_values(j, "max", judged.most, c->metrics);
-    json_readings(j, "runs", s->plain, i);
-    if (teeth[judged.teeth]) weft__json_key_string(j, "teeth", teeth[judged.teeth]);
-    if (v->teeth && s->bite[i]) {
-        weft__json_key_u64(j, "broken", judged.bitten);
-        json_readings(j, "runs_without", s->bite[i], i);
-    }
-    weft__json_end_object(j);
-}
-
-static void json_scenario(struct weft__json *j, const struct verify *v, const struct verified *s) {
-    struct verify_counts c = verify_count(v, s);
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "path", s->path);
-    weft__json_key_string(j, "scenario", s->name ? s->name : "");
-    weft__json_key_u64(j, "variants", s->variants);
-    weft__json_key_u64(j, "status", (uint64_t)s->status);
-    weft__json_key_bool(j, "judged", verify_is_judged(s));
-    weft__json_key_u64(j, "hold", c.verdict.hold);
-    weft__json_key_u64(j, "findings", c.verdict.findings);
-    weft__json_key_u64(j, "controls", c.verdict.controls);
-    weft__json_key_u64(j, "not_judged", c.verdict.not_judged);
-    weft__json_key_u64(j, "unexpected", c.verdict.unexpected);
-    if (v->teeth) {
-        weft__json_key_u64(j, "toothless", c.toothless);
-        weft__json_key_u64(j, "exempt", c.exempt);
-    }
-    weft__json_key(j, "claims");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < s->claims.n && verify_is_judged(s); i++)
-        json_claim(j, v, s, i, arena);
-    weft__json_end_array(j);
-    weft__json_end_object(j);
-    weft_arena_free(arena);
-}
-
-void verify_print_json(const struct verify *v) {
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_key_bool(&j, "interrupted", v->interrupted);
-    weft__json_key_u64(&j, "runs", v->tasks);
-    weft__json_key_u64(&j, "uses", v->uses);
-    weft__json_key(&j, "seeds");
-    weft__json_begin_array(&j);
-    for (uint32_t k = 0; k < v->seeds; k++)
-        weft__json_u64(&j, v->seed[k]);
-    weft__json_end_array(&j);
-    weft__json_key(&j, "scenarios");
-    weft__json_begin_array(&j);
-    for (const struct verified *s = v->first; s; s = s->next)
-        json_scenario(&j, v, s);
-    weft__json_end_array(&j);
-    weft__json_end_object(&j);
-    putchar('\n');
 }

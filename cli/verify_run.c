@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks run as processes; their output contains the values.
+// Tasks run as processes, which print the values that claims name, a line each.
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,17 +9,40 @@
 #include "processes.h"
 #include "verify.h"
 
-/// weft run --json --quiet --threads=N --variant=NAME --set=... -- PATH, or weft topo --json and so on.
+struct picks {
+    char **argv;
+    uint32_t n;
+    struct weft_arena *arena;
+};
+
+static void add_pick(void *context, const struct weft_claim *claim, const struct weft_claim_metric *m, double *value) {
+    (void)claim, (void)value;
+    struct picks *p = context;
+    p->argv[p->n++] = weft_arena_format(p->arena, "--pick=%s", weft_cli_pick_path(m->part, m->parts, p->arena));
+}
+
+static void count_value(void *context, const struct weft_claim *claim, const struct weft_claim_metric *metric,
+                        double *value) {
+    (void)claim, (void)metric, (void)value;
+    ++*(uint32_t *)context;
+}
+
+static uint32_t count_values(const struct verify_task *t) {
+    uint32_t n = 0;
+    verify_each_value(t, count_value, &n);
+    return n;
+}
+
+/// weft run --quiet --threads=N --variant=NAME --set=... --pick=PATH -- PATH, or weft topo --pick=PATH and so on.
 static char **arguments(const struct verify *v, const struct verify_task *t) {
     struct weft_arena *arena = v->o->arena;
-    char **argv = weft_arena_alloc(arena, t->settings + v->o->allow_writes + 13, sizeof *argv);
+    char **argv = weft_arena_alloc(arena, t->settings + v->o->allow_writes + count_values(t) + 13, sizeof *argv);
     const char *command = t->from == WEFT_CLAIM_FROM_RUN ? "run" : weft_claim_from_names[t->from];
     const char *dot = strchr(command, '.');
     uint32_t n = 0;
     argv[n++] = weft_arena_text(arena, "weft");
     argv[n++] = weft_arena_format(arena, "%.*s", (int)strcspn(command, "."), command);
     if (dot) argv[n++] = weft_arena_text(arena, dot + 1);
-    argv[n++] = weft_arena_text(arena, "--json");
     if (t->from == WEFT_CLAIM_FROM_RUN) {
         argv[n++] = weft_arena_text(arena, "--quiet");
         argv[n++] = weft_arena_format(arena, "--threads=%u", v->o->threads);
@@ -30,6 +55,9 @@ static char **arguments(const struct verify *v, const struct verify_task *t) {
         argv[n++] = weft_arena_format(arena, "--allow-write=%s", v->o->allow_write[i]);
     for (uint32_t i = 0; i < t->settings; i++)
         argv[n++] = weft_arena_format(arena, "--set=%s", t->setting[i]);
+    struct picks picks = {argv, n, arena};
+    verify_each_value(t, add_pick, &picks);
+    n = picks.n;
     argv[n++] = weft_arena_text(arena, "--");
     argv[n++] = weft_arena_text(arena, t->path);
     return argv;
@@ -84,54 +112,70 @@ static void command_of(enum weft_claim_from from, char text[32]) {
 }
 
 struct taking {
-    const json_t *root;
-    const struct weft_claim_metric *missing; ///< the first metric that the JSON lacks
+    char *at;                                ///< the line of the next value
+    const struct weft_claim_metric *missing; ///< the first that is not a number
     const struct weft_claim *claim;
 };
 
 static void take_value(void *context, const struct weft_claim *claim, const struct weft_claim_metric *metric,
                        double *value) {
     struct taking *t = context;
-    if (weft_cli_claims_json_number(t->root, metric, value) || t->missing) return;
+    char *line = strsep(&t->at, "\n"), *end = "";
+    *value = line ? strtod(line, &end) : NAN;
+    bool number = line && *line && !*end;
+    if (!number) *value = NAN;
+    if (number || t->missing) return;
     t->missing = metric;
     t->claim = claim;
 }
 
-/// The output of a command has no rows that could be checked in advance.
-static bool take_values(struct verify_task *t, FILE *out) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    size_t size;
-    const char *text = weft_cli_printed(out, arena, &size);
-    json_t *root = json_loadb(text, size, 0, NULL);
-    struct taking taking = {.root = root};
-    if (root) verify_each_value(t, take_value, &taking);
-    bool missing = root && taking.missing && t->from != WEFT_CLAIM_FROM_RUN;
-    if (missing) {
-        const struct weft_claim_metric *m = taking.missing;
-        char command[32];
-        command_of(t->from, command);
-        fprintf(stderr, "weft: %s:%d:%d: %.*s: not a number in what `weft %s --json %s` prints\n",
-                weft__text_shown(t->path, arena), taking.claim->place.line, taking.claim->place.column, (int)m->length,
-                taking.claim->that + m->at, command, weft__text_shown(t->path, arena));
-        for (struct verify_use *u = t->use; u; u = u->next)
-            u->reading->of->status = WEFT_ERROR_INPUT;
-    }
-    json_decref(root);
-    weft_arena_free(arena);
-    return root && !missing;
+/// What another command answers has no rows that could be checked in advance.
+static void note_missing(const struct verify_task *t, const struct taking *taking, struct weft_arena *arena) {
+    const struct weft_claim_metric *m = taking->missing;
+    char command[32];
+    command_of(t->from, command);
+    fprintf(stderr, "weft: %s:%d:%d: %.*s: not a number in what `weft %s --json %s` prints\n",
+            weft__text_shown(t->path, arena), taking->claim->place.line, taking->claim->place.column, (int)m->length,
+            taking->claim->that + m->at, command, weft__text_shown(t->path, arena));
+    for (struct verify_use *u = t->use; u; u = u->next)
+        u->reading->of->status = WEFT_ERROR_INPUT;
 }
 
-/// Takes a task's values, or its error.
+static uint32_t count_lines(const char *text) {
+    uint32_t n = 0;
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+/// What became of the values: the process printed a line each, or it printed none because it failed.
+enum taken { TAKEN, MISSING, UNTOLD };
+static enum taken take_values(const struct verify_task *t, FILE *out) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    size_t size;
+    struct taking taking = {.at = weft_cli_printed(out, arena, &size)};
+    enum taken taken = count_lines(taking.at) == count_values(t) ? TAKEN : UNTOLD;
+    if (taken == TAKEN) verify_each_value(t, take_value, &taking);
+    if (taking.missing && t->from != WEFT_CLAIM_FROM_RUN) {
+        note_missing(t, &taking, arena);
+        taken = MISSING;
+    }
+    weft_arena_free(arena);
+    return taken;
+}
+
+/// Takes a task's values, or its error. A command that lacks one ends as with bad input, and has printed the others.
 static void take(void *context, uint32_t run, const struct weft_cli_ended *ended) {
     struct verify *v = context;
     struct verify_task *t = v->at[run];
     enum weft_status status = ended->status;
-    bool measured = !status || status == WEFT_ERROR_STALL;
-    bool taken = measured && take_values(t, ended->out);
-    if (measured && !taken && t->from == WEFT_CLAIM_FROM_RUN) status = WEFT_ERROR_SYSTEM;
-    note_status(v, t, status, ended->err);
+    bool other = t->from != WEFT_CLAIM_FROM_RUN;
+    bool measured = !status || status == WEFT_ERROR_STALL || (other && status == WEFT_ERROR_INPUT);
+    enum taken taken = measured ? take_values(t, ended->out) : UNTOLD;
+    if (measured && taken == UNTOLD && status != WEFT_ERROR_INPUT) status = WEFT_ERROR_SYSTEM;
+    if (taken != MISSING) note_status(v, t, status, ended->err);
     t->done = true;
-    if (taken) verify_journal_add(v, t, status);
+    if (taken == TAKEN) verify_journal_add(v, t, status);
 }
 
 static bool is_done(void *context, uint32_t run) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/grow.h"
 #include "base/param.h"
 #include "verify.h"
 #include "weft/param.h"
@@ -21,32 +21,24 @@ static const struct weft_param source_rows[] = {
 };
 static const struct weft_param_table source_table = WEFT_PARAM_TABLE("source", struct source, source_rows);
 
-struct statement {
-    const char *id, *at, *says, *none;
-    const struct source *of;
-    struct checked_by {
-        const char *path;
-        const struct weft_claim *claim;
-        struct checked_by *next;
-    } * by, **last;
-};
 static const struct weft_param statement_rows[] = {
-    WEFT_TEXT(struct statement, id, "id", NULL, "that claims name"),
-    WEFT_PROSE(struct statement, at, "at", "", "section or paragraph"),
-    WEFT_PROSE(struct statement, says, "says", NULL, "in other words than the source's"),
-    WEFT_PROSE(struct statement, none, "none", "", "why no claim checks it"),
+    WEFT_TEXT(struct verify_statement, id, "id", NULL, "that claims name"),
+    WEFT_PROSE(struct verify_statement, at, "at", "", "section or paragraph"),
+    WEFT_PROSE(struct verify_statement, says, "says", NULL, "in other words than the source's"),
+    WEFT_PROSE(struct verify_statement, none, "none", "", "why no claim checks it"),
 };
-static const struct weft_param_table statement_table = WEFT_PARAM_TABLE("statement", struct statement, statement_rows);
+static const struct weft_param_table statement_table =
+    WEFT_PARAM_TABLE("statement", struct verify_statement, statement_rows);
 
 enum { SOURCES_MAX = 64, STATEMENTS_MAX = 4096 };
 struct index_of_sources {
     struct weft_arena *arena;
     struct source source[SOURCES_MAX];
-    struct statement *statement; ///< in the order of the files
+    struct verify_statement *statement; ///< in the order of the files
     uint32_t sources, statements;
 };
 
-static struct statement *find(const struct index_of_sources *x, const char *id, size_t length) {
+static struct verify_statement *find(const struct index_of_sources *x, const char *id, size_t length) {
     for (uint32_t i = 0; i < x->statements; i++)
         if (strlen(x->statement[i].id) == length && !strncmp(x->statement[i].id, id, length)) return &x->statement[i];
     return NULL;
@@ -58,15 +50,13 @@ static enum weft_status add_statement(struct index_of_sources *x, const struct w
     snprintf(path, sizeof path, "statements.%u", i);
     if (x->statements == STATEMENTS_MAX)
         return WEFT_REFUSE(ret_error, entry->place, "more than %d statements", STATEMENTS_MAX);
-    struct statement one = {0};
+    struct verify_statement one = {0};
     enum weft_status status = weft__params_load_at(&statement_table, entry, path, &one, x->arena, ret_error);
     if (status) return status;
     if (find(x, one.id, strlen(one.id)))
         return WEFT_REFUSE(ret_error, entry->place, "%s.id: %s is a duplicate", path, one.id);
-    one.of = &x->source[x->sources];
-    struct statement *s = &x->statement[x->statements++];
-    *s = one;
-    s->last = &s->by;
+    one.source = x->source[x->sources].name;
+    x->statement[x->statements++] = one;
     return WEFT_OK;
 }
 
@@ -112,15 +102,17 @@ static enum weft_status note_claim(struct index_of_sources *x, const struct veri
         at += strspn(at, ", ");
         size_t length = strcspn(at, ", ");
         if (!length) break;
-        struct statement *to = find(x, at, length);
+        struct verify_statement *to = find(x, at, length);
         if (!to) return WEFT_REFUSE(ret_error, c->place, "checks: no source has a statement %.*s", (int)length, at);
         bool again = false;
-        for (const struct checked_by *by = to->by; by; by = by->next)
-            again |= by->path == s->path && !strcmp(by->claim->text, c->text) && !strcmp(by->claim->that, c->that);
+        for (uint32_t i = 0; i < to->checks; i++) {
+            const struct weft_claim *by = &to->check[i].is.claim;
+            again |= to->check[i].path == s->path && !strcmp(by->text, c->text) && !strcmp(by->that, c->that);
+        }
         if (!again) {
-            *to->last = weft_arena_alloc(x->arena, 1, sizeof **to->last);
-            **to->last = (struct checked_by){s->path, c, NULL};
-            to->last = &(*to->last)->next;
+            to->check = weft__arena_grow(x->arena, to->check, to->checks, sizeof *to->check);
+            to->check[to->checks] = (struct verify_check){weft_claim_row(c, to->checks), s->path};
+            to->checks++;
         }
         at += length;
     }
@@ -131,9 +123,9 @@ struct sums {
     uint32_t statements, checked, none, open;
 };
 
-static void add(struct sums *sums, const struct statement *s) {
+static void add_statement_to(struct sums *sums, const struct verify_statement *s) {
     sums->statements++;
-    if (s->by)
+    if (s->checks)
         sums->checked++;
     else if (*s->none)
         sums->none++;
@@ -145,61 +137,38 @@ static const char *kind_of(const struct weft_claim *claim) {
     return weft_claim_is_to_hold(claim) ? "" : claim->control ? "(control) " : "(finding) ";
 }
 
-static void print_statement(const struct statement *s) {
+static void print_statement(const struct verify_statement *s) {
     printf("  %-10s %s%s%s\n", s->id, s->at, *s->at ? ": " : "", s->says);
-    for (const struct checked_by *by = s->by; by; by = by->next)
-        printf("%*s%s%s: %s\n", 13, "", kind_of(by->claim), by->path, by->claim->text);
-    if (!s->by && *s->none) printf("%*snone: %s\n", 13, "", s->none);
-    if (!s->by && !*s->none) printf("%*sOPEN: no claim checks it\n", 13, "");
+    for (const struct verify_check *by = s->check; by < s->check + s->checks; by++)
+        printf("%*s%s%s: %s\n", 13, "", kind_of(&by->is.claim), by->path, by->is.claim.text);
+    if (!s->checks && *s->none) printf("%*snone: %s\n", 13, "", s->none);
+    if (!s->checks && !*s->none) printf("%*sOPEN: no claim checks it\n", 13, "");
 }
 
 static void print_sums(const char *name, struct sums s) {
     printf("%-10s %10u %8u %8u %8u\n", name, s.statements, s.checked, s.none, s.open);
 }
 
-static void print_text(const struct index_of_sources *x) {
+static void print_text(FILE *file, const void *context) {
+    const struct index_of_sources *x = context;
     struct sums sums[SOURCES_MAX] = {{0}}, all = {0};
+    uint32_t of = 0;
+    (void)file;
     for (uint32_t i = 0; i < x->statements; i++) {
-        const struct statement *s = &x->statement[i];
-        if (!i || s->of != s[-1].of)
-            printf("%s%s: %s%s%s\n", i ? "\n" : "", s->of->name, s->of->title, *s->of->where ? ", " : "", s->of->where);
+        const struct verify_statement *s = &x->statement[i];
+        while (x->source[of].name != s->source)
+            of++;
+        if (!i || s->source != s[-1].source)
+            printf("%s%s: %s%s%s\n", i ? "\n" : "", s->source, x->source[of].title, *x->source[of].where ? ", " : "",
+                   x->source[of].where);
         print_statement(s);
-        add(&sums[s->of - x->source], s);
-        add(&all, s);
+        add_statement_to(&sums[of], s);
+        add_statement_to(&all, s);
     }
     printf("\n%-10s %10s %8s %8s %8s\n", "source", "statements", "checked", "none", "open");
     for (uint32_t i = 0; i < x->sources; i++)
         print_sums(x->source[i].name, sums[i]);
     print_sums("all", all);
-}
-
-static void print_json(const struct index_of_sources *x) {
-    struct weft__json j = {.file = stdout};
-    weft__json_begin_object(&j);
-    weft__json_key(&j, "statements");
-    weft__json_begin_array(&j);
-    for (uint32_t i = 0; i < x->statements; i++) {
-        const struct statement *s = &x->statement[i];
-        weft__json_begin_object(&j);
-        weft__json_key_string(&j, "source", s->of->name);
-        weft__json_key_string(&j, "id", s->id);
-        weft__json_key_string(&j, "at", s->at);
-        weft__json_key_string(&j, "says", s->says);
-        weft__json_key_string(&j, "none", s->none);
-        weft__json_key(&j, "claims");
-        weft__json_begin_array(&j);
-        for (const struct checked_by *by = s->by; by; by = by->next) {
-            weft__json_begin_object(&j);
-            weft__json_key_string(&j, "path", by->path);
-            weft_report_json_claim(&j, by->claim);
-            weft__json_end_object(&j);
-        }
-        weft__json_end_array(&j);
-        weft__json_end_object(&j);
-    }
-    weft__json_end_array(&j);
-    weft__json_end_object(&j);
-    putchar('\n');
 }
 
 enum weft_status verify_sources(const struct verify *v, const char *folder, struct weft_error *ret_error) {
@@ -210,10 +179,5 @@ enum weft_status verify_sources(const struct verify *v, const char *folder, stru
     for (const struct verified *s = v->first; s && !status; s = s->next)
         for (uint32_t i = 0; i < s->claims.n && !status; i++)
             status = note_claim(x, s, &s->claims.claim[i], ret_error);
-    if (status) return status;
-    if (v->o->json)
-        print_json(x);
-    else
-        print_text(x);
-    return WEFT_OK;
+    return status ? status : verify_answer_sources(v, x->statement, x->statements, print_text, x, ret_error);
 }

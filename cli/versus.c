@@ -7,17 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/processors.h"
 #include "base/stream.h"
 #include "base/units.h"
 #include "processes.h"
-#include "terminal.h"
 #include "weft/param.h"
 #include "weft/param_load.h"
+#include "weft/result.h"
 
 static const char *hosts, *rate, *fabrics, *budget, *seeds_text, *jobs_text, *task_text, *diff;
 static struct versus_battery battery;
-static bool merge, csv, no_why, assumptions;
+static bool merge, no_why, assumptions;
+static const struct weft_tree *old; ///< what --diff names; NULL: nothing
 static const struct weft_cli_option own[] = {
     {"hosts", "LIST",
      "number of hosts, or several for a map, such as 128,256 or 64..1024:5log (default: those of JOB's network, else "
@@ -48,9 +50,6 @@ static const struct weft_cli_option own[] = {
      "the answer",
      NULL, &assumptions},
     {"no-why", NULL, "do not rerun each fabric to see where the time went", NULL, &no_why},
-    {"csv", NULL,
-     "comma-separated values on standard output: one line per fabric, case and seed; with --diff, one per change", NULL,
-     &csv},
     {0}};
 static const struct weft_cli_command command = {
     .name = "versus",
@@ -63,7 +62,8 @@ static const struct weft_cli_command command = {
         "built is a row with the reason. If it is killed, the same command continues where it stopped.\n"
         "Exit status: 0 done, 1 system error, runs failed or are missing, 2 bad input (nothing was run), 3 bytes\n"
         "not conserved (a bug), 4 a run stalled, 130 interrupted.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_QUIET,
+    .answer = &weft__answer_versus,
     .operands_max = 1,
     .option = own,
 };
@@ -71,9 +71,9 @@ static const struct weft_cli_command command = {
 struct versus {
     struct sweep sweep; ///< must be first: the sweep's callbacks get a pointer to it
     struct weft_versus v;
-    const char *text;            ///< of the scenario
-    const struct weft_tree *run; ///< the job's section; NULL: none
-    struct versus_old *old;      ///< NULL: none
+    const char *text;                  ///< of the scenario
+    const struct weft_tree *run;       ///< the job's section; NULL: none
+    struct weft_versus_answer *answer; ///< once it is known
 };
 
 void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, struct weft_arena *arena) {
@@ -159,18 +159,18 @@ static void write_yaml(FILE *file, const void *context) {
     fputs(((const struct versus *)context)->text, file);
 }
 static void write_json(FILE *file, const void *context) {
-    const struct versus *x = context;
-    weft_versus_json(file, &x->v, x->sweep.interrupted);
+    struct weft__json j = {.file = file};
+    weft_answer_json(&j, &weft__answer_versus, ((const struct versus *)context)->answer);
+    putc('\n', file);
 }
 static void write_text(FILE *file, const void *context) {
     weft_versus_text(file, &((const struct versus *)context)->v);
 }
 static void write_csv(FILE *file, const void *context) {
-    weft_versus_csv(file, &((const struct versus *)context)->v);
+    weft_answer_csv(file, &weft__answer_versus, &weft_versus_measurements, ((const struct versus *)context)->answer);
 }
-
 static void write_map_csv(FILE *file, const void *context) {
-    weft_versus_map_csv(file, &((const struct versus *)context)->v);
+    weft_answer_csv(file, &weft__answer_versus, &weft_versus_map_leads, ((const struct versus *)context)->answer);
 }
 static void write_page(FILE *file, const void *context) {
     struct weft_report_page *page = weft_versus_page(&((const struct versus *)context)->v);
@@ -190,40 +190,47 @@ static enum weft_status write_folder(struct versus *x, struct weft_error *ret_er
     return status;
 }
 
-static void print(struct versus *x) {
-    if (csv) weft_cli_terminal_raw();
-    if (csv && x->old)
-        versus_diff_csv(stdout, &x->v, x->old);
-    else if (csv)
-        write_csv(stdout, x);
-    else if (x->sweep.o->json)
-        write_json(stdout, x);
-    else
-        write_text(stdout, x);
-    if (x->old && !x->sweep.o->json && !csv) versus_diff(stdout, &x->v, x->old, diff);
+static void print_text(FILE *file, const void *context) {
+    const struct weft_versus *v = context;
+    weft_versus_text(file, v);
+    if (!v->since) return;
+    const char *version = weft_tree_find(old, "weft") ? weft_tree_find(old, "weft")->text : NULL;
+    fprintf(file, "\nsince %s (weft %s)\n", v->since, version ? version : "?");
+    for (uint32_t i = 0; i < v->n_changed; i++)
+        versus_change_print(file, &v->changed[i]);
+    if (!v->n_changed) fputs("  nothing has changed\n", file);
 }
 
-/// Collects the lines that --diff prints, for JSON.
+/// The lines that --diff prints, as sentences.
 static void note_changes(struct versus *x) {
     struct weft_arena *arena = x->sweep.o->arena;
-    struct weft__text_stream stream;
-    versus_diff(weft__text_stream_open(&stream), &x->v, x->old, diff);
-    char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
-    const char **line = weft_arena_alloc(arena, strlen(text) + 1, sizeof *line);
-    for (char *at = strtok(text, "\n"); at; at = strtok(NULL, "\n"))
-        if (*at == ' ' && strcmp(at, VERSUS_UNCHANGED) != 0) line[x->v.changes++] = at + 2; // not the heading
+    x->v.changed = versus_changes(&x->v, old, arena, &x->v.n_changed);
+    const char **line = weft_arena_alloc(arena, x->v.n_changed, sizeof *line);
+    for (uint32_t i = 0; i < x->v.n_changed; i++) {
+        struct weft__text_stream stream;
+        versus_change_print(weft__text_stream_open(&stream), &x->v.changed[i]);
+        char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
+        text[strcspn(text, "\n")] = 0;
+        line[x->v.changes++] = text + 2;
+        weft__text_stream_free(&stream);
+    }
     x->v.since = diff;
     x->v.change = line;
+}
+
+static enum weft_status tell(struct versus *x, struct weft_error *ret_error) {
+    const struct weft_cli_options *o = x->sweep.o;
+    if (old) note_changes(x);
+    x->answer = weft_versus_answer(&x->v, x->sweep.interrupted, o->arena);
+    enum weft_status status = o->out && x->v.variants ? write_folder(x, ret_error) : WEFT_OK;
+    enum weft_status told = weft_cli_answer(o, &weft__answer_versus, x->answer, print_text, status ? NULL : ret_error);
+    return status ? status : told;
 }
 
 static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
     struct versus *x = (struct versus *)s;
     weft_versus_judge(&x->v, s->o->arena);
-    if (x->old) note_changes(x);
-    enum weft_status status = s->o->out ? write_folder(x, ret_error) : WEFT_OK;
-    print(x);
-    return status;
+    return tell(x, ret_error);
 }
 
 // --- what is run --------------------------------------------------------------------------------------------------
@@ -248,7 +255,6 @@ static bool check_settings(const struct weft_cli_options *o) {
 static bool check_options(const struct weft_cli_options *o) {
     if (!check_settings(o)) return false;
     if (!o->operands && !battery.name) return refuse("versus: expected JOB, or --battery quick or full");
-    if (csv && o->json) return refuse("--csv and --json both go to standard output; expected one of them");
     if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
     if (merge && !o->out) return refuse("--merge: expected --out DIR, where the tasks have left their runs");
     if (!battery.name && (battery.sizes || battery.cases)) return refuse("--sizes and --cases are of a --battery");
@@ -356,7 +362,7 @@ static enum weft_status versus(const struct weft_cli_options *o, struct versus_k
     struct weft_versus_scale *scale = NULL;
     uint32_t jobs;
     if (!check_options(o) || !sweep_share_out(&x.sweep, task_text, jobs_text, &jobs)) return WEFT_ERROR_INPUT;
-    enum weft_status status = diff ? versus_old_read(diff, o->arena, &x.old, ret_error) : WEFT_OK;
+    enum weft_status status = diff ? versus_old_read(diff, o->arena, &old, ret_error) : WEFT_OK;
     if (!status && o->operands) status = versus_job_read(o, &job, kept, ret_error);
     x.v.job = job.path;
     x.run = job.run;
@@ -367,10 +373,9 @@ static enum weft_status versus(const struct weft_cli_options *o, struct versus_k
     if (!status) status = add_cases(o, &job, &x.v, ret_error);
     x.v.n_all = x.v.n_cases;
     if (!status && assumptions) status = versus_assumptions_add(o, &x.v, ret_error);
-    if (!status && !x.v.variants) print(&x);
+    if (!status && !x.v.variants) status = tell(&x, ret_error);
     if (!status && x.v.variants) status = compose(&x, &job, kept, &file, ret_error);
     if (!status && x.v.variants) status = run_all(&x, file, jobs, ret_error);
-    versus_old_free(x.old);
     return status;
 }
 

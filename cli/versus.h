@@ -56,15 +56,12 @@ enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const cha
                                      struct weft_error *ret_error);
 
 /// An earlier answer, for --diff: a folder of --out, or its versus.json.
-struct versus_old;
-enum weft_status versus_old_read(const char *path, struct weft_arena *arena, struct versus_old **ret_old,
+enum weft_status versus_old_read(const char *path, struct weft_arena *arena, const struct weft_tree **ret_old,
                                  struct weft_error *ret_error);
-void versus_old_free(struct versus_old *old); ///< NULL may be freed
-#define VERSUS_UNCHANGED "  nothing has changed"
-/// What has changed since: the leader, times, bills, and whether a fabric runs.
-void versus_diff(FILE *file, const struct weft_versus *v, const struct versus_old *old, const char *path);
-
-/// The same as comma-separated values: one line per change.
-void versus_diff_csv(FILE *file, const struct weft_versus *v, const struct versus_old *old);
+/// What has changed since, [*ret_n] in `arena`: the leader, times, bills, and whether a fabric runs.
+const struct weft_versus_change *versus_changes(const struct weft_versus *v, const struct weft_tree *old,
+                                                struct weft_arena *arena, uint32_t *ret_n);
+/// As a line.
+void versus_change_print(FILE *file, const struct weft_versus_change *change);
 
 #endif

@@ -3,10 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/param.h"
 #include "base/units.h"
-#include "weft/rma.h"
+#include "weft/result.h"
 #include "why.h"
 
 static struct { const char *slowest, *group, *job, *iteration, *rma; } asked;
@@ -31,7 +32,8 @@ static const struct weft_cli_command command = {
         "what they lack comes from a second run of the stored scenario, whose digest is compared. A scenario file\n"
         "may be given instead of DIR.\n"
         "--job NAME explains an iteration instead: its operations, ranks and messages on the critical path.",
-    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_QUIET,
+    .answer = &weft__answer_why,
     .operands_min = 1,
     .operands_max = 2,
     .option = own,
@@ -40,55 +42,41 @@ static const struct weft_cli_command command = {
 // --- showing it ---------------------------------------------------------------------------------------------------
 
 /// The sums of each kind, largest first.
-static void print_sums(weft_time_ps sum[WEFT_WHYS]) {
+static void print_sums(const weft_time_ps *kind_ps) {
+    weft_time_ps sum[WEFT_WHYS];
+    memcpy(sum, kind_ps, sizeof sum);
     for (const char *before = "  "; true; before = ", ") {
         uint32_t most = 0;
-        char text[32];
         for (uint32_t k = 1; k < WEFT_WHYS; k++)
             if (sum[k] > sum[most]) most = k;
         if (!sum[most]) break;
-        weft_format_time(sum[most], text, sizeof text);
-        printf("%s%s %s", before, weft_why_names[most], text);
+        printf("%s%s %s", before, weft_why_names[most], weft__short_time(sum[most]).text);
         sum[most] = 0;
     }
     fputs("; along the path:\n", stdout);
 }
 
-static void print_kinds(const struct weft_why_part *part, uint32_t parts) {
-    weft_time_ps sum[WEFT_WHYS] = {0};
-    for (uint32_t i = 0; i < parts; i++)
-        sum[part[i].kind] += part[i].time_ps;
-    print_sums(sum);
-}
-
 static void print_part(const char *before, const char *name, const char *where, const char *because_of,
                        weft_time_ps part_ps, weft_time_ps all_ps) {
-    char part[32];
-    weft_format_time(part_ps, part, sizeof part);
-    printf("  %10s %5.1f%%  %s%-19s %s%s%s\n", part, 100.0 * (double)part_ps / (double)all_ps, before, name, where,
-           *because_of ? ": " : "", because_of);
+    printf("  %10s %5.1f%%  %s%-19s %s%s%s\n", weft__short_time(part_ps).text, 100.0 * (double)part_ps / (double)all_ps,
+           before, name, where, *because_of ? ": " : "", because_of);
 }
 
-static void print_parts(const struct weft_why_part *part, uint32_t parts, weft_time_ps all_ps) {
-    print_kinds(part, parts);
+static void print_parts(const weft_time_ps *kind_ps, const struct weft_why_part *part, uint32_t parts,
+                        weft_time_ps all_ps) {
+    print_sums(kind_ps);
     for (uint32_t i = 0; i < parts; i++)
         print_part("", weft_why_names[part[i].kind], part[i].where, part[i].because_of, part[i].time_ps, all_ps);
 }
 
-static void print_why(const struct weft_run *run, const struct weft_why *why, const char *title) {
-    const struct weft_topology *t = run->topology;
-    const struct weft_flow *f = &run->workload->flow[why->flow];
-    char bytes[WEFT_CLI_TEXT], fct[32], ideal[32];
-    weft_time_ps alone = run->outcome->flow[why->flow].ideal_ps;
-    weft_format_time(why->fct_ps, fct, sizeof fct);
-    weft_format_time(alone, ideal, sizeof ideal);
-    printf("%s%sflow %u (%s), %s to %s, %s: completed in %s", title ? title : "", title ? ": " : "", why->flow,
-           run->workload->group[f->group], t->node[t->host[f->src]].name, t->node[t->host[f->dst]].name,
-           weft_cli_bytes_text(f->bytes, bytes), fct);
-    if (alone && alone != WEFT_TIME_NEVER)
-        printf(", %.2f times what it takes alone (%s)", (double)why->fct_ps / (double)alone, ideal);
+static void print_flow(const struct weft_why *why) {
+    printf("%s%sflow %u (%s), %s to %s, %s: completed in %s", why->is ? why->is : "", why->is ? ": " : "", why->flow,
+           why->group, why->src, why->dst, weft__short_bytes(why->bytes).text, weft__short_time(why->fct_ps).text);
+    if (why->ideal_ps)
+        printf(", %.2f times what it takes alone (%s)", (double)why->fct_ps / (double)why->ideal_ps,
+               weft__short_time(why->ideal_ps).text);
     putchar('\n');
-    print_parts(why->part, why->parts, why->fct_ps);
+    print_parts(why->kind_ps, why->part, why->parts, why->fct_ps);
 }
 
 // --- an iteration -------------------------------------------------------------------------------------------------
@@ -108,11 +96,10 @@ static void print_together(const struct weft_why_iteration *why, const struct we
 }
 
 static void print_step(const struct weft_why_iteration *why, const struct weft_why_step *s) {
-    char part[32];
     weft_time_ps time = s->to_ps - s->from_ps;
-    weft_format_time(time, part, sizeof part);
-    printf("  %10s %5.1f%%  rank %u (%s): %s%s%s", part, 100.0 * (double)time / (double)why->time_ps, s->rank, s->host,
-           weft_why_step_names[s->what], *s->op ? " of " : "", s->op);
+    printf("  %10s %5.1f%%  rank %u (%s): %s%s%s", weft__short_time(time).text,
+           100.0 * (double)time / (double)why->time_ps, s->rank, s->host, weft_why_step_names[s->what],
+           *s->op ? " of " : "", s->op);
     if (s->peer != WEFT_NONE) printf(", to rank %u", s->peer);
     if (s->flow != WEFT_NONE) printf(", message %u of flow %u", s->message, s->flow);
     putchar('\n');
@@ -121,30 +108,24 @@ static void print_step(const struct weft_why_iteration *why, const struct weft_w
 }
 
 static void print_short(const struct weft_why_iteration *why, uint32_t n, weft_time_ps time) {
-    char part[32];
     if (!n) return;
-    weft_format_time(time, part, sizeof part);
-    printf("  %10s %5.1f%%  %s\n", part, 100.0 * (double)time / (double)why->time_ps,
+    printf("  %10s %5.1f%%  %s\n", weft__short_time(time).text, 100.0 * (double)time / (double)why->time_ps,
            weft__counted(n, "shorter step").text);
 }
 
-static void print_iteration(const struct weft_run *run, const struct weft_why_iteration *why,
-                            struct weft_arena *arena) {
-    const struct weft_job *job = &run->workload->job[why->job];
-    char text[32];
-    weft_time_ps sum[WEFT_WHYS] = {0}, from = weft_cli_why_shown_from(why, STEPS_SHOWN, arena), short_ps = 0;
+static void print_iteration(const struct weft_why_iteration *why) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    weft_time_ps from = weft_cli_why_shown_from(why, STEPS_SHOWN, arena), short_ps = 0;
     uint32_t shorter = 0;
-    weft_format_time(why->time_ps, text, sizeof text);
-    if (job->schedule)
-        printf("schedule %s, %s: done in %s, %s on its critical path\n", run->workload->group[job->group],
-               weft__counted(job->ranks, "rank").text, text, weft__counted(why->steps, "step").text);
+    if (why->schedule)
+        printf("schedule %s, %s: done in %s, %s on its critical path\n", why->name,
+               weft__counted(why->ranks, "rank").text, weft__short_time(why->time_ps).text,
+               weft__counted(why->steps, "step").text);
     else
-        printf("job %s, %s: iteration %u took %s, %s on its critical path\n", run->workload->group[job->group],
-               weft__counted(job->ranks, "rank").text, why->iteration, text, weft__counted(why->steps, "step").text);
-    for (uint32_t i = 0; i < why->steps; i++)
-        for (uint32_t k = 0; k < why->step[i].parts; k++)
-            sum[why->step[i].part[k].kind] += why->step[i].part[k].time_ps;
-    print_sums(sum);
+        printf("job %s, %s: iteration %u took %s, %s on its critical path\n", why->name,
+               weft__counted(why->ranks, "rank").text, why->iteration, weft__short_time(why->time_ps).text,
+               weft__counted(why->steps, "step").text);
+    print_sums(why->kind_ps);
     for (uint32_t i = 0; i < why->steps; i++) {
         const struct weft_why_step *s = &why->step[i];
         if (s->to_ps - s->from_ps < from) {
@@ -158,74 +139,30 @@ static void print_iteration(const struct weft_run *run, const struct weft_why_it
         short_ps = 0;
     }
     print_short(why, shorter, short_ps);
+    weft_arena_free(arena);
 }
 
-// --- flows --------------------------------------------------------------------------------------------------------
+// --- flows and operations ------------------------------------------------------------------------------------------
 
-static void show_flows(const struct weft_cli_options *o, const struct weft_cli_why *why) {
-    struct weft__json j = {.file = stdout};
-    bool list = why->title || asked.slowest;
-    if (!o->json)
-        for (uint32_t i = 0; i < why->flows; i++) {
-            if (i) putchar('\n');
-            print_why(&why->run, &why->why[i], why->title ? why->title[i] : NULL);
-        }
-    if (!o->json) return;
-    if (list) {
-        weft__json_begin_object(&j);
-        weft__json_key(&j, "flows");
-        weft__json_begin_array(&j);
-    }
-    for (uint32_t i = 0; i < why->flows; i++)
-        weft_cli_why_json_flow(&j, &why->run, &why->why[i], why->title ? why->title[i] : NULL);
-    if (list) {
-        weft__json_end_array(&j);
-        weft__json_end_object(&j);
-    }
-    putchar('\n');
+static void print_operation(const struct weft_why_operation *op) {
+    printf("%s%soperation of %s, %s at %s, begun at %s: complete in %s\n", op->is ? op->is : "", op->is ? ": " : "",
+           op->group, op->client_host, op->server_host, weft__short_time(op->begun_ps).text,
+           weft__short_time(op->latency_ps).text);
+    print_parts(op->kind_ps, op->part, op->parts, op->latency_ps);
 }
 
-static void print_operation(const struct weft_run *run, const struct weft_why_operation *op, const char *title) {
-    const struct weft_rma *rma = &run->workload->rma[op->entry];
-    const struct weft_topology *t = run->topology;
-    char begun[32], latency[32];
-    weft_format_time(op->begun_ps, begun, sizeof begun);
-    weft_format_time(op->latency_ps, latency, sizeof latency);
-    printf("%s%soperation of %s, %s at %s, begun at %s: complete in %s\n", title ? title : "", title ? ": " : "",
-           run->workload->group[rma->group], t->node[t->host[rma->client[op->client]]].name,
-           t->node[t->host[rma->server[op->server]]].name, begun, latency);
-    print_parts(op->part, op->parts, op->latency_ps);
-}
-
-static void show_operations(const struct weft_cli_options *o, const struct weft_cli_why *why) {
-    struct weft__json j = {.file = stdout};
-    for (uint32_t i = 0; i < why->operations && !o->json; i++) {
+static void print_found(FILE *file, const void *found) {
+    const struct weft_why_answer *why = found;
+    for (uint32_t i = 0; i < why->operations; i++) {
         if (i) putchar('\n');
-        print_operation(&why->run, &why->operation[i], why->title ? why->title[i] : NULL);
+        print_operation(&why->operation[i]);
     }
-    if (!o->json) return;
-    weft__json_begin_object(&j);
-    weft__json_key(&j, "operations");
-    weft__json_begin_array(&j);
-    for (uint32_t i = 0; i < why->operations; i++)
-        weft_cli_why_json_operation(&j, &why->run, &why->operation[i], why->title ? why->title[i] : NULL);
-    weft__json_end_array(&j);
-    weft__json_end_object(&j);
-    putchar('\n');
-}
-
-static void show(const struct weft_cli_options *o, const struct weft_cli_why *why) {
-    struct weft__json j = {.file = stdout};
-    if (why->operations) {
-        show_operations(o, why);
-    } else if (!why->iterations) {
-        show_flows(o, why);
-    } else if (o->json) {
-        weft_cli_why_json_iteration(&j, &why->run, why->iteration);
-        putchar('\n');
-    } else {
-        print_iteration(&why->run, why->iteration, o->arena);
+    for (uint32_t i = 0; i < why->flows; i++) {
+        if (i) putchar('\n');
+        print_flow(&why->flow[i]);
     }
+    for (uint32_t i = 0; i < why->iterations; i++)
+        print_iteration(&why->iteration[i]);
 }
 
 // --- the command --------------------------------------------------------------------------------------------------
@@ -241,14 +178,14 @@ static enum weft_status check_usage(const struct weft_cli_options *o, struct wef
         "why: expected the number of a flow, or --slowest N, or --group NAME, or --job NAME, or --rma NAME");
 }
 
-static enum weft_status why(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                            struct weft_error *error) {
+static enum weft_status explain_run(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                    struct weft_error *error) {
     struct weft_cli_why_wanted wanted = {.flow = o->operands > 1 ? o->operand[1] : NULL,
                                          .group = asked.group,
                                          .job = asked.job,
                                          .rma = asked.rma,
                                          .iteration = asked.iteration};
-    struct weft_cli_why answer = {.flows = 0};
+    struct weft_cli_why answer = {.flow = NULL};
     struct weft_stored stored;
     uint32_t variant = 0;
     uint64_t slowest = 0;
@@ -259,11 +196,11 @@ static enum weft_status why(const struct weft_cli_options *o, const struct weft_
     if (!status) status = weft_cli_stored_variant(o, &file, &stored, &variant, error);
     weft_cli_catch_interrupt();
     if (!status) status = weft_cli_why_explain(o, file, variant, &stored, &wanted, o->arena, &answer, error);
-    if (!status) show(o, &answer);
+    if (!status) status = weft_cli_answer(o, &weft__answer_why, &answer.found, print_found, error);
     weft_cli_why_deinit(&answer);
     return status;
 }
 
 int weft_cli_why(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, why);
+    return weft_cli_on_scenario(&command, argc, argv, explain_run);
 }

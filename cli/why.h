@@ -25,13 +25,9 @@ struct weft_cli_why {
     struct weft_cli_simulation first, second;
     struct weft_run run; ///< of the first
     struct weft_follow follow, others;
-    uint32_t *flow, flows;
-    const char *const *title; ///< [flows] or [operations], what each is; or NULL
-    uint32_t *job, *number, iterations;
-    struct weft_why *why;                 ///< [flows]
-    struct weft_why_iteration *iteration; ///< [iterations]
-    struct weft_why_operation *operation; ///< [operations]
-    uint32_t operations;
+    uint32_t *flow, *job, *number; ///< of the run: chosen flows; jobs and their iterations
+    const char *const *title;      ///< why each flow or operation was chosen; NULL: it was asked for
+    struct weft_why_answer found;
 };
 
 /// The first run shows which flows there are and what they did, the second what was in their way. Deinit it whatever it
@@ -49,15 +45,8 @@ bool weft_cli_why_together(const struct weft_why_step *step, uint32_t i, weft_ti
 /// The shortest step of the `shown` longest ones.
 weft_time_ps weft_cli_why_shown_from(const struct weft_why_iteration *why, uint32_t shown, struct weft_arena *arena);
 
-/// A flow, and an iteration, as objects.
-void weft_cli_why_json_flow(struct weft__json *j, const struct weft_run *run, const struct weft_why *why,
-                            const char *title);
-void weft_cli_why_json_iteration(struct weft__json *j, const struct weft_run *run,
-                                 const struct weft_why_iteration *why);
-void weft_cli_why_json_operation(struct weft__json *j, const struct weft_run *run, const struct weft_why_operation *op,
-                                 const char *title);
 /// Everything for the page of a report: {"flows", "iterations", "operations"}. Of a flow or an operation only the
 /// longest parts, and the others summed; of an iteration only the longest steps, with parts of at least 1% of it.
-void weft_cli_why_json_page(struct weft__json *j, const struct weft_cli_why *why, struct weft_arena *arena);
+void weft_cli_why_json_page(struct weft__json *j, struct weft_cli_why *why, struct weft_arena *arena);
 
 #endif

@@ -86,10 +86,10 @@ static weft_time_ps fct_of(const struct weft_run *run, uint32_t flow) {
     return run->outcome->flow[flow].end_ps - run->workload->flow[flow].start_ps;
 }
 
-static const struct weft_run *sorted; ///< for qsort
+static const struct weft_run *sorted_run; ///< for qsort
 static int by_fct(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    weft_time_ps fx = fct_of(sorted, x), fy = fct_of(sorted, y);
+    weft_time_ps fx = fct_of(sorted_run, x), fy = fct_of(sorted_run, y);
     if (fx != fy) return fx > fy ? -1 : 1;
     return (x > y) - (x < y);
 }
@@ -104,7 +104,7 @@ static uint32_t *slowest_first(const struct weft_run *run, uint32_t group, const
         if (run->outcome->flow[i].end_ps != WEFT_TIME_NEVER && (group == WEFT_NONE || w->flow[i].group == group))
             flow[n++] = i;
     }
-    sorted = run;
+    sorted_run = run;
     if (n) qsort(flow, n, sizeof *flow, by_fct);
     *ret_n = n;
     return flow;
@@ -145,7 +145,7 @@ static enum weft_status choose_of_group(const struct work *x, struct weft_error 
     ret->flow = weft_arena_alloc(x->arena, 2, sizeof *ret->flow);
     ret->flow[0] = flow[at[0]];
     ret->flow[1] = flow[at[1]];
-    ret->flows = 2;
+    ret->found.flows = 2;
     ret->title = ranks_titles;
     return WEFT_OK;
 }
@@ -158,11 +158,11 @@ static enum weft_status choose_slowest(const struct work *x, struct weft_error *
         for (uint32_t j = 0; j < ret->run.workload->jobs; j++)
             follow_job(ret->run.workload, j, of_jobs);
     }
-    ret->flow = slowest_first(&ret->run, WEFT_NONE, of_jobs, x->arena, &ret->flows);
-    if (!ret->flows && !x->wanted->as_it_is)
+    ret->flow = slowest_first(&ret->run, WEFT_NONE, of_jobs, x->arena, &ret->found.flows);
+    if (!ret->found.flows && !x->wanted->as_it_is)
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--slowest: no flow finished%s",
                            ret->run.workload->rmas ? "; operations of remote memory access: --rma NAME" : "");
-    if (ret->flows > x->wanted->slowest) ret->flows = x->wanted->slowest;
+    if (ret->found.flows > x->wanted->slowest) ret->found.flows = x->wanted->slowest;
     return WEFT_OK;
 }
 
@@ -173,13 +173,13 @@ static enum weft_status choose_flows(const struct work *x, struct weft_error *re
     if (x->wanted->slowest) return choose_slowest(x, ret_error);
     if (!x->wanted->flow) return WEFT_OK;
     ret->flow = weft_arena_alloc(x->arena, 1, sizeof *ret->flow);
-    ret->flows = 1;
+    ret->found.flows = 1;
     return read_flow(x, ret->run.workload, ret->flow) ? WEFT_OK : WEFT_ERROR_INPUT;
 }
 
 // --- which iterations ---------------------------------------------------------------------------------------------
 
-static uint32_t ended(const struct weft_job *j, const struct weft_job_outcome *o) {
+static uint32_t count_ended(const struct weft_job *j, const struct weft_job_outcome *o) {
     if (j->schedule) return o->end_ps != WEFT_TIME_NEVER;
     uint32_t n = 0;
     while (n < o->iterations && o->iteration_end_ps[n] != WEFT_TIME_NEVER)
@@ -187,10 +187,10 @@ static uint32_t ended(const struct weft_job *j, const struct weft_job_outcome *o
     return n;
 }
 
-static uint32_t longest(const struct weft_job *j, const struct weft_job_outcome *o) {
+static uint32_t find_longest(const struct weft_job *j, const struct weft_job_outcome *o) {
     weft_time_ps before = j->start_ps, most = 0;
     uint32_t found = 0;
-    for (uint32_t i = 0; !j->schedule && i < ended(j, o); i++) {
+    for (uint32_t i = 0; !j->schedule && i < count_ended(j, o); i++) {
         if (o->iteration_end_ps[i] - before > most) {
             most = o->iteration_end_ps[i] - before;
             found = i;
@@ -207,19 +207,19 @@ static enum weft_status choose_iterations(const struct work *x, struct weft_erro
     ret->job = weft_arena_alloc(x->arena, w->jobs + (size_t)1, sizeof *ret->job);
     ret->number = weft_arena_alloc(x->arena, w->jobs + (size_t)1, sizeof *ret->number);
     for (uint32_t j = 0; j < w->jobs && x->wanted->jobs; j++) {
-        uint32_t n = ended(&w->job[j], &o->job[j]);
+        uint32_t n = count_ended(&w->job[j], &o->job[j]);
         if (!n) continue;
-        ret->job[ret->iterations] = j;
-        ret->number[ret->iterations++] = n - 1;
+        ret->job[ret->found.iterations] = j;
+        ret->number[ret->found.iterations++] = n - 1;
     }
     if (!x->wanted->job) return WEFT_OK;
     uint64_t number = 0;
     enum weft_status status = find_job(x, w, ret->job, ret_error);
     if (status) return status;
-    ret->iterations = 1;
+    ret->found.iterations = 1;
     if (x->wanted->iteration && !weft_cli_number("--iteration", x->wanted->iteration, 0, UINT32_MAX, &number))
         return WEFT_ERROR_INPUT;
-    *ret->number = x->wanted->iteration ? (uint32_t)number : longest(&w->job[*ret->job], &o->job[*ret->job]);
+    *ret->number = x->wanted->iteration ? (uint32_t)number : find_longest(&w->job[*ret->job], &o->job[*ret->job]);
     return WEFT_OK;
 }
 
@@ -270,10 +270,10 @@ static void choose_slowest_operations(const struct work *x) {
     }
     qsort(entry, entries, sizeof *entry, by_longest);
     qsort(entry, shown, sizeof *entry, by_number);
-    ret->operation = weft_arena_alloc(x->arena, shown * (size_t)x->wanted->slowest, sizeof *ret->operation);
+    ret->found.operation = weft_arena_alloc(x->arena, shown * (size_t)x->wanted->slowest, sizeof *ret->found.operation);
     for (uint32_t e = 0; e < shown; e++)
         for (uint32_t i = 0; i < entry[e].n && i < x->wanted->slowest; i++)
-            ret->operation[ret->operations++] = entry[e].all[i];
+            ret->found.operation[ret->found.operations++] = entry[e].all[i];
 }
 
 static enum weft_status choose_operations(const struct work *x, struct weft_error *ret_error) {
@@ -287,11 +287,11 @@ static enum weft_status choose_operations(const struct work *x, struct weft_erro
     struct weft_why_operation *all = weft_why_operations(rma, entry, &n);
     if (!n) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--rma %s: no operation ended", x->wanted->rma);
     uint32_t slowest = x->wanted->slowest < n ? x->wanted->slowest : n;
-    ret->operations = slowest ? slowest : 2;
-    ret->operation = weft_arena_alloc(x->arena, ret->operations, sizeof *ret->operation);
+    ret->found.operations = slowest ? slowest : 2;
+    ret->found.operation = weft_arena_alloc(x->arena, ret->found.operations, sizeof *ret->found.operation);
     ranks_of(n, at);
-    for (uint32_t i = 0; i < ret->operations; i++)
-        ret->operation[i] = all[slowest ? i : at[i]];
+    for (uint32_t i = 0; i < ret->found.operations; i++)
+        ret->found.operation[i] = all[slowest ? i : at[i]];
     if (!slowest) ret->title = ranks_titles;
     return WEFT_OK;
 }
@@ -301,19 +301,19 @@ static enum weft_status choose_operations(const struct work *x, struct weft_erro
 static void find_ports_of_rma(const struct work *x, bool *port) {
     const struct weft_cli_why *ret = x->why;
     const struct weft_why_rma *rma = weft_why_rma_new(&ret->run, &ret->follow, NULL, x->arena);
-    for (uint32_t i = 0; i < ret->operations; i++)
-        weft_why_operation_ports(rma, &ret->operation[i], port);
+    for (uint32_t i = 0; i < ret->found.operations; i++)
+        weft_why_operation_ports(rma, &ret->found.operation[i], port);
 }
 
 static enum weft_status find_ports(const struct work *x, bool *port, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
-    if (ret->operations) find_ports_of_rma(x, port);
-    if (!ret->flows && !ret->iterations) return WEFT_OK;
+    if (ret->found.operations) find_ports_of_rma(x, port);
+    if (!ret->found.flows && !ret->found.iterations) return WEFT_OK;
     struct weft_whys *whys = weft_whys_new(&ret->run, &ret->follow, NULL, x->arena);
     enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < ret->iterations && !status; i++)
+    for (uint32_t i = 0; i < ret->found.iterations && !status; i++)
         status = weft_why_iteration_ports(whys, ret->job[i], ret->number[i], port, ret_error);
-    for (uint32_t i = 0; i < ret->flows && !status; i++)
+    for (uint32_t i = 0; i < ret->found.flows && !status; i++)
         status = weft_why_ports(whys, ret->flow[i], port, ret_error);
     return status;
 }
@@ -321,22 +321,26 @@ static enum weft_status find_ports(const struct work *x, bool *port, struct weft
 static void explain_operations(const struct work *x) {
     struct weft_cli_why *ret = x->why;
     const struct weft_why_rma *rma = weft_why_rma_new(&ret->run, &ret->follow, &ret->others, x->arena);
-    for (uint32_t i = 0; i < ret->operations; i++)
-        weft_why_operation(rma, &ret->operation[i]);
+    for (uint32_t i = 0; i < ret->found.operations; i++)
+        weft_why_operation(rma, &ret->found.operation[i]);
+    for (uint32_t i = 0; i < ret->found.operations && ret->title; i++)
+        ret->found.operation[i].is = ret->title[i];
 }
 
-static enum weft_status explain(const struct work *x, struct weft_error *ret_error) {
+static enum weft_status explain_chosen(const struct work *x, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
-    if (ret->operations) explain_operations(x);
-    if (!ret->flows && !ret->iterations) return WEFT_OK;
+    if (ret->found.operations) explain_operations(x);
+    if (!ret->found.flows && !ret->found.iterations) return WEFT_OK;
     struct weft_whys *whys = weft_whys_new(&ret->run, &ret->follow, &ret->others, x->arena);
     enum weft_status status = WEFT_OK;
-    ret->why = weft_arena_alloc(x->arena, ret->flows, sizeof *ret->why);
-    ret->iteration = weft_arena_alloc(x->arena, ret->iterations, sizeof *ret->iteration);
-    for (uint32_t i = 0; i < ret->flows && !status; i++)
-        status = weft_why(whys, ret->flow[i], &ret->why[i], ret_error);
-    for (uint32_t i = 0; i < ret->iterations && !status; i++)
-        status = weft_why_iteration(whys, ret->job[i], ret->number[i], &ret->iteration[i], ret_error);
+    ret->found.flow = weft_arena_alloc(x->arena, ret->found.flows, sizeof *ret->found.flow);
+    ret->found.iteration = weft_arena_alloc(x->arena, ret->found.iterations, sizeof *ret->found.iteration);
+    for (uint32_t i = 0; i < ret->found.flows && !status; i++)
+        status = weft_why(whys, ret->flow[i], &ret->found.flow[i], ret_error);
+    for (uint32_t i = 0; i < ret->found.flows && ret->title; i++)
+        ret->found.flow[i].is = ret->title[i];
+    for (uint32_t i = 0; i < ret->found.iterations && !status; i++)
+        status = weft_why_iteration(whys, ret->job[i], ret->number[i], &ret->found.iteration[i], ret_error);
     return status;
 }
 
@@ -345,27 +349,29 @@ static enum weft_status run_twice(const struct work *x, const struct weft_stored
     struct weft_cli_why *ret = x->why;
     struct weft_run second;
     enum weft_status status = weft_cli_simulation_init(&ret->first, x->file, x->variant, ret_error);
+    if (!status) ret->found.scenario = ret->first.scenario->name;
+    if (!status) ret->found.variant = ret->first.scenario->variant;
     if (!status) status = choose_followed(x, ret->first.workload, &ret->follow, ret_error);
     if (!status) status = run_once(x, &ret->first, "following", &ret->follow, &ret->run, ret_error);
     if (!status) status = weft_cli_compare_digests(stored, ret->run.outcome, ret_error);
     if (!status) status = choose_operations(x, ret_error);
     if (!status) status = choose_flows(x, ret_error);
     if (!status) status = choose_iterations(x, ret_error);
-    if (status || (!ret->flows && !ret->iterations && !ret->operations)) return status;
+    if (status || (!ret->found.flows && !ret->found.iterations && !ret->found.operations)) return status;
     bool *port = weft_arena_alloc(x->arena, ret->run.topology->ports, sizeof *port);
     status = find_ports(x, port, ret_error);
     ret->others =
         (struct weft_follow){.flow = weft_arena_alloc(x->arena, ret->run.workload->flows, sizeof(bool)), .port = port};
     if (!status) status = weft_cli_simulation_init(&ret->second, x->file, x->variant, ret_error);
     if (!status) status = run_once(x, &ret->second, "who was before it", &ret->others, &second, ret_error);
-    return status ? status : explain(x, ret_error);
+    return status ? status : explain_chosen(x, ret_error);
 }
 
 enum weft_status weft_cli_why_explain(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                       uint32_t variant, const struct weft_stored *stored,
                                       const struct weft_cli_why_wanted *wanted, struct weft_arena *arena,
                                       struct weft_cli_why *ret, struct weft_error *ret_error) {
-    *ret = (struct weft_cli_why){.flows = 0};
+    *ret = (struct weft_cli_why){.found.list = wanted->group || wanted->slowest};
     struct work x = {o, file, variant, wanted, ret, arena};
     return run_twice(&x, stored, ret_error);
 }

@@ -36,4 +36,17 @@ struct weft_clique_trace *weft_clique_trace_new(const struct weft_topology *t, c
                                                 const struct weft_control_event *event, uint32_t events, uint64_t seed,
                                                 struct weft_arena *arena);
 
+/// The reaction of a scenario's control plane: the answer of weft trace-control. One of `dsf` and `clique` is there.
+struct weft_control_answer {
+    const char *scenario, *variant;
+    uint64_t seed;
+    const struct weft_topology *topology;
+    const struct weft_control_conf *conf;
+    const struct weft_control_trace *dsf;
+    const struct weft_clique_trace *clique;
+};
+extern const struct weft_answer weft__answer_trace_control; // weft/result.h
+/// What happened to a link or a TiN, as users write it: "up", "down", "reboot", ...
+const char *weft_clique_event_name(const struct weft_clique_event *event);
+
 #endif

@@ -229,7 +229,7 @@ struct weft_control_step {
     enum weft_reach_deed deed;
     uint32_t fabric, device, round;
     uint32_t slot;              ///< NOTICED: the link; else the link by which the cause came
-    uint32_t in, in_after, out; ///< capacities in links; in: of the inputs concerned
+    uint32_t in, in_after, out; ///< capacities in links; in: of the inputs concerned. NOTICED: WEFT_NONE
     uint32_t dest0, dests;      ///< destinations: trace->dest[dest0 ..]
     uint64_t links[WEFT_REACH_WORDS];
 };
@@ -238,19 +238,22 @@ struct weft_control_burst {
     weft_time_ps time_ps;
     uint32_t down, up; ///< links
     uint32_t drains;   ///< nodes drained, or no more
-    uint32_t step0, steps;
+    const struct weft_control_step *step;
+    uint32_t steps;
     struct weft_reach_stats stats;
     bool settled; ///< nothing was under way any more when the next came
 };
 /// What the interface nodes of a cluster have left towards a destination at the end, if not all.
 struct weft_control_capacity {
     uint32_t fabric, dest, cluster;
+    const char *towards;         ///< the name of `dest`
     uint32_t links, wired;       ///< of all of them together, open to them
     uint32_t least, least_wired; ///< of the one with least
     uint32_t resorting;          ///< use a link that is held back, there being no other
     uint32_t cut_off;            ///< have none
     uint32_t entrances;          ///< each of them
     struct weft_control_entrance {
+        const char *node;
         uint32_t device, links;
     } * entrance;
 };
@@ -269,7 +272,7 @@ struct weft_control_nodes {
 };
 /// An interface node that others do not reach at the end.
 struct weft_control_drained {
-    uint32_t fabric, device;
+    const char *node;
     enum weft_drain state;
 };
 struct weft_control_trace {

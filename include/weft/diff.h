@@ -56,7 +56,7 @@ struct weft_diff_pair {
 };
 
 struct weft_diff {
-    struct {
+    struct weft_diff_part {
         const char *dir, *made_by; ///< "weft 0.1.0 (e42c493695)"
         const char **only;         ///< variants that the other side has not
         uint32_t onlys;
@@ -73,6 +73,6 @@ enum weft_status weft_diff_new(const struct weft_diff_options *options, struct w
 bool weft_diff_is_equal(const struct weft_diff *diff);
 /// For people: of the figures of a pair the `most` that change most.
 void weft_diff_print(FILE *file, const struct weft_diff *diff, uint32_t most);
-void weft_diff_json(FILE *file, const struct weft_diff *diff);
+extern const struct weft_answer weft__answer_diff; ///< weft/result.h; its subject is a struct weft_diff
 
 #endif

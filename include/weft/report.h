@@ -274,8 +274,6 @@ extern const char *const weft_claim_verdict_names[];
 extern const char *const weft_claim_verdict_titles[];
 /// The verdict on a claim that holds with `hold` of so many seeds; on a mean: `hold` is 1 if the means hold.
 enum weft_claim_verdict weft_claim_verdict(const struct weft_claim *claim, uint32_t hold, uint32_t seeds);
-/// What a claim says, as members of the object at hand.
-void weft_report_json_claim(struct weft__json *j, const struct weft_claim *claim);
 /// How many claims have which verdict.
 struct weft_claim_counts {
     uint32_t hold, findings, controls, not_judged, unexpected;

@@ -48,15 +48,21 @@ enum weft_result_source {
     WEFT_RESULT_FROM_P99,
     WEFT_RESULT_FROM_P999,
     WEFT_RESULT_FROM_MAX,
+    WEFT_RESULT_FROM_NAMED_U8, ///< of an enumeration: the text at `names`
+    WEFT_RESULT_FROM_NAMED_U32,
+    WEFT_RESULT_FROM_ABOVE, ///< the column `above` of the row that the row is part of
     WEFT_RESULT_FROM_FUNCTION
 };
 
 enum {
-    WEFT_RESULT_KEY = 1,    ///< the keys together tell a table's rows apart
-    WEFT_RESULT_ABOVE = 2,  ///< a key that the JSON has further up: of the object that the row is part of
-    WEFT_RESULT_SPARSE = 4, ///< left out of the JSON where it has no value, rather than null
-    WEFT_RESULT_TABLES = 8, ///< in tables (SQLite, CSV) only: the JSON says it elsewhere, or would say it too often
-    WEFT_RESULT_EXACT = 16, ///< text shows every digit: 56658B rather than 56.7KB
+    WEFT_RESULT_KEY = 1,        ///< the keys together tell a table's rows apart
+    WEFT_RESULT_ABOVE = 2,      ///< a key that the JSON has further up: of the object that the row is part of
+    WEFT_RESULT_SPARSE = 4,     ///< left out of the JSON where it has no value, rather than null
+    WEFT_RESULT_TABLES = 8,     ///< in tables (SQLite, CSV) only: the JSON says it elsewhere, or would say it too often
+    WEFT_RESULT_EXACT = 16,     ///< text shows every digit: 56658B rather than 56.7KB
+    WEFT_RESULT_NONZERO = 32,   ///< 0 and "" are no value
+    WEFT_RESULT_LISTED = 64,    ///< whole numbers as a text, "3,4": a list of them in the JSON
+    WEFT_RESULT_TOGETHER = 128, ///< of a SPARSE one: null, where the column before it is written
 };
 
 struct weft_result_cursor;
@@ -71,6 +77,10 @@ struct weft_result_column {
     const char *was;        ///< its name in tables of version 1; NULL: the same
     const char *compared;   ///< its name in weft compare; NULL: it is not shown there
     const char *title;      ///< its heading in text; NULL: text leaves it out
+    union {
+        const char *const *names; ///< NAMED: by value; NULL there: no value
+        const char *above;        ///< ABOVE: a column's name
+    };
 };
 
 enum weft_result_shape {
@@ -102,11 +112,16 @@ struct weft_result_table {
     const struct weft_result_column *column;
     uint32_t columns;
     /// The next row: fills c->part; false: there is none. c->at counts them, c->state is the function's own. NULL: rows
-    /// lie at `place`, and part[0] is the row, part[1] the row that it is part of, part[2] that one's.
+    /// lie at `place`, and part[0] is the row, part[1] the row that it is part of, part[2] that one's, and so on.
     bool (*next)(struct weft_result_cursor *c);
     struct weft_result_place place;
+    /// Each row is the subject of this answer, with all its tables; the columns are only keys. NULL: of none.
+    const struct weft_answer *(*whole)(void);
     bool (*present)(const struct weft_run *run); ///< NULL: in every run, and in every other answer
     bool sparse;                                 ///< left out of the JSON where it has no rows
+    /// True: its row is merged into the object that it is part of, which has its members, except those that the object
+    /// has itself: the JSON has no key for it. There is one row at most then. NULL: never.
+    bool (*merged)(const void *subject);
     /// Its rows may be many, and come in the order of its keys, which are numbers, if it has any.
     bool in_order;
     const char *was;                                       ///< as of a column
@@ -127,7 +142,7 @@ struct weft_answer {
 #define WEFT_ANSWER_OF(title, what, ...)                                                                               \
     { .name = title, .about = what, WEFT_ANSWER_TABLES(((const struct weft_result_table *const[]){__VA_ARGS__})) }
 
-enum { WEFT_RESULT_PARTS = 3 };
+enum { WEFT_RESULT_PARTS = 4 };
 /// A walk over the rows of a table, or over those that are part of a row of another table.
 struct weft_result_cursor {
     union {
@@ -164,6 +179,15 @@ struct weft_result_cursor {
     {                                                                                                                  \
         .name = key, .type = WEFT_RESULT_##kind, .source = WEFT_RESULT_FROM_##from, .part = n,                         \
         .offset = offsetof(T, field), .help = what, __VA_ARGS__                                                        \
+    }
+/// A column whose value is a text for a number: `names` has one for each.
+#define WEFT_RESULT_OF_NAMES(n, T, field, key, list, ...)                                                              \
+    {                                                                                                                  \
+        .name = key, .type = WEFT_RESULT_TEXT, .part = n, .offset = offsetof(T, field), .names = list,                 \
+        .source = _Generic(((T *)0)->field, uint8_t                                                                    \
+                           : WEFT_RESULT_FROM_NAMED_U8, default                                                        \
+                           : WEFT_RESULT_FROM_NAMED_U32),                                                              \
+        .help = __VA_ARGS__                                                                                            \
     }
 /// The columns of a struct weft_histogram; its unit may follow as .unit = "ns".
 #define WEFT_RESULT_HISTOGRAM(n, T, field, key, kind, help, ...)                                                       \
@@ -217,14 +241,33 @@ struct weft_result_cursor {
 /// The row's number in its list, from 0.
 struct weft_result_value weft_result_index(struct weft_result_cursor *c);
 #define WEFT_RESULT_INDEX(key, what) WEFT_RESULT_CALL(weft_result_index, key, COUNT, what, .flags = WEFT_RESULT_KEY)
+/// For `merged`: always.
+bool weft_result_always(const void *subject);
 /// The version of weft, with which the JSON of an answer begins.
 struct weft_result_value weft_result_version(struct weft_result_cursor *c);
 #define WEFT_RESULT_VERSION WEFT_RESULT_CALL(weft_result_version, "weft", TEXT, "version of weft")
+/// A table of single values of type `item`, an array in the JSON. `place`: WEFT_RESULT_EACH(...); `also`: one more
+/// member, such as .sparse = true. Keys of rows further up follow.
+#define WEFT_RESULT_VALUES(symbol, path, what, place, also, item, kind, ...)                                           \
+    static const struct weft_result_column symbol##_columns[] = {WEFT_RESULT_INDEX("number", "in this order, from 0"), \
+                                                                 WEFT_RESULT_ITEM(item, "value", kind, what),          \
+                                                                 __VA_ARGS__};                                         \
+    static const struct weft_result_table symbol = {                                                                   \
+        .name = path, .shape = WEFT_RESULT_ARRAY, .row = what, WEFT_RESULT_COLUMNS(symbol##_columns), place, also}
 /// One row, where a pointer leads to one.
 #define WEFT_RESULT_IF(T, field) .place = {.is = WEFT_RESULT_POINTED, .pointer = offsetof(T, field)}
 /// A column that repeats a key of the row that these are part of: in tables only, as the JSON has it further up.
-#define WEFT_RESULT_OF(T, field, kind, ...)                                                                            \
-    WEFT_RESULT_AT(1, T, field, #field, kind, __VA_ARGS__, .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
+#define WEFT_RESULT_OF(T, field, kind, ...) WEFT_RESULT_ABOVE_AT(1, T, field, #field, kind, __VA_ARGS__)
+/// The same of a row further up: of part[n].
+#define WEFT_RESULT_ABOVE_AT(n, T, field, key, kind, ...)                                                              \
+    WEFT_RESULT_AT(n, T, field, key, kind, __VA_ARGS__, .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
+
+/// The same, whatever the key's source: `column` is its name there.
+#define WEFT_RESULT_ABOVE_KEY(key, column, kind, ...)                                                                  \
+    {                                                                                                                  \
+        .name = key, .type = WEFT_RESULT_##kind, .source = WEFT_RESULT_FROM_ABOVE, .above = column,                    \
+        .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE, .help = __VA_ARGS__                                              \
+    }
 
 // All tables of a run, weft_result_table_at(0) onwards, are in the order of the JSON; those that are part of others
 // come behind them.

@@ -46,14 +46,11 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
 /// Can run.seed make a difference? False is certain; true is not: a box that sprays draws, if only where to begin.
 bool weft_simulation_draws(const struct weft_scenario *scenario, const struct weft_topology *topology);
 
-struct weft__json;
-/// weft_topology_summarise with what the scenario's boxes take.
+/// weft_topology_summarise with what the scenario's boxes take, and with their fabrics.
 struct weft_topology_summary *weft_boxes_summarise(const struct weft_scenario *scenario, const struct weft_topology *t,
                                                    struct weft_arena *arena);
-/// What boxes say of the fabrics that they make up in a network: for people, and as keys of the object at hand.
-void weft_boxes_describe(FILE *file, const struct weft_topology *t, const struct weft_network_info *network);
-void weft_boxes_describe_json(struct weft__json *j, const struct weft_topology *t,
-                              const struct weft_network_info *network);
+/// What boxes say of the fabrics that they make up in a network, for people.
+void weft_boxes_describe(FILE *file, const struct weft_topology *t, const struct weft_topology_summary *network);
 
 /// Addresses of what is simulated, the same wherever bytes are shown. A port's MAC address: 02-00 and its number among
 /// all ports, in network order (locally administered, IEEE 802). A host's IPv4 address: 10.0.0.1 and up. The QPN of the

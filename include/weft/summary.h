@@ -44,7 +44,28 @@ struct weft_topology_summary {
     double paths_min, paths_max; ///< shortest paths between hosts of different edge switches; 0: one edge switch
     weft_time_ps rtt_min_ps, rtt_max_ps; ///< see weft_topology_summarise
     const char *cells_computed;          ///< as of the costs of cells; NULL: there are none
+    const struct weft_network_info *info;
+    const struct weft_dsf_summary *dsf;       ///< NULL: there is none; nor unless weft_boxes_summarise made the summary
+    const struct weft_clique_summary *clique; ///< likewise
 };
+
+/// A network before anything runs on it: the answer of weft topo.
+struct weft_topology_answer {
+    const char *scenario, *variant;
+    const struct weft_topology *topology;
+    const struct weft_topology_summary *network; ///< [networks]
+    const struct weft_node_info *node;           ///< [nodes], as the other lists those of the topology
+    const struct weft_link_info *link;
+    const struct weft_link_event *event;
+    const struct weft_machine_info *machine;
+    uint32_t networks, nodes, links, events, machines;
+    uint32_t hosts, processors; ///< processors: control processors of TiNs, which are no hosts here
+};
+struct weft_topology_answer weft_topology_answer(const char *scenario, const char *variant,
+                                                 const struct weft_topology *t,
+                                                 const struct weft_topology_summary *network);
+extern const struct weft_answer weft__answer_topo;               // weft/result.h
+extern const struct weft_result_table weft_topology_lines_table; ///< its table of links by layer
 
 /// What cells of Cliques take, for the round trips of packets that cross them.
 struct weft_cell_costs {
@@ -95,7 +116,9 @@ struct weft_clique_summary {
     uint32_t pods, tins, tins_per_pod_max, hosts, cards, racks;
     uint32_t local_min, local_max, global_min, global_max;             ///< GNet links of a TiN
     uint32_t pod_global_min, pod_global_max, between_min, between_max; ///< of a pod, of two pods
-    uint32_t ethernets;                                                ///< TiNs' links to the Ethernet spine
+    uint32_t local_ports, global_ports, endpoints;                     ///< of a TiN's chip; 0: unknown
+    uint32_t pod_global_ports, pod_pairs;
+    uint32_t ethernets, ethernet_unused; ///< TiNs' links to the Ethernet spine; and ports for neither that nor a rack
     uint32_t global_links;
     double fibre_min_m, fibre_mean_m, fibre_max_m; ///< 0: lengths are not known
     /// Between groups of four pods whose fibres are shuffled into cables of eight links (appendix A): pairs of groups,

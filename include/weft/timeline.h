@@ -21,24 +21,30 @@ struct weft_pause {
 struct weft_pause *weft_pauses_list(const struct weft_event *event, uint32_t n, uint32_t ports,
                                     struct weft_arena *arena, uint32_t *ret_pauses);
 
+/// X(enumerator, name, meaning)
+#define WEFT_STORIES(X)                                                                                                \
+    X(FLOW, "flow", "a flow from start to finish")                                                                     \
+    X(CLASSIFIED, "classified", "a DSCP's first packet at an egress queue")                                            \
+    X(QUEUE, "queue", "an egress queue above WRED's thresholds, marking, or holding up an ingress buffer")             \
+    X(PAUSE, "pause", "an ingress buffer above XOFF and the pauses of the peer")                                       \
+    X(RATE, "rate", "CNPs for a flow and what congestion control makes of them")                                       \
+    X(SFC, "sfc", "messages to the source of a flow to pause")                                                         \
+    X(DROP, "drop", "packets dropped")                                                                                 \
+    X(STORM, "storm", "a PFC storm")                                                                                   \
+    X(LINK, "link", "a link that goes down and up")                                                                    \
+    X(AGREEMENT, "agreement", "a port's lossless priorities, as agreed with its neighbour")                            \
+    X(CELLS, "cells", "cells lost")                                                                                    \
+    X(RMA, "rma", "1RMA requests handed back to software, of a host")                                                  \
+    X(PURGE, "purge", "a VOQ emptied by the credit watchdog")                                                          \
+    X(THROTTLE, "throttle", "a DSF interface node that grants credits more slowly")                                    \
+    X(STOP, "stop", "a fabric link stopped by its far end")
 enum weft_story_kind {
-    WEFT_STORY_FLOW,       ///< a flow from start to finish
-    WEFT_STORY_CLASSIFIED, ///< a DSCP's first packet at an egress queue
-    WEFT_STORY_QUEUE,      ///< an egress queue above WRED's thresholds, marking, or holding up an ingress buffer
-    WEFT_STORY_PAUSE,      ///< an ingress buffer above XOFF and the pauses of the peer
-    WEFT_STORY_RATE,       ///< CNPs for a flow and what congestion control makes of them
-    WEFT_STORY_SFC,        ///< messages to the source of a flow to pause
-    WEFT_STORY_DROP,
-    WEFT_STORY_STORM,
-    WEFT_STORY_LINK,
-    WEFT_STORY_AGREEMENT, ///< a port's lossless priorities, as agreed with its neighbour
-    WEFT_STORY_CELLS,     ///< cells lost
-    WEFT_STORY_RMA,       ///< 1RMA requests handed back to software, of a host
-    WEFT_STORY_PURGE,     ///< a VOQ emptied by the credit watchdog
-    WEFT_STORY_THROTTLE,  ///< a DSF interface node that grants credits more slowly
-    WEFT_STORY_STOP,      ///< a fabric link stopped by its far end
-    WEFT_STORY_KINDS
+#define X(e, name, help) WEFT_STORY_##e,
+    WEFT_STORIES(X)
+#undef X
+        WEFT_STORY_KINDS
 };
+extern const char *const weft_story_names[WEFT_STORY_KINDS];
 
 /// Events of one sort at one place with one cause, summed up.
 struct weft_story {

@@ -178,6 +178,15 @@ struct weft_versus_scale {
     uint32_t ruler;          ///< counted from the first; WEFT_NONE: it does not take part
 };
 
+/// A difference from an older answer. A number is also stored as text.
+struct weft_versus_change {
+    const char *fabric, *label; ///< NULL: for all; label: with the number of hosts, if there are several
+    const char *the_case;       ///< NULL: for all
+    const char *what, *was, *now;
+    uint64_t hosts;  ///< WEFT_TIME_NEVER: for all
+    uint8_t overlap; ///< whether the intervals of the two times overlap; UINT8_MAX: it is no time
+};
+
 struct weft_versus {
     const char *job;                       ///< file; NULL: a battery alone
     const struct weft_versus_scale *scale; ///< [scales] by hosts, fewest first
@@ -196,7 +205,8 @@ struct weft_versus {
     const struct weft_sweep_results *results; ///< NULL: nothing ran
     const char *since;                        ///< an older answer that this one is compared with; NULL: none
     const char *const *change;                ///< [changes] what has changed since, a sentence each
-    uint32_t changes;
+    const struct weft_versus_change *changed; ///< [n_changed] the same as rows
+    uint32_t changes, n_changed;
 };
 
 /// What belongs to one number of hosts, which everything that ranks or compares fabrics takes. It lives as long as `v`.
@@ -237,12 +247,12 @@ struct weft_versus_turn {
 struct weft_versus_turn *weft_versus_turns(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n);
 
 void weft_versus_text(FILE *file, const struct weft_versus *v);
-/// One object and a newline.
-void weft_versus_json(FILE *file, const struct weft_versus *v, bool interrupted);
-/// A line for each fabric, case and seed.
-void weft_versus_csv(FILE *file, const struct weft_versus *v);
-/// The map of who leads: a line for each number of hosts and case in which nothing fails.
-void weft_versus_map_csv(FILE *file, const struct weft_versus *v);
+/// Its rows, in `arena`: the subject of weft__answer_versus. `interrupted`: runs are missing.
+struct weft_versus_answer *weft_versus_answer(const struct weft_versus *v, bool interrupted, struct weft_arena *arena);
+extern const struct weft_answer weft__answer_versus;
+/// Tables of it: a run of each fabric, case and seed; who leads at each number of hosts each case in which nothing
+/// fails.
+extern const struct weft_result_table weft_versus_measurements, weft_versus_map_leads;
 /// The answer as a page of HTML; free it.
 struct weft_report_page *weft_versus_page(const struct weft_versus *v);
 /// What the table says, in a paragraph.

@@ -55,9 +55,13 @@ struct weft_why_part {
 
 struct weft_why {
     uint32_t flow;
-    weft_time_ps fct_ps;
-    struct weft_why_part *part; ///< in the order of the path; those of one kind, place and cause are one
+    const char *is; ///< why it was chosen, such as "median"; NULL: it was asked for
+    const char *group, *src, *dst;
+    weft_bytes bytes;
+    weft_time_ps fct_ps, ideal_ps; ///< ideal_ps: alone in the network; 0: unknown
+    struct weft_why_part *part;    ///< in the order of the path; those of one kind, place and cause are one
     uint32_t parts;
+    weft_time_ps *kind_ps; ///< [WEFT_WHYS]: sums of the parts
 };
 
 /// What was followed, by packet; for any number of flows.
@@ -94,11 +98,11 @@ extern const char *const weft_why_step_names[WEFT_WHY_STEP_WHATS];
 /// One thing on the critical path of an iteration.
 struct weft_why_step {
     enum weft_why_step_what what;
-    uint32_t rank, peer; ///< peer: the rank that a message or clear-to-send goes to; WEFT_NONE: there is none
-    const char *host;    ///< of the rank
-    const char *op;      ///< that it is part of: a collective, or a step of a schedule
-    uint32_t flow;       ///< that carries the message; WEFT_NONE: none does
-    uint32_t message;    ///< of the connection, from 0
+    uint32_t rank, peer;        ///< peer: the rank that a message or clear-to-send goes to; WEFT_NONE: there is none
+    const char *host, *to_host; ///< of the rank and the peer; to_host NULL: no peer
+    const char *op;             ///< that it is part of: a collective, or a step of a schedule
+    uint32_t flow;              ///< that carries the message; WEFT_NONE: none does
+    uint32_t message;           ///< of the connection, from 0; WEFT_NONE: there is none
     weft_time_ps from_ps, to_ps;
     struct weft_why_part *part; ///< add up to to_ps - from_ps
     uint32_t parts;
@@ -108,9 +112,13 @@ struct weft_why_step {
 /// begins when the one before ends.
 struct weft_why_iteration {
     uint32_t job, iteration;
+    const char *name; ///< of the job
+    uint32_t ranks;
+    bool schedule; ///< the job is one, and this its only iteration
     weft_time_ps from_ps, time_ps;
     struct weft_why_step *step;
-    uint32_t steps;
+    uint32_t steps, steps_in_all; ///< the same, unless a reader leaves out some
+    weft_time_ps *kind_ps;        ///< [WEFT_WHYS]: sums over the steps
 };
 /// Of a job of the workload; a schedule (of GOAL, Chakra ...) is one iteration. Its flows and its ranks must have been
 /// followed (weft_follow.ranks). An iteration that has not ended, or is not there: WEFT_ERROR_INPUT.
@@ -130,11 +138,13 @@ enum weft_status weft_why_iteration_ports(const struct weft_whys *whys, uint32_t
 struct weft_why_operation {
     uint32_t entry, client, server; ///< entry: of the workload's rma; client and server: among its own
     uint32_t node;                  ///< of the box that the client is at; of software, its host
+    const char *is, *group, *client_host, *server_host; ///< is: as of weft_why
     weft_time_ps begun_ps, latency_ps;
     const struct weft_rma_note *first, *last;
     const struct weft_rma_note *came; ///< of a SEND: where its server noted it
-    struct weft_why_part *part;       ///< add up to latency_ps; not before weft_why_operation
+    struct weft_why_part *part; ///< add up to latency_ps; like kind_ps and the names, not before weft_why_operation
     uint32_t parts;
+    weft_time_ps *kind_ps;
 };
 struct weft_why_rma;
 /// `follow`: what a run has kept (weft_follow.rma; of software also the flows that carry its messages). `others` (or
@@ -148,5 +158,18 @@ void weft_why_operation(const struct weft_why_rma *rma, struct weft_why_operatio
 /// Says in `ret_port` ([ports]) which ports its cells or packets used.
 void weft_why_operation_ports(const struct weft_why_rma *rma, const struct weft_why_operation *operation,
                               bool *ret_port);
+
+// --- as an answer -------------------------------------------------------------------------------------------------
+
+/// Of weft why. Without `list` a flow is alone, and its members are those of the answer.
+struct weft_why_answer {
+    const char *scenario, *variant;
+    bool list;
+    struct weft_why *flow;
+    uint32_t flows, iterations, operations;
+    struct weft_why_iteration *iteration;
+    struct weft_why_operation *operation;
+};
+extern const struct weft_answer weft__answer_why; // weft/result.h
 
 #endif

@@ -6,16 +6,17 @@
     for group in result["groups"]:
         print(group["name"], group["fct_ps.p99"])
 
-It needs Python 3.8, ctypes and libweft.so.0, nothing else. Every table of `weft models results` is there by its name;
+It needs Python 3.8, ctypes and libweft.so.0; weft.answer, for what other commands answer, also the program. Every table of `weft models results` is there by its name;
 times are picoseconds, sizes bytes, rates bit/s, as in all of weft's results. What the library refuses is a weft.Error.
 """
+from weft._answer import Answer, answer
 from weft._drive import Drive, Notice
 from weft._library import ConservationError, Error, InputError, StallError, version
 from weft._scenario import Scenario, Simulation
 from weft._result import Result, columns, tables
 
-__all__ = ["ConservationError", "Drive", "Error", "InputError", "Notice", "Result", "Scenario", "Simulation",
-           "StallError", "columns", "run", "tables", "version"]
+__all__ = ["Answer", "ConservationError", "Drive", "Error", "InputError", "Notice", "Result", "Scenario", "Simulation",
+           "StallError", "answer", "columns", "run", "tables", "version"]
 __version__ = version()
 
 

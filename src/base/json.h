@@ -56,4 +56,7 @@ void weft__json_key_time(struct weft__json *j, const char *key, double time_ps);
 /// The beginning of every printed object: the version, the scenario and the variant.
 void weft__json_head(struct weft__json *j, const char *scenario, const char *variant);
 
+/// Of a program, once: an allocation that fails while JSON is read jumps to the guard around the call.
+void weft__json_guard(void);
+
 #endif

@@ -4,9 +4,22 @@
 #include "base/json_read.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/unpack.h"
+
+/// Jansson does not always report a failed allocation.
+static void *allocate(size_t bytes) {
+    void *memory = malloc(bytes);
+    if (!memory) weft_memory_fail();
+    return memory;
+}
+
+void weft__json_guard(void) {
+    json_set_alloc_funcs(allocate, free);
+}
 
 // --- the text -----------------------------------------------------------------------------------------------------
 

@@ -392,6 +392,56 @@ struct weft__quantity_text weft__rate_text(weft_rate_bps rate) {
     return exact_text(WEFT__RATE, rate);
 }
 
+struct weft__quantity_text weft__short_time(weft_time_ps time) {
+    struct weft__quantity_text t;
+    weft_format_time(time, t.text, sizeof t.text);
+    return t;
+}
+
+struct weft__quantity_text weft__short_bytes(weft_bytes bytes) {
+    struct weft__quantity_text t;
+    weft_format_bytes(bytes, t.text, sizeof t.text);
+    return t;
+}
+
+struct weft__quantity_text weft__short_rate(weft_rate_bps rate) {
+    struct weft__quantity_text t;
+    weft_format_rate(rate, t.text, sizeof t.text);
+    return t;
+}
+
+/// In the largest of these units, each 1000 times the one before, of which there is one at least.
+static struct weft__quantity_text show_about(double value, const char *const *unit, unsigned units) {
+    struct weft__quantity_text shown;
+    double scale = 1;
+    unsigned k = 0;
+    for (; k + 1 < units && value >= 1000 * scale * 0.9995; k++)
+        scale *= 1000;
+    value /= scale;
+    snprintf(shown.text, sizeof shown.text, "%.*f%s", value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit[k]);
+    return shown;
+}
+
+struct weft__quantity_text weft__about_time(weft_time_ps time) {
+    static const char *const unit[] = {"ps", "ns", "us", "ms", "s"};
+    return show_about((double)time, unit, 5);
+}
+
+struct weft__quantity_text weft__about_bytes(weft_bytes bytes) {
+    static const char *const unit[] = {"KB", "MB", "GB", "TB"};
+    struct weft__quantity_text shown;
+    if (bytes >= 1000) return show_about((double)bytes / 1e3, unit, 4);
+    snprintf(shown.text, sizeof shown.text, "%" PRIu64 "B", bytes);
+    return shown;
+}
+
+struct weft__quantity_text weft__at_us(weft_time_ps time) {
+    struct weft__quantity_text shown;
+    snprintf(shown.text, sizeof shown.text, "%" PRIu64 ".%03" PRIu64 "us", time / WEFT_PS_PER_US,
+             time % WEFT_PS_PER_US / WEFT_PS_PER_NS);
+    return shown;
+}
+
 struct weft__counted weft__noun(uint64_t n, const char *noun) {
     static const char *const sibilants[] = {"s", "x", "z", "ch", "sh"};
     struct weft__counted c;

@@ -28,6 +28,14 @@ struct weft__quantity_text {
 struct weft__quantity_text weft__bytes_text(weft_bytes bytes);
 struct weft__quantity_text weft__time_text(weft_time_ps time);
 struct weft__quantity_text weft__rate_text(weft_rate_bps rate);
+/// As weft_format_time and its like, for one expression.
+struct weft__quantity_text weft__short_time(weft_time_ps time);
+struct weft__quantity_text weft__short_bytes(weft_bytes bytes);
+struct weft__quantity_text weft__short_rate(weft_rate_bps rate);
+/// Three significant digits, "3.01us", "524KB"; and a point in time to the nanosecond, in us: "63.105us".
+struct weft__quantity_text weft__about_time(weft_time_ps time);
+struct weft__quantity_text weft__about_bytes(weft_bytes bytes);
+struct weft__quantity_text weft__at_us(weft_time_ps time);
 /// "1 flow", "2 flows", "2 switches", "2 entries", for one expression: weft__counted(n, "flow").text; weft__noun is the
 /// noun alone, for columns of numbers.
 struct weft__counted {

@@ -16,18 +16,10 @@ static const struct weft__box_view *own_view_of(uint32_t kind) {
     return view_of(kind);
 }
 
-void weft_boxes_describe(FILE *file, const struct weft_topology *t, const struct weft_network_info *network) {
+void weft_boxes_describe(FILE *file, const struct weft_topology *t, const struct weft_topology_summary *network) {
     for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
         const struct weft__box_view *view = own_view_of(kind);
         if (view) view->describe(file, t, network);
-    }
-}
-
-void weft_boxes_describe_json(struct weft__json *j, const struct weft_topology *t,
-                              const struct weft_network_info *network) {
-    for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
-        const struct weft__box_view *view = own_view_of(kind);
-        if (view) view->describe_json(j, t, network);
     }
 }
 
@@ -44,7 +36,16 @@ struct weft_topology_summary *weft_boxes_summarise(const struct weft_scenario *s
         const struct weft__box_view *view = own_view_of(kind);
         if (view && view->costs) costs = view->costs(t, device, processing_ps, arena);
     }
-    return weft_topology_summarise(t, processing_ps, costs, arena);
+    struct weft_topology_summary *summary = weft_topology_summarise(t, processing_ps, costs, arena);
+    for (uint32_t i = 0; i < t->networks; i++) {
+        struct weft_dsf_summary *dsf = weft_arena_alloc(arena, 1, sizeof *dsf);
+        struct weft_clique_summary *clique = weft_arena_alloc(arena, 1, sizeof *clique);
+        *dsf = weft_topology_summarise_dsf(t, &t->network[i]);
+        *clique = weft_topology_summarise_cliques(t, &t->network[i]);
+        if (dsf->layers) summary[i].dsf = dsf;
+        if (clique->cliques) summary[i].clique = clique;
+    }
+    return summary;
 }
 
 const char *weft__view_range(uint32_t min, uint32_t max, char *text, size_t size) {

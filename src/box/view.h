@@ -5,15 +5,12 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
 #include "weft/scenario.h"
 #include "weft/summary.h"
 
 /// Boxes of several kinds may share it. Nothing is written for a network without such a fabric.
 struct weft__box_view {
-    void (*describe)(FILE *file, const struct weft_topology *t, const struct weft_network_info *network);
-    /// The same as a key of the current object.
-    void (*describe_json)(struct weft__json *j, const struct weft_topology *t, const struct weft_network_info *network);
+    void (*describe)(FILE *file, const struct weft_topology *t, const struct weft_topology_summary *network);
     /// Optional: what packets pay for crossing such a fabric as cells, in `arena`. `processing_ps`: by switch index.
     const struct weft_cell_costs *(*costs)(const struct weft_topology *t, const struct weft_device_conf **device,
                                            const weft_time_ps *processing_ps, struct weft_arena *arena);

@@ -161,6 +161,7 @@ static void add_figure(struct work *w, struct weft_diff_pair *pair, const struct
                                  .mean = {weft_spread_of(n ? both[0] : a, n ? n : pair->seeds, w->arena).mean,
                                           weft_spread_of(n ? both[1] : b, n ? n : pair->seeds, w->arena).mean}};
     f.difference = weft_difference_of(both[0], both[1], n, 1, &f.change, w->arena);
+    if (n < 2) f.change = (struct weft_spread){.n = n, .mean = NAN, .median = NAN, .half = NAN};
     *ADD(w->arena, pair->figure, pair->figures) = f;
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two results side by side, as text and as JSON.
+// Two results side by side as text.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/tree.h"
 #include "base/units.h"
 #include "weft/diff.h"
@@ -151,89 +150,4 @@ void weft_diff_print(FILE *file, const struct weft_diff *d, uint32_t most) {
             noise |= d->pair[i].figure[f].difference == WEFT_DIFFERENCE_NOISE;
     }
     if (noise) fputs("\n~: within noise: the 95% interval of the differences, seed by seed, has 0 in it\n", file);
-}
-
-// --- JSON ---------------------------------------------------------------------------------------------------------
-
-static void json_figure(struct weft__json *j, const struct weft_diff_figure *f) {
-    static const char *const word[] = {
-        [WEFT_DIFFERENCE_UNKNOWN] = NULL, [WEFT_DIFFERENCE_NOISE] = "noise", [WEFT_DIFFERENCE_REAL] = "real"};
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "table", f->table);
-    weft__json_key_string(j, "row", f->row);
-    weft__json_key_string(j, "column", f->column);
-    weft__json_key_string(j, "unit", weft_result_types[f->type].unit);
-    weft__json_key_real(j, "a", f->mean[0]);
-    weft__json_key_real(j, "b", f->mean[1]);
-    weft__json_key_u64(j, "seeds", f->seeds);
-    weft__json_key_string(j, "difference", word[f->difference]);
-    if (f->seeds > 1) {
-        weft__json_key_real(j, "change", f->change.mean);
-        weft__json_key_real(j, "change_half", f->change.half);
-    }
-    weft__json_end_object(j);
-}
-
-static void json_pair(struct weft__json *j, const struct weft_diff_pair *p) {
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "variant_a", p->variant[0]);
-    weft__json_key_string(j, "variant_b", p->variant[1]);
-    weft__json_key(j, "seeds");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < p->seeds; i++)
-        weft__json_u64(j, p->seed[i]);
-    weft__json_end_array(j);
-    weft__json_key_u64(j, "equal_digests", p->equal);
-    weft__json_key_u64(j, "compared", p->compared);
-    weft__json_key(j, "config");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < p->settings; i++) {
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "path", p->setting[i].path);
-        weft__json_key_string(j, "a", p->setting[i].value[0]);
-        weft__json_key_string(j, "b", p->setting[i].value[1]);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-    weft__json_key(j, "only");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < p->missings; i++) {
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "table", p->missing[i].table);
-        weft__json_key_u64(j, "rows_a", p->missing[i].rows[0]);
-        weft__json_key_u64(j, "rows_b", p->missing[i].rows[1]);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-    weft__json_key(j, "figures");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < p->figures; i++)
-        json_figure(j, &p->figure[i]);
-    weft__json_end_array(j);
-    weft__json_end_object(j);
-}
-
-void weft_diff_json(FILE *file, const struct weft_diff *d) {
-    struct weft__json j = {.file = file};
-    weft__json_begin_object(&j);
-    weft__json_key_bool(&j, "equal", weft_diff_is_equal(d));
-    for (int k = 0; k < 2; k++) {
-        weft__json_key(&j, k ? "b" : "a");
-        weft__json_begin_object(&j);
-        weft__json_key_string(&j, "dir", d->side[k].dir);
-        weft__json_key_string(&j, "made_by", d->side[k].made_by);
-        weft__json_key(&j, "only");
-        weft__json_begin_array(&j);
-        for (uint32_t i = 0; i < d->side[k].onlys; i++)
-            weft__json_string(&j, d->side[k].only[i]);
-        weft__json_end_array(&j);
-        weft__json_end_object(&j);
-    }
-    weft__json_key(&j, "pairs");
-    weft__json_begin_array(&j);
-    for (uint32_t i = 0; i < d->pairs; i++)
-        json_pair(&j, &d->pair[i]);
-    weft__json_end_array(&j);
-    weft__json_end_object(&j);
-    putc('\n', file);
 }

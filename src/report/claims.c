@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claims and their results, as text and as JSON.
+// Claims and their results as text.
 #include <inttypes.h>
 
-#include "base/json.h"
 #include "base/units.h"
 #include "weft/report.h"
-#include "weft/result.h"
 
 void weft_claim_counts_add(struct weft_claim_counts *c, enum weft_claim_verdict verdict) {
     switch (verdict) {
@@ -87,73 +85,4 @@ void weft_report_claims(FILE *file, const struct weft_claim_result *result, uint
     fprintf(file, "%" PRIu32 " unexpected\n", c.unexpected);
     for (uint32_t i = 0; i < n; i++)
         weft_report_claim(file, &result[i]);
-}
-
-void weft_report_json_claim(struct weft__json *j, const struct weft_claim *c) {
-    weft__json_key_string(j, "text", c->text);
-    weft__json_key_string(j, "source", c->source);
-    weft__json_key_string(j, "checks", c->checks);
-    weft__json_key_string(j, "case", c->case_name);
-    weft__json_key_string(j, "that", c->that);
-    weft__json_key_bool(j, "expected", c->expected);
-    weft__json_key_bool(j, "control", c->control);
-    static const char *const seeds[] = {"each", "at_least", "mean"};
-    weft__json_key_string(j, "seeds", seeds[c->seeds]);
-    if (c->seeds == WEFT_CLAIM_SEEDS_AT_LEAST) {
-        weft__json_key_u64(j, "at_least", c->at_least);
-        weft__json_key_u64(j, "of", c->of);
-        weft__json_key_string(j, "seeds_reason", c->seeds_reason);
-    }
-    if (c->own_seeds) {
-        weft__json_key(j, "mean_seeds");
-        weft__json_begin_array(j);
-        for (uint32_t i = 0; i < c->own_seeds; i++)
-            weft__json_u64(j, c->own_seed[i]);
-        weft__json_end_array(j);
-    }
-    weft__json_key(j, "without");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < c->withouts; i++)
-        weft__json_string(j, c->without[i]);
-    weft__json_end_array(j);
-    weft__json_key_string(j, "toothless", c->toothless);
-    weft__json_key_string(j, "reason", c->reason);
-}
-
-/// Member "claims" of the current object.
-static void write_claims(struct weft__json *j, const struct weft_claim_result *result, uint32_t n) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    weft__json_key(j, "claims");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < n; i++) {
-        weft__json_begin_object(j);
-        weft_report_json_claim(j, result[i].claim);
-        weft__json_key_string(j, "filled", weft_claim_filled(result[i].claim, result[i].value, arena));
-        weft__json_key(j, "values");
-        weft__json_begin_array(j);
-        for (uint32_t m = 0; m < result[i].claim->metrics; m++)
-            weft__json_real(j, result[i].value[m]);
-        weft__json_end_array(j);
-        weft__json_key_bool(j, "holds", result[i].holds);
-        weft__json_key_string(j, "verdict",
-                              weft_claim_verdict_names[weft_claim_verdict(result[i].claim, result[i].holds, 1)]);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-    weft_arena_free(arena);
-}
-
-void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t not_run,
-                              const struct weft_claim_result *claim, uint32_t claims) {
-    struct weft__json j = {.file = file};
-    weft__json_begin_object(&j);
-    weft__json_key(&j, "variants");
-    weft__json_begin_array(&j);
-    for (uint32_t r = 0; r < runs; r++)
-        weft_answer_json(&j, weft_run_answer(), &run[r]);
-    weft__json_end_array(&j);
-    weft__json_key_bool(&j, "interrupted", not_run || weft_report_interrupted(run, runs));
-    if (claims) write_claims(&j, claim, claims);
-    weft__json_end_object(&j);
-    putc('\n', file);
 }

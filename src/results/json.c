@@ -46,12 +46,15 @@ struct form {
     char keys[KEYS_MAX + WEFT__JSON_KEY];
 };
 
-static void make_form(struct form *form, const struct weft_result_table *table, const struct weft_result_column *key) {
+/// Without the column `key`, and those that `around` (or NULL) has as well.
+static void make_form(struct form *form, const struct weft_result_table *table, const struct weft_result_column *key,
+                      const struct weft_result_table *around) {
     size_t used = 0;
     form->n = 0;
     for (uint32_t i = 0; i < table->columns; i++) {
         const struct weft_result_column *c = &table->column[i];
         if (c == key || c->flags & (WEFT_RESULT_ABOVE | WEFT_RESULT_TABLES)) continue;
+        if (around && weft_result_column_find(around, c->name)) continue;
         const char *dot = strrchr(c->name, '.');
         size_t object = dot ? (size_t)(dot - c->name) + 1 : 0;
         int length = snprintf(form->keys + used, KEYS_MAX - used, "\"%s\":", c->name + object);
@@ -74,7 +77,8 @@ static void write_columns(struct weft__json *j, struct weft_result_cursor *row, 
     const struct member *before = NULL; // the last one written
     for (const struct member *m = form->member; m < form->member + form->n; m++) {
         struct weft_result_value value = weft__result_value(row, m->column);
-        if (m->column->flags & WEFT_RESULT_SPARSE && !value.known) continue;
+        bool together = m->column->flags & WEFT_RESULT_TOGETHER && before && before->column == m->column - 1;
+        if (m->column->flags & WEFT_RESULT_SPARSE && !value.known && !together) continue;
         if ((m->object || (before && before->object)) && !is_same_object(before, m)) {
             if (before && before->object) weft__json_end_object(j);
             if (m->object) {
@@ -88,7 +92,10 @@ static void write_columns(struct weft__json *j, struct weft_result_cursor *row, 
             weft__json_member_u64(j, m->key, m->length, value.whole);
         } else {
             weft__json_key_ready(j, m->key, m->length);
-            write_value(j, &value);
+            if (value.known && m->column->flags & WEFT_RESULT_LISTED)
+                fprintf(weft__json_value(j), "[%s]", value.text);
+            else
+                write_value(j, &value);
         }
         before = m;
     }
@@ -96,6 +103,7 @@ static void write_columns(struct weft__json *j, struct weft_result_cursor *row, 
 }
 
 static void write_table(struct weft__json *j, const char *name, struct weft_result_cursor *c);
+static void write_merged(struct weft__json *j, struct weft_result_cursor *row);
 
 /// Whether a table is part of rows of `above`; NULL: of the object itself.
 static bool is_below(const struct weft_answer *answer, const struct weft_result_table *table,
@@ -111,12 +119,12 @@ static void write_parts(struct weft__json *j, struct weft_result_cursor *row) {
         const struct weft_result_table *t = answer->table[i];
         if (!is_below(answer, t, above) || (t->present && !t->present(row->run))) continue;
         const char *dot = strrchr(t->name, '.');
-        write_table(j, dot ? dot + 1 : t->name,
-                    &(struct weft_result_cursor){.subject = row->subject,
-                                                 .answer = answer,
-                                                 .table = t,
-                                                 .above = above ? row : NULL,
-                                                 .arena = row->arena});
+        struct weft_result_cursor c = {
+            .subject = row->subject, .answer = answer, .table = t, .above = above ? row : NULL, .arena = row->arena};
+        if (t->merged && t->merged(row->subject))
+            write_merged(j, &c);
+        else
+            write_table(j, dot ? dot + 1 : t->name, &c);
     }
 }
 
@@ -125,6 +133,14 @@ static bool has_parts(const struct weft_answer *answer, const struct weft_result
     for (uint32_t i = 1; i < answer->tables; i++)
         has |= is_below(answer, answer->table[i], table);
     return has;
+}
+
+static void write_merged(struct weft__json *j, struct weft_result_cursor *row) {
+    struct form form;
+    if (!weft__result_next(row)) return;
+    make_form(&form, row->table, NULL, row->above ? row->above->table : row->answer->table[0]);
+    write_columns(j, row, &form);
+    write_parts(j, row);
 }
 
 static void write_row(struct weft__json *j, struct weft_result_cursor *row, const struct form *form, bool parts) {
@@ -151,6 +167,8 @@ static void write_rows(struct weft__json *j, struct weft_result_cursor *c, const
         if (single) {
             struct weft_result_value value = weft_result_value(c, key + 1);
             write_value(j, &value);
+        } else if (c->table->whole) {
+            weft_answer_json(j, c->table->whole(), c->part[0]);
         } else {
             write_row(j, c, form, parts);
         }
@@ -164,7 +182,7 @@ static void write_table(struct weft__json *j, const char *name, struct weft_resu
     bool object = c->table->shape == WEFT_RESULT_OBJECT, there = weft__result_next(c);
     if (!there && name && (object || c->table->sparse)) return;
     if (name) weft__json_key(j, name);
-    make_form(&form, c->table, weft__result_key(c->table));
+    make_form(&form, c->table, weft__result_key(c->table), NULL);
     if (!object)
         write_rows(j, c, &form, there);
     else if (there)
@@ -177,7 +195,7 @@ void weft_answer_json(struct weft__json *j, const struct weft_answer *answer, co
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft_result_cursor c = {.subject = subject, .answer = answer, .table = answer->table[0], .arena = arena};
     struct form form;
-    make_form(&form, c.table, NULL);
+    make_form(&form, c.table, NULL, NULL);
     weft__result_next(&c);
     write_row(j, &c, &form, true);
     weft_arena_free(arena);
@@ -185,7 +203,7 @@ void weft_answer_json(struct weft__json *j, const struct weft_answer *answer, co
 
 void weft_answer_json_row(struct weft__json *j, struct weft_result_cursor *row) {
     struct form form;
-    make_form(&form, row->table, NULL);
+    make_form(&form, row->table, NULL, NULL);
     write_row(j, row, &form, false);
 }
 

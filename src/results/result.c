@@ -162,6 +162,22 @@ struct weft_result_value weft__result_calculate(uint8_t type, uint8_t source, co
     return of_histogram(type, source, at);
 }
 
+struct weft_result_value weft__result_name(const struct weft_result_column *column, uint32_t value, uint32_t none) {
+    const char *text = value == none ? NULL : column->names[value];
+    return (struct weft_result_value){.type = column->type, .known = text, .text = text};
+}
+
+struct weft_result_value weft__result_above(const struct weft_result_cursor *row,
+                                            const struct weft_result_column *column) {
+    const struct weft_result_column *above = weft_result_column_find(row->above->table, column->above);
+    assert(above);
+    return weft__result_value(row->above, above);
+}
+
+bool weft_result_always(const void *subject) {
+    return true;
+}
+
 struct weft_result_value weft_result_value(struct weft_result_cursor *row, const struct weft_result_column *column) {
     return weft__result_value(row, column);
 }

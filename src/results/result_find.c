@@ -107,6 +107,15 @@ static const struct weft_result_column *find_count(struct search *s, const struc
     return s->found.column = &count;
 }
 
+/// The rest of the path leads on in the answer whose subject the row is.
+static const struct weft_result_column *find_in_answer(struct search *s, const struct weft_answer *answer,
+                                                       const void *subject, uint32_t at) {
+    struct weft_result_finder finder = weft_answer_finder(answer, subject, s->arena);
+    s->found = weft_result_find(&finder, s->part + at, s->parts - at);
+    s->found.parts += at;
+    return s->found.column;
+}
+
 static const struct weft_result_column *find_row(struct search *s, struct weft_result_cursor *above,
                                                  const struct weft_result_table *table, uint32_t at, void **state) {
     struct weft_result_cursor row = {.answer = s->answer, .table = table, .above = above, .arena = s->arena};
@@ -123,7 +132,28 @@ static const struct weft_result_column *find_row(struct search *s, struct weft_r
     }
     if (!there) return find_count(s, table, at);
     s->found.entries = 0;
+    if (table->whole && s->subject) return find_in_answer(s, table->whole(), row.part[0], at + 1);
     return single ? arrive(s, &row, at + 1, key + 1) : find_in(s, &row, table, at + keyed);
+}
+
+static bool is_merged(const struct search *s, const struct weft_result_table *table) {
+    return table->merged && (!s->subject || table->merged(s->subject));
+}
+
+/// In a merged table, whose members are those of the object that it is part of; else the path goes on there.
+static const struct weft_result_column *find_merged(struct search *s, struct weft_result_cursor *above,
+                                                    const struct weft_result_table *table, uint32_t at) {
+    struct weft_result_cursor row = {
+        .subject = s->subject, .answer = s->answer, .table = table, .above = above, .arena = s->arena};
+    struct weft_result_found before = s->found;
+    if (s->subject && !weft__result_next(&row)) return NULL;
+    const struct weft_result_column *column = find_in(s, &row, table, at);
+    if (column || s->found.parts > at) return column;
+    struct weft_result_found inside = s->found;
+    s->found = before;
+    for (uint32_t i = 0; i < inside.names; i++)
+        suggest(s, inside.name[i], strlen(inside.name[i]));
+    return NULL;
 }
 
 static const struct weft_result_column *find_in(struct search *s, struct weft_result_cursor *row,
@@ -149,7 +179,12 @@ static const struct weft_result_column *find_in(struct search *s, struct weft_re
         const char *dot = strrchr(t->name, '.'), *name = dot ? dot + 1 : t->name;
         if (at < s->parts && !strcmp(name, s->part[at]))
             return find_row(s, top ? NULL : row, t, at + 1, s->subject ? &s->state[i] : NULL);
-        suggest(s, name, strlen(name));
+        if (is_merged(s, t)) {
+            const struct weft_result_column *column = find_merged(s, top ? NULL : row, t, at);
+            if (column || s->found.parts > at) return column;
+        } else {
+            suggest(s, name, strlen(name));
+        }
     }
     return NULL;
 }

@@ -33,14 +33,18 @@ enum weft_status weft__answer_database_write(const struct weft__answer_database 
 /// From a double, or from a histogram.
 struct weft_result_value weft__result_calculate(uint8_t type, uint8_t source, const void *at);
 
+/// From an enumeration, or from the row above.
+struct weft_result_value weft__result_name(const struct weft_result_column *column, uint32_t value, uint32_t none);
+struct weft_result_value weft__result_above(const struct weft_result_cursor *row,
+                                            const struct weft_result_column *column);
+
 /// The largest whole number means "no value".
 static inline struct weft_result_value weft__result_whole(uint8_t type, uint64_t value, uint64_t none) {
     return (struct weft_result_value){.type = type, .known = value != none, .whole = value};
 }
 
-/// weft_result_value for the loops over all rows: values that are simply in memory are read inline.
-static inline struct weft_result_value weft__result_value(struct weft_result_cursor *row,
-                                                          const struct weft_result_column *column) {
+static inline struct weft_result_value weft__result_read(struct weft_result_cursor *row,
+                                                         const struct weft_result_column *column) {
     uint8_t type = column->type;
     const void *at = (const char *)row->part[column->part] + column->offset;
     switch ((enum weft_result_source)column->source) {
@@ -58,6 +62,12 @@ static inline struct weft_result_value weft__result_value(struct weft_result_cur
         const char *text = *(const char *const *)at;
         return (struct weft_result_value){.type = type, .known = text, .text = text};
     }
+    case WEFT_RESULT_FROM_NAMED_U8:
+        return weft__result_name(column, *(const uint8_t *)at, UINT8_MAX);
+    case WEFT_RESULT_FROM_NAMED_U32:
+        return weft__result_name(column, *(const uint32_t *)at, UINT32_MAX);
+    case WEFT_RESULT_FROM_ABOVE:
+        return weft__result_above(row, column);
     case WEFT_RESULT_FROM_FUNCTION: {
         struct weft_result_value value = column->value(row);
         value.type = type;
@@ -66,6 +76,17 @@ static inline struct weft_result_value weft__result_value(struct weft_result_cur
     default:
         return weft__result_calculate(type, column->source, at);
     }
+}
+
+/// weft_result_value for the loops over all rows: values that are simply in memory are read inline.
+static inline struct weft_result_value weft__result_value(struct weft_result_cursor *row,
+                                                          const struct weft_result_column *column) {
+    struct weft_result_value value = weft__result_read(row, column);
+    if (column->flags & WEFT_RESULT_NONZERO)
+        value.known &= value.type == WEFT_RESULT_TEXT   ? value.known && *value.text
+                       : value.type == WEFT_RESULT_REAL ? value.real != 0
+                                                        : value.whole != 0;
+    return value;
 }
 
 #endif

@@ -3,6 +3,12 @@
 // event that caused it or that it ends; only some kinds start a node of their own below that.
 #include "weft/timeline.h"
 
+const char *const weft_story_names[WEFT_STORY_KINDS] = {
+#define X(e, name, help) name,
+    WEFT_STORIES(X)
+#undef X
+};
+
 struct build {
     struct weft_arena *arena;
     struct weft_story **of;   ///< [id]

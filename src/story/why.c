@@ -362,12 +362,30 @@ void weft__why_path_parts(const struct weft_whys *y, const struct weft__why_path
     weft__why_list_parts(y, path->flow, &list, ret_part, ret_parts);
 }
 
+weft_time_ps *weft__why_sums(const struct weft_whys *y, weft_time_ps *sum, const struct weft_why_part *part,
+                             uint32_t parts) {
+    if (!sum) sum = weft_arena_alloc(y->arena, WEFT_WHYS, sizeof *sum);
+    for (uint32_t i = 0; i < parts; i++)
+        sum[part[i].kind] += part[i].time_ps;
+    return sum;
+}
+
 enum weft_status weft_why(const struct weft_whys *y, uint32_t flow, struct weft_why *ret_why,
                           struct weft_error *ret_error) {
     struct weft__why_path path;
     enum weft_status status = find_path(y, flow, &path, ret_error);
     if (status) return status;
-    *ret_why = (struct weft_why){.flow = flow, .fct_ps = path.to_ps - path.from_ps};
+    const struct weft_topology *t = y->run->topology;
+    const struct weft_flow *f = &y->run->workload->flow[flow];
+    weft_time_ps ideal = y->run->outcome->flow[flow].ideal_ps;
+    *ret_why = (struct weft_why){.flow = flow,
+                                 .group = y->run->workload->group[f->group],
+                                 .src = t->node[t->host[f->src]].name,
+                                 .dst = t->node[t->host[f->dst]].name,
+                                 .bytes = f->bytes,
+                                 .fct_ps = path.to_ps - path.from_ps,
+                                 .ideal_ps = ideal == WEFT_TIME_NEVER ? 0 : ideal};
     weft__why_path_parts(y, &path, &ret_why->part, &ret_why->parts);
+    ret_why->kind_ps = weft__why_sums(y, NULL, ret_why->part, ret_why->parts);
     return WEFT_OK;
 }

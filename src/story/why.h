@@ -32,6 +32,9 @@ struct weft_whys {
     struct weft_arena *arena;
 };
 struct weft__why_log *weft__why_logs_new(uint32_t ports, struct weft_arena *arena);
+/// Sums of parts by kind; `sum` NULL: begins with 0.
+weft_time_ps *weft__why_sums(const struct weft_whys *y, weft_time_ps *sum, const struct weft_why_part *part,
+                             uint32_t parts);
 uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp);
 
 /// The path of the packet that completed a flow.

@@ -288,6 +288,8 @@ static void set_part(const struct walk *x, struct weft_why_step *s, enum weft_wh
 }
 
 static enum weft_status explain(const struct walk *x, struct weft_why_step *s, struct weft_error *ret_error) {
+    if (s->peer != WEFT_NONE) s->to_host = host_name(x, s->peer);
+    if (s->flow == WEFT_NONE) s->message = WEFT_NONE;
     static const enum weft_why_kind kinds[] = {
         [WEFT_WHY_STEP_COMPUTE] = WEFT_WHY_COMPUTE, [WEFT_WHY_STEP_COPY] = WEFT_WHY_COPY,
         [WEFT_WHY_STEP_SERVER] = WEFT_WHY_SERVER,   [WEFT_WHY_STEP_CLEAR] = WEFT_WHY_CLEAR,
@@ -313,13 +315,20 @@ enum weft_status weft_why_iteration(const struct weft_whys *y, uint32_t job, uin
     if (status) return status;
     *ret_why = (struct weft_why_iteration){.job = job,
                                            .iteration = iteration,
+                                           .name = y->run->workload->group[x.job->group],
+                                           .ranks = x.job->ranks,
+                                           .schedule = x.job->schedule,
                                            .from_ps = x.from_ps,
                                            .time_ps = end - x.from_ps,
                                            .step = weft_arena_alloc(y->arena, x.steps, sizeof *ret_why->step),
-                                           .steps = x.steps};
+                                           .steps = x.steps,
+                                           .steps_in_all = x.steps,
+                                           .kind_ps = weft__why_sums(y, NULL, NULL, 0)};
     for (uint32_t i = 0; i < x.steps && !status; i++) {
         ret_why->step[i] = x.step[x.steps - 1 - i];
-        status = explain(&x, &ret_why->step[i], ret_error);
+        struct weft_why_step *s = &ret_why->step[i];
+        status = explain(&x, s, ret_error);
+        if (!status) weft__why_sums(y, ret_why->kind_ps, s->part, s->parts);
     }
     return status;
 }

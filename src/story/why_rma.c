@@ -369,9 +369,15 @@ static void tell(const struct weft_why_rma *x, const struct weft_why_operation *
 }
 
 void weft_why_operation(const struct weft_why_rma *x, struct weft_why_operation *op) {
+    const struct weft_rma *rma = entry_of(x, op->entry);
+    const struct weft_topology *t = x->y->run->topology;
     struct weft__why_list list = {.arena = x->y->arena, .at_ps = op->begun_ps, .from_ps = op->begun_ps};
     tell(x, op, &list, NULL);
     weft__why_list_parts(x->y, WEFT_NONE, &list, &op->part, &op->parts);
+    op->kind_ps = weft__why_sums(x->y, NULL, op->part, op->parts);
+    op->group = x->y->run->workload->group[rma->group];
+    op->client_host = t->node[t->host[rma->client[op->client]]].name;
+    op->server_host = t->node[t->host[rma->server[op->server]]].name;
 }
 
 void weft_why_operation_ports(const struct weft_why_rma *x, const struct weft_why_operation *op, bool *ret_port) {

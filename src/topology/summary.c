@@ -377,6 +377,7 @@ static void summarise(struct weft_topology_summary *s, struct walk *w, const uin
     const struct weft_topology *t = w->t;
     for (uint32_t n = 0; n < network->nodes; n++)
         add_node(s, t, network->node0 + n);
+    s->info = network;
     s->layer = settle(s->layer, s->layers, sizeof *s->layer, arena);
     group_links(s, t, network, arena);
     for (uint32_t h = 0; h < network->hosts; h++)

@@ -187,6 +187,13 @@ struct weft_clique_summary weft_topology_summarise_cliques(const struct weft_top
     const struct weft_dragonflies *d = weft_dragonflies_new(t, arena);
     for (uint32_t i = 0; i < d->n; i++)
         if (d->fabric[i].tin[0].node - network->node0 < network->nodes && !s.cliques++) summarise(&s, t, &d->fabric[i]);
+    uint32_t taken = s.ethernets + s.racks; // one port per TiN, and one per rack for its own management
+    s.ethernet_unused = taken < s.tins ? s.tins - taken : 0;
+    s.local_ports = t->packaging.local_ports;
+    s.global_ports = t->packaging.global_ports;
+    s.endpoints = t->packaging.endpoints;
+    s.pod_global_ports = s.global_ports * s.tins_per_pod_max;
+    s.pod_pairs = s.pods * (s.pods - 1) / 2;
     weft_arena_free(arena);
     return s;
 }

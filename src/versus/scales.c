@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/csv.h"
 #include "base/units.h"
 #include "versus/versus.h"
 
@@ -184,37 +183,6 @@ void weft__versus_scales_text(FILE *file, const struct weft_versus *v) {
     for (uint32_t i = 0; i < n; i++)
         sheet_text(file, v, &sheet[i], arena);
     borders_text(file, v, arena);
-    weft_arena_free(arena);
-}
-
-static void csv_number(FILE *file, uint64_t number) {
-    if (number)
-        fprintf(file, ",%llu", (unsigned long long)number);
-    else
-        putc(',', file);
-}
-
-void weft_versus_map_csv(FILE *file, const struct weft_versus *v) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    fputs("hosts,family,case,bytes,load_percent,first,second,lead,within_noise\n", file);
-    for (uint32_t s = 0; s < v->scales; s++)
-        for (uint32_t c = 0; c < v->n_cases; c++) {
-            if (!is_on_map(&v->cases[c])) continue;
-            const struct weft__versus_lead lead = weft__versus_lead(v, s, c, arena);
-            fprintf(file, "%llu,", (unsigned long long)v->scale[s].hosts);
-            weft__csv_text(file, v->cases[c].family);
-            putc(',', file);
-            weft__csv_text(file, v->cases[c].name);
-            csv_number(file, v->cases[c].bytes);
-            csv_number(file, v->cases[c].load_percent);
-            putc(',', file);
-            weft__csv_text(file, lead.first ? lead.first : "");
-            putc(',', file);
-            weft__csv_text(file, lead.second ? lead.second : "");
-            putc(',', file);
-            if (lead.second) fprintf(file, "%.17g", lead.lead);
-            fprintf(file, ",%s\n", !lead.second || lead.unknown ? "" : lead.noise ? "true" : "false");
-        }
     weft_arena_free(arena);
 }
 

@@ -388,25 +388,27 @@ static void no_more_threads_than_processors(void **state) {
     json_decref(root);
 }
 
-/// Four files, complete or absent: a limit on their size stands for a full disk.
-static void csv_on_a_full_disk(void **state) {
+/// A limit on the size of files stands for a full disk.
+static void database_on_a_full_disk(void **state) {
     struct fixture *f = *state;
     write_text(f, "clique.yaml",
                "topology: {kind: dragonfly, pods: 4, tins: 3}\n"
                "events: [{at: 1s, link: \"tin-0/*\", state: down}]\n");
-    assert_int_equal(weft(f, "trace-control clique.yaml --csv whole"), 0);
-    assert_true(there(f, "whole/messages.csv"));
+    assert_int_equal(weft(f, "trace-control clique.yaml --out whole.sqlite"), 0);
+    assert_true(there(f, "whole.sqlite"));
+    assert_int_equal(weft(f, "trace-control clique.yaml --out whole.sqlite"), 2);
+    assert_int_equal(weft(f, "trace-control clique.yaml --out whole.sqlite --force"), 0);
     char command[200];
     snprintf(command, sizeof command,
-             "cd %s && ulimit -f 1 && \"$WEFT\" trace-control clique.yaml --csv full >/dev/null 2>err.txt", f->dir);
+             "cd %s && ulimit -f 1 && \"$WEFT\" trace-control clique.yaml --out full.sqlite >/dev/null 2>err.txt",
+             f->dir);
     int status = system(command);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 1);
     slurp(f, "err.txt", f->err, sizeof f->err);
-    assert_non_null(strstr(f->err, "cannot write 'full/"));
-    assert_true(there(f, "full/transitions.csv"));
-    assert_false(there(f, "full/messages.csv"));
-    snprintf(command, sizeof command, "test -z \"$(find %s/full -name '*.tmp')\"", f->dir);
+    assert_non_null(strstr(f->err, "full.sqlite"));
+    assert_false(there(f, "full.sqlite"));
+    snprintf(command, sizeof command, "test -z \"$(find %s -name 'full*')\"", f->dir);
     assert_int_equal(system(command), 0);
 }
 
@@ -547,7 +549,7 @@ int main(void) {
         T(places_that_cannot_be_written),
         T(drafts_of_the_dead),
         T(scenario_from_a_pipe),
-        T(csv_on_a_full_disk),
+        T(database_on_a_full_disk),
         T(empty_workload),
         T(no_more_threads_than_processors),
     };

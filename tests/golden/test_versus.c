@@ -350,7 +350,7 @@ static void map_with_an_end(void **state) {
     assert_true(json_is_null(json_object_get(lead, "second")) && json_is_null(json_object_get(lead, "lead")));
     assert_non_null(strstr(json_string_value(json_object_get(root, "paragraph")), "Not to be built: star@160."));
     json_decref(root);
-    snprintf(line, sizeof line, "versus %s --csv --quiet --out whole", args);
+    snprintf(line, sizeof line, "versus %s --csv measurements --quiet --out whole", args);
     assert_int_equal(weft(f, line), 0);
     assert_non_null(strstr(f->out, "\nstar,128,job,0,1,done,"));
     assert_non_null(strstr(f->out, "\nstar,160,,,,unbuildable,"));
@@ -359,7 +359,7 @@ static void map_with_an_end(void **state) {
         snprintf(line, sizeof line, "versus %s --out halves --task %u/2", args, i);
         assert_int_equal(weft(f, line), 0);
     }
-    snprintf(line, sizeof line, "versus %s --out halves --merge --csv", args);
+    snprintf(line, sizeof line, "versus %s --out halves --merge --csv measurements", args);
     assert_int_equal(weft(f, line), 0);
     assert_string_equal(f->out, whole);
     free(whole);
@@ -552,7 +552,7 @@ static void in_parts(void **state) {
     struct fixture *f = *state;
     static const char args[] = "versus job.yaml --hosts 16 --fabrics star,roce-ecmp,dsf-l1";
     char line[256];
-    snprintf(line, sizeof line, "%s --csv --out one", args);
+    snprintf(line, sizeof line, "%s --csv measurements --out one", args);
     assert_int_equal(weft(f, line), 0);
     char *one = strdup(f->out);
     for (unsigned i = 1; i <= 2; i++) {
@@ -560,11 +560,11 @@ static void in_parts(void **state) {
         assert_int_equal(weft(f, line), 0);
         assert_string_equal(f->out, "");
     }
-    snprintf(line, sizeof line, "%s --out two --merge --csv", args);
+    snprintf(line, sizeof line, "%s --out two --merge --csv measurements", args);
     assert_int_equal(weft(f, line), 0);
     assert_string_equal(f->out, one);
     free(one);
-    snprintf(line, sizeof line, "%s --out two --csv", args);
+    snprintf(line, sizeof line, "%s --out two --csv measurements", args);
     assert_int_equal(weft(f, line), 0);
     assert_non_null(strstr(f->err, "4 of 4 runs are there already"));
 }
@@ -651,19 +651,19 @@ static void changes(void **state) {
     assert_int_equal(json_array_size(json_object_get(json_object_get(root, "since"), "changes")), 0);
     assert_non_null(json_object_get(root, "since"));
     json_decref(root);
-    snprintf(line, sizeof line, "%s --diff old --csv", args);
+    snprintf(line, sizeof line, "%s --diff old --csv changes", args);
     assert_int_equal(weft(f, line), 0);
     assert_string_equal(f->out, "hosts,fabric,case,what,was,now,intervals_overlap\n");
-    snprintf(line, sizeof line, "%s --diff old --csv --rate 200Gbps", args);
+    snprintf(line, sizeof line, "%s --diff old --csv changes --rate 200Gbps", args);
     assert_int_equal(weft(f, line), 0);
     assert_non_null(strstr(f->out, "\n,,,rate_bps,400000000000,200000000000,\n"));
     assert_non_null(strstr(f->out, "\n,star,,optics,16,8,\n"));
     const char *row = strstr(f->out, "\n,star,job,time_ps,");
     assert_non_null(row);
     double was = 0, now = 0;
-    char overlap[8] = "";
-    assert_int_equal(sscanf(row, "\n,star,job,time_ps,%lf,%lf,%7[a-z]", &was, &now, overlap), 3);
-    assert_true(now > was && !strcmp(overlap, "false"));
+    unsigned overlap = 1;
+    assert_int_equal(sscanf(row, "\n,star,job,time_ps,%lf,%lf,%u\n", &was, &now, &overlap), 3);
+    assert_true(now > was && !overlap);
     assert_int_equal(weft(f, "versus job.yaml --diff job.yaml"), 2);
     assert_non_null(strstr(f->err, "weft: job.yaml:1:"));
     assert_int_equal(weft(f, "versus job.yaml --diff nowhere"), 2);

@@ -95,7 +95,7 @@ why old --slowest 2 --json
 report old --quiet --out new.html --force
 trace-control dsf.yaml
 trace-control dsf.yaml --json
-trace-control clique.yaml --csv new --force
+trace-control clique.yaml --out new.sqlite --force
 dcbx {DATA}/lldpd-dcbx.pcap --json
 decode {DATA}/linux-rxe-rocev2.pcap
 decode {DATA}/linux-rxe-rocev2.pcap --json

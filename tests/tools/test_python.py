@@ -89,6 +89,50 @@ class Results(unittest.TestCase):
         self.assertEqual(len(list(rows)), 2)
 
 
+class Answers(unittest.TestCase):
+    def test_tables_of_commands(self):
+        told = json.loads(program("verify", INCAST, "--json", "--quiet").stdout)
+        answer = weft.answer("verify", INCAST, quiet=True)
+        self.assertEqual(answer["verify"], [{"interrupted": 0, "runs": told["runs"], "uses": told["uses"]}])
+        claims = told["scenarios"][0]["claims"]
+        self.assertEqual([c["that"] for c in answer["scenarios_claims"]], [c["that"] for c in claims])
+        values = [row["value"] for row in answer["scenarios_claims_median"] if row["claim"] == 0]
+        self.assertEqual(values, claims[0]["median"])
+        self.assertIn("as expected", answer.columns("scenarios")["hold"]["help"])
+        self.assertIn("incast", answer.text)
+        self.assertIn("scenarios", list(answer))
+
+    def test_options(self):
+        run = weft.answer("run", INCAST, variant="pfc", set=["topology.delay=1us", "run.seed=2"], no_hints=True, seed=None)
+        mine = weft.Scenario(INCAST).set("topology.delay", "1us").set("run.seed", "2").run("pfc")
+        self.assertEqual(run["run"][0]["digest"], mine.digest)
+        self.assertEqual({g["name"]: g["fct_ps_mean"] for g in run["groups"]},
+                         {g["name"]: g["fct_ps.mean"] for g in mine["groups"]})
+
+    def test_commands_that_write_a_folder(self):
+        compared = weft.answer("compare", INCAST, quiet=True)
+        self.assertEqual([run["variant"] for run in compared["run"]], weft.Scenario(INCAST).variants)
+
+    def test_errors(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "s.yaml"
+            path.write_text("topology: single\nworklod: []\n")
+            with self.assertRaises(weft.InputError) as caught:
+                weft.answer("run", path)
+            self.assertEqual((caught.exception.line, caught.exception.column), (2, 1))
+            self.assertTrue(caught.exception.message.startswith("worklod"), caught.exception.message)
+            path.write_text("topology: {kind: single, hosts: 3, rate: 200Gbps, delay: 150ns}\n"
+                            "workload: [{kind: flow, src: host-1, dst: host-0, size: 300KB}]\n"
+                            "events: [{at: 1us, link: host-0/0, state: down}]\nhost: {timeout: 10us}\nrun: {stall: 100us}\n")
+            with self.assertRaises(weft.StallError) as caught:
+                weft.answer("run", path)
+            self.assertEqual(caught.exception.result["run"][0]["end"], "stall")
+        with self.assertRaises(weft.InputError):
+            weft.answer("nothing")
+        with self.assertRaises(weft.Error):
+            weft.answer("run", INCAST, variant="none")
+
+
 class Scenarios(unittest.TestCase):
     def test_dict_text_and_file_agree(self):
         text = INCAST.read_text()

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "query.h"
 #include "run.h"
 #include "weft/result.h"

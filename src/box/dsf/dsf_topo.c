@@ -28,18 +28,15 @@ static void print_interfaces(FILE *file, const struct weft_dsf_layer *l, const c
     for (uint32_t i = 0; i < sorts; i++) {
         if (strcmp(sort[i].layer, l->name) != 0) continue;
         struct weft_plan_dsf p = weft_plan_calc_dsf(&sort[i].conf);
-        char rate[TEXT], lane[TEXT];
-        weft_format_rate(sort[i].conf.rate_bps, rate, sizeof rate);
-        weft_format_rate(p.coded_bps / sort[i].conf.lanes, lane, sizeof lane);
         fprintf(file, "%-10s %-12s %s, each %s of %s and %s of %s: %.3g times the ports, %.3g after cell headers\n",
                 head, l->name, weft__counted(sort[i].nodes, "box").text, weft__counted(sort[i].conf.ports, "port").text,
-                rate, weft__counted(sort[i].conf.lanes, "lane").text, lane, p.coded_speedup, p.net_speedup);
+                weft__short_rate(sort[i].conf.rate_bps).text, weft__counted(sort[i].conf.lanes, "lane").text,
+                weft__short_rate(p.coded_bps / sort[i].conf.lanes).text, p.coded_speedup, p.net_speedup);
         head = "";
     }
 }
 
 static void print_fabrics(FILE *file, const struct weft_dsf_summary *s) {
-    char hosts[TEXT], links[TEXT];
     const char *number = "one fabric";
     struct weft__counted fabrics = weft__counted(s->fabrics, "fabric");
     if (s->alike < s->fabrics) {
@@ -48,69 +45,32 @@ static void print_fabrics(FILE *file, const struct weft_dsf_summary *s) {
     }
     bool several = s->fabrics > 1;
     if (several) number = fabrics.text;
-    weft_format_rate(s->host_bps, hosts, sizeof hosts);
-    weft_format_rate(s->link_bps, links, sizeof links);
     fprintf(file, "           %s%s of %s, %s", number, several ? ", each" : "",
-            weft__counted(s->hosts, "NIC port").text, hosts);
+            weft__counted(s->hosts, "NIC port").text, weft__short_rate(s->host_bps).text);
     if (s->links && s->link_bps < s->host_bps)
         fprintf(file, "; %s out of it, %s: %.4g:1, %.3g%% of what a port can send",
-                weft__counted(s->links, "link").text, links, (double)s->host_bps / (double)s->link_bps,
-                100 * (double)s->link_bps / (double)s->host_bps);
+                weft__counted(s->links, "link").text, weft__short_rate(s->link_bps).text,
+                (double)s->host_bps / (double)s->link_bps, 100 * (double)s->link_bps / (double)s->host_bps);
     else if (s->links)
-        fprintf(file, "; %s out of it, %s", weft__counted(s->links, "link").text, links);
+        fprintf(file, "; %s out of it, %s", weft__counted(s->links, "link").text, weft__short_rate(s->link_bps).text);
     putc('\n', file);
 }
 
-static void describe(FILE *file, const struct weft_topology *t, const struct weft_network_info *network) {
-    struct weft_dsf_summary s = weft_topology_summarise_dsf(t, network);
-    if (!s.layers) return;
+static void describe(FILE *file, const struct weft_topology *t, const struct weft_topology_summary *network) {
+    const struct weft_dsf_summary *s = network->dsf;
+    if (!s) return;
     struct weft_plan_dsf_conf base;
     uint32_t sorts;
     weft_params_load(&weft_plan_dsf_table, NULL, &base, t->arena, NULL); // defaults
     struct weft_plan_dsf_sort *sort = weft_plan_topology_dsf(t, &base, t->arena, &sorts);
-    for (uint32_t i = 0; i < s.layers; i++) {
+    for (uint32_t i = 0; i < s->layers; i++) {
         const char *head = i ? "" : "DSF";
-        if (s.layer[i].box == WEFT_BOX_DSF_FABRIC)
-            print_fabric(file, &s.layer[i], head);
+        if (s->layer[i].box == WEFT_BOX_DSF_FABRIC)
+            print_fabric(file, &s->layer[i], head);
         else
-            print_interfaces(file, &s.layer[i], head, sort, sorts);
+            print_interfaces(file, &s->layer[i], head, sort, sorts);
     }
-    print_fabrics(file, &s);
+    print_fabrics(file, s);
 }
 
-static void describe_json(struct weft__json *j, const struct weft_topology *t,
-                          const struct weft_network_info *network) {
-    struct weft_dsf_summary s = weft_topology_summarise_dsf(t, network);
-    if (!s.layers) return;
-    weft__json_key(j, "dsf");
-    weft__json_begin_object(j);
-    weft__json_key(j, "layers");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < s.layers; i++) {
-        const struct weft_dsf_layer *l = &s.layer[i];
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "layer", l->name);
-        weft__json_key_string(j, "box", weft_node_box_names[l->box]);
-        weft__json_key_u64(j, "boxes", l->boxes);
-        weft__json_key_u64(j, "nodes", l->nodes);
-        weft__json_key_u64(j, "lanes_down_min", l->down_min);
-        weft__json_key_u64(j, "lanes_down_max", l->down_max);
-        weft__json_key_u64(j, "lanes_up_min", l->up_min);
-        weft__json_key_u64(j, "lanes_up_max", l->up_max);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-    weft__json_key_u64(j, "fabrics", s.fabrics);
-    weft__json_key_bool(j, "alike", s.alike == s.fabrics);
-    weft__json_key(j, "first_fabric");
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "interface_nodes", s.interfaces);
-    weft__json_key_u64(j, "hosts", s.hosts);
-    weft__json_key_u64(j, "hosts_bps", s.host_bps);
-    weft__json_key_u64(j, "links_out", s.links);
-    weft__json_key_u64(j, "links_out_bps", s.link_bps);
-    weft__json_end_object(j);
-    weft__json_end_object(j);
-}
-
-const struct weft__box_view weft__dsf_view = {.describe = describe, .describe_json = describe_json};
+const struct weft__box_view weft__dsf_view = {.describe = describe};

@@ -81,6 +81,7 @@ static uint32_t join_dests(struct weft_control_step *step, uint32_t *dest, uint3
         if (!is_deed(&joined)) {
             dests = joined.dest0;
             joined.dests = 0;
+            joined.in = joined.in_after = joined.out = WEFT_NONE;
         }
         step[kept++] = joined; // kept <= i
     }
@@ -199,7 +200,7 @@ static void list_entrances(struct weft_control_capacity *c, const struct weft__r
         const struct weft_reach_agent *a = weft__reach_run_agent(run, device);
         for (uint32_t k = 0; k < f->device[device].links && !weft_reach_resorts(a, c->dest); k++)
             links += weft_reach_usable(a, k, c->dest);
-        c->entrance[c->entrances++] = (struct weft_control_entrance){device, links};
+        c->entrance[c->entrances++] = (struct weft_control_entrance){f->device[device].name, device, links};
     }
 }
 
@@ -221,6 +222,7 @@ static void add_capacities(struct weft_control_trace *trace, const struct weft__
         for (uint32_t k = 0; k < clusters; k++) {
             struct weft_control_capacity c = capacity_of(run, f, d, cluster[k]);
             c.fabric = fabric;
+            c.towards = f->device[f->dest_device[d]].name;
             if (c.links == c.wired) continue;
             list_entrances(&c, run, f, arena);
             all[trace->capacities++] = c;
@@ -246,16 +248,15 @@ static void count_over(struct weft_control_trace *trace, const struct weft__reac
         }
 }
 
-static void add_drained(struct weft_control_trace *trace, const struct weft__reach_run *run, uint32_t fabric,
-                        struct weft_arena *arena) {
-    const struct weft_fabric *f = trace->fabric[fabric];
+static void add_drained(struct weft_control_trace *trace, const struct weft__reach_run *run,
+                        const struct weft_fabric *f, struct weft_arena *arena) {
     struct weft_control_drained *all = weft_arena_alloc(arena, trace->drained_n + f->dests, sizeof *all);
     if (trace->drained_n) memcpy(all, trace->drained, trace->drained_n * sizeof *all);
     trace->drained = all;
     for (uint32_t d = 0; d < f->dests; d++) {
         enum weft_drain state = weft__reach_run_drain(run, f->dest_device[d]);
         if (state != WEFT_UNDRAINED)
-            all[trace->drained_n++] = (struct weft_control_drained){fabric, f->dest_device[d], state};
+            all[trace->drained_n++] = (struct weft_control_drained){f->device[f->dest_device[d]].name, state};
     }
 }
 
@@ -272,7 +273,7 @@ static void run_fabric(struct weft_control_trace *trace, const struct weft_topol
     add_steps(trace, run, fabric, arena);
     add_capacities(trace, run, fabric, arena);
     count_over(trace, run, fabric);
-    add_drained(trace, run, fabric, arena);
+    add_drained(trace, run, trace->fabric[fabric], arena);
     weft__reach_run_free(run);
 }
 
@@ -298,10 +299,11 @@ enum weft_status weft_control_trace_new(const struct weft_topology *t, const str
     if (status) return status;
     if (trace->steps) qsort(trace->step, trace->steps, sizeof *trace->step, by_time);
     for (uint32_t b = 0, s = 0; b < trace->bursts; b++) {
-        trace->burst[b].step0 = s;
+        struct weft_control_burst *burst = &trace->burst[b];
+        burst->step = trace->step + s;
         while (s < trace->steps && (b + 1 == trace->bursts || trace->step[s].time_ps < trace->burst[b + 1].time_ps))
             s++;
-        trace->burst[b].steps = s - trace->burst[b].step0;
+        burst->steps = (uint32_t)(trace->step + s - burst->step);
     }
     return WEFT_OK;
 }

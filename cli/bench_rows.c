@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What benchmarks measure, as rows: one table for all, because most have the same figures.
+#include <math.h>
+
+#include "base/grow.h"
+#include "bench.h"
+
+const struct weft_bench_run weft_bench_no_run = {
+    .hosts = WEFT_NONE,
+    .threads = WEFT_NONE,
+    .demands = WEFT_TIME_NEVER,
+    .entries = WEFT_TIME_NEVER,
+    .packet_hops = WEFT_TIME_NEVER,
+    .cell_hops = WEFT_TIME_NEVER,
+    .pauses = WEFT_TIME_NEVER,
+    .ecn_marked = WEFT_TIME_NEVER,
+    .cnps = WEFT_TIME_NEVER,
+    .iterations = WEFT_TIME_NEVER,
+    .operations = WEFT_TIME_NEVER,
+    .steps = WEFT_TIME_NEVER,
+    .packets = WEFT_TIME_NEVER,
+    .wall_s = NAN,
+    .cpu_s = NAN,
+    .packet_rate = NAN,
+    .cell_rate = NAN,
+    .peak_rss_bytes = NAN,
+    .peak_rss_bytes_per_host = NAN,
+    .estimate = NAN,
+    .events_ratio = NAN,
+    .cpu_ratio = NAN,
+    .mean_error = NAN,
+    .p99_error = NAN,
+    .same_digest = UINT8_MAX,
+};
+
+void weft_bench_add(struct weft_bench_answer *a, struct weft_bench_run run) {
+    a->run = weft__arena_grow(a->arena, a->run, a->runs, sizeof *a->run);
+    a->run[a->runs++] = run;
+}
+
+enum weft_status weft_bench_tell(const struct weft_cli_options *o, const struct weft_bench_answer *answer,
+                                 struct weft_error *ret_error) {
+    return weft_cli_answer(o, &weft__answer_bench, answer, NULL, ret_error);
+}
+
+static const struct weft_result_column bench_columns[] = {
+    WEFT_RESULT_VERSION,
+    WEFT_RESULT(struct weft_bench_answer, bench, TEXT, "name of the benchmark"),
+    WEFT_RESULT(struct weft_bench_answer, runs_each, COUNT, "runs of each measurement, of which the median is kept",
+                .flags = WEFT_RESULT_SPARSE),
+};
+static const struct weft_result_table bench_table = {
+    .name = "bench", .shape = WEFT_RESULT_OBJECT, .row = "a benchmark", WEFT_RESULT_COLUMNS(bench_columns)};
+
+#define RUN(field, key, kind, ...)                                                                                     \
+    WEFT_RESULT_NAMED(struct weft_bench_run, field, key, kind, __VA_ARGS__, .flags = WEFT_RESULT_SPARSE)
+#define SECONDS(field, what) RUN(field, #field, REAL, what, .unit = "s")
+static const struct weft_result_column runs_columns[] = {
+    WEFT_RESULT_CALL(weft_result_index, "number", COUNT, "number of the measurement, from 0",
+                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    RUN(job, "job", TEXT, "fast-forward: what ran"),
+    RUN(mode, "mode", TEXT, "fast-forward: run.fast_forward"),
+    RUN(refused, "refused", TEXT, "fast-forward: why nothing was skipped"),
+    RUN(hosts, "hosts", COUNT, "hosts"),
+    RUN(threads, "threads", COUNT, "worker threads"),
+    RUN(to, "to", TEXT, "te: to whom each host sends"),
+    RUN(demands, "demands", COUNT, "te: demands placed"),
+    RUN(entries, "entries", COUNT, "te: entries of forwarding tables that were computed"),
+    RUN(digest, "digest", TEXT, "digest of the run"),
+    RUN(packet_hops, "packet_hops", COUNT, "packets times links that they crossed"),
+    RUN(cell_hops, "cell_hops", COUNT, "cells times links that they crossed"),
+    SECONDS(wall_s, "wall time of the run"),
+    SECONDS(cpu_s, "processor time, of all threads"),
+    RUN(packet_rate, "packet_hops_per_cpu_s", REAL, "packet-hops in a second of processor time", .unit = "1/s"),
+    RUN(cell_rate, "cell_hops_per_cpu_s", REAL, "cell-hops in a second of processor time", .unit = "1/s"),
+    RUN(peak_rss_bytes, "peak_rss_bytes", REAL, "peak memory of the process", .unit = "bytes"),
+    RUN(peak_rss_bytes_per_host, "peak_rss_bytes_per_host", REAL, "the same by the number of hosts", .unit = "bytes"),
+    RUN(pauses, "pfc_xoff_frames", COUNT, "pause frames sent"),
+    RUN(ecn_marked, "ecn_marked", COUNT, "packets marked"),
+    RUN(cnps, "cnp", COUNT, "congestion notification packets"),
+    RUN(iterations, "iterations", COUNT, "fast-forward: iterations skipped"),
+    RUN(operations, "operations", COUNT, "fast-forward: operations skipped"),
+    RUN(steps, "steps", COUNT, "fast-forward: steps skipped"),
+    RUN(packets, "packets", COUNT, "fast-forward: packets skipped"),
+    RUN(estimate, "estimate", REAL, "fast-forward: the run's own estimate of its error"),
+    RUN(events_ratio, "events_ratio", REAL, "fast-forward: events of the full run by those of this one"),
+    RUN(cpu_ratio, "cpu_ratio", REAL, "fast-forward: processor time of the full run by that of this one"),
+    RUN(mean_error, "mean_error", REAL, "fast-forward: error of the mean time, as a part of it"),
+    RUN(p99_error, "p99_error", REAL, "fast-forward: error of the 99th percentile of times, as a part of it"),
+    RUN(same_digest, "same_digest", BOOL, "fast-forward: whether the digest is that of the full run"),
+};
+static const struct weft_result_table runs_table = {.name = "runs",
+                                                    .shape = WEFT_RESULT_LIST,
+                                                    .row = "a measurement",
+                                                    WEFT_RESULT_COLUMNS(runs_columns),
+                                                    WEFT_RESULT_EACH(struct weft_bench_answer, run, runs)};
+
+static struct weft_result_value number_of_run(struct weft_result_cursor *c) {
+    return (struct weft_result_value){.known = true, .whole = c->above->at - 1};
+}
+
+static const struct weft_result_column phases_columns[] = {
+    WEFT_RESULT_CALL(number_of_run, "run", COUNT, "number of the measurement, from 0",
+                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
+    WEFT_RESULT(struct weft_bench_phase, name, TEXT, "phase of a window", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT(struct weft_bench_phase, seconds, REAL, "time of all threads in it", .unit = "s"),
+};
+static const struct weft_result_table phases_table = {.name = "runs.phase_s",
+                                                      .shape = WEFT_RESULT_NUMBERS,
+                                                      .row = "a phase of the windows of a run",
+                                                      WEFT_RESULT_COLUMNS(phases_columns),
+                                                      WEFT_RESULT_EACH(struct weft_bench_run, phase, phases),
+                                                      .sparse = true};
+
+static const struct weft_result_table *const tables[] = {&bench_table, &runs_table, &phases_table};
+const struct weft_answer weft__answer_bench = {
+    .name = "bench", .about = "weft bench: what the benchmarks measure", WEFT_ANSWER_TABLES(tables)};

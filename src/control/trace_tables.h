@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of weft trace-control about a Clique, for the answer that has those about a DSF as well.
+#ifndef WEFT_CONTROL_TRACE_TABLES_H
+#define WEFT_CONTROL_TRACE_TABLES_H
+
+#include "weft/clique_trace.h"
+#include "weft/result.h"
+
+extern const struct weft_result_table weft__clique_table, weft__clique_bootstrap_table, weft__clique_tin_table,
+    weft__clique_controller_table, weft__clique_event_table, weft__clique_sent_table, weft__clique_timesync_table,
+    weft__clique_depth_table, weft__clique_clock_table, weft__clique_message_table;
+
+static inline const struct weft_control_answer *weft__control_answer(const struct weft_result_cursor *c) {
+    return c->subject;
+}
+
+static inline struct weft_result_value weft__control_text(const char *text) {
+    return (struct weft_result_value){.known = text, .text = text};
+}
+
+static inline struct weft_result_value weft__control_number(bool known, uint64_t value) {
+    return (struct weft_result_value){.known = known, .whole = value};
+}
+
+/// The key of a row that has no name.
+#define WEFT__CONTROL_NUMBER(key, help)                                                                                \
+    WEFT_RESULT_CALL(weft_result_index, key, COUNT, help, .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES)
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of weft why as rows: flows, iterations and operations, each with its parts.
+#include "weft/result.h"
+#include "weft/why.h"
+
+static bool is_alone(const void *why) {
+    return !((const struct weft_why_answer *)why)->list;
+}
+
+// --- parts and their sums -----------------------------------------------------------------------------------------
+
+#define PART_COLUMNS                                                                                                   \
+    WEFT_RESULT_CALL(weft_result_index, "part", COUNT, "number of the part along the critical path",                   \
+                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),                                                   \
+        WEFT_RESULT_OF_NAMES(0, struct weft_why_part, kind, "kind", weft_why_names, "what the time went to"),          \
+        WEFT_RESULT(struct weft_why_part, where, TEXT, "port, node or host at which it was spent"),                    \
+        WEFT_RESULT(struct weft_why_part, because_of, TEXT, "what caused it; empty: nothing else"),                    \
+        WEFT_RESULT(struct weft_why_part, time_ps, TIME, "length of the part")
+
+/// Kinds that have any time, in their own order. The place says where the sums are.
+static bool next_kind(struct weft_result_cursor *c) {
+    const char *row = c->above->part[0];
+    const weft_time_ps *sum = *(const weft_time_ps *const *)(row + c->table->place.pointer);
+    while (c->at < WEFT_WHYS && !sum[c->at])
+        c->at++;
+    if (c->at == WEFT_WHYS) return false;
+    c->part[0] = &sum[c->at];
+    c->part[1] = &weft_why_names[c->at++];
+    return true;
+}
+
+struct kind {
+    const char *name;
+};
+#define KIND_COLUMNS                                                                                                   \
+    WEFT_RESULT_AT(1, struct kind, name, "kind", TEXT, "what the time went to", .flags = WEFT_RESULT_KEY), {           \
+        .name = "time_ps", .type = WEFT_RESULT_TIME, .source = WEFT_RESULT_FROM_U64, .help = "sum of its parts"        \
+    }
+#define KINDS(T) .next = next_kind, .place.pointer = offsetof(T, kind_ps)
+
+// --- flows --------------------------------------------------------------------------------------------------------
+
+#define FLOW(field, kind, ...) WEFT_RESULT(struct weft_why, field, kind, __VA_ARGS__)
+static const struct weft_result_column flow_columns[] = {
+    WEFT_RESULT_CALL(weft_result_index, "number", COUNT, "number in this answer",
+                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    FLOW(flow, COUNT, "number of the flow in the run"),
+    FLOW(is, TEXT, "why it was chosen: its place among the flows of its group", .flags = WEFT_RESULT_SPARSE),
+    FLOW(group, TEXT, "group of flows that it is in"),
+    FLOW(src, TEXT, "host that sends"),
+    FLOW(dst, TEXT, "host that receives"),
+    FLOW(bytes, BYTES, "payload of the flow"),
+    FLOW(fct_ps, TIME, "flow completion time"),
+    FLOW(ideal_ps, TIME, "completion time alone in the network", .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
+};
+static const struct weft_result_table flow_table =
+    WEFT_RESULT_TABLE("flows", LIST, "a flow whose completion time is explained", flow_columns, .sparse = true,
+                      .merged = is_alone, WEFT_RESULT_EACH(struct weft_why_answer, flow, flows));
+#define OF_FLOW WEFT_RESULT_ABOVE_KEY("number", "number", COUNT, "number of the flow in this answer")
+static const struct weft_result_column flow_part_columns[] = {OF_FLOW, PART_COLUMNS};
+static const struct weft_result_table flow_part_table =
+    WEFT_RESULT_TABLE("flows.parts", LIST, "a part of a flow's completion time", flow_part_columns,
+                      WEFT_RESULT_EACH(struct weft_why, part, parts));
+static const struct weft_result_column flow_kind_columns[] = {OF_FLOW, KIND_COLUMNS};
+static const struct weft_result_table flow_kind_table = WEFT_RESULT_TABLE(
+    "flows.kinds", NUMBERS, "the parts of a kind, of a flow", flow_kind_columns, KINDS(struct weft_why));
+
+// --- iterations of jobs -------------------------------------------------------------------------------------------
+
+#define ITERATION(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_why_iteration, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column iteration_columns[] = {
+    ITERATION(name, "job", TEXT, "the job", .flags = WEFT_RESULT_KEY),
+    ITERATION(iteration, "iteration", COUNT, "number of the iteration, from 0", .flags = WEFT_RESULT_KEY),
+    ITERATION(ranks, "ranks", COUNT, "ranks of the job"),
+    ITERATION(from_ps, "from_ps", TIME, "end of the iteration before, or start of the job"),
+    ITERATION(time_ps, "iteration_ps", TIME, "length of the iteration"),
+    ITERATION(steps_in_all, "steps_in_all", COUNT, "steps on the critical path"),
+};
+static const struct weft_result_table iteration_table =
+    WEFT_RESULT_TABLE("iterations", LIST, "an iteration of a job whose time is explained", iteration_columns,
+                      .merged = weft_result_always, WEFT_RESULT_EACH(struct weft_why_answer, iteration, iterations));
+#define OF_ITERATION                                                                                                   \
+    WEFT_RESULT_ABOVE_KEY("job", "job", TEXT, "the job"),                                                              \
+        WEFT_RESULT_ABOVE_KEY("iteration", "iteration", COUNT, "number of the iteration, from 0")
+static const struct weft_result_column iteration_kind_columns[] = {OF_ITERATION, KIND_COLUMNS};
+static const struct weft_result_table iteration_kind_table =
+    WEFT_RESULT_TABLE("iterations.kinds", NUMBERS, "the parts of a kind, of an iteration", iteration_kind_columns,
+                      KINDS(struct weft_why_iteration));
+
+static struct weft_result_value step_time(struct weft_result_cursor *c) {
+    const struct weft_why_step *s = c->part[0];
+    return (struct weft_result_value){.known = true, .whole = s->to_ps - s->from_ps};
+}
+
+#define STEP(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_why_step, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column step_columns[] = {
+    OF_ITERATION,
+    WEFT_RESULT_CALL(weft_result_index, "step", COUNT, "number of the step along the critical path",
+                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    WEFT_RESULT_OF_NAMES(0, struct weft_why_step, what, "what", weft_why_step_names, "what it is"),
+    STEP(op, "operation", TEXT, "operation that it is part of: a collective, or a step of a schedule"),
+    STEP(rank, "rank", COUNT, "rank at which it takes time"),
+    STEP(host, "host", TEXT, "host of the rank"),
+    STEP(peer, "to_rank", COUNT, "rank that a message or clear-to-send goes to", .flags = WEFT_RESULT_SPARSE),
+    STEP(to_host, "to_host", TEXT, "host of that rank", .flags = WEFT_RESULT_SPARSE),
+    STEP(flow, "flow", COUNT, "flow that carries the message", .flags = WEFT_RESULT_SPARSE),
+    STEP(message, "message", COUNT, "number of the message on its connection, from 0", .flags = WEFT_RESULT_SPARSE),
+    STEP(from_ps, "from_ps", TIME, "when the step begins"),
+    WEFT_RESULT_CALL(step_time, "time_ps", TIME, "length of the step"),
+};
+static const struct weft_result_table step_table =
+    WEFT_RESULT_TABLE("iterations.steps", LIST, "a step on the critical path of an iteration", step_columns,
+                      WEFT_RESULT_EACH(struct weft_why_iteration, step, steps));
+static const struct weft_result_column step_part_columns[] = {
+    OF_ITERATION, WEFT_RESULT_ABOVE_KEY("step", "step", COUNT, "number of the step along the critical path"),
+    PART_COLUMNS};
+static const struct weft_result_table step_part_table =
+    WEFT_RESULT_TABLE("iterations.steps.parts", LIST, "a part of a step", step_part_columns,
+                      WEFT_RESULT_EACH(struct weft_why_step, part, parts));
+
+// --- operations of remote memory access ---------------------------------------------------------------------------
+
+#define OPERATION(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_why_operation, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column operation_columns[] = {
+    WEFT_RESULT_CALL(weft_result_index, "operation", COUNT, "number in this answer",
+                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    OPERATION(is, "is", TEXT, "why it was chosen: its place among those of its group", .flags = WEFT_RESULT_SPARSE),
+    OPERATION(group, "group", TEXT, "group of remote memory access that it is in"),
+    OPERATION(client_host, "client", TEXT, "host that asks"),
+    OPERATION(server_host, "server", TEXT, "host that is asked"),
+    OPERATION(begun_ps, "begun_ps", TIME, "when its client began it"),
+    OPERATION(latency_ps, "latency_ps", TIME, "time until it was complete"),
+};
+static const struct weft_result_table operation_table = WEFT_RESULT_TABLE(
+    "operations", LIST, "an operation of remote memory access whose time is explained", operation_columns,
+    .sparse = true, WEFT_RESULT_EACH(struct weft_why_answer, operation, operations));
+#define OF_OPERATION WEFT_RESULT_ABOVE_KEY("operation", "operation", COUNT, "number of the operation in this answer")
+static const struct weft_result_column operation_part_columns[] = {OF_OPERATION, PART_COLUMNS};
+static const struct weft_result_table operation_part_table =
+    WEFT_RESULT_TABLE("operations.parts", LIST, "a part of an operation's time", operation_part_columns,
+                      WEFT_RESULT_EACH(struct weft_why_operation, part, parts));
+static const struct weft_result_column operation_kind_columns[] = {OF_OPERATION, KIND_COLUMNS};
+static const struct weft_result_table operation_kind_table =
+    WEFT_RESULT_TABLE("operations.kinds", NUMBERS, "the parts of a kind, of an operation", operation_kind_columns,
+                      KINDS(struct weft_why_operation));
+
+static const struct weft_result_column why_columns[] = {
+    WEFT_RESULT_VERSION,
+    WEFT_RESULT(struct weft_why_answer, scenario, TEXT, "name of the scenario"),
+    WEFT_RESULT(struct weft_why_answer, variant, TEXT, "variant; empty: the scenario has none"),
+};
+static const struct weft_result_table why_table =
+    WEFT_RESULT_TABLE("why", OBJECT, "where the time of flows, iterations or operations went", why_columns);
+const struct weft_answer weft__answer_why =
+    WEFT_ANSWER_OF("why", "weft why: where the time of flows, iterations and operations of remote memory access went",
+                   &why_table, &flow_table, &flow_part_table, &flow_kind_table, &iteration_table, &iteration_kind_table,
+                   &step_table, &step_part_table, &operation_table, &operation_part_table, &operation_kind_table);
