@@ -215,23 +215,6 @@ void weft_cli_dcbx_print(FILE *file, const void *dcbx) {
 
 // --- as rows ------------------------------------------------------------------------------------------------------
 
-/// The only row of a table, if it is there.
-static bool take_row(struct weft_result_cursor *c, bool is_there, const void *row, const void *ets) {
-    c->part[0] = row;
-    c->part[1] = ets;
-    return is_there && !c->at++;
-}
-
-static bool take_element(struct weft_result_cursor *c, uint32_t n, const void *array, size_t size) {
-    if (c->at == n) return false;
-    c->part[0] = (const char *)array + c->at++ * size;
-    return true;
-}
-
-static struct weft_result_value known_number(bool known, uint64_t value) {
-    return (struct weft_result_value){.known = known, .whole = value};
-}
-
 static struct weft_result_value known_text(struct weft_result_cursor *c, const char *text) {
     return (struct weft_result_value){.known = text, .text = text ? weft_arena_text(c->arena, text) : NULL};
 }
@@ -247,8 +230,6 @@ static struct weft_result_value list_octets(struct weft_result_cursor *c, bool k
 #define OF_SENDER WEFT_RESULT_ABOVE_KEY("sender", "sender", COUNT, "number of the sender")
 #define LISTED(function, key, help)                                                                                    \
     WEFT_RESULT_CALL(function, key, TEXT, help, .flags = WEFT_RESULT_LISTED | WEFT_RESULT_SPARSE)
-#define NUMBER(key, help)                                                                                              \
-    WEFT_RESULT_CALL(weft_result_index, key, COUNT, help, .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES)
 
 static const struct weft_cli_dcbx_said *said_of(const struct weft_result_cursor *c) {
     return c->part[0];
@@ -289,7 +270,7 @@ static struct weft_result_value sender_system(struct weft_result_cursor *c) {
 
 #define SAID(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_cli_dcbx_said, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column sender_columns[] = {
-    NUMBER("sender", "number of the sender and of what it says, from 0"),
+    WEFT_RESULT_NUMBER("sender", "number of the sender and of what it says, from 0"),
     WEFT_RESULT_CALL(sender_mac, "mac", TEXT, "MAC address of the sender", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(sender_chassis, "chassis", TEXT, "chassis id"),
     WEFT_RESULT_CALL(sender_port, "port", TEXT, "port id"),
@@ -302,7 +283,7 @@ static const struct weft_result_table sender_table = WEFT_RESULT_TABLE(
     "senders", LIST, "what an LLDP sender says: one row per content", sender_columns, .next = next_sender);
 
 static bool next_pfc(struct weft_result_cursor *c) {
-    return take_row(c, above_says(c)->has & WEFT_DCBX_PFC, &above_says(c)->pfc, NULL);
+    return weft_result_take(c, above_says(c)->has & WEFT_DCBX_PFC ? &above_says(c)->pfc : NULL, NULL);
 }
 
 #define PFC(field, kind, help) WEFT_RESULT(struct weft_pfc_configuration, field, kind, help)
@@ -332,7 +313,8 @@ ETS_LIST(ets_algorithms, algorithm)
         LISTED(ets_algorithms, "algorithm_of_class", "0 strict, 1 credit-based shaper, 2 ETS, 255 vendor's own")
 
 static bool next_ets(struct weft_result_cursor *c) {
-    return take_row(c, above_says(c)->has & WEFT_DCBX_ETS, &above_says(c)->ets, &above_says(c)->ets.table);
+    return weft_result_take(c, above_says(c)->has & WEFT_DCBX_ETS ? &above_says(c)->ets : NULL,
+                            &above_says(c)->ets.table);
 }
 
 #define ETS(field, kind, help) WEFT_RESULT(struct weft_ets_configuration, field, kind, help)
@@ -348,7 +330,7 @@ static const struct weft_result_table ets_table = WEFT_RESULT_TABLE(
 
 static bool next_recommendation(struct weft_result_cursor *c) {
     const struct weft_dcbx *d = above_says(c);
-    return take_row(c, d->has & WEFT_DCBX_ETS_RECOMMENDATION, d, &d->recommendation.table);
+    return weft_result_take(c, d->has & WEFT_DCBX_ETS_RECOMMENDATION ? d : NULL, &d->recommendation.table);
 }
 
 static const struct weft_result_column recommendation_columns[] = {OF_SENDER, ETS_COLUMNS};
@@ -358,7 +340,7 @@ static const struct weft_result_table recommendation_table =
 
 static bool next_app(struct weft_result_cursor *c) {
     const struct weft_dcbx *d = above_says(c);
-    return take_element(c, d->has & WEFT_DCBX_APPS ? d->apps.n : 0, d->apps.app, sizeof *d->apps.app);
+    return weft_result_take_from(c, d->has & WEFT_DCBX_APPS ? d->apps.n : 0, d->apps.app, sizeof *d->apps.app);
 }
 
 static struct weft_result_value app_name(struct weft_result_cursor *c) {
@@ -370,7 +352,7 @@ static struct weft_result_value app_name(struct weft_result_cursor *c) {
 #define APP(field, help) WEFT_RESULT(struct weft_app, field, COUNT, help)
 static const struct weft_result_column app_columns[] = {
     OF_SENDER,
-    NUMBER("number", "in this order, from 0"),
+    WEFT_RESULT_NUMBER("number", "in this order, from 0"),
     WEFT_RESULT_CALL(app_name, "name", TEXT, "the application in words"),
     APP(selector, "1 EtherType, 2 TCP, 3 UDP, 4 TCP or UDP, 5 DSCP"),
     APP(protocol, "EtherType, port or code point"),
@@ -380,7 +362,7 @@ static const struct weft_result_table app_table = WEFT_RESULT_TABLE(
     "senders.applications", LIST, "the priority of an application", app_columns, .next = next_app, .sparse = true);
 
 static bool next_cee(struct weft_result_cursor *c) {
-    return take_row(c, above_says(c)->has & WEFT_DCBX_CEE, &above_says(c)->cee, NULL);
+    return weft_result_take(c, above_says(c)->has & WEFT_DCBX_CEE ? &above_says(c)->cee : NULL, NULL);
 }
 
 #define CEE(name, bit, value)                                                                                          \
@@ -389,12 +371,12 @@ static bool next_cee(struct weft_result_cursor *c) {
         bool known = cee->has >> WEFT_CEE_##bit & 1;                                                                   \
         return value;                                                                                                  \
     }
-CEE(cee_sequence, CONTROL, known_number(known, cee->control.sequence))
-CEE(cee_acknowledged, CONTROL, known_number(known, cee->control.acknowledged))
+CEE(cee_sequence, CONTROL, weft_result_whole(known, cee->control.sequence))
+CEE(cee_acknowledged, CONTROL, weft_result_whole(known, cee->control.acknowledged))
 CEE(cee_groups, PG, list_octets(c, known, cee->pg.group_of))
 CEE(cee_percents, PG, list_octets(c, known, cee->pg.percent))
-CEE(cee_willing, PFC, known_number(known, cee->pfc.feature.willing))
-CEE(cee_enabled, PFC, known_number(known, cee->pfc.enabled))
+CEE(cee_willing, PFC, weft_result_whole(known, cee->pfc.feature.willing))
+CEE(cee_enabled, PFC, weft_result_whole(known, cee->pfc.enabled))
 #define SOME(function, key, kind, help) WEFT_RESULT_CALL(function, key, kind, help, .flags = WEFT_RESULT_SPARSE)
 static const struct weft_result_column cee_columns[] = {
     OF_SENDER,
@@ -410,13 +392,14 @@ static const struct weft_result_table cee_table =
 
 static bool next_cee_app(struct weft_result_cursor *c) {
     const struct weft_cee *cee = c->above->part[0];
-    return take_element(c, cee->has >> WEFT_CEE_APPS & 1 ? cee->apps.n : 0, cee->apps.app, sizeof *cee->apps.app);
+    return weft_result_take_from(c, cee->has >> WEFT_CEE_APPS & 1 ? cee->apps.n : 0, cee->apps.app,
+                                 sizeof *cee->apps.app);
 }
 
 #define CEE_APP(field, kind, help) WEFT_RESULT(struct weft_cee_app, field, kind, help)
 static const struct weft_result_column cee_app_columns[] = {
     OF_SENDER,
-    NUMBER("number", "in this order, from 0"),
+    WEFT_RESULT_NUMBER("number", "in this order, from 0"),
     CEE_APP(selector, COUNT, "0 EtherType, 1 TCP or UDP port"),
     CEE_APP(protocol, COUNT, "EtherType or port"),
     CEE_APP(priorities, PRIORITIES, "its priorities"),
@@ -428,17 +411,13 @@ static const struct weft_result_table cee_app_table =
 static bool next_negotiated(struct weft_result_cursor *c) {
     const struct weft_dcbx_end *own = ((const struct weft_cli_dcbx *)c->subject)->own;
     const struct weft_dcbx_operation *o = ((const struct weft_cli_dcbx_said *)c->above->part[0])->negotiated;
-    return take_row(c, o, o, o && own->says.has & WEFT_DCBX_ETS ? &o->ets : NULL);
+    return weft_result_take(c, o, o && own->says.has & WEFT_DCBX_ETS ? &o->ets : NULL);
 }
 
-static struct weft_result_value negotiated_rule(struct weft_result_cursor *c) {
-    return known_text(c, weft_dcbx_rule_text(((const struct weft_dcbx_operation *)c->part[0])->rule));
-}
-
-static struct weft_result_value negotiated_recommended(struct weft_result_cursor *c) {
-    return known_number(c->part[1], ((const struct weft_dcbx_operation *)c->part[0])->ets_of_peer);
-}
-
+WEFT_RESULT_VALUE(negotiated_rule,
+                  known_text(c, weft_dcbx_rule_text(((const struct weft_dcbx_operation *)c->part[0])->rule)))
+WEFT_RESULT_VALUE(negotiated_recommended,
+                  weft_result_whole(c->part[1], ((const struct weft_dcbx_operation *)c->part[0])->ets_of_peer))
 static const struct weft_result_column negotiated_columns[] = {
     OF_SENDER,
     WEFT_RESULT(struct weft_dcbx_operation, pfc, PRIORITIES, "priorities with PFC in force here"),
@@ -453,7 +432,7 @@ static const struct weft_result_table negotiated_table =
 
 static bool next_negotiated_app(struct weft_result_cursor *c) {
     const struct weft_dcbx_operation *o = c->above->part[0];
-    return take_element(c, o->apps.n, o->apps.app, sizeof *o->apps.app);
+    return weft_result_take_from(c, o->apps.n, o->apps.app, sizeof *o->apps.app);
 }
 
 static const struct weft_result_table negotiated_app_table =
@@ -462,7 +441,7 @@ static const struct weft_result_table negotiated_app_table =
 
 static bool next_difference(struct weft_result_cursor *c) {
     const struct weft_dcbx_operation *o = c->above->part[0];
-    return take_element(c, o->differences, o->difference, sizeof *o->difference);
+    return weft_result_take_from(c, o->differences, o->difference, sizeof *o->difference);
 }
 
 static struct weft_result_value difference_found(struct weft_result_cursor *c) {
@@ -479,7 +458,7 @@ static struct weft_result_value difference_consequence(struct weft_result_cursor
 
 static const struct weft_result_column difference_columns[] = {
     OF_SENDER,
-    NUMBER("number", "in this order, from 0"),
+    WEFT_RESULT_NUMBER("number", "in this order, from 0"),
     WEFT_RESULT_CALL(difference_found, "found", TEXT, "what differs"),
     WEFT_RESULT_CALL(difference_consequence, "consequence", TEXT, "effect of the difference"),
     WEFT_RESULT(struct weft_dcbx_difference, priorities, PRIORITIES, "priorities concerned"),
