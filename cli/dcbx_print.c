@@ -235,10 +235,6 @@ static const struct weft_cli_dcbx_said *said_of(const struct weft_result_cursor 
     return c->part[0];
 }
 
-static const struct weft_dcbx *above_says(const struct weft_result_cursor *c) {
-    return &((const struct weft_cli_dcbx_said *)c->above->part[0])->end.says;
-}
-
 static bool next_sender(struct weft_result_cursor *c) {
     const struct weft_cli_dcbx_said *before = c->state,
                                     *s = before ? before->next : ((const struct weft_cli_dcbx *)c->subject)->said;
@@ -282,10 +278,8 @@ static const struct weft_result_column sender_columns[] = {
 static const struct weft_result_table sender_table = WEFT_RESULT_TABLE(
     "senders", LIST, "what an LLDP sender says: one row per content", sender_columns, .next = next_sender);
 
-static bool next_pfc(struct weft_result_cursor *c) {
-    return weft_result_take(c, above_says(c)->has & WEFT_DCBX_PFC ? &above_says(c)->pfc : NULL, NULL);
-}
-
+WEFT_RESULT_NEXT(next_pfc, struct weft_cli_dcbx_said, said,
+                 weft_result_take(c, (said->end.says.has & WEFT_DCBX_PFC) ? &said->end.says.pfc : NULL, NULL))
 #define PFC(field, kind, help) WEFT_RESULT(struct weft_pfc_configuration, field, kind, help)
 static const struct weft_result_column pfc_columns[] = {
     OF_SENDER,
@@ -312,11 +306,9 @@ ETS_LIST(ets_algorithms, algorithm)
         LISTED(ets_percents, "percent_of_class", "bandwidth of each traffic class, per cent"),                         \
         LISTED(ets_algorithms, "algorithm_of_class", "0 strict, 1 credit-based shaper, 2 ETS, 255 vendor's own")
 
-static bool next_ets(struct weft_result_cursor *c) {
-    return weft_result_take(c, above_says(c)->has & WEFT_DCBX_ETS ? &above_says(c)->ets : NULL,
-                            &above_says(c)->ets.table);
-}
-
+WEFT_RESULT_NEXT(next_ets, struct weft_cli_dcbx_said, said,
+                 weft_result_take(c, (said->end.says.has & WEFT_DCBX_ETS) ? &said->end.says.ets : NULL,
+                                  &said->end.says.ets.table))
 #define ETS(field, kind, help) WEFT_RESULT(struct weft_ets_configuration, field, kind, help)
 static const struct weft_result_column ets_columns[] = {
     OF_SENDER,
@@ -328,21 +320,17 @@ static const struct weft_result_column ets_columns[] = {
 static const struct weft_result_table ets_table = WEFT_RESULT_TABLE(
     "senders.ets", OBJECT, "shares of bandwidth as a sender says them", ets_columns, .next = next_ets);
 
-static bool next_recommendation(struct weft_result_cursor *c) {
-    const struct weft_dcbx *d = above_says(c);
-    return weft_result_take(c, d->has & WEFT_DCBX_ETS_RECOMMENDATION ? d : NULL, &d->recommendation.table);
-}
-
+WEFT_RESULT_NEXT(next_recommendation, struct weft_cli_dcbx_said, said,
+                 weft_result_take(c, (said->end.says.has & WEFT_DCBX_ETS_RECOMMENDATION) ? &said->end.says : NULL,
+                                  &said->end.says.recommendation.table))
 static const struct weft_result_column recommendation_columns[] = {OF_SENDER, ETS_COLUMNS};
 static const struct weft_result_table recommendation_table =
     WEFT_RESULT_TABLE("senders.ets_recommendation", OBJECT, "shares of bandwidth that a sender recommends",
                       recommendation_columns, .next = next_recommendation);
 
-static bool next_app(struct weft_result_cursor *c) {
-    const struct weft_dcbx *d = above_says(c);
-    return weft_result_take_from(c, d->has & WEFT_DCBX_APPS ? d->apps.n : 0, d->apps.app, sizeof *d->apps.app);
-}
-
+WEFT_RESULT_NEXT(next_app, struct weft_cli_dcbx_said, said,
+                 weft_result_take_from(c, (said->end.says.has & WEFT_DCBX_APPS) ? said->end.says.apps.n : 0,
+                                       said->end.says.apps.app, sizeof *said->end.says.apps.app))
 static struct weft_result_value app_name(struct weft_result_cursor *c) {
     char text[TEXT_MAX];
     weft_dcbx_app_text(c->part[0], text, sizeof text);
@@ -361,10 +349,8 @@ static const struct weft_result_column app_columns[] = {
 static const struct weft_result_table app_table = WEFT_RESULT_TABLE(
     "senders.applications", LIST, "the priority of an application", app_columns, .next = next_app, .sparse = true);
 
-static bool next_cee(struct weft_result_cursor *c) {
-    return weft_result_take(c, above_says(c)->has & WEFT_DCBX_CEE ? &above_says(c)->cee : NULL, NULL);
-}
-
+WEFT_RESULT_NEXT(next_cee, struct weft_cli_dcbx_said, said,
+                 weft_result_take(c, (said->end.says.has & WEFT_DCBX_CEE) ? &said->end.says.cee : NULL, NULL))
 #define CEE(name, bit, value)                                                                                          \
     static struct weft_result_value name(struct weft_result_cursor *c) {                                               \
         const struct weft_cee *cee = c->part[0];                                                                       \
@@ -390,12 +376,9 @@ static const struct weft_result_column cee_columns[] = {
 static const struct weft_result_table cee_table =
     WEFT_RESULT_TABLE("senders.cee", OBJECT, "CEE DCBX of a sender", cee_columns, .next = next_cee);
 
-static bool next_cee_app(struct weft_result_cursor *c) {
-    const struct weft_cee *cee = c->above->part[0];
-    return weft_result_take_from(c, cee->has >> WEFT_CEE_APPS & 1 ? cee->apps.n : 0, cee->apps.app,
-                                 sizeof *cee->apps.app);
-}
-
+WEFT_RESULT_NEXT(next_cee_app, struct weft_cee, cee,
+                 weft_result_take_from(c, cee->has >> WEFT_CEE_APPS & 1 ? cee->apps.n : 0, cee->apps.app,
+                                       sizeof *cee->apps.app))
 #define CEE_APP(field, kind, help) WEFT_RESULT(struct weft_cee_app, field, kind, help)
 static const struct weft_result_column cee_app_columns[] = {
     OF_SENDER,
@@ -430,20 +413,14 @@ static const struct weft_result_table negotiated_table =
     WEFT_RESULT_TABLE("senders.negotiated", OBJECT, "what the own port would negotiate with a sender (--pfc)",
                       negotiated_columns, .next = next_negotiated);
 
-static bool next_negotiated_app(struct weft_result_cursor *c) {
-    const struct weft_dcbx_operation *o = c->above->part[0];
-    return weft_result_take_from(c, o->apps.n, o->apps.app, sizeof *o->apps.app);
-}
-
+WEFT_RESULT_NEXT(next_negotiated_app, struct weft_dcbx_operation, o,
+                 weft_result_take_from(c, o->apps.n, o->apps.app, sizeof *o->apps.app))
 static const struct weft_result_table negotiated_app_table =
     WEFT_RESULT_TABLE("senders.negotiated.applications", LIST, "the priority of an application, as negotiated",
                       app_columns, .next = next_negotiated_app);
 
-static bool next_difference(struct weft_result_cursor *c) {
-    const struct weft_dcbx_operation *o = c->above->part[0];
-    return weft_result_take_from(c, o->differences, o->difference, sizeof *o->difference);
-}
-
+WEFT_RESULT_NEXT(next_difference, struct weft_dcbx_operation, o,
+                 weft_result_take_from(c, o->differences, o->difference, sizeof *o->difference))
 static struct weft_result_value difference_found(struct weft_result_cursor *c) {
     char found[TEXT_MAX], consequence[TEXT_MAX];
     weft_dcbx_explain(c->part[0], found, consequence, sizeof found);

@@ -239,6 +239,12 @@ static inline struct weft_result_value weft_result_words(const char *text) { ///
 static inline struct weft_result_value weft_result_whole(bool known, uint64_t value) {
     return (struct weft_result_value){.known = known, .whole = value};
 }
+/// The same for `next`, where `upper` is the row above as a T.
+#define WEFT_RESULT_NEXT(name, T, upper, ...)                                                                          \
+    static bool name(struct weft_result_cursor *c) {                                                                   \
+        const T *upper = c->above->part[0];                                                                            \
+        return __VA_ARGS__;                                                                                            \
+    }
 /// For `next`: the only row, if it is there, with its parts 0 and 1; and the next of `n` elements of an array.
 static inline bool weft_result_take(struct weft_result_cursor *c, const void *row, const void *more) {
     c->part[0] = row;

@@ -286,11 +286,7 @@ static const struct weft_result_table fsdb_event_table =
     WEFT_RESULT_TABLE("dsf.nodes.fsdb.events", LIST, "an event and what the nodes made of it", fsdb_event_columns,
                       .next = next_fsdb_event);
 
-static bool next_bgp(struct weft_result_cursor *c) {
-    c->part[0] = ((const struct weft_control_nodes *)c->above->part[0])->exits->bgp;
-    return c->part[0] && !c->at++;
-}
-
+WEFT_RESULT_NEXT(next_bgp, struct weft_control_nodes, nodes, weft_result_take(c, nodes->exits->bgp, NULL))
 #define BGP(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_bgp_result, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column bgp_columns[] = {
     OF_FABRIC,

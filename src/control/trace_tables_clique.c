@@ -13,9 +13,7 @@ static struct weft_result_value name_tin(const struct weft_result_cursor *c, uin
 }
 
 static bool next_clique(struct weft_result_cursor *c) {
-    c->part[0] = trace_of(c);
-    c->part[1] = c->part[0] ? trace_of(c)->clique : NULL;
-    return c->part[0] && !c->at++;
+    return weft_result_take(c, trace_of(c), trace_of(c) ? trace_of(c)->clique : NULL);
 }
 
 #define CLIQUE(field, key, kind, ...) WEFT_RESULT_AT(1, struct weft_clique, field, key, kind, __VA_ARGS__)
@@ -59,12 +57,8 @@ const struct weft_result_table weft__clique_bootstrap_table =
     WEFT_RESULT_TABLE("clique.bootstrap", OBJECT, "the start from power-on", bootstrap_columns,
                       WEFT_RESULT_IF(struct weft_clique_trace, bootstrap));
 
-static bool next_tin(struct weft_result_cursor *c) {
-    const struct weft_bootstrap_result *r = c->above->part[0];
-    c->part[0] = &r->tin[c->at];
-    return c->at++ < trace_of(c)->clique->tins;
-}
-
+WEFT_RESULT_NEXT(next_tin, struct weft_bootstrap_result, r,
+                 weft_result_take_from(c, trace_of(c)->clique->tins, r->tin, sizeof *r->tin))
 WEFT_RESULT_VALUE(tin_name, name_tin(c, (uint32_t)c->at - 1))
 WEFT_RESULT_VALUE(tin_proxy, name_tin(c, ((const struct weft_bootstrap_tin *)c->part[0])->proxy))
 #define TIN(field, kind, help) WEFT_RESULT(struct weft_bootstrap_tin, field, kind, help, .flags = WEFT_RESULT_SPARSE)
@@ -112,12 +106,7 @@ static struct weft_result_value event_links(struct weft_result_cursor *c) {
 
 // --- the controller -----------------------------------------------------------------------------------------------
 
-static bool next_controller(struct weft_result_cursor *c) {
-    c->part[0] = trace_of(c)->sdn;
-    c->part[1] = trace_of(c);
-    return !c->at++;
-}
-
+WEFT_RESULT_NEXT(next_controller, struct weft_clique_trace, trace, weft_result_take(c, trace->sdn, trace))
 WEFT_RESULT_VALUE(controller_suspect, name_tin(c, trace_of(c)->sdn->checked ? trace_of(c)->cells.suspect : WEFT_NONE))
 #define SDN(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_sdn_result, field, key, kind, __VA_ARGS__)
 #define TRACE(field, key, ...) WEFT_RESULT_AT(1, struct weft_clique_trace, field, key, COUNT, __VA_ARGS__)

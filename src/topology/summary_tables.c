@@ -115,11 +115,8 @@ const struct weft_result_table weft_topology_lines_table =
 // --- fabrics of cells ---------------------------------------------------------------------------------------------
 
 WEFT_RESULT_VALUE_OF(dsf_alike, struct weft_dsf_summary, s, weft_result_whole(true, s->alike == s->fabrics))
-static bool next_dsf_layer(struct weft_result_cursor *c) {
-    const struct weft_dsf_summary *s = c->above->part[0];
-    return weft_result_take_from(c, s->layers, s->layer, sizeof *s->layer);
-}
-
+WEFT_RESULT_NEXT(next_dsf_layer, struct weft_dsf_summary, s,
+                 weft_result_take_from(c, s->layers, s->layer, sizeof *s->layer))
 #define DSF(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_dsf_summary, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column dsf_columns[] = {
     WEFT_RESULT_ABOVE_KEY("name", "name", TEXT, "name of the network"),
@@ -204,11 +201,8 @@ static const struct weft_result_table machine_table =
     WEFT_RESULT_TABLE("machines", LIST, "a box with NICs in one or several networks", machine_columns, .sparse = true,
                       WEFT_RESULT_EACH(struct weft_topology_answer, machine, machines));
 
-static bool next_nic(struct weft_result_cursor *c) {
-    const struct weft_machine_info *m = c->above->part[0];
-    return weft_result_take_from(c, m->nics, topology_of(c)->nic + m->nic0, sizeof(struct weft_nic_info));
-}
-
+WEFT_RESULT_NEXT(next_nic, struct weft_machine_info, m,
+                 weft_result_take_from(c, m->nics, topology_of(c)->nic + m->nic0, sizeof(struct weft_nic_info)))
 static struct weft_result_value nic_host(struct weft_result_cursor *c) {
     const struct weft_topology *t = topology_of(c);
     return weft_result_words(t->node[t->host[((const struct weft_nic_info *)c->part[0])->host]].name);
