@@ -35,7 +35,7 @@ static const struct weft_cli_command command = {
     .about =
         "Reads a capture (pcap or pcapng) and prints the DCBX settings of each LLDP sender; with --pfc also what a\n"
         "port with these settings would negotiate with it, and the consequence of each difference.",
-    .accept = WEFT_CLI_JSON,
+    .answer = &weft__answer_dcbx,
     .operands_min = 1,
     .operands_max = 1,
     .option = options,
@@ -43,7 +43,8 @@ static const struct weft_cli_command command = {
 
 // --- the own port -------------------------------------------------------------------------------------------------
 
-static enum weft_status fail(struct weft_error *ret_error, const char *option, const char *text, const char *expected) {
+static enum weft_status refuse_value(struct weft_error *ret_error, const char *option, const char *text,
+                                     const char *expected) {
     return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s %s: expected %s", option, text, expected);
 }
 
@@ -53,7 +54,7 @@ static enum weft_status parse_mac(const char *text, uint8_t ret_mac[6], struct w
     if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &octet[0], &octet[1], &octet[2], &octet[3], &octet[4], &octet[5],
                &used) != 6 ||
         text[used])
-        return fail(ret_error, "--mac", text, "six octets, such as 02:00:00:00:00:01");
+        return refuse_value(ret_error, "--mac", text, "six octets, such as 02:00:00:00:00:01");
     for (unsigned i = 0; i < 6; i++)
         ret_mac[i] = (uint8_t)octet[i];
     return WEFT_OK;
@@ -70,16 +71,16 @@ static enum weft_status parse_ets(const char *text, struct weft_ets_table *ret_t
         char *end = (char *)at + 1;
         if (*at != 's') {
             unsigned long percent = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 101;
-            if (percent > 100) return fail(ret_error, "--ets", text, expected);
+            if (percent > 100) return refuse_value(ret_error, "--ets", text, expected);
             ret_table->algorithm[p] = WEFT_ETS_SHARE;
             ret_table->percent[p] = (uint8_t)percent;
             sum += percent;
         }
-        if (*end != (p + 1 < WEFT_PRIORITIES ? ',' : '\0')) return fail(ret_error, "--ets", text, expected);
+        if (*end != (p + 1 < WEFT_PRIORITIES ? ',' : '\0')) return refuse_value(ret_error, "--ets", text, expected);
         at = end + 1;
     }
     bool all_strict = !memcmp(ret_table->algorithm, (uint8_t[WEFT_PRIORITIES]){0}, WEFT_PRIORITIES);
-    return sum == 100 || all_strict ? WEFT_OK : fail(ret_error, "--ets", text, expected);
+    return sum == 100 || all_strict ? WEFT_OK : refuse_value(ret_error, "--ets", text, expected);
 }
 
 static enum weft_status parse_own(struct weft_dcbx_end *own, struct weft_arena *arena, struct weft_error *ret_error) {
@@ -130,8 +131,8 @@ static bool is_same(const struct weft_cli_dcbx_said *said, const struct weft_lld
 }
 
 /// Counts a repetition from the same sender, or adds an entry.
-static void note(struct weft_cli_dcbx *found, const struct weft_lldpdu *pdu, const struct weft_dcbx_end *end,
-                 struct weft_arena *arena) {
+static void note_sender(struct weft_cli_dcbx *found, const struct weft_lldpdu *pdu, const struct weft_dcbx_end *end,
+                        struct weft_arena *arena) {
     uint32_t hash = weft_fcs_calc(end->mac, sizeof end->mac) ^ weft_fcs_calc(pdu->optional, pdu->optional_bytes);
     struct weft_cli_dcbx_said **bucket = &found->bucket[hash % WEFT_CLI_DCBX_BUCKETS];
     for (struct weft_cli_dcbx_said *said = *bucket; said; said = said->alike)
@@ -162,7 +163,7 @@ static void take_frame(struct weft_cli_dcbx *found, const uint8_t *bytes, const 
     found->lldp++;
     enum weft_wire_status status = weft_dcbx_frame_decode(bytes, header->caplen, &pdu, &end);
     if (!status) {
-        note(found, &pdu, &end, arena);
+        note_sender(found, &pdu, &end, arena);
         return;
     }
     if (found->wrong++) return;
@@ -203,6 +204,14 @@ static enum weft_status read_capture(const char *path, struct weft_cli_dcbx *fou
     return status;
 }
 
+static void negotiate_with_all(struct weft_cli_dcbx *found, struct weft_arena *arena) {
+    for (struct weft_cli_dcbx_said *s = found->said; s && found->own; s = s->next) {
+        struct weft_dcbx_operation *o = weft_arena_alloc(arena, 1, sizeof *o);
+        weft_dcbx_negotiate(found->own, s->pdu.ttl_s ? &s->end : NULL, o);
+        s->negotiated = o;
+    }
+}
+
 static enum weft_status dcbx(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct weft_dcbx_end own;
     struct weft_cli_dcbx found = {.file = weft__text_shown(o->operand[0], o->arena), .own = pfc_text ? &own : NULL};
@@ -213,14 +222,9 @@ static enum weft_status dcbx(const struct weft_cli_options *o, struct weft_error
         status =
             WEFT_REFUSE(ret_error, WEFT_NOWHERE, "the port's configuration needs --pfc, such as --pfc 3 or --pfc none");
     if (!status) status = read_capture(found.file, &found, o->arena, ret_error);
-    struct weft__json j = {.file = stdout};
-    if (!status && o->json) {
-        weft_cli_dcbx_json(&found, &j);
-        puts("");
-    } else if (!status) {
-        weft_cli_dcbx_print(&found);
-    }
-    return status;
+    if (status) return status;
+    negotiate_with_all(&found, o->arena);
+    return weft_cli_answer(o, &weft__answer_dcbx, &found, weft_cli_dcbx_print, ret_error);
 }
 
 int weft_cli_dcbx(int argc, char **argv) {

@@ -3,14 +3,15 @@
 #ifndef WEFT_CLI_DCBX_H
 #define WEFT_CLI_DCBX_H
 
-#include "base/json.h"
 #include "weft/dcbx.h"
+#include "weft/result.h"
 
 /// One LLDPDU of one sender; repetitions are counted.
 struct weft_cli_dcbx_said {
     struct weft_dcbx_end end;
     struct weft_lldpdu pdu;
-    uint64_t frames, first; ///< first: number of the frame, from 1
+    uint64_t frames, first;                       ///< first: number of the frame, from 1
+    const struct weft_dcbx_operation *negotiated; ///< NULL: not asked
     struct weft_cli_dcbx_said *next;
     struct weft_cli_dcbx_said *alike; ///< in the same bucket
 };
@@ -27,7 +28,8 @@ struct weft_cli_dcbx {
     const struct weft_dcbx_end *own; ///< NULL: do not negotiate
 };
 
-void weft_cli_dcbx_print(const struct weft_cli_dcbx *found);
-void weft_cli_dcbx_json(const struct weft_cli_dcbx *found, struct weft__json *j);
+extern const struct weft_answer weft__answer_dcbx;
+/// A struct weft_cli_dcbx, for people.
+void weft_cli_dcbx_print(FILE *file, const void *dcbx);
 
 #endif

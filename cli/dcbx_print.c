@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft dcbx: LLDP senders and what would be negotiated with them, as text and as JSON.
+// weft dcbx: LLDP senders and what would be negotiated with them, as text and as rows.
 #include "dcbx.h"
 
 #include <ctype.h>
@@ -176,24 +176,23 @@ static void print_differences(const struct weft_dcbx_operation *o) {
     }
 }
 
-static void print_negotiated(const struct weft_dcbx_end *own, const struct weft_dcbx_end *peer) {
-    struct weft_dcbx_operation o;
+static void print_negotiated(const struct weft_dcbx_end *own, const struct weft_dcbx_operation *o) {
     char list[64], lossless[64];
-    weft_dcbx_negotiate(own, peer, &o);
-    weft_dcbx_priorities_text(o.pfc, list, sizeof list);
-    weft_dcbx_priorities_text(o.lossless, lossless, sizeof lossless);
+    weft_dcbx_priorities_text(o->pfc, list, sizeof list);
+    weft_dcbx_priorities_text(o->lossless, lossless, sizeof lossless);
     print_line("negotiated");
-    printf("PFC here on %s (%s); lossless: %s\n", list, weft_dcbx_rule_text(o.rule), lossless);
+    printf("PFC here on %s (%s); lossless: %s\n", list, weft_dcbx_rule_text(o->rule), lossless);
     if (own->says.has & WEFT_DCBX_ETS) {
         print_line("");
         printf("ETS here ");
-        print_table(&o.ets);
-        puts(o.ets_of_peer ? " (as the neighbour recommends)" : " (own)");
+        print_table(&o->ets);
+        puts(o->ets_of_peer ? " (as the neighbour recommends)" : " (own)");
     }
-    print_differences(&o);
+    print_differences(o);
 }
 
-void weft_cli_dcbx_print(const struct weft_cli_dcbx *found) {
+void weft_cli_dcbx_print(FILE *file, const void *dcbx) {
+    const struct weft_cli_dcbx *found = dcbx;
     printf("%s: %s, %llu of them LLDP\n", found->file, weft__counted(found->frames, "frame").text,
            (unsigned long long)found->lldp);
     if (found->wrong)
@@ -209,159 +208,252 @@ void weft_cli_dcbx_print(const struct weft_cli_dcbx *found) {
         print_line("time to live");
         printf("%u s%s\n", s->pdu.ttl_s, s->pdu.ttl_s ? "" : ": what was said before is withdrawn");
         print_dcbx(&s->end.says);
-        if (found->own) print_negotiated(found->own, s->pdu.ttl_s ? &s->end : NULL);
+        if (found->own) print_negotiated(found->own, s->negotiated);
     }
 }
 
-// --- for programs -------------------------------------------------------------------------------------------------
+// --- as rows ------------------------------------------------------------------------------------------------------
 
-static void json_priorities(struct weft__json *j, const char *key, uint8_t priorities) {
-    weft__json_key(j, key);
-    weft__json_begin_array(j);
-    for (unsigned p = 0; p < WEFT_PRIORITIES; p++)
-        if (priorities >> p & 1) weft__json_u64(j, p);
-    weft__json_end_array(j);
+static struct weft_result_value known_text(struct weft_result_cursor *c, const char *text) {
+    return (struct weft_result_value){.known = text, .text = text ? weft_arena_text(c->arena, text) : NULL};
 }
 
-static void json_octets(struct weft__json *j, const char *key, const uint8_t *octets) {
-    weft__json_key(j, key);
-    weft__json_begin_array(j);
-    for (unsigned i = 0; i < WEFT_PRIORITIES; i++)
-        weft__json_u64(j, octets[i]);
-    weft__json_end_array(j);
+/// Eight numbers, one per priority, class or group.
+static struct weft_result_value list_octets(struct weft_result_cursor *c, bool known, const uint8_t *octet) {
+    char text[64];
+    snprintf(text, sizeof text, "%u,%u,%u,%u,%u,%u,%u,%u", octet[0], octet[1], octet[2], octet[3], octet[4], octet[5],
+             octet[6], octet[7]);
+    return known_text(c, known ? text : NULL);
 }
 
-static void json_table(struct weft__json *j, const struct weft_ets_table *table) {
-    json_octets(j, "class_of_priority", table->class_of);
-    json_octets(j, "percent_of_class", table->percent);
-    json_octets(j, "algorithm_of_class", table->algorithm);
+#define OF_SENDER WEFT_RESULT_ABOVE_KEY("sender", "sender", COUNT, "number of the sender")
+#define LISTED(function, key, help)                                                                                    \
+    WEFT_RESULT_CALL(function, key, TEXT, help, .flags = WEFT_RESULT_LISTED | WEFT_RESULT_SPARSE)
+
+static const struct weft_cli_dcbx_said *said_of(const struct weft_result_cursor *c) {
+    return c->part[0];
 }
 
-static void json_apps(struct weft__json *j, const struct weft_app_table *apps) {
-    weft__json_key(j, "applications");
-    weft__json_begin_array(j);
-    for (unsigned i = 0; i < apps->n; i++) {
-        char text[TEXT_MAX];
-        weft_dcbx_app_text(&apps->app[i], text, sizeof text);
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "name", text);
-        weft__json_key_u64(j, "selector", apps->app[i].selector);
-        weft__json_key_u64(j, "protocol", apps->app[i].protocol);
-        weft__json_key_u64(j, "priority", apps->app[i].priority);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
+static bool next_sender(struct weft_result_cursor *c) {
+    const struct weft_cli_dcbx_said *before = c->state,
+                                    *s = before ? before->next : ((const struct weft_cli_dcbx *)c->subject)->said;
+    c->state = (void *)(uintptr_t)s;
+    c->part[0] = s;
+    c->at++;
+    return s;
 }
 
-static void json_cee(struct weft__json *j, const struct weft_cee *cee) {
-    weft__json_key(j, "cee");
-    weft__json_begin_object(j);
-    if (cee->has >> WEFT_CEE_CONTROL & 1) {
-        weft__json_key_u64(j, "sequence", cee->control.sequence);
-        weft__json_key_u64(j, "acknowledged", cee->control.acknowledged);
-    }
-    if (cee->has >> WEFT_CEE_PG & 1) {
-        json_octets(j, "group_of_priority", cee->pg.group_of);
-        json_octets(j, "percent_of_group", cee->pg.percent);
-    }
-    if (cee->has >> WEFT_CEE_PFC & 1) {
-        weft__json_key_bool(j, "pfc_willing", cee->pfc.feature.willing);
-        json_priorities(j, "pfc_enabled", cee->pfc.enabled);
-    }
-    if (cee->has >> WEFT_CEE_APPS & 1) {
-        weft__json_key(j, "applications");
-        weft__json_begin_array(j);
-        for (unsigned i = 0; i < cee->apps.n; i++) {
-            weft__json_begin_object(j);
-            weft__json_key_u64(j, "selector", cee->apps.app[i].selector);
-            weft__json_key_u64(j, "protocol", cee->apps.app[i].protocol);
-            json_priorities(j, "priorities", cee->apps.app[i].priorities);
-            weft__json_end_object(j);
-        }
-        weft__json_end_array(j);
-    }
-    weft__json_end_object(j);
+static struct weft_result_value sender_mac(struct weft_result_cursor *c) {
+    char text[TEXT_MAX];
+    return known_text(c, mac_text(said_of(c)->end.mac, text));
 }
 
-static void json_dcbx(struct weft__json *j, const struct weft_dcbx *d) {
-    if (d->has & WEFT_DCBX_PFC) {
-        weft__json_key(j, "pfc");
-        weft__json_begin_object(j);
-        weft__json_key_bool(j, "willing", d->pfc.willing);
-        weft__json_key_bool(j, "macsec_bypass", d->pfc.macsec_bypass);
-        weft__json_key_u64(j, "capability", d->pfc.capability);
-        json_priorities(j, "enabled", d->pfc.enabled);
-        weft__json_end_object(j);
-    }
-    if (d->has & WEFT_DCBX_ETS) {
-        weft__json_key(j, "ets");
-        weft__json_begin_object(j);
-        weft__json_key_bool(j, "willing", d->ets.willing);
-        weft__json_key_bool(j, "credit_shaper", d->ets.credit_shaper);
-        weft__json_key_u64(j, "classes", d->ets.classes);
-        json_table(j, &d->ets.table);
-        weft__json_end_object(j);
-    }
-    if (d->has & WEFT_DCBX_ETS_RECOMMENDATION) {
-        weft__json_key(j, "ets_recommendation");
-        weft__json_begin_object(j);
-        json_table(j, &d->recommendation.table);
-        weft__json_end_object(j);
-    }
-    if (d->has & WEFT_DCBX_APPS) json_apps(j, &d->apps);
-    if (d->has & WEFT_DCBX_CEE) json_cee(j, &d->cee);
+static struct weft_result_value sender_chassis(struct weft_result_cursor *c) {
+    char text[TEXT_MAX];
+    return known_text(c, chassis_text(&said_of(c)->pdu.chassis, text));
 }
 
-static void json_negotiated(struct weft__json *j, const struct weft_dcbx_end *own, const struct weft_dcbx_end *peer) {
-    struct weft_dcbx_operation o;
-    weft_dcbx_negotiate(own, peer, &o);
-    weft__json_key(j, "negotiated");
-    weft__json_begin_object(j);
-    json_priorities(j, "pfc", o.pfc);
-    json_priorities(j, "lossless", o.lossless);
-    weft__json_key_string(j, "rule", weft_dcbx_rule_text(o.rule));
-    if (own->says.has & WEFT_DCBX_ETS) {
-        weft__json_key_bool(j, "ets_as_recommended", o.ets_of_peer);
-        json_table(j, &o.ets);
-    }
-    json_apps(j, &o.apps);
-    weft__json_key(j, "differences");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < o.differences; i++) {
-        char found[TEXT_MAX], consequence[TEXT_MAX];
-        weft_dcbx_explain(&o.difference[i], found, consequence, sizeof found);
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "found", found);
-        weft__json_key_string(j, "consequence", consequence);
-        json_priorities(j, "priorities", o.difference[i].priorities);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-    weft__json_end_object(j);
+static struct weft_result_value sender_port(struct weft_result_cursor *c) {
+    char text[TEXT_MAX];
+    return known_text(c, port_text(&said_of(c)->pdu.port, text));
 }
 
-void weft_cli_dcbx_json(const struct weft_cli_dcbx *found, struct weft__json *j) {
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "file", found->file);
-    weft__json_key_u64(j, "frames", found->frames);
-    weft__json_key_u64(j, "lldp_frames", found->lldp);
-    weft__json_key_u64(j, "unreadable", found->wrong);
-    weft__json_key(j, "senders");
-    weft__json_begin_array(j);
-    for (const struct weft_cli_dcbx_said *s = found->said; s; s = s->next) {
-        char text[TEXT_MAX];
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "mac", mac_text(s->end.mac, text));
-        weft__json_key_string(j, "chassis", chassis_text(&s->pdu.chassis, text));
-        weft__json_key_string(j, "port", port_text(&s->pdu.port, text));
-        weft__json_key_string(j, "system_name", optional_text(&s->pdu, WEFT_LLDP_SYSTEM_NAME, text));
-        weft__json_key_u64(j, "ttl_s", s->pdu.ttl_s);
-        weft__json_key_u64(j, "frames", s->frames);
-        weft__json_key_u64(j, "first_frame", s->first);
-        json_dcbx(j, &s->end.says);
-        if (found->own) json_negotiated(j, found->own, s->pdu.ttl_s ? &s->end : NULL);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-    weft__json_end_object(j);
+static struct weft_result_value sender_system(struct weft_result_cursor *c) {
+    char text[TEXT_MAX];
+    return known_text(c, optional_text(&said_of(c)->pdu, WEFT_LLDP_SYSTEM_NAME, text));
 }
+
+#define SAID(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_cli_dcbx_said, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column sender_columns[] = {
+    WEFT_RESULT_NUMBER("sender", "number of the sender and of what it says, from 0"),
+    WEFT_RESULT_CALL(sender_mac, "mac", TEXT, "MAC address of the sender", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(sender_chassis, "chassis", TEXT, "chassis id"),
+    WEFT_RESULT_CALL(sender_port, "port", TEXT, "port id"),
+    WEFT_RESULT_CALL(sender_system, "system_name", TEXT, "system name, if it gives one"),
+    SAID(pdu.ttl_s, "ttl_s", COUNT, "time to live; 0: what was said before is withdrawn", .unit = "s"),
+    SAID(frames, "frames", COUNT, "frames that say it"),
+    SAID(first, "first_frame", COUNT, "number of the first frame, from 1"),
+};
+static const struct weft_result_table sender_table = WEFT_RESULT_TABLE(
+    "senders", LIST, "what an LLDP sender says: one row per content", sender_columns, .next = next_sender);
+
+WEFT_RESULT_NEXT(next_pfc, struct weft_cli_dcbx_said, said,
+                 weft_result_take(c, (said->end.says.has & WEFT_DCBX_PFC) ? &said->end.says.pfc : NULL, NULL))
+#define PFC(field, kind, help) WEFT_RESULT(struct weft_pfc_configuration, field, kind, help)
+static const struct weft_result_column pfc_columns[] = {
+    OF_SENDER,
+    PFC(willing, BOOL, "whether it takes over the neighbour's configuration"),
+    PFC(macsec_bypass, BOOL, "whether it can bypass MACsec"),
+    PFC(capability, COUNT, "priorities on which it can do PFC at once"),
+    PFC(enabled, PRIORITIES, "priorities with PFC"),
+};
+static const struct weft_result_table pfc_table =
+    WEFT_RESULT_TABLE("senders.pfc", OBJECT, "PFC as a sender says it", pfc_columns, .next = next_pfc);
+
+/// Of a row whose part 1 is a struct weft_ets_table, or NULL.
+#define ETS_LIST(name, field)                                                                                          \
+    static struct weft_result_value name(struct weft_result_cursor *c) {                                               \
+        static const struct weft_ets_table none = {0};                                                                 \
+        const struct weft_ets_table *t = c->part[1];                                                                   \
+        return list_octets(c, t, (t ? t : &none)->field);                                                              \
+    }
+ETS_LIST(ets_classes, class_of)
+ETS_LIST(ets_percents, percent)
+ETS_LIST(ets_algorithms, algorithm)
+#define ETS_COLUMNS                                                                                                    \
+    LISTED(ets_classes, "class_of_priority", "traffic class of each priority"),                                        \
+        LISTED(ets_percents, "percent_of_class", "bandwidth of each traffic class, per cent"),                         \
+        LISTED(ets_algorithms, "algorithm_of_class", "0 strict, 1 credit-based shaper, 2 ETS, 255 vendor's own")
+
+WEFT_RESULT_NEXT(next_ets, struct weft_cli_dcbx_said, said,
+                 weft_result_take(c, (said->end.says.has & WEFT_DCBX_ETS) ? &said->end.says.ets : NULL,
+                                  &said->end.says.ets.table))
+#define ETS(field, kind, help) WEFT_RESULT(struct weft_ets_configuration, field, kind, help)
+static const struct weft_result_column ets_columns[] = {
+    OF_SENDER,
+    ETS(willing, BOOL, "whether it takes over what the neighbour recommends"),
+    ETS(credit_shaper, BOOL, "whether it has credit-based shapers"),
+    ETS(classes, COUNT, "traffic classes that can be had"),
+    ETS_COLUMNS,
+};
+static const struct weft_result_table ets_table = WEFT_RESULT_TABLE(
+    "senders.ets", OBJECT, "shares of bandwidth as a sender says them", ets_columns, .next = next_ets);
+
+WEFT_RESULT_NEXT(next_recommendation, struct weft_cli_dcbx_said, said,
+                 weft_result_take(c, (said->end.says.has & WEFT_DCBX_ETS_RECOMMENDATION) ? &said->end.says : NULL,
+                                  &said->end.says.recommendation.table))
+static const struct weft_result_column recommendation_columns[] = {OF_SENDER, ETS_COLUMNS};
+static const struct weft_result_table recommendation_table =
+    WEFT_RESULT_TABLE("senders.ets_recommendation", OBJECT, "shares of bandwidth that a sender recommends",
+                      recommendation_columns, .next = next_recommendation);
+
+WEFT_RESULT_NEXT(next_app, struct weft_cli_dcbx_said, said,
+                 weft_result_take_from(c, (said->end.says.has & WEFT_DCBX_APPS) ? said->end.says.apps.n : 0,
+                                       said->end.says.apps.app, sizeof *said->end.says.apps.app))
+static struct weft_result_value app_name(struct weft_result_cursor *c) {
+    char text[TEXT_MAX];
+    weft_dcbx_app_text(c->part[0], text, sizeof text);
+    return known_text(c, text);
+}
+
+#define APP(field, help) WEFT_RESULT(struct weft_app, field, COUNT, help)
+static const struct weft_result_column app_columns[] = {
+    OF_SENDER,
+    WEFT_RESULT_NUMBER("number", "in this order, from 0"),
+    WEFT_RESULT_CALL(app_name, "name", TEXT, "the application in words"),
+    APP(selector, "1 EtherType, 2 TCP, 3 UDP, 4 TCP or UDP, 5 DSCP"),
+    APP(protocol, "EtherType, port or code point"),
+    APP(priority, "its priority"),
+};
+static const struct weft_result_table app_table = WEFT_RESULT_TABLE(
+    "senders.applications", LIST, "the priority of an application", app_columns, .next = next_app, .sparse = true);
+
+WEFT_RESULT_NEXT(next_cee, struct weft_cli_dcbx_said, said,
+                 weft_result_take(c, (said->end.says.has & WEFT_DCBX_CEE) ? &said->end.says.cee : NULL, NULL))
+#define CEE(name, bit, value)                                                                                          \
+    static struct weft_result_value name(struct weft_result_cursor *c) {                                               \
+        const struct weft_cee *cee = c->part[0];                                                                       \
+        bool known = cee->has >> WEFT_CEE_##bit & 1;                                                                   \
+        return value;                                                                                                  \
+    }
+CEE(cee_sequence, CONTROL, weft_result_whole(known, cee->control.sequence))
+CEE(cee_acknowledged, CONTROL, weft_result_whole(known, cee->control.acknowledged))
+CEE(cee_groups, PG, list_octets(c, known, cee->pg.group_of))
+CEE(cee_percents, PG, list_octets(c, known, cee->pg.percent))
+CEE(cee_willing, PFC, weft_result_whole(known, cee->pfc.feature.willing))
+CEE(cee_enabled, PFC, weft_result_whole(known, cee->pfc.enabled))
+#define SOME(function, key, kind, help) WEFT_RESULT_CALL(function, key, kind, help, .flags = WEFT_RESULT_SPARSE)
+static const struct weft_result_column cee_columns[] = {
+    OF_SENDER,
+    SOME(cee_sequence, "sequence", COUNT, "sequence number"),
+    SOME(cee_acknowledged, "acknowledged", COUNT, "sequence number of the neighbour that it has seen"),
+    LISTED(cee_groups, "group_of_priority", "priority group of each priority; 15: strict"),
+    LISTED(cee_percents, "percent_of_group", "bandwidth of each priority group, per cent"),
+    SOME(cee_willing, "pfc_willing", BOOL, "whether it takes over the neighbour's PFC"),
+    SOME(cee_enabled, "pfc_enabled", PRIORITIES, "priorities with PFC"),
+};
+static const struct weft_result_table cee_table =
+    WEFT_RESULT_TABLE("senders.cee", OBJECT, "CEE DCBX of a sender", cee_columns, .next = next_cee);
+
+WEFT_RESULT_NEXT(next_cee_app, struct weft_cee, cee,
+                 weft_result_take_from(c, cee->has >> WEFT_CEE_APPS & 1 ? cee->apps.n : 0, cee->apps.app,
+                                       sizeof *cee->apps.app))
+#define CEE_APP(field, kind, help) WEFT_RESULT(struct weft_cee_app, field, kind, help)
+static const struct weft_result_column cee_app_columns[] = {
+    OF_SENDER,
+    WEFT_RESULT_NUMBER("number", "in this order, from 0"),
+    CEE_APP(selector, COUNT, "0 EtherType, 1 TCP or UDP port"),
+    CEE_APP(protocol, COUNT, "EtherType or port"),
+    CEE_APP(priorities, PRIORITIES, "its priorities"),
+};
+static const struct weft_result_table cee_app_table =
+    WEFT_RESULT_TABLE("senders.cee.applications", LIST, "the priorities of an application in CEE DCBX", cee_app_columns,
+                      .next = next_cee_app, .sparse = true);
+
+static bool next_negotiated(struct weft_result_cursor *c) {
+    const struct weft_dcbx_end *own = ((const struct weft_cli_dcbx *)c->subject)->own;
+    const struct weft_dcbx_operation *o = ((const struct weft_cli_dcbx_said *)c->above->part[0])->negotiated;
+    return weft_result_take(c, o, o && own->says.has & WEFT_DCBX_ETS ? &o->ets : NULL);
+}
+
+WEFT_RESULT_VALUE(negotiated_rule,
+                  known_text(c, weft_dcbx_rule_text(((const struct weft_dcbx_operation *)c->part[0])->rule)))
+WEFT_RESULT_VALUE(negotiated_recommended,
+                  weft_result_whole(c->part[1], ((const struct weft_dcbx_operation *)c->part[0])->ets_of_peer))
+static const struct weft_result_column negotiated_columns[] = {
+    OF_SENDER,
+    WEFT_RESULT(struct weft_dcbx_operation, pfc, PRIORITIES, "priorities with PFC in force here"),
+    WEFT_RESULT(struct weft_dcbx_operation, lossless, PRIORITIES, "priorities with PFC in force at both ends"),
+    WEFT_RESULT_CALL(negotiated_rule, "rule", TEXT, "why PFC is in force as it is"),
+    SOME(negotiated_recommended, "ets_as_recommended", BOOL, "whether bandwidth is shared as the neighbour recommends"),
+    ETS_COLUMNS,
+};
+static const struct weft_result_table negotiated_table =
+    WEFT_RESULT_TABLE("senders.negotiated", OBJECT, "what the own port would negotiate with a sender (--pfc)",
+                      negotiated_columns, .next = next_negotiated);
+
+WEFT_RESULT_NEXT(next_negotiated_app, struct weft_dcbx_operation, o,
+                 weft_result_take_from(c, o->apps.n, o->apps.app, sizeof *o->apps.app))
+static const struct weft_result_table negotiated_app_table =
+    WEFT_RESULT_TABLE("senders.negotiated.applications", LIST, "the priority of an application, as negotiated",
+                      app_columns, .next = next_negotiated_app);
+
+WEFT_RESULT_NEXT(next_difference, struct weft_dcbx_operation, o,
+                 weft_result_take_from(c, o->differences, o->difference, sizeof *o->difference))
+static struct weft_result_value difference_found(struct weft_result_cursor *c) {
+    char found[TEXT_MAX], consequence[TEXT_MAX];
+    weft_dcbx_explain(c->part[0], found, consequence, sizeof found);
+    return known_text(c, found);
+}
+
+static struct weft_result_value difference_consequence(struct weft_result_cursor *c) {
+    char found[TEXT_MAX], consequence[TEXT_MAX];
+    weft_dcbx_explain(c->part[0], found, consequence, sizeof found);
+    return known_text(c, consequence);
+}
+
+static const struct weft_result_column difference_columns[] = {
+    OF_SENDER,
+    WEFT_RESULT_NUMBER("number", "in this order, from 0"),
+    WEFT_RESULT_CALL(difference_found, "found", TEXT, "what differs"),
+    WEFT_RESULT_CALL(difference_consequence, "consequence", TEXT, "effect of the difference"),
+    WEFT_RESULT(struct weft_dcbx_difference, priorities, PRIORITIES, "priorities concerned"),
+};
+static const struct weft_result_table difference_table =
+    WEFT_RESULT_TABLE("senders.negotiated.differences", LIST, "a difference between both ends", difference_columns,
+                      .next = next_difference);
+
+#define FOUND(field, key, kind, help) WEFT_RESULT_NAMED(struct weft_cli_dcbx, field, key, kind, help)
+static const struct weft_result_column dcbx_columns[] = {
+    WEFT_RESULT_VERSION,
+    FOUND(file, "file", TEXT, "the capture"),
+    FOUND(frames, "frames", COUNT, "frames in the capture"),
+    FOUND(lldp, "lldp_frames", COUNT, "LLDP frames"),
+    FOUND(wrong, "unreadable", COUNT, "LLDP frames that cannot be read"),
+};
+static const struct weft_result_table dcbx_table =
+    WEFT_RESULT_TABLE("dcbx", OBJECT, "what a capture has of LLDP", dcbx_columns);
+const struct weft_answer weft__answer_dcbx =
+    WEFT_ANSWER_OF("dcbx", "weft dcbx: what LLDP senders say, and what a port would negotiate with them", &dcbx_table,
+                   &sender_table, &pfc_table, &ets_table, &recommendation_table, &app_table, &cee_table, &cee_app_table,
+                   &negotiated_table, &negotiated_app_table, &difference_table);

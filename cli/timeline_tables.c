@@ -7,10 +7,6 @@ static const struct timeline_view *view_of(const struct weft_result_cursor *c) {
     return c->subject;
 }
 
-static struct weft_result_value whole_if(bool known, uint64_t value) {
-    return (struct weft_result_value){.known = known, .whole = value};
-}
-
 static struct weft_result_value port_name(const struct weft_result_cursor *c, uint32_t port) {
     const char *name = port == WEFT_NONE ? NULL : view_of(c)->t.port[port].name;
     return (struct weft_result_value){.known = name, .text = name};
@@ -28,25 +24,15 @@ static bool next_story(struct weft_result_cursor *c) {
     return next;
 }
 
-static struct weft_result_value story_parent(struct weft_result_cursor *c) {
-    const struct weft_story *s = c->part[0];
-    return whole_if(s->parent->first, s->parent->first);
-}
-
-static struct weft_result_value story_port(struct weft_result_cursor *c) {
-    return port_name(c, ((const struct weft_story *)c->part[0])->port);
-}
-
-static struct weft_result_value story_paused(struct weft_result_cursor *c) {
-    return port_name(c, ((const struct weft_story *)c->part[0])->paused);
-}
-
+WEFT_RESULT_VALUE_OF(story_parent, struct weft_story, s, weft_result_whole(s->parent->first, s->parent->first))
+WEFT_RESULT_VALUE(story_port, port_name(c, ((const struct weft_story *)c->part[0])->port))
+WEFT_RESULT_VALUE(story_paused, port_name(c, ((const struct weft_story *)c->part[0])->paused))
 /// A figure that only some kinds of story have.
 #define OF(kind) (1u << WEFT_STORY_##kind)
 #define FIGURE(name, kinds, field)                                                                                     \
     static struct weft_result_value name(struct weft_result_cursor *c) {                                               \
         const struct weft_story *s = c->part[0];                                                                       \
-        return whole_if((kinds) >> s->kind & 1, s->field);                                                             \
+        return weft_result_whole((kinds) >> s->kind & 1, s->field);                                                    \
     }
 enum { SUMS = OF(FLOW) | OF(DROP) | OF(CELLS) | OF(PURGE) };
 FIGURE(story_flow, OF(FLOW) | OF(RATE) | OF(SFC), flow)
@@ -114,10 +100,9 @@ static const struct weft_result_column story_columns[] = {
     SOME(story_requests, "requests", COUNT, "1RMA requests handed back"),
     SOME(story_level, "level_max", COUNT, "highest level to which credits were slowed down"),
     SOME(story_stopped_ps, "stopped_ps", TIME, "time that the fabric link was stopped"),
-    WEFT_RESULT_CALL(story_bytes, "bytes", BYTES, "payload of a flow, or what was lost",
-                     .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_NONZERO),
+    WEFT_RESULT_CALL(story_bytes, "bytes", BYTES, "payload of a flow, or what was lost", .flags = WEFT_RESULT_OPTIONAL),
     WEFT_RESULT_CALL(story_bytes_max, "bytes_max", BYTES, "most bytes in the queue or buffer at an event",
-                     .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_NONZERO),
+                     .flags = WEFT_RESULT_OPTIONAL),
 };
 static const struct weft_result_table story_table =
     WEFT_RESULT_TABLE("story", LIST, "events of one sort with one place and cause", story_columns, .next = next_story,
@@ -138,29 +123,15 @@ static uint32_t id_of(const struct weft_result_cursor *c) {
     return (uint32_t)((const struct weft_event *)c->part[0] - view_of(c)->t.event) + 1;
 }
 
-static struct weft_result_value event_id(struct weft_result_cursor *c) {
-    return whole_if(true, id_of(c));
-}
-
+WEFT_RESULT_VALUE(event_id, weft_result_whole(true, id_of(c)))
 static struct weft_result_value event_kind(struct weft_result_cursor *c) {
     const struct weft_event *e = c->part[0];
     return (struct weft_result_value){.known = true, .text = weft_event_infos[e->kind].name};
 }
 
-static struct weft_result_value event_port(struct weft_result_cursor *c) {
-    return port_name(c, ((const struct weft_event *)c->part[0])->port);
-}
-
-static struct weft_result_value event_value(struct weft_result_cursor *c) {
-    const struct weft_event *e = c->part[0];
-    return whole_if(*weft_event_infos[e->kind].value, e->value);
-}
-
-static struct weft_result_value event_more(struct weft_result_cursor *c) {
-    const struct weft_event *e = c->part[0];
-    return whole_if(*weft_event_infos[e->kind].more, e->more);
-}
-
+WEFT_RESULT_VALUE(event_port, port_name(c, ((const struct weft_event *)c->part[0])->port))
+WEFT_RESULT_VALUE_OF(event_value, struct weft_event, e, weft_result_whole(*weft_event_infos[e->kind].value, e->value))
+WEFT_RESULT_VALUE_OF(event_more, struct weft_event, e, weft_result_whole(*weft_event_infos[e->kind].more, e->more))
 static struct weft_result_value event_text(struct weft_result_cursor *c) {
     struct weft__text_stream stream;
     timeline_event_text(view_of(c), id_of(c), weft__text_stream_open(&stream));
@@ -185,8 +156,8 @@ static const struct weft_result_column event_columns[] = {
     SOME(event_value, "value", COUNT, "first figure of the kind of event"),
     SOME(event_more, "more", COUNT, "second figure of the kind of event"),
     EVENT(detail, COUNT, "threshold, kind of packet, classes, reason, by the kind of event"),
-    EVENT(cause, COUNT, "event that led to it", .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
-    EVENT(begins, COUNT, "event that it ends or repeats", .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
+    EVENT(cause, COUNT, "event that led to it", .flags = WEFT_RESULT_OPTIONAL),
+    EVENT(begins, COUNT, "event that it ends or repeats", .flags = WEFT_RESULT_OPTIONAL),
     WEFT_RESULT_CALL(event_text, "text", TEXT, "the event in words"),
 };
 static const struct weft_result_table event_table =
@@ -247,7 +218,7 @@ static const struct weft_result_column timeline_columns[] = {
     RUN(sim_time_ps, TIME, "simulated time"),
     RUN(unrecorded, COUNT, "events not recorded, because their nodes reached the limit run.events"),
     RUN(stall, TEXT, "who waits for whom at the end, if the network made no progress any more",
-        .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
+        .flags = WEFT_RESULT_OPTIONAL),
 };
 static const struct weft_result_table timeline_table =
     WEFT_RESULT_TABLE("timeline", OBJECT, "a recorded run", timeline_columns);

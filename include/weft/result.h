@@ -61,6 +61,7 @@ enum {
     WEFT_RESULT_TABLES = 8,     ///< in tables (SQLite, CSV) only: the JSON says it elsewhere, or would say it too often
     WEFT_RESULT_EXACT = 16,     ///< text shows every digit: 56658B rather than 56.7KB
     WEFT_RESULT_NONZERO = 32,   ///< 0 and "" are no value
+    WEFT_RESULT_OPTIONAL = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE,
     WEFT_RESULT_LISTED = 64,    ///< whole numbers as a text, "3,4": a list of them in the JSON
     WEFT_RESULT_TOGETHER = 128, ///< of a SPARSE one: null, where the column before it is written
 };
@@ -238,11 +239,47 @@ struct weft_result_cursor {
         .source = WEFT__RESULT_SOURCE(                                                                                 \
             struct { T item; }, item)                                                                                  \
     }
+/// A function for WEFT_RESULT_CALL in one line: its value, of the cursor c; likewise of `row`, which is part 0 as a T.
+#define WEFT_RESULT_VALUE(name, ...)                                                                                   \
+    static struct weft_result_value name(struct weft_result_cursor *c) {                                               \
+        return __VA_ARGS__;                                                                                            \
+    }
+#define WEFT_RESULT_VALUE_OF(name, T, row, ...)                                                                        \
+    static struct weft_result_value name(struct weft_result_cursor *c) {                                               \
+        const T *row = c->part[0];                                                                                     \
+        return __VA_ARGS__;                                                                                            \
+    }
+static inline struct weft_result_value weft_result_words(const char *text) { ///< NULL: no value
+    return (struct weft_result_value){.known = text, .text = text};
+}
+static inline struct weft_result_value weft_result_whole(bool known, uint64_t value) {
+    return (struct weft_result_value){.known = known, .whole = value};
+}
+/// The same for `next`, where `upper` is the row above as a T.
+#define WEFT_RESULT_NEXT(name, T, upper, ...)                                                                          \
+    static bool name(struct weft_result_cursor *c) {                                                                   \
+        const T *upper = c->above->part[0];                                                                            \
+        return __VA_ARGS__;                                                                                            \
+    }
+/// For `next`: the only row, if it is there, with its parts 0 and 1; and the next of `n` elements of an array.
+static inline bool weft_result_take(struct weft_result_cursor *c, const void *row, const void *more) {
+    c->part[0] = row;
+    c->part[1] = more;
+    return row && !c->at++;
+}
+static inline bool weft_result_take_from(struct weft_result_cursor *c, uint64_t n, const void *array, size_t size) {
+    if (c->at == n) return false;
+    c->part[0] = (const char *)array + c->at++ * size;
+    return true;
+}
 /// The row's number in its list, from 0.
 struct weft_result_value weft_result_index(struct weft_result_cursor *c);
 #define WEFT_RESULT_INDEX(key, what) WEFT_RESULT_CALL(weft_result_index, key, COUNT, what, .flags = WEFT_RESULT_KEY)
 /// For `merged`: always.
 bool weft_result_always(const void *subject);
+/// The same, in tables only: the key of rows that have no name.
+#define WEFT_RESULT_NUMBER(key, what)                                                                                  \
+    WEFT_RESULT_CALL(weft_result_index, key, COUNT, what, .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES)
 /// The version of weft, with which the JSON of an answer begins.
 struct weft_result_value weft_result_version(struct weft_result_cursor *c);
 #define WEFT_RESULT_VERSION WEFT_RESULT_CALL(weft_result_version, "weft", TEXT, "version of weft")

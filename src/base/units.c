@@ -392,23 +392,15 @@ struct weft__quantity_text weft__rate_text(weft_rate_bps rate) {
     return exact_text(WEFT__RATE, rate);
 }
 
-struct weft__quantity_text weft__short_time(weft_time_ps time) {
-    struct weft__quantity_text t;
-    weft_format_time(time, t.text, sizeof t.text);
-    return t;
-}
-
-struct weft__quantity_text weft__short_bytes(weft_bytes bytes) {
-    struct weft__quantity_text t;
-    weft_format_bytes(bytes, t.text, sizeof t.text);
-    return t;
-}
-
-struct weft__quantity_text weft__short_rate(weft_rate_bps rate) {
-    struct weft__quantity_text t;
-    weft_format_rate(rate, t.text, sizeof t.text);
-    return t;
-}
+#define SHORT(name, type)                                                                                              \
+    struct weft__quantity_text weft__short_##name(type value) {                                                        \
+        struct weft__quantity_text t;                                                                                  \
+        weft_format_##name(value, t.text, sizeof t.text);                                                              \
+        return t;                                                                                                      \
+    }
+SHORT(time, weft_time_ps)
+SHORT(bytes, weft_bytes)
+SHORT(rate, weft_rate_bps)
 
 /// In the largest of these units, each 1000 times the one before, of which there is one at least.
 static struct weft__quantity_text show_about(double value, const char *const *unit, unsigned units) {

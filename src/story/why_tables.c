@@ -10,8 +10,7 @@ static bool is_alone(const void *why) {
 // --- parts and their sums -----------------------------------------------------------------------------------------
 
 #define PART_COLUMNS                                                                                                   \
-    WEFT_RESULT_CALL(weft_result_index, "part", COUNT, "number of the part along the critical path",                   \
-                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),                                                   \
+    WEFT_RESULT_NUMBER("part", "number of the part along the critical path"),                                          \
         WEFT_RESULT_OF_NAMES(0, struct weft_why_part, kind, "kind", weft_why_names, "what the time went to"),          \
         WEFT_RESULT(struct weft_why_part, where, TEXT, "port, node or host at which it was spent"),                    \
         WEFT_RESULT(struct weft_why_part, because_of, TEXT, "what caused it; empty: nothing else"),                    \
@@ -42,8 +41,7 @@ struct kind {
 
 #define FLOW(field, kind, ...) WEFT_RESULT(struct weft_why, field, kind, __VA_ARGS__)
 static const struct weft_result_column flow_columns[] = {
-    WEFT_RESULT_CALL(weft_result_index, "number", COUNT, "number in this answer",
-                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    WEFT_RESULT_NUMBER("number", "number in this answer"),
     FLOW(flow, COUNT, "number of the flow in the run"),
     FLOW(is, TEXT, "why it was chosen: its place among the flows of its group", .flags = WEFT_RESULT_SPARSE),
     FLOW(group, TEXT, "group of flows that it is in"),
@@ -51,7 +49,7 @@ static const struct weft_result_column flow_columns[] = {
     FLOW(dst, TEXT, "host that receives"),
     FLOW(bytes, BYTES, "payload of the flow"),
     FLOW(fct_ps, TIME, "flow completion time"),
-    FLOW(ideal_ps, TIME, "completion time alone in the network", .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
+    FLOW(ideal_ps, TIME, "completion time alone in the network", .flags = WEFT_RESULT_OPTIONAL),
 };
 static const struct weft_result_table flow_table =
     WEFT_RESULT_TABLE("flows", LIST, "a flow whose completion time is explained", flow_columns, .sparse = true,
@@ -95,8 +93,7 @@ static struct weft_result_value step_time(struct weft_result_cursor *c) {
 #define STEP(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_why_step, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column step_columns[] = {
     OF_ITERATION,
-    WEFT_RESULT_CALL(weft_result_index, "step", COUNT, "number of the step along the critical path",
-                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    WEFT_RESULT_NUMBER("step", "number of the step along the critical path"),
     WEFT_RESULT_OF_NAMES(0, struct weft_why_step, what, "what", weft_why_step_names, "what it is"),
     STEP(op, "operation", TEXT, "operation that it is part of: a collective, or a step of a schedule"),
     STEP(rank, "rank", COUNT, "rank at which it takes time"),
@@ -122,8 +119,7 @@ static const struct weft_result_table step_part_table =
 
 #define OPERATION(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_why_operation, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column operation_columns[] = {
-    WEFT_RESULT_CALL(weft_result_index, "operation", COUNT, "number in this answer",
-                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    WEFT_RESULT_NUMBER("operation", "number in this answer"),
     OPERATION(is, "is", TEXT, "why it was chosen: its place among those of its group", .flags = WEFT_RESULT_SPARSE),
     OPERATION(group, "group", TEXT, "group of remote memory access that it is in"),
     OPERATION(client_host, "client", TEXT, "host that asks"),

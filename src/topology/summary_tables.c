@@ -29,18 +29,10 @@ static const struct weft_topology *topology_of(const struct weft_result_cursor *
     return ((const struct weft_topology_answer *)c->subject)->topology;
 }
 
-static struct weft_result_value text_value(const char *text) {
-    return (struct weft_result_value){.known = text, .text = text};
-}
-
-static struct weft_result_value number_value(uint64_t value) {
-    return (struct weft_result_value){.known = true, .whole = value};
-}
-
 static struct weft_result_value name_port(const struct weft_result_cursor *c, uint32_t port) {
     char name[128];
     weft_topology_port_name(topology_of(c), port, name, sizeof name);
-    return text_value(weft_arena_text(c->arena, name));
+    return weft_result_words(weft_arena_text(c->arena, name));
 }
 
 // --- networks -----------------------------------------------------------------------------------------------------
@@ -53,26 +45,13 @@ static const struct weft_network_info *network_info(const struct weft_result_cur
     return ((const struct weft_topology_summary *)c->part[0])->info;
 }
 
-static struct weft_result_value network_name(struct weft_result_cursor *c) {
-    return text_value(network_info(c)->name);
-}
-
-static struct weft_result_value network_wiring(struct weft_result_cursor *c) {
-    return text_value(network_info(c)->wiring);
-}
-
-static struct weft_result_value network_switches(struct weft_result_cursor *c) {
-    return number_value(network_info(c)->switches);
-}
-
-static struct weft_result_value bisection_computed(struct weft_result_cursor *c) {
-    return text_value("maximum flow from the first half of the hosts to the second");
-}
-
-static struct weft_result_value round_trip_computed(struct weft_result_cursor *c) {
-    return text_value("64-byte frame there and back: delay and 72 byte times a link, processing a switch");
-}
-
+WEFT_RESULT_VALUE(network_name, weft_result_words(network_info(c)->name))
+WEFT_RESULT_VALUE(network_wiring, weft_result_words(network_info(c)->wiring))
+WEFT_RESULT_VALUE(network_switches, weft_result_whole(true, network_info(c)->switches))
+WEFT_RESULT_VALUE(bisection_computed, weft_result_words("maximum flow from the first half of the hosts to the second"))
+WEFT_RESULT_VALUE(
+    round_trip_computed,
+    weft_result_words("64-byte frame there and back: delay and 72 byte times a link, processing a switch"))
 #define NETWORK(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_topology_summary, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column network_columns[] = {
     WEFT_RESULT_CALL(network_name, "name", TEXT, "name of the network; empty: it has none", .flags = WEFT_RESULT_KEY),
@@ -106,24 +85,20 @@ static const struct weft_result_column layer_columns[] = {
     LAYER(down_bps, "down_bps", RATE, "rate of all links to lower tiers"),
     LAYER(up_bps, "up_bps", RATE, "rate of all links to higher tiers"),
     LAYER(oversubscription_min, "oversubscription_min", REAL, "least down over up of a node",
-          .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
+          .flags = WEFT_RESULT_OPTIONAL),
     LAYER(oversubscription_max, "oversubscription_max", REAL, "greatest down over up of a node",
-          .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
+          .flags = WEFT_RESULT_OPTIONAL),
 };
 static const struct weft_result_table layer_table =
     WEFT_RESULT_TABLE("networks.layers", LIST, "nodes with one layer name and tier", layer_columns,
                       WEFT_RESULT_EACH(struct weft_topology_summary, layer, layers));
 
-static struct weft_result_value line_between(struct weft_result_cursor *c) {
-    const struct weft_line_summary *l = c->part[0];
-    return text_value(weft_arena_format(c->arena, "%s and %s", l->layer[0], l->layer[1]));
-}
-
+WEFT_RESULT_VALUE_OF(line_between, struct weft_line_summary, l,
+                     weft_result_words(weft_arena_format(c->arena, "%s and %s", l->layer[0], l->layer[1])))
 #define LINE(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_line_summary, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column line_columns[] = {
     OF_NETWORK,
-    WEFT_RESULT_CALL(weft_result_index, "sort", COUNT, "number of the sort of links, from 0",
-                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    WEFT_RESULT_NUMBER("sort", "number of the sort of links, from 0"),
     WEFT_RESULT_CALL(line_between, "between", TEXT, "both layers in words",
                      .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES, .title = "links between"),
     LINE(layer[0], "upper", TEXT, "layer with the higher tier", .flags = WEFT_RESULT_KEY),
@@ -139,17 +114,9 @@ const struct weft_result_table weft_topology_lines_table =
 
 // --- fabrics of cells ---------------------------------------------------------------------------------------------
 
-static struct weft_result_value dsf_alike(struct weft_result_cursor *c) {
-    const struct weft_dsf_summary *s = c->part[0];
-    return number_value(s->alike == s->fabrics);
-}
-
-static bool next_dsf_layer(struct weft_result_cursor *c) {
-    const struct weft_dsf_summary *s = c->above->part[0];
-    c->part[0] = &s->layer[c->at];
-    return c->at++ < s->layers;
-}
-
+WEFT_RESULT_VALUE_OF(dsf_alike, struct weft_dsf_summary, s, weft_result_whole(true, s->alike == s->fabrics))
+WEFT_RESULT_NEXT(next_dsf_layer, struct weft_dsf_summary, s,
+                 weft_result_take_from(c, s->layers, s->layer, sizeof *s->layer))
 #define DSF(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_dsf_summary, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column dsf_columns[] = {
     WEFT_RESULT_ABOVE_KEY("name", "name", TEXT, "name of the network"),
@@ -234,21 +201,16 @@ static const struct weft_result_table machine_table =
     WEFT_RESULT_TABLE("machines", LIST, "a box with NICs in one or several networks", machine_columns, .sparse = true,
                       WEFT_RESULT_EACH(struct weft_topology_answer, machine, machines));
 
-static bool next_nic(struct weft_result_cursor *c) {
-    const struct weft_machine_info *m = c->above->part[0];
-    c->part[0] = &topology_of(c)->nic[m->nic0 + c->at];
-    return c->at++ < m->nics;
-}
-
+WEFT_RESULT_NEXT(next_nic, struct weft_machine_info, m,
+                 weft_result_take_from(c, m->nics, topology_of(c)->nic + m->nic0, sizeof(struct weft_nic_info)))
 static struct weft_result_value nic_host(struct weft_result_cursor *c) {
     const struct weft_topology *t = topology_of(c);
-    return text_value(t->node[t->host[((const struct weft_nic_info *)c->part[0])->host]].name);
+    return weft_result_words(t->node[t->host[((const struct weft_nic_info *)c->part[0])->host]].name);
 }
 
 static const struct weft_result_column nic_columns[] = {
     WEFT_RESULT_ABOVE_KEY("machine", "name", TEXT, "name of the machine"),
-    WEFT_RESULT_CALL(weft_result_index, "nic", COUNT, "number of the NIC in its machine",
-                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    WEFT_RESULT_NUMBER("nic", "number of the NIC in its machine"),
     WEFT_RESULT(struct weft_nic_info, network, TEXT, "network of the NIC, as the user calls it"),
     WEFT_RESULT_CALL(nic_host, "host", TEXT, "host that it is in the network"),
 };
@@ -262,7 +224,7 @@ static const struct weft_result_column node_columns[] = {
     NODE(tier, "tier", COUNT, "0: a host; 1: a switch next to hosts; and so on"),
     WEFT_RESULT_OF_NAMES(0, struct weft_node_info, box, "box", weft_node_box_names, "kind of box"),
     NODE(fabric_level, "fabric_level", COUNT, "of a DSF fabric node: 1 next to interface nodes, 2 between clusters",
-         .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
+         .flags = WEFT_RESULT_OPTIONAL),
     NODE(card, "line_card", COUNT, "line card that it is on", .flags = WEFT_RESULT_SPARSE),
     NODE(cluster, "cluster", COUNT, "cluster of a DSF, or pod of a Clique", .flags = WEFT_RESULT_SPARSE),
     NODE(pod, "pod", COUNT, "pod that it belongs to", .flags = WEFT_RESULT_SPARSE),
@@ -271,14 +233,8 @@ static const struct weft_result_column node_columns[] = {
 static const struct weft_result_table node_table = WEFT_RESULT_TABLE(
     "nodes", LIST, "a node", node_columns, WEFT_RESULT_EACH(struct weft_topology_answer, node, nodes));
 
-static struct weft_result_value link_from(struct weft_result_cursor *c) {
-    return name_port(c, ((const struct weft_link_info *)c->part[0])->port[0]);
-}
-
-static struct weft_result_value link_to(struct weft_result_cursor *c) {
-    return name_port(c, ((const struct weft_link_info *)c->part[0])->port[1]);
-}
-
+WEFT_RESULT_VALUE(link_from, name_port(c, ((const struct weft_link_info *)c->part[0])->port[0]))
+WEFT_RESULT_VALUE(link_to, name_port(c, ((const struct weft_link_info *)c->part[0])->port[1]))
 static const struct weft_result_column link_columns[] = {
     WEFT_RESULT_CALL(link_from, "from", TEXT, "port at one end", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(link_to, "to", TEXT, "port at the other end"),
@@ -289,17 +245,11 @@ static const struct weft_result_column link_columns[] = {
 static const struct weft_result_table link_table = WEFT_RESULT_TABLE(
     "links", LIST, "a link", link_columns, WEFT_RESULT_EACH(struct weft_topology_answer, link, links));
 
-static struct weft_result_value event_link(struct weft_result_cursor *c) {
-    return name_port(c, topology_of(c)->link[((const struct weft_link_event *)c->part[0])->link].port[0]);
-}
-
-static struct weft_result_value event_state(struct weft_result_cursor *c) {
-    return text_value(((const struct weft_link_event *)c->part[0])->up ? "up" : "down");
-}
-
+WEFT_RESULT_VALUE(event_link,
+                  name_port(c, topology_of(c)->link[((const struct weft_link_event *)c->part[0])->link].port[0]))
+WEFT_RESULT_VALUE(event_state, weft_result_words(((const struct weft_link_event *)c->part[0])->up ? "up" : "down"))
 static const struct weft_result_column event_columns[] = {
-    WEFT_RESULT_CALL(weft_result_index, "event", COUNT, "number of the event, from 0",
-                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    WEFT_RESULT_NUMBER("event", "number of the event, from 0"),
     WEFT_RESULT(struct weft_link_event, time_ps, TIME, "when it happens"),
     WEFT_RESULT_CALL(event_link, "link", TEXT, "port at the link's first end"),
     WEFT_RESULT_CALL(event_state, "state", TEXT, "up or down"),
@@ -308,18 +258,9 @@ static const struct weft_result_table event_table =
     WEFT_RESULT_TABLE("events", LIST, "a link that goes down or up", event_columns,
                       WEFT_RESULT_EACH(struct weft_topology_answer, event, events));
 
-static struct weft_result_value topology_kind(struct weft_result_cursor *c) {
-    return text_value(topology_of(c)->kind);
-}
-
-static struct weft_result_value topology_wiring(struct weft_result_cursor *c) {
-    return text_value(topology_of(c)->wiring);
-}
-
-static struct weft_result_value topology_switches(struct weft_result_cursor *c) {
-    return number_value(topology_of(c)->switches);
-}
-
+WEFT_RESULT_VALUE(topology_kind, weft_result_words(topology_of(c)->kind))
+WEFT_RESULT_VALUE(topology_wiring, weft_result_words(topology_of(c)->wiring))
+WEFT_RESULT_VALUE(topology_switches, weft_result_whole(true, topology_of(c)->switches))
 #define ANSWER(field, kind, ...) WEFT_RESULT(struct weft_topology_answer, field, kind, __VA_ARGS__)
 static const struct weft_result_column topo_columns[] = {
     WEFT_RESULT_VERSION,
@@ -328,7 +269,7 @@ static const struct weft_result_column topo_columns[] = {
     WEFT_RESULT_CALL(topology_kind, "kind", TEXT, "kind of topology"),
     WEFT_RESULT_CALL(topology_wiring, "wiring", TEXT, "how it is wired, and what of that is assumed"),
     ANSWER(hosts, COUNT, "hosts of all networks"),
-    ANSWER(processors, COUNT, "control processors of TiNs", .flags = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE),
+    ANSWER(processors, COUNT, "control processors of TiNs", .flags = WEFT_RESULT_OPTIONAL),
     WEFT_RESULT_CALL(topology_switches, "switches", COUNT, "switches of all networks"),
 };
 static const struct weft_result_table topo_table =

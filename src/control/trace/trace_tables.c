@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of weft trace-control as rows: of a DSF, bursts of failures with what devices did, capacities at the end,
 // and what interface nodes and exits told one another.
-#include "control/trace_tables.h"
+#include "control/trace/trace_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,8 @@ static const struct weft_control_trace *trace_of(const struct weft_result_cursor
 
 // --- bursts -------------------------------------------------------------------------------------------------------
 
-static struct weft_result_value burst_convergence(struct weft_result_cursor *c) {
-    const struct weft_control_burst *b = c->part[0];
-    return weft__control_number(true, b->stats.last_ps - b->time_ps);
-}
-
+WEFT_RESULT_VALUE_OF(burst_convergence, struct weft_control_burst, b,
+                     weft_result_whole(true, b->stats.last_ps - b->time_ps))
 #define BURST(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_control_burst, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column burst_columns[] = {
     BURST(time_ps, "time_ps", TIME, "when links failed or came back, or nodes were drained", .flags = WEFT_RESULT_KEY),
@@ -134,29 +131,22 @@ static const char *const deed_names[] = {[WEFT_REACH_NOTICED_DOWN] = "noticed_do
                                          [WEFT_REACH_WITHDREW] = "withdrew",
                                          [WEFT_REACH_OPENED] = "opened"};
 
-static struct weft_result_value step_device(struct weft_result_cursor *c) {
-    const struct weft_control_step *s = c->part[0];
-    return weft__control_text(trace_of(c)->fabric[s->fabric]->device[s->device].name);
-}
-
+WEFT_RESULT_VALUE_OF(step_device, struct weft_control_step, s,
+                     weft_result_words(trace_of(c)->fabric[s->fabric]->device[s->device].name))
 static struct weft_result_value name_port(const struct weft_result_cursor *c, const struct weft_control_step *s,
                                           uint32_t slot) {
     char name[NAME];
-    if (slot == WEFT_NONE) return weft__control_text(NULL);
+    if (slot == WEFT_NONE) return weft_result_words(NULL);
     weft_control_port_name(weft__control_answer(c)->topology, trace_of(c)->fabric[s->fabric], s->device, slot, name,
                            sizeof name);
-    return weft__control_text(weft_arena_text(c->arena, name));
+    return weft_result_words(weft_arena_text(c->arena, name));
 }
 
-static struct weft_result_value step_port(struct weft_result_cursor *c) {
-    const struct weft_control_step *s = c->part[0];
-    return name_port(c, s, s->slot);
-}
-
+WEFT_RESULT_VALUE_OF(step_port, struct weft_control_step, s, name_port(c, s, s->slot))
 #define STEP(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_control_step, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column step_columns[] = {
     OF_BURST,
-    WEFT__CONTROL_NUMBER("step", "number of the step in the burst"),
+    WEFT_RESULT_NUMBER("step", "number of the step in the burst"),
     STEP(time_ps, "time_ps", TIME, "when it happened"),
     WEFT_RESULT_CALL(step_device, "device", TEXT, "device that did it"),
     WEFT_RESULT_OF_NAMES(0, struct weft_control_step, deed, "did", deed_names, "what it did"),
@@ -183,7 +173,7 @@ static bool next_towards(struct weft_result_cursor *c) {
 }
 
 static const struct weft_result_column towards_columns[] = {
-    OF_STEP, WEFT__CONTROL_NUMBER("number", "in this order, from 0"),
+    OF_STEP, WEFT_RESULT_NUMBER("number", "in this order, from 0"),
     WEFT_RESULT(struct weft_fabric_device, name, TEXT, "interface node towards which links were withdrawn or opened")};
 static const struct weft_result_table towards_table =
     WEFT_RESULT_TABLE("dsf.bursts.steps.towards", ARRAY, "a destination of a step", towards_columns,
@@ -197,12 +187,9 @@ static bool next_port(struct weft_result_cursor *c) {
     return c->at++ < slots;
 }
 
-static struct weft_result_value port_name(struct weft_result_cursor *c) {
-    return name_port(c, c->part[0], (uint32_t)c->at - 1);
-}
-
+WEFT_RESULT_VALUE(port_name, name_port(c, c->part[0], (uint32_t)c->at - 1))
 static const struct weft_result_column port_columns[] = {
-    OF_STEP, WEFT__CONTROL_NUMBER("slot", "number of the link at its device"),
+    OF_STEP, WEFT_RESULT_NUMBER("slot", "number of the link at its device"),
     WEFT_RESULT_CALL(port_name, "name", TEXT, "port of a link that was withdrawn or opened")};
 static const struct weft_result_table port_table = WEFT_RESULT_TABLE(
     "dsf.bursts.steps.ports", ARRAY, "a link of a step", port_columns, .next = next_port, .sparse = true);
@@ -242,7 +229,7 @@ static const struct weft_result_table drained_table =
 
 // --- FSDB and BGP -------------------------------------------------------------------------------------------------
 
-static const struct weft_result_column nodes_columns[] = {WEFT__CONTROL_NUMBER("fabric", "number of the fabric")};
+static const struct weft_result_column nodes_columns[] = {WEFT_RESULT_NUMBER("fabric", "number of the fabric")};
 static const struct weft_result_table nodes_table =
     WEFT_RESULT_TABLE("dsf.nodes", LIST, "the nodes of a fabric, and what they told one another", nodes_columns,
                       WEFT_RESULT_EACH(struct weft_control_trace, nodes, fabrics));
@@ -270,26 +257,17 @@ static bool next_fsdb_event(struct weft_result_cursor *c) {
 }
 
 static struct weft_result_value name_node(const struct weft_result_cursor *c, uint32_t node) {
-    return weft__control_text(node == WEFT_NONE ? NULL : weft__control_answer(c)->topology->node[node].name);
+    return weft_result_words(node == WEFT_NONE ? NULL : weft__control_answer(c)->topology->node[node].name);
 }
 
-static struct weft_result_value event_node(struct weft_result_cursor *c) {
-    return name_node(c, ((const struct weft_control_event *)c->part[1])->node);
-}
-
-static struct weft_result_value event_to(struct weft_result_cursor *c) {
-    return name_node(c, ((const struct weft_control_event *)c->part[1])->to);
-}
-
-static struct weft_result_value event_messages(struct weft_result_cursor *c) {
-    const struct weft_fsdb_outcome *o = c->part[0];
-    return weft__control_number(true, o->connects + o->states + o->changes);
-}
-
+WEFT_RESULT_VALUE(event_node, name_node(c, ((const struct weft_control_event *)c->part[1])->node))
+WEFT_RESULT_VALUE(event_to, name_node(c, ((const struct weft_control_event *)c->part[1])->to))
+WEFT_RESULT_VALUE_OF(event_messages, struct weft_fsdb_outcome, o,
+                     weft_result_whole(true, o->connects + o->states + o->changes))
 #define OUTCOME(field, kind, ...) WEFT_RESULT(struct weft_fsdb_outcome, field, kind, __VA_ARGS__)
 static const struct weft_result_column fsdb_event_columns[] = {
     OF_FABRIC,
-    WEFT__CONTROL_NUMBER("event", "number of the event"),
+    WEFT_RESULT_NUMBER("event", "number of the event"),
     WEFT_RESULT_AT(1, struct weft_control_event, time_ps, "time_ps", TIME, "when it happened"),
     WEFT_RESULT_OF_NAMES(1, struct weft_control_event, what, "do", weft_control_whats, "what happened"),
     WEFT_RESULT_CALL(event_node, "node", TEXT, "node to which it happened", .flags = WEFT_RESULT_SPARSE),
@@ -308,11 +286,7 @@ static const struct weft_result_table fsdb_event_table =
     WEFT_RESULT_TABLE("dsf.nodes.fsdb.events", LIST, "an event and what the nodes made of it", fsdb_event_columns,
                       .next = next_fsdb_event);
 
-static bool next_bgp(struct weft_result_cursor *c) {
-    c->part[0] = ((const struct weft_control_nodes *)c->above->part[0])->exits->bgp;
-    return c->part[0] && !c->at++;
-}
-
+WEFT_RESULT_NEXT(next_bgp, struct weft_control_nodes, nodes, weft_result_take(c, nodes->exits->bgp, NULL))
 #define BGP(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_bgp_result, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column bgp_columns[] = {
     OF_FABRIC,
@@ -341,16 +315,14 @@ static struct weft_result_value bgp_event_edsw(struct weft_result_cursor *c) {
     return name_node(c, x->edsw[((const struct weft_bgp_event *)c->part[1])->edsw]);
 }
 
-static struct weft_result_value bgp_event_links(struct weft_result_cursor *c) {
-    return weft__control_number(true,
-                                (uint64_t)__builtin_popcountll(((const struct weft_bgp_event *)c->part[1])->links));
-}
-
+WEFT_RESULT_VALUE(bgp_event_links,
+                  weft_result_whole(true,
+                                    (uint64_t)__builtin_popcountll(((const struct weft_bgp_event *)c->part[1])->links)))
 static const char *const bgp_names[] = {"lost", "shut", "back", "link_down", "link_up", "way_down", "way_up"};
 #define BGP_OUTCOME(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_bgp_outcome, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column bgp_event_columns[] = {
     OF_FABRIC,
-    WEFT__CONTROL_NUMBER("event", "number of the event"),
+    WEFT_RESULT_NUMBER("event", "number of the event"),
     WEFT_RESULT_AT(1, struct weft_bgp_event, time_ps, "time_ps", TIME, "when it happened"),
     WEFT_RESULT_CALL(bgp_event_edsw, "edsw", TEXT, "exit to which it happened"),
     WEFT_RESULT_OF_NAMES(1, struct weft_bgp_event, what, "what", bgp_names, "what happened"),

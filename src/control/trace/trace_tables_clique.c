@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of weft trace-control for a Clique: its state, the bootstrap, transitions with their messages, the clocks.
-#include "control/trace_tables.h"
+#include "control/trace/trace_tables.h"
 
 enum { NAME = 128 };
 
@@ -9,13 +9,11 @@ static const struct weft_clique_trace *trace_of(const struct weft_result_cursor 
 }
 
 static struct weft_result_value name_tin(const struct weft_result_cursor *c, uint32_t tin) {
-    return weft__control_text(tin == WEFT_NONE ? NULL : trace_of(c)->clique->tin[tin].name);
+    return weft_result_words(tin == WEFT_NONE ? NULL : trace_of(c)->clique->tin[tin].name);
 }
 
 static bool next_clique(struct weft_result_cursor *c) {
-    c->part[0] = trace_of(c);
-    c->part[1] = c->part[0] ? trace_of(c)->clique : NULL;
-    return c->part[0] && !c->at++;
+    return weft_result_take(c, trace_of(c), trace_of(c) ? trace_of(c)->clique : NULL);
 }
 
 #define CLIQUE(field, key, kind, ...) WEFT_RESULT_AT(1, struct weft_clique, field, key, kind, __VA_ARGS__)
@@ -59,20 +57,10 @@ const struct weft_result_table weft__clique_bootstrap_table =
     WEFT_RESULT_TABLE("clique.bootstrap", OBJECT, "the start from power-on", bootstrap_columns,
                       WEFT_RESULT_IF(struct weft_clique_trace, bootstrap));
 
-static bool next_tin(struct weft_result_cursor *c) {
-    const struct weft_bootstrap_result *r = c->above->part[0];
-    c->part[0] = &r->tin[c->at];
-    return c->at++ < trace_of(c)->clique->tins;
-}
-
-static struct weft_result_value tin_name(struct weft_result_cursor *c) {
-    return name_tin(c, (uint32_t)c->at - 1);
-}
-
-static struct weft_result_value tin_proxy(struct weft_result_cursor *c) {
-    return name_tin(c, ((const struct weft_bootstrap_tin *)c->part[0])->proxy);
-}
-
+WEFT_RESULT_NEXT(next_tin, struct weft_bootstrap_result, r,
+                 weft_result_take_from(c, trace_of(c)->clique->tins, r->tin, sizeof *r->tin))
+WEFT_RESULT_VALUE(tin_name, name_tin(c, (uint32_t)c->at - 1))
+WEFT_RESULT_VALUE(tin_proxy, name_tin(c, ((const struct weft_bootstrap_tin *)c->part[0])->proxy))
 #define TIN(field, kind, help) WEFT_RESULT(struct weft_bootstrap_tin, field, kind, help, .flags = WEFT_RESULT_SPARSE)
 static const struct weft_result_column tin_columns[] = {
     WEFT_RESULT_CALL(tin_name, "tin", TEXT, "name of the TiN", .flags = WEFT_RESULT_KEY),
@@ -92,30 +80,24 @@ const char *weft_clique_event_name(const struct weft_clique_event *event) {
     return event->given ? weft_control_whats[event->given->what] : event->up ? "up" : "down";
 }
 
-static struct weft_result_value event_do(struct weft_result_cursor *c) {
-    return weft__control_text(weft_clique_event_name(c->part[1]));
-}
-
-static struct weft_result_value event_tin(struct weft_result_cursor *c) {
-    return name_tin(c, ((const struct weft_clique_event *)c->part[1])->tin);
-}
-
+WEFT_RESULT_VALUE(event_do, weft_result_words(weft_clique_event_name(c->part[1])))
+WEFT_RESULT_VALUE(event_tin, name_tin(c, ((const struct weft_clique_event *)c->part[1])->tin))
 static struct weft_result_value event_link(struct weft_result_cursor *c) {
     const struct weft_clique_event *e = c->part[1];
     const struct weft_topology *t = weft__control_answer(c)->topology;
     char name[NAME];
-    if (e->given) return weft__control_text(NULL);
+    if (e->given) return weft_result_words(NULL);
     weft_topology_port_name(t, t->link[e->link].port[0], name, sizeof name);
-    return weft__control_text(weft_arena_text(c->arena, name));
+    return weft_result_words(weft_arena_text(c->arena, name));
 }
 
 static struct weft_result_value event_links(struct weft_result_cursor *c) {
     const struct weft_clique_event *e = c->part[1];
-    return weft__control_number(!e->given, e->links);
+    return weft_result_whole(!e->given, e->links);
 }
 
 #define EVENT_COLUMNS                                                                                                  \
-    WEFT__CONTROL_NUMBER("event", "number of the event"),                                                              \
+    WEFT_RESULT_NUMBER("event", "number of the event"),                                                                \
         WEFT_RESULT_AT(1, struct weft_clique_event, time_ps, "time_ps", TIME, "when it happens"),                      \
         WEFT_RESULT_CALL(event_do, "do", TEXT, "what happens", .flags = WEFT_RESULT_KEY),                              \
         WEFT_RESULT_CALL(event_tin, "tin", TEXT, "TiN to which it happens", .flags = WEFT_RESULT_SPARSE),              \
@@ -124,16 +106,8 @@ static struct weft_result_value event_links(struct weft_result_cursor *c) {
 
 // --- the controller -----------------------------------------------------------------------------------------------
 
-static bool next_controller(struct weft_result_cursor *c) {
-    c->part[0] = trace_of(c)->sdn;
-    c->part[1] = trace_of(c);
-    return !c->at++;
-}
-
-static struct weft_result_value controller_suspect(struct weft_result_cursor *c) {
-    return name_tin(c, trace_of(c)->sdn->checked ? trace_of(c)->cells.suspect : WEFT_NONE);
-}
-
+WEFT_RESULT_NEXT(next_controller, struct weft_clique_trace, trace, weft_result_take(c, trace->sdn, trace))
+WEFT_RESULT_VALUE(controller_suspect, name_tin(c, trace_of(c)->sdn->checked ? trace_of(c)->cells.suspect : WEFT_NONE))
 #define SDN(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_sdn_result, field, key, kind, __VA_ARGS__)
 #define TRACE(field, key, ...) WEFT_RESULT_AT(1, struct weft_clique_trace, field, key, COUNT, __VA_ARGS__)
 static const struct weft_result_column controller_columns[] = {
@@ -166,7 +140,7 @@ static struct weft_result_value event_messages(struct weft_result_cursor *c) {
     uint64_t n = 0;
     for (uint32_t k = 0; k < WEFT_SDN_MESSAGE_KINDS; k++)
         n += o->sent[k].n;
-    return weft__control_number(true, n);
+    return weft_result_whole(true, n);
 }
 
 #define OUTCOME(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_sdn_outcome, field, key, kind, __VA_ARGS__)
@@ -226,12 +200,12 @@ static bool next_message(struct weft_result_cursor *c) {
 static struct weft_result_value message_who(struct weft_result_cursor *c) {
     const struct weft_sdn_message *m = c->part[0];
     bool ibr = m->kind == WEFT_SDN_SPINE_STATUS || m->kind == WEFT_SDN_EXIT_WRITE || m->kind == WEFT_SDN_EXIT_NOTICE;
-    return ibr ? weft__control_text(weft_arena_format(c->arena, "ibr-%u", m->who)) : name_tin(c, m->who);
+    return ibr ? weft_result_words(weft_arena_format(c->arena, "ibr-%u", m->who)) : name_tin(c, m->who);
 }
 
 #define INFO(field, key, ...) WEFT_RESULT_AT(1, struct weft_sdn_message_info, field, key, TEXT, __VA_ARGS__)
 static const struct weft_result_column message_columns[] = {
-    WEFT__CONTROL_NUMBER("number", "in the order in which messages are sent"),
+    WEFT_RESULT_NUMBER("number", "in the order in which messages are sent"),
     WEFT_RESULT(struct weft_sdn_message, sent_ps, TIME, "when it is sent"),
     WEFT_RESULT(struct weft_sdn_message, arrives_ps, TIME, "when it arrives"),
     WEFT_RESULT(struct weft_sdn_message, event, COUNT, "number of the event after which it is sent"),
@@ -245,10 +219,7 @@ const struct weft_result_table weft__clique_message_table = WEFT_RESULT_TABLE(
 
 // --- clocks -------------------------------------------------------------------------------------------------------
 
-static struct weft_result_value timesync_primary(struct weft_result_cursor *c) {
-    return name_tin(c, trace_of(c)->timesync->primary);
-}
-
+WEFT_RESULT_VALUE(timesync_primary, name_tin(c, trace_of(c)->timesync->primary))
 #define TIMESYNC(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_timesync_result, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column timesync_columns[] = {
     WEFT_RESULT_CALL(timesync_primary, "primary", TEXT, "TiN whose clock the others follow"),
@@ -268,10 +239,7 @@ static bool next_depth(struct weft_result_cursor *c) {
     return true;
 }
 
-static struct weft_result_value depth_number(struct weft_result_cursor *c) {
-    return weft__control_number(true, c->at);
-}
-
+WEFT_RESULT_VALUE(depth_number, weft_result_whole(true, c->at))
 #define DEPTH(field, kind, ...) WEFT_RESULT(struct weft_timesync_depth, field, kind, __VA_ARGS__)
 static const struct weft_result_column depth_columns[] = {
     WEFT_RESULT_CALL(depth_number, "depth", COUNT, "links to the primary in the tree", .flags = WEFT_RESULT_KEY),

@@ -14,16 +14,4 @@ static inline const struct weft_control_answer *weft__control_answer(const struc
     return c->subject;
 }
 
-static inline struct weft_result_value weft__control_text(const char *text) {
-    return (struct weft_result_value){.known = text, .text = text};
-}
-
-static inline struct weft_result_value weft__control_number(bool known, uint64_t value) {
-    return (struct weft_result_value){.known = known, .whole = value};
-}
-
-/// The key of a row that has no name.
-#define WEFT__CONTROL_NUMBER(key, help)                                                                                \
-    WEFT_RESULT_CALL(weft_result_index, key, COUNT, help, .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES)
-
 #endif
