@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of a command in the form that its user asks for.
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +11,19 @@
 #include "results.h"
 #include "weft/result.h"
 
-enum { PARTS_MAX = 16, NUMBER = 64 };
+enum { PARTS_MAX = 16, NUMBER = 64, TABLES_MAX = 128 };
+
+enum weft_status weft_cli_table_find(const struct weft_answer *answer, const char *name,
+                                     const struct weft_result_table **ret_table, struct weft_error *ret_error) {
+    const char *names[TABLES_MAX];
+    char expected[512];
+    assert(answer->tables <= TABLES_MAX);
+    if ((*ret_table = weft_answer_table(answer, name))) return WEFT_OK;
+    for (uint32_t i = 0; i < answer->tables; i++)
+        names[i] = answer->table[i]->name;
+    weft__names_expected(name, names, answer->tables, expected, sizeof expected);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no table of results \"%s\"; %s", name, expected);
+}
 
 /// Splits a path at its dots; a name that has dots stands in double quotes. Returns the number of parts.
 static uint32_t split_path(char *path, const char *part[PARTS_MAX]) {

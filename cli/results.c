@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "results.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/param.h"
-
-enum { TABLES_MAX = 128, NAME = 64 };
+enum { NAME = 64 };
 
 #define WEFT_ANSWER(name) extern const struct weft_answer weft__answer_##name;
 #include "answers.def"
@@ -23,18 +20,6 @@ const struct weft_answer *weft_cli_answer_find(const char *name) {
     for (uint32_t i = 0; i < ANSWERS; i++)
         if (!strcmp(answers[i]->name, name)) return answers[i];
     return NULL;
-}
-
-enum weft_status weft_cli_table_find(const struct weft_answer *answer, const char *name,
-                                     const struct weft_result_table **ret_table, struct weft_error *ret_error) {
-    const char *names[TABLES_MAX];
-    char expected[512];
-    assert(answer->tables <= TABLES_MAX);
-    if ((*ret_table = weft_answer_table(answer, name))) return WEFT_OK;
-    for (uint32_t i = 0; i < answer->tables; i++)
-        names[i] = answer->table[i]->name;
-    weft__names_expected(name, names, answer->tables, expected, sizeof expected);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no table of results \"%s\"; %s", name, expected);
 }
 
 static const char *place_of(const struct weft_answer *answer, const struct weft_result_table *t) {
