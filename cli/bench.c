@@ -194,7 +194,7 @@ static int by_rate(const void *a, const void *b) {
 }
 
 static void add_figures(struct weft_bench_answer *answer, const struct figures *f) {
-    struct weft_bench_run run = weft_bench_no_run;
+    struct weft_bench_run run = weft_bench_run();
     bool cells = !strcmp(benchmark->hop, "cell");
     run.hosts = f->hosts;
     run.threads = f->threads;

@@ -21,7 +21,7 @@ struct weft_bench_run {
     } * phase;
     uint32_t phases;
 };
-extern const struct weft_bench_run weft_bench_no_run; ///< without any number
+struct weft_bench_run weft_bench_run(void); ///< without any number
 struct weft_bench_answer {
     const char *bench;
     uint64_t runs_each; ///< WEFT_TIME_NEVER: once

@@ -138,7 +138,7 @@ static enum weft_status run(const char *text, const char *mode, struct figures *
 
 static void add_figures(struct weft_bench_answer *answer, const char *name, const char *mode, const struct figures *off,
                         const struct figures *on) {
-    struct weft_bench_run run = weft_bench_no_run;
+    struct weft_bench_run run = weft_bench_run();
     run.job = weft_arena_text(answer->arena, name);
     run.mode = mode;
     run.refused = on->refused[0] ? weft_arena_text(answer->arena, on->refused) : NULL;

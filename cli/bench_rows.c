@@ -1,37 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What benchmarks measure, as rows: one table for all, because most have the same figures.
-#include <math.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "bench.h"
 
-const struct weft_bench_run weft_bench_no_run = {
-    .hosts = WEFT_NONE,
-    .threads = WEFT_NONE,
-    .demands = WEFT_TIME_NEVER,
-    .entries = WEFT_TIME_NEVER,
-    .packet_hops = WEFT_TIME_NEVER,
-    .cell_hops = WEFT_TIME_NEVER,
-    .pauses = WEFT_TIME_NEVER,
-    .ecn_marked = WEFT_TIME_NEVER,
-    .cnps = WEFT_TIME_NEVER,
-    .iterations = WEFT_TIME_NEVER,
-    .operations = WEFT_TIME_NEVER,
-    .steps = WEFT_TIME_NEVER,
-    .packets = WEFT_TIME_NEVER,
-    .wall_s = NAN,
-    .cpu_s = NAN,
-    .packet_rate = NAN,
-    .cell_rate = NAN,
-    .peak_rss_bytes = NAN,
-    .peak_rss_bytes_per_host = NAN,
-    .estimate = NAN,
-    .events_ratio = NAN,
-    .cpu_ratio = NAN,
-    .mean_error = NAN,
-    .p99_error = NAN,
-    .same_digest = UINT8_MAX,
-};
+struct weft_bench_run weft_bench_run(void) {
+    struct weft_bench_run run;
+    memset(&run, 0xff, sizeof run); // of whole numbers the largest, and NAN: no value
+    run.job = run.mode = run.refused = run.to = run.digest = NULL;
+    run.phase = NULL;
+    run.phases = 0;
+    return run;
+}
 
 void weft_bench_add(struct weft_bench_answer *a, struct weft_bench_run run) {
     a->run = weft__arena_grow(a->arena, a->run, a->runs, sizeof *a->run);
@@ -49,8 +30,7 @@ static const struct weft_result_column bench_columns[] = {
     WEFT_RESULT(struct weft_bench_answer, runs_each, COUNT, "runs of each measurement, of which the median is kept",
                 .flags = WEFT_RESULT_SPARSE),
 };
-static const struct weft_result_table bench_table = {
-    .name = "bench", .shape = WEFT_RESULT_OBJECT, .row = "a benchmark", WEFT_RESULT_COLUMNS(bench_columns)};
+static const struct weft_result_table bench_table = WEFT_RESULT_TABLE("bench", OBJECT, "a benchmark", bench_columns);
 
 #define RUN(field, key, kind, ...)                                                                                     \
     WEFT_RESULT_NAMED(struct weft_bench_run, field, key, kind, __VA_ARGS__, .flags = WEFT_RESULT_SPARSE)
@@ -89,11 +69,8 @@ static const struct weft_result_column runs_columns[] = {
     RUN(p99_error, "p99_error", REAL, "fast-forward: error of the 99th percentile of times, as a part of it"),
     RUN(same_digest, "same_digest", BOOL, "fast-forward: whether the digest is that of the full run"),
 };
-static const struct weft_result_table runs_table = {.name = "runs",
-                                                    .shape = WEFT_RESULT_LIST,
-                                                    .row = "a measurement",
-                                                    WEFT_RESULT_COLUMNS(runs_columns),
-                                                    WEFT_RESULT_EACH(struct weft_bench_answer, run, runs)};
+static const struct weft_result_table runs_table = WEFT_RESULT_TABLE(
+    "runs", LIST, "a measurement", runs_columns, WEFT_RESULT_EACH(struct weft_bench_answer, run, runs));
 
 static struct weft_result_value number_of_run(struct weft_result_cursor *c) {
     return (struct weft_result_value){.known = true, .whole = c->above->at - 1};
@@ -105,13 +82,9 @@ static const struct weft_result_column phases_columns[] = {
     WEFT_RESULT(struct weft_bench_phase, name, TEXT, "phase of a window", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT(struct weft_bench_phase, seconds, REAL, "time of all threads in it", .unit = "s"),
 };
-static const struct weft_result_table phases_table = {.name = "runs.phase_s",
-                                                      .shape = WEFT_RESULT_NUMBERS,
-                                                      .row = "a phase of the windows of a run",
-                                                      WEFT_RESULT_COLUMNS(phases_columns),
-                                                      WEFT_RESULT_EACH(struct weft_bench_run, phase, phases),
-                                                      .sparse = true};
+static const struct weft_result_table phases_table =
+    WEFT_RESULT_TABLE("runs.phase_s", NUMBERS, "a phase of the windows of a run", phases_columns,
+                      WEFT_RESULT_EACH(struct weft_bench_run, phase, phases), .sparse = true);
 
-static const struct weft_result_table *const tables[] = {&bench_table, &runs_table, &phases_table};
-const struct weft_answer weft__answer_bench = {
-    .name = "bench", .about = "weft bench: what the benchmarks measure", WEFT_ANSWER_TABLES(tables)};
+const struct weft_answer weft__answer_bench =
+    WEFT_ANSWER_OF("bench", "weft bench: what the benchmarks measure", &bench_table, &runs_table, &phases_table);

@@ -68,7 +68,7 @@ static struct te_row median(const struct weft_topology *t, bool every, uint64_t 
 }
 
 static void add_row(struct weft_bench_answer *answer, const struct te_row *row, bool print) {
-    struct weft_bench_run run = weft_bench_no_run;
+    struct weft_bench_run run = weft_bench_run();
     run.hosts = row->hosts;
     run.to = row->every ? "every rack" : "the next rack";
     run.demands = row->demands;

@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/param.h"
-
-enum { TABLES_MAX = 128, NAME = 64 };
+enum { NAME = 64 };
 
 #define WEFT_ANSWER(name) extern const struct weft_answer weft__answer_##name;
 #include "answers.def"

@@ -145,10 +145,8 @@ static const struct weft_result_column verify_columns[] = {
     VERIFY(runs, COUNT, "runs, and answers of other commands, that the claims need", .flags = WEFT_RESULT_SPARSE),
     VERIFY(uses, COUNT, "uses of them: claims, seeds and scenarios share equal ones", .flags = WEFT_RESULT_SPARSE),
 };
-static const struct weft_result_table verify_table = {.name = "verify",
-                                                      .shape = WEFT_RESULT_OBJECT,
-                                                      .row = "what weft verify found",
-                                                      WEFT_RESULT_COLUMNS(verify_columns)};
+static const struct weft_result_table verify_table =
+    WEFT_RESULT_TABLE("verify", OBJECT, "what weft verify found", verify_columns);
 WEFT_RESULT_VALUES(seeds_table, "seeds", "a seed of --seeds", WEFT_RESULT_EACH(struct verify_answer, seed, seeds),
                    .present = has_run, uint64_t, COUNT, );
 
@@ -168,12 +166,9 @@ static const struct weft_result_column scenarios_columns[] = {
              .flags = WEFT_RESULT_SPARSE),
     SCENARIO(exempt, "exempt", COUNT, "claims that nothing can break, as they say", .flags = WEFT_RESULT_SPARSE),
 };
-static const struct weft_result_table scenarios_table = {.name = "scenarios",
-                                                         .shape = WEFT_RESULT_LIST,
-                                                         .row = "a scenario with claims",
-                                                         WEFT_RESULT_COLUMNS(scenarios_columns),
-                                                         WEFT_RESULT_EACH(struct verify_answer, scenario, scenarios),
-                                                         .present = has_run};
+static const struct weft_result_table scenarios_table =
+    WEFT_RESULT_TABLE("scenarios", LIST, "a scenario with claims", scenarios_columns,
+                      WEFT_RESULT_EACH(struct verify_answer, scenario, scenarios), .present = has_run);
 
 #define SCENARIO_OF(n) WEFT_RESULT_ABOVE_AT(n, struct scenario_row, path, "path", TEXT, "path of the scenario")
 #define CLAIM(field, key, kind, ...) WEFT_RESULT_NAMED(struct claim_row, field, key, kind, __VA_ARGS__)
@@ -190,11 +185,8 @@ static const struct weft_result_column claims_columns[] = {
           .flags = WEFT_RESULT_SPARSE),
     CLAIM(broken, "broken", COUNT, "judgements in which `without` breaks it", .flags = WEFT_RESULT_SPARSE),
 };
-static const struct weft_result_table claims_table = {.name = "scenarios.claims",
-                                                      .shape = WEFT_RESULT_LIST,
-                                                      .row = "a claim",
-                                                      WEFT_RESULT_COLUMNS(claims_columns),
-                                                      WEFT_RESULT_EACH(struct scenario_row, claim, claims)};
+static const struct weft_result_table claims_table = WEFT_RESULT_TABLE(
+    "scenarios.claims", LIST, "a claim", claims_columns, WEFT_RESULT_EACH(struct scenario_row, claim, claims));
 WEFT_CLAIM_TABLES(claim, "scenarios.claims", WEFT_CLAIM_OF(1), SCENARIO_OF(2));
 #define OF_METRICS(symbol, key, what, field)                                                                           \
     WEFT_RESULT_VALUES(symbol, "scenarios.claims." key, what,                                                          \
@@ -213,12 +205,9 @@ static const struct weft_result_column readings_columns[] = {
     WEFT_RESULT(struct reading_row, holds, BOOL, "whether the claim holds with it"),
 };
 #define READINGS(symbol, key, what, field, rows)                                                                       \
-    static const struct weft_result_table symbol##_table = {.name = "scenarios.claims." key,                           \
-                                                            .shape = WEFT_RESULT_LIST,                                 \
-                                                            .row = what,                                               \
-                                                            WEFT_RESULT_COLUMNS(readings_columns),                     \
-                                                            WEFT_RESULT_EACH(struct claim_row, field, rows),           \
-                                                            .sparse = true};                                           \
+    static const struct weft_result_table symbol##_table =                                                             \
+        WEFT_RESULT_TABLE("scenarios.claims." key, LIST, what, readings_columns,                                       \
+                          WEFT_RESULT_EACH(struct claim_row, field, rows), .sparse = true);                            \
     WEFT_RESULT_VALUES(symbol##_values_table, "scenarios.claims." key ".values", "a figure that the claim names",      \
                        WEFT_RESULT_EACH(struct reading_row, value, values), .sparse = false, double, REAL,             \
                        WEFT_RESULT_ABOVE_AT(1, struct reading_row, number, "reading", COUNT, "number of the reading"), \
@@ -234,43 +223,22 @@ static const struct weft_result_column statements_columns[] = {
     STATEMENT(says, TEXT, "what the source says, in other words"),
     STATEMENT(none, TEXT, "why no claim checks it"),
 };
-static const struct weft_result_table statements_table = {
-    .name = "statements",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a statement of a source (--sources)",
-    WEFT_RESULT_COLUMNS(statements_columns),
-    WEFT_RESULT_EACH(struct verify_answer, statement, statements),
-    .present = has_sources,
-};
+static const struct weft_result_table statements_table =
+    WEFT_RESULT_TABLE("statements", LIST, "a statement of a source (--sources)", statements_columns,
+                      WEFT_RESULT_EACH(struct verify_answer, statement, statements), .present = has_sources);
 static const struct weft_result_column checks_columns[] = {
     WEFT_RESULT_OF(struct verify_statement, id, TEXT, "id of the statement"),
     WEFT_RESULT(struct verify_check, path, TEXT, "path of the scenario"),
     WEFT_CLAIM_COLUMNS,
 };
-static const struct weft_result_table checks_table = {.name = "statements.claims",
-                                                      .shape = WEFT_RESULT_LIST,
-                                                      .row = "a claim that checks a statement",
-                                                      WEFT_RESULT_COLUMNS(checks_columns),
-                                                      WEFT_RESULT_EACH(struct verify_statement, check, checks)};
+static const struct weft_result_table checks_table =
+    WEFT_RESULT_TABLE("statements.claims", LIST, "a claim that checks a statement", checks_columns,
+                      WEFT_RESULT_EACH(struct verify_statement, check, checks));
 WEFT_CLAIM_TABLES(check, "statements.claims", WEFT_CLAIM_OF(1),
                   WEFT_RESULT_ABOVE_AT(2, struct verify_statement, id, "id", TEXT, "id of the statement"));
 
-static const struct weft_result_table *const tables[] = {&verify_table,
-                                                         &seeds_table,
-                                                         &scenarios_table,
-                                                         &claims_table,
-                                                         &claim_mean_seeds,
-                                                         &claim_without,
-                                                         &median_table,
-                                                         &min_table,
-                                                         &max_table,
-                                                         &runs_table,
-                                                         &runs_values_table,
-                                                         &runs_without_table,
-                                                         &runs_without_values_table,
-                                                         &statements_table,
-                                                         &checks_table,
-                                                         &check_mean_seeds,
-                                                         &check_without};
-const struct weft_answer weft__answer_verify = {
-    .name = "verify", .about = "weft verify: claims of scenarios, judged", WEFT_ANSWER_TABLES(tables)};
+const struct weft_answer weft__answer_verify =
+    WEFT_ANSWER_OF("verify", "weft verify: claims of scenarios, judged", &verify_table, &seeds_table, &scenarios_table,
+                   &claims_table, &claim_mean_seeds, &claim_without, &median_table, &min_table, &max_table, &runs_table,
+                   &runs_values_table, &runs_without_table, &runs_without_values_table, &statements_table,
+                   &checks_table, &check_mean_seeds, &check_without);

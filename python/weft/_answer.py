@@ -56,11 +56,11 @@ class Answer:
         self.text, self.status, self._rows, self._columns = text, status, {}, {}
         database = sqlite3.connect(path)
         database.row_factory = sqlite3.Row
-        for table, column, unit, meaning in database.execute('SELECT "table", "column", unit, help FROM meaning'):
-            self._columns.setdefault(table, {})[column] = {"unit": unit, "help": meaning}
-        for table in self._columns:
+        for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"):
             self._rows[table] = [dict(row) for row in database.execute(f'SELECT * FROM "{table}"')]
         database.close()
+        for row in self._rows.pop("meaning"):  # of a sweep, without a table: it is about the table sweep
+            self._columns.setdefault(row.get("table", "sweep"), {})[row["column"]] = {"unit": row["unit"], "help": row["help"]}
 
     def __getitem__(self, table):
         return self._rows[table]

@@ -33,12 +33,8 @@ struct weft_compare_answer weft_compare_answer(const struct weft_run *run, uint3
 static const struct weft_result_column compare_columns[] = {
     WEFT_RESULT(struct weft_compare_answer, interrupted, BOOL, "whether not every run came to its end"),
 };
-static const struct weft_result_table compare_table = {
-    .name = "compare",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "the variants of a scenario side by side",
-    WEFT_RESULT_COLUMNS(compare_columns),
-};
+static const struct weft_result_table compare_table =
+    WEFT_RESULT_TABLE("compare", OBJECT, "the variants of a scenario side by side", compare_columns);
 
 static struct weft_result_value variant_name(struct weft_result_cursor *c) {
     const struct weft_run *run = c->part[0];
@@ -49,14 +45,9 @@ static const struct weft_result_column variants_columns[] = {
     WEFT_RESULT_CALL(variant_name, "variant", TEXT, "name of the variant; a row of this list is a run: see weft run",
                      .flags = WEFT_RESULT_KEY),
 };
-static const struct weft_result_table variants_table = {
-    .name = "variants",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a run of a variant, with all tables of weft run",
-    WEFT_RESULT_COLUMNS(variants_columns),
-    WEFT_RESULT_EACH(struct weft_compare_answer, run, runs),
-    .whole = weft_run_answer,
-};
+static const struct weft_result_table variants_table =
+    WEFT_RESULT_TABLE("variants", LIST, "a run of a variant, with all tables of weft run", variants_columns,
+                      WEFT_RESULT_EACH(struct weft_compare_answer, run, runs), .whole = weft_run_answer);
 
 static const struct weft_result_column claims_columns[] = {
     WEFT_CLAIM_COLUMNS,
@@ -64,21 +55,14 @@ static const struct weft_result_column claims_columns[] = {
     WEFT__CLAIM(holds, "holds", BOOL, "whether it holds"),
     WEFT__CLAIM(verdict, "verdict", TEXT, "what that means: holds, finding, control, not judged, does not hold ..."),
 };
-static const struct weft_result_table claims_table = {
-    .name = "claims",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a claim of the scenario",
-    WEFT_RESULT_COLUMNS(claims_columns),
-    WEFT_RESULT_EACH(struct weft_compare_answer, claim, claims),
-    .sparse = true,
-};
+static const struct weft_result_table claims_table =
+    WEFT_RESULT_TABLE("claims", LIST, "a claim of the scenario", claims_columns,
+                      WEFT_RESULT_EACH(struct weft_compare_answer, claim, claims), .sparse = true);
 WEFT_CLAIM_TABLES(claim, "claims", WEFT_CLAIM_OF(1));
 WEFT_RESULT_VALUES(values_table, "claims.values", "a figure that the claim names, in its order",
                    WEFT_RESULT_EACH(struct weft_claim_row, value, claim.metrics), .sparse = false, double, REAL,
                    WEFT_CLAIM_OF(1));
 
-static const struct weft_result_table *const tables[] = {&compare_table,    &variants_table, &claims_table,
-                                                         &claim_mean_seeds, &claim_without,  &values_table};
-const struct weft_answer weft__answer_compare = {.name = "compare",
-                                                 .about = "weft compare: variants side by side, and claims about them",
-                                                 WEFT_ANSWER_TABLES(tables)};
+const struct weft_answer weft__answer_compare =
+    WEFT_ANSWER_OF("compare", "weft compare: variants side by side, and claims about them", &compare_table,
+                   &variants_table, &claims_table, &claim_mean_seeds, &claim_without, &values_table);

@@ -324,6 +324,36 @@ static void claims_reach_other_commands(void **state) {
     assert_holds("s.yaml:7:21: small.plan.pfc.lines.switch.bufer: not a number in what `weft plan pfc --json s.yaml`");
 }
 
+/// --pick prints a line a figure, and one that there is not is an empty line and, at the end, an error.
+static void figures_are_picked(void **state) {
+    (void)state;
+    write_scenario("s.yaml", "  - {text: it ends, that: small.g.finished == 2, source: nobody}\n", finding);
+    json_t *all = json_of("compare s.yaml --quiet --no-hints --json", 0);
+    const json_t *variant = json_array_get(json_object_get(all, "variants"), 1);
+    char expected[256];
+    snprintf(expected, sizeof expected, "2\n%s\n%lld\nfinding\n2\n",
+             json_string_value(json_object_get(variant, "digest")),
+             (long long)json_integer_value(json_object_get(variant, "events")));
+    assert_string_equal(
+        output_of("compare s.yaml --quiet --no-hints --pick variants.count --pick variants.large.digest "
+                  "--pick variants.1.events --pick claims.1.verdict --pick 'claims.it ends.values.0'",
+                  0),
+        expected);
+    json_decref(all);
+    assert_string_equal(output_of("run s.yaml --quiet --no-hints --pick groups.g.finished --pick "
+                                  "'\"groups\".g.count' --pick stall",
+                                  0),
+                        "2\n2\n\n");
+    output_of("run s.yaml --quiet --pick groups.h.finished --pick variant", 2);
+    assert_true(strstr(text, "\nsmall\n") != NULL);
+    assert_holds("weft: --pick groups.h.finished: the answer has no such figure; ");
+    output_of("run s.yaml --quiet --pick groups.g.finished --json", 2);
+    assert_string_equal(output_of("verify s.yaml --quiet --pick scenarios.0.claims.0.median.0 --pick "
+                                  "'scenarios.\"s.yaml\".claims.count' --pick scenarios.0.claims.1.runs.0.holds",
+                                  0),
+                        "2\n2\n0\n");
+}
+
 /// Each statement with the claims that name it; what none checks is open, or says why.
 static void sources_have_an_index(void **state) {
     (void)state;
@@ -614,6 +644,7 @@ int main(void) {
         cmocka_unit_test(teeth_are_tried),
         cmocka_unit_test(a_control_must_not_hold),
         cmocka_unit_test(claims_reach_other_commands),
+        cmocka_unit_test(figures_are_picked),
         cmocka_unit_test(sources_have_an_index),
         cmocka_unit_test(verify_counts_seeds),
         cmocka_unit_test(teeth_count_seeds),

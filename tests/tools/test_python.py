@@ -112,6 +112,10 @@ class Answers(unittest.TestCase):
     def test_commands_that_write_a_folder(self):
         compared = weft.answer("compare", INCAST, quiet=True)
         self.assertEqual([run["variant"] for run in compared["run"]], weft.Scenario(INCAST).variants)
+        self.assertEqual(compared.columns("groups")["fct_ps_mean"]["unit"], "ps")
+        swept = weft.answer("sweep", INCAST, vary=["topology.delay=[1us,2us]"], variant="pfc", quiet=True)
+        self.assertEqual([point["topology.delay"] for point in swept["points"]], ["1us", "2us"])
+        self.assertEqual(swept.columns("sweep")["fct_ps_mean"]["unit"], "ps")
 
     def test_errors(self):
         with tempfile.TemporaryDirectory() as folder:
