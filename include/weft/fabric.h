@@ -111,9 +111,6 @@ struct weft_fabric_bill weft_fabric_bill(const struct weft_fabric_plan *plan);
         WEFT__BILL(buffer_bytes, REAL, "packet memory of all chips", .unit = "bytes"),                                 \
         WEFT__BILL(watts, REAL, "power of all parts", .unit = "W"),                                                    \
         WEFT__BILL(price, REAL, "price of all parts; none: some part has no price")
-/// Key `bill` and its object; a price that is not known is null.
-struct weft__json;
-void weft_fabric_bill_json(struct weft__json *j, const struct weft_fabric_bill *bill);
 /// The section `fabric` of a scenario's tree; *ret_fabric has no model if there is none.
 enum weft_status weft_fabric_load(const struct weft_tree *root, struct weft_arena *arena,
                                   struct weft_model_conf *ret_fabric, struct weft_error *ret_error);

@@ -55,12 +55,12 @@ enum weft_result_source {
 };
 
 enum {
-    WEFT_RESULT_KEY = 1,        ///< the keys together tell a table's rows apart
-    WEFT_RESULT_ABOVE = 2,      ///< a key that the JSON has further up: of the object that the row is part of
-    WEFT_RESULT_SPARSE = 4,     ///< left out of the JSON where it has no value, rather than null
-    WEFT_RESULT_TABLES = 8,     ///< in tables (SQLite, CSV) only: the JSON says it elsewhere, or would say it too often
-    WEFT_RESULT_EXACT = 16,     ///< text shows every digit: 56658B rather than 56.7KB
-    WEFT_RESULT_NONZERO = 32,   ///< 0 and "" are no value
+    WEFT_RESULT_KEY = 1,      ///< the keys together tell a table's rows apart
+    WEFT_RESULT_ABOVE = 2,    ///< a key that the JSON has further up: of the object that the row is part of
+    WEFT_RESULT_SPARSE = 4,   ///< left out of the JSON where it has no value, rather than null
+    WEFT_RESULT_TABLES = 8,   ///< in tables (SQLite, CSV) only: the JSON says it elsewhere, or would say it too often
+    WEFT_RESULT_EXACT = 16,   ///< text shows every digit: 56658B rather than 56.7KB
+    WEFT_RESULT_NONZERO = 32, ///< 0 and "" are no value
     WEFT_RESULT_OPTIONAL = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE,
     WEFT_RESULT_LISTED = 64,    ///< whole numbers as a text, "3,4": a list of them in the JSON
     WEFT_RESULT_TOGETHER = 128, ///< of a SPARSE one: null, where the column before it is written

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the solvers share, and the bill for their solutions.
 #include "fabric/fabric.h"
-#include "base/json.h"
 #include "weft/param.h"
 #include "weft/result.h"
 
@@ -181,11 +180,4 @@ struct weft_fabric_bill weft_fabric_bill(const struct weft_fabric_plan *plan) {
     }
     if (!bill.priced) bill.price = NAN;
     return bill;
-}
-
-void weft_fabric_bill_json(struct weft__json *j, const struct weft_fabric_bill *b) {
-    static const struct weft_result_column columns[] = {WEFT_FABRIC_BILL_COLUMNS};
-    static const struct weft_result_table bill = WEFT_RESULT_TABLE("bill", OBJECT, "sums over all parts", columns);
-    weft__json_key(j, "bill");
-    weft_answer_json_row(j, &(struct weft_result_cursor){.table = &bill, .part = {b}});
 }
