@@ -274,8 +274,9 @@ static enum weft_status read_story(const struct weft_cli_options *o, struct time
     enum weft_status status = read_filters(v, error);
     if (status) return status;
     v->root = weft_story_new(v->t.event, v->t.events, v->t.ports, v->t.flows, v->keep, v->arena);
-    v->story = !asked.all || o->database;
-    v->events = asked.all || o->database;
+    bool table = o->database || o->csv; // whoever asks for a table gets it
+    v->story = !asked.all || table;
+    v->events = asked.all || table;
     return WEFT_OK;
 }
 

@@ -120,6 +120,7 @@ struct weft_result_table {
     const struct weft_answer *(*whole)(void);
     bool (*present)(const struct weft_run *run); ///< NULL: in every run, and in every other answer
     bool sparse;                                 ///< left out of the JSON where it has no rows
+    bool null;                                   ///< an object that is null in the JSON where it has no row
     /// True: its row is merged into the object that it is part of, which has its members, except those that the object
     /// has itself: the JSON has no key for it. There is one row at most then. NULL: never.
     bool (*merged)(const void *subject);

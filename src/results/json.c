@@ -180,7 +180,7 @@ static void write_rows(struct weft__json *j, struct weft_result_cursor *c, const
 static void write_table(struct weft__json *j, const char *name, struct weft_result_cursor *c) {
     struct form form;
     bool object = c->table->shape == WEFT_RESULT_OBJECT, there = weft__result_next(c);
-    if (!there && name && (object || c->table->sparse)) return;
+    if (!there && name && (object ? !c->table->null : c->table->sparse)) return;
     if (name) weft__json_key(j, name);
     make_form(&form, c->table, weft__result_key(c->table), NULL);
     if (!object)

@@ -55,7 +55,7 @@ static const struct weft_result_column bootstrap_columns[] = {
 };
 const struct weft_result_table weft__clique_bootstrap_table =
     WEFT_RESULT_TABLE("clique.bootstrap", OBJECT, "the start from power-on", bootstrap_columns,
-                      WEFT_RESULT_IF(struct weft_clique_trace, bootstrap));
+                      WEFT_RESULT_AND(WEFT_RESULT_IF(struct weft_clique_trace, bootstrap), .null = true));
 
 WEFT_RESULT_NEXT(next_tin, struct weft_bootstrap_result, r,
                  weft_result_take_from(c, trace_of(c)->clique->tins, r->tin, sizeof *r->tin))
