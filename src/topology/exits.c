@@ -21,7 +21,7 @@ struct work {
     uint32_t *edge_fabric; ///< [edge]: the fabric of a switch with hosts, or WEFT_NONE
 };
 
-static void *grow(void *array, uint32_t *capacity, uint32_t needed, size_t size) {
+static void *grow_array(void *array, uint32_t *capacity, uint32_t needed, size_t size) {
     if (needed <= *capacity) return array;
     uint32_t after = 2 * needed + 6;
     array = weft_memory_resize(KIND, array, *capacity * size, after * size);
@@ -83,7 +83,7 @@ static void add_gate(struct work *w, uint32_t node, uint32_t edge) {
     uint32_t sw = w->t->node[node].index;
     const struct weft_route_set *set = &r->set[r->set_first[sw] + r->set_of[(size_t)sw * r->edges + edge]];
     struct weft_exits *x = w->x;
-    x->exit = grow(x->exit, &x->exits_capacity, x->exits + set->n, sizeof *x->exit);
+    x->exit = grow_array(x->exit, &x->exits_capacity, x->exits + set->n, sizeof *x->exit);
     for (uint32_t i = 0; i < set->n; i++) {
         uint16_t port = r->ports[set->first + i];
         if (!weft_topology_link_is_fabric(w->t, weft_topology_port(w->t, node, port)->link))
@@ -91,7 +91,7 @@ static void add_gate(struct work *w, uint32_t node, uint32_t edge) {
     }
 }
 
-static bool same(const struct weft_exits *x, uint32_t set, uint32_t first) {
+static bool is_same_set(const struct weft_exits *x, uint32_t set, uint32_t first) {
     if (x->set[set].n != x->exits - first) return false;
     for (uint32_t i = 0; i < x->set[set].n; i++) {
         const struct weft_exit *a = &x->exit[x->set[set].first + i], *b = &x->exit[first + i];
@@ -103,13 +103,13 @@ static bool same(const struct weft_exits *x, uint32_t set, uint32_t first) {
 /// The set of what was appended since `first`; switches with hosts in the same building share one.
 static uint32_t take_set(struct weft_exits *x, uint32_t first, uint32_t from_set) {
     uint32_t s = first == x->exits ? 0 : from_set;
-    while (s && s < x->sets && !same(x, s, first))
+    while (s && s < x->sets && !is_same_set(x, s, first))
         s++;
     if (s < x->sets) {
         x->exits = first;
         return s;
     }
-    x->set = grow(x->set, &x->sets_capacity, x->sets + 1, sizeof *x->set);
+    x->set = grow_array(x->set, &x->sets_capacity, x->sets + 1, sizeof *x->set);
     x->set[x->sets] = (struct weft_exit_set){first, x->exits - first};
     return x->sets++;
 }
@@ -139,7 +139,7 @@ struct weft_exits *weft_exits_new(const struct weft_topology *t, const struct we
     x->fabrics = weft_fabrics_find(t, x->fabric_of_node);
     find_gates(&w);
     x->set_of = weft_memory_new(KIND, (size_t)x->fabrics * x->edges, sizeof *x->set_of);
-    x->set = grow(x->set, &x->sets_capacity, 1, sizeof *x->set);
+    x->set = grow_array(x->set, &x->sets_capacity, 1, sizeof *x->set);
     x->set[0] = (struct weft_exit_set){0, 0};
     x->sets = 1;
     find_exits(&w);

@@ -13,7 +13,7 @@ const char *const weft_node_box_names[] = {
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 
-static void *grow(void *array, uint32_t *capacity, uint32_t used, size_t size) {
+static void *grow_array(void *array, uint32_t *capacity, uint32_t used, size_t size) {
     if (used < *capacity) return array;
     uint32_t wanted = *capacity ? 2 * *capacity : 256;
     array = weft_memory_resize(KIND, array, *capacity * size, wanted * size);
@@ -55,8 +55,8 @@ uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_
                                 uint8_t tier, uint32_t pod, const char *name) {
     assert(b->nodes < WEFT__NODES_MAX);
     uint32_t capacity = b->nodes_capacity;
-    b->node = grow(b->node, &b->nodes_capacity, b->nodes, sizeof *b->node);
-    b->node_place = grow(b->node_place, &capacity, b->nodes, sizeof *b->node_place);
+    b->node = grow_array(b->node, &b->nodes_capacity, b->nodes, sizeof *b->node);
+    b->node_place = grow_array(b->node_place, &capacity, b->nodes, sizeof *b->node_place);
     b->node_place[b->nodes] = b->place;
     b->node[b->nodes] =
         (struct weft_node_info){.name = full_name(b, name),
@@ -86,7 +86,7 @@ void weft_topology_set_card(struct weft_topology_builder *b, uint32_t card) {
 void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint32_t to, weft_rate_bps rate,
                             weft_time_ps delay, double bit_error_rate) {
     assert(b->links < WEFT__LINKS_MAX && from < b->nodes && to < b->nodes);
-    b->link = grow(b->link, &b->links_capacity, b->links, sizeof *b->link);
+    b->link = grow_array(b->link, &b->links_capacity, b->links, sizeof *b->link);
     b->link[b->links++] = (struct weft__link){{from, to}, rate, delay, bit_error_rate, b->place, 1};
 }
 
@@ -219,7 +219,7 @@ static void find_tiers(struct weft_topology *t) {
     weft_memory_free(KIND, queue, t->nodes * sizeof *queue);
 }
 
-static struct weft_topology *finish(const struct weft_topology_builder *b, uint32_t *degree) {
+static struct weft_topology *finish_topology(const struct weft_topology_builder *b, uint32_t *degree) {
     struct weft_topology *t = weft_arena_alloc(b->arena, 1, sizeof *t);
     t->arena = b->arena;
     t->nodes = b->nodes;
@@ -245,7 +245,7 @@ static enum weft_status validate_and_finish(const struct weft_topology_builder *
     }
     enum weft_status status = weft__topology_validate(b, degree, ret_error);
     if (!status) {
-        *ret_topology = finish(b, degree);
+        *ret_topology = finish_topology(b, degree);
         status = weft__topology_hash_names(*ret_topology, b->node_place, ret_error);
     }
     if (!status) status = weft__topology_name_ports(*ret_topology, b, ret_error);
