@@ -9,7 +9,7 @@
 
 enum { COMMUNICATORS_MAX = 1024 };
 
-static int compare(const struct weft_schedule_step *x, const struct weft_schedule_step *y) {
+static int compare_steps(const struct weft_schedule_step *x, const struct weft_schedule_step *y) {
     if (x->peer != y->peer) return x->peer < y->peer ? -1 : 1;
     if (x->collective != y->collective) return x->collective < y->collective ? -1 : 1;
     if (x->tag != y->tag) return x->tag < y->tag ? -1 : 1;
@@ -20,17 +20,17 @@ uint32_t weft_job_find_op(const struct weft_job *job, const struct weft_schedule
     uint32_t low = 0, high = job->ops;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (compare(job->op[mid].step, step) < 0)
+        if (compare_steps(job->op[mid].step, step) < 0)
             low = mid + 1;
         else
             high = mid;
     }
-    assert(low < job->ops && !compare(job->op[low].step, step));
+    assert(low < job->ops && !compare_steps(job->op[low].step, step));
     return low;
 }
 
 static int by_step(const void *a, const void *b) {
-    return compare(*(const struct weft_schedule_step *const *)a, *(const struct weft_schedule_step *const *)b);
+    return compare_steps(*(const struct weft_schedule_step *const *)a, *(const struct weft_schedule_step *const *)b);
 }
 
 /// The collectives of each group, according to its first member; returns how many. A group of one rank does nothing.
@@ -75,12 +75,12 @@ static void make_ops(struct weft__collectives *c, const struct weft__schedule_mo
     list_steps(c->job->schedule, list);
     if (n) qsort(list, n, sizeof *list, by_step);
     for (size_t i = 0; i < n; i++)
-        ops += !i || compare(list[i - 1], list[i]);
+        ops += !i || compare_steps(list[i - 1], list[i]);
     c->job->op = weft_arena_alloc(arena, ops, sizeof *c->job->op);
     c->times = weft_arena_alloc(scratch, ops, sizeof *c->times);
     c->first = weft_arena_alloc(scratch, c->job->schedule->groups + (size_t)1, sizeof *c->first);
     for (size_t i = 0; i < n; i++) {
-        if (!i || compare(list[i - 1], list[i])) make_op(c, models, list[i], topology);
+        if (!i || compare_steps(list[i - 1], list[i])) make_op(c, models, list[i], topology);
         c->times[c->job->ops - 1]++;
         c->first[list[i]->peer + 1] = c->job->ops;
     }
@@ -97,7 +97,7 @@ static bool is_free(const struct weft__collectives *c, uint32_t communicator, co
 }
 
 /// The first communicator of the operation's algorithm that contains no rank of its group; a new one if there is none.
-static uint32_t choose(struct weft__collectives *c, uint32_t op, struct weft_arena *scratch) {
+static uint32_t choose_communicator(struct weft__collectives *c, uint32_t op, struct weft_arena *scratch) {
     struct weft_job *job = c->job;
     uint32_t k = 0;
     while (k < job->communicators &&
@@ -122,7 +122,7 @@ static enum weft_status find_communicators(struct weft__collectives *c, struct w
     for (uint32_t i = 0; i < job->ops; i++) {
         struct weft_job_op *op = &job->op[i];
         bool same = i && job->op[i - 1].group == op->group && job->op[i - 1].conf == op->conf;
-        op->communicator = same ? job->op[i - 1].communicator : choose(c, i, scratch);
+        op->communicator = same ? job->op[i - 1].communicator : choose_communicator(c, i, scratch);
         if (op->communicator == WEFT_NONE)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                                   "its groups need more than %d communicators of a rank; expected fewer groups that "
@@ -164,8 +164,8 @@ static enum weft_status check_models(const struct weft__schedule_models *models,
     return status;
 }
 
-static enum weft_status load(struct weft_job *job, const struct weft__schedule_models *models, struct weft_place place,
-                             struct weft_arena *arena, struct weft_error *ret_error) {
+static enum weft_status load_job(struct weft_job *job, const struct weft__schedule_models *models,
+                                 struct weft_place place, struct weft_arena *arena, struct weft_error *ret_error) {
     enum weft_status status = weft__job_load(job, place, arena, ret_error);
     for (uint32_t i = 0; i < job->ops && !status; i++)
         status = check_goal(&models->of[job->op[i].step->collective], job->op[i].step->collective, job->op[i].goal,
@@ -181,7 +181,7 @@ enum weft_status weft__collectives_find(struct weft__collectives *c, struct weft
     enum weft_status status = models ? check_models(models, ret_error) : WEFT_OK;
     if (status || !job->schedule->collectives) return status;
     make_ops(c, models, topology, arena, scratch);
-    status = load(job, models, place, arena, ret_error);
+    status = load_job(job, models, place, arena, ret_error);
     return status ? status : find_communicators(c, place, arena, scratch, ret_error);
 }
 

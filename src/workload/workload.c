@@ -29,7 +29,7 @@ static uint64_t sat_mul(uint64_t a, uint64_t b) {
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-static void grow(struct weft_workload *w, uint64_t flows) {
+static void grow_flows(struct weft_workload *w, uint64_t flows) {
     if (flows <= w->flows_capacity) return;
     uint64_t capacity = 2 * (uint64_t)w->flows_capacity; // even single flows can be thousands
     if (capacity < flows) capacity = flows;
@@ -43,8 +43,9 @@ static uint64_t qps_of(const struct weft_workload_common *common, weft_bytes byt
 }
 
 /// Whether there may be `flows` more flows of `qps` queue pairs each, including their repetitions.
-static enum weft_status check(const struct weft_workload *w, const struct weft_workload_common *common,
-                              struct weft_place place, uint64_t flows, uint64_t qps, struct weft_error *ret_error) {
+static enum weft_status check_room(const struct weft_workload *w, const struct weft_workload_common *common,
+                                   struct weft_place place, uint64_t flows, uint64_t qps,
+                                   struct weft_error *ret_error) {
     uint64_t more = sat_mul(flows, common->repeat), max = common->messages ? JOB_FLOWS_MAX : FLOWS_MAX;
     if (more > max - (common->messages ? w->job_flows : w->flows + w->counted_flows - w->job_flows))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
@@ -70,7 +71,7 @@ static enum weft_status check_bytes(const struct weft_workload *w, const struct 
 enum weft_status weft__workload_add_counted(struct weft_workload *w, const struct weft_workload_common *common,
                                             struct weft_place place, uint64_t flows, weft_bytes bytes,
                                             struct weft_error *ret_error) {
-    enum weft_status status = check(w, common, place, flows, common->qps, ret_error);
+    enum weft_status status = check_room(w, common, place, flows, common->qps, ret_error);
     if (!status) status = check_bytes(w, common, place, bytes, ret_error);
     if (status) return status;
     w->counted_flows += (uint32_t)flows;
@@ -84,8 +85,8 @@ enum weft_status weft__workload_add_counted(struct weft_workload *w, const struc
 enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
                                         struct weft_place place, uint64_t flows, struct weft_error *ret_error) {
     uint64_t qps = qps_of(common, common->size_bytes);
-    enum weft_status status = check(w, common, place, flows, qps, ret_error);
-    if (!status && !w->counts) grow(w, w->flows + flows * common->repeat);
+    enum weft_status status = check_room(w, common, place, flows, qps, ret_error);
+    if (!status && !w->counts) grow_flows(w, w->flows + flows * common->repeat);
     return status;
 }
 
@@ -118,11 +119,11 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
             common->group, t->node[t->host[src]].name, t->node[t->host[dst]].name, t->network[from].name,
             t->network[to].name);
     uint64_t qps = qps_of(common, bytes);
-    enum weft_status status = check(w, common, place, 1, qps, ret_error);
+    enum weft_status status = check_room(w, common, place, 1, qps, ret_error);
     uint64_t all = sat_mul(bytes, common->repeat);
     if (!status) status = check_bytes(w, common, place, all, ret_error);
     if (status) return status;
-    grow(w, w->flows + common->repeat);
+    grow_flows(w, w->flows + common->repeat);
     // Rows limit repeat, interval and start, so it suffices that 128 bits do not overflow.
     unsigned __int128 last = start + (unsigned __int128)(common->repeat - 1) * common->interval_ps;
     if (last > (unsigned __int128)START_MAX_S * WEFT_PS_PER_S)
@@ -217,10 +218,10 @@ static enum weft_status end_flows(struct weft_workload *w, const struct weft_mod
     return status;
 }
 
-static enum weft_status make(const struct weft_model_conf *entry, uint32_t entries,
-                             const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
-                             struct weft_arena *arena, bool counts, struct weft_workload **ret_workload,
-                             struct weft_error *ret_error) {
+static enum weft_status make_workload(const struct weft_model_conf *entry, uint32_t entries,
+                                      const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
+                                      struct weft_arena *arena, bool counts, struct weft_workload **ret_workload,
+                                      struct weft_error *ret_error) {
     struct weft_workload *w = weft_arena_alloc(arena, 1, sizeof *w);
     w->counts = counts;
     w->arena = arena;
@@ -248,14 +249,14 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
                                    const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
                                    struct weft_arena *arena, struct weft_workload **ret_workload,
                                    struct weft_error *ret_error) {
-    return make(entry, entries, topology, seed, until, arena, false, ret_workload, ret_error);
+    return make_workload(entry, entries, topology, seed, until, arena, false, ret_workload, ret_error);
 }
 
 enum weft_status weft_workload_count(const struct weft_model_conf *entry, uint32_t entries,
                                      const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
                                      struct weft_arena *arena, struct weft_workload **ret_workload,
                                      struct weft_error *ret_error) {
-    return make(entry, entries, topology, seed, until, arena, true, ret_workload, ret_error);
+    return make_workload(entry, entries, topology, seed, until, arena, true, ret_workload, ret_error);
 }
 
 struct pair {
