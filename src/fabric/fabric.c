@@ -137,7 +137,7 @@ bool weft_fabric_part_assumes_watts(const struct weft_fabric_part *part) {
     return part->watts > 0 && (!strncmp(part->source, "assumed", 7) || strstr(part->source, "watts assumed"));
 }
 
-static double modules(const struct weft_blueprint_conf *c, const struct weft_fabric_cable *cable) {
+static double optic_modules(const struct weft_blueprint_conf *c, const struct weft_fabric_cable *cable) {
     if (!cable->optical || !c->optic.rate_bps) return 0;
     return ceil((double)cable->links * 2 * (double)cable->rate_bps / (double)c->optic.rate_bps);
 }
@@ -151,7 +151,7 @@ uint32_t weft_fabric_items(const struct weft_fabric_plan *plan, struct weft_fabr
     ret[n++] = (struct weft_fabric_item){&c->nic, (double)(c->hosts * nics)};
     ret[n] = (struct weft_fabric_item){&c->optic, 0};
     for (uint32_t i = 0; i < plan->cables; i++)
-        ret[n].n += modules(c, &plan->cable[i]);
+        ret[n].n += optic_modules(c, &plan->cable[i]);
     return n + 1;
 }
 
@@ -175,7 +175,7 @@ struct weft_fabric_bill weft_fabric_bill(const struct weft_fabric_plan *plan) {
         bill.ports += cable->links * cable->chip_ends;
         bill.port_tbps += n * cable->chip_ends * rate / 1e12;
         *(cable->optical ? &bill.fibre_m : &bill.copper_m) += n * cable->metres;
-        bill.optics += modules(plan->conf, cable);
+        bill.optics += optic_modules(plan->conf, cable);
     }
     return bill;
 }
