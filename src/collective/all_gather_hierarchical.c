@@ -12,40 +12,41 @@ static const struct weft_param rows[] = {WEFT_COLLECTIVE_ROWS(struct conf, "2MiB
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("all_gather_hierarchical", struct conf, rows, weft__collective_check);
 
-static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+static uint64_t hier_gather_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                                  uint32_t lane) {
     (void)rank;
     return weft__hierarchy_steps(conf, shape, lane, false);
 }
 
-static void plan(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 void *ret_plan) {
+static void hier_gather_plan(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                             void *ret_plan) {
     *(struct weft__hierarchy_plan *)ret_plan = weft__hierarchy_plan(conf, shape, rank, lane, false);
 }
 
-static void planned(const void *plan, uint64_t index, struct weft_step *ret_step) {
+static void hier_gather_planned(const void *plan, uint64_t index, struct weft_step *ret_step) {
     weft__hierarchy_step(plan, index, ret_step);
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+static void hier_gather_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                             uint64_t index, struct weft_step *ret_step) {
     struct weft__hierarchy_plan p = weft__hierarchy_plan(conf, shape, rank, lane, false);
     weft__hierarchy_step(&p, index, ret_step);
 }
 
-static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+static uint32_t hier_gather_sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                                 uint32_t lane, struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     return weft__hierarchy_sent(conf, shape, rank, lane, false, ret_sent);
 }
 
 static const struct weft_collective_ops ops = {
     .goal = WEFT_GOAL_ALL_GATHER,
     .lanes = weft__ring_lanes,
-    .steps = steps,
-    .step = step,
+    .steps = hier_gather_steps,
+    .step = hier_gather_step,
     .plan_size = sizeof(struct weft__hierarchy_plan),
-    .plan = plan,
-    .planned = planned,
-    .sent = sent,
+    .plan = hier_gather_plan,
+    .planned = hier_gather_planned,
+    .sent = hier_gather_sent,
     .owner = weft__hierarchy_owner,
 };
 

@@ -24,13 +24,13 @@ const char *weft__collective_check(const void *conf, char *text, size_t size) {
     const struct weft_collective_common *c = conf;
     weft_bytes slices = divide_up(c->chunk_bytes, c->slice_bytes);
     if (slices < c->slots) return NULL;
-    char chunk[32], slice[32];
+    char chunk[32], slice_loops[32];
     weft_format_bytes(c->chunk_bytes, chunk, sizeof chunk);
-    weft_format_bytes(c->slice_bytes, slice, sizeof slice);
+    weft_format_bytes(c->slice_bytes, slice_loops, sizeof slice_loops);
     snprintf(text, size,
              "a chunk of %s is %s of %s and a connection has %s: expected one more than slices, or ranks wait for one "
              "another for ever",
-             chunk, weft__counted(slices, "slice").text, slice, weft__counted(c->slots, "slot").text);
+             chunk, weft__counted(slices, "slice").text, slice_loops, weft__counted(c->slots, "slot").text);
     return text;
 }
 
@@ -39,7 +39,7 @@ static weft_bytes last_bytes(const struct weft__loops *loops) {
     return loops->bytes - (loops->loops - 1) * loops->loop_bytes;
 }
 
-static void slice(struct weft__loops *loops) {
+static void slice_loops(struct weft__loops *loops) {
     if (!loops->loops) return;
     loops->last_slices = weft__loops_slices_of(loops, divide_up(last_bytes(loops), loops->last_blocks));
     if (loops->loops > 1)
@@ -57,7 +57,7 @@ struct weft__loops weft__loops_of(const struct weft_collective_common *common, w
         .last_blocks = blocks,
     };
     loops.loops = divide_up(bytes, loops.loop_bytes);
-    slice(&loops);
+    slice_loops(&loops);
     return loops;
 }
 
@@ -66,7 +66,7 @@ struct weft__loops weft__loops_whole_parts(const struct weft__loops *loops, uint
     if (!loops->loops) return whole;
     weft_bytes chunk = loops->loop_bytes / loops->full_blocks, part = divide_up(last_bytes(loops), parts);
     whole.last_blocks = parts * (uint32_t)divide_up(part, chunk);
-    slice(&whole);
+    slice_loops(&whole);
     return whole;
 }
 

@@ -10,14 +10,15 @@ static const struct weft_param rows[] = {WEFT_COLLECTIVE_ROWS(struct conf, "512K
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("reduce", struct conf, rows, weft__collective_check);
 
-static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+static uint64_t reduce_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                             uint32_t lane) {
     const struct conf *c = conf;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, 1);
     return weft__loops_steps(&ring.loops, shape->ranks > 1);
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+static void reduce_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                        uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, 1);
     struct weft__loop_step at = weft__loops_at(&ring.loops, 1, index);
@@ -30,8 +31,8 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->keep = rank == shape->root;
 }
 
-static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+static uint32_t reduce_sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                            struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     const struct conf *c = conf;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, 1);
     if (rank == shape->root) return 0;
@@ -39,8 +40,11 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
     return 1;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_REDUCE, .lanes = weft__ring_lanes, .steps = steps, .step = step, .sent = sent};
+static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_REDUCE,
+                                               .lanes = weft__ring_lanes,
+                                               .steps = reduce_steps,
+                                               .step = reduce_step,
+                                               .sent = reduce_sent};
 
 const struct weft_model weft__collective_reduce = {
     .kind = WEFT_KIND_COLLECTIVE,

@@ -15,14 +15,15 @@ static uint64_t per_loop(const struct weft_collective_shape *shape) {
     return shape->ranks > 1 ? shape->ranks : 0;
 }
 
-static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+static uint64_t reduce_scatter_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                                     uint32_t lane) {
     const struct conf *c = conf;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, weft__part_max(shape), 1);
     return weft__loops_steps(&ring.loops, per_loop(shape));
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+static void reduce_scatter_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                                uint32_t lane, uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
     uint32_t n = shape->ranks;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, weft__part_max(shape), 1);
@@ -39,8 +40,8 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
 }
 
 /// Every part except its own.
-static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+static uint32_t reduce_scatter_sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                                    uint32_t lane, struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     const struct conf *c = conf;
     if (shape->ranks == 1) return 0;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, weft__part_max(shape), 1);
@@ -48,8 +49,11 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
     return 1;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_REDUCE_SCATTER, .lanes = weft__ring_lanes, .steps = steps, .step = step, .sent = sent};
+static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_REDUCE_SCATTER,
+                                               .lanes = weft__ring_lanes,
+                                               .steps = reduce_scatter_steps,
+                                               .step = reduce_scatter_step,
+                                               .sent = reduce_scatter_sent};
 
 const struct weft_model weft__collective_reduce_scatter = {
     .kind = WEFT_KIND_COLLECTIVE,

@@ -11,46 +11,48 @@ static const struct weft_param rows[] = {WEFT__PAIRS_ROWS(struct conf)};
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("scatter", struct conf, rows, weft__collective_check);
 
-static weft_bytes part(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst) {
+static weft_bytes scatter_part(const void *conf, const struct weft_collective_shape *shape, uint32_t src,
+                               uint32_t dst) {
     if (src != shape->root) return 0;
     return weft__part(shape->bytes, dst + UINT64_C(1), shape->ranks) - weft__part(shape->bytes, dst, shape->ranks);
 }
 
-static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+static uint64_t scatter_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                              uint32_t lane) {
     const struct conf *c = conf;
     uint64_t first;
     return weft__rooted_steps(&c->common, shape, rank, lane, weft__part_max(shape), true, &first);
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+static void scatter_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                         uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
     uint32_t src, dst;
     uint64_t first;
     weft_bytes part_max = weft__part_max(shape);
     weft__rooted_steps(&c->common, shape, rank, lane, part_max, true, &first);
     weft_bytes start = weft__pairs_step(&c->common, shape, rank, lane, first + index, part_max, ret_step, &src, &dst);
-    weft__pairs_cut(ret_step, start, part(conf, shape, src, dst));
+    weft__pairs_cut(ret_step, start, scatter_part(conf, shape, src, dst));
     ret_step->offset = src * shape->bytes + weft__part(shape->bytes, dst, shape->ranks) + start;
 }
 
-static uint32_t sends(const void *conf, const struct weft_collective_shape *shape, uint32_t rank) {
+static uint32_t scatter_sends(const void *conf, const struct weft_collective_shape *shape, uint32_t rank) {
     return rank == shape->root ? shape->ranks - 1 : 0;
 }
 
 static void send_to(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
                     struct weft_sent *ret_sent) {
     uint32_t dst = (uint32_t)((rank + index + UINT64_C(1)) % shape->ranks);
-    *ret_sent = weft__pairs_sent(conf, shape, rank, index + 1, part(conf, shape, rank, dst));
+    *ret_sent = weft__pairs_sent(conf, shape, rank, index + 1, scatter_part(conf, shape, rank, dst));
 }
 
 static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
                                                .lanes = weft__pairs_lanes,
-                                               .steps = steps,
-                                               .step = step,
-                                               .sends = sends,
+                                               .steps = scatter_steps,
+                                               .step = scatter_step,
+                                               .sends = scatter_sends,
                                                .send = send_to,
-                                               .part = part};
+                                               .part = scatter_part};
 
 const struct weft_model weft__collective_scatter = {
     .kind = WEFT_KIND_COLLECTIVE,
