@@ -38,7 +38,7 @@ static uint16_t set_at(const struct replay *r, uint32_t column, uint32_t row) {
     return group && group < r->presents && r->present[group] ? (uint16_t)group : 0;
 }
 
-static void show(struct replay *r, weft_time_ps now, uint32_t column, uint32_t row) {
+static void show_set(struct replay *r, weft_time_ps now, uint32_t column, uint32_t row) {
     uint16_t set = set_at(r, column, row), *shown = &r->shown[row * r->timeline->columns + column];
     if (*shown == set) return;
     *shown = set;
@@ -54,20 +54,20 @@ static void show(struct replay *r, weft_time_ps now, uint32_t column, uint32_t r
 static void write_flow(struct replay *r, weft_time_ps now, uint32_t column, uint32_t row, uint32_t group) {
     uint32_t pods0 = r->s->columns.places, own0 = pods0 + r->s->f->pods;
     r->entry[column * r->timeline->rows + row] = group;
-    show(r, now, column, row);
+    show_set(r, now, column, row);
     if (column < pods0 || column >= own0) return;
     for (uint32_t i = 0; i < r->s->columns.specials; i++)
-        if (r->s->f->tin[r->s->columns.special[i]].pod == column - pods0) show(r, now, own0 + i, row);
+        if (r->s->f->tin[r->s->columns.special[i]].pod == column - pods0) show_set(r, now, own0 + i, row);
 }
 
 static void write_group(struct replay *r, weft_time_ps now, uint32_t group, bool present) {
     r->present[group] = present;
     for (uint32_t c = 0; c < r->timeline->columns; c++)
         for (uint32_t row = 0; row < r->timeline->rows; row++)
-            if (entry_of(r, c, row) == group) show(r, now, c, row);
+            if (entry_of(r, c, row) == group) show_set(r, now, c, row);
 }
 
-static void begin(struct replay *r, const struct weft__sdn_before *before, uint32_t columns) {
+static void begin_replay(struct replay *r, const struct weft__sdn_before *before, uint32_t columns) {
     memset(r->entry, 0, (size_t)r->timeline->columns * r->timeline->rows * sizeof *r->entry);
     memcpy(r->entry, before->entry, (size_t)columns * r->timeline->rows * sizeof *r->entry);
     memset(r->present, 0, r->presents * sizeof *r->present);
@@ -100,7 +100,7 @@ static void replay_tin(const struct weft_sdn *s, struct weft_clique_timeline *ti
     r.shown = weft_memory_new(KIND, cells, sizeof *r.shown);
     r.present = weft_memory_new(KIND, r.presents, sizeof *r.present);
     r.egress = weft_memory_new(KIND, n, sizeof *r.egress);
-    begin(&r, &recorder->before[tin], recorder->columns);
+    begin_replay(&r, &recorder->before[tin], recorder->columns);
     to->set_of = weft_arena_alloc(arena, cells, sizeof *to->set_of);
     memcpy(to->set_of, r.shown, cells * sizeof *to->set_of);
     for (uint32_t i = 0; i < n; i++)

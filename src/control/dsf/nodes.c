@@ -17,8 +17,8 @@ static uint32_t *number_dests(const struct weft_topology *t, const struct weft_f
 }
 
 /// False: not in this fabric.
-static bool translate(const struct weft_fabric *f, const uint32_t *dest_of, const struct weft_control_event *e,
-                      struct weft_arena *arena, struct weft_fsdb_event *ret) {
+static bool translate_event(const struct weft_fabric *f, const uint32_t *dest_of, const struct weft_control_event *e,
+                            struct weft_arena *arena, struct weft_fsdb_event *ret) {
     static const enum weft_fsdb_what what[] = {
         [WEFT_CONTROL_CRASH] = WEFT_FSDB_CRASH,     [WEFT_CONTROL_SHUT] = WEFT_FSDB_CRASH,
         [WEFT_CONTROL_RESTART] = WEFT_FSDB_RESTART, [WEFT_CONTROL_CUT] = WEFT_FSDB_CUT,
@@ -42,7 +42,7 @@ struct weft_fsdb_result *weft__nodes_fsdb(const struct weft_topology *t, const s
     struct weft_fsdb_event *own = weft_arena_alloc(arena, events, sizeof *own);
     uint32_t n = 0, *index = weft_arena_alloc(arena, events, sizeof *index);
     for (uint32_t i = 0; i < events; i++) {
-        if (!weft_control_concerns_fsdb(&event[i]) || !translate(f, dest_of, &event[i], arena, &own[n])) continue;
+        if (!weft_control_concerns_fsdb(&event[i]) || !translate_event(f, dest_of, &event[i], arena, &own[n])) continue;
         index[n++] = i;
     }
     *ret_index = index;
