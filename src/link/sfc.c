@@ -10,7 +10,7 @@
 enum note_of { OF_FLOW, OF_SOURCE, OF_FEEDING_FLOW, OF_FEEDING_INPUT };
 enum { CAPACITY_MIN = 64 };
 
-static weft_time_ps larger(weft_time_ps a, weft_time_ps b) {
+static weft_time_ps larger_of(weft_time_ps a, weft_time_ps b) {
     return a > b ? a : b;
 }
 
@@ -20,7 +20,7 @@ void weft__sfc_init(struct weft__sfc *sfc, const struct weft_model_conf *model, 
     if (!sfc->conf->priorities) return;
     sfc->watch_bytes = sfc->ops->watch(model->conf);
     sfc->memory_ps = sfc->ops->memory ? sfc->ops->memory(model->conf) : 0;
-    sfc->keep_ps = larger(sfc->memory_ps, larger(sfc->conf->interval_ps, sfc->conf->source_interval_ps));
+    sfc->keep_ps = larger_of(sfc->memory_ps, larger_of(sfc->conf->interval_ps, sfc->conf->source_interval_ps));
 }
 
 void weft__sfc_deinit(struct weft__sfc *sfc) {
@@ -64,7 +64,7 @@ static weft_time_ps noted_ps(const struct weft__sfc *sfc, uint64_t key) {
     return note && note->key ? note->time_ps : WEFT_TIME_NEVER;
 }
 
-static void remember(struct weft__sfc *sfc, uint64_t key, weft_time_ps now) {
+static void remember_note(struct weft__sfc *sfc, uint64_t key, weft_time_ps now) {
     if (sfc->notes >= sfc->capacity / 2) make_room(sfc, now);
     struct weft__sfc_note *note = place_of(sfc, key);
     sfc->notes += !note->key;
@@ -83,7 +83,7 @@ static struct weft__sfc_degree *degree_of(struct weft__sfc *sfc, const struct we
 /// Notes the key. True if it is the first time in this round.
 static bool is_new(struct weft__sfc *sfc, uint64_t key, weft_time_ps round, weft_time_ps now) {
     weft_time_ps noted = noted_ps(sfc, key);
-    remember(sfc, key, now);
+    remember_note(sfc, key, now);
     return noted == WEFT_TIME_NEVER || noted < round;
 }
 
@@ -125,7 +125,7 @@ bool weft__sfc_allow(struct weft__sfc *sfc, const struct weft__sfc_packet *packe
     const struct weft_sfc_conf *c = sfc->conf;
     uint64_t of_flow = key_of(OF_FLOW, packet, packet->qp), of_source = key_of(OF_SOURCE, packet, packet->src);
     if (!is_due(sfc, of_flow, now, c->interval_ps) || !is_due(sfc, of_source, now, c->source_interval_ps)) return false;
-    if (c->interval_ps) remember(sfc, of_flow, now);
-    if (c->source_interval_ps) remember(sfc, of_source, now);
+    if (c->interval_ps) remember_note(sfc, of_flow, now);
+    if (c->source_interval_ps) remember_note(sfc, of_source, now);
     return true;
 }
