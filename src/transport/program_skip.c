@@ -190,7 +190,7 @@ void weft__program_mark_new(const struct weft__program *p, struct weft_arena *ar
         ret->left_bytes[p->sendings + k] = p->receiving[k].left_bytes;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
+static uint64_t least_of(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
@@ -230,7 +230,7 @@ uint64_t weft__program_skips_max(const struct weft__program *p, const struct wef
     for (uint32_t k = 0; k < p->sendings + p->receivings; k++) {
         weft_bytes now = k < p->sendings ? p->sending[k].left_bytes : p->receiving[k - p->sendings].left_bytes;
         weft_bytes moved = mark->left_bytes[k] - now;
-        if (moved) times = least(times, now ? (now - 1) / moved : 0);
+        if (moved) times = least_of(times, now ? (now - 1) / moved : 0);
     }
     return times;
 }
@@ -379,14 +379,14 @@ void weft__program_skip(struct weft__program *p, const struct weft__program_mark
         skip_parts(p, mark, s);
 }
 
-static void settle(weft_time_ps *time, size_t n, weft_time_ps skipped) {
+static void settle_times(weft_time_ps *time, size_t n, weft_time_ps skipped) {
     for (size_t i = 0; i < n; i++)
         time[i] = weft__true_time(time[i], skipped);
 }
 
 void weft__program_settle(struct weft__program *p, weft_time_ps skipped) {
     size_t results = (size_t)p->job->iterations * p->job->ops;
-    settle(p->op_start_ps, results, skipped);
-    settle(p->op_end_ps, results, skipped);
-    settle(p->iteration_end_ps, p->job->iterations, skipped);
+    settle_times(p->op_start_ps, results, skipped);
+    settle_times(p->op_end_ps, results, skipped);
+    settle_times(p->iteration_end_ps, p->job->iterations, skipped);
 }

@@ -9,7 +9,7 @@
 
 enum { SPANS_FIRST = 32 };
 
-static void grow(struct weft__rank_spans *s) {
+static void grow_spans(struct weft__rank_spans *s) {
     uint32_t room = s->room ? 2 * s->room : SPANS_FIRST;
     s->span = weft_memory_resize(WEFT_MEMORY_RESULT, s->span, s->room * sizeof *s->span, room * sizeof *s->span);
     s->room = room;
@@ -22,7 +22,7 @@ void weft__rank_span_add(struct weft__program *p, weft_time_ps from, weft_time_p
         s->unrecorded++;
         return;
     }
-    if (s->n == s->room) grow(s);
+    if (s->n == s->room) grow_spans(s);
     s->span[s->n++] = (struct weft_rank_span){from, to, p->rank, p->iteration, op, computes};
 }
 
