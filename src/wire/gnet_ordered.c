@@ -74,7 +74,7 @@ size_t weft_pmos_encode(const uint8_t *packet, size_t bytes, uint8_t sequence, u
     return sets * WEFT_GNET_ORDERED_BYTES;
 }
 
-static enum weft_pmos_event finish(struct weft_pmos_receiver *r) {
+static enum weft_pmos_event finish_packet(struct weft_pmos_receiver *r) {
     r->open = false;
     if (r->bytes <= WEFT_PMOS_CRC) return WEFT_PMOS_BAD;
     r->bytes = (uint16_t)(r->bytes - WEFT_PMOS_CRC);
@@ -94,6 +94,6 @@ enum weft_pmos_event weft_pmos_on_set(struct weft_pmos_receiver *r, const struct
     }
     memcpy(r->data + r->bytes, m->data, m->bytes);
     r->bytes = (uint16_t)(r->bytes + m->bytes);
-    if (m->last) return finish(r);
+    if (m->last) return finish_packet(r);
     return expected ? WEFT_PMOS_MORE : WEFT_PMOS_LOST;
 }
