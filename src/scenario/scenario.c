@@ -69,7 +69,7 @@ struct bind {
 };
 
 /// Notes a mistake; binding goes on with the next section, to find more.
-static enum weft_status take(struct bind *b, const struct weft_error *own) {
+static enum weft_status take_mistake(struct bind *b, const struct weft_error *own) {
     if (own->status && b->mistakes) weft__mistakes_add(b->mistakes, own);
     if (own->status && b->error && !b->error->status) *b->error = *own;
     return own->status;
@@ -79,7 +79,7 @@ static enum weft_status take(struct bind *b, const struct weft_error *own) {
     ({                                                                                                                 \
         struct weft_error own_ = {0};                                                                                  \
         weft_error_set(&own_, WEFT_ERROR_INPUT, place, __VA_ARGS__);                                                   \
-        take(b, &own_);                                                                                                \
+        take_mistake(b, &own_);                                                                                        \
     })
 
 static enum weft_status load_params(struct bind *b, const struct weft_param_table *table, const struct weft_tree *tree,
@@ -88,18 +88,18 @@ static enum weft_status load_params(struct bind *b, const struct weft_param_tabl
 }
 
 /// The status of two parts: the first that failed.
-static enum weft_status worse(enum weft_status first, enum weft_status second) {
+static enum weft_status worse_status(enum weft_status first, enum weft_status second) {
     return first ? first : second;
 }
 
 /// A section of the file; NULL if it is missing or empty.
-static const struct weft_tree *section(const struct weft_tree *map, const char *key) {
+static const struct weft_tree *find_section(const struct weft_tree *map, const char *key) {
     const struct weft_tree *tree = weft_tree_find(map, key);
     return tree && tree->type != WEFT_TREE_NULL ? tree : NULL;
 }
 
 /// "clos" of "some/where/clos.yaml".
-static const char *stem(struct weft_arena *arena, const char *path) {
+static const char *stem_of(struct weft_arena *arena, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     name = weft_arena_format(arena, "%.*s", dot && dot != name ? (int)(dot - name) : (int)strlen(name), name);
     return weft__text_shown(name, arena);
@@ -114,16 +114,16 @@ static enum weft_status load_head(struct bind *b) {
     struct weft__scenario_head head;
     enum weft_status status = load_params(b, &weft__scenario_table, b->root, "", &head);
     if (status) return status;
-    b->scenario->name = *head.name ? head.name : stem(b->arena, b->scenario->path);
+    b->scenario->name = *head.name ? head.name : stem_of(b->arena, b->scenario->path);
     b->scenario->about = head.about;
     return WEFT_OK;
 }
 
 static enum weft_status load_topology(struct bind *b) {
-    const struct weft_tree *tree = section(b->root, "topology");
+    const struct weft_tree *tree = find_section(b->root, "topology");
     if (!tree) return FAIL(b, b->root->place, "topology is missing: expected a kind and its parameters");
     b->scenario->topology_tree = tree;
-    b->scenario->events_tree = section(b->root, "events");
+    b->scenario->events_tree = find_section(b->root, "events");
     return weft__model_load_all(WEFT_KIND_TOPOLOGY, NULL, tree, "topology", &b->scenario->topology, b->arena,
                                 b->mistakes, b->error);
 }
@@ -140,8 +140,8 @@ static enum weft_status load_device(struct bind *b, struct weft_device_conf *dev
     for (uint32_t i = 0; i < WEFT__DEVICE_SECTIONS; i++) {
         char child_path[WEFT__PATH_MAX];
         weft__path_join(child_path, sizeof child_path, path, weft__device_sections[i]);
-        status = worse(status, load_params(b, weft__device_section_table(i), tree[i] ? tree[i] : &empty, child_path,
-                                           weft__device_section_conf(device, i)));
+        status = worse_status(status, load_params(b, weft__device_section_table(i), tree[i] ? tree[i] : &empty,
+                                                  child_path, weft__device_section_conf(device, i)));
     }
     return status;
 }
@@ -149,13 +149,13 @@ static enum weft_status load_device(struct bind *b, struct weft_device_conf *dev
 /// The default section `key`, overridden by the entry.
 static enum weft_status over_default(struct bind *b, const struct weft_tree *entry, const char *key,
                                      const struct weft_tree **ret_tree) {
-    const struct weft_tree *base = section(b->root, key), *over = section(entry, key);
+    const struct weft_tree *base = find_section(b->root, key), *over = find_section(entry, key);
     *ret_tree = over ? over : base;
     if (!over || over->type != WEFT_TREE_MAP) return WEFT_OK;
     struct weft_tree *merged;
     struct weft_error own = {0};
     if (!weft_tree_override(base, over, b->arena, &merged, &own)) *ret_tree = merged;
-    return take(b, &own);
+    return take_mistake(b, &own);
 }
 
 /// Notes which sections `own` has, an entry of `devices` or the scenario itself. Settings of the command line apply to
@@ -163,7 +163,7 @@ static enum weft_status over_default(struct bind *b, const struct weft_tree *ent
 static void note_sections(struct weft_device_conf *device, const struct weft_tree *own) {
     const struct weft_place *said[WEFT__SECTION_DCBX];
     for (uint32_t k = 0; k < WEFT__SECTION_DCBX; k++) {
-        const struct weft_tree *tree = section(own, weft__device_sections[k]);
+        const struct weft_tree *tree = find_section(own, weft__device_sections[k]);
         said[k] = tree && tree->n && tree->place.line ? &tree->place : NULL;
     }
 #define WEFT_BOX(kind, name, box) device->said[WEFT_BOX_##kind] = said[WEFT__SECTION_##box];
@@ -188,7 +188,7 @@ static enum weft_status load_device_entry(struct bind *b, const struct weft_tree
 /// The entries of a list; *ret_n is 0 if it is missing.
 static enum weft_status list_of(struct bind *b, const char *key, uint32_t max, const struct weft_tree **ret_list,
                                 uint32_t *ret_n) {
-    *ret_list = section(b->root, key);
+    *ret_list = find_section(b->root, key);
     *ret_n = *ret_list ? (*ret_list)->n : 0;
     if (!*ret_list) return WEFT_OK;
     if ((*ret_list)->type != WEFT_TREE_LIST) return FAIL(b, (*ret_list)->place, "%s: expected a list of entries", key);
@@ -206,11 +206,11 @@ static enum weft_status load_devices(struct bind *b) {
     b->scenario->devices = n + 1;
     const struct weft_tree *tree[WEFT__DEVICE_SECTIONS];
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++)
-        tree[k] = section(b->root, weft__device_sections[k]);
+        tree[k] = find_section(b->root, weft__device_sections[k]);
     status = load_device(b, &device[0], b->root, tree, "");
     note_sections(&device[0], b->root);
     for (uint32_t i = 0; i < n; i++)
-        status = worse(status, load_device_entry(b, list->child[i], i, &device[i + 1]));
+        status = worse_status(status, load_device_entry(b, list->child[i], i, &device[i + 1]));
     return status;
 }
 
@@ -224,14 +224,14 @@ static enum weft_status load_workload(struct bind *b) {
     for (uint32_t i = 0; i < n; i++) {
         char path[WEFT__PATH_MAX];
         snprintf(path, sizeof path, "workload.%u", i);
-        status = worse(status, weft__model_load_all(WEFT_KIND_WORKLOAD, NULL, list->child[i], path,
-                                                    &b->scenario->workload[i], b->arena, b->mistakes, b->error));
+        status = worse_status(status, weft__model_load_all(WEFT_KIND_WORKLOAD, NULL, list->child[i], path,
+                                                           &b->scenario->workload[i], b->arena, b->mistakes, b->error));
     }
     return status;
 }
 
 static enum weft_status load_capture(struct bind *b) {
-    const struct weft_tree *tree = section(b->root, "capture"), *ports = section(tree, "ports");
+    const struct weft_tree *tree = find_section(b->root, "capture"), *ports = find_section(tree, "ports");
     b->scenario->capture_place = ports ? ports->place : WEFT_NOWHERE;
     return load_params(b, &weft_capture_table, tree, "capture", &b->scenario->capture);
 }
@@ -242,21 +242,22 @@ static enum weft_status load_fabric(struct bind *b) {
     enum weft_status status = weft_fabric_load(b->root, b->arena, &b->scenario->fabric, &own);
     if (!status) status = weft_fabric_expand(b->root, &b->scenario->fabric, b->arena, &b->root, &own);
     b->scenario->tree = b->root;
-    return take(b, &own);
+    return take_mistake(b, &own);
 }
 
 /// Every section, even after a mistake in one: the user sees them all at once.
 static enum weft_status bind_all(struct bind *b) {
     enum weft_status status = load_head(b); // with an unknown key a section may be there under another name
-    status = worse(status, load_fabric(b));
-    if (!status || section(b->root, "topology")) status = worse(status, load_topology(b));
-    status = worse(status, load_devices(b));
-    status = worse(status, load_workload(b));
-    status = worse(status, load_params(b, &weft_run_table, section(b->root, "run"), "run", &b->scenario->run));
-    b->scenario->control_tree = section(b->root, "control");
-    status = worse(status,
-                   load_params(b, &weft_control_table, section(b->root, "control"), "control", &b->scenario->control));
-    return worse(status, load_capture(b));
+    status = worse_status(status, load_fabric(b));
+    if (!status || find_section(b->root, "topology")) status = worse_status(status, load_topology(b));
+    status = worse_status(status, load_devices(b));
+    status = worse_status(status, load_workload(b));
+    status =
+        worse_status(status, load_params(b, &weft_run_table, find_section(b->root, "run"), "run", &b->scenario->run));
+    b->scenario->control_tree = find_section(b->root, "control");
+    status = worse_status(status, load_params(b, &weft_control_table, find_section(b->root, "control"), "control",
+                                              &b->scenario->control));
+    return worse_status(status, load_capture(b));
 }
 
 /// The file's tree, overridden by its variant and then by the settings.
@@ -290,7 +291,7 @@ static enum weft_status bind_variant(const struct weft_scenario_file *file, uint
     scenario->case_name = file->variant[variant].case_name;
     struct weft_error own = {0};
     struct bind overriding = {.scenario = scenario, .arena = arena, .error = &own};
-    if (apply_overrides(&overriding, file, variant)) return take(b, &own);
+    if (apply_overrides(&overriding, file, variant)) return take_mistake(b, &own);
     b->root = overriding.root;
     return bind_all(b);
 }
@@ -357,13 +358,13 @@ const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *
 }
 
 /// What is at that path, or the innermost section around it; *ret_depth: how many of its keys exist.
-static const struct weft_tree *innermost(const struct weft_tree *tree, const char *path, uint32_t *ret_depth) {
+static const struct weft_tree *innermost_section(const struct weft_tree *tree, const char *path, uint32_t *ret_depth) {
     *ret_depth = 0;
     for (const char *key = path, *end; *key; key = *end ? end + 1 : end) {
         char name[WEFT__PATH_MAX];
         end = key + strcspn(key, ".");
         snprintf(name, sizeof name, "%.*s", (int)(end - key), key);
-        const struct weft_tree *child = section(tree, name);
+        const struct weft_tree *child = find_section(tree, name);
         if (!child) break;
         tree = child;
         ++*ret_depth;
@@ -373,7 +374,7 @@ static const struct weft_tree *innermost(const struct weft_tree *tree, const cha
 
 struct weft_place weft_device_place(const struct weft_device_conf *device, const char *path) {
     uint32_t own_depth, depth;
-    const struct weft_tree *own = innermost(device->tree, path, &own_depth);
-    const struct weft_tree *other = innermost(device->defaults, path, &depth);
+    const struct weft_tree *own = innermost_section(device->tree, path, &own_depth);
+    const struct weft_tree *other = innermost_section(device->defaults, path, &depth);
     return depth > own_depth ? other->place : own->place;
 }
