@@ -105,7 +105,7 @@ static double calc_probability(const struct wred_conf *c, weft_bytes q) {
 
 /// Whether the packet is marked, at a depth above min. Does not draw if the answer is certain, so that random streams
 /// do not depend on it.
-static bool draw(const struct wred_conf *c, weft_bytes q, struct weft_random *random) {
+static bool draw_mark(const struct wred_conf *c, weft_bytes q, struct weft_random *random) {
     if (q > c->max_bytes) return true;
     double p = calc_probability(c, q);
     return p >= 1 || (p > 0 && weft_random_unit(random) < p);
@@ -117,7 +117,7 @@ static enum weft_aqm_verdict wred_on_enqueue(const void *conf, weft_bytes queue_
     if (queue_bytes <= c->min_bytes) return WEFT_AQM_PASS;
     if (queue_bytes > c->drop_bytes) return WEFT_AQM_DROP;
     if (ecn_capable ? c->mark_at == WEFT__MARK_AT_DEPARTURE : !c->drop_incapable) return WEFT_AQM_PASS;
-    if (!draw(c, queue_bytes, random)) return WEFT_AQM_PASS;
+    if (!draw_mark(c, queue_bytes, random)) return WEFT_AQM_PASS;
     return ecn_capable ? WEFT_AQM_MARK : WEFT_AQM_DROP;
 }
 
@@ -139,7 +139,8 @@ static bool wred_wants_dequeue(const void *conf) {
 static enum weft_aqm_verdict wred_on_dequeue(const void *conf, weft_bytes queue_bytes, bool ecn_capable,
                                              struct weft_random *random) {
     const struct wred_conf *c = conf;
-    return ecn_capable && queue_bytes > c->min_bytes && draw(c, queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
+    return ecn_capable && queue_bytes > c->min_bytes && draw_mark(c, queue_bytes, random) ? WEFT_AQM_MARK
+                                                                                          : WEFT_AQM_PASS;
 }
 
 static bool wred_by_port(const void *conf) {
