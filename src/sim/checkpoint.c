@@ -59,7 +59,7 @@ static uint64_t sum_of(const struct header *header) {
     return weft__hash(WEFT__HASH_START, header, offsetof(struct header, sum));
 }
 
-static double seconds(clockid_t clock) {
+static double seconds_of(clockid_t clock) {
     struct timespec t;
     clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
@@ -136,8 +136,8 @@ static void write_checkpoint(struct weft__run *run) {
     struct weft_ranks *ranks = run->options.ranks;
     struct note note = {
         .checkpoint = checkpoint,
-        .wall_s = seconds(CLOCK_MONOTONIC) - run->begun_s,
-        .cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s,
+        .wall_s = seconds_of(CLOCK_MONOTONIC) - run->begun_s,
+        .cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s,
     };
     if (ranks) {
         note.exchanges = ranks->exchanges;
@@ -168,7 +168,7 @@ bool weft__checkpoint_on(struct weft__run *run) {
     bool interrupted = e->end == WEFT_END_INTERRUPTED;
     e->pausing = e->stopped = false;
     write_checkpoint(run);
-    run->saved_s = seconds(CLOCK_MONOTONIC);
+    run->saved_s = seconds_of(CLOCK_MONOTONIC);
     return !interrupted;
 }
 
@@ -222,7 +222,7 @@ static enum weft_status open_file(const char *path, FILE **ret_file, struct weft
 }
 
 /// Checks that all ranks have come this far and run the same program. A rank that has not reports so when it ends.
-static enum weft_status meet(struct weft_ranks *ranks, struct weft_error *ret_error) {
+static enum weft_status meet_ranks(struct weft_ranks *ranks, struct weft_error *ret_error) {
     struct weft_ranks_word mine = {.layout = own.sum}, word[WEFT__IMAGE_RANKS_MAX];
     if (!ranks) return WEFT_OK;
     enum weft_status status = weft__ranks_meet(ranks, &mine, word, ret_error);
@@ -251,10 +251,10 @@ static enum weft_status read_file(const char *path, struct weft_ranks *ranks, st
     FILE *file = NULL;
     enum weft_status status = ranks && ranks->self ? WEFT_OK : open_file(path, &file, ret_error);
     if (!status) status = open_image(ranks, ret_error);
-    if (!status) status = meet(ranks, ret_error);
+    if (!status) status = meet_ranks(ranks, ret_error);
     if (!status) status = read_image(ranks, file, path, ret_note, ret_error);
     if (file) fclose(file);
-    return status ? status : meet(ranks, ret_error);
+    return status ? status : meet_ranks(ranks, ret_error);
 }
 
 enum weft_status weft_checkpoint_read(const char *path, const struct weft_checkpoint_program *program,
@@ -266,7 +266,7 @@ enum weft_status weft_checkpoint_read(const char *path, const struct weft_checkp
     if (status) return status;
     weft_memory_figures_set(note.memory);
     struct weft__run *run = note.checkpoint->run;
-    double wall_s = seconds(CLOCK_MONOTONIC), cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double wall_s = seconds_of(CLOCK_MONOTONIC), cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     run->assembled_s += wall_s - note.wall_s - run->begun_s;
     run->begun_s = wall_s - note.wall_s;
     run->begun_cpu_s = cpu_s - note.cpu_s;

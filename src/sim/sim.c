@@ -29,7 +29,7 @@
 #include "weft/ranks.h"
 #include "weft/transport.h"
 
-static double seconds(clockid_t clock) {
+static double seconds_of(clockid_t clock) {
     struct timespec t;
     clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
@@ -370,7 +370,7 @@ static void make_devices(struct weft__network *net) {
 
 static bool on_progress(void *context, const uint64_t *count, weft_time_ps now) {
     struct weft__run *run = context;
-    double wall = seconds(CLOCK_MONOTONIC);
+    double wall = seconds_of(CLOCK_MONOTONIC);
     if (wall - run->told_s < 0.05) return true;
     run->told_s = wall;
     run->progress.now_ps = now + weft__fast_forward_skipped(run);
@@ -512,7 +512,7 @@ enum weft_end weft__network_end(const struct weft__network *net) {
     return due ? WEFT_END_TIME : WEFT_END_STALL;
 }
 
-static void collect(struct weft__run *run) {
+static void collect_run(struct weft__run *run) {
     struct weft__network *net = &run->net;
     struct weft_outcome *o = net->outcome;
     weft__fast_forward_settle(run);
@@ -622,7 +622,7 @@ static bool is_ordered(const struct weft__network *net) {
     return true;
 }
 
-static enum weft_status assemble(struct weft__run *run, struct weft_error *ret_error) {
+static enum weft_status assemble_run(struct weft__run *run, struct weft_error *ret_error) {
     struct weft__network *net = &run->net;
     net->device = weft_device_confs(net->scenario, net->topology, net->arena_switch);
     for (uint32_t h = 0; h < net->topology->hosts; h++)
@@ -657,8 +657,8 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
                                  const struct weft_topology *topology, const struct weft_workload *workload,
                                  const struct weft_sim_options *options, struct weft__driver *driver,
                                  struct weft_error *ret_error) {
-    *run = (struct weft__run){.options = *options, .begun_s = seconds(CLOCK_MONOTONIC)};
-    run->begun_cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    *run = (struct weft__run){.options = *options, .begun_s = seconds_of(CLOCK_MONOTONIC)};
+    run->begun_cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     enum weft_status status = weft_simulation_check(scenario, topology, ret_error);
     if (!status) status = weft_simulation_check_workload(scenario, topology, workload, ret_error);
     if (!status && driver && topology->hosts &&
@@ -679,25 +679,25 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
         .arena_qp = weft_arena_new(WEFT_MEMORY_QP),
         .events_max = options->record ? (uint32_t)scenario->run.events_max : 0,
     };
-    status = assemble(run, ret_error);
+    status = assemble_run(run, ret_error);
     if (status) weft__run_end(run, NULL, NULL);
-    run->assembled_s = run->saved_s = seconds(CLOCK_MONOTONIC);
+    run->assembled_s = run->saved_s = seconds_of(CLOCK_MONOTONIC);
     return status;
 }
 
-static void measure(struct weft__run *run) {
+static void measure_run(struct weft__run *run) {
     struct weft__network *net = &run->net;
     struct weft_outcome *o = net->outcome;
     o->threads = net->engine.conf.workers;
-    o->wall_s = seconds(CLOCK_MONOTONIC) - run->begun_s;
-    o->cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s;
+    o->wall_s = seconds_of(CLOCK_MONOTONIC) - run->begun_s;
+    o->cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s;
     for (uint32_t r = 1; r < o->ranks; r++)
         o->cpu_s += o->rank[r].cpu_s;
-    double ran_s = seconds(CLOCK_MONOTONIC);
-    collect(run);
+    double ran_s = seconds_of(CLOCK_MONOTONIC);
+    collect_run(run);
     if (run->options.profile) {
         o->phase_s[WEFT_PHASE_SETUP] = run->assembled_s - run->begun_s;
-        o->phase_s[WEFT_PHASE_COLLECT] = seconds(CLOCK_MONOTONIC) - ran_s;
+        o->phase_s[WEFT_PHASE_COLLECT] = seconds_of(CLOCK_MONOTONIC) - ran_s;
         for (uint32_t k = 0; k < net->engine.conf.workers; k++)
             for (uint32_t p = WEFT_PHASE_GATHER; p <= WEFT_PHASE_WAIT; p++)
                 o->phase_s[p] += (double)net->engine.worker[k].phase_ns[p] * 1e-9;
@@ -748,7 +748,7 @@ enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_
     struct weft_outcome *o = net->outcome;
     enum weft_status status = WEFT_OK, wrong = WEFT_OK;
     if (ret_outcome) {
-        measure(run);
+        measure_run(run);
         if (net->capture) status = weft__capture_finish(net->capture, o, ret_error);
         struct rusage usage;
         getrusage(RUSAGE_SELF, &usage);
