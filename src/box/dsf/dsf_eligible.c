@@ -11,7 +11,7 @@
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 
-static void *grow(void *array, uint32_t *capacity, uint32_t needed, size_t size) {
+static void *grow_array(void *array, uint32_t *capacity, uint32_t needed, size_t size) {
     if (needed <= *capacity) return array;
     uint32_t after = 2 * needed + 6;
     array = weft_memory_resize(KIND, array, *capacity * size, after * size);
@@ -34,7 +34,7 @@ struct weft_eligible *weft_eligible_new(const struct weft_topology *t) {
         struct weft_eligible_box *box = &e->box[i];
         if (t->node[i].box != WEFT_BOX_DSF_INTERFACE && t->node[i].box != WEFT_BOX_DSF_FABRIC) continue;
         box->set_of = weft_memory_new(KIND, e->ins, sizeof *box->set_of);
-        box->set = grow(box->set, &box->sets_capacity, 1, sizeof *box->set);
+        box->set = grow_array(box->set, &box->sets_capacity, 1, sizeof *box->set);
         box->set[0] = (struct weft_eligible_set){0, 0};
         box->sets = 1;
     }
@@ -67,8 +67,8 @@ static uint16_t set_number(struct weft_eligible_box *box, const uint16_t *port, 
     for (uint32_t s = 0; s < box->sets; s++)
         if (is_set(box, s, port, n)) return (uint16_t)(box->latest = s);
     assert(box->sets < UINT16_MAX);
-    box->set = grow(box->set, &box->sets_capacity, box->sets + 1, sizeof *box->set);
-    box->port = grow(box->port, &box->ports_capacity, box->ports + n, sizeof *box->port);
+    box->set = grow_array(box->set, &box->sets_capacity, box->sets + 1, sizeof *box->set);
+    box->port = grow_array(box->port, &box->ports_capacity, box->ports + n, sizeof *box->port);
     memcpy(&box->port[box->ports], port, n * sizeof *port);
     box->set[box->sets] = (struct weft_eligible_set){box->ports, n};
     box->ports += n;
@@ -84,12 +84,12 @@ void weft_eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, weft
         return;
     }
     assert(!box->changes || box->change[box->changes - 1].time_ps <= time);
-    box->change = grow(box->change, &box->changes_capacity, box->changes + 1, sizeof *box->change);
+    box->change = grow_array(box->change, &box->changes_capacity, box->changes + 1, sizeof *box->change);
     box->change[box->changes++] = (struct weft_eligible_change){time, in, set};
 }
 
 /// A breadth-first search over fabric links from an interface node; `hops` stays 0 for boxes that it does not reach.
-static uint32_t search(const struct weft_topology *t, uint32_t from, uint32_t *hops, uint32_t *order) {
+static uint32_t search_from(const struct weft_topology *t, uint32_t from, uint32_t *hops, uint32_t *order) {
     uint32_t reached = 1;
     order[0] = from;
     hops[from] = 1;
@@ -112,7 +112,7 @@ struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t) {
     uint32_t *order = weft_memory_new(KIND, t->nodes, sizeof *order);
     uint16_t *port = weft_memory_new(KIND, UINT16_MAX + 1, sizeof *port);
     for (uint32_t in = 0; in < e->ins; in++) {
-        uint32_t reached = search(t, e->node_of_in[in], hops, order);
+        uint32_t reached = search_from(t, e->node_of_in[in], hops, order);
         for (uint32_t i = 1; i < reached; i++) {
             const struct weft_node_info *node = &t->node[order[i]];
             uint32_t n = 0;

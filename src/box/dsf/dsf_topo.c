@@ -59,7 +59,7 @@ static void print_fabrics(FILE *file, const struct weft_dsf_summary *s) {
     putc('\n', file);
 }
 
-static void describe(FILE *file, const struct weft_topology *t, const struct weft_network_info *network) {
+static void describe_dsf(FILE *file, const struct weft_topology *t, const struct weft_network_info *network) {
     struct weft_dsf_summary s = weft_topology_summarise_dsf(t, network);
     if (!s.layers) return;
     struct weft_plan_dsf_conf base;
@@ -111,4 +111,4 @@ static void describe_json(struct weft__json *j, const struct weft_topology *t,
     weft__json_end_object(j);
 }
 
-const struct weft__box_view weft__dsf_view = {.describe = describe, .describe_json = describe_json};
+const struct weft__box_view weft__dsf_view = {.describe = describe_dsf, .describe_json = describe_json};

@@ -4,7 +4,7 @@
 #include "box/box.h"
 #include "box/switch/switch.h"
 
-static const char *refuse(const struct weft__switch *sw) {
+static const char *why_refused(const struct weft__switch *sw) {
     if (sw->route_state) return "a route model that keeps a state: of flowlets, or of loads";
     if (sw->arbitrated) return "switches with queues at inputs";
     if (sw->sfc_watch_bytes != UINT64_MAX) return "source flow control";
@@ -17,7 +17,7 @@ static const char *refuse(const struct weft__switch *sw) {
 const char *weft__switch_still(const struct weft__network *net, uint32_t node, struct weft__still *ret) {
     const struct weft__switch *sw = weft__network_state(net, node);
     const struct weft__timers *timers = &net->engine.node[node].timers;
-    const char *refused = refuse(sw);
+    const char *refused = why_refused(sw);
     if (refused) return refused;
     for (uint32_t k = 0; k < sw->ports; k++) {
         weft__port_still(&sw->port[k], ret);

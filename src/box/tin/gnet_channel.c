@@ -12,7 +12,7 @@
 // performs like cells here without the option.
 #include "box/tin/gnet_switch.h"
 
-static inline uint64_t bit(uint32_t i) {
+static inline uint64_t bit_of(uint32_t i) {
     return UINT64_C(1) << i;
 }
 
@@ -47,7 +47,7 @@ void weft__gnet_channel_give(struct weft__gnet *g, uint32_t o, uint32_t vc) {
 }
 
 /// Finds, among the input VCs that wait for a channel, the next in turn, and gives it the channel.
-static void offer(struct weft__gnet *g, uint32_t o, uint32_t vc, uint64_t inputs) {
+static void offer_channel(struct weft__gnet *g, uint32_t o, uint32_t vc, uint64_t inputs) {
     struct weft__gnet_channels *c = g->channels;
     uint32_t least = INPUTS, next = 0;
     for (; inputs; inputs &= inputs - 1) {
@@ -77,16 +77,16 @@ void weft__gnet_channel_find(struct weft__gnet *g) {
             const struct weft__gnet_queue *queue = &g->queues.queue[q];
             uint32_t o = queue->out % WEFT__GNET_PORTS;
             if (!(queue->out & WEFT__GNET_NO_CHANNEL)) continue;
-            asked[o] = outputs & bit(o) ? asked[o] | 1u << queue->out_vc : 1u << queue->out_vc;
-            outputs |= bit(o);
-            inputs |= bit(i);
+            asked[o] = outputs & bit_of(o) ? asked[o] | 1u << queue->out_vc : 1u << queue->out_vc;
+            outputs |= bit_of(o);
+            inputs |= bit_of(i);
         }
     }
     c->won_n = 0;
     for (; outputs; outputs &= outputs - 1) {
         uint32_t o = (uint32_t)__builtin_ctzll(outputs);
         for (uint32_t vcs = asked[o] & ~c->taken[o]; vcs; vcs &= vcs - 1)
-            offer(g, o, (uint32_t)__builtin_ctz(vcs), inputs);
+            offer_channel(g, o, (uint32_t)__builtin_ctz(vcs), inputs);
     }
 }
 
@@ -96,8 +96,8 @@ void weft__gnet_channel_take(struct weft__node *node, struct weft__gnet *g, weft
         struct weft__gnet_queue *queue = &g->queues.queue[c->won[k].queue];
         queue->out %= WEFT__GNET_PORTS;
         c->taken[queue->out] |= 1u << queue->out_vc;
-        g->out[queue->out].requests |= bit(c->won[k].in);
-        g->wanted |= bit(queue->out);
+        g->out[queue->out].requests |= bit_of(c->won[k].in);
+        g->wanted |= bit_of(queue->out);
     }
     c->last_ps = now + 1;
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1)

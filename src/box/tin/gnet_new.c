@@ -3,7 +3,7 @@
 #include "box/tin/gnet_switch.h"
 #include "weft/memory.h"
 
-static inline uint64_t bit(uint32_t i) {
+static inline uint64_t bit_of(uint32_t i) {
     return UINT64_C(1) << i;
 }
 
@@ -38,7 +38,7 @@ static void init_endpoints(struct weft__gnet *g, uint8_t rate) {
             while (g->links >> port & 1)
                 port++;
             g->endpoint[n++] = (uint8_t)port;
-            g->endpoints |= bit(port);
+            g->endpoints |= bit_of(port);
             g->in[port].cross = rate & 15u;
             g->out[port].cross = rate & 15u;
             g->out[port].room = UINT32_MAX;
@@ -79,7 +79,7 @@ static void init_tables(struct weft__gnet *g, const struct weft__gnet_setup *set
         uint32_t slot = is_link ? port + 1 : 0; // all terminals share one
         enum weft_gnet_input input = is_link ? (enum weft_gnet_input)g->tin->input[port] : WEFT_GNET_TERMINAL;
         g->row0[port] = (uint8_t)((g->own ? slot : input) * WEFT_GNET_ROUTING_VCS);
-        if (input == WEFT_GNET_INTER_POD) g->inter_pod |= bit(port);
+        if (input == WEFT_GNET_INTER_POD) g->inter_pod |= bit_of(port);
     }
     if (timeline && timeline->transitions) {
         g->transition = timeline->transition;
@@ -156,7 +156,7 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
     out->delay_ps = link->delay_ps;
     more->faults = link->faults;
     more->tap = link->tap;
-    if (link->faults || link->tap) g->special |= bit(port);
+    if (link->faults || link->tap) g->special |= bit_of(port);
     out->room = out->creditable = UINT32_MAX;
     more->credits = (int32_t)(WEFT_GNET_VCS * (link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT));
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++)
@@ -179,7 +179,7 @@ void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, 
         each_of(g, g->in[port].queue, on_cell, context);
         each_of(g, g->out[port].queue, on_cell, context);
         uint32_t from = g->crossing_from[port];
-        if (g->endpoints & bit(port) && g->crossing_to[from] == port && g->crossing_armed & ~g->taken & bit(from))
+        if (g->endpoints & bit_of(port) && g->crossing_to[from] == port && g->crossing_armed & ~g->taken & bit_of(from))
             on_cell(context, &g->out[port].cell);
     }
 }

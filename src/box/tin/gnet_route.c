@@ -7,7 +7,7 @@
 #include "box/tin/gnet_route.h"
 #include "box/tin/tin_rma.h"
 
-static inline uint64_t bit(uint32_t i) {
+static inline uint64_t bit_of(uint32_t i) {
     return UINT64_C(1) << i;
 }
 
@@ -41,7 +41,7 @@ uint32_t weft__gnet_find_endpoint(struct weft__gnet *g, weft_time_ps now, const 
     uint64_t least = UINT64_MAX;
     for (uint32_t k = 0; k < n; k++, at = at + 1 < n ? at + 1 : 0) {
         uint32_t o = endpoint[at];
-        if (!(g->wanted & bit(o)) && !weft__gnet_is_out_busy(g, now, o)) return o;
+        if (!(g->wanted & bit_of(o)) && !weft__gnet_is_out_busy(g, now, o)) return o;
         uint64_t wait = calc_wait(g, o);
         if (wait >= least) continue;
         least = wait;

@@ -29,7 +29,7 @@ static struct way cross_link(const struct weft__ways *ways, uint32_t node, const
     return way;
 }
 
-static struct way both(struct way a, struct way b) {
+static struct way both_ways(struct way a, struct way b) {
     return (struct way){a.time_ps + b.time_ps, a.signals_ps + b.signals_ps, a.data_ps + b.data_ps};
 }
 
@@ -62,7 +62,7 @@ static bool find_shortest(const struct weft__ways *ways, uint32_t node, uint32_t
         uint32_t at;
         if (!weft_topology_link_is_fabric(t, out->link)) continue;
         if (!find_shortest(ways, t->port[out->peer].node, exit, links - 1, wire, &rest, &at)) continue;
-        rest = both(cross_link(ways, node, out, wire), rest);
+        rest = both_ways(cross_link(ways, node, out, wire), rest);
         if (found && !is_shorter(rest, *ret_way)) continue;
         found = true;
         *ret_way = rest;

@@ -104,7 +104,7 @@ void weft__clique_tables(const struct weft__network *net, struct weft__clique *c
     weft_arena_free(scratch);
 }
 
-static void tell(struct weft_tin_outcome *o, struct weft__clique *clique, const struct weft_dragonfly *f) {
+static void tell_timeline(struct weft_tin_outcome *o, struct weft__clique *clique, const struct weft_dragonfly *f) {
     const struct weft_clique_timeline *timeline = clique->timeline;
     clique->transition0 = o->transitions;
     for (uint32_t i = 0; i < timeline->transitions; i++) {
@@ -127,7 +127,7 @@ void weft__cliques_tell(struct weft__network *net, const struct weft__tally *sum
         if (cliques->clique[f].timeline) transitions += cliques->clique[f].timeline->transitions;
     o->transition = weft_arena_alloc(net->outcome->arena, transitions, sizeof *o->transition);
     for (uint32_t f = 0; f < cliques->shape->n; f++)
-        if (cliques->clique[f].timeline) tell(o, &cliques->clique[f], &cliques->shape->fabric[f]);
+        if (cliques->clique[f].timeline) tell_timeline(o, &cliques->clique[f], &cliques->shape->fabric[f]);
 }
 
 weft_time_ps weft__cliques_settled(const void *state) {

@@ -49,7 +49,7 @@ static uint32_t spare_ethernet(const struct weft_clique_summary *s) {
     return taken < s->tins ? s->tins - taken : 0;
 }
 
-static void describe(FILE *file, const struct weft_topology *t, const struct weft_network_info *network) {
+static void describe_clique(FILE *file, const struct weft_topology *t, const struct weft_network_info *network) {
     struct weft_clique_summary s = weft_topology_summarise_cliques(t, network);
     if (!s.cliques) return;
     fprintf(file, "Clique     %s of %s, %s", weft__counted(s.pods, "pod").text,
@@ -128,8 +128,8 @@ static void describe_json(struct weft__json *j, const struct weft_topology *t,
 }
 
 /// What GNet links and TiNs cost; NULL: there is no TiN.
-static const struct weft_cell_costs *costs(const struct weft_topology *t, const struct weft_device_conf **device,
-                                           const weft_time_ps *processing_ps, struct weft_arena *arena) {
+static const struct weft_cell_costs *find_costs(const struct weft_topology *t, const struct weft_device_conf **device,
+                                                const weft_time_ps *processing_ps, struct weft_arena *arena) {
     struct weft_cell_costs *costs = weft_arena_alloc(arena, 1, sizeof *costs);
     weft_time_ps *link = weft_arena_alloc(arena, t->links, sizeof *link);
     *costs = (struct weft_cell_costs){
@@ -148,4 +148,5 @@ static const struct weft_cell_costs *costs(const struct weft_topology *t, const 
     return costs->tables ? costs : NULL;
 }
 
-const struct weft__box_view weft__clique_view = {.describe = describe, .describe_json = describe_json, .costs = costs};
+const struct weft__box_view weft__clique_view = {
+    .describe = describe_clique, .describe_json = describe_json, .costs = find_costs};
