@@ -40,7 +40,7 @@ const char *const weft__cables_units[] = {"Mbps", "Gbps", "bps", NULL};
 // --- files --------------------------------------------------------------------------------------------------------
 
 /// The name of a file: "leaf-1" for "a/leaf-1.lldp.json".
-static const char *called(const char *path, struct weft_arena *arena) {
+static const char *name_of_file(const char *path, struct weft_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t n = strcspn(name, ".");
     return n ? weft_arena_format(arena, "%.*s", (int)n, name) : name;
@@ -125,7 +125,7 @@ static enum weft_status read_head(const char *path, struct weft_place place, cha
 
 enum weft_status weft__cables_read(const char *path, struct weft_place place, const struct weft__cables_conf *conf,
                                    struct weft__cable_list *list, struct weft_error *ret_error) {
-    struct weft__cables_file file = {path, called(path, list->arena), place, conf};
+    struct weft__cables_file file = {path, name_of_file(path, list->arena), place, conf};
     char *head = weft_arena_alloc(list->arena, WEFT_IMPORT_HEAD + 1, 1);
     for (uint32_t c = 0; c < list->cables; c++)
         if (list->cable[c].place.file && !strcmp(list->cable[c].place.file, path))
@@ -141,8 +141,9 @@ enum weft_status weft__cables_read(const char *path, struct weft_place place, co
 }
 
 /// Processes all cables together.
-static enum weft_status finish(const struct weft__cable_list *list, const struct weft__cables_conf *conf,
-                               struct weft_place place, struct weft__cables *ret_cables, struct weft_error *ret_error) {
+static enum weft_status finish_cables(const struct weft__cable_list *list, const struct weft__cables_conf *conf,
+                                      struct weft_place place, struct weft__cables *ret_cables,
+                                      struct weft_error *ret_error) {
     enum weft_status status = weft__cables_finish(list, conf, ret_cables, ret_error);
     if (!status && !ret_cables->graph.links)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
@@ -179,7 +180,7 @@ static enum weft_status cables_build(const void *conf, const struct weft_tree *t
     enum weft_status status = WEFT_OK;
     while (!status && weft__choice_next(&rest, item))
         status = weft__cables_read(weft__path_beside(item, entry, b->arena), entry, &c->cables, &list, ret_error);
-    if (!status) status = finish(&list, &c->cables, entry, &cables, ret_error);
+    if (!status) status = finish_cables(&list, &c->cables, entry, &cables, ret_error);
     return status ? status : weft__file_graph_build(&cables.graph, b, ret_error);
 }
 
@@ -304,7 +305,7 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
                                   "a comma in its name; expected a name without one");
         status = weft__cables_read(file[f].path, (struct weft_place){.file = file[f].path}, &own, &list, ret_error);
     }
-    if (!status) status = finish(&list, &own, place, &cables, ret_error);
+    if (!status) status = finish_cables(&list, &own, place, &cables, ret_error);
     if (!status) {
         status = weft__file_graph_check(&cables.graph, false, place, weft_import_arena(import), ret_error);
         if (status) say_outside(&list, ret_error);

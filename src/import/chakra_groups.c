@@ -33,7 +33,7 @@ static uint32_t *slot_of(const struct weft__chakra_groups *g, const char *name) 
     return &g->slot[at];
 }
 
-static void rehash(struct weft__chakra_groups *g) {
+static void rehash_names(struct weft__chakra_groups *g) {
     weft_memory_free(WEFT_MEMORY_SCENARIO, g->slot, g->slots * sizeof *g->slot);
     g->slots *= 2;
     g->slot = weft_memory_new(WEFT_MEMORY_SCENARIO, g->slots, sizeof *g->slot);
@@ -44,7 +44,7 @@ static void rehash(struct weft__chakra_groups *g) {
 uint32_t weft__chakra_name(struct weft__chakra_groups *g, const char *name) {
     const uint32_t *there = slot_of(g, name);
     if (*there) return *there - 1;
-    if (g->names >= g->slots / 2) rehash(g);
+    if (g->names >= g->slots / 2) rehash_names(g);
     g->name = weft__memory_grow(g->name, g->names, &g->names_room, sizeof *g->name);
     g->name[g->names] = (struct weft__chakra_name){weft_arena_text(g->arena, name), WEFT_NONE};
     *slot_of(g, name) = g->names + 1;
@@ -190,7 +190,7 @@ static bool parse_group(struct weft__chakra_groups *g, const json_t *one, uint32
     return true;
 }
 
-static void drop(void *root) {
+static void drop_json(void *root) {
     json_decref(root);
 }
 
@@ -204,7 +204,7 @@ bool weft__chakra_groups_parse(struct weft__chakra_groups *g, const char *text, 
     json_t *root = json_loadb(begin, (size_t)(end - begin), JSON_REJECT_DUPLICATES, &why);
     if (!root && json_error_code(&why) == json_error_out_of_memory) weft_memory_fail();
     if (!root) return false;
-    weft_memory_cleanup_add(&cleanup, drop, root);
+    weft_memory_cleanup_add(&cleanup, drop_json, root);
     bool good = json_is_array(root);
     *ret_ranks = 0;
     for (size_t i = 0; i < json_array_size(root) && good; i++)

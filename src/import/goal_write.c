@@ -4,7 +4,7 @@
 
 #include "goal.h"
 
-static uint64_t nanoseconds(uint64_t ps) {
+static uint64_t nanoseconds_of(uint64_t ps) {
     return (ps + 500) / 1000;
 }
 
@@ -18,7 +18,7 @@ static void write_peer(FILE *file, const char *word, uint32_t number) {
 static void write_step(FILE *file, const struct weft_schedule_step *step, uint32_t number) {
     fprintf(file, "l%" PRIu32 ": ", number + 1);
     if (step->kind == WEFT_SCHEDULE_COMPUTE) {
-        fprintf(file, "calc %" PRIu64, nanoseconds(step->size));
+        fprintf(file, "calc %" PRIu64, nanoseconds_of(step->size));
     } else {
         bool sends = step->kind == WEFT_SCHEDULE_SEND;
         fprintf(file, "%s %" PRIu64 "b", sends ? "send" : "recv", step->size);
@@ -47,7 +47,7 @@ void weft_goal_write(FILE *file, const struct weft_schedule *s) {
 
 // --- binary -------------------------------------------------------------------------------------------------------
 
-static unsigned char *put(unsigned char *at, uint64_t value, unsigned bytes) {
+static unsigned char *put_value(unsigned char *at, uint64_t value, unsigned bytes) {
     for (; bytes; bytes--, value >>= 8)
         *at++ = (unsigned char)value;
     return at;
@@ -55,7 +55,7 @@ static unsigned char *put(unsigned char *at, uint64_t value, unsigned bytes) {
 
 static void write_number(FILE *file, uint64_t value, unsigned bytes) {
     unsigned char buffer[8];
-    put(buffer, value, bytes);
+    put_value(buffer, value, bytes);
     fwrite(buffer, 1, bytes, file);
 }
 
@@ -78,17 +78,17 @@ static void write_node(FILE *file, const struct weft_schedule_rank *r, uint32_t 
     bool calc = step->kind == WEFT_SCHEDULE_COMPUTE;
     uint32_t ends = count_edges(r, number, false), starts = count_edges(r, number, true);
     unsigned char node[WEFT__GOAL_NODE], *at = node;
-    at = put(at, step->waits, 4);
-    at = put(at, step->kind, 1);
-    at = put(at, step->peer, 4);
-    at = put(at, calc ? nanoseconds(step->size) : step->size, 8);
-    at = put(at, step->tag, 4);
-    at = put(at, step->cpu, 1);
-    at = put(at, step->nic, 1);
-    at = put(at, ends, 4);
-    at = put(at, step->edge0, 4);
-    at = put(at, starts, 4);
-    put(at, step->edge0 + ends, 4);
+    at = put_value(at, step->waits, 4);
+    at = put_value(at, step->kind, 1);
+    at = put_value(at, step->peer, 4);
+    at = put_value(at, calc ? nanoseconds_of(step->size) : step->size, 8);
+    at = put_value(at, step->tag, 4);
+    at = put_value(at, step->cpu, 1);
+    at = put_value(at, step->nic, 1);
+    at = put_value(at, ends, 4);
+    at = put_value(at, step->edge0, 4);
+    at = put_value(at, starts, 4);
+    put_value(at, step->edge0 + ends, 4);
     fwrite(node, 1, sizeof node, file);
 }
 
