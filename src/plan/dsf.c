@@ -56,14 +56,14 @@ uint64_t weft_plan_calc_credits(weft_rate_bps rate, weft_time_ps time, weft_byte
     return (uint64_t)((bits + one - 1) / one);
 }
 
-static weft_rate_bps scale(weft_rate_bps rate, double factor) {
+static weft_rate_bps scale_rate(weft_rate_bps rate, double factor) {
     return (weft_rate_bps)llround((double)rate * factor);
 }
 
 static void add_speedup(const T *c, struct weft_plan_dsf *p) {
     p->ports_bps = c->ports * c->rate_bps;
     p->raw_bps = c->lanes * c->lane_rate_bps;
-    p->coded_bps = c->lanes * scale(c->lane_rate_bps, c->lane_coding);
+    p->coded_bps = c->lanes * scale_rate(c->lane_rate_bps, c->lane_coding);
     p->payload_bps =
         (weft_rate_bps)((unsigned __int128)p->coded_bps * c->cell_bytes / (c->cell_bytes + c->cell_header_bytes));
     weft_bytes frame = c->mtu_bytes + WEFT_FRAME_DATA, in_fabric = frame + c->packet_header_bytes;
@@ -88,7 +88,7 @@ static void add_loop(const T *c, struct weft_plan_dsf *p) {
         unsigned __int128 bits = (unsigned __int128)p->credits * c->credit_bytes * 8 * WEFT_PS_PER_S;
         if (bits / p->rtt_ps < c->rate_bps) p->throughput_bps = (weft_rate_bps)(bits / p->rtt_ps);
     }
-    p->credit_interval_ps = weft_plan_calc_time_down(scale(c->rate_bps, c->speedup), c->credit_bytes);
+    p->credit_interval_ps = weft_plan_calc_time_down(scale_rate(c->rate_bps, c->speedup), c->credit_bytes);
     if (p->throughput_bps < c->rate_bps) p->warnings |= WEFT_PLAN_DSF_STARVING;
 }
 
@@ -105,20 +105,20 @@ static void add_presets(const T *c, struct weft_plan_dsf *p) {
 }
 
 static void add_rci(const T *c, struct weft_plan_dsf *p) {
-    p->rci_lane_bps = scale(c->lane_rate_bps, 0.90 * 0.95 * 0.99 * 0.95);
+    p->rci_lane_bps = scale_rate(c->lane_rate_bps, 0.90 * 0.95 * 0.99 * 0.95);
     for (unsigned level = 1; level < WEFT_PLAN_RCI_LEVELS; level++)
         p->rci_bps[level] = c->lanes * p->rci_lane_bps / (level + 1);
 }
 
 /// Data that arrives while cells of a packet are still on the slowest path, plus one started packet of each other node.
 static void add_buffers(const T *c, struct weft_plan_dsf *p) {
-    p->arriving_bps = scale(p->ports_bps, c->speedup);
+    p->arriving_bps = scale_rate(p->ports_bps, c->speedup);
     if (p->arriving_bps > p->payload_bps) p->arriving_bps = p->payload_bps;
     p->reassembly_bytes =
         weft_plan_calc_bytes(p->arriving_bps, c->skew_ps) + (c->interfaces - 1) * (p->frame_bytes - WEFT_WIRE_OVERHEAD);
-    p->skew_ps_max = weft_plan_calc_time_up(scale(c->lane_rate_bps, c->lane_coding),
+    p->skew_ps_max = weft_plan_calc_time_up(scale_rate(c->lane_rate_bps, c->lane_coding),
                                             c->nodes * c->fifo_cells * (c->cell_bytes + c->cell_header_bytes));
-    p->egress_bytes = c->egress_stop_bytes + weft_plan_calc_bytes(scale(c->rate_bps, c->speedup), p->rtt_ps);
+    p->egress_bytes = c->egress_stop_bytes + weft_plan_calc_bytes(scale_rate(c->rate_bps, c->speedup), p->rtt_ps);
     p->sram_ps = weft_plan_calc_time_down(p->ports_bps, c->sram_bytes);
     p->buffer_ps = weft_plan_calc_time_down(p->ports_bps, c->buffer_bytes);
     p->incast_excess_bps = c->rate_bps - c->rate_bps / c->incast;
@@ -126,7 +126,7 @@ static void add_buffers(const T *c, struct weft_plan_dsf *p) {
     if (p->reassembly_bytes > c->sram_bytes) p->warnings |= WEFT_PLAN_DSF_SKEW;
 }
 
-static struct weft_plan_pfc headroom(const T *c, weft_time_ps delay) {
+static struct weft_plan_pfc calc_headroom(const T *c, weft_time_ps delay) {
     struct weft_plan_pfc_conf pfc = {.rate_bps = c->rate_bps,
                                      .delay_ps = delay,
                                      .processing_ps = c->processing_ps,
@@ -137,7 +137,7 @@ static struct weft_plan_pfc headroom(const T *c, weft_time_ps delay) {
 }
 
 static void add_pfc(const T *c, struct weft_plan_dsf *p) {
-    p->pfc = headroom(c, c->host_delay_ps);
+    p->pfc = calc_headroom(c, c->host_delay_ps);
     p->headroom_bytes = c->ports * p->pfc.headroom_bytes;
     if (p->headroom_bytes > c->sram_bytes)
         p->warnings |= WEFT_PLAN_DSF_LOSSY;
@@ -149,7 +149,7 @@ static void add_distance(const T *c, struct weft_plan_dsf *p) {
     p->far_ps = (weft_time_ps)llround(c->distance_km * 5.0 * (double)WEFT_PS_PER_US);
     p->far_bytes = weft_plan_calc_bytes(c->rate_bps, 2 * p->far_ps);
     p->far_credits = weft_plan_calc_credits(c->rate_bps, p->rtt_ps + 2 * p->far_ps, c->credit_bytes);
-    p->far_pfc = headroom(c, p->far_ps);
+    p->far_pfc = calc_headroom(c, p->far_ps);
 }
 
 struct weft_plan_dsf weft_plan_calc_dsf(const T *c) {

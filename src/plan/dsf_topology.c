@@ -35,7 +35,7 @@ static struct weft_plan_dsf_sort sort_of(const struct weft_topology *t, const st
     return s;
 }
 
-static bool alike(const struct weft_plan_dsf_sort *a, const struct weft_plan_dsf_sort *b) {
+static bool is_alike(const struct weft_plan_dsf_sort *a, const struct weft_plan_dsf_sort *b) {
     const struct weft_plan_dsf_conf *x = &a->conf, *y = &b->conf;
     return !strcmp(a->layer, b->layer) && x->ports == y->ports && x->rate_bps == y->rate_bps && x->lanes == y->lanes &&
            x->lane_rate_bps == y->lane_rate_bps && x->host_delay_ps == y->host_delay_ps;
@@ -84,7 +84,7 @@ struct weft_plan_dsf_sort *weft_plan_topology_dsf(const struct weft_topology *t,
         if (t->node[n].box != WEFT_BOX_DSF_INTERFACE) continue;
         struct weft_plan_dsf_sort s = sort_of(t, &t->node[n], base);
         uint32_t i = 0;
-        while (i < *ret_sorts && !alike(&sort[i], &s))
+        while (i < *ret_sorts && !is_alike(&sort[i], &s))
             i++;
         if (i == SORTS_MAX || !s.conf.ports || !s.conf.lanes) continue;
         if (i == *ret_sorts) {

@@ -16,28 +16,28 @@ struct direction {
     bool fabric;       ///< not Ethernet, without PFC
 };
 
-static int order(uint64_t a, uint64_t b) {
+static int order_of(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
 /// Highest receivers first, as in weft topo; then faster, longer, then by entry of `devices`.
-static int compare(const void *a, const void *b) {
+static int compare_directions(const void *a, const void *b) {
     const struct direction *x = a, *y = b;
-    int by = order(y->to->tier, x->to->tier);
-    if (!by) by = order(y->from->tier, x->from->tier);
+    int by = order_of(y->to->tier, x->to->tier);
+    if (!by) by = order_of(y->from->tier, x->from->tier);
     if (!by) by = strcmp(x->to->layer, y->to->layer);
     if (!by) by = strcmp(x->from->layer, y->from->layer);
-    if (!by) by = order(y->rate_bps, x->rate_bps);
-    if (!by) by = order(y->delay_ps, x->delay_ps);
-    if (!by) by = order(x->members, y->members);
-    if (!by) by = order((uintptr_t)x->to_conf, (uintptr_t)y->to_conf); // entries of the same array
-    if (!by) by = order((uintptr_t)x->from_conf, (uintptr_t)y->from_conf);
-    if (!by) by = order(x->fabric, y->fabric);
-    return by ? by : order(y->to_ports, x->to_ports);
+    if (!by) by = order_of(y->rate_bps, x->rate_bps);
+    if (!by) by = order_of(y->delay_ps, x->delay_ps);
+    if (!by) by = order_of(x->members, y->members);
+    if (!by) by = order_of((uintptr_t)x->to_conf, (uintptr_t)y->to_conf); // entries of the same array
+    if (!by) by = order_of((uintptr_t)x->from_conf, (uintptr_t)y->from_conf);
+    if (!by) by = order_of(x->fabric, y->fabric);
+    return by ? by : order_of(y->to_ports, x->to_ports);
 }
 
-static struct direction *directions(const struct weft_scenario *s, const struct weft_topology *t,
-                                    struct weft_arena *arena) {
+static struct direction *find_directions(const struct weft_scenario *s, const struct weft_topology *t,
+                                         struct weft_arena *arena) {
     const struct weft_device_conf **device = weft_device_confs(s, t, arena);
     uint32_t *ports = weft_arena_alloc(arena, t->nodes, sizeof *ports);
     for (uint32_t n = 0; n < t->nodes; n++)
@@ -50,7 +50,7 @@ static struct direction *directions(const struct weft_scenario *s, const struct 
                                   device[to],     link->rate_bps, link->delay_ps,
                                   ports[to],      link->members,  weft_topology_link_is_fabric(t, t->port[p].link)};
     }
-    qsort(d, t->ports, sizeof *d, compare);
+    qsort(d, t->ports, sizeof *d, compare_directions);
     return d;
 }
 
@@ -84,8 +84,8 @@ static void fill_switch(const struct direction *d, struct weft_plan_line *line, 
     line->headroom_text = sw.headroom_text;
 }
 
-static void fill(const struct direction *d, const struct weft_plan_pfc_conf *base, weft_bytes mtu,
-                 struct weft_plan_line *line, struct weft_arena *arena) {
+static void fill_line(const struct direction *d, const struct weft_plan_pfc_conf *base, weft_bytes mtu,
+                      struct weft_plan_line *line, struct weft_arena *arena) {
     bool to_switch = d->to->role == WEFT_NODE_SWITCH, from_switch = d->from->role == WEFT_NODE_SWITCH;
     *line = (struct weft_plan_line){.from = d->from->layer,
                                     .to = d->to->layer,
@@ -104,10 +104,10 @@ struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scen
                                                 const struct weft_topology *topology,
                                                 const struct weft_plan_pfc_conf *base, struct weft_arena *arena,
                                                 uint32_t *ret_lines) {
-    struct direction *d = directions(scenario, topology, arena);
+    struct direction *d = find_directions(scenario, topology, arena);
     uint32_t n = 0;
     for (uint32_t p = 0; p < topology->ports; p++)
-        n += !p || compare(&d[p - 1], &d[p]);
+        n += !p || compare_directions(&d[p - 1], &d[p]);
     struct weft_plan_line *line = weft_arena_alloc(arena, n, sizeof *line);
     weft_bytes mtu = mtu_of(scenario, topology), framing = 0;
     if (topology->hosts) // all hosts are alike
@@ -115,7 +115,7 @@ struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scen
             weft_host_framing_bytes(&weft_scenario_device(scenario, topology->node[topology->host[0]].name)->host);
     *ret_lines = 0;
     for (uint32_t p = 0; p < topology->ports; p++) {
-        if (!p || compare(&d[p - 1], &d[p])) fill(&d[p], base, mtu, &line[(*ret_lines)++], arena);
+        if (!p || compare_directions(&d[p - 1], &d[p])) fill_line(&d[p], base, mtu, &line[(*ret_lines)++], arena);
         line[*ret_lines - 1].pfc.framing_bytes = framing;
         line[*ret_lines - 1].links++;
     }

@@ -14,8 +14,8 @@ struct search {
 };
 
 /// The host with the most senders (the first one in a tie), and which hosts those are.
-static uint32_t busiest(const struct weft_topology *t, const struct weft_workload *w, struct weft_arena *arena,
-                        uint64_t *ret_senders, bool *ret_sends) {
+static uint32_t busiest_host(const struct weft_topology *t, const struct weft_workload *w, struct weft_arena *arena,
+                             uint64_t *ret_senders, bool *ret_sends) {
     uint32_t *senders = weft_arena_alloc(arena, t->hosts, sizeof *senders), most = 0;
     uint32_t *first = weft_arena_alloc(arena, t->hosts, sizeof *first), *next = weft_arena_alloc(arena, w->flows, 4);
     uint32_t *seen = weft_arena_alloc(arena, t->hosts, sizeof *seen);
@@ -41,7 +41,7 @@ static weft_time_ps processing_of(const struct search *s, uint32_t node) {
 }
 
 /// From `node` to the neighbour behind its port k: keep it if it is found first, or is as near and slower.
-static void relax(struct search *s, uint32_t node, uint32_t k, uint32_t *tail) {
+static void relax_link(struct search *s, uint32_t node, uint32_t k, uint32_t *tail) {
     const struct weft_port_info *port = weft_topology_port(s->t, node, k);
     uint32_t far = s->t->port[port->peer].node;
     if (s->hops[far] == WEFT_NONE) {
@@ -70,7 +70,7 @@ static void run_search(struct search *s, uint32_t congested, struct weft_arena *
     s->queue[0] = congested;
     for (uint32_t head = 0, tail = 1; head < tail; head++)
         for (uint32_t k = 0; k < t->node[s->queue[head]].ports; k++)
-            relax(s, s->queue[head], k, &tail);
+            relax_link(s, s->queue[head], k, &tail);
 }
 
 /// Data passes every switch of the path, a message all but the congested one; the source's NIC also takes some time.
@@ -79,7 +79,7 @@ static weft_time_ps round_trip(const struct search *s, uint32_t source, uint32_t
            s->device[source]->host.processing_ps;
 }
 
-static uint32_t slowest(const struct search *s, const bool *sends, uint32_t congested) {
+static uint32_t slowest_sender(const struct search *s, const bool *sends, uint32_t congested) {
     uint32_t found = WEFT_NONE;
     for (uint32_t h = 0; h < s->t->hosts; h++) {
         uint32_t node = s->t->host[h];
@@ -103,14 +103,14 @@ struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scen
                                                 const struct weft_workload *workload, struct weft_arena *arena) {
     struct weft_plan_place place = {.receiver = WEFT_NONE};
     bool *sends = weft_arena_alloc(arena, t->hosts, sizeof *sends);
-    uint32_t host = busiest(t, workload, arena, &place.conf.incast, sends);
+    uint32_t host = busiest_host(t, workload, arena, &place.conf.incast, sends);
     if (place.conf.incast < 2) return place;
     struct search s = {.t = t, .device = weft_device_confs(scenario, t, arena)};
     const struct weft_port_info *port = weft_topology_port(t, t->host[host], 0);
     const struct weft_link_info *link = &t->link[port->link];
     uint32_t congested = t->port[port->peer].node;
     run_search(&s, congested, arena);
-    uint32_t source = slowest(&s, sends, congested), links = s.hops[source];
+    uint32_t source = slowest_sender(&s, sends, congested), links = s.hops[source];
     place.receiver = host;
     place.receiver_name = t->node[t->host[host]].name;
     place.switch_name = t->node[congested].name;

@@ -51,7 +51,7 @@ struct judge {
 #define BYTES(bytes) weft__bytes_text(bytes).text
 
 /// A part of a JSON pointer: "~" and "/" are escaped.
-static const char *escaped(struct judge *j, const char *text) {
+static const char *escaped_part(struct judge *j, const char *text) {
     char *copy = weft_arena_alloc(j->arena, 2 * strlen(text) + 1, 1), *to = copy;
     for (; *text; text++) {
         *to++ = *text == '/' ? '~' : *text;
@@ -60,8 +60,8 @@ static const char *escaped(struct judge *j, const char *text) {
     return copy;
 }
 
-static struct weft_sonic_finding *add(struct judge *j, enum weft_sonic_rule rule, const char *where,
-                                      const char *reason) {
+static struct weft_sonic_finding *add_finding(struct judge *j, enum weft_sonic_rule rule, const char *where,
+                                              const char *reason) {
     if (j->n == j->room) {
         struct weft_sonic_finding *more = weft_arena_alloc(j->arena, 2 * (size_t)j->room + 16, sizeof *more);
         if (j->n) memcpy(more, j->finding, j->n * sizeof *more);
@@ -72,13 +72,13 @@ static struct weft_sonic_finding *add(struct judge *j, enum weft_sonic_rule rule
     return &j->finding[j->n++];
 }
 
-static void change(struct judge *j, struct weft_sonic_finding *f, const char *table, const char *key, const char *field,
-                   bool there, const char *value) {
+static void add_change(struct judge *j, struct weft_sonic_finding *f, const char *table, const char *key,
+                       const char *field, bool there, const char *value) {
     f->change[f->changes++] = (struct weft_sonic_change){
-        TEXT("/%s/%s/%s", escaped(j, table), escaped(j, key), escaped(j, field)), value, there};
+        TEXT("/%s/%s/%s", escaped_part(j, table), escaped_part(j, key), escaped_part(j, field)), value, there};
 }
 
-static const char *number(struct judge *j, uint64_t value) {
+static const char *number_text(struct judge *j, uint64_t value) {
     return TEXT("%" PRIu64, value);
 }
 
@@ -92,14 +92,14 @@ static struct weft_sonic_finding *add_port(struct judge *j, enum weft_sonic_rule
         f->ports++;
         return NULL;
     }
-    struct weft_sonic_finding *f = add(j, rule, where, reason);
+    struct weft_sonic_finding *f = add_finding(j, rule, where, reason);
     f->ports = 1;
     return f;
 }
 
 // --- headroom, pools, thresholds ----------------------------------------------------------------------------------
 
-static struct after *after(struct judge *j, const struct weft_sonic_profile *profile) {
+static struct after *after_of(struct judge *j, const struct weft_sonic_profile *profile) {
     return &j->profile[profile - j->s->profile];
 }
 
@@ -156,7 +156,7 @@ static void need_headroom(struct judge *j) {
         for (uint32_t k = 0; k < WEFT_PRIORITIES; k++) {
             if (!(j->lossless[p] >> k & 1)) continue;
             const struct weft_sonic_profile *profile = group_of(port, k);
-            struct after *a = after(j, profile);
+            struct after *a = after_of(j, profile);
             if (profile != missing) judge_missing(j, port, profile, weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, k));
             missing = profile;
             if ((need > profile->xoff_bytes || cells > profile->xoff_bytes) && a->counted != port) {
@@ -194,7 +194,7 @@ static const char *lack_of(struct judge *j, const struct weft_sonic_profile *p, 
 /// What the bound leaves out where a frame of another class may be longer than those of lossless ones.
 static void note_ahead(struct judge *j, const struct weft_sonic_profile *p, const struct after *a) {
     if (p->unlisted || a->xoff_bytes >= a->ahead_bytes) return;
-    struct weft_sonic_finding *f = add(
+    struct weft_sonic_finding *f = add_finding(
         j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s.xoff", p->name),
         TEXT("xoff of %s is enough if no class has frames of the port's MTU, %s: a pause that waits for one needs %s",
              BYTES(a->xoff_bytes), BYTES(a->needs->mtu_bytes), BYTES(a->ahead_bytes)));
@@ -211,8 +211,9 @@ static void set_headroom(struct judge *j, const struct weft_sonic_profile *p, st
     if (p->computed || need <= p->xoff_bytes || (!j->s->nvidia && p->xoff_bytes >= a->need_bytes)) return;
     a->xoff_bytes = (need + KIB - 1) / KIB * KIB;
     if (p->size_bytes >= p->xoff_bytes) a->size_bytes += a->xoff_bytes - p->xoff_bytes;
-    change(j, f, "BUFFER_PROFILE", p->name, "xoff", true, number(j, a->xoff_bytes));
-    if (p->size_bytes >= p->xoff_bytes) change(j, f, "BUFFER_PROFILE", p->name, "size", true, number(j, a->size_bytes));
+    add_change(j, f, "BUFFER_PROFILE", p->name, "xoff", true, number_text(j, a->xoff_bytes));
+    if (p->size_bytes >= p->xoff_bytes)
+        add_change(j, f, "BUFFER_PROFILE", p->name, "size", true, number_text(j, a->size_bytes));
 }
 
 static void judge_headroom(struct judge *j) {
@@ -222,7 +223,8 @@ static void judge_headroom(struct judge *j) {
         if (!a->needs) continue;
         const char *lack = p->unlisted ? NULL : lack_of(j, p, a);
         if (lack) {
-            struct weft_sonic_finding *f = add(j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s.xoff", p->name), lack);
+            struct weft_sonic_finding *f =
+                add_finding(j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s.xoff", p->name), lack);
             f->ports = a->ports;
             set_headroom(j, p, a, f);
         }
@@ -230,53 +232,55 @@ static void judge_headroom(struct judge *j) {
         if (p->computed || !p->pool || p->pool->xoff_bytes || a->size_bytes >= a->xoff_bytes) continue;
         weft_bytes size = p->xon_bytes + a->xoff_bytes;
         struct weft_sonic_finding *f =
-            add(j, WEFT_SONIC_POOL, TEXT("BUFFER_PROFILE|%s.size", p->name),
-                TEXT("size of %s is less than xoff, and %s shares no headroom (xoff): none is set aside",
-                     BYTES(p->size_bytes), p->pool->name));
-        change(j, f, "BUFFER_PROFILE", p->name, "size", p->size_bytes != 0, number(j, size));
+            add_finding(j, WEFT_SONIC_POOL, TEXT("BUFFER_PROFILE|%s.size", p->name),
+                        TEXT("size of %s is less than xoff, and %s shares no headroom (xoff): none is set aside",
+                             BYTES(p->size_bytes), p->pool->name));
+        add_change(j, f, "BUFFER_PROFILE", p->name, "size", p->size_bytes != 0, number_text(j, size));
         a->size_bytes = size;
     }
 }
 
 /// The bytes reserved by groups of a pool, `now` in the file or with the changes applied.
-static weft_bytes reserved(struct judge *j, const struct weft_sonic_pool *pool, bool now) {
+static weft_bytes reserved_bytes(struct judge *j, const struct weft_sonic_pool *pool, bool now) {
     weft_bytes sum = 0;
     for (uint32_t p = 0; p < j->s->ports; p++)
         for (uint32_t g = 0; g < WEFT_PRIORITIES; g++) {
             const struct weft_sonic_profile *profile = j->s->port[p].pg[g];
-            if (profile && profile->pool == pool) sum += now ? profile->size_bytes : after(j, profile)->size_bytes;
+            if (profile && profile->pool == pool) sum += now ? profile->size_bytes : after_of(j, profile)->size_bytes;
         }
     return sum;
 }
 
 /// On NVIDIA's switches, larger groups leave less of the memory to the pool.
 static void shrink_pool(struct judge *j, const struct weft_sonic_pool *pool, weft_bytes *size) {
-    weft_bytes before = reserved(j, pool, true), then = reserved(j, pool, false);
+    weft_bytes before = reserved_bytes(j, pool, true), then = reserved_bytes(j, pool, false);
     if (!*size || then <= before) return;
     weft_bytes left = *size > then - before ? *size - (then - before) : 0;
-    struct weft_sonic_finding *f =
-        add(j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.size", pool->name),
-            left ? TEXT("%s is what the groups leave; with the sizes above they take %s more", BYTES(*size),
-                        BYTES(then - before))
-                 : TEXT("%s is less than the %s that the sizes above take more", BYTES(*size), BYTES(then - before)));
-    if (left) change(j, f, "BUFFER_POOL", pool->name, "size", true, number(j, left));
+    struct weft_sonic_finding *f = add_finding(
+        j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.size", pool->name),
+        left ? TEXT("%s is what the groups leave; with the sizes above they take %s more", BYTES(*size),
+                    BYTES(then - before))
+             : TEXT("%s is less than the %s that the sizes above take more", BYTES(*size), BYTES(then - before)));
+    if (left) add_change(j, f, "BUFFER_POOL", pool->name, "size", true, number_text(j, left));
     *size = left ? left : *size;
 }
 
 static void judge_pools(struct judge *j) {
     for (uint32_t i = 0; i < j->s->pools; i++) {
         const struct weft_sonic_pool *pool = &j->s->pool[i];
-        weft_bytes sum = reserved(j, pool, false), most = 0;
+        weft_bytes sum = reserved_bytes(j, pool, false), most = 0;
         for (uint32_t k = 0; k < j->s->profiles; k++)
             if (j->s->profile[k].pool == pool && j->profile[k].needs && j->profile[k].xoff_bytes > most)
                 most = j->profile[k].xoff_bytes;
         if (j->s->nvidia)
             shrink_pool(j, pool, &j->pool_bytes[i]);
         else if (pool->size_bytes && sum > pool->size_bytes)
-            add(j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.size", pool->name),
+            add_finding(
+                j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.size", pool->name),
                 TEXT("%s, but its priority groups are to have %s of their own", BYTES(pool->size_bytes), BYTES(sum)));
         if (pool->xoff_bytes && most > pool->xoff_bytes)
-            add(j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.xoff", pool->name),
+            add_finding(
+                j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.xoff", pool->name),
                 TEXT("all groups share %s of headroom, but one alone needs %s", BYTES(pool->xoff_bytes), BYTES(most)));
     }
 }
@@ -286,11 +290,11 @@ static void judge_thresholds(struct judge *j) {
         const struct weft_sonic_profile *p = &j->s->profile[i];
         if (!p->pool || !p->xoff_bytes) continue; // in SONiC, a lossy profile above its pool has no limit of its own
         if (!p->has_static || !p->pool->size_bytes || p->static_bytes <= p->pool->size_bytes) continue;
-        struct weft_sonic_finding *f = add(
+        struct weft_sonic_finding *f = add_finding(
             j, WEFT_SONIC_THRESHOLD, TEXT("BUFFER_PROFILE|%s.static_th", p->name),
             TEXT("%s is above the %s of pool %s", BYTES(p->static_bytes), BYTES(p->pool->size_bytes), p->pool->name));
         j->profile[i].static_bytes = p->pool->size_bytes;
-        change(j, f, "BUFFER_PROFILE", p->name, "static_th", true, number(j, p->pool->size_bytes));
+        add_change(j, f, "BUFFER_PROFILE", p->name, "static_th", true, number_text(j, p->pool->size_bytes));
     }
 }
 
@@ -299,11 +303,11 @@ static void judge_thresholds(struct judge *j) {
 /// The lowest depth at which a group pauses its input; 0: the pool has no size.
 static weft_bytes xoff_of(struct judge *j, const struct weft_sonic_profile *p) {
     if (!p->pool || !p->pool->size_bytes) return 0;
-    if (p->has_static && !p->has_dynamic) return after(j, p)->static_bytes;
+    if (p->has_static && !p->has_dynamic) return after_of(j, p)->static_bytes;
     if (!p->has_dynamic && !p->pool->dynamic) return 0;
     struct weft_sonic_pool pool = *p->pool;
     pool.size_bytes = j->pool_bytes[p->pool - j->s->pool];
-    double shared = (double)weft_sonic_calc_shared(j->s, &pool, reserved(j, p->pool, false)), alpha = 1;
+    double shared = (double)weft_sonic_calc_shared(j->s, &pool, reserved_bytes(j, p->pool, false)), alpha = 1;
     for (int64_t k = p->dynamic_th; k && k > -64 && k<64; k += k> 0 ? -1 : 1)
         alpha = p->dynamic_th > 0 ? alpha * 2 : alpha / 2;
     return (weft_bytes)(alpha / (1 + alpha) * shared);
@@ -312,19 +316,19 @@ static weft_bytes xoff_of(struct judge *j, const struct weft_sonic_profile *p) {
 static void judge_wred(struct judge *j, const struct weft_sonic_wred *w, weft_bytes xoff, const char *who) {
     if (!w->marks && w->drops) {
         struct weft_sonic_finding *f =
-            add(j, WEFT_SONIC_ECN, TEXT("WRED_PROFILE|%s.ecn", w->name),
-                TEXT("%s is lossless, but WRED drops its packets rather than mark them", who));
-        change(j, f, "WRED_PROFILE", w->name, "ecn", w->ecn_said, "ecn_all");
+            add_finding(j, WEFT_SONIC_ECN, TEXT("WRED_PROFILE|%s.ecn", w->name),
+                        TEXT("%s is lossless, but WRED drops its packets rather than mark them", who));
+        add_change(j, f, "WRED_PROFILE", w->name, "ecn", w->ecn_said, "ecn_all");
     }
     if (!xoff || w->max_bytes <= xoff) return;
     const char *least = w->own ? "ecn_green_min_threshold" : "green_min_threshold";
     const char *most = w->own ? "ecn_green_max_threshold" : "green_max_threshold";
     weft_bytes min = (weft_bytes)((unsigned __int128)w->min_bytes * xoff / w->max_bytes);
-    struct weft_sonic_finding *f = add(
+    struct weft_sonic_finding *f = add_finding(
         j, WEFT_SONIC_ECN, TEXT("WRED_PROFILE|%s.%s", w->name, most),
         TEXT("%s pauses an input at %s, before the %s at which it marks all", who, BYTES(xoff), BYTES(w->max_bytes)));
-    change(j, f, "WRED_PROFILE", w->name, most, true, number(j, xoff));
-    if (min != w->min_bytes) change(j, f, "WRED_PROFILE", w->name, least, true, number(j, min));
+    add_change(j, f, "WRED_PROFILE", w->name, most, true, number_text(j, xoff));
+    if (min != w->min_bytes) add_change(j, f, "WRED_PROFILE", w->name, least, true, number_text(j, min));
 }
 
 /// Compares each WRED profile with the lossless queue that pauses lowest.
@@ -361,7 +365,7 @@ static const char *mask_text(struct judge *j, uint8_t mask) {
 
 /// The priorities for which the port should have PFC: those whose group has headroom. If several use the same group,
 /// those that have PFC now, or the lowest.
-static uint8_t wanted(const struct weft_sonic_port *port) {
+static uint8_t wanted_priorities(const struct weft_sonic_port *port) {
     uint8_t has = weft_sonic_lossless(port), want = has & port->pfc_enable, groups = 0;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         if (want >> p & 1) groups |= (uint8_t)(1u << weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, p));
@@ -386,7 +390,7 @@ static void judge_pfc(struct judge *j) {
                      TEXT("%s: %s%s%s%s%s", port->name, less ? "PFC without headroom in a priority group: " : "",
                           mask_text(j, less), less && more ? "; " : "",
                           more ? "priority group with headroom without PFC: " : "", mask_text(j, more)));
-        if (f && port->qos_key) change(j, f, "PORT_QOS_MAP", key, "pfc_enable", port->pfc_said, value);
+        if (f && port->qos_key) add_change(j, f, "PORT_QOS_MAP", key, "pfc_enable", port->pfc_said, value);
     }
 }
 
@@ -416,10 +420,10 @@ static void judge_class(struct judge *j, const struct weft_sonic_port *port, uin
     bool queue_wrong = by_queue == WEFT_PRIORITIES;
     enum weft_sonic_map_kind kind = queue_wrong ? WEFT_SONIC_TC_TO_QUEUE : WEFT_SONIC_TC_TO_PG;
     const struct weft_sonic_map *map = port->map[kind];
-    const char *name = map ? map->name : "(none)", *field = number(j, class);
+    const char *name = map ? map->name : "(none)", *field = number_text(j, class);
     uint32_t to = queue_wrong ? weft_sonic_at(port, WEFT_SONIC_PFC_TO_QUEUE, by_group)
                               : weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, by_queue);
-    const char *value = number(j, to);
+    const char *value = number_text(j, to);
     const char *reason = queue_wrong ? TEXT("%s: class %s has lossless group %" PRIu32 " and queue %" PRIu32
                                             ", but a pause of priority %" PRIu32 " stops queue %s",
                                             port->name, field, group, queue, by_group, value)
@@ -430,7 +434,7 @@ static void judge_class(struct judge *j, const struct weft_sonic_port *port, uin
     struct weft_sonic_finding *f =
         add_port(j, WEFT_SONIC_MAP, TEXT("%s|%s.%s", weft_sonic_map_tables[kind], name, field), value, reason);
     if (!f || !map) return;
-    change(j, f, weft_sonic_map_tables[kind], name, field, map->has >> class & 1, value);
+    add_change(j, f, weft_sonic_map_tables[kind], name, field, map->has >> class & 1, value);
     if (!(j->map_changes & (j->map_changes - 1))) { // the room is a power of two
         struct map_change *more = weft_arena_alloc(j->arena, 2 * (size_t)j->map_changes + 1, sizeof *more);
         if (j->map_changes) memcpy(more, j->map_change, j->map_changes * sizeof *more);
@@ -470,10 +474,10 @@ static uint64_t judge_time(struct judge *j, const char *key, const char *field, 
                            uint64_t most) {
     uint64_t value = ms < least ? least : ms > most ? most : ms;
     if (!ms || value == ms) return ms;
-    struct weft_sonic_finding *f = add(j, WEFT_SONIC_WATCHDOG, TEXT("PFC_WD|%s.%s", key, field),
-                                       TEXT("%" PRIu64 "ms; SONiC takes %" PRIu64 "ms to %" PRIu64 "ms%s", ms, least,
-                                            most, least > TIME_MIN ? ", POLL_INTERVAL at least" : ""));
-    change(j, f, "PFC_WD", key, field, true, number(j, value));
+    struct weft_sonic_finding *f = add_finding(j, WEFT_SONIC_WATCHDOG, TEXT("PFC_WD|%s.%s", key, field),
+                                               TEXT("%" PRIu64 "ms; SONiC takes %" PRIu64 "ms to %" PRIu64 "ms%s", ms,
+                                                    least, most, least > TIME_MIN ? ", POLL_INTERVAL at least" : ""));
+    add_change(j, f, "PFC_WD", key, field, true, number_text(j, value));
     return value;
 }
 
@@ -557,7 +561,7 @@ struct weft_sonic_finding *weft_plan_sonic(const struct weft_sonic *s, const str
             (struct after){.xoff_bytes = p->xoff_bytes, .size_bytes = p->size_bytes, .static_bytes = p->static_bytes};
     }
     for (uint32_t p = 0; p < s->ports; p++)
-        j->lossless[p] = wanted(&s->port[p]);
+        j->lossless[p] = wanted_priorities(&s->port[p]);
     need_headroom(j);
     judge_headroom(j);
     judge_pools(j);
