@@ -233,7 +233,7 @@ static const char *text_at(struct reading *r, sqlite3_stmt *s, int column) {
     return weft_arena_text(r->arena, text ? text : "");
 }
 
-static uint32_t count(struct reading *r, const char *sql) {
+static uint32_t count_rows(struct reading *r, const char *sql) {
     sqlite3_stmt *s = select_from(r, sql);
     uint32_t n = next_row(r, s) ? (uint32_t)sqlite3_column_int64(s, 0) : 0;
     sqlite3_finalize(s);
@@ -264,7 +264,7 @@ static struct weft_result_value value_at(sqlite3_stmt *s, int column, enum weft_
 }
 
 static void read_rows(struct reading *r) {
-    uint32_t room = count(r, "SELECT count(*) FROM rows");
+    uint32_t room = count_rows(r, "SELECT count(*) FROM rows");
     r->run.row = weft_arena_alloc(r->arena, room, sizeof *r->run.row);
     sqlite3_stmt *s = select_from(r, "SELECT * FROM rows ORDER BY rowid");
     bool fits = s && sqlite3_column_count(s) == (int)r->columns + 1;
@@ -280,7 +280,7 @@ static void read_rows(struct reading *r) {
 }
 
 static void read_metrics(struct reading *r) {
-    uint32_t room = count(r, "SELECT count(*) FROM metric");
+    uint32_t room = count_rows(r, "SELECT count(*) FROM metric");
     const char **name = weft_arena_alloc(r->arena, room, sizeof *name);
     double *value = weft_arena_alloc(r->arena, room, sizeof *value);
     sqlite3_stmt *s = select_from(r, "SELECT name, value FROM metric ORDER BY name");
@@ -301,7 +301,7 @@ struct weft_sweep_run weft_sweep_load(const char *path, const struct weft_sweep_
     weft_memory_cleanup_add(&cleanup, drop_reading, &r);
     int status = sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY, "unix-none"); // it is never written again
     if (status == SQLITE_NOMEM) weft_memory_fail();
-    if (status == SQLITE_OK && count(&r, "PRAGMA user_version") == RECORD_VERSION) {
+    if (status == SQLITE_OK && count_rows(&r, "PRAGMA user_version") == RECORD_VERSION) {
         read_run(&r);
         read_rows(&r);
         read_metrics(&r);
