@@ -16,11 +16,10 @@ static uint64_t all_to_all_steps(const void *conf, const struct weft_collective_
 
 static void all_to_all_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                             uint64_t index, struct weft_step *ret_step) {
-    uint32_t src, dst;
-    weft_bytes start = weft__exchange_step(conf, shape, rank, lane, index, weft__part_max(shape), ret_step, &src, &dst);
-    weft_bytes begin = weft__part(shape->bytes, dst, shape->ranks);
-    weft__pairs_cut(ret_step, start, weft__part(shape->bytes, dst + UINT64_C(1), shape->ranks) - begin);
-    ret_step->offset = src * shape->bytes + begin + start;
+    struct weft__chunk c = weft__exchange_step(conf, shape, rank, lane, index, weft__part_max(shape), ret_step);
+    weft_bytes begin = weft__part(shape->bytes, c.dst, shape->ranks);
+    weft__pairs_cut(ret_step, c.start, weft__part(shape->bytes, c.dst + UINT64_C(1), shape->ranks) - begin);
+    ret_step->offset = c.src * shape->bytes + begin + c.start;
 }
 
 static weft_bytes part_for(const void *conf, const struct weft_collective_shape *shape, uint32_t dst) {

@@ -48,11 +48,9 @@ static uint64_t all_to_all_v_steps(const void *conf, const struct weft_collectiv
 static void all_to_all_v_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                               uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
-    uint32_t src, dst;
-    weft_bytes start =
-        weft__exchange_step(&c->exchange, shape, rank, lane, index, part_max(c, shape), ret_step, &src, &dst);
-    weft__pairs_cut(ret_step, start, all_to_all_v_part(c, shape, src, dst));
-    ret_step->offset = src * shape->bytes + begin_of(c, shape, dst) + start;
+    struct weft__chunk k = weft__exchange_step(&c->exchange, shape, rank, lane, index, part_max(c, shape), ret_step);
+    weft__pairs_cut(ret_step, k.start, all_to_all_v_part(c, shape, k.src, k.dst));
+    ret_step->offset = k.src * shape->bytes + begin_of(c, shape, k.dst) + k.start;
 }
 
 static weft_bytes part_for(const void *conf, const struct weft_collective_shape *shape, uint32_t dst) {

@@ -27,13 +27,12 @@ static uint64_t scatter_steps(const void *conf, const struct weft_collective_sha
 static void scatter_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                          uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
-    uint32_t src, dst;
     uint64_t first;
     weft_bytes part_max = weft__part_max(shape);
     weft__rooted_steps(&c->common, shape, rank, lane, part_max, true, &first);
-    weft_bytes start = weft__pairs_step(&c->common, shape, rank, lane, first + index, part_max, ret_step, &src, &dst);
-    weft__pairs_cut(ret_step, start, scatter_part(conf, shape, src, dst));
-    ret_step->offset = src * shape->bytes + weft__part(shape->bytes, dst, shape->ranks) + start;
+    struct weft__chunk k = weft__pairs_step(&c->common, shape, rank, lane, first + index, part_max, ret_step);
+    weft__pairs_cut(ret_step, k.start, scatter_part(conf, shape, k.src, k.dst));
+    ret_step->offset = k.src * shape->bytes + weft__part(shape->bytes, k.dst, shape->ranks) + k.start;
 }
 
 static uint32_t scatter_sends(const void *conf, const struct weft_collective_shape *shape, uint32_t rank) {

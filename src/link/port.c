@@ -188,9 +188,7 @@ static inline void follow_frame(struct weft__port *port, weft_time_ps now, const
                                 uint32_t psn, weft_time_ps sent, bool lost, bool plain) {
     weft_time_ps busy = port->busy_until_ps - now;
     uint32_t number = port->id - port->follow->port0;
-    if (plain &&
-        weft__follow_add_frame(port->follow, now, busy, number, packet->qp, psn, packet->kind, packet->priority, lost))
-        return;
+    if (plain && weft__follow_add_frame(port->follow, now, busy, number, packet, psn, lost)) return;
     struct weft__follow_record one = {.time_ps = now,
                                       .qp = packet->qp,
                                       .psn = psn,

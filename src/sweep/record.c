@@ -170,33 +170,38 @@ static bool is_whole(const char *path) {
     return whole;
 }
 
-static enum weft_status write_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
-                                     bool bug, const char *message, const struct weft_sweep_metric *metric,
-                                     uint32_t metrics, const struct weft_sweep_kept *kept, uint32_t keeps,
-                                     struct weft_error *ret_error) {
-    struct record r = {.arena = weft_arena_new(WEFT_MEMORY_RESULT), .run = run};
-    r.column = weft_sweep_columns(r.arena, &r.columns);
-    weft__database_begin(&r.db, path, r.arena);
-    write_schema(&r);
-    write_run(&r, state, bug, message);
-    if (run) write_rows(&r);
-    if (run) write_metrics(&r, metric, metrics, kept, keeps);
-    if (r.db.db) weft__database_close(&r.db);
-    write_sum(&r.db);
-    enum weft_status status = weft__database_end(&r.db, ret_error);
-    weft_arena_free(r.arena);
+static void begin_record(struct record *r, const char *path, const struct weft_run *run, enum weft_sweep_state state,
+                         bool bug, const char *message) {
+    *r = (struct record){.arena = weft_arena_new(WEFT_MEMORY_RESULT), .run = run};
+    r->column = weft_sweep_columns(r->arena, &r->columns);
+    weft__database_begin(&r->db, path, r->arena);
+    write_schema(r);
+    write_run(r, state, bug, message);
+}
+
+static enum weft_status end_record(struct record *r, struct weft_error *ret_error) {
+    if (r->db.db) weft__database_close(&r->db);
+    write_sum(&r->db);
+    enum weft_status status = weft__database_end(&r->db, ret_error);
+    weft_arena_free(r->arena);
     return status;
 }
 
 enum weft_status weft_sweep_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
                                    const struct weft_sweep_metric *metric, uint32_t metrics,
                                    const struct weft_sweep_kept *kept, uint32_t keeps, struct weft_error *ret_error) {
-    return write_record(path, run, state, false, "", metric, metrics, kept, keeps, ret_error);
+    struct record r;
+    begin_record(&r, path, run, state, false, "");
+    write_rows(&r);
+    write_metrics(&r, metric, metrics, kept, keeps);
+    return end_record(&r, ret_error);
 }
 
 enum weft_status weft_sweep_record_failure(const char *path, const char *message, bool bug,
                                            struct weft_error *ret_error) {
-    return write_record(path, NULL, WEFT_SWEEP_FAILED, bug, message, NULL, 0, NULL, 0, ret_error);
+    struct record r;
+    begin_record(&r, path, NULL, WEFT_SWEEP_FAILED, bug, message);
+    return end_record(&r, ret_error);
 }
 
 // --- reading it back ----------------------------------------------------------------------------------------------

@@ -218,21 +218,18 @@ static enum weft_status end_flows(struct weft_workload *w, const struct weft_mod
     return status;
 }
 
-static enum weft_status make_workload(const struct weft_model_conf *entry, uint32_t entries,
-                                      const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
-                                      struct weft_arena *arena, bool counts, struct weft_workload **ret_workload,
+/// `empty`: where it is made, for which topology, and whether its flows are only counted.
+static enum weft_status make_workload(struct weft_workload empty, const struct weft_model_conf *entry, uint64_t seed,
+                                      weft_time_ps until, struct weft_workload **ret_workload,
                                       struct weft_error *ret_error) {
-    struct weft_workload *w = weft_arena_alloc(arena, 1, sizeof *w);
-    w->counts = counts;
-    w->arena = arena;
-    w->topology = topology;
-    w->entries = entries;
-    w->entry_flow = weft_arena_alloc(arena, entries + 1, sizeof *w->entry_flow);
-    for (uint32_t e = 0; e < entries; e++) {
+    struct weft_workload *w = weft_arena_alloc(empty.arena, 1, sizeof *w);
+    *w = empty;
+    w->entry_flow = weft_arena_alloc(w->arena, w->entries + 1, sizeof *w->entry_flow);
+    for (uint32_t e = 0; e < w->entries; e++) {
         const struct weft_workload_ops *ops = entry[e].model->ops;
         enum weft_status status = ops->schedule
-                                      ? ops->schedule(&entry[e], topology, w, ret_error)
-                                      : ops->expand(entry[e].conf, entry[e].place, topology, seed, e, w, ret_error);
+                                      ? ops->schedule(&entry[e], w->topology, w, ret_error)
+                                      : ops->expand(entry[e].conf, entry[e].place, w->topology, seed, e, w, ret_error);
         if (status) return status;
         if (ops->expand && !ops->jitters) add_jitter(w, entry[e].conf, seed, e);
         status = end_flows(w, &entry[e], e, until, ret_error);
@@ -249,14 +246,17 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
                                    const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
                                    struct weft_arena *arena, struct weft_workload **ret_workload,
                                    struct weft_error *ret_error) {
-    return make_workload(entry, entries, topology, seed, until, arena, false, ret_workload, ret_error);
+    return make_workload((struct weft_workload){.arena = arena, .topology = topology, .entries = entries}, entry, seed,
+                         until, ret_workload, ret_error);
 }
 
 enum weft_status weft_workload_count(const struct weft_model_conf *entry, uint32_t entries,
                                      const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
                                      struct weft_arena *arena, struct weft_workload **ret_workload,
                                      struct weft_error *ret_error) {
-    return make_workload(entry, entries, topology, seed, until, arena, true, ret_workload, ret_error);
+    return make_workload(
+        (struct weft_workload){.arena = arena, .topology = topology, .entries = entries, .counts = true}, entry, seed,
+        until, ret_workload, ret_error);
 }
 
 struct pair {

@@ -206,13 +206,13 @@ static void find_absences(struct weft_clique_timeline *timeline, const struct we
 
 struct weft_clique_timeline *weft_clique_timeline_new(const struct weft_topology *t, const struct weft_dragonfly *f,
                                                       const struct weft_gnet_conf *gnet,
-                                                      const struct weft_sdn_conf *conf,
-                                                      const struct weft_control_event *given, uint32_t givens,
-                                                      const bool *egress, uint64_t seed, struct weft_arena *arena) {
-    struct weft__clique_events what = weft__clique_events_new(t, f, given, givens, egress, arena);
+                                                      const struct weft_control_given *given, const bool *egress,
+                                                      struct weft_arena *arena) {
+    const struct weft_sdn_conf *conf = &given->conf->sdn;
+    struct weft__clique_events what = weft__clique_events_new(t, f, given->event, given->events, egress, arena);
     if (!what.n) return NULL;
     struct weft_clique_timeline *timeline = weft_arena_alloc(arena, 1, sizeof *timeline);
-    struct weft_sdn *s = weft_sdn_new(t, f, gnet, conf, seed);
+    struct weft_sdn *s = weft_sdn_new(t, f, gnet, conf, given->seed);
     weft__sdn_record(s);
     timeline->events = what.n;
     timeline->event = what.told;
