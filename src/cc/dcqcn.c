@@ -139,8 +139,7 @@ static void dcqcn_cnp(void *state, const void *conf, const struct weft_cc_fact *
 }
 
 /// Called after either stage has increased.
-static void increase_rate(struct dcqcn_state *s, const struct dcqcn_conf *c, weft_rate_bps line,
-                          struct weft_cc_act *act) {
+static void raise_rate(struct dcqcn_state *s, const struct dcqcn_conf *c, weft_rate_bps line, struct weft_cc_act *act) {
     uint32_t least = s->timer_stage < s->byte_stage ? s->timer_stage : s->byte_stage;
     uint32_t most = s->timer_stage > s->byte_stage ? s->timer_stage : s->byte_stage;
     if (least > c->fast_recovery_stages)
@@ -163,7 +162,7 @@ static void dcqcn_timer(void *state, const void *conf, const struct weft_cc_fact
     while (s->timer_ps <= fact->now_ps) {
         s->timer_ps += c->increase_timer_ps;
         s->timer_stage++;
-        increase_rate(s, c, fact->line_rate_bps, act);
+        raise_rate(s, c, fact->line_rate_bps, act);
     }
     act->timer_ps = s->timer_ps;
 }
@@ -176,7 +175,7 @@ static void dcqcn_sent(void *state, const void *conf, const struct weft_cc_fact 
     while (s->sent_bytes >= c->byte_counter) {
         s->sent_bytes -= c->byte_counter;
         s->byte_stage++;
-        increase_rate(s, c, fact->line_rate_bps, act);
+        raise_rate(s, c, fact->line_rate_bps, act);
     }
     act->timer_ps = s->timer_ps;
 }

@@ -67,7 +67,7 @@ static size_t nscc_state_size(const void *conf) {
     return sizeof(struct nscc_state);
 }
 
-static double bdp_bytes(weft_rate_bps rate, double rtt_ps) {
+static double bdp_of(weft_rate_bps rate, double rtt_ps) {
     return (double)rate * rtt_ps / (8.0 * (double)WEFT_PS_PER_S);
 }
 
@@ -98,7 +98,7 @@ static void answer_act(struct nscc_state *s, const struct weft__nscc_conf *c, co
 static void set_base(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact,
                      double base) {
     s->base = base;
-    s->most = c->window * bdp_bytes(fact->line_rate_bps, base);
+    s->most = c->window * bdp_of(fact->line_rate_bps, base);
     if (s->most < packet_of(c, fact)) s->most = packet_of(c, fact);
 }
 
@@ -112,8 +112,7 @@ static void nscc_start(void *state, const void *conf, const struct weft_cc_fact 
     struct nscc_state *s = state;
     *s = (struct nscc_state){.adjusted_ps = fact->now_ps, .cut_ps = fact->now_ps};
     set_base(s, c, fact, (double)c->base_ps);
-    s->scale =
-        bdp_bytes(fact->line_rate_bps, s->base) / bdp_bytes(UINT64_C(100) * 1000000000, 12.0 * (double)WEFT_PS_PER_US);
+    s->scale = bdp_of(fact->line_rate_bps, s->base) / bdp_of(UINT64_C(100) * 1000000000, 12.0 * (double)WEFT_PS_PER_US);
     s->cwnd = c->first_bytes ? (double)c->first_bytes : s->most;
     bound_window(s, c, fact);
     weft__credit_start(&s->credit, s->most);

@@ -188,8 +188,7 @@ bool weft_claim_metric_parse(const char *text, struct weft_arena *arena, struct 
     return true;
 }
 
-static const struct weft_claim_node *metric_node(struct parse *p, const char *operand, uint32_t variant,
-                                                 uint32_t skip) {
+static const struct weft_claim_node *new_metric(struct parse *p, const char *operand, uint32_t variant, uint32_t skip) {
     struct weft_claim *claim = p->claim;
     struct weft_claim_metric *m = &claim->metric[claim->metrics];
     if (!weft_claim_metric_parse(operand + skip, p->arena, m))
@@ -264,8 +263,8 @@ static const struct weft_claim_node *parse_operand(struct parse *p) {
     uint32_t variant = 0, skip = 0;
     bool no_variants = weft_scenario_variants(p->file) == 1 && !*weft_scenario_variant_name(p->file, 0);
     const struct weft_claim_node *n =
-        find_variant(p, operand, &variant, &skip) ? metric_node(p, operand, variant, skip) : literal_node(p, operand);
-    if (!n) n = no_variants ? metric_node(p, operand, 0, 0) : fail_unknown(p, operand);
+        find_variant(p, operand, &variant, &skip) ? new_metric(p, operand, variant, skip) : literal_node(p, operand);
+    if (!n) n = no_variants ? new_metric(p, operand, 0, 0) : fail_unknown(p, operand);
     next_word(p);
     return n;
 }

@@ -10,15 +10,14 @@ static const struct weft_param rows[] = {WEFT_COLLECTIVE_ROWS(struct conf, "512K
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("broadcast", struct conf, rows, weft__collective_check);
 
-static uint64_t broadcast_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
-                                uint32_t lane) {
+static uint64_t bcast_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
     const struct conf *c = conf;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, 1);
     return weft__loops_steps(&ring.loops, shape->ranks > 1);
 }
 
-static void broadcast_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                           uint64_t index, struct weft_step *ret_step) {
+static void bcast_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                       uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, 1);
     struct weft__loop_step at = weft__loops_at(&ring.loops, 1, index);
@@ -31,8 +30,8 @@ static void broadcast_step(const void *conf, const struct weft_collective_shape 
     ret_step->keep = rank != shape->root;
 }
 
-static uint32_t broadcast_sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
-                               uint32_t lane, struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+static uint32_t bcast_sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                           struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     const struct conf *c = conf;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, 1);
     if (ring.next == shape->root) return 0;
@@ -42,9 +41,9 @@ static uint32_t broadcast_sent(const void *conf, const struct weft_collective_sh
 
 static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_BROADCAST,
                                                .lanes = weft__ring_lanes,
-                                               .steps = broadcast_steps,
-                                               .step = broadcast_step,
-                                               .sent = broadcast_sent};
+                                               .steps = bcast_steps,
+                                               .step = bcast_step,
+                                               .sent = bcast_sent};
 
 const struct weft_model weft__collective_broadcast = {
     .kind = WEFT_KIND_COLLECTIVE,

@@ -24,13 +24,13 @@ const char *weft__collective_check(const void *conf, char *text, size_t size) {
     const struct weft_collective_common *c = conf;
     weft_bytes slices = divide_up(c->chunk_bytes, c->slice_bytes);
     if (slices < c->slots) return NULL;
-    char chunk[32], slice_loops[32];
+    char chunk[32], slice[32];
     weft_format_bytes(c->chunk_bytes, chunk, sizeof chunk);
-    weft_format_bytes(c->slice_bytes, slice_loops, sizeof slice_loops);
+    weft_format_bytes(c->slice_bytes, slice, sizeof slice);
     snprintf(text, size,
              "a chunk of %s is %s of %s and a connection has %s: expected one more than slices, or ranks wait for one "
              "another for ever",
-             chunk, weft__counted(slices, "slice").text, slice_loops, weft__counted(c->slots, "slot").text);
+             chunk, weft__counted(slices, "slice").text, slice, weft__counted(c->slots, "slot").text);
     return text;
 }
 

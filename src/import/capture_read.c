@@ -13,7 +13,7 @@
 
 enum { OPTIONS_MAX = 1 << 16, NAME_MAX_BYTES = 256, CHUNK = 4096 };
 enum block { SECTION = 0x0a0d0d0a, INTERFACE = 1, OLD_PACKET = 2, SIMPLE_PACKET = 3, PACKET = 6 };
-enum find_option {
+enum option {
     END = 0,
     IF_NAME = 2,
     IF_SPEED = 8,

@@ -265,9 +265,9 @@ static enum weft__decode_psn take_data(struct weft_decode *d, struct weft_conver
 
 // --- following ----------------------------------------------------------------------------------------------------
 
-static void follow_packet(const struct weft_decode *d, const struct weft_conversation *c,
-                          const struct weft__decode_at *at, enum weft__decode_psn is, bool wrong, weft_time_ps before,
-                          weft_bytes payload) {
+static void show_packet(const struct weft_decode *d, const struct weft_conversation *c,
+                        const struct weft__decode_at *at, enum weft__decode_psn is, bool wrong, weft_time_ps before,
+                        weft_bytes payload) {
     static const char *const meaning[] = {"", " gap", " late", " resent", " restart"};
     const struct weft_bth *b = &at->frame->bth;
     const struct weft_aeth *a = at->frame->layers & WEFT_LAYER_AETH ? &at->frame->aeth : NULL;
@@ -342,7 +342,7 @@ void weft__decode_roce(struct weft_decode *d, const struct weft__decode_at *at) 
     note_path(c, f, role);
     if (d->conf.on_seen) tell_seen(d, c, at, role, is, payload);
     bool wrong = check_icrc(c, at);
-    if (d->conf.on_packet && f->bth.dest_qp == d->conf.follow_qp) follow_packet(d, c, at, is, wrong, before, payload);
+    if (d->conf.on_packet && f->bth.dest_qp == d->conf.follow_qp) show_packet(d, c, at, is, wrong, before, payload);
 }
 
 /// For conversations that no earlier interface saw: data that belongs to no complete message.

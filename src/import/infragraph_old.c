@@ -69,11 +69,11 @@ static enum weft_status take_keys(struct weft_arena *arena, const struct weft_tr
 }
 
 /// Each entry of the list `key` of `old`.
-static enum weft_status each_entry(struct upgrade *u, const struct weft_tree *old, const char *key,
-                                   struct weft_tree *into,
-                                   enum weft_status (*take)(struct upgrade *u, const struct weft_tree *entry,
-                                                            struct weft_tree *into, struct weft_error *ret_error),
-                                   struct weft_error *ret_error) {
+static enum weft_status for_each(struct upgrade *u, const struct weft_tree *old, const char *key,
+                                 struct weft_tree *into,
+                                 enum weft_status (*take)(struct upgrade *u, const struct weft_tree *entry,
+                                                          struct weft_tree *into, struct weft_error *ret_error),
+                                 struct weft_error *ret_error) {
     const struct weft_tree *list = weft_tree_find(old, key);
     if (!list || list->type == WEFT_TREE_NULL) return WEFT_OK;
     if (list->type != WEFT_TREE_LIST) return BAD(list->place, "%s: expected a list", key);
@@ -264,18 +264,17 @@ static enum weft_status take_device(struct upgrade *u, const struct weft_tree *o
     if (!status && !weft_tree_find(device, "name"))
         put_text(u->arena, device, "name", weft_arena_format(u->arena, "device-%" PRIu32, devices->n));
     struct weft_tree *components = put_child(u->arena, device, "components", WEFT_TREE_LIST);
-    if (!status) status = each_entry(u, old, "components", components, take_component, ret_error);
+    if (!status) status = for_each(u, old, "components", components, take_component, ret_error);
     for (uint32_t i = 0; i < components->n && !status; i++)
         put_count(u, components->child[i], weft_tree_find(old, "connections"), DEVICE_PARTS);
     if (!status) name_ports(components);
     if (!status)
-        status =
-            each_entry(u, old, "links", put_child(u->arena, device, "links", WEFT_TREE_LIST), take_link, ret_error);
+        status = for_each(u, old, "links", put_child(u->arena, device, "links", WEFT_TREE_LIST), take_link, ret_error);
     if (!status)
-        status = each_entry(u, old, "connections", put_child(u->arena, device, "edges", WEFT_TREE_LIST),
-                            take_inner_connection, ret_error);
+        status = for_each(u, old, "connections", put_child(u->arena, device, "edges", WEFT_TREE_LIST),
+                          take_inner_connection, ret_error);
     struct weft_tree name = {.text = status ? NULL : weft_tree_find(device, "name")->text};
-    return status ? status : each_entry(u, old, "instances", &name, take_instance, ret_error);
+    return status ? status : for_each(u, old, "instances", &name, take_instance, ret_error);
 }
 
 /// Makes each device an instance with its own name, as many times as connections mention.
@@ -308,10 +307,10 @@ enum weft_status weft__infragraph_upgrade(const struct weft_tree *root, struct w
                         .instances = put_child(arena, made, "instances", WEFT_TREE_LIST),
                         .edges = put_child(arena, made, "edges", WEFT_TREE_LIST)};
     if (!status)
-        status = each_entry(&u, root, "links", put_child(arena, made, "links", WEFT_TREE_LIST), take_link, ret_error);
-    if (!status) status = each_entry(&u, root, "devices", u.devices, take_device, ret_error);
-    if (!status) status = each_entry(&u, root, "instances", NULL, take_instance, ret_error);
-    if (!status) status = each_entry(&u, root, "connections", u.edges, take_connection, ret_error);
+        status = for_each(&u, root, "links", put_child(arena, made, "links", WEFT_TREE_LIST), take_link, ret_error);
+    if (!status) status = for_each(&u, root, "devices", u.devices, take_device, ret_error);
+    if (!status) status = for_each(&u, root, "instances", NULL, take_instance, ret_error);
+    if (!status) status = for_each(&u, root, "connections", u.edges, take_connection, ret_error);
     if (!status && !u.said) make_instances(&u, connections);
     *ret_root = made;
     return status;

@@ -47,8 +47,7 @@ static enum weft_status read_numbers(const struct weft__xml_element *e, const st
     read_numbers(e, (const struct number[]){__VA_ARGS__},                                                              \
                  sizeof((const struct number[]){__VA_ARGS__}) / sizeof(struct number), ret_error)
 
-static enum weft_status element_fault(const struct weft__xml_element *e, const char *why,
-                                      struct weft_error *ret_error) {
+static enum weft_status bad_tag(const struct weft__xml_element *e, const char *why, struct weft_error *ret_error) {
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place, "%s", why);
 }
 
@@ -128,9 +127,9 @@ static enum weft_status read_block(struct reader *r, const struct weft__xml_elem
                      {"recv", -1, r->m->ranks - 1, &b.recv}, {"chan", 0, r->m->channels - 1, &b.channel});
     if (status) return status;
     if (b.send == self || b.recv == self)
-        return element_fault(e, "expected another GPU than its own in send and recv", ret_error);
+        return bad_tag(e, "expected another GPU than its own in send and recv", ret_error);
     if (gpu->blocks == BLOCKS_MAX)
-        return element_fault(e, "too many thread blocks of a GPU; expected at most 4096", ret_error);
+        return bad_tag(e, "too many thread blocks of a GPU; expected at most 4096", ret_error);
     for (uint32_t k = 0; k < gpu->blocks; k++) {
         const struct weft__msccl_block *other = &gpu->block[k];
         const char *twice = other->id == b.id                              ? "id"
@@ -172,7 +171,7 @@ static enum weft_status read_type(const struct weft__xml_element *e, uint8_t *re
             *ret_does = types[k].does;
             return WEFT_OK;
         }
-    return element_fault(e, "type is none of s, r, rcs, rrs, rrc, rrcs, cpy, re, nop; expected one of them", ret_error);
+    return bad_tag(e, "type is none of s, r, rcs, rrs, rrc, rrcs, cpy, re, nop; expected one of them", ret_error);
 }
 
 /// Chunks [offset, offset + count) of a buffer that the GPU has.
@@ -210,15 +209,15 @@ static enum weft_status read_step(struct reader *r, const struct weft__xml_eleme
         status = read_range(r, e, "dstbuf", "dstoff", s.count, &s.dst_buffer, &s.dst, ret_error);
     if (status) return status;
     if (s.does & WEFT__MSCCL_SENDS && b->send == WEFT_NONE)
-        return element_fault(e, "a step that sends; expected a thread block with send", ret_error);
+        return bad_tag(e, "a step that sends; expected a thread block with send", ret_error);
     if (s.does & WEFT__MSCCL_RECEIVES && b->recv == WEFT_NONE)
-        return element_fault(e, "a step that receives; expected a thread block with recv", ret_error);
+        return bad_tag(e, "a step that receives; expected a thread block with recv", ret_error);
     if ((s.after_block == WEFT_NONE) != (s.after == WEFT_NONE))
-        return element_fault(e, "expected -1 in both depid and deps, or in neither", ret_error);
+        return bad_tag(e, "expected -1 in both depid and deps, or in neither", ret_error);
     r->moves += s.count;
     if (r->moves > MOVES_MAX)
-        return element_fault(e, "too many chunks; expected at most 67108864 in all steps together", ret_error);
-    if (r->m->steps++ == STEPS_MAX) return element_fault(e, "too many steps; expected at most 4194304", ret_error);
+        return bad_tag(e, "too many chunks; expected at most 67108864 in all steps together", ret_error);
+    if (r->m->steps++ == STEPS_MAX) return bad_tag(e, "too many steps; expected at most 4194304", ret_error);
     b->step = weft__arena_grow(r->arena, b->step, b->steps, sizeof *b->step);
     b->step[b->steps++] = s;
     if (s.count > b->count_max) b->count_max = s.count;
@@ -230,8 +229,7 @@ static enum weft_status begin_element(void *context, const struct weft__xml_elem
         const char *name;
         enum weft_status (*read)(struct reader *r, const struct weft__xml_element *e, struct weft_error *ret_error);
     } levels[] = {{"algo", read_algo}, {"gpu", read_gpu}, {"tb", read_block}, {"step", read_step}};
-    if (e->depth >= sizeof levels / sizeof *levels)
-        return element_fault(e, "an element in a step; expected none", ret_error);
+    if (e->depth >= sizeof levels / sizeof *levels) return bad_tag(e, "an element in a step; expected none", ret_error);
     if (!strcmp(e->name, levels[e->depth].name)) return levels[e->depth].read(context, e, ret_error);
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place, "expected <%s> here", levels[e->depth].name);
 }

@@ -525,8 +525,8 @@ static void look_up(struct weft_sonic_profile *profile, const struct weft_sonic_
 }
 
 /// Headroom, XON and size of a computed profile. Where groups share headroom, each has only XON for itself.
-static void compute_profile(struct reader *r, struct weft_sonic_profile *profile, weft_rate_bps rate, uint64_t cable_mm,
-                            const struct weft_sonic_port *port) {
+static void set_sizes(struct reader *r, struct weft_sonic_profile *profile, weft_rate_bps rate, uint64_t cable_mm,
+                      const struct weft_sonic_port *port) {
     const struct weft_sonic_lookup_row *row = weft_sonic_lookup_find(r->lookup, rate, cable_mm);
     if (row) {
         look_up(profile, row);
@@ -570,7 +570,7 @@ static const struct weft_sonic_profile *computed_profile(struct reader *r, const
     struct weft_sonic_profile *profile = &s->profile[s->profiles++];
     *profile = (struct weft_sonic_profile){
         .name = name, .pool = lossless_pool(s), .has_dynamic = true, .dynamic_th = r->default_dynamic_th};
-    compute_profile(r, profile, rate, cable_mm, port);
+    set_sizes(r, profile, rate, cable_mm, port);
     return profile;
 }
 
@@ -618,8 +618,7 @@ static void set_pg(const struct row *row, struct weft_sonic_port *port, uint8_t 
     const struct weft_sonic_profile *profile = profile_of(row, port);
     if (profile && profile->computed && !profile->xoff_bytes && port->cable_mm &&
         port->rate_bps) // headroom_type: dynamic
-        compute_profile(row->r, &row->r->s->profile[profile - row->r->s->profile], port->rate_bps, port->cable_mm,
-                        port);
+        set_sizes(row->r, &row->r->s->profile[profile - row->r->s->profile], port->rate_bps, port->cable_mm, port);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         if (mask >> p & 1) port->pg[p] = profile;
 }

@@ -219,8 +219,8 @@ bool weft__ether_send(struct weft__ether *e, struct weft__node *node, struct wef
     return true;
 }
 
-static void purge_queues(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
-                         uint8_t mask) {
+static void purge_port(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
+                       uint8_t mask) {
     struct weft__port *port = &e->port[k];
     for (uint32_t bits = mask & port->ready; bits; bits &= bits - 1) {
         uint32_t priority = (uint32_t)__builtin_ctz(bits);
@@ -303,7 +303,7 @@ void weft__ether_watchdog(struct weft__ether *e, struct weft__node *node, struct
     uint8_t begun = weft__ether_watch(&e->port[k], &e->conf->pfc, node, w, k, ready_of(e, node, k), &ended);
     if (begun && e->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
         if (e->queues)
-            purge_queues(e, node, w, k, begun);
+            purge_port(e, node, w, k, begun);
         else
             e->ops->purge(node, w, k, begun);
     }

@@ -93,7 +93,7 @@ static enum weft_status worse_status(enum weft_status first, enum weft_status se
 }
 
 /// A section of the file; NULL if it is missing or empty.
-static const struct weft_tree *find_section(const struct weft_tree *map, const char *key) {
+static const struct weft_tree *child_of(const struct weft_tree *map, const char *key) {
     const struct weft_tree *tree = weft_tree_find(map, key);
     return tree && tree->type != WEFT_TREE_NULL ? tree : NULL;
 }
@@ -120,10 +120,10 @@ static enum weft_status load_head(struct bind *b) {
 }
 
 static enum weft_status load_topology(struct bind *b) {
-    const struct weft_tree *tree = find_section(b->root, "topology");
+    const struct weft_tree *tree = child_of(b->root, "topology");
     if (!tree) return FAIL(b, b->root->place, "topology is missing: expected a kind and its parameters");
     b->scenario->topology_tree = tree;
-    b->scenario->events_tree = find_section(b->root, "events");
+    b->scenario->events_tree = child_of(b->root, "events");
     return weft__model_load_all(WEFT_KIND_TOPOLOGY, NULL, tree, "topology", &b->scenario->topology, b->arena,
                                 b->mistakes, b->error);
 }
@@ -149,7 +149,7 @@ static enum weft_status load_device(struct bind *b, struct weft_device_conf *dev
 /// The default section `key`, overridden by the entry.
 static enum weft_status over_default(struct bind *b, const struct weft_tree *entry, const char *key,
                                      const struct weft_tree **ret_tree) {
-    const struct weft_tree *base = find_section(b->root, key), *over = find_section(entry, key);
+    const struct weft_tree *base = child_of(b->root, key), *over = child_of(entry, key);
     *ret_tree = over ? over : base;
     if (!over || over->type != WEFT_TREE_MAP) return WEFT_OK;
     struct weft_tree *merged;
@@ -163,7 +163,7 @@ static enum weft_status over_default(struct bind *b, const struct weft_tree *ent
 static void note_sections(struct weft_device_conf *device, const struct weft_tree *own) {
     const struct weft_place *said[WEFT__SECTION_DCBX];
     for (uint32_t k = 0; k < WEFT__SECTION_DCBX; k++) {
-        const struct weft_tree *tree = find_section(own, weft__device_sections[k]);
+        const struct weft_tree *tree = child_of(own, weft__device_sections[k]);
         said[k] = tree && tree->n && tree->place.line ? &tree->place : NULL;
     }
 #define WEFT_BOX(kind, name, box) device->said[WEFT_BOX_##kind] = said[WEFT__SECTION_##box];
@@ -188,7 +188,7 @@ static enum weft_status load_device_entry(struct bind *b, const struct weft_tree
 /// The entries of a list; *ret_n is 0 if it is missing.
 static enum weft_status list_of(struct bind *b, const char *key, uint32_t max, const struct weft_tree **ret_list,
                                 uint32_t *ret_n) {
-    *ret_list = find_section(b->root, key);
+    *ret_list = child_of(b->root, key);
     *ret_n = *ret_list ? (*ret_list)->n : 0;
     if (!*ret_list) return WEFT_OK;
     if ((*ret_list)->type != WEFT_TREE_LIST) return FAIL(b, (*ret_list)->place, "%s: expected a list of entries", key);
@@ -206,7 +206,7 @@ static enum weft_status load_devices(struct bind *b) {
     b->scenario->devices = n + 1;
     const struct weft_tree *tree[WEFT__DEVICE_SECTIONS];
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++)
-        tree[k] = find_section(b->root, weft__device_sections[k]);
+        tree[k] = child_of(b->root, weft__device_sections[k]);
     status = load_device(b, &device[0], b->root, tree, "");
     note_sections(&device[0], b->root);
     for (uint32_t i = 0; i < n; i++)
@@ -231,7 +231,7 @@ static enum weft_status load_workload(struct bind *b) {
 }
 
 static enum weft_status load_capture(struct bind *b) {
-    const struct weft_tree *tree = find_section(b->root, "capture"), *ports = find_section(tree, "ports");
+    const struct weft_tree *tree = child_of(b->root, "capture"), *ports = child_of(tree, "ports");
     b->scenario->capture_place = ports ? ports->place : WEFT_NOWHERE;
     return load_params(b, &weft_capture_table, tree, "capture", &b->scenario->capture);
 }
@@ -249,14 +249,13 @@ static enum weft_status load_fabric(struct bind *b) {
 static enum weft_status bind_all(struct bind *b) {
     enum weft_status status = load_head(b); // with an unknown key a section may be there under another name
     status = worse_status(status, load_fabric(b));
-    if (!status || find_section(b->root, "topology")) status = worse_status(status, load_topology(b));
+    if (!status || child_of(b->root, "topology")) status = worse_status(status, load_topology(b));
     status = worse_status(status, load_devices(b));
     status = worse_status(status, load_workload(b));
-    status =
-        worse_status(status, load_params(b, &weft_run_table, find_section(b->root, "run"), "run", &b->scenario->run));
-    b->scenario->control_tree = find_section(b->root, "control");
-    status = worse_status(status, load_params(b, &weft_control_table, find_section(b->root, "control"), "control",
-                                              &b->scenario->control));
+    status = worse_status(status, load_params(b, &weft_run_table, child_of(b->root, "run"), "run", &b->scenario->run));
+    b->scenario->control_tree = child_of(b->root, "control");
+    status = worse_status(
+        status, load_params(b, &weft_control_table, child_of(b->root, "control"), "control", &b->scenario->control));
     return worse_status(status, load_capture(b));
 }
 
@@ -364,7 +363,7 @@ static const struct weft_tree *innermost_section(const struct weft_tree *tree, c
         char name[WEFT__PATH_MAX];
         end = key + strcspn(key, ".");
         snprintf(name, sizeof name, "%.*s", (int)(end - key), key);
-        const struct weft_tree *child = find_section(tree, name);
+        const struct weft_tree *child = child_of(tree, name);
         if (!child) break;
         tree = child;
         ++*ret_depth;

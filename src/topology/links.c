@@ -96,8 +96,7 @@ static const struct weft_param override_rows[] = {
 static const struct weft_param_table override_table = WEFT_PARAM_TABLE("override", struct override_conf, override_rows);
 const char *const weft__topology_lists[] = {"override", "routes", NULL};
 
-static enum weft_status override_link(struct weft_topology *t, const struct weft_tree *entry,
-                                      struct weft_error *ret_error) {
+static enum weft_status set_link(struct weft_topology *t, const struct weft_tree *entry, struct weft_error *ret_error) {
     struct override_conf conf;
     uint32_t *link, n;
     enum weft_status status = weft_params_load(&override_table, entry, &conf, t->arena, ret_error);
@@ -121,6 +120,6 @@ enum weft_status weft__topology_override(struct weft_topology *t, const struct w
                               "override: expected a list, as in [{link: \"%s/0\", rate: 100Gbps}]", t->node[0].name);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < list->n && !status; i++)
-        status = override_link(t, list->child[i], ret_error);
+        status = set_link(t, list->child[i], ret_error);
     return status;
 }

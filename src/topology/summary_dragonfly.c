@@ -167,8 +167,7 @@ static void find_blasts(struct weft_clique_summary *s, const struct weft_topolog
     weft_memory_free(KIND, group, f->tins * sizeof *group);
 }
 
-static void summarise_clique(struct weft_clique_summary *s, const struct weft_topology *t,
-                             const struct weft_dragonfly *f) {
+static void sum_clique(struct weft_clique_summary *s, const struct weft_topology *t, const struct weft_dragonfly *f) {
     s->pods = f->pods;
     s->tins = f->tins;
     count_ports(s, f);
@@ -188,7 +187,7 @@ struct weft_clique_summary weft_topology_summarise_cliques(const struct weft_top
     const struct weft_dragonflies *d = weft_dragonflies_new(t, arena);
     for (uint32_t i = 0; i < d->n; i++)
         if (d->fabric[i].tin[0].node - network->node0 < network->nodes && !s.cliques++)
-            summarise_clique(&s, t, &d->fabric[i]);
+            sum_clique(&s, t, &d->fabric[i]);
     weft_arena_free(arena);
     return s;
 }

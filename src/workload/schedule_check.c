@@ -121,7 +121,7 @@ struct balances {
     size_t room, used; ///< room: a power of two
 };
 
-static struct balance *find_balance(const struct balances *b, uint32_t src, uint32_t dst, uint32_t tag) {
+static struct balance *balance_of(const struct balances *b, uint32_t src, uint32_t dst, uint32_t tag) {
     uint64_t hash = ((uint64_t)src << 32 | dst) * UINT64_C(0x9e3779b97f4a7c15);
     hash = (hash ^ hash >> 29 ^ tag) * UINT64_C(0xbf58476d1ce4e5b9);
     size_t at = (size_t)(hash ^ hash >> 32) & (b->room - 1);
@@ -136,11 +136,11 @@ static void add_balance(struct balances *b, uint32_t src, uint32_t dst, uint32_t
         more.list = weft_memory_new(WEFT_MEMORY_SCENARIO, more.room, sizeof *more.list);
         for (size_t i = 0; i < b->room; i++)
             if (b->list[i].n)
-                *find_balance(&more, b->list[i].src, b->list[i].dst, b->list[i].tag) = b->list[i], more.used++;
+                *balance_of(&more, b->list[i].src, b->list[i].dst, b->list[i].tag) = b->list[i], more.used++;
         weft_memory_free(WEFT_MEMORY_SCENARIO, b->list, b->room * sizeof *b->list);
         *b = more;
     }
-    struct balance *own = find_balance(b, src, dst, tag);
+    struct balance *own = balance_of(b, src, dst, tag);
     if (!own->used) {
         *own = (struct balance){src, dst, tag, 0, true};
         b->used++;

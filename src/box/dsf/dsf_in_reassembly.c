@@ -72,8 +72,8 @@ static void deliver_packet(struct weft__node *node, struct weft__in *in, struct 
 }
 
 /// Delivers the packets whose turn has come.
-static void advance_stream(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
-                           struct weft__in_stream *s) {
+static void pass_stream(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                        struct weft__in_stream *s) {
     for (;;) {
         struct weft__assembly *a = &s->slot[s->expected & s->mask];
         if (!weft__assembly_is_used(a) || !weft__assembly_is_whole(a)) break;
@@ -124,7 +124,7 @@ static void make_room(struct weft__node *node, struct weft__in *in, struct weft_
     for (; beyond >= SLOTS_MOST; beyond--) {
         give_up_one(in, w, s);
         uint32_t before = s->expected;
-        advance_stream(node, in, w, s);
+        pass_stream(node, in, w, s);
         beyond -= weft__cell_beyond(s->expected, before);
     }
     while (beyond > (int32_t)s->mask)
@@ -163,7 +163,7 @@ void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft_
     in->reassembly_bytes += cell->bytes;
     if (in->reassembly_bytes > in->reassembly_bytes_max) in->reassembly_bytes_max = in->reassembly_bytes;
     if (weft__cell_is_last(cell)) a->packet.dst |= (weft__cell_index(cell) + 1) << WEFT__ASSEMBLY_OF;
-    if (weft__assembly_is_whole(a) && !weft__cell_beyond(sequence, s->expected)) advance_stream(node, in, w, s);
+    if (weft__assembly_is_whole(a) && !weft__cell_beyond(sequence, s->expected)) pass_stream(node, in, w, s);
 }
 
 /// Since when the packet whose turn it is has been overdue: the first cell of it, or of a later packet. There must be
@@ -179,7 +179,7 @@ void weft__in_give_up(struct weft__node *node, struct weft__in *in, struct weft_
     weft_time_ps next = WEFT_TIME_NEVER, timeout = in->conf->reassembly_timeout_ps;
     for (uint32_t i = 0; i < in->streams; i++) {
         struct weft__in_stream *s = &in->stream[i];
-        for (; s->pending; advance_stream(node, in, w, s)) {
+        for (; s->pending; pass_stream(node, in, w, s)) {
             weft_time_ps at = waited_since(s) + timeout;
             if (at > w->now_ps) {
                 if (at < next) next = at;

@@ -59,7 +59,7 @@ static enum weft_status check_conf(const struct weft_device_conf *conf, struct w
                           "cells of a link are captured one by one; expected tin.train: 1");
 }
 
-static size_t build_cell(const struct weft__network *net, const struct weft_packet *cell, uint32_t sender,
+static size_t cell_bytes(const struct weft__network *net, const struct weft_packet *cell, uint32_t sender,
                          uint8_t *ret) {
     static const enum weft_gnet_type types[WEFT__GNET_TYPES] = {
         [WEFT__GNET_RTS] = WEFT_GNET_TYPE_RTS, [WEFT__GNET_CTS] = WEFT_GNET_TYPE_CTS,
@@ -111,4 +111,4 @@ static size_t build_cell(const struct weft__network *net, const struct weft_pack
 }
 
 const struct weft__cell_capture weft__tin_capture = {
-    .bytes_min = WEFT_GNET_CELL_BYTES_MIN, .check = check_cells, .check_conf = check_conf, .build = build_cell};
+    .bytes_min = WEFT_GNET_CELL_BYTES_MIN, .check = check_cells, .check_conf = check_conf, .build = cell_bytes};

@@ -237,8 +237,8 @@ static void deliver_packet(struct weft__node *node, struct weft__tin *tin, struc
 }
 
 /// Delivers a flow's complete packets whose turn has come.
-static void advance_flow(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k,
-                         uint32_t flow) {
+static void pass_flow(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k,
+                      uint32_t flow) {
     struct weft__tin_port *port = &tin->port[k];
     uint32_t slot;
     while ((slot = port->head[flow]) != WEFT_NONE && tin->fetch[slot].whole) {
@@ -305,7 +305,7 @@ void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct we
     uint32_t slot = weft__tin_fetch_slot(cell), k = f->port, flow = f->flow;
     remove_from(tin, &tin->fetching, slot);
     tin->port[k].fetching_bytes -= f->bytes;
-    if (tin->port[k].head[flow] == slot) advance_flow(node, tin, w, k, flow);
+    if (tin->port[k].head[flow] == slot) pass_flow(node, tin, w, k, flow);
     weft__tin_grant(node, tin, w, k);
 }
 
@@ -330,7 +330,7 @@ static void abandon_packet(struct weft__node *node, struct weft__tin *tin, struc
     port->fetching_bytes -= f->bytes;
     port->egress_bytes -= f->bytes;
     free_slot(tin, slot);
-    advance_flow(node, tin, w, k, flow);
+    pass_flow(node, tin, w, k, flow);
     weft__tin_grant(node, tin, w, k);
 }
 

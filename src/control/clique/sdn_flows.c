@@ -194,7 +194,7 @@ void weft__sdn_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct 
 
 // --- reconciliation -----------------------------------------------------------------------------------------------
 
-static void collect_op(struct weft__sdn_op op, struct weft__sdn_op **list, uint32_t *n, uint32_t *capacity) {
+static void add_op(struct weft__sdn_op op, struct weft__sdn_op **list, uint32_t *n, uint32_t *capacity) {
     if (*n == *capacity) {
         uint32_t wanted = *capacity ? 2 * *capacity : 64;
         *list = weft_memory_resize(KIND, *list, *capacity * sizeof **list, wanted * sizeof **list);
@@ -209,21 +209,20 @@ uint32_t weft__sdn_reconcile(struct weft_sdn *s, uint32_t tin) {
     uint32_t n = 0, capacity = 0;
     for (uint32_t g = 1; g < e->presents; g++)
         if (e->expected[g] && !e->present[g])
-            collect_op((struct weft__sdn_op){WEFT__SDN_GROUP_ADD, 0, 0, g, false}, &list, &n, &capacity);
+            add_op((struct weft__sdn_op){WEFT__SDN_GROUP_ADD, 0, 0, g, false}, &list, &n, &capacity);
     for (uint32_t c = 0; c < weft__sdn_columns(&s->columns); c++)
         for (uint32_t row = 0; row < s->tables.rows; row++) {
             uint32_t is = weft__sdn_get(&s->tables, c, tin, row), shall = weft__sdn_get(&s->expected, c, tin, row);
-            if (is != shall)
-                collect_op((struct weft__sdn_op){WEFT__SDN_FLOW, c, row, shall, false}, &list, &n, &capacity);
+            if (is != shall) add_op((struct weft__sdn_op){WEFT__SDN_FLOW, c, row, shall, false}, &list, &n, &capacity);
         }
     for (uint32_t g = 1; g < e->presents; g++)
         if (!e->expected[g] && e->present[g])
-            collect_op((struct weft__sdn_op){WEFT__SDN_GROUP_DEL, 0, 0, g, false}, &list, &n, &capacity);
+            add_op((struct weft__sdn_op){WEFT__SDN_GROUP_DEL, 0, 0, g, false}, &list, &n, &capacity);
     if (e->egress != e->egress_sent)
-        collect_op((struct weft__sdn_op){WEFT__SDN_EGRESS, 0, 0, e->egress_sent, false}, &list, &n, &capacity);
+        add_op((struct weft__sdn_op){WEFT__SDN_EGRESS, 0, 0, e->egress_sent, false}, &list, &n, &capacity);
     uint32_t unsent = e->n - e->sent;
     for (uint32_t i = 0; i < unsent; i++)
-        collect_op(e->op[e->sent + i], &list, &n, &capacity);
+        add_op(e->op[e->sent + i], &list, &n, &capacity);
     weft_memory_free(KIND, e->op, e->capacity * sizeof *e->op);
     e->given = n - (e->n - e->given);
     e->op = list;

@@ -88,8 +88,7 @@ static bool is_less(struct cost a, struct cost b) {
 
 /// The candidates at a switch for packets that arrived by `in` (a port of it): only one if an entry binds them. NULL:
 /// none.
-static const uint16_t *candidates_at(const struct place *p, uint32_t sw, uint32_t in, uint16_t *bound,
-                                     uint32_t *ret_n) {
+static const uint16_t *ways_at(const struct place *p, uint32_t sw, uint32_t in, uint16_t *bound, uint32_t *ret_n) {
     const struct weft_routes *r = p->routes;
     const struct weft_route_set *set = &r->set[r->set_first[sw] + r->set_of[(size_t)sw * r->edges + p->demand->edge]];
     uint32_t out = set->n > 1 ? weft_cspf_find(p->plan, sw, in, p->demand->edge) : WEFT_NONE;
@@ -110,7 +109,7 @@ static bool search_path(struct place *p, uint32_t port, struct cost *ret_cost) {
     if (p->seen[port] != p->turn) {
         uint16_t bound;
         uint32_t in = port - node->port0, n;
-        const uint16_t *out = candidates_at(p, node->index, in, &bound, &n);
+        const uint16_t *out = ways_at(p, node->index, in, &bound, &n);
         uint32_t had = p->before ? weft_cspf_find(p->before, node->index, in, p->demand->edge) : WEFT_NONE;
         bool any = false;
         for (uint32_t i = 0; i < n; i++) {
