@@ -48,29 +48,29 @@ enum { TABLES_MAX = 128 };
 static struct member all[TABLES_MAX];
 static uint32_t count;
 
-static void add(const struct weft_result_table *table, const char *family) {
+static void add_table(const struct weft_result_table *table, const char *family) {
     assert(count < TABLES_MAX);
     all[count++] = (struct member){table, family, NULL};
 }
 
 static void add_sums(void) {
     const struct weft__sums *sums;
-    add(weft__sums_table(), "network");
+    add_table(weft__sums_table(), "network");
     for (uint32_t i = 0; (sums = weft__sums_at(i)); i++)
-        if (sums->table) add(sums->table, "network");
+        if (sums->table) add_table(sums->table, "network");
 }
 
 static void add_boxes(void) {
     for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
         const struct weft__box_results *results = weft__box_results_of(kind);
         for (uint32_t i = 0; results && i < results->tables; i++)
-            add(results->table[i], results->family);
+            add_table(results->table[i], results->family);
     }
 }
 
 static void add_all(void) {
     for (uint32_t i = 0; i < sizeof own / sizeof *own; i++)
-        own[i].add ? own[i].add() : add(own[i].table, own[i].family);
+        own[i].add ? own[i].add() : add_table(own[i].table, own[i].family);
 }
 
 uint32_t weft_result_table_count(void) {
@@ -171,7 +171,7 @@ struct weft_result_cursor *weft_result_next(struct weft_result_walk *walk) {
     return NULL;
 }
 
-static struct weft_result_value real(uint8_t type, double value) {
+static struct weft_result_value real_value(uint8_t type, double value) {
     if (type != WEFT_RESULT_REAL)
         return isfinite(value) ? weft__result_whole(type, (uint64_t)llround(value), UINT64_MAX)
                                : (struct weft_result_value){.type = type};
@@ -184,13 +184,13 @@ static struct weft_result_value of_histogram(uint8_t type, uint8_t source, const
                                       [WEFT_RESULT_FROM_P99] = .99,
                                       [WEFT_RESULT_FROM_P999] = .999};
     if (source == WEFT_RESULT_FROM_COUNTED) return weft__result_whole(type, h->n, UINT64_MAX);
-    if (source == WEFT_RESULT_FROM_MEAN) return real(type, weft_histogram_mean(h));
+    if (source == WEFT_RESULT_FROM_MEAN) return real_value(type, weft_histogram_mean(h));
     if (source == WEFT_RESULT_FROM_MAX) return weft__result_whole(type, h->max, UINT64_MAX);
     return weft__result_whole(type, weft_histogram_quantile(h, quantile[source]), UINT64_MAX);
 }
 
 struct weft_result_value weft__result_calculate(uint8_t type, uint8_t source, const void *at) {
-    if (source == WEFT_RESULT_FROM_DOUBLE) return real(type, *(const double *)at);
+    if (source == WEFT_RESULT_FROM_DOUBLE) return real_value(type, *(const double *)at);
     return of_histogram(type, source, at);
 }
 

@@ -16,7 +16,7 @@ struct order {
     struct weft_result *result;
 };
 
-static enum weft_status run(void *context, struct weft_error *ret_error) {
+static enum weft_status run_order(void *context, struct weft_error *ret_error) {
     static const struct weft_sim_options none;
     struct order *order = context;
     const struct weft_simulation *s = order->simulation;
@@ -31,7 +31,7 @@ enum weft_status weft_simulation_run(const struct weft_simulation *s, const stru
                                      struct weft_result **ret_result, struct weft_error *ret_error) {
     struct order order = {s, options, NULL};
     struct weft_memory *memory = NULL;
-    enum weft_status status = weft_memory_enter(&memory, run, &order, ret_error);
+    enum weft_status status = weft_memory_enter(&memory, run_order, &order, ret_error);
     *ret_result = order.result;
     if (order.result)
         order.result->own = memory;
@@ -98,8 +98,8 @@ static enum weft_status write_sqlite(void *context, struct weft_error *ret_error
 }
 
 /// Memory allocated meanwhile is freed at the end, because several threads may read a result.
-static enum weft_status enter(enum weft_status (*write)(void *context, struct weft_error *ret_error),
-                              struct writing *writing, struct weft_error *ret_error) {
+static enum weft_status enter_memory(enum weft_status (*write)(void *context, struct weft_error *ret_error),
+                                     struct writing *writing, struct weft_error *ret_error) {
     struct weft_memory *memory = NULL;
     enum weft_status status = weft_memory_enter(&memory, write, writing, ret_error);
     weft_memory_close(memory);
@@ -107,10 +107,10 @@ static enum weft_status enter(enum weft_status (*write)(void *context, struct we
 }
 
 enum weft_status weft_result_write_json(const struct weft_result *result, FILE *file, struct weft_error *ret_error) {
-    return enter(write_json, &(struct writing){.run = &result->run, .file = file}, ret_error);
+    return enter_memory(write_json, &(struct writing){.run = &result->run, .file = file}, ret_error);
 }
 
 enum weft_status weft_result_write_sqlite(const struct weft_result *result, const char *dir,
                                           struct weft_error *ret_error) {
-    return enter(write_sqlite, &(struct writing){.run = &result->run, .dir = dir}, ret_error);
+    return enter_memory(write_sqlite, &(struct writing){.run = &result->run, .dir = dir}, ret_error);
 }

@@ -6,13 +6,13 @@
 
 #include "versus/versus.h"
 
-static void number(FILE *file, double value) {
+static void put_number(FILE *file, double value) {
     putc(',', file);
     if (!isnan(value)) fprintf(file, "%.17g", value);
 }
 
-static void line(FILE *file, const struct weft_versus *v, uint32_t f, uint32_t c, uint32_t k,
-                 struct weft_arena *arena) {
+static void put_line(FILE *file, const struct weft_versus *v, uint32_t f, uint32_t c, uint32_t k,
+                     struct weft_arena *arena) {
     const struct weft_versus_fabric *fabric = &v->fabric[f];
     const struct weft_sweep_run *run = weft__versus_run(v, f, c, k);
     weft__csv_text(file, fabric->name);
@@ -21,11 +21,11 @@ static void line(FILE *file, const struct weft_versus *v, uint32_t f, uint32_t c
     fprintf(file, ",%llu,%llu,%s", (unsigned long long)v->cases[c].bytes, (unsigned long long)run->seed,
             weft_sweep_state_names[run->state]);
     for (uint32_t i = 0; i < WEFT_VERSUS_MEASURED; i++)
-        number(file, weft_versus_values(v, f, c, weft_versus_measure_names[i], arena)[k]);
-    number(file, (double)fabric->bill.chips);
-    number(file, fabric->bill.optics);
-    number(file, fabric->bill.watts);
-    number(file, fabric->bill.priced ? fabric->bill.price : (double)NAN);
+        put_number(file, weft_versus_values(v, f, c, weft_versus_measure_names[i], arena)[k]);
+    put_number(file, (double)fabric->bill.chips);
+    put_number(file, fabric->bill.optics);
+    put_number(file, fabric->bill.watts);
+    put_number(file, fabric->bill.priced ? fabric->bill.price : (double)NAN);
     putc('\n', file);
 }
 
@@ -41,7 +41,7 @@ static void scale_lines(FILE *file, const struct weft_versus *v) {
         }
         for (uint32_t c = 0; c < v->n_cases && v->fabric[f].variant != WEFT_NONE; c++)
             for (uint32_t k = 0; k < weft__versus_seeds(v); k++)
-                line(file, v, f, c, k, arena);
+                put_line(file, v, f, c, k, arena);
     }
     weft_arena_free(arena);
 }
